@@ -40,8 +40,11 @@ struct BlockWriter {
     for (const auto& item : list.items) text(item, 2, "• ");
   }
   void operator()(const report::CodeBlock& code) const {
-    for (const auto& line : base::split(code.text, '\n'))
-      if (!line.empty()) out += "    " + line + "\n";
+    bool gap = false;  // one empty line stands for several, at the end for none
+    for (const auto& line : base::split(code.text, '\n')) {
+      if (!line.empty()) out += (gap ? "\n    " : "    ") + line + "\n";
+      gap = line.empty();
+    }
   }
   void operator()(const report::Table& table) const {
     out += report::render_table(table, terminal.width, terminal.colour);

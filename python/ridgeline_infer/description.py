@@ -137,6 +137,7 @@ def describe(function, target, path):
         "parameter_types": _parameter_types(parameters),
         "sets": [tensors.facts(one) for one in made.inputs()],
         "has_metric": made.metric is not None,
+        "form": made.returned_as,
         "notes": _mode_notes(made) + _device_notes(made, device),
     }
     notes, answer["outputs"] = _call_notes(made, device)

@@ -8,7 +8,7 @@ import torch
 
 from ridgeline_train.failures import UserError, type_name
 
-from . import tensors
+from . import form, tensors
 
 KEYS = ("model", "inputs", "metric")
 EXPECTED = "expected (model, inputs), (model, inputs, metric) or a dict with these keys"
@@ -20,13 +20,14 @@ def _a(value):
 
 
 class Made:
-    """model, sets as [(args, kwargs)], metric; `several` where the inputs are a list."""
+    """model, sets as [(args, kwargs)], metric; `several` where the inputs are a list; how they were returned (form.of)."""
 
-    def __init__(self, model, sets, several, metric):
+    def __init__(self, model, sets, several, metric, returned_as):
         self.model = model
         self.sets = sets
         self.several = several
         self.metric = metric
+        self.returned_as = returned_as
 
     @property
     def module(self):
@@ -101,7 +102,8 @@ def make(function, target):
         raise UserError("%s takes arguments (%s); expected a function without any" % (target, error))
     except ValueError:  # of a callable that has no signature
         pass
-    model, inputs, metric = _parts(function(), target)
+    returned = function()
+    model, inputs, metric = _parts(returned, target)
     if not callable(model):
         raise UserError("the model of %s is %s; expected a torch.nn.Module or another callable" % (target, _a(model)))
     if metric is not None and not callable(metric):
@@ -113,4 +115,4 @@ def make(function, target):
         sets = [_set_of(one, "input set %d of %s" % (index, target)) for index, one in enumerate(inputs)]
     else:
         sets = [_set_of(inputs, "inputs of %s" % target)]
-    return Made(model, sets, several, metric)
+    return Made(model, sets, several, metric, form.of(returned, inputs))

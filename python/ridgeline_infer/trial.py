@@ -64,13 +64,15 @@ class Trial:
         self._apply_eager()
         begin = time.perf_counter()
         builds = any(self.chosen.get(key) for key in ("torch_compile", "torchscript", "cuda_graph"))
+        cold = "torch_compile" in self.chosen and compiling.cache_is_empty()
         self._build()
         self._wait()
         compiled_s = time.perf_counter() - begin if builds else 0.0
         if self.host_io and self.device.type == "cuda":
             self._feed_from_host()
         self._settle()
-        return {"make_s": made_s, "compile_s": compiled_s, "items": self.made.rows() or 1, "notes": self.notes}
+        return {"make_s": made_s, "compile_s": compiled_s, "cold_cache": cold, "cache_hits": compiling.cache_hits(),
+                "items": self.made.rows() or 1, "notes": self.notes}
 
     def _device(self):
         """Where calls have to be waited for."""

@@ -73,9 +73,9 @@ base::Result<void> PatchBuilder::change(int value, const schema::ParamDef& param
   const auto& old = tree_.at(tree_.resolved(value));
   const bool flow = inside_flow(node.parent);
   const bool was_null = is_null(node);
-  const auto quoted = quote(spell_like(param, wanted, was_null ? "" : old.value),
-                            node.kind == YamlKind::alias ? ScalarStyle::plain : node.style,
-                            param.type == schema::ParamType::text, flow);
+  const auto spelled = spell_like(param, wanted, was_null ? "" : old.value);
+  const auto quoted = quote(spelled, node.kind == YamlKind::alias ? ScalarStyle::plain : node.style,
+                            must_be_text(param, spelled), flow);
   if (node.kind == YamlKind::alias) {
     edits_.push_back({node.begin, node.end, quoted.source});
   } else if (was_null && node.content == node.end) {
@@ -102,7 +102,7 @@ base::Result<void> PatchBuilder::change(int value, const schema::ParamDef& param
 
   auto& expected = expected_.at(value);
   expected.kind = YamlKind::scalar;
-  expected.value = spell_like(param, wanted, was_null ? "" : old.value);
+  expected.value = spelled;
   expected.style = quoted.style;
   written_.push_back({param.key, "", 0, quoted.source});
   written_nodes_.push_back(value);

@@ -77,6 +77,12 @@ std::optional<std::string> choice_of(const ParamDef& param, std::string_view tex
   for (const auto& row : kRuntimeNames)
     if (row.key == param.key && (word == lower(row.name) || word == lower(without_ort(row.name)) || text == row.number))
       return std::string(row.choice);
+  // A switch that also has modes is often written as a plain switch: torch_compile: true.
+  for (const auto& family : kBooleans)
+    for (const auto& [written, choice] : {std::pair{family.yes, "default"}, std::pair{family.no, "off"}})
+      if (word == written &&
+          std::find(param.choices.begin(), param.choices.end(), Value(choice)) != param.choices.end())
+        return std::string(choice);
   return std::nullopt;
 }
 
@@ -202,6 +208,12 @@ base::Result<std::optional<Value>> read_setting(const ParamDef& param, const Yam
   if (auto legal = schema::check_value(param, *value); !legal)
     return tl::unexpected(std::move(legal).error().in(where));
   return value;
+}
+
+bool must_be_text(const ParamDef& param, std::string_view spelled) {
+  if (param.type == ParamType::choice)
+    return spelled.empty() || std::isdigit(static_cast<unsigned char>(spelled.front())) == 0;
+  return param.type == ParamType::text;
 }
 
 std::string spell_like(const ParamDef& param, const Value& value, std::string_view old_text) {

@@ -10,6 +10,8 @@
 #include "base/hash.hpp"
 #include "execute/python_export.hpp"
 #include "execute/python_workload.hpp"
+#include "execute/torch_caches.hpp"
+#include "workload/torch/torch_code.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -111,6 +113,9 @@ Result<schema::ModelDescription> describe(const std::string& package_folder, con
   for (const auto& output : answer->value("outputs", Json::array())) model.outputs.push_back(tensor_of(output));
   model.parameter_types = answer->value("parameter_types", std::map<std::string, std::int64_t>());
   model.notes = answer->value("notes", std::vector<std::string>());
+  if (const auto form = answer->find("form"); form != answer->end()) {
+    RL_TRY_ASSIGN(model.python_form, base::json_as<schema::PythonForm>(*form, "the description of " + target));
+  }
   return model;
 }
 
@@ -132,7 +137,7 @@ Result<schema::RuntimeIdentity> probe(const std::string& package_folder, const s
 
 workload::WorkloadKind make_python_kind(std::string package_folder) {
   workload::WorkloadKind kind;
-  kind.name = "python";
+  kind.name = workload::kPythonKind;
   kind.inspect = [package_folder](const workload::InspectRequest& request) {
     return describe(package_folder, request);
   };
@@ -155,6 +160,7 @@ workload::WorkloadKind make_python_kind(std::string package_folder) {
                   const schema::TrialSpec& spec) -> Result<std::unique_ptr<workload::Workload>> {
     const auto& python = spec.runtime.library_path;
     auto child = child_of(python, package_folder);
+    for (auto& variable : torch_cache_environment(spec)) child.environment.push_back(std::move(variable));
     auto& server = (*servers)[{python, spec.workload.location}];
     if (!server)
       server = std::make_shared<PythonForkServer>(python, package_folder, spec.workload.location, child.environment);

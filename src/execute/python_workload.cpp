@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.hpp"
+#include "execute/python_flags.hpp"
 #include "host/this_process.hpp"
 #include "schema/catalog.hpp"
 
@@ -79,8 +80,8 @@ Result<void> PythonWorkload::prepare() {
   if (const auto* batch = spec_.configuration.find("batch_size")) rows_ = batch->as_integer();
   process_ = made.value("pid", child_.pid());
   create_time_ = base::from_seconds(made.value("make_s", 0.0) + made.value("compile_s", 0.0));
-  for (const auto& note : made.value("notes", std::vector<std::string>()))
-    flags_.push_back({schema::FlagLevel::info, "torch_note", note});
+  if (const double compile_s = made.value("compile_s", 0.0); compile_s > 0) metrics_["compile_s"] = compile_s;
+  flags_ = prepared_flags(made);
   return check_proof();
 }
 
@@ -93,6 +94,7 @@ Result<void> PythonWorkload::check_proof() {
   // Also where no setting chose it: cuDNN's is on unless the user switches it off.
   if (const auto tf32 = proof.find("tf32"); tf32 != proof.end() && tf32->is_boolean())
     effective_.try_emplace("allow_tf32", tf32->dump());
+  seen_ = proof_flags(proof);
   if (const auto problems = proof.value("problems", std::vector<std::string>()); !problems.empty())
     return base::fail(ErrorCode::unsupported, "it did not run as its settings say: {}", fmt::join(problems, "; "));
   return {};
@@ -117,6 +119,12 @@ Result<void> PythonWorkload::make_calls() {
   clock_.hide(base::system_clock().now() - begun, base::Nanoseconds(0));
   told_ = 0;
   return {};
+}
+
+std::vector<schema::QualityFlag> PythonWorkload::flags() const {
+  auto all = flags_;
+  all.insert(all.end(), seen_.begin(), seen_.end());
+  return all;
 }
 
 bool PythonWorkload::step(int /*caller*/) noexcept {

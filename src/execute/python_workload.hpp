@@ -16,11 +16,14 @@ namespace ridgeline::execute {
 /// A PyTorch model of the user's in a Python process of its own (python/ridgeline_infer), which times its calls itself:
 /// from before the call until the device is done with it. Messages beside those of JsonChild:
 ///   {"op":"prepare","target":T,"settings":{..},"seed":N,"io":"host"|"device"} ->
-///     {"make_s":..,"compile_s":..,"items":..,"notes":[..],"pid":..}
+///     {"make_s":..,"compile_s":..,"cold_cache":..,"cache_hits":N,"items":..,"notes":[..],"pid":..}
 ///   {"op":"call","count":N,"one_wait":true}              -> {"ns":[..]}; one_wait: only after the last of them
 ///   {"op":"outputs","path":FILE}                         -> {"sets":[[{"name","element_type","dims","bytes"}..]..],
 ///                                                            "metric":NUMBER or null,"metric_not_finite":true}
-///   {"op":"proof"}                                       -> {"settings":{..},"problems":[..],..}: what was in effect
+///   {"op":"proof"}                                       -> what was in effect: {"settings":{..},"problems":[..],
+///                                                           "compiled_frames":N,"graph_breaks":N,
+///                                                           "break_reasons":[..],"recompiles":N,
+///                                                           "graph_captured":..,"sdpa":"flash"}
 class PythonWorkload final : public workload::Workload {
  public:
   PythonWorkload(JsonChildOptions child, schema::TrialSpec spec);
@@ -39,7 +42,9 @@ class PythonWorkload final : public workload::Workload {
   [[nodiscard]] std::optional<double> metric() const override { return metric_; }
   [[nodiscard]] std::int64_t repeated_rows() const noexcept override { return rows_; }
   [[nodiscard]] std::map<std::string, std::string> effective_settings() const override { return effective_; }
-  [[nodiscard]] std::vector<schema::QualityFlag> flags() const override { return flags_; }
+  [[nodiscard]] std::vector<schema::QualityFlag> flags() const override;
+  /// compile_s, where something was compiled or captured.
+  [[nodiscard]] std::map<std::string, double> metrics() const override { return metrics_; }
   [[nodiscard]] schema::RanOn ran_on() const override { return {{spec_.runtime.library_path}, {}, 0}; }
   [[nodiscard]] std::int64_t outside_peak_rss_bytes() const override;
 
@@ -64,6 +69,8 @@ class PythonWorkload final : public workload::Workload {
   std::optional<double> metric_;
   std::map<std::string, std::string> effective_;
   std::vector<schema::QualityFlag> flags_;
+  std::vector<schema::QualityFlag> seen_;  ///< the last proof's
+  std::map<std::string, double> metrics_;
 };
 
 }  // namespace ridgeline::execute

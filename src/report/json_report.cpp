@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/candidate_table.hpp"
+#include "analysis/compile_cost.hpp"
 #include "analysis/gpu_limits.hpp"
 #include "analysis/isolated.hpp"
 #include "report/tune_view.hpp"
@@ -162,18 +163,24 @@ Json verdict_json(const TuneView& view) {
       changed[key] = {{"from", from != nullptr ? Json(*from) : Json(nullptr)},
                       {"to", to != nullptr ? Json(*to) : Json(nullptr)}};
     }
-  return {{"decision", verdict.decision},
-          {"trial_id", verdict.trial_id},
-          {"configuration", verdict.configuration},
-          {"candidate", candidate_json(analysis::candidate_in(run, verdict.configuration))},
-          {"code", verdict.code},
-          {"changed", changed},
-          {"gain", optional_comparison(verdict.gain)},
-          {"isolated", isolated_json(isolated.recommended)},
-          {"isolated_current", isolated_json(isolated.current)},
-          {"tied_with", verdict.tied_with},
-          {"unproven", verdict.unproven},
-          {"reason", verdict.reason}};
+  Json out{{"decision", verdict.decision},
+           {"trial_id", verdict.trial_id},
+           {"configuration", verdict.configuration},
+           {"candidate", candidate_json(analysis::candidate_in(run, verdict.configuration))},
+           {"code", verdict.code},
+           {"changed", changed},
+           {"gain", optional_comparison(verdict.gain)},
+           {"isolated", isolated_json(isolated.recommended)},
+           {"isolated_current", isolated_json(isolated.current)},
+           {"tied_with", verdict.tied_with},
+           {"unproven", verdict.unproven},
+           {"reason", verdict.reason}};
+  if (const auto cost = analysis::compile_cost(run, view.outcomes, view.ranking)) {
+    out["compile_s"] = cost->seconds;
+    out["compile_from_warm_cache"] = cost->from_warm_cache;
+    out["pays_after_calls"] = cost->pays_after_calls;
+  }
+  return out;
 }
 
 Json ranked_json(const schema::TuneRun& run, const analysis::RankedTrial& entry) {
@@ -227,6 +234,8 @@ Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
   out["samples"] = measured.latency_ns.size();
   out["session_create_ns"] = measured.session_create_ns;
   out["first_run_ns"] = measured.first_run_ns;
+  if (const auto compiled = measured.metrics.find("compile_s"); compiled != measured.metrics.end())
+    out["compile_s"] = compiled->second;
   out["warmup_runs"] = measured.warmup_runs;
   out["stop_reason"] = measured.stop_reason;
   out["peak_rss_bytes"] = measured.peak_rss_bytes;

@@ -21,7 +21,8 @@ inline constexpr int kTuneJsonVersion = 2;
 ///                     tf32_tolerance, reference_metric, metric_loss; else null), search, seed, provider, device,
 ///                     space_size
 ///   verdict           null, or decision ("change" "keep" "none"), trial_id, configuration, changed {key: {from, to}},
-///                     gain (a comparison or null), tied_with [trial ids], reason
+///                     gain (a comparison or null), tied_with [trial ids], reason; where something is compiled or
+///                     captured compile_s, compile_from_warm_cache, pays_after_calls (or null)
 ///   current           configuration, trial_id (null: never measured)
 ///   ranking           best first: trial_id, rank, value, interval [low, high], unit ("ns", "ns_per_item"), median_ns,
 ///                     median_interval_ns, p90_ns, p95_ns, p99_ns, throughput_per_s, throughput_interval_per_s,
@@ -32,7 +33,8 @@ inline constexpr int kTuneJsonVersion = 2;
 ///   trials            in order: id, stage, status, configuration, key, cached, started_s, duration_s,
 ///   measured_utc,
 ///                     reason, samples, session_create_ns, first_run_ns, warmup_runs, stop_reason, peak_rss_bytes,
-///                     flags, effective_settings, output_error, failure; no raw samples On a GPU also metrics (by
+///                     flags, effective_settings, output_error, failure, compile_s where something was compiled; no
+///                     raw samples. On a GPU also metrics (by
 ///                     MetricDef key) and gpu (schema::GpuTelemetry without samples), which a failed trial has in
 ///                     failure, beside flags
 ///   findings          kind, title, evidence, advice

@@ -32,6 +32,11 @@ inline constexpr std::string_view kOthersThroughout = "others_throughout";
 /// that it shows no two configurations to be alike.
 inline constexpr std::string_view kSlowStretch = "slow_stretch";
 
+/// Of a trial that compiled: the cache was empty before it, so that it took as long as on a new machine.
+inline constexpr std::string_view kColdCompile = "cold_compile";
+/// What a trial of a PyTorch model was seen to run as.
+inline constexpr std::string_view kRanAs = "ran_as";
+
 /// What ran, asked of the process and of the runtime; its settings may say otherwise.
 struct RanOn {
   std::vector<std::string> libraries;         ///< files of the runtime and its providers that the process had mapped

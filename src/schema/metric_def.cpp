@@ -14,6 +14,7 @@ const std::vector<MetricDef>& metrics() {
       {"throughput_per_s", "Throughput", "items/s", true},
       {"session_create_ms", "Session creation", "ms", false},
       {"first_run_ms", "First inference", "ms", false},
+      {"compile_s", "Compiling and capturing", "s", false},
       {"peak_rss_mb", "Peak memory of the worker", "MB", false},
       {"gpu_memory_gb", "Peak GPU memory of the worker", "GB", false},
       {"gpu_weights_gb", "GPU memory of the weights", "GB", false},

@@ -26,6 +26,16 @@ struct TensorDescription {
 };
 RL_DECLARE_JSON(TensorDescription)
 
+/// How a Python function returns its model and inputs.
+struct PythonForm {
+  std::string returned = "pair";  ///< "pair" (model, inputs), "triple" (and a metric), or "dict" with these keys
+  /// What each input set is: "tensor", "tensors" (a tuple of nothing else), "tuple", "dict", or "mixed" where sets
+  /// differ.
+  std::string inputs = "tensor";
+  bool several = false;  ///< a list of input sets
+};
+RL_DECLARE_JSON(PythonForm)
+
 /// What can be said of a model without running it. FLOPs and bytes hold for `shapes`.
 struct ModelDescription {
   std::string path;
@@ -55,7 +65,10 @@ struct ModelDescription {
   std::optional<std::int64_t> batch_axis_size;  ///< the batch in `shapes`; nullopt when no batch axis is recognised
   bool batch_is_dynamic = false;
   std::int64_t one_dimensional_convolutions = 0;  ///< of the convolutions among the nodes
+  std::optional<PythonForm> python_form{};        ///< of a Python function's model
 };
-RL_DECLARE_JSON(ModelDescription)
+/// Without `python_form` where there is none.
+void to_json(base::Json& out, const ModelDescription& model);
+void from_json(const base::Json& in, ModelDescription& model);
 
 }  // namespace ridgeline::schema

@@ -131,7 +131,7 @@ struct TuneVerdict {
   /// TrialSpec::key of `configuration` measured alone (TrialSpec::isolated), which no ranking holds; "": it was not.
   std::string isolated_key{};
   std::string isolated_current_key{};  ///< the same of the current configuration
-  std::optional<LoadingCode> code{};   ///< that loads `configuration`; unset where nothing but settings changes
+  std::optional<LoadingCode> code{};   ///< of `configuration`; unset where nothing but an ONNX model's settings change
 };
 
 /// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.

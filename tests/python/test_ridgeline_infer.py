@@ -133,6 +133,17 @@ class DescribeTest(Served):
         self.assertEqual(self.sets("[torch.zeros(1).half(), (torch.zeros(2).bfloat16(), 5), {'a': [torch.zeros(3)]}]"),
                          [[("0", "float16", [1])], [("0", "bfloat16", [2])], [("a.0", "float", [3])]])
 
+    def test_the_form_is_told_to_who_writes_code_for_it(self):
+        for returned, expected in (("torch.ones(1)", ("pair", "tensor", False)),
+                                   ("(torch.ones(1), torch.ones(1))", ("pair", "tensors", False)),
+                                   ("(torch.ones(1), 5)", ("pair", "tuple", False)),
+                                   ("[{'x': torch.ones(1)}], len", ("triple", "dict", True)),
+                                   ("[torch.ones(1), (torch.ones(2),)]", ("pair", "mixed", True))):
+            form = self.described(HEAD + "def make():\n    return (lambda *a, **k: torch.ones(1)), %s\n" % returned)["ok"]["form"]
+            self.assertEqual((form["returned"], form["inputs"], form["several"]), expected)
+        named = HEAD + "def make():\n    return dict(model=nn.ReLU(), inputs=torch.ones(1))\n"
+        self.assertEqual(self.described(named)["ok"]["form"], {"returned": "dict", "inputs": "tensor", "several": False})
+
     def test_facts_of_a_module(self):
         facts = self.described(LINEAR % "torch.ones(1, 4)")["ok"]
         self.assertEqual((facts["parameters"], facts["parameter_bytes"], facts["dtype"]), (10, 40, "float32"))
@@ -487,6 +498,23 @@ class CompileTest(Served):
         self.assertEqual(self.floats(), [2, 2, 2])
         message = self.refused(code, torch_compile="default", compile_fullgraph=True)
         self.assertIn("compile_fullgraph is not possible here: call of print", message)
+
+    def test_an_empty_cache_is_told_from_one_that_has_kernels(self):
+        hits = "    sys.modules['torch._dynamo.utils'].counters['inductor']['fxgraph_cache_hit'] = 2\n"
+        code = DYNAMO + "import sys\ndef make():\n" + hits + "    return nn.ReLU(), torch.ones(1)\n"
+        with tempfile.TemporaryDirectory() as folder:
+            kernels = os.path.join(folder, "cache", "ab")
+            os.makedirs(kernels)
+            os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "cache")
+            try:
+                self.assertTrue(self.trial(code, torch_compile="default")[0]["cold_cache"])
+                self.assertFalse(self.trial(code, grad_mode="no_grad")[0]["cold_cache"])
+                open(os.path.join(kernels, "kernel.so"), "w").close()
+                prepared = self.trial(code, torch_compile="default")[0]
+                self.assertEqual((prepared["cold_cache"], prepared["cache_hits"]), (False, 2))
+            finally:
+                del os.environ["TORCHINDUCTOR_CACHE_DIR"]
+            self.assertFalse(self.trial(code, torch_compile="default")[0]["cold_cache"])
 
     def test_what_ran_eager_is_a_problem(self):
         code = DYNAMO + ("class Net(nn.Module):\n    never_compiles = True\n    def forward(self, x):\n        return x\n"

@@ -35,6 +35,9 @@ constexpr FlagText kTexts[] = {
     {"waiting_arm_computed", "had an arm that computed while the other one was timed",
      "Repeat; a process that was to stand still went on"},
     {"few_rounds", "were over fewer pairs of sessions than planned", "Raise --max-time, then repeat"},
+    {"graph_breaks", "ran in several graphs with Python between them",
+     "Take what breaks the graph out of forward(); TORCH_LOGS=graph_breaks names the lines"},
+    {"recompilations", "compiled more than once", "Give inputs of one shape, or expect each new shape to compile once"},
     {"cancelled", "were cut short", "Run the same command again: it continues where it stopped"},
 };
 

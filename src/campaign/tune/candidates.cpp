@@ -8,6 +8,7 @@
 #include "analysis/candidate_table.hpp"
 #include "campaign/tune/loading_check.hpp"
 #include "workload/onnx/loading_code.hpp"
+#include "workload/torch/torch_code.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -72,6 +73,12 @@ base::Result<void> add_candidates(RunContext& context, std::size_t current) {
 void add_code(RunContext& context, const schema::TrialSpec& spec) {
   auto& run = context.result.run;
   if (!run.verdict || run.verdict->decision != schema::Decision::change) return;
+  if (spec.workload.kind == workload::kPythonKind) {
+    auto lines = workload::torch_code(spec, run.model);
+    run_code(context, spec, lines);
+    run.verdict->code = std::move(lines);
+    return;
+  }
   const auto* candidate = schema::find_candidate(run.candidates, schema::candidate_of(run.verdict->configuration));
   if (candidate == nullptr) return;
   auto code = workload::loading_code(spec);

@@ -6,8 +6,9 @@
 namespace ridgeline::campaign {
 
 /// Runs the lines that load a configuration, in Python by the interpreter whose package the runtime is from, in C++ by
-/// the compiler and the headers that are there, and sets CodeRun of both. Whatever fails or is not there is told in
-/// CodeRun::problem. `spec`: a trial of what they load.
+/// the compiler and the headers that are there, and sets CodeRun of both; those of a PyTorch model in Python only, by
+/// the interpreter of the trial. Whatever fails or is not there is told in CodeRun::problem. `spec`: a trial of what
+/// they load.
 void run_code(RunContext& context, const schema::TrialSpec& spec, schema::LoadingCode& code);
 
 }  // namespace ridgeline::campaign

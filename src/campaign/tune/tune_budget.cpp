@@ -7,6 +7,7 @@
 #include "campaign/tune/pair_plan.hpp"
 #include "campaign/tune/session_limit.hpp"
 #include "schema/execution_provider.hpp"
+#include "workload/torch/torch_code.hpp"
 
 namespace ridgeline::campaign {
 
@@ -17,6 +18,7 @@ namespace {
 constexpr double kSearchShare = 0.7;      // of --max-time; the rest is for comparisons
 constexpr double kCandidatesShare = 0.2;  // of --max-time, for comparing candidates at their defaults
 constexpr double kCodeS = 8;              // for running the code that loads another candidate
+constexpr double kTorchCodeS = 20;        // for the same in PyTorch, which is imported and compiles again
 constexpr double kCodeShare = 0.05;       // of --max-time, for the same, at most
 constexpr double kPlannedShare = 0.97;
 // Where all of the time is for one comparison none can be left out, and on an H200 with an uneven CPU what was planned
@@ -53,7 +55,9 @@ double TuneBudget::plannable_s() const {
 double TuneBudget::whole_plannable_s() const { return left_s(kPlannedShare) - code_s(); }
 
 double TuneBudget::code_s() const {
-  return result_.run.candidates.empty() || !is_limited() ? 0 : std::min(kCodeS, kCodeShare * limit_s());
+  const bool is_python = result_.run.workload.kind == workload::kPythonKind;
+  if (!is_limited() || (result_.run.candidates.empty() && !is_python)) return 0;
+  return std::min(is_python ? kTorchCodeS : kCodeS, kCodeShare * limit_s());
 }
 
 bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next) const {

@@ -76,7 +76,7 @@ class TuneBudget : public Budget {
  private:
   /// A search for one answer that nothing explains.
   [[nodiscard]] bool has_one_pair() const { return request_.finalists == 1 && !request_.leave_one_out; }
-  /// What everything leaves for running the code that loads another candidate.
+  /// What everything leaves for running the code of the answer, where that is not settings alone.
   [[nodiscard]] double code_s() const;
   /// What a search leaves for comparing these, a share of the limit at most.
   [[nodiscard]] double candidates_s() const;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/accuracy_columns.hpp"
@@ -8,8 +11,21 @@
 namespace ridgeline::report {
 namespace {
 
+std::optional<double> compile_s(const schema::Measurement* measured) {
+  if (measured == nullptr) return std::nullopt;
+  const auto found = measured->metrics.find("compile_s");
+  return found == measured->metrics.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// "41 s", or "3.1 s, cached" of one that another trial had compiled the kernels for.
+std::string compile_text(const schema::Measurement* measured) {
+  const auto seconds = compile_s(measured);
+  if (!seconds) return std::string(kAbsent);
+  return base::format_duration(*seconds * 1e9) + (schema::has_flag(measured->flags, "warm_compile") ? ", cached" : "");
+}
+
 Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const AccuracyColumns& accuracy,
-                     const schema::TunedTrial& trial) {
+                     const schema::TunedTrial& trial, bool compiles) {
   const auto dash = std::string(kAbsent);
   const auto* outcome = view.outcome(trial);
   const auto* ranked = view.ranked(trial.id);
@@ -17,7 +33,8 @@ Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const Accuracy
   std::string flags;
   if (measured != nullptr)
     for (const auto& flag : measured->flags)
-      if (flag.level != schema::FlagLevel::info) flags += (flags.empty() ? "" : ", ") + plain_text(flag.message);
+      if (flag.level != schema::FlagLevel::info || flag.code == schema::kRanAs)
+        flags += (flags.empty() ? "" : ", ") + plain_text(flag.message);
   Table::Row row;
   row.anchor = fmt::format("trial-{}", trial.id);
   row.cells = {fmt::format("{}", trial.id),
@@ -32,6 +49,7 @@ Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const Accuracy
                measured != nullptr ? fmt::format("{}", measured->latency_ns.size()) : dash,
                measured != nullptr ? base::format_duration(measured->session_create_ns) : dash,
                measured != nullptr ? base::format_duration(measured->first_run_ns) : dash};
+  if (compiles) row.cells.push_back(compile_text(measured));
   gpu.add_cells(row.cells, outcome);
   accuracy.add_cells(row.cells, outcome);
   row.cells.push_back(base::format_duration(trial.started_s * 1e9));
@@ -63,13 +81,16 @@ Section trials_section(const TuneView& view) {
                {"Session", Align::right},
                {"First run", Align::right}},
               {}};
+  const bool compiles = std::any_of(view.run.trials.begin(), view.run.trials.end(),
+                                    [&](const auto& trial) { return compile_s(view.measurement(trial)).has_value(); });
+  if (compiles) table.columns.push_back({"Compile", Align::right});
   const GpuColumns gpu(view, {"gpu_memory_gb", "gpu_weights_gb", "gpu_arena_gb", "gpu_energy_mj_per_item"});
   gpu.add_titles(table.columns);
   const AccuracyColumns accuracy(view);
   accuracy.add_titles(table.columns);
   table.columns.push_back({"Started", Align::right});
   table.columns.push_back({"Why it was tried; remarks"});
-  for (const auto& trial : view.run.trials) table.rows.push_back(trial_row(view, gpu, accuracy, trial));
+  for (const auto& trial : view.run.trials) table.rows.push_back(trial_row(view, gpu, accuracy, trial, compiles));
   section.blocks.emplace_back(
       Paragraph{fmt::format("Every number above comes from one of these; {} names and repeats one.",
                             code_mark(fmt::format("ridgeline rerun {}/TRIAL", view.run.id)))});

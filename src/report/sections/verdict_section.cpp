@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/candidate_table.hpp"
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
+#include "analysis/compile_cost.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/sections.hpp"
@@ -103,14 +105,43 @@ std::string head_to_head_sentence(const TuneView& view) {
   return first_row_sentence(view);
 }
 
+/// "15,300".
+std::string grouped(double count) {
+  auto text = fmt::format("{:.0f}", count);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
+/// What the recommended configuration costs before its first fast call, and when that has been earned.
+std::string compile_sentence(const TuneView& view) {
+  const auto cost = analysis::compile_cost(view.run, view.outcomes, view.ranking);
+  if (!cost) return {};
+  const auto& configuration = view.run.verdict->configuration;
+  const auto* what = configuration.contains("torch_compile") ? "Compiling"
+                     : configuration.contains("torchscript") ? "Tracing"
+                                                             : "Capturing its graph";
+  const auto time = base::format_duration(cost->seconds * 1e9);
+  // Three digits: it is no more certain than that.
+  const double calls = cost->pays_after_calls.value_or(0);
+  const double step = calls >= 1000 ? std::pow(10, std::floor(std::log10(calls)) - 2) : 1;
+  const auto earned = calls > 0
+                          ? fmt::format(" pays for itself after {} calls", grouped(std::ceil(calls / step) * step))
+                          : std::string();
+  if (cost->from_warm_cache)
+    return fmt::format(" {} took {}, from a warm cache; the first time on a machine takes longer{}.", what, time,
+                       earned.empty() ? "" : ", and this much" + earned);
+  return fmt::format(" {} takes {}{}.", what, time, earned.empty() ? "" : ":" + earned);
+}
+
 std::string change_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
   const auto rate = view.run.objective == Objective::throughput;
   auto who = view.recommended() != nullptr ? "Trial " + trial_link(verdict.trial_id) : "The recommended configuration";
   if (!verdict.gain) return who + " is better than the current configuration" + instead_of(view) + ".";
-  return fmt::format("{} {} **{}** {} the current configuration ({}){}.{}{}", who, rate ? "has" : "is",
+  return fmt::format("{} {} **{}** {} the current configuration ({}){}.{}{}{}", who, rate ? "has" : "is",
                      gain_phrase(view.run.objective, *verdict.gain), rate ? "of" : "as", interval_text(*verdict.gain),
-                     instead_of(view), why_other_ratio(view), head_to_head_sentence(view));
+                     instead_of(view), why_other_ratio(view), head_to_head_sentence(view), compile_sentence(view));
 }
 
 std::string keep_sentence(const TuneView& view) {
@@ -247,6 +278,34 @@ std::string run_text(std::string_view language, const schema::CodeRun& run) {
   return fmt::format("The {} lines failed with {}: {}.", language, run.command, run.problem);
 }
 
+/// How much the code of a PyTorch model may differ from its trial before that is worth a word.
+constexpr double kAsMeasured = 0.1;
+
+/// What the lines took beside what their trial took.
+std::string against_trial(const TuneView& view, const schema::CodeRun& run) {
+  const auto* best = view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
+  if (best == nullptr || !run.median_s) return {};
+  const double ratio = *run.median_s * 1e9 / best->summary.median_ns;
+  if (std::abs(ratio - 1) <= kAsMeasured) return " That is what their trial took.";
+  return fmt::format(" Their trial took {}: these lines are {} {}.", base::format_duration(best->summary.median_ns),
+                     percent(std::abs(ratio - 1)), ratio > 1 ? "slower" : "faster");
+}
+
+void add_code(Section& section, const TuneView& view, const schema::LoadingCode& code) {
+  const bool is_python_model = code.cpp.empty();
+  section.blocks.emplace_back(Paragraph{is_python_model
+                                            ? "The code, around the line that makes your model:"
+                                            : "It runs on another runtime or provider; code that loads it:"});
+  if (!code.install.empty()) section.blocks.emplace_back(CodeBlock{"sh", code.install + "\n"});
+  section.blocks.emplace_back(CodeBlock{"python", code.python});
+  if (code.python_run)
+    section.blocks.emplace_back(Paragraph{run_text("Python", *code.python_run) +
+                                          (is_python_model ? against_trial(view, *code.python_run) : std::string())});
+  if (is_python_model) return;
+  section.blocks.emplace_back(CodeBlock{"cpp", code.cpp});
+  if (code.cpp_run) section.blocks.emplace_back(Paragraph{run_text("C++", *code.cpp_run)});
+}
+
 }  // namespace
 
 Section verdict_section(const TuneView& view) {
@@ -272,15 +331,7 @@ Section verdict_section(const TuneView& view) {
       Paragraph{"The recommended configuration; a setting that is absent stays at the runtime's default:"});
   section.blocks.emplace_back(CodeBlock{"yaml", to_yaml(schema::without_candidate(spelled_out(view.run)),
                                                         analysis::config_section(view.run, verdict->configuration))});
-  if (verdict->code) {
-    const auto& code = *verdict->code;
-    section.blocks.emplace_back(Paragraph{"It runs on another runtime or provider; code that loads it:"});
-    if (!code.install.empty()) section.blocks.emplace_back(CodeBlock{"sh", code.install + "\n"});
-    section.blocks.emplace_back(CodeBlock{"python", code.python});
-    if (code.python_run) section.blocks.emplace_back(Paragraph{run_text("Python", *code.python_run)});
-    section.blocks.emplace_back(CodeBlock{"cpp", code.cpp});
-    if (code.cpp_run) section.blocks.emplace_back(Paragraph{run_text("C++", *code.cpp_run)});
-  }
+  if (verdict->code) add_code(section, view, *verdict->code);
   return section;
 }
 

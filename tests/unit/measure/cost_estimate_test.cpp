@@ -63,6 +63,18 @@ TEST(CostEstimate, a_failed_trial_took_its_time_for_its_sessions) {
 
 // MobileNetV3-L in batches of 64 on an H200: the trial of four sessions took 5.7 s, the last of two 3.0, and --max-time
 // 30s became 38.8 s.
+TEST(CostEstimate, expects_what_was_compiled_into_an_empty_cache_to_take_less_again) {
+  schema::TrialOutcome outcome;
+  auto& seen = outcome.measurement.emplace();
+  seen.latency_ns.assign(50, 1e6);
+  seen.session_create_ns = 45e9;
+  seen.metrics["compile_s"] = 40;
+  EXPECT_DOUBLE_EQ(trial_cost(outcome, 1).session_s, 45);
+  seen.flags.push_back({schema::FlagLevel::info, std::string(schema::kColdCompile), ""});
+  EXPECT_DOUBLE_EQ(trial_cost(outcome, 1).session_s, 13);
+  EXPECT_DOUBLE_EQ(trial_cost(outcome, 1).create_s, 13);
+}
+
 TEST(CostEstimate, expects_each_session_to_take_its_time) {
   const auto two = trial(2.9, 4, 0.6, 2);                              // 2.8 s for two
   const TrialCosts made{trial(2.6, 8, 2.0), trial(1.6, 4, 0.3), two};  // 1.4 s beside 50 inferences of 4 ms
