@@ -235,7 +235,8 @@ class TrialTest(Served):
         self.assertEqual((prepared["compile_s"], prepared["notes"]), (0.0, []))
         self.assertEqual(len(called["ns"]), 7)
         self.assertTrue(all(one > 0 for one in called["ns"]))
-        self.assertEqual(outputs, {"sets": [[{"name": "0", "element_type": "float", "dims": [3, 2], "bytes": 24}]], "metric": None})
+        both = [{"name": name, "element_type": "float", "dims": [3, 2], "bytes": 24} for name in ("output", "output (second inputs)")]
+        self.assertEqual(outputs, {"sets": [both], "metric": None})
         self.assertEqual(proof, {"settings": {}, "compiled_frames": 0, "graph_breaks": 0, "break_reasons": [], "recompiles": 0,
                                  "graph_captured": False, "sdpa": "", "tf32": None, "peak_gpu_bytes": None, "problems": []})
 
@@ -244,9 +245,10 @@ class TrialTest(Served):
                        "def make():\n    return model, [torch.tensor(1), torch.tensor(2), torch.tensor(3)]\n")
         requests = [{"op": "prepare", "settings": {}}, {"op": "call", "count": 2}, {"op": "call", "count": 2}, {"op": "outputs"}]
         answers = self.talk(code, requests + [{"op": "close"}])
-        self.assertEqual([one[0]["dims"] for one in answers[3]["ok"]["sets"]], [[8], [9], [10]])
-        last = array.array("q", self.bytes[-80:])
-        self.assertEqual(list(last), [1, 2, 3, 1, 2, 3, 1, 1, 2, 3])  # warm-up, the four calls, the outputs
+        self.assertEqual([[out["dims"][0] for out in one] for one in answers[3]["ok"]["sets"]], [[8, 9], [10, 11], [12, 13]])
+        last = array.array("q", self.bytes[-13 * 8:])
+        # Warm-up, the four calls, the outputs: twice, though such short inputs have no others.
+        self.assertEqual(list(last), [1, 2, 3, 1, 2, 3, 1, 1, 1, 2, 2, 3, 3])
 
     def test_bytes_of_all_outputs_one_after_another(self):
         code = HEAD + ("import dataclasses\n@dataclasses.dataclass\n"
@@ -256,8 +258,9 @@ class TrialTest(Served):
                        "def make():\n    return model, torch.ones(1)\n")
         outputs = self.trial(code)[2]["sets"][0]
         self.assertEqual([(one["name"], one["element_type"], one["dims"], one["bytes"]) for one in outputs],
-                         [("logits", "float", [2, 2], 16), ("hidden.0", "float", [1], 4), ("hidden.1.k", "bool", [1], 1)])
-        self.assertEqual(self.bytes, array.array("f", [1, 3, 2, 4, 1.5]).tobytes() + b"\x01")
+                         [(name + mark, kind, dims, size) for mark in ("", " (second inputs)") for name, kind, dims, size in
+                          (("logits", "float", [2, 2], 16), ("hidden.0", "float", [1], 4), ("hidden.1.k", "bool", [1], 1))])
+        self.assertEqual(self.bytes, (array.array("f", [1, 3, 2, 4, 1.5]).tobytes() + b"\x01") * 2)
 
     def test_the_seed_is_set_before_the_function_and_before_outputs(self):
         code = HEAD + "def make():\n    return (lambda x: torch.cat([x, torch.rand(2)])), torch.rand(2)\n"
@@ -265,7 +268,8 @@ class TrialTest(Served):
         first = self.floats()
         self.trial(code, calls=6)
         self.assertEqual(self.floats(), first)
-        self.assertEqual(first[:2], first[2:])
+        self.assertEqual(first[:2], first[2:4])
+        self.assertEqual(first[4:6], [first[1], first[0]])
 
     def test_metric(self):
         self.assertEqual(self.trial(LINEAR % "torch.ones(3, 4), (lambda out: out.shape[0] / 2)")[2]["metric"], 1.5)
@@ -366,7 +370,7 @@ class SettingsTest(Served):
                        "def make():\n    return Net(), torch.ones(1)\n")
         for chosen, seen in (({}, b"\x01\x00"), ({"grad_mode": "no_grad"}, b"\x00\x00"), ({"grad_mode": "inference_mode"}, b"\x00\x01")):
             proof = self.trial(code, **chosen)[3]
-            self.assertEqual((self.bytes, proof["settings"], proof["problems"]), (seen, chosen, []))
+            self.assertEqual((self.bytes, proof["settings"], proof["problems"]), (seen * 2, chosen, []))
 
     def test_a_model_that_needs_gradients_refuses_no_grad(self):
         code = HEAD + ("def model(x):\n    x = x.clone().requires_grad_()\n    return torch.autograd.grad((x * x).sum(), x)[0]\n"
@@ -403,8 +407,8 @@ class SettingsTest(Served):
                        "def make():\n    return Net().eval(), [dict(x=torch.full((n,), 2.), scale=dict(s=torch.tensor(3.)), flip=True)\n"
                        "                         for n in (1, 2)]\n")
         outputs = self.trial(code, torchscript="trace")[2]["sets"]
-        self.assertEqual([[one["name"] for one in one_set] for one_set in outputs], [["y", "x"]] * 2)
-        self.assertEqual(self.floats(), [-6, 3, -6, -6, 3, 3])
+        self.assertEqual([[one["name"] for one in one_set] for one_set in outputs], [["y", "x", "y (second inputs)", "x (second inputs)"]] * 2)
+        self.assertEqual(self.floats(), [-6, 3] * 2 + [-6, -6, 3, 3] * 2)
         self.assertIn("differ in their tensors only", self.refused(code.replace("flip=True", "flip=n == 1"), torchscript="trace"))
 
     def test_torchscript_notes_fixed_decisions_and_refuses_what_it_cannot_trace(self):
@@ -495,7 +499,7 @@ class CompileTest(Served):
                          (2, 2, ["call of print"], 1))
         self.assertEqual(proof["settings"], chosen)
         self.assertEqual(proof["problems"], [])
-        self.assertEqual(self.floats(), [2, 2, 2])
+        self.assertEqual(self.floats(), [2, 2, 2] * 2)
         message = self.refused(code, torch_compile="default", compile_fullgraph=True)
         self.assertIn("compile_fullgraph is not possible here: call of print", message)
 
@@ -548,8 +552,8 @@ class DeviceTest(Served):
     def test_a_graph_for_each_input_set_is_replayed(self):
         prepared, _, outputs, proof = self.trial(self.CODE, calls=5, cuda_graph=True, grad_mode="no_grad")
         self.assertGreater(prepared["compile_s"], 0)
-        self.assertEqual(outputs["metric"] % 1000, 2 + 5 + 2)  # after the capture, the calls, the outputs
-        self.assertEqual([one_set[0]["dims"] for one_set in outputs["sets"]], [[1, 2], [2, 2]])
+        self.assertEqual(outputs["metric"] % 1000, 2 + 5 + 4)  # after the capture, the calls, the outputs of both inputs
+        self.assertEqual([[one["dims"] for one in one_set] for one_set in outputs["sets"]], [[[1, 2]] * 2, [[2, 2]] * 2])
         self.assertEqual((proof["graph_captured"], proof["settings"]["cuda_graph"], proof["problems"]), (True, True, []))
 
     def test_a_graph_around_the_compiled_model_has_no_other_inside(self):
