@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Python process that has imported torch and the user's file, and forks a process for each trial: importing takes seconds.
 
-    RIDGELINE_FORK_FD=N python -m ridgeline_infer.fork_server TARGET
+    RIDGELINE_FORK_FD=N python -m ridgeline_infer.fork_server TARGET [LEVEL]
 
 Each message on socket N carries one socket, the other end of which a fork_relay has. What the user's file leaves behind must
-not reach a fork: with CUDA started or more threads than torch itself has, the server begins anew without the file."""
+not reach a fork: with CUDA started or more threads than torch itself has, the server begins anew at the next lower level, and
+where importing torch alone is too much it ends."""
 
 import ctypes
 import gc
@@ -22,7 +23,7 @@ from . import __main__ as program
 from .fork_relay import receive
 
 KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
-PLAIN = "--plain"
+LEVELS = ("file", "compiler", "torch")  # what is imported: torch, from the right on torch.compile and the user's file too
 COMPILER = ("torch._dynamo", "torch._inductor.compile_fx", "torch._functorch.aot_autograd")  # what torch.compile imports
 
 
@@ -51,25 +52,37 @@ def _touched_cuda():
     return False
 
 
-def preload(target):
+def _spoils_forks():
+    """Also by a question about CUDA that starts it; torch then refuses it in forks."""
+    import torch
+
+    if _touched_cuda():
+        return True
+    process = os.fork()
+    if process == 0:
+        os._exit(1 if getattr(torch.cuda, "_is_in_bad_fork", bool)() else 0)
+    return os.waitpid(process, 0)[1] != 0
+
+
+def preload(target, level):
     """The user's function as Server.functions has it, or nothing; None where a fork would not be as good as a new process."""
     try:
         import torch
     except ImportError:
         return {}
-    if hasattr(torch, "compile"):
+    if level != "torch" and hasattr(torch, "compile"):
         _imported(COMPILER)
-    if not target:
-        return {}
-    # Lets the file ask whether there is a GPU without starting CUDA.
-    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
-    _imported(["numpy"])  # whose threads bear forks
-    before = _threads()
-    try:
-        loaded = {target: program.load_function(target)}
-    except (Exception, SystemExit):  # a trial fails with it by itself
-        return None
-    return None if _touched_cuda() or _threads() > before else loaded
+    loaded = {}
+    if level == "file":
+        _imported(["numpy"])  # whose threads bear forks
+        before = _threads()
+        try:
+            loaded = {target: program.load_function(target)}
+        except (Exception, SystemExit):  # a trial fails with it by itself
+            return None
+        if _threads() > before:
+            return None
+    return None if _spoils_forks() else loaded
 
 
 def become(request, numbers, functions):
@@ -163,19 +176,22 @@ class ForkServer:
             del self.living[process]
 
 
-def main(arguments):
+def main(target, level="file"):
     number = int(os.environ["RIDGELINE_FORK_FD"])
     os.set_inheritable(number, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the end of the socket is ours
-    functions = preload(arguments[0] if arguments else "")
+    # Lets whatever is imported ask whether there is a GPU without starting CUDA.
+    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
+    functions = preload(target, level)
+    if functions is None and level != LEVELS[-1]:
+        os.set_inheritable(number, True)
+        lower = LEVELS[LEVELS.index(level) + 1]
+        os.execv(sys.executable, [sys.executable, "-m", "ridgeline_infer.fork_server", target, lower])
     gc.collect()
     gc.freeze()  # else each fork's collector would look through, and so copy, all that was imported
-    if functions is None:
-        os.set_inheritable(number, True)
-        os.environ.pop("PYTORCH_NVML_BASED_CUDA_CHECK", None)
-        os.execv(sys.executable, [sys.executable, "-m", "ridgeline_infer.fork_server"])
-    ForkServer(socket.socket(fileno=number), functions).serve()
+    if functions is not None:  # else relays start processes of their own
+        ForkServer(socket.socket(fileno=number), functions).serve()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])
