@@ -59,7 +59,7 @@ for target in plain named; do
   grep -q "torch.jit.trace(" report.html || problem "no code in the HTML report"
 done
 
-run 0 apply latest --db r.db --config config.yaml --apply
+run 0 apply latest --db r.db --config config.yaml
 checks=$((checks + 2))
 grep -q '^  torchscript: ' config.yaml || problem "no torchscript in $(cat config.yaml)"
 grep -q 'torch_compile' config.yaml && problem "a setting that was not tuned: $(cat config.yaml)"
