@@ -38,7 +38,7 @@ class TorchReport : public ::testing::Test {
 TEST_F(TorchReport, says_after_how_many_calls_compiling_has_paid_for_itself) {
   winner_->flags.push_back({schema::FlagLevel::info, std::string(schema::kColdCompile), ""});
   const auto text = markdown();
-  EXPECT_NE(text.find("Compiling takes 41 s: pays for itself after "), std::string::npos) << text.substr(0, 900);
+  EXPECT_NE(text.find("Compiling takes 41.0 s: pays for itself after "), std::string::npos) << text.substr(0, 900);
   const auto verdict = json()["verdict"];
   EXPECT_EQ(verdict["compile_s"], 41);
   EXPECT_EQ(verdict["compile_from_warm_cache"], false);
@@ -46,7 +46,7 @@ TEST_F(TorchReport, says_after_how_many_calls_compiling_has_paid_for_itself) {
 }
 
 TEST_F(TorchReport, says_where_the_time_is_of_a_warm_cache) {
-  EXPECT_NE(markdown().find("Compiling took 41 s, from a warm cache; the first time on a machine takes longer"),
+  EXPECT_NE(markdown().find("Compiling took 41.0 s, from a warm cache; the first time on a machine takes longer"),
             std::string::npos);
   EXPECT_EQ(json()["verdict"]["compile_from_warm_cache"], true);
 }
