@@ -29,48 +29,45 @@ def plain():
     return net().layers, torch.randn(4, 16)
 PY
 
-# Current settings are read from the file, of this and of other devices.
-printf 'torch:\n  torch_compile: reduce-overhead\n  allow_tf32: true   # ours\n' >gpu.yaml
-printf 'torch:\n  grad_mode: no_grad   # ours\n' >config.yaml
-printf 'batch: 4\n' >none.yaml
 bad "--python nothing" -- tune --python nothing --python-exe "$PYTHON"
 "$PYTHON" -c 'import torch, sys; sys.exit(torch.__version__ >= "2")' 2>/dev/null || finish  # a later one has no TorchScript setting
-bad "torch_compile" -- tune --python infer.py:plain --python-exe "$PYTHON" --config gpu.yaml --max-time 20s
 
+# What is set now was meant for a GPU and does not run here, so that the fastest is recommended without a comparison.
 for target in plain named; do
-  HANG_LIMIT_S=240 run 0 tune --python "infer.py:$target" --python-exe "$PYTHON" --set torch_threads=1 --quick --max-time 60s \
+  printf 'torch:\n  torch_compile: reduce-overhead\n  allow_tf32: true   # ours\n' >config.yaml
+  run 0 tune --python "infer.py:$target" --python-exe "$PYTHON" --set torch_threads=1 --trial-time 200ms --max-time 40s \
     --config config.yaml --no-apply --db r.db --json
+  json '.current.configuration | "\(.torch_compile) \(.allow_tf32)"' "reduce-overhead true"
   json '.verdict.decision' change
   json '.verdict.configuration.torchscript | . == "freeze" or . == "trace"' true
-  json '.verdict.compile_s > 0 and .verdict.pays_after_calls > 0 and .verdict.compile_from_warm_cache == false' true
+  json '.verdict.compile_s > 0 and .verdict.compile_from_warm_cache == false' true
   json '[.trials[] | select(.configuration.torchscript and .status == "ok") | .compile_s > 0] | all' true
   json '[.trials[] | select(.configuration.torchscript | not) | .compile_s // 0] | add' 0
   json '.verdict.code.python | contains("torch.jit.trace(") and contains("for _ in range(3):")' true
   json '.verdict.code.python_run.problem' ""
   json '.verdict.code.python_run.median_s > 0' true
-  json '.current.configuration.grad_mode' no_grad
   run 0 show latest --db r.db
   out "The code, around the line that makes your model:"
   out "The Python lines were run with"
-  out "Tracing takes"
   run 0 report latest --db r.db --output report.md --report-html
   checks=$((checks + 2))
   grep -q "torch.jit.trace(" report.md || problem "no code in the report"
   grep -q "torch.jit.trace(" report.html || problem "no code in the HTML report"
 done
 
-run 0 apply latest --db r.db --config config.yaml --apply
+run 0 apply latest --db r.db --config config.yaml
+is "$(grep torch_compile config.yaml)" '  torch_compile: "off"' "a choice that YAML takes for a boolean"
 checks=$((checks + 2))
 grep -q '^  torchscript: ' config.yaml || problem "no torchscript in $(cat config.yaml)"
-grep -q 'torch_compile' config.yaml && problem "a setting that was not tuned: $(cat config.yaml)"
-run 0 apply latest --db r.db --config gpu.yaml --dry-run
-out 'torch_compile: "off"'
-out '   allow_tf32: true   # ours'
+grep -q '^  allow_tf32: true   # ours' config.yaml || problem "allow_tf32 is gone from $(cat config.yaml)"
+printf 'batch: 4\n' >none.yaml
 run 0 apply latest --db r.db --config none.yaml --dry-run
 out '+torch:'
+no_out '+  torch_compile'
+best=$("$RIDGELINE" show latest --db r.db --json | jq .verdict.trial_id)
 id=$("$RIDGELINE" history --ids --db r.db | head -n 1)
-run '0|1' rerun "$id/1" --db r.db
+run '0|1' rerun "$id/$best" --db r.db
 out "ratio "
-run '0|1' compare "$id/1" "$id/2" --db r.db
+run '0|1' compare "$id/1" "$id/$best" --db r.db
 out "settings:"
 finish

@@ -18,8 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kLongestS = 60;  // for compiling, opening a session and timing it
-constexpr double kShortestS = 3;  // below which it is not begun
+constexpr double kLongestS = 60;     // for compiling, opening a session and timing it
+constexpr double kShortestS = 3;     // below which it is not begun
+constexpr double kTorchGraceS = 15;  // beyond --max-time, as the code is most of the answer of a PyTorch model
 
 /// Of a program that has to be there, else why it is not.
 struct Command {
@@ -103,15 +104,15 @@ double compile_s(const RunContext& context, const schema::TrialSpec& spec) {
 
 class CodeCheck {
  public:
-  /// `more_s`: that the code may take beyond what is usual.
-  CodeCheck(RunContext& context, fs::path folder, double more_s)
-      : context_(context), folder_(std::move(folder)), more_s_(more_s) {}
+  /// `more_s`: that the code may take beyond what is usual; `grace_s`: beyond --max-time.
+  CodeCheck(RunContext& context, fs::path folder, double more_s, double grace_s)
+      : context_(context), folder_(std::move(folder)), more_s_(more_s), grace_s_(grace_s) {}
 
   [[nodiscard]] schema::CodeRun run(const std::string& file, const std::string& source, const Command& command) const {
     schema::CodeRun out;
     out.problem = command.missing;
     if (!out.problem.empty()) return out;
-    const double left_s = std::min(kLongestS + more_s_, context_.budget.left_s());
+    const double left_s = std::min(kLongestS + more_s_, std::max(0.0, context_.budget.left_s()) + grace_s_);
     if (left_s < kShortestS) {
       out.problem = "--max-time had no more for it";
       return out;
@@ -143,6 +144,7 @@ class CodeCheck {
   RunContext& context_;
   fs::path folder_;
   double more_s_;
+  double grace_s_;
 };
 
 }  // namespace
@@ -157,7 +159,7 @@ void run_code(RunContext& context, const schema::TrialSpec& spec, schema::Loadin
     return;
   }
   const fs::path folder = pattern;
-  const CodeCheck check(context, folder, is_python ? compile_s(context, spec) : 0);
+  const CodeCheck check(context, folder, is_python ? compile_s(context, spec) : 0, is_python ? kTorchGraceS : 0);
   if (is_python) {
     const auto program = workload::torch_program(code, spec, context.result.run.model);
     code.python_run = check.run("program.py", program, torch_command(spec, folder));

@@ -20,6 +20,7 @@ constexpr double kCandidatesShare = 0.2;  // of --max-time, for comparing candid
 constexpr double kCodeS = 8;              // for running the code that loads another candidate
 constexpr double kTorchCodeS = 20;        // for the same in PyTorch, which is imported and compiles again
 constexpr double kCodeShare = 0.05;       // of --max-time, for the same, at most
+constexpr double kTorchCodeShare = 0.1;
 constexpr double kPlannedShare = 0.97;
 // Where all of the time is for one comparison none can be left out, and on an H200 with an uneven CPU what was planned
 // for 9 s took up to 9.3 (benchmarks/results/h200/README.md).
@@ -57,7 +58,7 @@ double TuneBudget::whole_plannable_s() const { return left_s(kPlannedShare) - co
 double TuneBudget::code_s() const {
   const bool is_python = result_.run.workload.kind == workload::kPythonKind;
   if (!is_limited() || (result_.run.candidates.empty() && !is_python)) return 0;
-  return std::min(is_python ? kTorchCodeS : kCodeS, kCodeShare * limit_s());
+  return is_python ? std::min(kTorchCodeS, kTorchCodeShare * limit_s()) : std::min(kCodeS, kCodeShare * limit_s());
 }
 
 bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next) const {

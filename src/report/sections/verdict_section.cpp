@@ -285,6 +285,8 @@ constexpr double kAsMeasured = 0.1;
 std::string against_trial(const TuneView& view, const schema::CodeRun& run) {
   const auto* best = view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
   if (best == nullptr || !run.median_s) return {};
+  // The lines have the function's own inputs.
+  if (best->trial->configuration.contains("batch_size")) return " That is with the inputs as your function makes them.";
   const double ratio = *run.median_s * 1e9 / best->summary.median_ns;
   if (std::abs(ratio - 1) <= kAsMeasured) return " That is what their trial took.";
   return fmt::format(" Their trial took {}: these lines are {} {}.", base::format_duration(best->summary.median_ns),

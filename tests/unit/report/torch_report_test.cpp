@@ -38,7 +38,7 @@ class TorchReport : public ::testing::Test {
 TEST_F(TorchReport, says_after_how_many_calls_compiling_has_paid_for_itself) {
   winner_->flags.push_back({schema::FlagLevel::info, std::string(schema::kColdCompile), ""});
   const auto text = markdown();
-  EXPECT_NE(text.find("Compiling takes 41 s: pays for itself after "), std::string::npos) << text.substr(0, 900);
+  EXPECT_NE(text.find("Compiling takes 41.0 s: pays for itself after "), std::string::npos) << text.substr(0, 900);
   const auto verdict = json()["verdict"];
   EXPECT_EQ(verdict["compile_s"], 41);
   EXPECT_EQ(verdict["compile_from_warm_cache"], false);
@@ -46,7 +46,7 @@ TEST_F(TorchReport, says_after_how_many_calls_compiling_has_paid_for_itself) {
 }
 
 TEST_F(TorchReport, says_where_the_time_is_of_a_warm_cache) {
-  EXPECT_NE(markdown().find("Compiling took 41 s, from a warm cache; the first time on a machine takes longer"),
+  EXPECT_NE(markdown().find("Compiling took 41.0 s, from a warm cache; the first time on a machine takes longer"),
             std::string::npos);
   EXPECT_EQ(json()["verdict"]["compile_from_warm_cache"], true);
 }
@@ -74,6 +74,9 @@ TEST_F(TorchReport, has_the_code_and_what_it_took_beside_its_trial) {
   run.median_s = own_ns * 1.5e-9;
   text = markdown();
   EXPECT_NE(text.find("these lines are 50 % slower"), std::string::npos);
+  for (auto& trial : records_.run.trials)
+    if (trial.id == id) trial.configuration.set("batch_size", 4);
+  EXPECT_NE(markdown().find("That is with the inputs as your function makes them."), std::string::npos);
   run.median_s.reset();
   run.problem = "it hung";
   EXPECT_NE(markdown().find("The Python lines failed with /x/python3: it hung."), std::string::npos);
