@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tunes small PyTorch models on the CPU with a current torch of PyPI, compiled ones among the settings, and models with one fault each:
-# every fault ends as a row with its reason and leaves a right answer. About 15 minutes on 2 cores, after scripts/fetch_torch.sh (5 GB);
+# every fault ends as a row with its reason and leaves a right answer. About 15 minutes on 2 idle cores, after scripts/fetch_torch.sh (5 GB);
 # exit code 77 where torch cannot be had.
 #   scripts/test_torch.sh [PART]...     of: package, conv, transformer, faults, onnx (default: all)
 # RIDGELINE is the program (default: build/ci/bin or build/release/bin).
@@ -156,7 +156,7 @@ if has faults; then
 fi
 
 # ONNX Runtime beside torch, from one command.
-if has onnx && "$RIDGELINE" tune --help | grep -q -- '--also'; then
+if has onnx; then
   for model in conv transformer; do
     run '0|1' tune --python models.py:$model --python-exe "$PYTHON" --also onnx --runtime "$environment" --trial-time 100ms --max-time 150s \
       --db onnx.db --fresh --json
