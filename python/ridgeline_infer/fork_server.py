@@ -21,6 +21,7 @@ from ridgeline_train import channel
 
 from . import __main__ as program
 from .fork_relay import receive
+from .runtime import has_gpu
 
 KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 LEVELS = ("file", "compiler", "torch")  # what is imported: torch, from the right on torch.compile and the user's file too
@@ -56,6 +57,8 @@ def _spoils_forks():
     """Also by a question about CUDA that starts it; torch then refuses it in forks."""
     import torch
 
+    if not has_gpu():
+        return False
     if _touched_cuda():
         return True
     process = os.fork()

@@ -26,11 +26,16 @@ def _versions():
     return names.get("__version__", ""), names.get("cuda")
 
 
+def has_gpu():
+    """An NVIDIA one. Asking torch would start CUDA, which forks of the process then cannot."""
+    return bool(glob.glob("/dev/nvidia[0-9]*"))
+
+
 def runtime():
     """What trials would run on, whatever the model."""
     version, cuda = _versions()
     return {
         "torch": str(version),
         "python": "%d.%d.%d" % tuple(sys.version_info[:3]),
-        "cuda": bool(cuda) and bool(glob.glob("/dev/nvidia[0-9]*")),
+        "cuda": bool(cuda) and has_gpu(),
     }
