@@ -19,6 +19,7 @@
 #include "ridgeline/terminal_progress.hpp"
 #include "ridgeline/tune_flags.hpp"
 #include "ridgeline/worker_options.hpp"
+#include "ridgeline/workloads.hpp"
 #include "schema/execution_provider.hpp"
 #include "workload/synthetic/synthetic_kind.hpp"
 
@@ -99,6 +100,7 @@ Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gp
                             flags.write.config);
   if (const auto* batch = request.space.fixed.find("batch_size")) progress.run_with_batch(batch->as_integer());
   RL_TRY_ASSIGN(const auto simulated, workload::simulated_clock(request.workload));
+  const auto fork_server = python_fork_server(request.workload, request.ort_library);
   const auto executor = make_executor(
       session.plan.isolation, gpus, [&](const execute::JobProgress& now) { progress.on_progress(now); },
       simulated.get());

@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Five models with random weights for `ridgeline tune --python benchmarks/models/torch_models.py:swin_tiny` and benchmarks/torch_loop.py.
-Needs torchvision or transformers; fetches nothing. On the GPU where there is one."""
+Needs torchvision and, for two of them, transformers; fetches nothing. On the GPU where there is one."""
 import torch
+import torchvision
+
+try:
+    from transformers import SegformerConfig, SegformerForSemanticSegmentation, WhisperConfig
+    from transformers.models.whisper.modeling_whisper import WhisperEncoder
+except ImportError:  # the models of torchvision do without
+    pass
 
 
 def _made(build, *shape):
@@ -26,8 +33,6 @@ def _normalized(model):
 
 
 def _torchvision(name, size):
-    import torchvision
-
     return _made(lambda: _normalized(getattr(torchvision.models, name)(weights=None)), 1, 3, size, size)
 
 
@@ -44,15 +49,10 @@ def efficientnet_v2_s():
 
 
 def whisper_tiny_encoder():
-    from transformers import WhisperConfig
-    from transformers.models.whisper.modeling_whisper import WhisperEncoder
-
     sizes = dict(d_model=384, encoder_layers=4, encoder_attention_heads=6, encoder_ffn_dim=1536, num_mel_bins=80)
     return _made(lambda: WhisperEncoder(WhisperConfig(max_source_positions=1500, **sizes)), 1, 80, 3000)
 
 
 def segformer_b0():
-    from transformers import SegformerConfig, SegformerForSemanticSegmentation
-
     # The defaults of the configuration are those of B0.
     return _made(lambda: SegformerForSemanticSegmentation(SegformerConfig(num_labels=150)), 1, 3, 512, 512)

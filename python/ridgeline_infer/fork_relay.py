@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands for a process that a fork_server makes: hands it its output and its channel, ends as it ends, and ends it by ending.
 
-    RIDGELINE_FORK_FD=N RIDGELINE_TRAIN_FD=M python -S fork_relay.py COMMAND...
+    RIDGELINE_FORK_SERVER=PATH RIDGELINE_TRAIN_FD=N python -S fork_relay.py COMMAND...
 
-N is a socket to the server, which the relay has been announced to. Where there is no server, it becomes COMMAND. Imports next
-to nothing, so that it starts at once."""
+PATH is the socket where the server listens. Where there is none, the relay becomes COMMAND. Imports next to nothing, so that it
+starts at once."""
 
 import array
 import json
@@ -31,11 +31,12 @@ def receive(connection, most):
     return data, list(numbers)
 
 
-def handed_over(connection, environment, train):
-    request = {"folder": os.getcwd(), "environment": environment}
+def handed_over(connection, path, train):
+    request = {"folder": os.getcwd(), "environment": dict(os.environ)}
     numbers = array.array("i", [1, 2, train])
     data = (json.dumps(request) + "\n").encode()
     try:
+        connection.connect(path)
         sent = connection.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
         connection.sendall(data[sent:])
         return connection.recv(7, socket.MSG_WAITALL) == b"forked\n"
@@ -45,8 +46,8 @@ def handed_over(connection, environment, train):
 
 def main(command):
     train = int(os.environ["RIDGELINE_TRAIN_FD"])
-    connection = socket.socket(fileno=int(os.environ.pop("RIDGELINE_FORK_FD")))
-    if not handed_over(connection, dict(os.environ), train):
+    connection = socket.socket(socket.AF_UNIX)
+    if not handed_over(connection, os.environ.pop("RIDGELINE_FORK_SERVER"), train):
         connection.close()
         os.set_inheritable(train, True)
         os.execvp(command[0], command)

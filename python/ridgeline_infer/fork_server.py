@@ -3,7 +3,8 @@
 
     RIDGELINE_FORK_FD=N python -m ridgeline_infer.fork_server TARGET [LEVEL]
 
-Each message on socket N carries one socket, the other end of which a fork_relay has. What the user's file leaves behind must
+N is a listening socket; a fork_relay connects for each process, and its connection is that process's life. The server ends with
+its parent. What the user's file leaves behind must
 not reach a fork: with CUDA started or more threads than torch itself has, the server begins anew at the next lower level, and
 where importing torch alone is too much it ends."""
 
@@ -82,7 +83,7 @@ def preload(target, level):
         try:
             loaded = {target: program.load_function(target)}
         except (Exception, SystemExit):  # a trial fails with it by itself
-            return None
+            pass
         if _threads() > before:
             return None
     return None if _spoils_forks() else loaded
@@ -124,29 +125,24 @@ def _kill_group(process):
 
 
 class ForkServer:
-    def __init__(self, control, functions):
-        self.control = control
+    def __init__(self, listener, functions):
+        self.listener = listener
         self.functions = functions
         self.living = {}  # process: its relay's socket
 
     def serve(self):
         while True:
-            ready, _, _ = select.select([self.control] + list(self.living.values()), [], [], 0.01 if self.living else None)
-            if self.control in ready and not self._accept():
-                break
+            ready, _, _ = select.select([self.listener] + list(self.living.values()), [], [], 0.01 if self.living else None)
+            if self.listener in ready:
+                self._accept()
             self._look_after(ready)
-        for process in self.living:
-            _kill_group(process)
 
     def _accept(self):
-        data, numbers = receive(self.control, 1)
-        if not data:
-            return False
-        relay = socket.socket(fileno=numbers[0])
+        relay, _ = self.listener.accept()
         data, numbers = receive(relay, 3)
         if not data:
             relay.close()
-            return True
+            return
         sys.stdout.flush()
         process = os.fork()
         if process == 0:
@@ -159,9 +155,11 @@ class ForkServer:
                 os._exit(code)
         for number in numbers:
             os.close(number)
-        relay.sendall(b"forked\n")
         self.living[process] = relay
-        return True
+        try:
+            relay.sendall(b"forked\n")
+        except OSError:  # it has gone; its process goes with the next look
+            pass
 
     def _look_after(self, ready):
         for process, relay in list(self.living.items()):
@@ -182,7 +180,7 @@ class ForkServer:
 def main(target, level="file"):
     number = int(os.environ["RIDGELINE_FORK_FD"])
     os.set_inheritable(number, False)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the end of the socket is ours
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal
     # Lets whatever is imported ask whether there is a GPU without starting CUDA.
     os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
     functions = preload(target, level)
@@ -192,7 +190,7 @@ def main(target, level="file"):
         os.execv(sys.executable, [sys.executable, "-m", "ridgeline_infer.fork_server", target, lower])
     gc.collect()
     gc.freeze()  # else each fork's collector would look through, and so copy, all that was imported
-    if functions is not None:  # else relays start processes of their own
+    if functions is not None:  # else the socket closes, and relays start processes of their own
         ForkServer(socket.socket(fileno=number), functions).serve()
 
 

@@ -26,7 +26,6 @@ using workload::StepError;
 using workload::StepResult;
 
 constexpr int kChildSocket = 3;
-constexpr int kForkSocket = 4;
 constexpr const char* kMarkName = "RIDGELINE_TRAINING";  ///< tells what the process started from everybody else's
 constexpr double kCloseLimitS = 2;                       ///< of a polite end; the group is killed afterwards
 constexpr int kChildPollMs = 50;
@@ -59,17 +58,9 @@ base::Result<void> JsonChild::start() {
   child.environment.emplace_back(kMarkName, life);
   mark_ = fmt::format("{}={}", kMarkName, life);
   child.file_descriptors = {{sockets[1], kChildSocket}};
-  const auto forked = options_.fork_server ? options_.fork_server->connect().value_or(-1) : -1;
-  if (forked >= 0) {
-    const auto& relay = options_.fork_server->relay();
-    child.argv.insert(child.argv.begin(), relay.begin(), relay.end());
-    child.environment.emplace_back("RIDGELINE_FORK_FD", std::to_string(kForkSocket));
-    child.file_descriptors.emplace_back(forked, kForkSocket);
-  }
   oom_kills_before_ = kernel_kills();
   auto process = base::Subprocess::spawn(child);
   ::close(sockets[1]);
-  if (forked >= 0) ::close(forked);
   if (!process) {
     ::close(sockets[0]);
     return tl::unexpected<base::Error>(std::move(process).error());

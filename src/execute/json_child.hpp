@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,7 +10,6 @@
 #include "base/json.hpp"
 #include "base/subprocess.hpp"
 #include "execute/output_tail.hpp"
-#include "execute/python_fork_server.hpp"
 #include "workload/training/step_runner.hpp"
 
 namespace ridgeline::execute {
@@ -22,8 +20,7 @@ struct JsonChildOptions {
   std::function<bool()> cancelled;                               ///< polled while an answer is waited for
   /// The kernel's count of out-of-memory kills; unset: host::oom_kills.
   std::function<std::optional<std::int64_t>()> kernel_kills = {};
-  std::string what = "the training process";        ///< for messages
-  std::shared_ptr<PythonForkServer> fork_server{};  ///< forks the process, where it can; null: it is started
+  std::string what = "the training process";  ///< for messages
 };
 
 /// A process that answers one request at a time, killed with all that it started, also what made itself a session of

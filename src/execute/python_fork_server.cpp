@@ -2,74 +2,63 @@
 #include "execute/python_fork_server.hpp"
 
 #include <sys/socket.h>
-#include <sys/uio.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace ridgeline::execute {
 namespace {
 
-using base::ErrorCode;
-using base::Result;
+constexpr const char* kVariable = "RIDGELINE_FORK_SERVER";  ///< the path of the socket
+constexpr int kListener = 3;                                ///< its number in the server
+constexpr int kBacklog = 16;
 
-constexpr int kControl = 3;  ///< its number in the server
-
-Result<std::array<int, 2>> socket_pair() {
-  std::array<int, 2> sockets{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0)
-    return base::fail(ErrorCode::io, "cannot make a socket for the Python process: {}", std::strerror(errno));
-  return sockets;
-}
-
-bool pass(int control, int descriptor) {
-  char byte = '\n';
-  iovec data{&byte, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = room.data();
-  message.msg_controllen = room.size();
-  auto* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
-  return ::sendmsg(control, &message, MSG_NOSIGNAL) == 1;
+/// A socket that listens before the server runs, so that whoever comes early waits for it; -1: none can be made.
+int listener_at(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return -1;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener < 0) return -1;
+  const auto* any = static_cast<const sockaddr*>(static_cast<const void*>(&address));
+  if (::bind(listener, any, sizeof address) == 0 && ::listen(listener, kBacklog) == 0) return listener;
+  ::close(listener);
+  return -1;
 }
 
 }  // namespace
 
+PythonForkServer::PythonForkServer(const std::string& python, const std::string& package_folder,
+                                   const std::string& target) {
+  if (folder_.path().empty()) return;
+  const auto path = (folder_.path() / "fork").string();
+  const int listener = listener_at(path);
+  if (listener < 0) return;
+  base::SubprocessOptions options;
+  options.argv = {python, "-m", "ridgeline_infer.fork_server", target};
+  options.environment = {{"RIDGELINE_FORK_FD", std::to_string(kListener)}, {"PYTHONUNBUFFERED", "1"}};
+  auto path_of_python = package_folder;
+  if (const char* set = std::getenv("PYTHONPATH"); set != nullptr && *set != '\0')
+    path_of_python += ":" + std::string(set);
+  options.environment.emplace_back("PYTHONPATH", path_of_python);
+  options.file_descriptors = {{listener, kListener}};
+  auto process = base::Subprocess::spawn(options);
+  ::close(listener);
+  if (!process) return;
+  process_.emplace(std::move(*process));
+  ::setenv(kVariable, path.c_str(), 1);
+}
+
 PythonForkServer::~PythonForkServer() {
-  if (control_ >= 0) ::close(control_);
+  if (process_) ::unsetenv(kVariable);
 }
 
-Result<void> PythonForkServer::start() {
-  RL_TRY_ASSIGN(const auto sockets, socket_pair());
-  base::SubprocessOptions server;
-  server.argv = command_;
-  server.environment = environment_;
-  server.environment.emplace_back("RIDGELINE_FORK_FD", std::to_string(kControl));
-  server.file_descriptors = {{sockets[1], kControl}};
-  auto process = base::Subprocess::spawn(server);
-  ::close(sockets[1]);
-  if (control_ >= 0) ::close(control_);
-  control_ = sockets[0];
-  RL_TRY_ASSIGN(process_, std::move(process));
-  return {};
-}
-
-Result<int> PythonForkServer::connect() {
-  if (!process_ || process_->poll()) RL_TRY(start());
-  RL_TRY_ASSIGN(const auto sockets, socket_pair());
-  const bool passed = pass(control_, sockets[1]);
-  ::close(sockets[1]);
-  if (passed) return sockets[0];
-  ::close(sockets[0]);
-  return base::fail(ErrorCode::io, "the Python process that others are forked from does not answer");
+std::vector<std::string> fork_relay(const std::string& python, const std::string& package_folder) {
+  if (std::getenv(kVariable) == nullptr) return {};
+  return {python, "-S", "-E", package_folder + "/ridgeline_infer/fork_relay.py"};
 }
 
 }  // namespace ridgeline::execute

@@ -2,13 +2,13 @@
 #include "execute/python_kind.hpp"
 
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <optional>
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "execute/python_export.hpp"
+#include "execute/python_fork_server.hpp"
 #include "execute/python_workload.hpp"
 #include "execute/torch_caches.hpp"
 #include "workload/torch/torch_code.hpp"
@@ -20,9 +20,6 @@ using base::ErrorCode;
 using base::Json;
 using base::Result;
 
-/// By interpreter and target.
-using ForkServers = std::map<std::pair<std::string, std::string>, std::shared_ptr<PythonForkServer>>;
-
 constexpr double kDescribeLimitS = 300;  ///< importing torch from a cold network file system takes minutes
 
 Result<std::string> interpreter(const std::string& named) {
@@ -33,9 +30,11 @@ Result<std::string> interpreter(const std::string& named) {
   return found;
 }
 
-JsonChildOptions child_of(const std::string& python, const std::string& package_folder) {
+/// `forked`: by the server that there may be, which is worth its wait for what imports torch.
+JsonChildOptions child_of(const std::string& python, const std::string& package_folder, bool forked = true) {
   JsonChildOptions options;
-  options.command = {python, "-m", "ridgeline_infer"};
+  if (forked) options.command = fork_relay(python, package_folder);
+  options.command.insert(options.command.end(), {python, "-m", "ridgeline_infer"});
   auto path = package_folder;
   if (const char* set = std::getenv("PYTHONPATH"); set != nullptr && *set != '\0') path += ":" + std::string(set);
   options.environment = {{"PYTHONPATH", path}, {"PYTHONUNBUFFERED", "1"}};
@@ -44,8 +43,8 @@ JsonChildOptions child_of(const std::string& python, const std::string& package_
 }
 
 /// One question to a process of its own; whatever goes wrong is for the user to fix.
-Result<Json> asked(const std::string& python, const std::string& package_folder, const Json& request) {
-  JsonChild child(child_of(python, package_folder));
+Result<Json> asked(JsonChildOptions options, const Json& request) {
+  JsonChild child(std::move(options));
   auto answer = child.ask(request, kDescribeLimitS);
   if (!answer) {
     auto error = std::move(answer).error().error;
@@ -87,7 +86,7 @@ Result<schema::ModelDescription> describe(const std::string& package_folder, con
     return base::fail(ErrorCode::invalid_argument, "--python {}: expected FILE.py:FUNCTION or MODULE:FUNCTION", target)
         .hint("for example: ridgeline tune --python infer.py:make");
   RL_TRY_ASSIGN(const auto python, interpreter(request.runtime_library));
-  auto answer = asked(python, package_folder, {{"op", "describe"}, {"target", target}});
+  auto answer = asked(child_of(python, package_folder), {{"op", "describe"}, {"target", target}});
   if (!answer) return tl::unexpected(std::move(answer).error().in("--python " + target));
   schema::ModelDescription model;
   model.path = target;
@@ -121,7 +120,7 @@ Result<schema::ModelDescription> describe(const std::string& package_folder, con
 
 Result<schema::RuntimeIdentity> probe(const std::string& package_folder, const std::string& library) {
   RL_TRY_ASSIGN(const auto python, interpreter(library));
-  RL_TRY_ASSIGN(const auto answer, asked(python, package_folder, {{"op", "runtime"}}));
+  RL_TRY_ASSIGN(const auto answer, asked(child_of(python, package_folder, false), {{"op", "runtime"}}));
   schema::RuntimeIdentity identity;
   identity.name = "torch";
   identity.version = plain_version(answer.value("torch", ""));
@@ -156,15 +155,9 @@ workload::WorkloadKind make_python_kind(std::string package_folder) {
   kind.probe = [package_folder](const std::string& library, const std::vector<schema::PluginLibrary>& /*plugins*/) {
     return probe(package_folder, library);
   };
-  kind.make = [package_folder, servers = std::make_shared<ForkServers>()](
-                  const schema::TrialSpec& spec) -> Result<std::unique_ptr<workload::Workload>> {
-    const auto& python = spec.runtime.library_path;
-    auto child = child_of(python, package_folder);
+  kind.make = [package_folder](const schema::TrialSpec& spec) -> Result<std::unique_ptr<workload::Workload>> {
+    auto child = child_of(spec.runtime.library_path, package_folder);
     for (auto& variable : torch_cache_environment(spec)) child.environment.push_back(std::move(variable));
-    auto& server = (*servers)[{python, spec.workload.location}];
-    if (!server)
-      server = std::make_shared<PythonForkServer>(python, package_folder, spec.workload.location, child.environment);
-    child.fork_server = server;
     return std::make_unique<PythonWorkload>(std::move(child), spec);
   };
   kind.export_models = [package_folder](const schema::WorkloadRef& workload, const std::string& library,

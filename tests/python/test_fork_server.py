@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ridgeline_infer.fork_server: trials in processes forked from one that has imported torch; exit code 77 without torch."""
 
-import array
 import json
 import os
 import signal
@@ -34,29 +33,26 @@ class ForkServerTest(unittest.TestCase):
             file.write(code)
 
     def start(self):
-        self.control, theirs = socket.socketpair()
-        self.addCleanup(self.control.close)
+        listener = socket.socket(socket.AF_UNIX)
+        self.environment["RIDGELINE_FORK_SERVER"] = os.path.join(self.folder.name, "fork")
+        listener.bind(self.environment["RIDGELINE_FORK_SERVER"])
+        listener.listen(4)
         self.server = subprocess.Popen([sys.executable, "-m", "ridgeline_infer.fork_server", "infer.py:make"], cwd=self.folder.name,
-                                       env=dict(self.environment, RIDGELINE_FORK_FD=str(theirs.fileno())),
-                                       pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
-        theirs.close()
-        self.ends_with = 0
+                                       env=dict(self.environment, RIDGELINE_FORK_FD=str(listener.fileno())),
+                                       pass_fds=[listener.fileno()], stdin=subprocess.DEVNULL)
+        listener.close()
         self.addCleanup(self.end)
 
     def end(self):
-        self.control.close()
-        self.assertEqual(self.server.wait(timeout=20), self.ends_with)
+        self.server.kill()
+        self.server.wait(timeout=20)
 
     def relay(self):
         """A process and the channel to it."""
-        near, far = socket.socketpair()
-        self.control.sendmsg([b"\n"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [far.fileno()]))])
-        far.close()
         ours, theirs = socket.socketpair()
         process = subprocess.Popen([sys.executable, "-S", RELAY, sys.executable, "-m", "ridgeline_infer"], cwd=self.folder.name,
-                                   env=dict(self.environment, RIDGELINE_FORK_FD=str(near.fileno()), RIDGELINE_TRAIN_FD=str(theirs.fileno())),
-                                   pass_fds=[near.fileno(), theirs.fileno()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        near.close()
+                                   env=dict(self.environment, RIDGELINE_TRAIN_FD=str(theirs.fileno())),
+                                   pass_fds=[theirs.fileno()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         theirs.close()
         self.addCleanup(process.stdout.close)
         self.addCleanup(ours.close)
@@ -118,7 +114,6 @@ class ForkServerTest(unittest.TestCase):
         self.server.wait()
         self.assertEqual(process.wait(timeout=20), -signal.SIGKILL)
         self.assertTrue(self.gone(pid))
-        self.ends_with = -signal.SIGKILL
 
     def test_a_file_that_leaves_threads_behind_is_loaded_by_each_trial(self):
         self.write(LOADED.replace("def make", "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\ndef make"))
@@ -139,20 +134,10 @@ class ForkServerTest(unittest.TestCase):
 
     def test_without_a_server_the_relay_becomes_the_command(self):
         self.write(LOADED)
-        self.control, theirs = socket.socketpair()
-        theirs.close()
-        near, far = socket.socketpair()
-        far.close()
-        ours, channel = socket.socketpair()
-        process = subprocess.Popen([sys.executable, "-S", RELAY, sys.executable, "-m", "ridgeline_infer"], cwd=self.folder.name,
-                                   env=dict(self.environment, RIDGELINE_FORK_FD=str(near.fileno()), RIDGELINE_TRAIN_FD=str(channel.fileno())),
-                                   pass_fds=[near.fileno(), channel.fileno()], stdout=subprocess.DEVNULL)
-        near.close()
-        channel.close()
-        self.control.close()
-        with ours:
-            self.assertEqual(self.ask(ours, op="prepare", target="infer.py:make", settings={})["ok"]["pid"], process.pid)
-            self.ask(ours, op="close")
+        self.environment["RIDGELINE_FORK_SERVER"] = os.path.join(self.folder.name, "none")
+        process, channel, pid = self.prepared()
+        self.assertEqual(pid, process.pid)
+        self.ask(channel, op="close")
         self.assertEqual(process.wait(timeout=20), 0)
 
 
