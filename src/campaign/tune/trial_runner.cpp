@@ -334,7 +334,7 @@ Result<void> TrialRunner::measure(std::vector<PendingTrial>& trials) {
       const auto slot = slots[i - at];
       if (schema::candidate_of(open[i]->entry.configuration).empty()) open[i]->spec.device = devices[slot];
       open[i]->options.time_left = budget_.time_left(pair_s, 0);
-      if (const auto most_s = budget_.trial_limit_s(open[i]->remaining))
+      if (const auto most_s = budget_.trial_limit_s(open[i]->entry.configuration, open[i]->remaining))
         open[i]->options.deadline_s =
             std::min(*most_s, execute::derived_deadline_s(open[i]->spec.plan, open[i]->spec.provider));
       open[i]->options.stop_above_ns = open[i]->limit;

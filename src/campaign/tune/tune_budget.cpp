@@ -41,9 +41,11 @@ execute::TimeLeft TuneBudget::time_left(double reserve_s, double more_s) const {
   return {std::max(0.0, left_s() - reserve_s), reserve_s + more_s + plan.warmup_max_s + plan.max_time_s + kGraceS};
 }
 
-std::optional<double> TuneBudget::trial_limit_s(std::size_t remaining) const {
-  if (!by_user_ || !schema::provider_of(result_.run.provider).compiles_calls) return std::nullopt;
-  const double share = std::max(kTrialShare, 1 / (1 + static_cast<double>(remaining)));
+std::optional<double> TuneBudget::trial_limit_s(const Configuration& configuration, std::size_t remaining) const {
+  const bool may_compile = schema::provider_of(result_.run.provider).compiles_calls;
+  if (!by_user_ || !may_compile || !schema::candidate_of(configuration).empty()) return std::nullopt;
+  const bool compiles = configuration.get_or("torch_compile", "off").as_text() != "off";
+  const double share = compiles ? std::max(kTrialShare, 1 / (1 + static_cast<double>(remaining))) : 1;
   return std::max(kLeastTrialS, share * left_s(kSearchShare));
 }
 

@@ -36,9 +36,11 @@ class TuneBudget : public Budget {
   /// What a request gets of the user's --max-time, `reserve_s` kept for what follows; where it works, it may go on for
   /// what a trial takes by plan, and `more_s`.
   [[nodiscard]] execute::TimeLeft time_left(double reserve_s, double more_s) const;
-  /// The most that one trial gets of the user's --max-time where calls are compiled, so that a compilation without end
-  /// leaves time for the `remaining` ones. nullopt: no such limit.
-  [[nodiscard]] std::optional<double> trial_limit_s(std::size_t remaining) const;
+  /// The most that one trial gets of the user's --max-time where calls may be compiled, so that a compilation without
+  /// end leaves time for the `remaining` ones; one that compiles nothing may have all that the search has. nullopt: no
+  /// such limit.
+  [[nodiscard]] std::optional<double> trial_limit_s(const schema::Configuration& configuration,
+                                                    std::size_t remaining) const;
   /// Of the user's --max-time, for the comparison that follows the search.
   [[nodiscard]] double pair_reserve_s() const;
 
