@@ -51,6 +51,8 @@ TEST(RunRequest, of_tune_comes_back_whole) {
   request.workload = {"onnx", "my model's.onnx", "", {{{"x", {1, 3}}}}, {{"y", "y.npy", ""}}, 3};
   request.provider = "cuda";
   request.tensor_location = "device";
+  request.also = "onnx";
+  request.save_onnx = "kept.onnx";
   request.ort_library = "ort.so";
   request.runtimes = {"/venv"};
   request.plugins.emplace_back().library_path = "/plugin.so";
