@@ -8,6 +8,7 @@ its parent. What the user's file leaves behind must
 not reach a fork: with CUDA started or more threads than torch itself has, the server begins anew at the next lower level, and
 where importing torch alone is too much it ends."""
 
+import contextlib
 import ctypes
 import gc
 import json
@@ -22,7 +23,7 @@ from ridgeline_train import channel
 
 from . import __main__ as program
 from .fork_relay import receive
-from .runtime import has_gpu
+from .runtime import gpu_count
 
 KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 LEVELS = ("file", "compiler", "torch")  # what is imported: torch, from the right on torch.compile and the user's file too
@@ -54,11 +55,28 @@ def _touched_cuda():
     return False
 
 
+@contextlib.contextmanager
+def cuda_not_started():
+    """What is imported meanwhile may ask torch whether there is a GPU, and is answered by the devices: the question itself
+    starts CUDA, unless NVML can be asked."""
+    import torch
+
+    asked = getattr(torch._C, "_cuda_getDeviceCount", None)
+    if asked is None:  # built without CUDA
+        yield
+        return
+    torch._C._cuda_getDeviceCount = gpu_count
+    try:
+        yield
+    finally:
+        torch._C._cuda_getDeviceCount = asked
+
+
 def _spoils_forks():
     """Also by a question about CUDA that starts it; torch then refuses it in forks."""
     import torch
 
-    if not has_gpu():
+    if gpu_count() == 0:
         return False
     if _touched_cuda():
         return True
@@ -74,18 +92,19 @@ def preload(target, level):
         import torch
     except ImportError:
         return {}
-    if level != "torch" and hasattr(torch, "compile"):
-        _imported(COMPILER)
     loaded = {}
-    if level == "file":
-        _imported(["numpy"])  # whose threads bear forks
-        before = _threads()
-        try:
-            loaded = {target: program.load_function(target)}
-        except (Exception, SystemExit):  # a trial fails with it by itself
-            pass
-        if _threads() > before:
-            return None
+    with cuda_not_started():
+        if level != "torch" and hasattr(torch, "compile"):
+            _imported(COMPILER)
+        if level == "file":
+            _imported(["numpy"])  # whose threads bear forks
+            before = _threads()
+            try:
+                loaded = {target: program.load_function(target)}
+            except (Exception, SystemExit):  # a trial fails with it by itself
+                pass
+            if _threads() > before:
+                return None
     return None if _spoils_forks() else loaded
 
 
@@ -181,8 +200,6 @@ def main(target, level="file"):
     number = int(os.environ["RIDGELINE_FORK_FD"])
     os.set_inheritable(number, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal
-    # Lets whatever is imported ask whether there is a GPU without starting CUDA.
-    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
     functions = preload(target, level)
     if functions is None and level != LEVELS[-1]:
         os.set_inheritable(number, True)

@@ -26,9 +26,11 @@ def _versions():
     return names.get("__version__", ""), names.get("cuda")
 
 
-def has_gpu():
-    """An NVIDIA one. Asking torch would start CUDA, which forks of the process then cannot."""
-    return bool(glob.glob("/dev/nvidia[0-9]*"))
+def gpu_count():
+    """NVIDIA's, by their devices. Asking torch would start CUDA, which forks of the process then cannot."""
+    there = len(glob.glob("/dev/nvidia[0-9]*"))
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return there if visible is None else min(there, len([name for name in visible.split(",") if name.strip()]))
 
 
 def runtime():
@@ -37,5 +39,5 @@ def runtime():
     return {
         "torch": str(version),
         "python": "%d.%d.%d" % tuple(sys.version_info[:3]),
-        "cuda": bool(cuda) and has_gpu(),
+        "cuda": bool(cuda) and gpu_count() > 0,
     }

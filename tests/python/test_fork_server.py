@@ -13,6 +13,8 @@ import unittest
 
 from test_ridgeline_infer import HEAD, ROOT  # starts again with an interpreter that has torch
 
+import torch  # noqa: E402
+
 PACKAGES = os.path.join(ROOT, "python")
 RELAY = os.path.join(PACKAGES, "ridgeline_infer", "fork_relay.py")
 LOADED = HEAD + ("import os\n"
@@ -122,6 +124,14 @@ class ForkServerTest(unittest.TestCase):
         self.ask(channel, op="close")
         process.wait(timeout=20)
         self.assertEqual(process.stdout.read().decode().split()[2], str(pid))
+
+    @unittest.skipUnless(hasattr(torch._C, "_cuda_getDeviceCount"), "torch is built without CUDA")
+    def test_what_asks_for_gpus_while_it_is_imported_does_not_start_cuda(self):
+        code = ("import os, sys, torch\nfrom ridgeline_infer import fork_server\n"
+                "with fork_server.cuda_not_started():\n    import torch._inductor.compile_fx\n    torch.cuda.is_available()\n"
+                "child = os.fork()\nif child == 0: os._exit(int(torch.cuda._is_in_bad_fork()))\n"
+                "sys.exit(os.waitpid(child, 0)[1])\n")
+        self.assertEqual(subprocess.call([sys.executable, "-c", code], env=self.environment), 0)
 
     def test_a_file_that_fails_is_the_trials_failure(self):
         self.write("raise ValueError('boom')\n")
