@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "schema/execution_provider.hpp"
 #include "stats/interval.hpp"
 #include "stats/quantile.hpp"
 
@@ -30,7 +31,10 @@ double log_error(const schema::SpeedReading& reading) { return stats::log_error(
 }  // namespace
 
 void SpeedWatch::begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) {
-  if (begun()) return;
+  // Eager PyTorch launches kernel by kernel at the speed of a CPU thread, graphs and compiled code do not: what slows
+  // the one on a GPU says nothing of the others.
+  const auto& provider = schema::provider_of(result_.run.provider);
+  if (begun() || (provider.compiles_calls && provider.on_gpu())) return;
   auto& speed = result_.run.speed.emplace();
   speed.reference = trial.configuration;
   auto reading = runner_.reading_of(trial, outcome);

@@ -26,7 +26,8 @@ class SpeedWatch : private RunPart {
   SpeedWatch(const SpeedWatch&) = delete;
   SpeedWatch& operator=(const SpeedWatch&) = delete;
 
-  /// From the first trial that went well on: its configuration is the reference, its time the first reading.
+  /// From the first trial that went well on: its configuration is the reference, its time the first reading. Not where
+  /// that would mislead: calls that may be compiled, on a GPU.
   void begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome);
   [[nodiscard]] bool begun() const noexcept { return result_.run.speed.has_value(); }
 
