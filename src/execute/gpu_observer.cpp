@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/gpu_observer.hpp"
 
+#include <signal.h>
+
 #include <string_view>
 #include <utility>
 
@@ -11,8 +13,19 @@ std::string gpu_uuid_of(const std::string& device) {
   return device.rfind(kPrefix, 0) == 0 ? device.substr(kPrefix.size()) : "";
 }
 
+void GpuObserver::add_worker(std::int64_t pid) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(added_, [](std::int64_t one) { return ::kill(static_cast<pid_t>(one), 0) != 0; });
+  added_.push_back(pid);
+}
+
 void GpuObserver::begin(const schema::TrialSpec& spec) {
   if (open_ || !spec.on_gpu()) return;
+  if (!sampler_options_.workers && schema::provider_of(spec.provider).own_process)
+    sampler_options_.workers = [this] {
+      const std::lock_guard lock(mutex_);
+      return added_;
+    };
   problem_.clear();
   if (auto opened = open(gpu_uuid_of(spec.device)); !opened) {
     problem_ = std::move(opened.error().message);

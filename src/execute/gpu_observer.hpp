@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ class GpuObserver {
     sampler_options_.workers = std::move(workers);
   }
 
+  /// That process works for this one: what it does on the GPU is no stranger's. It may have ended since.
+  void add_worker(std::int64_t pid);
+
   /// Starts a record when the spec runs on a GPU and none is open. Before the workload touches CUDA.
   void begin(const schema::TrialSpec& spec);
   /// nullptr while there is no record.
@@ -50,6 +54,8 @@ class GpuObserver {
   std::optional<gpu::GpmReader> gpm_;   ///< of the sampler's GPU; nullopt: it has none
   std::optional<gpu::BusyWatch> busy_;  ///< of the open record
   bool open_ = false;
+  std::mutex mutex_;                   ///< of added_, which the sampler's thread reads
+  std::vector<std::int64_t> added_{};  ///< by add_worker
   std::string problem_;
 };
 

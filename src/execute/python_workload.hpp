@@ -47,6 +47,7 @@ class PythonWorkload final : public workload::Workload {
   [[nodiscard]] std::map<std::string, double> metrics() const override { return metrics_; }
   [[nodiscard]] schema::RanOn ran_on() const override { return {{spec_.runtime.library_path}, {}, 0}; }
   [[nodiscard]] std::int64_t outside_peak_rss_bytes() const override;
+  [[nodiscard]] std::int64_t outside_process() const override { return child_.is_running() ? process_ : 0; }
 
  private:
   [[nodiscard]] base::Result<base::Json> ask(const base::Json& request, double limit_s);

@@ -158,6 +158,7 @@ Result<std::unique_ptr<workload::Workload>> WorkerRequests::prepared(const schem
     enter(workload->phase());
     return tl::unexpected<base::Error>(std::move(done).error());
   }
+  if (const auto pid = workload->outside_process(); pid != 0) gpu_.add_worker(pid);
   return workload;
 }
 

@@ -63,6 +63,8 @@ class Workload {
   [[nodiscard]] virtual schema::RanOn ran_on() const { return {}; }
   /// Most memory of another process that does the work, 0 where there is none.
   [[nodiscard]] virtual std::int64_t outside_peak_rss_bytes() const { return 0; }
+  /// The process that does the work where it is another one, once it is prepared; 0: this one.
+  [[nodiscard]] virtual std::int64_t outside_process() const { return 0; }
   /// The phase as the parent process sees it, even after a death. prepare may publish its own phase there at once (else
   /// `phase` is polled); the measurement publishes the rest. Called before prepare; the cell outlives the workload.
   virtual void share_phase(std::atomic<schema::TrialPhase>& /*cell*/) noexcept {}

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "fakes/fake_nvml.hpp"
+#include "schema/execution_provider.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -84,6 +85,23 @@ TEST_F(GpuObserverTest, takes_the_memory_without_the_worker_for_the_start_of_eve
     observer_.end(measurement);
     EXPECT_DOUBLE_EQ(measurement.metrics.at("gpu_memory_gb"), 2.0) << trial;
     nvml_.set(kFakeMemoryUsed, 1'075'000'000);
+  }
+}
+
+TEST_F(GpuObserverTest, knows_the_processes_that_work_for_it_one_after_another) {
+  auto spec = gpu_spec();
+  spec.provider = schema::torch_providers().back().id;
+  for (const std::int64_t pid : {static_cast<std::int64_t>(::getppid()), std::int64_t{1}}) {
+    nvml_.set(kFakeOwnPid, 0);
+    observer_.begin(spec);
+    nvml_.set(kFakeOwnPid, pid);
+    nvml_.set(kFakeOwnMemory, 1'500'000'000);
+    observer_.add_worker(pid);
+    let_it_sample();
+    schema::Measurement measurement;
+    observer_.end(measurement);
+    EXPECT_DOUBLE_EQ(measurement.metrics.at("gpu_memory_gb"), 1.5) << pid;
+    EXPECT_FALSE(has_flag(measurement, "gpu_memory_of_device")) << pid;
   }
 }
 
