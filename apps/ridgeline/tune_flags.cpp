@@ -256,6 +256,10 @@ Result<void> check_export(const TuneFlags& flags) {
   if (!flags.also.empty() && flags.python.empty())
     return fail(ErrorCode::invalid_argument, "--also {}: only a PyTorch model (--python) is exported", flags.also)
         .hint("leave it out; --provider auto compares every runtime and provider for an ONNX file");
+  if (!flags.also.empty() && !flags.batch.empty())
+    return fail(ErrorCode::invalid_argument, "--batch {}: an exported model has the batch of the function's inputs",
+                flags.batch)
+        .hint("leave out --batch or --also, or let the function return larger inputs");
   if (!flags.save_onnx.empty() && flags.also.empty())
     return fail(ErrorCode::invalid_argument, "--save-onnx {}: nothing is exported", flags.save_onnx)
         .hint("add --python FILE.py:FUNCTION --also onnx");

@@ -4,6 +4,7 @@ source "$(dirname "$0")/lib.sh"
 PYTHON=${RIDGELINE_TEST_PYTHON:-/usr/bin/python3}
 bad "--also onnx" "only a PyTorch model" -- tune model.onnx --also onnx
 bad "--save-onnx kept.onnx" "nothing is exported" -- tune --python infer.py:make --save-onnx kept.onnx
+bad "--batch 8" "exported" -- tune --python infer.py:make --also onnx --batch 8
 bad "no folder none" -- tune --python infer.py:make --also onnx --save-onnx none/kept.onnx
 bad "unknown value" "onnx" -- tune --python infer.py:make --also tensorrt
 bad "--runtime" "--also onnx" -- tune --python infer.py:make --runtime /x
