@@ -87,34 +87,47 @@ def _spoils_forks():
 
 
 def preload(target, level):
-    """The user's function as Server.functions has it, or nothing; None where a fork would not be as good as a new process."""
+    """The user's function as Server.functions has it, or nothing, and what its file changed of the environment; None where a
+    fork would not be as good as a new process."""
     try:
         import torch
     except ImportError:
-        return {}
-    loaded = {}
+        return {}, {}
+    loaded, changes = {}, {}
     with cuda_not_started():
-        if level != "torch" and hasattr(torch, "compile"):
-            _imported(COMPILER)
-        if level == "file":
+        if level == "file":  # before the compiler, which reads variables that the file may set
             _imported(["numpy"])  # whose threads bear forks
-            before = _threads()
+            before, environment = _threads(), dict(os.environ)
             try:
                 loaded = {target: program.load_function(target)}
             except (Exception, SystemExit):  # a trial fails with it by itself
                 pass
+            changes = changes_since(environment)
             if _threads() > before:
                 return None
-    return None if _spoils_forks() else loaded
+        if level != "torch" and hasattr(torch, "compile"):
+            _imported(COMPILER)
+    return None if _spoils_forks() else (loaded, changes)
 
 
-def become(request, numbers, functions):
-    """In the new process: what `python -m ridgeline_infer` would be."""
+def changes_since(environment):
+    """Of this process's variables; None for one that is gone."""
+    names = set(environment) | set(os.environ)
+    return {name: os.environ.get(name) for name in names if os.environ.get(name) != environment.get(name)}
+
+
+def become(request, numbers, functions, changes):
+    """In the new process: what `python -m ridgeline_infer` would be. `changes`: of the environment, by the user's file."""
     os.setsid()
     ctypes.CDLL(None).prctl(KILLED_WITH_PARENT, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(request["environment"])
+    for name, value in changes.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
     wanted = int(os.environ["RIDGELINE_TRAIN_FD"])
     high = [os.dup(number) for number in numbers]
     while min(high) <= max(2, wanted):  # above the numbers that they are to have
@@ -144,8 +157,9 @@ def _kill_group(process):
 
 
 class ForkServer:
-    def __init__(self, listener, functions):
+    def __init__(self, listener, functions, changes):
         self.listener = listener
+        self.changes = changes
         self.functions = functions
         self.living = {}  # process: its relay's socket
 
@@ -167,7 +181,7 @@ class ForkServer:
         if process == 0:
             code = 1
             try:
-                code = become(json.loads(data), numbers, self.functions)
+                code = become(json.loads(data), numbers, self.functions, self.changes)
             except BaseException:
                 traceback.print_exc()
             finally:
@@ -200,15 +214,15 @@ def main(target, level="file"):
     number = int(os.environ["RIDGELINE_FORK_FD"])
     os.set_inheritable(number, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal
-    functions = preload(target, level)
-    if functions is None and level != LEVELS[-1]:
+    loaded = preload(target, level)
+    if loaded is None and level != LEVELS[-1]:
         os.set_inheritable(number, True)
         lower = LEVELS[LEVELS.index(level) + 1]
         os.execv(sys.executable, [sys.executable, "-m", "ridgeline_infer.fork_server", target, lower])
     gc.collect()
     gc.freeze()  # else each fork's collector would look through, and so copy, all that was imported
-    if functions is not None:  # else the socket closes, and relays start processes of their own
-        ForkServer(socket.socket(fileno=number), functions).serve()
+    if loaded is not None:  # else the socket closes, and relays start processes of their own
+        ForkServer(socket.socket(fileno=number), *loaded).serve()
 
 
 if __name__ == "__main__":

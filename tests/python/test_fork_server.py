@@ -133,6 +133,16 @@ class ForkServerTest(unittest.TestCase):
                 "sys.exit(os.waitpid(child, 0)[1])\n")
         self.assertEqual(subprocess.call([sys.executable, "-c", code], env=self.environment), 0)
 
+    def test_variables_that_the_file_sets_are_there_in_each_trial(self):
+        self.write("import os\nos.environ['OF_THE_FILE'] = 'set'\nos.environ.pop('OF_THE_USER')\n" +
+                   LOADED.replace("    print(", "    print(os.environ.get('OF_THE_FILE'), os.environ.get('OF_THE_USER'), "))
+        self.environment["OF_THE_USER"] = "set"
+        self.start()
+        process, channel, _ = self.prepared()
+        self.ask(channel, op="close")
+        process.wait(timeout=20)
+        self.assertEqual(process.stdout.read().decode().split()[:2], ["set", "None"])
+
     def test_a_file_that_fails_is_the_trials_failure(self):
         self.write("raise ValueError('boom')\n")
         self.start()

@@ -4,7 +4,8 @@ import os
 
 import sabotage
 
+os.environ["CXX"] = "/nonexistent/c++"
+
 
 def make():
-    os.environ["CXX"] = "/nonexistent/c++"
     return sabotage.model()
