@@ -29,6 +29,7 @@ case $? in
   *) exit 1 ;;
 esac
 source "$SOURCE/tests/cli/lib.sh"
+source "$SOURCE/tests/cli/fault_rows.sh"
 export PYTHONDONTWRITEBYTECODE=1 HANG_LIMIT_S=400
 FAULTS=$SOURCE/tests/data/torch_faults
 has() { [[ $parts == *" $1 "* ]]; }
@@ -45,17 +46,6 @@ tuned() {
   printf 'parameters:\n%bonly_listed: true\n' "$rows" >space.yaml
   run '0|1' tune --python "$target" --python-exe "$PYTHON" --search grid --space space.yaml --set torch_threads=1 \
     --trial-time 100ms --db r.db --fresh --json "$@"
-}
-# row FILTER STATUS TEXT: the one trial that the filter keeps ended so.
-row() {
-  json "[.trials[] | select(.configuration | $1)] | length" 1
-  json "[.trials[] | select(.configuration | $1)][0].status" "$2"
-  [ -z "${3:-}" ] || json "[.trials[] | select(.configuration | $1)][0] | .failure.message | contains(\"$3\")" true
-}
-# rest FILTER: what else was tried worked, and the answer is of it.
-rest() {
-  json "[.trials[] | select(.configuration | ($1) | not)] | length >= 1 and all(.[]; .status == \"ok\")" true
-  json ".verdict.configuration | $1" false
 }
 # ran_compiled: compiled rows ran, and are known to have.
 ran_compiled() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # PyTorch models with one fault each, in Debian's torch: each ends as a row with its reason, and the answer is right from the rest.
 source "$(dirname "$0")/lib.sh"
+source "$(dirname "$0")/fault_rows.sh"
 PYTHON=${RIDGELINE_TEST_PYTHON:-/usr/bin/python3}
 "$PYTHON" -c 'import sys, torch; sys.exit(hasattr(torch, "compile"))' 2>/dev/null || { echo "skipped: $PYTHON has no torch before 2"; exit 77; }
 FAULTS=$SOURCE/tests/data/torch_faults
@@ -12,17 +13,6 @@ faulty() {
   printf 'parameters:\n  %s\nonly_listed: true\n' "$row" >space.yaml
   run '0|1' tune --python "$FAULTS/$name.py:make" --python-exe "$PYTHON" --search grid --space space.yaml \
     --set torch_threads=1 --set grad_mode=inference_mode --trial-time 50ms --max-time "$limit" --db r.db --json "$@"
-}
-# row FILTER STATUS TEXT: the one trial that the filter keeps ended so.
-row() {
-  json "[.trials[] | select(.configuration | $1)] | length" 1
-  json "[.trials[] | select(.configuration | $1)][0].status" "$2"
-  [ -z "${3:-}" ] || json "[.trials[] | select(.configuration | $1)][0] | .failure.message | contains(\"$3\")" true
-}
-# rest FILTER: what else was tried worked, and the answer is of it.
-rest() {
-  json "[.trials[] | select(.configuration | ($1) | not)] | length >= 1 and all(.[]; .status == \"ok\")" true
-  json ".verdict.configuration | $1" false
 }
 TRACED='.torchscript == "trace"'
 
