@@ -41,7 +41,7 @@ namespace ridgeline::schema {
 [[nodiscard]] std::vector<ParamDef> tensorrt_rtx_provider_params();
 [[nodiscard]] std::vector<ParamDef> torch_params();
 /// What is worth trying on a PyTorch model, each on top of the best before it: cheap and strong first, slow to compile
-/// last. From medians of five models on an H100 (docs/pytorch.md).
+/// last. After what the recipes of benchmarks/torch_loop.py took on an H100.
 [[nodiscard]] std::vector<Configuration> torch_recipes();
 
 }  // namespace ridgeline::schema

@@ -118,7 +118,7 @@ std::vector<ParamDef> torch_params() {
        .choices = {"off", "trace", "freeze"},
        .default_value = "off",
        .before = "2.0.0",
-       .summary = "torch.jit.trace of the model, with freeze also torch.jit.freeze and optimize_for_inference",
+       .summary = "torch.jit.trace of the model, with freeze also torch.jit.freeze",
        .when = "torch before 2, where there is no torch.compile",
        .hazard = "control flow is fixed as the example inputs took it"},
       {.key = "torch_precision",
