@@ -35,8 +35,10 @@ FAULTS=$SOURCE/tests/data/torch_faults
 has() { [[ $parts == *" $1 "* ]]; }
 # The inference package with this torch: what only torch 2 can do is not skipped.
 if has package; then
-  checks=$((checks + 1))
-  "$PYTHON" "$SOURCE/tests/python/test_ridgeline_infer.py" >out 2>err || problem "tests/python/test_ridgeline_infer.py with $PYTHON"
+  for tests in ridgeline_infer compiled_infer fork_server onnx_export; do
+    checks=$((checks + 1))
+    "$PYTHON" "$SOURCE/tests/python/test_$tests.py" >out 2>err || problem "tests/python/test_$tests.py with $PYTHON"
+  done
 fi
 
 # tuned TARGET ROWS [ARGUMENT...]: measures every combination of these rows of a space, compiled code on one thread as others work here.
