@@ -35,7 +35,7 @@ except ImportError:
     os.execv(chosen, [chosen, "-B"] + sys.argv)
 
 from ridgeline_infer import __main__ as server  # noqa: E402
-from ridgeline_infer import compiling, settings, tensors  # noqa: E402
+from ridgeline_infer import settings  # noqa: E402
 from ridgeline_infer.user_frames import user_frames  # noqa: E402
 from ridgeline_train.channel import Channel  # noqa: E402
 from ridgeline_train.failures import BadSettings  # noqa: E402
