@@ -68,7 +68,8 @@ class Server:
         function, _ = self._load(request["target"])
         from .onnx_export import export
 
-        return export(function, request["target"], request["exporter"], int(request.get("seed", 1)), request["folder"])
+        return export(function, request["target"], request["exporter"], int(request.get("seed", 1)), request["folder"],
+                      request.get("precision", ""))
 
     def answer(self, request):
         op = request.get("op")

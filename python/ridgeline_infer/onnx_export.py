@@ -10,7 +10,7 @@ import torch
 
 from ridgeline_train.failures import BadSettings
 
-from . import tensors
+from . import modes, tensors
 from .attempt import first_line
 from .made import make
 from .torchscript import TensorsOnly
@@ -26,6 +26,28 @@ class TensorsInAndOut(TensorsOnly):
 
     def forward(self, *values):
         return tuple(tensor for _, tensor in output_tensors(super().forward(*values)))
+
+
+class HalfInside(TensorsInAndOut):
+    """Computes in half precision; inputs and outputs stay what they were, so that whoever calls it need not know."""
+
+    def __init__(self, model, one_set, precision, outputs):
+        super().__init__(model, one_set)
+        self.dtype = modes.DTYPES[precision]
+        self.own = [tensor.dtype for _, tensor in outputs]
+        model.to(self.dtype)
+
+    def forward(self, *values):
+        returned = super().forward(*(one.to(self.dtype) if one.is_floating_point() else one for one in values))
+        return tuple(one.to(dtype) for one, dtype in zip(returned, self.own))
+
+
+def _check_half(made, precision):
+    if made.module is None:
+        raise BadSettings("%s needs a torch.nn.Module, whose weights are converted" % precision)
+    device = made.device()
+    if precision == "bf16" and device.type == "cuda" and torch.cuda.get_device_capability(device)[0] < 8:
+        raise BadSettings("%s has no bf16" % torch.cuda.get_device_name(device))
 
 
 def _parameter_names(model):
@@ -82,24 +104,31 @@ def _export(exporter, model, values, path, input_names, output_names, weight_byt
     torch.onnx.export(model, values, path, **arguments)
 
 
-def export(function, target, exporter, seed, folder):
-    """{"model": its path, "inputs": [{"name", "path"}]}; BadSettings where this exporter cannot."""
+def export(function, target, exporter, seed, folder, precision=""):
+    """{"model": its path, "inputs": [{"name", "path"}]}; `precision`: "fp16", "bf16" or "" for the model as it is.
+    BadSettings where this exporter cannot."""
     torch.manual_seed(seed)
     made = make(function, target)
     if len(made.sets) > 1:
         raise BadSettings("%d input sets; an exported model is tuned with one" % len(made.sets))
+    if precision:
+        _check_half(made, precision)
     args, kwargs = made.sets[0]
     with torch.no_grad():
         outputs = output_tensors(made.model(*args, **kwargs))
     output_names = [name for name, _ in outputs]
     input_names = _input_names(made.model, made.sets[0], output_names)
     values = tuple(tensor for _, tensor in tensors.leaves(args) + tensors.leaves(kwargs))
-    path = os.path.join(folder, exporter + ".onnx")
+    path = os.path.join(folder, "%s%s.onnx" % (exporter, precision and "-" + precision))
     weight_bytes = sum(one.numel() * one.element_size() for one in made.parameters())
     try:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _export(exporter, TensorsInAndOut(made.model, made.sets[0]), values, path, input_names, output_names, weight_bytes)
+            if precision:
+                whole = HalfInside(made.model, made.sets[0], precision, outputs)
+            else:
+                whole = TensorsInAndOut(made.model, made.sets[0])
+            _export(exporter, whole, values, path, input_names, output_names, weight_bytes)
     except BadSettings:
         raise
     except Exception as error:

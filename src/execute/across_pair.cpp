@@ -2,6 +2,7 @@
 #include "execute/across_pair.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <mutex>
@@ -12,7 +13,6 @@
 #include "execute/gpu_observer.hpp"
 #include "execute/message.hpp"
 #include "execute/worker_connection.hpp"
-#include "host/process_cpu.hpp"
 #include "measure/paired_rounds.hpp"
 
 namespace ridgeline::execute {
@@ -49,10 +49,10 @@ class ArmProcesses {
 
   void end(std::unique_ptr<WorkerConnection> worker) {
     if (running_ == worker.get()) running_ = nullptr;
-    const auto pid = worker->pid();
+    const std::array own{worker->pid(), worker->outside()};
     worker.reset();
     const std::lock_guard lock(mutex_);
-    workers_.erase(std::remove(workers_.begin(), workers_.end(), pid), workers_.end());
+    std::erase_if(workers_, [&](std::int64_t pid) { return std::find(own.begin(), own.end(), pid) != own.end(); });
   }
 
   /// Errors: cancelled, out_of_time; anything else is failure() as well, but for faults of our own.
@@ -77,6 +77,11 @@ class ArmProcesses {
       return failed(arm, answer.status, std::move(*answer.failure),
                     answer.status == schema::TrialStatus::out_of_memory ? base::ErrorCode::out_of_memory
                                                                         : base::ErrorCode::internal);
+    }
+    if (request.step == ArmStep::make && answer.outside_process != 0) {
+      worker.comes_with(static_cast<pid_t>(answer.outside_process));
+      const std::lock_guard lock(mutex_);
+      workers_.push_back(answer.outside_process);
     }
     if (latency_ns != nullptr) *latency_ns = std::move(answered.samples);
     return answer;
@@ -181,9 +186,7 @@ class RemoteArm final : public PairedArm {
 
   double items_per_inference() const override { return last_.items_per_inference; }
   bool real_time() const override { return last_.real_time; }
-  measure::ProcessUse outside_use() const override {
-    return {host::process_cpu_s(worker_->pid()).value_or(0), involuntary_switches_};
-  }
+  measure::ProcessUse outside_use() const override { return {worker_->cpu_s().value_or(0), involuntary_switches_}; }
   std::vector<schema::QualityFlag> flags() const override {
     auto flags = last_.flags;
     if (const auto pauses = worker_->pauses(); pauses.cpu_s > kIdleShare * pauses.wall_s)

@@ -85,9 +85,10 @@ Result<schema::ModelDescription> inspect(Executor& executor, const workload::Ins
 
 Result<std::vector<schema::ExportedModel>> export_models(Executor& executor, const schema::WorkloadRef& workload,
                                                          const std::string& library, const std::string& folder,
+                                                         const std::vector<std::string>& precisions,
                                                          const TimeLeft& time_left) {
   return call<std::vector<schema::ExportedModel>>(
-      executor, job_of(job_kind::kExport, ExportRequest{workload, library, folder}, kInspectDeadlineS,
+      executor, job_of(job_kind::kExport, ExportRequest{workload, library, folder, precisions}, kInspectDeadlineS,
                        fmt::format("exporting {}", workload.location), time_left));
 }
 

@@ -58,6 +58,7 @@ struct ExportRequest {
   schema::WorkloadRef workload;
   std::string library;
   std::string folder;
+  std::vector<std::string> precisions;  ///< ExportedModel::precision of each file that is wanted from an exporter
 };
 RL_DECLARE_JSON(ExportRequest)
 
@@ -94,6 +95,7 @@ struct ArmAnswer {
   std::optional<schema::Failure> failure;           ///< set unless ok
   std::optional<schema::QualityFlag> warm_up_flag;  ///< of warm_up
   std::vector<schema::QualityFlag> flags;           ///< of the workload
+  std::int64_t outside_process = 0;                 ///< Workload::outside_process
   double items_per_inference = 1;
   bool real_time = true;
   std::int64_t involuntary_switches = 0;  ///< in the block: stopping the process and waking it makes more of them

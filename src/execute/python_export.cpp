@@ -11,13 +11,15 @@ constexpr double kExportLimitS = 120;
 constexpr std::array kExporters{"dynamo", "torchscript"};  // of ridgeline_infer/onnx_export.py, the newer one first
 
 schema::ExportedModel exported(const JsonChildOptions& options, const schema::WorkloadRef& workload,
-                               const std::string& exporter, const std::string& folder) {
+                               const std::string& exporter, const std::string& precision, const std::string& folder) {
   schema::ExportedModel out;
   out.exporter = exporter;
+  out.precision = precision;
   JsonChild child(options);
   const auto answer = child.ask({{"op", "export"},
                                  {"target", workload.location},
                                  {"exporter", exporter},
+                                 {"precision", precision},
                                  {"seed", workload.seed},
                                  {"folder", folder}},
                                 kExportLimitS);
@@ -35,11 +37,13 @@ schema::ExportedModel exported(const JsonChildOptions& options, const schema::Wo
 }  // namespace
 
 std::vector<schema::ExportedModel> export_models(const JsonChildOptions& child, const schema::WorkloadRef& workload,
-                                                 const std::string& folder) {
+                                                 const std::string& folder,
+                                                 const std::vector<std::string>& precisions) {
   std::vector<std::future<schema::ExportedModel>> running;
-  for (const auto* exporter : kExporters)
-    running.push_back(std::async(std::launch::async, exported, std::cref(child), std::cref(workload),
-                                 std::string(exporter), std::cref(folder)));
+  for (const auto& precision : precisions)
+    for (const auto* exporter : kExporters)
+      running.push_back(std::async(std::launch::async, exported, std::cref(child), std::cref(workload),
+                                   std::string(exporter), precision, std::cref(folder)));
   std::vector<schema::ExportedModel> out;
   for (auto& one : running) out.push_back(one.get());
   return out;

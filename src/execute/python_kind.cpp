@@ -161,8 +161,8 @@ workload::WorkloadKind make_python_kind(std::string package_folder) {
     return std::make_unique<PythonWorkload>(std::move(child), spec);
   };
   kind.export_models = [package_folder](const schema::WorkloadRef& workload, const std::string& library,
-                                        const std::string& folder) {
-    return export_models(child_of(library, package_folder), workload, folder);
+                                        const std::string& folder, const std::vector<std::string>& precisions) {
+    return export_models(child_of(library, package_folder), workload, folder, precisions);
   };
   kind.reference = {{"grad_mode", "no_grad"}};
   kind.gpu_reference = {{"allow_tf32", false}, {"grad_mode", "no_grad"}};

@@ -69,6 +69,9 @@ Result<void> PythonWorkload::prepare() {
           .hint("leave it out");
     if (value != param->default_value) settings[key] = value;
   }
+  // What was chosen for compiled models says nothing of others.
+  if (!settings.contains("torch_compile"))
+    for (const auto* key : {"compile_dynamic", "compile_freezing", "compile_fullgraph"}) settings.erase(key);
   phase_ = schema::TrialPhase::create_session;
   RL_TRY_ASSIGN(const auto made, ask({{"op", "prepare"},
                                       {"target", spec_.workload.location},

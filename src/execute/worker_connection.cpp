@@ -113,7 +113,7 @@ base::Result<void> WorkerConnection::greet() {
 
 void WorkerConnection::pause() {
   if (paused_ || !alive()) return;
-  process_.signal_group(SIGSTOP);
+  signal(SIGSTOP);
   const auto end = steady_clock::now() + kStop;
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(pid()), &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG) == 0 &&
@@ -128,11 +128,23 @@ void WorkerConnection::resume() {
   if (!paused_) return;
   pauses_ = pauses();
   paused_ = false;
-  process_.signal_group(SIGCONT);
+  signal(SIGCONT);
+}
+
+void WorkerConnection::signal(int number) noexcept {
+  process_.signal_group(number);
+  if (outside_ > 0) ::kill(::getpgid(outside_) == outside_ ? -outside_ : outside_, number);
+}
+
+std::optional<double> WorkerConnection::cpu_s() const {
+  const auto own = host::process_cpu_s(pid());
+  if (!own || outside_ <= 0) return own;
+  const auto outside = host::process_cpu_s(outside_);
+  return outside ? std::optional(*own + *outside) : std::nullopt;
 }
 
 WorkerConnection::Pauses WorkerConnection::clocks() const {
-  return {base::to_seconds(base::system_clock().now()), host::process_cpu_s(pid()).value_or(before_pause_.cpu_s)};
+  return {base::to_seconds(base::system_clock().now()), cpu_s().value_or(before_pause_.cpu_s)};
 }
 
 WorkerConnection::Pauses WorkerConnection::pauses() const {

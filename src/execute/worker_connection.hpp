@@ -35,8 +35,11 @@ class WorkerConnection {
   /// out_of_time only.
   [[nodiscard]] base::Result<Reply> exchange(const Frame& request, double deadline_s, const TimeLeft& time_left);
 
-  /// Stops the process and its group, and returns when they stand still (or after a second, where the kernel holds
-  /// them). The next exchange lets them go on.
+  /// A process outside its group that works for it, with the group that it leads, if any: stands still with it.
+  void comes_with(pid_t outside) noexcept { outside_ = outside; }
+  [[nodiscard]] pid_t outside() const noexcept { return outside_; }  ///< 0: none
+  /// Stops the process, its group and what comes with it, and returns when they stand still (or after a second, where
+  /// the kernel holds them). The next exchange lets them go on.
   void pause();
   /// All pauses together.
   struct Pauses {
@@ -50,6 +53,8 @@ class WorkerConnection {
   /// What the worker printed during the latest request.
   [[nodiscard]] std::string output_tail();
   [[nodiscard]] pid_t pid() const noexcept { return process_.pid(); }
+  /// Processor time of the process and of what comes with it, so far; nullopt: one of them has ended.
+  [[nodiscard]] std::optional<double> cpu_s() const;
   /// Whether a request has brought it to a GPU, where it keeps a context until it ends.
   [[nodiscard]] bool on_gpu() const noexcept { return on_gpu_; }
   void came_to_gpu() noexcept { on_gpu_ = true; }
@@ -86,6 +91,7 @@ class WorkerConnection {
   [[nodiscard]] std::optional<std::string> out_of_time(const Watch& watch, Time now, const TimeLeft& time_left) const;
   void report(Watch& watch, Time now) const;
   void resume();
+  void signal(int number) noexcept;
   [[nodiscard]] Pauses clocks() const;
   [[nodiscard]] WorkerDeath killed(DeathCause cause, std::string message);
   [[nodiscard]] WorkerDeath ended();
@@ -98,6 +104,7 @@ class WorkerConnection {
   OutputTail tail_;
   bool output_open_ = true;
   bool on_gpu_ = false;
+  pid_t outside_ = 0;  ///< 0: none
   bool paused_ = false;
   Pauses before_pause_;  ///< the clocks then
   Pauses pauses_;        ///< those that are over

@@ -141,7 +141,7 @@ Result<JobAnswer> WorkerRequests::export_models(const ExportRequest& request) {
   if (!kind->export_models)
     return base::fail(ErrorCode::unsupported, "a workload of kind {} is not exported", request.workload.kind);
   enter(TrialPhase::create_session);
-  return JobAnswer{kind->export_models(request.workload, request.library, request.folder), {}};
+  return JobAnswer{kind->export_models(request.workload, request.library, request.folder, request.precisions), {}};
 }
 
 Result<std::unique_ptr<workload::Workload>> WorkerRequests::prepared(const schema::TrialSpec& spec, bool watch_gpu) {
@@ -265,7 +265,12 @@ Result<void> WorkerRequests::advance_arm(const ArmRequest& request, ArmAnswer& a
   if (request.step == ArmStep::make) {
     if (!request.spec) return base::fail(ErrorCode::corrupt, "{}: an arm without a spec", kRequest);
     // The parent watches the GPU: here the other arm's process would be a stranger.
-    RL_TRY_ASSIGN(arm_, measure::LocalArm::make([&] { return prepared(*request.spec, false); }, control));
+    const auto make = [&]() -> Result<std::unique_ptr<workload::Workload>> {
+      RL_TRY_ASSIGN(auto workload, prepared(*request.spec, false));
+      answer.outside_process = workload->outside_process();
+      return workload;
+    };
+    RL_TRY_ASSIGN(arm_, measure::LocalArm::make(make, control));
   } else if (!arm_) {
     return base::fail(ErrorCode::corrupt, "{}: no arm has been made", kRequest);
   } else if (request.step == ArmStep::warm_up) {

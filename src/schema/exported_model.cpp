@@ -3,6 +3,6 @@
 
 namespace ridgeline::schema {
 
-RL_DEFINE_JSON(ExportedModel, exporter, path, input_files, problem)
+RL_DEFINE_JSON(ExportedModel, exporter, precision, path, input_files, problem)
 
 }  // namespace ridgeline::schema

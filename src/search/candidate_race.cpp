@@ -16,6 +16,8 @@ using schema::Configuration;
 /// What a candidate may be behind the leader after each heat: settings rarely make up for a factor of two, and once
 /// some were tried the rest brings less and less.
 constexpr std::array kReach{2.0, 1.3, 1.1};
+/// The same within a family: a file that is slower by more than trials scatter stays so.
+constexpr double kFamilyReach = 1.1;
 constexpr std::size_t kFirstHeat = 4;  // trials of each after the start, doubled from heat to heat
 
 }  // namespace
@@ -77,19 +79,30 @@ void CandidateRace::revise(const Configuration& configuration, const Observation
   lane.racer.searcher->revise(own, observation);
 }
 
-void CandidateRace::end_heat() {
-  std::optional<double> leader;
+template <typename Counts>
+std::optional<double> CandidateRace::leader(Counts counts) const {
+  std::optional<double> least;
   for (const auto& lane : lanes_)
-    if (const auto best = lane.best(); best && (!leader || *best < *leader)) leader = best;
+    if (const auto best = lane.best(); best && counts(lane) && (!least || *best < *least)) least = best;
+  return least;
+}
+
+void CandidateRace::end_heat() {
+  const auto overall = leader([](const Lane&) { return true; });
   const double reach = kReach[std::min<std::size_t>(static_cast<std::size_t>(heat_), kReach.size() - 1)];
   for (auto& lane : lanes_) {
     if (!lane.in_race()) continue;
     const auto best = lane.best();
+    const auto& family = lane.racer.family;
+    const auto relative =
+        family.empty() ? best : leader([&](const Lane& other) { return other.racer.family == family; });
     // What the user has now may fail for its own settings, and its search goes on to the defaults.
     if (!best && !lane.racer.id.empty())
       drop(lane, "its defaults did not run");
-    else if (!lane.racer.searcher->is_opening() && best && leader && *best > *leader * reach)
-      drop(lane, fmt::format("{:.2f} times the leader's time after {} of its configurations", *best / *leader,
+    else if (best && *best > *relative * kFamilyReach)
+      drop(lane, fmt::format("{:.2f} times the time of another file on the same provider", *best / *relative));
+    else if (!lane.racer.searcher->is_opening() && best && *best > *overall * reach)
+      drop(lane, fmt::format("{:.2f} times the leader's time after {} of its configurations", *best / *overall,
                              lane.costs.size()));
     lane.heat = 0;
   }

@@ -13,13 +13,15 @@ namespace ridgeline::search {
 /// Several candidates (runtimes, providers, engines), each with a search of its own, as one search: successive halving
 /// (Jamieson and Talwalkar 2016). First every candidate's own start, its defaults, is measured; then those that are not
 /// hopelessly slower than the leader (or whose search is still in its opening) get a few trials each, those still near
-/// get twice as many, and so on, until the searches of those left have finished. A configuration's candidate is its
+/// get twice as many, and so on, until the searches of those left have finished. Of a family, only those near the
+/// fastest of it go on. A configuration's candidate is its
 /// setting kCandidateKey; the first candidate is what the user has now, and its configurations leave the key unset.
 class CandidateRace final : public Searcher {
  public:
   struct Racer {
     std::string id;  ///< "" for the first
     std::unique_ptr<Searcher> searcher;
+    std::string family{};  ///< of those that settings help alike, as they are one engine with another file; "": alone
   };
   /// At least one racer.
   explicit CandidateRace(std::vector<Racer> racers);
@@ -43,6 +45,9 @@ class CandidateRace final : public Searcher {
     [[nodiscard]] bool in_race() const noexcept { return !finished && !dropped; }
   };
 
+  /// The least time of the lanes for which `counts` holds.
+  template <typename Counts>
+  [[nodiscard]] std::optional<double> leader(Counts counts) const;
   [[nodiscard]] Lane& lane_of(const schema::Configuration& configuration);
   /// How many proposals each candidate may make in this heat.
   [[nodiscard]] std::size_t heat_size() const noexcept;

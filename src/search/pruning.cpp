@@ -45,6 +45,11 @@ bool packs_no_weights(const Model& model) {
 bool lacks_bf16(const SpaceInput& input) { return !has_any_isa(input, {"avx512_bf16", "amx_bf16"}); }
 bool lacks_fp16(const SpaceInput& input) { return !has_any_isa(input, {"avx512_fp16", "amx_fp16"}); }
 
+bool inputs_are_alike(const SpaceInput& input) {
+  const auto& shapes = input.model.shapes;
+  return std::all_of(shapes.begin(), shapes.end(), [&](const auto& one) { return one == shapes.front(); });
+}
+
 bool is_before_half_autocast_on_cpus(const SpaceInput& input) {
   return schema::in_range(input.runtime.version, {.before = "2.2.0"});
 }
@@ -125,6 +130,9 @@ constexpr std::array kPrunings{
                 .value = "bf16",
                 .where = {.compute_capability = {.before = "8.0"}, .device = kGpu},
                 .reason = kNoBf16},
+    PruningRule{.keys = {"compile_dynamic"},
+                .where = {.about = inputs_are_alike},
+                .reason = "the input sets are alike in shape"},
     PruningRule{.keys = {"openvino_disable_dynamic_shapes"},
                 .where = {.model = [](const Model& m) { return !has_free_dimensions(m); }},
                 .reason = "every dimension of the model's inputs is fixed already"},

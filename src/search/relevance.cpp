@@ -59,6 +59,8 @@ struct Dependence {
   bool (*matters)(const Configuration&);
 };
 
+bool is_compiled(const Configuration& c) { return c.get_or("torch_compile", "off").as_text() != "off"; }
+
 constexpr std::array kDependences{
     Dependence{"inter_op_num_threads", is_parallel},
     Dependence{"inter_op_allow_spinning",
@@ -78,8 +80,9 @@ constexpr std::array kDependences{
     Dependence{
         "disable_specified_optimizers",
         [](const Configuration& c) { return c.get_or("graph_optimization_level", "all").as_text() != "disable_all"; }},
-    Dependence{"compile_freezing",
-               [](const Configuration& c) { return c.get_or("torch_compile", "off").as_text() != "off"; }},
+    Dependence{"compile_freezing", is_compiled},
+    Dependence{"compile_dynamic", is_compiled},
+    Dependence{"compile_fullgraph", is_compiled},
     Dependence{"gpu_graph_id", [](const Configuration& c) { return is_on(c, "enable_cuda_graph"); }},
     Dependence{"use_ep_level_unified_stream", leaves_streams_open},
     Dependence{"gpu_mem_limit_gb", has_own_arena},

@@ -35,9 +35,11 @@ struct WorkloadKind {
                                                       const std::vector<schema::PluginLibrary>& plugins)>
       probe;
   std::function<base::Result<std::unique_ptr<Workload>>(const schema::TrialSpec&)> make;
-  /// The model as ONNX files in a folder that is there; `library`: of the run's runtime. Null: it is one, or cannot be.
+  /// The model as ONNX files in a folder that is there, in each of these precisions (ExportedModel::precision);
+  /// `library`: of the run's runtime. Null: it is one, or cannot be.
   std::function<std::vector<schema::ExportedModel>(const schema::WorkloadRef&, const std::string& library,
-                                                   const std::string& folder)>
+                                                   const std::string& folder,
+                                                   const std::vector<std::string>& precisions)>
       export_models{};
   /// The clock() of the workloads of a spec; null: the system's.
   std::function<const base::Clock*(const schema::TrialSpec&)> clock{};

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparisons whose arms live in processes of their own.
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <atomic>
 #include <set>
 #include <thread>
 
+#include "execute/message.hpp"
+#include "execute/worker_connection.hpp"
+#include "host/process_cpu.hpp"
 #include "host/processes.hpp"
 #include "schema/measurement.hpp"
 #include "stats/quantile.hpp"
@@ -54,6 +58,43 @@ class Onlooker {
  private:
   std::jthread thread_;
 };
+
+/// A process in a session of its own that computes until it is killed.
+class BusyProcess {
+ public:
+  BusyProcess() : pid_(::fork()) {
+    if (pid_ != 0) return;
+    ::setsid();
+    for (volatile unsigned turns = 0;;) turns = turns + 1;
+  }
+  ~BusyProcess() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  BusyProcess(const BusyProcess&) = delete;
+  BusyProcess& operator=(const BusyProcess&) = delete;
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+TEST_F(AcrossTest, what_comes_with_a_worker_stands_still_with_it) {
+  const BusyProcess busy;
+  ASSERT_TRUE(eventually([&] { return ::getpgid(busy.pid()) == busy.pid(); }));
+  const auto options = worker_options();
+  auto worker = WorkerConnection::launch(options);
+  ASSERT_TRUE(worker) << worker.error().message;
+  (*worker)->comes_with(busy.pid());
+  (*worker)->pause();
+  const auto used = host::process_cpu_s(busy.pid());
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(host::process_cpu_s(busy.pid()), used);
+  EXPECT_LT((*worker)->pauses().cpu_s, 0.01);
+  const Frame inspect = make_job_frame(job_kind::kArm, ArmRequest{});
+  ASSERT_TRUE((*worker)->exchange(inspect, 10, TimeLeft{}));
+  EXPECT_TRUE(eventually([&] { return host::process_cpu_s(busy.pid()) > used; })) << "goes on with the next request";
+}
 
 TEST_F(AcrossTest, two_processes_give_the_ratio_of_one) {
   const auto clock = workload::VirtualClock::share();

@@ -18,8 +18,8 @@ MANY = HEAD + ("class Many(nn.Module):\n"
 
 
 class ExportTest(Served):
-    def export(self, code, exporter="torchscript"):
-        return self.talk(code, [{"op": "export", "exporter": exporter, "seed": 1}, {"op": "close"}])[0]
+    def export(self, code, exporter="torchscript", precision=""):
+        return self.talk(code, [{"op": "export", "exporter": exporter, "precision": precision, "seed": 1}, {"op": "close"}])[0]
 
     def test_inputs_are_named_as_the_model_names_them_and_apart_from_outputs(self):
         names = [one["name"] for one in self.export(MANY)["ok"]["inputs"]]
@@ -28,6 +28,17 @@ class ExportTest(Served):
     def test_positional_inputs_have_the_names_of_parameters(self):
         code = HEAD + "def make():\n    return nn.Linear(2, 2), torch.ones(1, 2)\n"
         self.assertEqual([one["name"] for one in self.export(code)["ok"]["inputs"]], ["input"])
+
+    def test_half_precision_is_inside_only(self):
+        code = HEAD + "def make():\n    return nn.Linear(4, 4).double(), torch.ones(1, 4).double()\n"
+        answer = self.export(code, precision="bf16")["ok"]
+        self.assertTrue(answer["model"].endswith("torchscript-bf16.onnx"))
+        values = torch.ones(1, 4).double()
+        half = onnx_export.HalfInside(torch.nn.Linear(4, 4).double(), ((values,), {}), "bf16", [("output", values)])
+        self.assertEqual({one.dtype for one in half.parameters()}, {torch.bfloat16})
+        self.assertEqual([one.dtype for one in half(values)], [torch.float64])
+        code = HEAD + "def make():\n    return (lambda x: x + 1), torch.ones(1)\n"
+        self.assertIn("needs a torch.nn.Module", self.export(code, precision="fp16")["error"]["message"])
 
     def test_several_sets_and_failing_exports_are_no_crash(self):
         code = HEAD + "def make():\n    return nn.ReLU(), [torch.ones(1), torch.ones(2)]\n"

@@ -38,6 +38,20 @@ Result<std::pair<schema::WorkloadRef, schema::ModelDescription>> workload_of(Run
   return std::pair{std::move(workload), std::move(model)};
 }
 
+/// In what an exported model computes, as ExportedModel::precision. Half of it on GPUs only: on CPUs ONNX Runtime
+/// converts to FP32 and back around nearly every operator.
+std::vector<std::string> precisions_of(const RunContext& context) {
+  std::vector<std::string> all{""};
+  if (!context.result.run.on_gpu()) return all;
+  for (const auto* half : {"fp16", "bf16"})
+    if (context.request.precision == half || context.request.precision == "auto") all.emplace_back(half);
+  return all;
+}
+
+std::string how(const schema::ExportedModel& one) {
+  return one.exporter + (one.precision.empty() ? "" : "+" + one.precision);
+}
+
 }  // namespace
 
 Result<void> add_exported_candidates(RunContext& context) {
@@ -49,8 +63,9 @@ Result<void> add_exported_candidates(RunContext& context) {
   if (error)
     return base::fail(base::ErrorCode::io, "cannot make the folder {} for the exported model: {}", folder.string(),
                       error.message());
-  RL_TRY_ASSIGN(const auto exported, execute::export_models(context.executor, run.workload, run.runtime.library_path,
-                                                            folder.string(), context.budget.time_left(0, 0)));
+  RL_TRY_ASSIGN(const auto exported,
+                execute::export_models(context.executor, run.workload, run.runtime.library_path, folder.string(),
+                                       precisions_of(context), context.budget.time_left(0, 0)));
   auto runtimes = execute::FoundRuntimes::find(
       context.executor, "onnx", {"", context.request.runtimes, context.request.plugins, run.runtime.library_path});
   if (!runtimes) return tl::unexpected(std::move(runtimes).error());
@@ -59,7 +74,7 @@ Result<void> add_exported_candidates(RunContext& context) {
   if (found.usable.empty()) context.note("not a candidate: ONNX: no ONNX Runtime was found that could run the model");
   for (const auto& one : exported) {
     const auto passed_over = [&](const std::string& why) {
-      context.note(fmt::format("not a candidate: ONNX by the exporter {}: {}", one.exporter, why));
+      context.note(fmt::format("not a candidate: ONNX by the exporter {}: {}", how(one), why));
     };
     if (!one.problem.empty()) {
       passed_over(one.problem);
@@ -73,7 +88,7 @@ Result<void> add_exported_candidates(RunContext& context) {
     for (const auto& usable : found.usable) {
       auto candidate = candidate_of(context, runtimes->all()[usable.index], usable);
       if (!candidate) continue;
-      candidate->id = fmt::format("onnx:{}+{}", candidate->name(), one.exporter);
+      candidate->id = fmt::format("onnx:{}+{}", candidate->name(), how(one));
       candidate->workload = workload->first;
       context.exported[add_candidate(context, std::move(*candidate))] = workload->second;
     }

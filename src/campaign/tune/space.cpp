@@ -72,7 +72,7 @@ Result<std::unique_ptr<search::Searcher>> build_race(RunContext& context, std::u
     own.current = {};
     RL_TRY_ASSIGN(auto searcher, search::make_searcher(context.request.search, built.space, own));
     context.spaces.add(candidate.id, std::move(built.space));
-    racers.push_back({candidate.id, std::move(searcher)});
+    racers.push_back({candidate.id, std::move(searcher), candidate.workload ? candidate.name() : std::string()});
   }
   return std::make_unique<search::CandidateRace>(std::move(racers));
 }

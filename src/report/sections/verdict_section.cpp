@@ -269,11 +269,13 @@ void add_changes(Section& section, const TuneView& view) {
         Paragraph{"A dash: not measured separately, as another setting needs it or the time was up."});
 }
 
+constexpr std::string_view kOneAtATime = "one at a time";
+
 /// What became of the lines that load the recommendation.
-std::string run_text(std::string_view language, const schema::CodeRun& run) {
+std::string run_text(std::string_view language, const schema::CodeRun& run, std::string_view waits) {
   if (run.median_s)
-    return fmt::format("The {} lines were run with {}: {} an inference (median, one at a time).", language, run.command,
-                       base::format_duration(*run.median_s * 1e9));
+    return fmt::format("The {} lines were run with {}: {} an inference (median, {}).", language, run.command,
+                       base::format_duration(*run.median_s * 1e9), waits);
   if (run.command.empty()) return fmt::format("The {} lines were not run: {}.", language, run.problem);
   return fmt::format("The {} lines failed with {}: {}.", language, run.command, run.problem);
 }
@@ -285,8 +287,6 @@ constexpr double kAsMeasured = 0.1;
 std::string against_trial(const TuneView& view, const schema::CodeRun& run) {
   const auto* best = view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
   if (best == nullptr || !run.median_s) return {};
-  // The lines have the function's own inputs.
-  if (best->trial->configuration.contains("batch_size")) return " That is with the inputs as your function makes them.";
   const double ratio = *run.median_s * 1e9 / best->summary.median_ns;
   if (std::abs(ratio - 1) <= kAsMeasured) return " That is what their trial took.";
   return fmt::format(" Their trial took {}: these lines are {} {}.", base::format_duration(best->summary.median_ns),
@@ -295,17 +295,20 @@ std::string against_trial(const TuneView& view, const schema::CodeRun& run) {
 
 void add_code(Section& section, const TuneView& view, const schema::LoadingCode& code) {
   const bool is_python_model = code.cpp.empty();
+  // The device is waited for as in the trials.
+  const bool in_blocks = view.on_gpu() && view.run.objective == schema::Objective::throughput;
   section.blocks.emplace_back(Paragraph{is_python_model
                                             ? "The code, around the line that makes your model:"
                                             : "It runs on another runtime or provider; code that loads it:"});
   if (!code.install.empty()) section.blocks.emplace_back(CodeBlock{"sh", code.install + "\n"});
   section.blocks.emplace_back(CodeBlock{"python", code.python});
   if (code.python_run)
-    section.blocks.emplace_back(Paragraph{run_text("Python", *code.python_run) +
-                                          (is_python_model ? against_trial(view, *code.python_run) : std::string())});
+    section.blocks.emplace_back(
+        Paragraph{run_text("Python", *code.python_run, is_python_model && in_blocks ? "in blocks" : kOneAtATime) +
+                  (is_python_model ? against_trial(view, *code.python_run) : std::string())});
   if (is_python_model) return;
   section.blocks.emplace_back(CodeBlock{"cpp", code.cpp});
-  if (code.cpp_run) section.blocks.emplace_back(Paragraph{run_text("C++", *code.cpp_run)});
+  if (code.cpp_run) section.blocks.emplace_back(Paragraph{run_text("C++", *code.cpp_run, kOneAtATime)});
 }
 
 }  // namespace

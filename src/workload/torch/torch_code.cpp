@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -29,7 +30,9 @@ class Writer {
       : spec_(spec), model_(model), form_(model.python_form.value_or(schema::PythonForm{})) {
     for (const auto& [key, value] : spec.configuration.values()) {
       const auto* param = schema::find_param(key);
-      if (param == nullptr || param->scope != schema::ParamScope::torch_option)
+      if (key == "batch_size")
+        batch_ = value.as_integer();
+      else if (param == nullptr || param->scope != schema::ParamScope::torch_option)
         others_.push_back(fmt::format("{}={}", key, value.to_text()));
       else if (value != param->default_value)
         chosen_[key] = value;
@@ -39,6 +42,7 @@ class Writer {
   std::string text() {
     make();
     switches();
+    batch();
     conversion();
     script();
     compiler();
@@ -56,6 +60,7 @@ class Writer {
   [[nodiscard]] bool is_on(const std::string& key) const { return chosen(key) == "true"; }
   [[nodiscard]] bool is_autocast() const { return chosen("torch_precision").rfind("autocast", 0) == 0; }
   [[nodiscard]] bool is_converted() const { return chosen_.count("torch_precision") != 0 && !is_autocast(); }
+  [[nodiscard]] bool is_compiled() const { return chosen_.count("torch_compile") != 0; }
   [[nodiscard]] bool is_script() const { return chosen_.count("torchscript") != 0; }
   /// A trace takes tensors only, so what else the inputs hold becomes part of the model.
   [[nodiscard]] bool is_wrapped() const { return is_script() && form_.inputs != "tensor" && form_.inputs != "tensors"; }
@@ -68,7 +73,7 @@ class Writer {
 
   [[nodiscard]] std::string imports() const {
     std::string text = "import torch\n";
-    if (is_on("compile_freezing")) text += "import torch._inductor.config\n";
+    if (is_compiled() && is_on("compile_freezing")) text += "import torch._inductor.config\n";
     if (chosen_.count("sdpa_backend") != 0) text += "from torch.nn.attention import SDPBackend, sdpa_kernel\n";
     std::vector<std::string> trees;
     for (const auto* name : {"tree_flatten", "tree_map", "tree_unflatten"})
@@ -94,7 +99,7 @@ class Writer {
     }
     if (chosen_.count("cudnn_benchmark") != 0) line("torch.backends.cudnn.benchmark = True");
     if (chosen_.count("torch_threads") != 0) line("torch.set_num_threads({})", chosen("torch_threads"));
-    if (is_on("compile_freezing")) line("torch._inductor.config.freezing = True");
+    if (is_compiled() && is_on("compile_freezing")) line("torch._inductor.config.freezing = True");
   }
 
   /// `of` one input set, done for all.
@@ -109,6 +114,16 @@ class Writer {
   /// Dictionaries of other classes, such as a tokenizer's, are no containers to torch.
   [[nodiscard]] std::string tree_of(const std::string& set) const {
     return form_.inputs == "dict" ? fmt::format("dict({})", set) : set;
+  }
+
+  void batch() {
+    if (!batch_) return;
+    line("\n\ndef batch_of(one):");
+    line("    if not torch.is_tensor(one) or not one.dim():");
+    line("        return one");
+    line("    return one[torch.arange({}, device=one.device) % one.shape[0]]\n\n", *batch_);
+    line("inputs = {}  # {} rows: yours over and over, later those of as many requests",
+         of_each(mapped("batch_of", "one"), mapped("batch_of", "inputs")), *batch_);
   }
 
   void conversion() {
@@ -175,10 +190,14 @@ class Writer {
   }
 
   void compiler() {
-    if (chosen_.count("torch_compile") == 0) return;
+    if (!is_compiled()) return;
     auto mode = chosen("torch_compile");
     if (mode == "max-autotune" && is_on("cuda_graph")) mode += "-no-cudagraphs";
-    line("model = torch.compile(model{})", mode == "default" ? "" : fmt::format(", mode=\"{}\"", mode));
+    auto arguments = mode == "default" ? std::string() : fmt::format(", mode=\"{}\"", mode);
+    if (is_on("compile_fullgraph")) arguments += ", fullgraph=True";
+    if (chosen_.count("compile_dynamic") != 0)
+      arguments += is_on("compile_dynamic") ? ", dynamic=True" : ", dynamic=False";
+    line("model = torch.compile(model{})", arguments);
   }
 
   [[nodiscard]] std::string invocation(const std::string& model, const std::string& set) const {
@@ -249,7 +268,7 @@ class Writer {
     const bool graph = is_on("cuda_graph");
     line("\n");
     if (graph) line("{} = {}", form_.several ? "runs" : "run", of_each("capture(one)", "capture(inputs)"));
-    const bool settles = graph || is_script() || chosen_.count("torch_compile") != 0;
+    const bool settles = graph || is_script() || is_compiled();
     const auto* why = settles ? "warm-up, before the first request" : "warm-up: the first calls are slower";
     if (!form_.several) {
       line("for _ in range(3):  # {}", why);
@@ -262,10 +281,9 @@ class Writer {
   }
 
   void advice() {
-    const bool compiled = chosen_.count("torch_compile") != 0;
     const bool recorded = chosen("torch_compile") == "reduce-overhead" ||
                           (chosen("torch_compile") == "max-autotune" && spec_.on_gpu() && !is_on("cuda_graph"));
-    if (compiled) {
+    if (is_compiled()) {
       line(
           "# Set TORCHINDUCTOR_CACHE_DIR to a folder that stays on the server's disk: a restart then compiles little.");
       line("# Inputs of another shape compile again; call under the same grad mode, else that compiles again too.");
@@ -281,6 +299,7 @@ class Writer {
   const schema::ModelDescription& model_;
   schema::PythonForm form_;
   std::map<std::string, Value> chosen_;  ///< without what is torch's default anyway
+  std::optional<std::int64_t> batch_;
   std::vector<std::string> others_;
   std::string out_;
 };

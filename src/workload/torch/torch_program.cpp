@@ -35,20 +35,23 @@ def from_host(function, one):
 calls = [from_host(function, one) for function, one in calls]
 )";
 
+/// {0}: calls for each wait.
 constexpr std::string_view kLoop = R"(
 gc.collect()
 gc.disable()
 for function, one in calls * 3:
     function(one)
 wait()
-times, total = [], 0
+times, total, turn = [], 0, 0
 while len(times) < 10 or (total < 1 and len(times) < 10000):
-    function, one = calls[len(times) % len(calls)]
     begun = time.perf_counter()
-    function(one)
+    for _ in range({0}):
+        function, one = calls[turn % len(calls)]
+        function(one)
+        turn += 1
     wait()
-    times.append(time.perf_counter() - begun)
-    total += times[-1]
+    total += time.perf_counter() - begun
+    times.append((time.perf_counter() - begun) / {0})
 with open(os.environ["RIDGELINE_METRICS_FILE"], "w") as out:
     print("median_s", statistics.median(times), file=out)
 sys.stdout.flush()
@@ -90,7 +93,7 @@ std::string torch_program(const schema::LoadingCode& code, const schema::TrialSp
                       spec.on_gpu() ? "torch.cuda.synchronize" : "lambda: None");
   if (mode != nullptr && mode->as_text() != "off") text += kProof;
   if (spec.on_gpu() && spec.tensor_location == "host") text += kFromHost;
-  return text + std::string(kLoop);
+  return text + fmt::format(fmt::runtime(kLoop), spec.calls_per_wait);
 }
 
 }  // namespace ridgeline::workload

@@ -26,8 +26,8 @@ class CandidateRaceTest : public testing::Test {
   /// What the candidate takes with the setting at `threads` (0: unset).
   using Cost = std::function<std::optional<double>(std::int64_t threads)>;
 
-  void add(const std::string& id, Cost cost) {
-    racers_.push_back({id, grid()});
+  void add(const std::string& id, Cost cost, const std::string& family = "") {
+    racers_.push_back({id, grid(), family});
     costs_[id] = std::move(cost);
   }
   /// Runs the race; how many trials each had.
@@ -64,6 +64,20 @@ class CandidateRaceTest : public testing::Test {
   std::optional<double> best_;
   Configuration winner_;
 };
+
+TEST_F(CandidateRaceTest, of_a_family_only_those_near_its_fastest_go_on) {
+  add("", [](std::int64_t) { return 10.0; });
+  add(
+      "fp32", [](std::int64_t) { return 12.0; }, "cuda");
+  add(
+      "fp16", [](std::int64_t) { return 10.5; }, "cuda");
+  add("other", [](std::int64_t) { return 12.0; });
+  const auto trials = run();
+  EXPECT_EQ(trials.at("fp32"), 1U);
+  EXPECT_EQ(why_dropped("fp32"), "1.14 times the time of another file on the same provider");
+  EXPECT_EQ(trials.at("fp16"), 16U);
+  EXPECT_GT(trials.at("other"), 1U);
+}
 
 TEST_F(CandidateRaceTest, every_candidate_starts_at_its_defaults_before_any_goes_on) {
   for (const auto* id : {"", "a", "b"}) add(id, [](std::int64_t) { return 10.0; });

@@ -90,6 +90,17 @@ TEST_F(RecipeSearcherTest, NothingThatNeedsAGpuIsTriedOnACpu) {
   }
 }
 
+TEST_F(RecipeSearcherTest, ShapesThatVaryAreCompiledOneByOneToo) {
+  model_.shapes = {{{"x", {1, 3}}}, {{"x", {1, 5}}}};
+  const auto seen = run(space(false), "quick", of_table);
+  EXPECT_TRUE(std::any_of(seen.begin(), seen.end(), [](const auto& one) {
+    return one.contains("torch_compile") && one.get_or("compile_dynamic", true) == schema::Value(false);
+  }));
+  EXPECT_TRUE(std::none_of(seen.begin(), seen.end(), [](const auto& one) {
+    return one.contains("compile_dynamic") && !one.contains("torch_compile");
+  }));
+}
+
 TEST_F(RecipeSearcherTest, OldTorchIsTracedInPlaceOfCompiled) {
   runtime_.version = "1.13.1";
   const auto seen = run(space(false), "adaptive", of_table);

@@ -158,6 +158,14 @@ TEST(SpaceBuilder, gpus_before_ampere_compute_in_fp16_only) {
   EXPECT_EQ(values(build(input), "torch_precision").size(), 4U);
 }
 
+TEST(SpaceBuilder, pytorch_compiles_for_varying_shapes_where_inputs_vary) {
+  auto input = code_input();
+  EXPECT_EQ(reason(build(input), "compile_dynamic"), "the input sets are alike in shape");
+  EXPECT_NE(reason(build(input), "compile_fullgraph").find("--set"), std::string::npos);
+  input.model.shapes.push_back({{"x", {2, 5}}});
+  EXPECT_EQ(values(build(input), "compile_dynamic"), (std::vector<Value>{false, true}));
+}
+
 TEST(SpaceBuilder, batches_of_a_pytorch_model_are_multiples_of_the_functions_rows) {
   auto input = code_input();
   EXPECT_NE(reason(build(input), "batch_size").find("objective latency"), std::string::npos);

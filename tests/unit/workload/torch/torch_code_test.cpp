@@ -115,13 +115,20 @@ TEST_F(TorchCode, knows_every_setting) {
   for (const auto& param : schema::catalog()) {
     if (param.scope != schema::ParamScope::torch_option) continue;
     for (const auto& value : param.choices) {
+      schema::Configuration alone{{param.key, value}};
+      // Settings of the compiler say nothing where there is none.
+      const bool of_compiler = param.key.starts_with("compile_");
+      if (of_compiler) {
+        EXPECT_EQ(code(alone), bare) << param.key;
+        alone.set("torch_compile", "default");
+      }
+      const auto without = of_compiler ? code({{"torch_compile", "default"}}) : bare;
       if (value == param.default_value)
-        EXPECT_EQ(code({{param.key, value}}), bare) << param.key;
+        EXPECT_EQ(code(alone), without) << param.key;
       else
-        EXPECT_NE(code({{param.key, value}}), bare) << param.key << "=" << value.to_text();
+        EXPECT_NE(code(alone), without) << param.key << "=" << value.to_text();
     }
   }
-  EXPECT_TRUE(holds_text(code({{"batch_size", 4}}), "# Not a line of code: batch_size=4"));
 }
 
 TEST_F(TorchCode, gives_each_setting_its_line) {
@@ -145,6 +152,33 @@ TEST_F(TorchCode, gives_each_setting_its_line) {
   EXPECT_TRUE(holds_text(half, "return one.to(torch.float32)"));
   model_.inputs.push_back({"0", "bfloat16", {1}, {""}});
   EXPECT_TRUE(holds_text(code({{"torch_precision", "fp16"}}), "return one.to(torch.bfloat16)"));
+}
+
+TEST_F(TorchCode, compiles_for_shapes_that_vary) {
+  EXPECT_TRUE(holds_text(code({{"torch_compile", "default"}, {"compile_dynamic", false}}),
+                         "torch.compile(model, dynamic=False)\n"));
+  EXPECT_TRUE(
+      holds_text(code({{"torch_compile", "max-autotune"}, {"compile_dynamic", true}, {"compile_fullgraph", true}}),
+                 "torch.compile(model, mode=\"max-autotune\", fullgraph=True, dynamic=True)\n"));
+}
+
+TEST_F(TorchCode, gives_the_batch_its_rows) {
+  const std::string function = R"(
+
+def batch_of(one):
+    if not torch.is_tensor(one) or not one.dim():
+        return one
+    return one[torch.arange(4, device=one.device) % one.shape[0]]
+
+
+inputs = )";
+  EXPECT_TRUE(holds_text(code({{"batch_size", 4}}), function + "batch_of(inputs)  # 4 rows"));
+  model_.python_form = schema::PythonForm{"pair", "dict", true};
+  const auto several = code({{"batch_size", 4}, {"channels_last", true}});
+  EXPECT_TRUE(holds_text(several, function + "[tree_map(batch_of, dict(one)) for one in inputs]  # 4 rows"));
+  EXPECT_LT(several.find("def batch_of"), several.find("def converted"));
+  spec_.calls_per_wait = 16;
+  EXPECT_TRUE(holds_text(torch_program(torch_code(spec_, model_), spec_, model_), "for _ in range(16):"));
 }
 
 TEST_F(TorchCode, traces_what_takes_tensors) {
