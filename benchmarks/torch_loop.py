@@ -58,6 +58,7 @@ def main():
     parser.add_argument("--block", type=float, default=0.25, metavar="SECONDS", help="of one block at least, and three calls")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these candidates beside eager")
     parser.add_argument("--work", type=pathlib.Path, metavar="FOLDER", help="keeps the compile cache and the ONNX files there")
+    parser.add_argument("--cache", type=pathlib.Path, metavar="FOLDER", help="the compile cache, in which others may have compiled already")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--summary", nargs="+", type=pathlib.Path, metavar="FILE.json")
     options = parser.parse_args()
@@ -135,7 +136,8 @@ class Child:
         job = {key: candidate[key] for key in ("name", "settings", "engine", "provider", "options") if key in candidate}
         job.update(target=options.target, work=str(options.work))
         environment = {key: value for key, value in os.environ.items() if not key.startswith("TORCHINDUCTOR_")}
-        environment.update(TORCHINDUCTOR_CACHE_DIR=str(options.work / "inductor"), TRITON_CACHE_DIR=str(options.work / "triton"),
+        cache = options.cache or options.work
+        environment.update(TORCHINDUCTOR_CACHE_DIR=str(cache / "inductor"), TRITON_CACHE_DIR=str(cache / "triton"),
                            TORCHINDUCTOR_FX_GRAPH_CACHE="1", ORT_DISABLE_TELEMETRY="1", LOOP_JOB=json.dumps(job))
         packages = candidate.get("packages") or options.onnxruntime
         if candidate["engine"] == "onnxruntime" and packages:
