@@ -16,7 +16,9 @@ using schema::Configuration;
 namespace {
 
 constexpr double kSearchShare = 0.7;      // of --max-time; the rest is for comparisons
+constexpr double kCompilingShare = 0.85;  // the same where trials compile, which takes longer than any comparison
 constexpr double kCandidatesShare = 0.2;  // of --max-time, for comparing candidates at their defaults
+constexpr double kHopeless = 1.3;         // times the fastest: an exported model that is not compared at its defaults
 constexpr double kCodeS = 8;              // for running the code that loads another candidate
 constexpr double kTorchCodeS = 20;        // for the same in PyTorch, which is imported and compiles again
 constexpr double kCodeShare = 0.05;       // of --max-time, for the same, at most
@@ -35,6 +37,10 @@ constexpr std::size_t kMostAblations = 4;                // settings of a usual 
 
 }  // namespace
 
+double TuneBudget::search_share() const {
+  return schema::provider_of(result_.run.provider).compiles_calls ? kCompilingShare : kSearchShare;
+}
+
 execute::TimeLeft TuneBudget::time_left(double reserve_s, double more_s) const {
   if (!by_user_) return {};
   const auto& plan = result_.run.plan;
@@ -46,7 +52,7 @@ std::optional<double> TuneBudget::trial_limit_s(const Configuration& configurati
   if (!by_user_ || !may_compile || !schema::candidate_of(configuration).empty()) return std::nullopt;
   const bool compiles = configuration.get_or("torch_compile", "off").as_text() != "off";
   const double share = compiles ? std::max(kTrialShare, 1 / (1 + static_cast<double>(remaining))) : 1;
-  return std::max(kLeastTrialS, share * left_s(kSearchShare));
+  return std::max(kLeastTrialS, share * std::min(left_s(search_share()), plannable_s() - pair_reserve_s()));
 }
 
 double TuneBudget::pair_reserve_s() const { return by_user_ && request_.finalists > 0 ? expected_final_s() : 0; }
@@ -72,7 +78,7 @@ bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next)
            outcome.status == schema::TrialStatus::ok &&
            outcome.measurement->stop_reason != schema::StopReason::stopped_early;
   });
-  const bool late = left_s(kSearchShare) < 0;
+  const bool late = left_s(search_share()) < 0;
   if (!has_candidate) return late;
   if (late && request_.finalists > 0 && !has_one_pair()) return true;
   double pair_s = 0;
@@ -101,7 +107,12 @@ std::vector<Configuration> TuneBudget::candidates_to_compare() const {
     const bool compared = std::any_of(run.pairs.begin(), run.pairs.end(), [&](const auto& pair) {
       return pair.a == run.current && pair.b == configuration;
     });
-    if (configuration != run.current && spaces_.is_defaults(configuration) && !compared) out.push_back(configuration);
+    // Two processes that take long to start would only show of an exported model what its trial has shown.
+    const auto* candidate = schema::find_candidate(run.candidates, schema::candidate_of(configuration));
+    const bool hopeless = candidate != nullptr && candidate->workload &&
+                          ranked.summary.median_ns > kHopeless * ranking.front().summary.median_ns;
+    if (configuration != run.current && spaces_.is_defaults(configuration) && !compared && !hopeless)
+      out.push_back(configuration);
   }
   return out;
 }

@@ -76,6 +76,8 @@ class TuneBudget : public Budget {
                                                double left_s) const;
 
  private:
+  /// Of the limit, after which the search ends even if comparisons left more.
+  [[nodiscard]] double search_share() const;
   /// A search for one answer that nothing explains.
   [[nodiscard]] bool has_one_pair() const { return request_.finalists == 1 && !request_.leave_one_out; }
   /// What everything leaves for running the code of the answer, where that is not settings alone.

@@ -159,13 +159,13 @@ std::vector<ParamDef> torch_params() {
 std::vector<Configuration> torch_recipes() {
   return {{{"grad_mode", "inference_mode"}, {"allow_tf32", true}, {"cudnn_benchmark", true}},
           {{"cuda_graph", true}},
-          {{"torch_precision", "fp16"}},
-          {{"torch_precision", "bf16"}},
           {{"channels_last", true}},
           {{"torchscript", "freeze"}},
           {{"torch_compile", "default"}},
           {{"compile_dynamic", false}},
+          {{"torch_precision", "fp16"}},
           {{"compile_freezing", true}},
+          {{"torch_precision", "bf16"}},
           {{"torch_compile", "reduce-overhead"}, {"cuda_graph", false}},
           {{"torch_compile", "max-autotune"}, {"cuda_graph", true}}};
 }
