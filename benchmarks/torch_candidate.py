@@ -40,6 +40,12 @@ def child(job):
         say({"ms": timed(run, float(line))})
 
 
+def caches_in(folder):
+    """Environment variables: what is compiled goes there, and is found there."""
+    return {"AITUNE_CACHE_DIR": str(folder / "aitune"), "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
+            "TRITON_CACHE_DIR": str(folder / "triton"), "TORCHINDUCTOR_FX_GRAPH_CACHE": "1", "ORT_DISABLE_TELEMETRY": "1"}
+
+
 def load(target):
     import importlib.util
 
@@ -64,6 +70,10 @@ def prepare(job):
     wait()
     if job["engine"] == "onnxruntime":
         call, outputs = session_of(torch, job, model, args, kwargs, device)
+    elif job["engine"] == "aitune":
+        import torch_aitune
+
+        call, outputs = torch_aitune.tuned(torch, job["aitune"], model, args, kwargs)
     else:
         call, outputs = torch_call(torch, dict(job["settings"]), model, args, kwargs, device)
 

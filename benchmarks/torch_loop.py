@@ -11,7 +11,8 @@ intervals.
     benchmarks/torch_loop.py benchmarks/models/torch_models.py:swin_tiny --json swin.json --pick RUN.json
     benchmarks/torch_loop.py --summary swin.json convnext.json      a table and the geometric means
 `--pick RUN.json` is what `ridgeline tune --python ... --json` recommends, applied from its settings. `--precision auto` adds half
-weights. `--onnxruntime FOLDER` is the site-packages folder of an onnxruntime that torch's Python does not have.
+weights. `--onnxruntime FOLDER` is the site-packages folder of an onnxruntime that torch's Python does not have. `--aitune CHOICE.json`, of
+benchmarks/torch_aitune.py, puts what NVIDIA AITune chose beside the pick.
 """
 import argparse
 import contextlib
@@ -28,7 +29,8 @@ import sys
 import tempfile
 import time
 
-from torch_candidate import Failed
+import torch_aitune
+from torch_candidate import Failed, caches_in
 
 # 97.5 % quantiles of Student's t by degrees of freedom.
 T = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
@@ -43,6 +45,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", nargs="?", metavar="FILE.py:FUNCTION")
     parser.add_argument("--pick", type=pathlib.Path, metavar="RUN.json")
+    parser.add_argument("--aitune", type=pathlib.Path, metavar="CHOICE.json")
     parser.add_argument("--precision", choices=["fp32", "auto"], default="fp32")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has torch")
     parser.add_argument("--onnxruntime", default="", metavar="FOLDER")
@@ -127,13 +130,12 @@ class Child:
 
     def __init__(self, candidate, options):
         self.candidate, self.begun = candidate, time.perf_counter()
-        job = {key: candidate[key] for key in ("name", "settings", "engine", "provider", "options") if key in candidate}
+        job = {key: candidate[key] for key in ("name", "settings", "engine", "provider", "options", "aitune") if key in candidate}
         job.update(target=options.target, work=str(options.work))
         environment = {key: value for key, value in os.environ.items() if not key.startswith("TORCHINDUCTOR_")}
-        environment.update(TORCHINDUCTOR_CACHE_DIR=str(options.work / "inductor"), TRITON_CACHE_DIR=str(options.work / "triton"),
-                           TORCHINDUCTOR_FX_GRAPH_CACHE="1", ORT_DISABLE_TELEMETRY="1", LOOP_JOB=json.dumps(job))
-        packages = candidate.get("packages") or options.onnxruntime
-        if candidate["engine"] == "onnxruntime" and packages:
+        environment.update(caches_in(pathlib.Path(candidate.get("caches") or options.work)), LOOP_JOB=json.dumps(job))
+        packages = candidate.get("packages") or (options.onnxruntime if candidate["engine"] == "onnxruntime" else "")
+        if packages:
             environment["PYTHONPATH"] = packages + (":" + os.environ["PYTHONPATH"] if os.environ.get("PYTHONPATH") else "")
         self.words = tempfile.TemporaryFile()
         self.process = subprocess.Popen([options.python, __file__, "--child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.words,
@@ -211,7 +213,8 @@ def look(candidates, options, limit_s, at_once):
         for child, blocks in in_turns(ready, 2, min(options.block, 0.15)).items():
             child.candidate["look_ms"] = statistics.median(blocks)
     for each in candidates:
-        problem = each["failed"] or wrong(each)
+        # Nothing that AITune chose is turned down for its outputs: it compares none, and the result says how far off they are.
+        problem = each["failed"] or ("" if each["engine"] == "aitune" else wrong(each))
         each["failed"] = problem or None
         print(f"{each['name']}: {problem or format(each['look_ms'], '.3f') + ' ms'}", file=sys.stderr)
 
@@ -230,6 +233,8 @@ def compare(options):
 
     candidates = [each for each in recipes(options.precision) if not options.only or each["name"] in ["eager", *options.only]]
     pick = picked(json.loads(options.pick.read_text()), options.ridgeline) if options.pick else None
+    choice = json.loads(options.aitune.read_text()) if options.aitune else None
+    rivals = [candidate(**each) for each in torch_aitune.candidates(choice)] if choice else []
     cpus = len(os.sched_getaffinity(0))
     at_once = min(16, cpus)
     look([each for each in candidates if not each["slow_start"]] + ([pick] if pick else []), options, 0.45 * options.budget, at_once)
@@ -246,16 +251,22 @@ def compare(options):
             each["failed"] = "no time left"
         else:
             look([each], options, left_s() - finals_s, 1)
+    if rivals:
+        look(rivals, options, 120, at_once)
     looked_s = time.perf_counter() - begun
     timed = sorted((each for each in candidates[1:] if not each["failed"]), key=lambda each: each["look_ms"])
     best_ms = min(each["look_ms"] for each in (timed or candidates[:1]))
     finalists = [each for each in timed[:2] if each["look_ms"] <= HOPELESS * best_ms]
-    again = [candidates[0], *finalists, *([pick] if pick else [])]
+    again = [candidates[0], *finalists, *([pick] if pick else []), *(each for each in rivals if not each["failed"])]
     for number in range(options.repetitions):
         order = again[number % len(again):] + again[:number % len(again)]
         with children(order, options, 120, len(order) if cpus >= 2 * len(order) else 1) as ready:
             for child, blocks in in_turns(ready, options.rounds, options.block).items():
                 child.candidate["sets"].append(blocks)
+    for each in rivals:
+        if not each["failed"] and len(each["sets"]) < options.repetitions:
+            each["failed"] = "lost in a fresh process"
+    again = [each for each in again if each not in rivals or not each["failed"]]
     lost = [each["name"] for each in again if each["failed"] or len(each["sets"]) < options.repetitions]
     if lost:
         raise SystemExit(f"error: in a fresh process: {', '.join(name + ': ' + next(str(e['failed']) for e in again if e['name'] == name) for name in lost)}")
@@ -269,9 +280,11 @@ def compare(options):
         result.update(pick_settings=pick["settings"], pick_engine=pick["engine"], pick_against_best=ratio(own, pick),
                       pick_against_eager=ratio(candidates[0], pick))
         result["tune_s"] = json.loads(options.pick.read_text())["run"].get("duration_s")
-    for each in [*candidates, *([pick] if pick else [])]:
+    if choice:
+        result["aitune"] = torch_aitune.result_of(choice, rivals, pick, candidates[0], ratio, wrong)
+    result["candidates"] = candidates + ([pick] if pick else []) + rivals
+    for each in result["candidates"]:
         each.pop("facts", None)
-    result["candidates"] = candidates + ([pick] if pick else [])
     return result
 
 
@@ -303,6 +316,8 @@ def report(result):
     print(f"best of these: {result['best']}, {interval(result['best_against_eager'])} times as fast as eager")
     if "pick_against_best" in result:
         print(f"pick: {interval(result['pick_against_best'])} of the best's speed, {interval(result['pick_against_eager'])} of eager's")
+    if "aitune" in result:
+        print(torch_aitune.reported(result, interval))
 
 
 def summary(results):
@@ -322,7 +337,7 @@ def summary(results):
     for precision, ratios in sorted(by_precision.items()):
         eager, best = (math.exp(statistics.fmean(math.log(one) for one in column)) for column in zip(*ratios))
         lines.append(f"\n{precision}, {len(ratios)} models: {eager:.2f} times as fast as eager and {best:.3f} times as the best of the loop (geometric means)")
-    return "\n".join(lines)
+    return "\n".join(lines) + torch_aitune.table(results, interval)
 
 
 if __name__ == "__main__":
