@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # `ridgeline tune --python` on this host's GPU against an independent loop, for models of benchmarks/models/torch_models.py: tunes the
 # model, then times what was recommended, eager PyTorch and the loop's own candidates in fresh processes (benchmarks/torch_loop.py).
-# Writes MODEL.PRECISION.json, .tune.json and .txt, and summary.md over all that lie there, into OUT. Under 8 minutes a model and precision.
+# With AITUNE, NVIDIA AITune tunes the model too (benchmarks/torch_aitune.py), and what it chose is timed beside the rest.
+# Writes MODEL.PRECISION.json, .tune.json, .aitune.json and .txt, and summary.md over all that lie there, into OUT. Under 8 minutes a
+# model and precision, 3 to 6 more with AITune.
 #   benchmarks/torch_gpu.sh MODEL...     of: convnext_tiny, swin_tiny, efficientnet_v2_s, whisper_tiny_encoder, segformer_b0
 # By environment: OUT (default: torch-results), RIDGELINE (the program; default: build/release/bin, build/bench/bin, build/ci/bin, then PATH),
 # PYTHON (which has torch; default: python3), PRECISIONS (default: fp32 auto), MAX_TIME (of tune, default: 4m40s), BUDGET (of the loop in
-# seconds, default: 180), TUNE and LOOP (more arguments, for example TUNE="--also onnx"), ONNXRUNTIME (a site-packages folder).
+# seconds, default: 180), TUNE and LOOP (more arguments, for example TUNE="--also onnx"), ONNXRUNTIME (a site-packages folder), AITUNE
+# (a folder of scripts/fetch_aitune.sh), AITUNE_TIME (its limit in seconds, default: 300), AITUNE_ARGUMENTS (for example "--thorough").
 set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 OUT=${OUT:-torch-results} PYTHON=${PYTHON:-python3}
@@ -20,7 +23,11 @@ mkdir -p "$OUT" || exit 2
 OUT=$(cd "$OUT" && pwd)
 read -ra tune <<<"${TUNE:-}"
 read -ra loop <<<"${LOOP:-}"
-[ -z "${ONNXRUNTIME:-}" ] || loop+=(--onnxruntime "$ONNXRUNTIME")
+read -ra aitune <<<"${AITUNE_ARGUMENTS:-}"
+[ -z "${ONNXRUNTIME:-}" ] || { loop+=(--onnxruntime "$ONNXRUNTIME") && aitune+=(--onnxruntime "$ONNXRUNTIME"); }
+# What AITune saves is as large as the model, and nothing to keep.
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 failed=0
 for model in "$@"; do
   for precision in ${PRECISIONS:-fp32 auto}; do
@@ -31,9 +38,9 @@ for model in "$@"; do
     [ "$precision" = fp32 ] || wanted=(--precision "$precision")
     begin=$SECONDS code=0
     # The loop finds what tune compiled: it is torch's own code, and compiling it twice is half of the loop's time.
-    cache=$(mktemp -d)
-    export TORCHINDUCTOR_CACHE_DIR=$cache/inductor TRITON_CACHE_DIR=$cache/triton
-    "$RIDGELINE" tune --python "$target" --python-exe "$PYTHON" --max-time "${MAX_TIME:-4m40s}" --db "$OUT/ridgeline.db" --fresh --json \
+    cache=$scratch/$model.$precision/cache
+    TORCHINDUCTOR_CACHE_DIR=$cache/inductor TRITON_CACHE_DIR=$cache/triton "$RIDGELINE" tune --python "$target" --python-exe "$PYTHON" \
+      --max-time "${MAX_TIME:-4m40s}" --db "$OUT/ridgeline.db" --fresh --json \
       ${wanted[@]+"${wanted[@]}"} ${tune[@]+"${tune[@]}"} >"$name.tune.json" 2>"$name.tune.txt" || code=$?
     printf '%s %s: tune ended with %d after %d s\n' "$model" "$precision" $code $((SECONDS - begin)) | tee "$name.txt"
     if [ $code -gt 1 ]; then
@@ -41,14 +48,26 @@ for model in "$@"; do
       failed=1
       continue
     fi
+    rival=()
+    if [ -n "${AITUNE:-}" ]; then
+      rm -f "$name.aitune.json"
+      start=$SECONDS
+      "$PYTHON" "$ROOT/benchmarks/torch_aitune.py" "$target" --precision "$precision" --aitune "$AITUNE" --work "$scratch/$model.$precision" \
+        --json "$name.aitune.json" --max-time "${AITUNE_TIME:-300}" ${aitune[@]+"${aitune[@]}"} 2>&1 | tee -a "$name.txt"
+      code=${PIPESTATUS[0]}
+      printf '%s %s: AITune ended with %d after %d s\n' "$model" "$precision" "$code" $((SECONDS - start)) | tee -a "$name.txt"
+      cp "$scratch/$model.$precision/log.txt" "$name.aitune.txt" 2>/dev/null
+      [ "$code" -eq 0 ] || failed=1
+      [ ! -e "$name.aitune.json" ] || rival=(--aitune "$name.aitune.json")
+    fi
     "$PYTHON" "$ROOT/benchmarks/torch_loop.py" "$target" --precision "$precision" --pick "$name.tune.json" --ridgeline "$RIDGELINE" \
-      --cache "$cache" --budget "${BUDGET:-180}" --json "$name.json" ${loop[@]+"${loop[@]}"} 2>"$name.loop.txt" | tee -a "$name.txt"
+      --cache "$cache" --budget "${BUDGET:-180}" --json "$name.json" ${rival[@]+"${rival[@]}"} ${loop[@]+"${loop[@]}"} 2>"$name.loop.txt" | tee -a "$name.txt"
     [ "${PIPESTATUS[0]}" -eq 0 ] || { tail -n 3 "$name.loop.txt"; failed=1; }
-    rm -rf "$cache"
+    rm -rf "${scratch:?}/$model.$precision"
     printf '%s %s: %d s in all\n' "$model" "$precision" $((SECONDS - begin)) | tee -a "$name.txt"
   done
 done
 results=()
-for file in "$OUT"/*.json; do [[ $file == *.tune.json ]] || results+=("$file"); done
+for file in "$OUT"/*.json; do [[ $file == *.tune.json || $file == *.aitune.json ]] || results+=("$file"); done
 [ -e "${results[0]:-}" ] && "$PYTHON" "$ROOT/benchmarks/torch_loop.py" --summary "${results[@]}" | tee "$OUT/summary.md"
 exit $failed

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes of benchmarks/torch_loop.py that need not import torch and the model's file again: forks of the loop itself, which starts
+neither CUDA nor threads."""
+import os
+import signal
+import sys
+
+import torch_candidate
+
+
+class ForkingLoop:
+    """Has imported what its forks need; `target`: FILE.py:FUNCTION. is_clean: forks can use CUDA."""
+
+    def __init__(self, target, environment):
+        # Read when torch and its compiler are imported; the second, so that asking for a GPU does not start CUDA.
+        os.environ.update(environment, PYTORCH_NVML_BASED_CUDA_CHECK="1")
+        import numpy  # noqa: F401, whose threads bear forks
+        import torch
+
+        threads = len(os.listdir("/proc/self/task"))
+        torch_candidate.load(target)
+        for name in ("torch._dynamo", "torch._inductor.compile_fx", "torch._functorch.aot_autograd"):
+            __import__(name)
+        opened = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}")]
+        self.is_clean = (not torch.cuda.is_initialized() and len(os.listdir("/proc/self/task")) == threads
+                         and not any(path.startswith("/dev/nvidia-uvm") for path in opened))
+
+    def start(self, job, environment, packages, words, prepare):
+        return Forked(job, environment, packages, words, prepare)
+
+
+class Forked:
+    """What torch_loop.Child needs of subprocess.Popen."""
+
+    def __init__(self, job, environment, packages, words, prepare):
+        read_jobs, write_jobs = os.pipe()
+        read_answers, write_answers = os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.pid, self.status = os.fork(), None
+        if self.pid == 0:
+            try:
+                os.setsid()
+                prepare()
+                for number, place in ((read_jobs, 0), (write_answers, 1), (words.fileno(), 2)):
+                    os.dup2(number, place)
+                os.environ.update(environment)
+                if packages:
+                    sys.path.insert(0, packages)
+                torch_candidate.child(job)
+            finally:
+                os._exit(0)
+        os.close(read_jobs)
+        os.close(write_answers)
+        self.stdin, self.stdout = os.fdopen(write_jobs, "wb"), os.fdopen(read_answers, "rb")
+
+    def wait(self):
+        """As Popen's: the exit code, or minus the signal's number."""
+        if self.status is None:
+            status = os.waitpid(self.pid, 0)[1]
+            self.status = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        return self.status
