@@ -61,6 +61,8 @@ def load(target):
 def prepare(job):
     import torch
 
+    if job["threads"]:
+        torch.set_num_threads(job["threads"])
     torch.manual_seed(0)
     model, inputs = load(job["target"])()[:2]
     args, kwargs = ((), dict(inputs)) if isinstance(inputs, dict) else (inputs if isinstance(inputs, tuple) else (inputs,), {})

@@ -22,6 +22,7 @@ class ForkingLoop:
         for name in ("torch._dynamo", "torch._inductor.compile_fx", "torch._functorch.aot_autograd"):
             __import__(name)
         opened = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}")]
+        self.on_gpu = torch.cuda.is_available()
         self.is_clean = (not torch.cuda.is_initialized() and len(os.listdir("/proc/self/task")) == threads
                          and not any(path.startswith("/dev/nvidia-uvm") for path in opened))
 

@@ -71,7 +71,7 @@ def main():
         else:
             options.work = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="torch-loop-")))
         forks = ForkingLoop(options.target, caches_in(options.cache or options.work))
-        options.forks = forks if forks.is_clean else None
+        options.forks, options.on_gpu = forks if forks.is_clean else None, forks.on_gpu
         result = compare(options)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
@@ -132,10 +132,12 @@ def end_with_parent():
 class Child:
     """A candidate's process. Between its blocks it waits on a pipe, its device idle."""
 
-    def __init__(self, candidate, options):
+    def __init__(self, candidate, options, at_once):
         self.candidate, self.begun = candidate, time.perf_counter()
         job = {key: candidate[key] for key in ("name", "settings", "engine", "provider", "options", "aitune") if key in candidate}
-        job.update(target=options.target, work=str(options.work))
+        # Models are made on the CPU, where eight processes with all its threads take ten times as long as one.
+        threads = max(1, len(os.sched_getaffinity(0)) // at_once) if options.on_gpu and at_once > 1 else 0
+        job.update(target=options.target, work=str(options.work), threads=threads)
         environment = {key: value for key, value in os.environ.items() if not key.startswith("TORCHINDUCTOR_")}
         environment.update(caches_in(pathlib.Path(candidate.get("caches") or options.cache or options.work)), LOOP_JOB=json.dumps(job))
         packages = candidate.get("packages") or (options.onnxruntime if candidate["engine"] == "onnxruntime" else "")
@@ -185,7 +187,7 @@ def children(candidates, options, limit_s, at_once):
     ready, every, end = [], [], time.perf_counter() + limit_s
     try:
         for start in range(0, len(candidates), at_once):
-            group = [Child(each, options) for each in candidates[start:start + at_once]]
+            group = [Child(each, options, at_once) for each in candidates[start:start + at_once]]
             every += group
             for child in group:
                 try:

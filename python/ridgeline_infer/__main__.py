@@ -66,8 +66,9 @@ class Server:
 
     def export(self, request):
         function, _ = self._load(request["target"])
-        from .onnx_export import export
+        from .onnx_export import export, share_cpus
 
+        share_cpus(int(request.get("together", 1)))
         return export(function, request["target"], request["exporter"], int(request.get("seed", 1)), request["folder"],
                       request.get("precision", ""))
 

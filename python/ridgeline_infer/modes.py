@@ -9,10 +9,6 @@ from ridgeline_train.failures import BadSettings
 
 DTYPES = {"autocast_fp16": torch.float16, "autocast_bf16": torch.bfloat16, "fp16": torch.float16, "bf16": torch.bfloat16}
 BACKENDS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH", "cudnn": "CUDNN_ATTENTION"}
-# Kernels as the profiler names them.
-KERNELS = (("_flash_attention", "flash"), ("_efficient_attention", "efficient"), ("_cudnn_attention", "cudnn"),
-           ("_attention_math", "math"))
-ATTENTION = "aten::_scaled_dot_product"
 
 
 def grad(mode):
@@ -57,21 +53,3 @@ def autocast_enabled(device):
         return torch.is_autocast_enabled(device.type)  # 2.4 and later
     except TypeError:
         return torch.is_autocast_cpu_enabled() if device.type == "cpu" else torch.is_autocast_enabled()
-
-
-def attention_kernels(call):
-    """The names of KERNELS that one call ran, in their order; None where the profiler does not work."""
-    from torch.profiler import ProfilerActivity, profile
-
-    try:
-        profiler = profile(activities=[ProfilerActivity.CPU])
-        profiler.__enter__()
-    except Exception:  # built without it
-        call()
-        return None
-    try:
-        call()
-    finally:
-        profiler.__exit__(None, None, None)
-    names = {event.key for event in profiler.key_averages() if event.key.startswith(ATTENTION)}
-    return [backend for part, backend in KERNELS if any(part in name for name in names)]

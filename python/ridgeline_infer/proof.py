@@ -5,6 +5,7 @@ import sys
 
 import torch
 
+from . import attention as sdpa
 from . import compiling, modes, settings
 
 
@@ -77,7 +78,7 @@ def _attention(trial):
     """The one attention kernel of an eager call, "" where there is none, several or it cannot be told."""
     try:
         if trial.attention is None:
-            trial.attention = modes.attention_kernels(trial.eager_call)
+            trial.attention = sdpa.kernels(trial.eager_call)
     except Exception:  # the trial stands without this
         pass
     return trial.attention[0] if trial.attention and len(trial.attention) == 1 else ""

@@ -11,7 +11,7 @@ import torch
 
 from ridgeline_train.failures import BadSettings, UserError, type_name
 
-from . import batch, compiling, cuda_graph, fresh_inputs, host_io, modes, proof, settings, tensors, torchscript
+from . import attention, batch, compiling, cuda_graph, fresh_inputs, host_io, modes, proof, settings, tensors, torchscript
 from .attempt import OUT_OF_MEMORY, attempt
 from .made import make
 
@@ -152,7 +152,7 @@ class Trial:
             self._make_channels_last()
             self._check_autocast()
             if self.chosen.get("sdpa_backend"):
-                self.attention = modes.attention_kernels(self.eager_call)
+                self.attention = attention.kernels(self.eager_call)
             else:
                 self.eager_call()
             self._wait()

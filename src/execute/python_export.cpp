@@ -11,7 +11,8 @@ constexpr double kExportLimitS = 120;
 constexpr std::array kExporters{"dynamo", "torchscript"};  // of ridgeline_infer/onnx_export.py, the newer one first
 
 schema::ExportedModel exported(const JsonChildOptions& options, const schema::WorkloadRef& workload,
-                               const std::string& exporter, const std::string& precision, const std::string& folder) {
+                               const std::string& exporter, const std::string& precision, const std::string& folder,
+                               std::size_t together) {
   schema::ExportedModel out;
   out.exporter = exporter;
   out.precision = precision;
@@ -21,7 +22,8 @@ schema::ExportedModel exported(const JsonChildOptions& options, const schema::Wo
                                  {"exporter", exporter},
                                  {"precision", precision},
                                  {"seed", workload.seed},
-                                 {"folder", folder}},
+                                 {"folder", folder},
+                                 {"together", together}},
                                 kExportLimitS);
   if (!answer) {
     out.problem = answer.error().error.message;
@@ -43,7 +45,8 @@ std::vector<schema::ExportedModel> export_models(const JsonChildOptions& child, 
   for (const auto& precision : precisions)
     for (const auto* exporter : kExporters)
       running.push_back(std::async(std::launch::async, exported, std::cref(child), std::cref(workload),
-                                   std::string(exporter), precision, std::cref(folder)));
+                                   std::string(exporter), precision, std::cref(folder),
+                                   precisions.size() * kExporters.size()));
   std::vector<schema::ExportedModel> out;
   for (auto& one : running) out.push_back(one.get());
   return out;

@@ -66,13 +66,13 @@ std::optional<double> of_table(const Configuration& c) {
 
 TEST_F(RecipeSearcherTest, StrongSettingsOfGpusAreTogetherAfterAFewTrials) {
   const auto seen = run(space(true), "adaptive", of_table);
-  ASSERT_GE(seen.size(), 5U);
+  ASSERT_GE(seen.size(), 4U);
   EXPECT_EQ(seen.front(), Configuration{});
-  const auto& fifth = seen[4];
-  EXPECT_EQ(fifth.get_or("torch_compile", "off").as_text(), "default") << fifth.to_text();
-  EXPECT_TRUE(fifth.get_or("cuda_graph", false).as_bool());
-  EXPECT_TRUE(fifth.get_or("allow_tf32", false).as_bool());
-  EXPECT_FALSE(fifth.contains("channels_last")) << "it was slower";
+  const auto& fourth = seen[3];
+  EXPECT_EQ(fourth.get_or("torch_compile", "off").as_text(), "default") << fourth.to_text();
+  EXPECT_TRUE(fourth.get_or("cuda_graph", false).as_bool());
+  EXPECT_TRUE(fourth.get_or("allow_tf32", false).as_bool());
+  EXPECT_FALSE(fourth.contains("channels_last")) << "it was slower";
 }
 
 TEST_F(RecipeSearcherTest, WhatDoesNotRunIsNotBuiltUpon) {
@@ -81,7 +81,7 @@ TEST_F(RecipeSearcherTest, WhatDoesNotRunIsNotBuiltUpon) {
   });
   std::size_t without = 0;
   for (const auto& one : seen) without += one.get_or("allow_tf32", false).as_bool() ? 0 : 1;
-  EXPECT_EQ(without + 1, seen.size());
+  EXPECT_EQ(without + 2, seen.size()) << "once with a CUDA graph and once without";
 }
 
 TEST_F(RecipeSearcherTest, NothingThatNeedsAGpuIsTriedOnACpu) {
