@@ -8,6 +8,7 @@ its parent. What the user's file leaves behind must
 not reach a fork: with CUDA started or more threads than torch itself has, the server begins anew at the next lower level, and
 where importing torch alone is too much it ends."""
 
+import builtins
 import contextlib
 import ctypes
 import gc
@@ -27,6 +28,8 @@ from .runtime import gpu_count
 
 KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 LEVELS = ("file", "compiler", "torch")  # what is imported: torch, from the right on torch.compile and the user's file too
+# Whose threads bear forks: OpenBLAS and Arrow make them anew in the child.
+BEAR_FORKS = ("numpy", "scipy", "sklearn", "pandas", "pyarrow")
 COMPILER = ("torch._dynamo", "torch._inductor.compile_fx", "torch._functorch.aot_autograd")  # what torch.compile imports
 
 
@@ -42,6 +45,29 @@ def _imported(names):
 
 def _threads():
     return len(os.listdir("/proc/self/task"))
+
+
+@contextlib.contextmanager
+def threads_that_bear_forks():
+    """A list with the number of threads that imports of BEAR_FORKS start meanwhile."""
+    started, original, inside = [0], builtins.__import__, []
+
+    def counting(name, *arguments, **named):
+        if inside or name.partition(".")[0] not in BEAR_FORKS:
+            return original(name, *arguments, **named)
+        inside.append(name)
+        before = _threads()
+        try:
+            return original(name, *arguments, **named)
+        finally:
+            inside.pop()
+            started[0] += _threads() - before
+
+    builtins.__import__ = counting
+    try:
+        yield started
+    finally:
+        builtins.__import__ = original
 
 
 def _touched_cuda():
@@ -96,14 +122,14 @@ def preload(target, level):
     loaded, changes = {}, {}
     with cuda_not_started():
         if level == "file":  # before the compiler, which reads variables that the file may set
-            _imported(["numpy"])  # whose threads bear forks
             before, environment = _threads(), dict(os.environ)
-            try:
-                loaded = {target: program.load_function(target)}
-            except (Exception, SystemExit):  # a trial fails with it by itself
-                pass
+            with threads_that_bear_forks() as bearable:
+                try:
+                    loaded = {target: program.load_function(target)}
+                except (Exception, SystemExit):  # a trial fails with it by itself
+                    pass
             changes = changes_since(environment)
-            if _threads() > before:
+            if _threads() > before + bearable[0]:
                 return None
         if level != "torch" and hasattr(torch, "compile"):
             _imported(COMPILER)

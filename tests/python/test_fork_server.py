@@ -125,6 +125,16 @@ class ForkServerTest(unittest.TestCase):
         process.wait(timeout=20)
         self.assertEqual(process.stdout.read().decode().split()[2], str(pid))
 
+    def test_threads_of_libraries_that_bear_forks_do_not_count(self):
+        with open(os.path.join(self.folder.name, "pandas.py"), "w") as file:
+            file.write("import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n")
+        self.write(LOADED.replace("def make", "import pandas\ndef make"))
+        self.start()
+        process, channel, _ = self.prepared()
+        self.ask(channel, op="close")
+        process.wait(timeout=20)
+        self.assertEqual(process.stdout.read().decode().split()[2], str(self.server.pid))
+
     @unittest.skipUnless(hasattr(torch._C, "_cuda_getDeviceCount"), "torch is built without CUDA")
     def test_what_asks_for_gpus_while_it_is_imported_does_not_start_cuda(self):
         code = ("import os, sys, torch\nfrom ridgeline_infer import fork_server\n"
