@@ -132,8 +132,8 @@ def end_with_parent():
 class Child:
     """A candidate's process. Between its blocks it waits on a pipe, its device idle."""
 
-    def __init__(self, candidate, options, at_once):
-        self.candidate, self.begun = candidate, time.perf_counter()
+    def __init__(self, candidate, options, at_once, number):
+        self.candidate, self.number = candidate, number  # its place among those that start together
         job = {key: candidate[key] for key in ("name", "settings", "engine", "provider", "options", "aitune") if key in candidate}
         # Models are made on the CPU, where eight processes with all its threads take ten times as long as one.
         threads = max(1, len(os.sched_getaffinity(0)) // at_once) if options.on_gpu and at_once > 1 else 0
@@ -187,7 +187,7 @@ def children(candidates, options, limit_s, at_once):
     ready, every, end = [], [], time.perf_counter() + limit_s
     try:
         for start in range(0, len(candidates), at_once):
-            group = [Child(each, options, at_once) for each in candidates[start:start + at_once]]
+            group = [Child(each, options, at_once, start + place) for place, each in enumerate(candidates[start:start + at_once])]
             every += group
             for child in group:
                 try:
@@ -267,10 +267,12 @@ def compare(options):
     best_ms = min(each["look_ms"] for each in (timed or candidates[:1]))
     finalists = [each for each in timed[:2] if each["look_ms"] <= HOPELESS * best_ms]
     again = [candidates[0], *finalists, *([pick] if pick else []), *(each for each in rivals if not each["failed"])]
-    for number in range(options.repetitions):
-        order = again[number % len(again):] + again[:number % len(again)]
-        with children(order, options, 120, len(order) if cpus >= 2 * len(order) else 1) as ready:
-            for child, blocks in in_turns(ready, options.rounds, options.block).items():
+    # Starting takes longer than timing, so the processes of all sets start together and wait, idle, for their set's turn.
+    orders = [again[number % len(again):] + again[:number % len(again)] for number in range(options.repetitions)]
+    with children([each for order in orders for each in order], options, 120, at_once if cpus >= 2 * len(again) else 1) as ready:
+        for number in range(options.repetitions):
+            own = [child for child in ready if child.number // len(again) == number]
+            for child, blocks in in_turns(own, options.rounds, options.block).items():
                 child.candidate["sets"].append(blocks)
     for each in rivals:
         if not each["failed"] and len(each["sets"]) < options.repetitions:
