@@ -6,10 +6,11 @@
 # Writes MODEL.PRECISION.json, .tune.json, .aitune.json and .txt, and summary.md over all that lie there, into OUT. Under 8 minutes a
 # model and precision, 3 to 6 more with AITune.
 #   benchmarks/torch_gpu.sh MODEL...     of: convnext_tiny, swin_tiny, efficientnet_v2_s, whisper_tiny_encoder, segformer_b0
-# By environment: OUT (default: torch-results), RIDGELINE (the program; default: build/release/bin, build/bench/bin, build/ci/bin, then PATH),
-# PYTHON (which has torch; default: python3), PRECISIONS (default: fp32 auto), MAX_TIME (of tune, default: 4m40s), BUDGET (of the loop in
-# seconds, default: 180), TUNE and LOOP (more arguments, for example TUNE="--also onnx"), ONNXRUNTIME (a site-packages folder), AITUNE
-# (a folder of scripts/fetch_aitune.sh), AITUNE_TIME (its limit in seconds, default: 300), AITUNE_ARGUMENTS (for example "--thorough").
+# By environment: OUT (default: torch-results), GPUS (so many measurements at a time, each on a GPU and with an equal share of the CPUs;
+# default: 1), RIDGELINE (the program; default: build/release/bin, build/bench/bin, build/ci/bin, then PATH), PYTHON (which has torch;
+# default: python3), PRECISIONS (default: fp32 auto), MAX_TIME (of tune, default: 4m40s), BUDGET (of the loop in seconds, default: 180),
+# TUNE and LOOP (more arguments, for example TUNE="--also onnx"), ONNXRUNTIME (a site-packages folder), AITUNE (a folder of
+# scripts/fetch_aitune.sh), AITUNE_TIME (its limit in seconds, default: 300), AITUNE_ARGUMENTS (for example "--thorough").
 set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 OUT=${OUT:-torch-results} PYTHON=${PYTHON:-python3}
@@ -28,45 +29,64 @@ read -ra aitune <<<"${AITUNE_ARGUMENTS:-}"
 # What AITune saves is as large as the model, and nothing to keep.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-failed=0
+
+# measure MODEL PRECISION; false where something failed.
+measure() {
+  local model=$1 precision=$2 target name wanted=() rival=() begin=$SECONDS code=0 failed=0 start cache
+  target=$ROOT/benchmarks/models/torch_models.py:$model
+  name=$OUT/$model.$precision
+  # FP32 is what tune does without being asked.
+  [ "$precision" = fp32 ] || wanted=(--precision "$precision")
+  # The loop finds what tune compiled: it is torch's own code, and compiling it twice is half of the loop's time.
+  cache=$scratch/$model.$precision/cache
+  TORCHINDUCTOR_CACHE_DIR=$cache/inductor TRITON_CACHE_DIR=$cache/triton "$RIDGELINE" tune --python "$target" --python-exe "$PYTHON" \
+    --max-time "${MAX_TIME:-4m40s}" --db "$scratch/$model.$precision.db" --fresh --json \
+    ${wanted[@]+"${wanted[@]}"} ${tune[@]+"${tune[@]}"} >"$name.tune.json" 2>"$name.tune.txt" || code=$?
+  printf '%s %s: tune ended with %d after %d s\n' "$model" "$precision" $code $((SECONDS - begin)) | tee "$name.txt"
+  if [ $code -gt 1 ]; then
+    tail -n 5 "$name.tune.txt"
+    return 1
+  fi
+  if [ -n "${AITUNE:-}" ]; then
+    rm -f "$name.aitune.json"
+    start=$SECONDS
+    "$PYTHON" "$ROOT/benchmarks/torch_aitune.py" "$target" --precision "$precision" --aitune "$AITUNE" --work "$scratch/$model.$precision" \
+      --json "$name.aitune.json" --max-time "${AITUNE_TIME:-300}" ${aitune[@]+"${aitune[@]}"} 2>&1 | tee -a "$name.txt"
+    code=${PIPESTATUS[0]}
+    printf '%s %s: AITune ended with %d after %d s\n' "$model" "$precision" "$code" $((SECONDS - start)) | tee -a "$name.txt"
+    cp "$scratch/$model.$precision/log.txt" "$name.aitune.txt" 2>/dev/null
+    [ "$code" -eq 0 ] || failed=1
+    [ ! -e "$name.aitune.json" ] || rival=(--aitune "$name.aitune.json")
+  fi
+  "$PYTHON" "$ROOT/benchmarks/torch_loop.py" "$target" --precision "$precision" --pick "$name.tune.json" --ridgeline "$RIDGELINE" --cache "$cache" \
+    --budget "${BUDGET:-180}" --json "$name.json" ${rival[@]+"${rival[@]}"} ${loop[@]+"${loop[@]}"} 2>"$name.loop.txt" | tee -a "$name.txt"
+  [ "${PIPESTATUS[0]}" -eq 0 ] || { tail -n 3 "$name.loop.txt"; failed=1; }
+  rm -rf "${scratch:?}/$model.$precision"
+  printf '%s %s: %d s in all\n' "$model" "$precision" $((SECONDS - begin)) | tee -a "$name.txt"
+  return $failed
+}
+
+failed=0 jobs=()
+cpus=$(nproc)
 for model in "$@"; do
   for precision in ${PRECISIONS:-fp32 auto}; do
-    target=$ROOT/benchmarks/models/torch_models.py:$model
-    name=$OUT/$model.$precision
-    # FP32 is what tune does without being asked.
-    wanted=()
-    [ "$precision" = fp32 ] || wanted=(--precision "$precision")
-    begin=$SECONDS code=0
-    # The loop finds what tune compiled: it is torch's own code, and compiling it twice is half of the loop's time.
-    cache=$scratch/$model.$precision/cache
-    TORCHINDUCTOR_CACHE_DIR=$cache/inductor TRITON_CACHE_DIR=$cache/triton "$RIDGELINE" tune --python "$target" --python-exe "$PYTHON" \
-      --max-time "${MAX_TIME:-4m40s}" --db "$OUT/ridgeline.db" --fresh --json \
-      ${wanted[@]+"${wanted[@]}"} ${tune[@]+"${tune[@]}"} >"$name.tune.json" 2>"$name.tune.txt" || code=$?
-    printf '%s %s: tune ended with %d after %d s\n' "$model" "$precision" $code $((SECONDS - begin)) | tee "$name.txt"
-    if [ $code -gt 1 ]; then
-      tail -n 5 "$name.tune.txt"
-      failed=1
+    if [ "${GPUS:-1}" -eq 1 ]; then
+      measure "$model" "$precision" || failed=1
       continue
     fi
-    rival=()
-    if [ -n "${AITUNE:-}" ]; then
-      rm -f "$name.aitune.json"
-      start=$SECONDS
-      "$PYTHON" "$ROOT/benchmarks/torch_aitune.py" "$target" --precision "$precision" --aitune "$AITUNE" --work "$scratch/$model.$precision" \
-        --json "$name.aitune.json" --max-time "${AITUNE_TIME:-300}" ${aitune[@]+"${aitune[@]}"} 2>&1 | tee -a "$name.txt"
-      code=${PIPESTATUS[0]}
-      printf '%s %s: AITune ended with %d after %d s\n' "$model" "$precision" "$code" $((SECONDS - start)) | tee -a "$name.txt"
-      cp "$scratch/$model.$precision/log.txt" "$name.aitune.txt" 2>/dev/null
-      [ "$code" -eq 0 ] || failed=1
-      [ ! -e "$name.aitune.json" ] || rival=(--aitune "$name.aitune.json")
+    at=${#jobs[@]} share=$((cpus / GPUS))
+    # With caches and folders of its own, as on a machine of its own.
+    (export CUDA_VISIBLE_DEVICES=$at XDG_CACHE_HOME=$scratch/cache.$at XDG_STATE_HOME=$scratch/state.$at
+     taskset -cp $((at * share))-$((at * share + share - 1)) $BASHPID >/dev/null
+     measure "$model" "$precision") &
+    jobs+=($!)
+    if [ ${#jobs[@]} -eq "$GPUS" ]; then
+      for job in "${jobs[@]}"; do wait "$job" || failed=1; done
+      jobs=()
     fi
-    "$PYTHON" "$ROOT/benchmarks/torch_loop.py" "$target" --precision "$precision" --pick "$name.tune.json" --ridgeline "$RIDGELINE" \
-      --cache "$cache" --budget "${BUDGET:-180}" --json "$name.json" ${rival[@]+"${rival[@]}"} ${loop[@]+"${loop[@]}"} 2>"$name.loop.txt" | tee -a "$name.txt"
-    [ "${PIPESTATUS[0]}" -eq 0 ] || { tail -n 3 "$name.loop.txt"; failed=1; }
-    rm -rf "${scratch:?}/$model.$precision"
-    printf '%s %s: %d s in all\n' "$model" "$precision" $((SECONDS - begin)) | tee -a "$name.txt"
   done
 done
+for job in ${jobs[@]+"${jobs[@]}"}; do wait "$job" || failed=1; done
 results=()
 for file in "$OUT"/*.json; do [[ $file == *.tune.json || $file == *.aitune.json ]] || results+=("$file"); done
 [ -e "${results[0]:-}" ] && "$PYTHON" "$ROOT/benchmarks/torch_loop.py" --summary "${results[@]}" | tee "$OUT/summary.md"
