@@ -24,6 +24,8 @@ OWNED = {
     "libdeflate.h": {"loader"},
     "utf8proc.h": {"base"},
     "dtl/dtl.hpp": {"config"},
+    "simdjson.h": {"trace"},
+    "zlib.h": {"trace"},
 }
 KERNEL_FILES = {"host", "base"}
 KERNEL_FILE = re.compile(r'"/?(proc|sys/fs/cgroup)[/"]')

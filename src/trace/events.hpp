@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/string_table.hpp"
+
+namespace ridgeline::trace {
+
+/// Where work of a GPU is queued: one in-order stream. Numbers are those of the file; 0 where it has none.
+struct GpuLane {
+  std::int64_t process = 0;
+  std::int32_t device = 0;
+  std::int64_t context = 0;
+  std::int64_t stream = 0;
+  friend auto operator<=>(const GpuLane&, const GpuLane&) = default;
+};
+
+/// A thread of a process.
+struct ThreadLane {
+  std::int64_t process = 0;
+  std::int64_t thread = 0;
+  friend auto operator<=>(const ThreadLane&, const ThreadLane&) = default;
+};
+
+/// Index into Trace::gpu_lanes or Trace::thread_lanes, whichever the table is of.
+using LaneId = std::uint32_t;
+
+/// What every table of spans has, a column each. Times are nanoseconds from the trace's own zero; a duration is never
+/// negative.
+struct Spans {
+  std::vector<std::int64_t> start_ns;
+  std::vector<std::int64_t> duration_ns;
+  std::vector<NameId> name;
+  std::vector<LaneId> lane;
+  std::vector<std::int64_t> correlation;  ///< joins work of a GPU with the call that launched it; 0: unknown
+
+  [[nodiscard]] std::size_t size() const noexcept { return start_ns.size(); }
+  void add(std::int64_t start, std::int64_t duration, NameId called, LaneId where, std::int64_t joined_by) {
+    start_ns.push_back(start);
+    duration_ns.push_back(duration);
+    name.push_back(called);
+    lane.push_back(where);
+    correlation.push_back(joined_by);
+  }
+};
+
+/// Extent of a grid or a block; 0 where the file does not tell.
+struct Dim3 {
+  std::int32_t x = 0;
+  std::int32_t y = 0;
+  std::int32_t z = 0;
+  friend bool operator==(const Dim3&, const Dim3&) = default;
+};
+
+/// Of a GPU lane.
+struct Kernels : Spans {
+  std::vector<Dim3> grid;
+  std::vector<Dim3> block;
+  std::vector<std::int32_t> registers;      ///< a thread
+  std::vector<std::int32_t> shared_bytes;   ///< a block
+  std::vector<std::uint64_t> graph_node{};  ///< of a CUDA graph; 0: launched alone
+};
+
+/// Of a GPU lane: copies and sets of memory.
+struct MemoryWork : Spans {
+  std::vector<std::int64_t> bytes;  ///< -1: unknown
+};
+
+/// Of a thread lane: calls of the CUDA runtime or driver.
+struct ApiCalls : Spans {};
+
+/// Waits for a GPU, as the profiler records them; of a GPU lane.
+struct Syncs : Spans {};
+
+enum class RangeKind : std::uint8_t {
+  operation,   ///< of the framework: aten::mm
+  annotation,  ///< of the user: record_function, NVTX
+  python,      ///< a Python function, nn.Module calls among them
+  overhead,    ///< of the profiler
+};
+
+/// Of a thread lane, nested by time.
+struct Ranges : Spans {
+  std::vector<RangeKind> kind;
+  std::vector<std::int64_t> sequence;        ///< autograd's, shared by an operation and its backward; -1: none
+  std::vector<std::int64_t> forward_thread;  ///< of a backward operation: the thread that ran its forward; 0: none
+};
+
+}  // namespace ridgeline::trace

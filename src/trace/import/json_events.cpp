@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/import/json_events.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include <simdjson.h>
+
+namespace ridgeline::trace {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+constexpr std::size_t kReadBytes = 1 << 20;
+constexpr std::size_t kBatchBytes = 4 << 20;
+constexpr std::size_t kMostEventBytes = 64 << 20;
+constexpr std::size_t kMostOtherBytes = 4 << 20;
+constexpr int kEnd = -1;
+constexpr std::array<std::string_view, 2> kKept{"deviceProperties", "baseTimeNanoseconds"};
+
+constexpr bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+/// What changes the depth, or begins a string.
+constexpr auto kStructural = [] {
+  std::array<bool, 256> table{};
+  for (const char c : {'"', '{', '}', '[', ']'}) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+
+/// Behind the end of a string whose first character is at `at`, or npos where it does not end before `end`.
+std::size_t behind_string(const char* bytes, std::size_t at, std::size_t end) {
+  for (;;) {
+    const auto* quote = static_cast<const char*>(std::memchr(bytes + at, '"', end - at));
+    if (quote == nullptr) return std::string_view::npos;
+    const auto place = static_cast<std::size_t>(quote - bytes);
+    std::size_t slashes = 0;
+    while (place > at + slashes && bytes[place - 1 - slashes] == '\\') ++slashes;
+    if (slashes % 2 == 0) return place + 1;
+    at = place + 1;
+  }
+}
+
+}  // namespace
+
+struct JsonEvents::File {
+  gzFile handle = nullptr;
+  bool ended = false;
+  ~File() {
+    if (handle != nullptr) ::gzclose(handle);
+  }
+};
+
+JsonEvents::JsonEvents(std::unique_ptr<File> file) : file_(std::move(file)) { bytes_.resize(1 + padding()); }
+JsonEvents::~JsonEvents() = default;
+JsonEvents::JsonEvents(JsonEvents&&) noexcept = default;
+
+std::size_t JsonEvents::padding() noexcept { return simdjson::SIMDJSON_PADDING; }
+
+std::string_view JsonEvents::next_object(std::string_view batch, std::size_t& at) {
+  at = batch.find('{', at);
+  const std::size_t begin = at;
+  std::size_t depth = 0;
+  while (at < batch.size()) {
+    const char c = batch[at++];
+    if (c == '"') {
+      at = behind_string(batch.data(), at, batch.size());
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if ((c == '}' || c == ']') && --depth == 0) {
+      return batch.substr(begin, at - begin);
+    }
+  }
+  at = batch.size();
+  return {};
+}
+
+Result<JsonEvents> JsonEvents::open(const std::string& path) {
+  auto file = std::make_unique<File>();
+  errno = 0;
+  file->handle = ::gzopen(path.c_str(), "rb");
+  if (file->handle == nullptr)
+    return base::fail(ErrorCode::io, "{}: {}", path, std::error_code(errno, std::generic_category()).message());
+  ::gzbuffer(file->handle, kReadBytes);
+  JsonEvents events(std::move(file));
+  events.path_ = path;
+  const int first = events.peek();
+  if (first == '[') {
+    events.is_array_ = events.in_events_ = true;
+    ++events.at_;
+    return events;
+  }
+  if (first != '{')
+    return base::fail(ErrorCode::unsupported, "{}: {}; expected a trace of the PyTorch profiler or of Chrome (JSON)",
+                      path, first == kEnd ? "empty" : "not JSON");
+  ++events.at_;
+  if (!events.skip_to_events())
+    return base::fail(ErrorCode::unsupported,
+                      "{}: no traceEvents; expected a trace of the PyTorch profiler or of Chrome", path);
+  return events;
+}
+
+bool JsonEvents::refill(std::size_t& keep) {
+  if (file_->ended) return false;
+  if (keep > 1) {
+    const std::size_t gone = keep - 1;
+    std::memmove(bytes_.data() + 1, bytes_.data() + keep, end_ - keep);
+    end_ -= gone;
+    at_ -= std::min(gone, at_ - 1);
+    keep = 1;
+  }
+  if (bytes_.size() < end_ + kReadBytes + padding()) bytes_.resize(end_ + kReadBytes + padding());
+  const int got = ::gzread(file_->handle, bytes_.data() + end_, kReadBytes);
+  if (got <= 0) {
+    file_->ended = true;
+    return false;
+  }
+  end_ += static_cast<std::size_t>(got);
+  return true;
+}
+
+int JsonEvents::peek() {
+  for (;;) {
+    while (at_ < end_ && is_space(bytes_[at_])) ++at_;
+    if (at_ < end_) return static_cast<unsigned char>(bytes_[at_]);
+    std::size_t keep = at_;
+    if (!refill(keep)) return kEnd;
+  }
+}
+
+std::optional<std::string> JsonEvents::read_string() {
+  if (peek() != '"') return std::nullopt;
+  std::size_t begin = at_ + 1;
+  for (;;) {
+    if (const auto behind = behind_string(bytes_.data(), begin, end_); behind != std::string_view::npos) {
+      at_ = behind;
+      return std::string(bytes_.data() + begin, behind - 1 - begin);
+    }
+    std::size_t keep = begin;
+    if (end_ - begin > kMostOtherBytes || !refill(keep)) return std::nullopt;
+    begin = keep;
+  }
+}
+
+bool JsonEvents::skip_value(std::string* text) {
+  int depth = 0;
+  bool begun = false;
+  if (peek() == kEnd) return false;
+  for (;;) {
+    if (at_ >= end_) {
+      std::size_t keep = at_;
+      if (!refill(keep)) return false;
+      continue;
+    }
+    const char c = bytes_[at_];
+    if (c == '"') {
+      auto found = read_string();
+      if (!found) return false;
+      if (text != nullptr && text->size() < kMostOtherBytes) *text += '"' + *found + '"';
+      begun = true;
+      if (depth == 0) return true;
+      continue;
+    }
+    if (depth == 0 && begun && (c == ',' || c == '}' || c == ']' || is_space(c))) return true;
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (text != nullptr && text->size() < kMostOtherBytes) *text += c;
+    ++at_;
+    begun = true;
+    if (depth == 0 && (c == '}' || c == ']')) return true;
+  }
+}
+
+bool JsonEvents::skip_to_events() {
+  for (;;) {
+    const int c = peek();
+    if (c == ',') {
+      ++at_;
+      continue;
+    }
+    if (c != '"') return false;
+    const auto key = read_string();
+    if (!key || peek() != ':') return false;
+    ++at_;
+    if (*key == "traceEvents" && peek() == '[') {
+      ++at_;
+      in_events_ = true;
+      return true;
+    }
+    const bool keep = std::find(kKept.begin(), kKept.end(), *key) != kKept.end();
+    std::string text;
+    if (!skip_value(keep ? &text : nullptr)) return false;
+    if (keep) others_[*key] = std::move(text);
+  }
+}
+
+Result<std::optional<std::string_view>> JsonEvents::next() {
+  if (patched_ != 0) bytes_[std::exchange(patched_, 0)] = patched_byte_;
+  while (in_events_) {
+    for (int c = peek(); c == ','; c = peek()) ++at_;
+    std::size_t begin = at_;
+    std::size_t scanned = begin;
+    std::size_t whole = begin;  // behind the last event that is complete
+    std::size_t depth = 0;
+    bool closed = false;
+    while (!closed) {
+      std::size_t in_string = 0;
+      while (scanned < end_) {
+        const char c = bytes_[scanned];
+        if (!kStructural[static_cast<unsigned char>(c)]) {
+          ++scanned;
+        } else if (c == '"') {
+          const auto behind = behind_string(bytes_.data(), scanned + 1, end_);
+          if (behind == std::string_view::npos) {
+            in_string = scanned;
+            break;
+          }
+          scanned = behind;
+        } else if (c == '{' || c == '[') {
+          ++depth;
+          ++scanned;
+        } else if (depth == 0) {
+          closed = true;
+          break;
+        } else {
+          --depth;
+          ++scanned;
+          if (depth == 0) whole = scanned;
+        }
+      }
+      if (closed || whole - begin >= kBatchBytes) break;
+      if (end_ - whole > kMostEventBytes)
+        return base::fail(ErrorCode::corrupt, "{}: an event has more than {} MiB", path_, kMostEventBytes >> 20);
+      const std::size_t before = begin;
+      const bool has_more = refill(begin);
+      const std::size_t moved = before - begin;
+      scanned = (in_string != 0 ? in_string : scanned) - moved;
+      whole -= moved;
+      if (!has_more) {
+        cut_off_ = true;
+        break;
+      }
+    }
+    const std::size_t end = whole;
+    if (closed || cut_off_) in_events_ = false;
+    at_ = closed ? scanned + 1 : end;
+    if (end > begin) {
+      if (closed && !is_array_) {
+        // Keys behind the events are read first: what is patched below has to stay until the next call.
+        // They may move the bytes, so the batch is copied out only in this one, last case.
+        last_.assign(bytes_.begin() + static_cast<std::ptrdiff_t>(begin),
+                     bytes_.begin() + static_cast<std::ptrdiff_t>(end));
+        (void)skip_to_events();
+        last_.insert(last_.begin(), '[');
+        last_.push_back(']');
+        const std::size_t size = last_.size();
+        last_.resize(size + padding());
+        return std::string_view(last_.data(), size);
+      }
+      bytes_[begin - 1] = '[';
+      patched_ = end;
+      patched_byte_ = bytes_[end];
+      bytes_[end] = ']';
+      return std::string_view(bytes_.data() + begin - 1, end - begin + 2);
+    }
+    if (closed && !is_array_) (void)skip_to_events();
+  }
+  return std::optional<std::string_view>();
+}
+
+}  // namespace ridgeline::trace

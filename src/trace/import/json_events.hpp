@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace ridgeline::trace {
+
+/// Reads the events of a Chrome trace (an array of objects, or an object whose key `traceEvents` is one) from a plain
+/// or gzip file, in batches of a few megabytes, so that memory does not grow with the file. What follows a cut is lost,
+/// what lies before it is not.
+class JsonEvents {
+ public:
+  /// Errors: io; unsupported where the file is no such trace.
+  [[nodiscard]] static base::Result<JsonEvents> open(const std::string& path);
+  ~JsonEvents();
+  JsonEvents(JsonEvents&&) noexcept;
+  JsonEvents& operator=(JsonEvents&&) = delete;
+
+  /// A JSON array of whole events, with room for simdjson behind it; valid until the next call. nullopt: there are no
+  /// more. Errors: corrupt where one event has more than 64 MiB.
+  [[nodiscard]] base::Result<std::optional<std::string_view>> next();
+  /// The next object of a batch from position `at` on, which moves behind it; "" where there is none.
+  [[nodiscard]] static std::string_view next_object(std::string_view batch, std::size_t& at);
+  /// Of that many bytes behind a batch simdjson may read.
+  [[nodiscard]] static std::size_t padding() noexcept;
+
+  /// Values beside the events, as JSON text: of those keys that were asked for (kKept). Complete after the last batch.
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& others() const noexcept { return others_; }
+  /// The file ends within its events.
+  [[nodiscard]] bool cut_off() const noexcept { return cut_off_; }
+
+ private:
+  struct File;
+  explicit JsonEvents(std::unique_ptr<File> file);
+  /// More bytes behind end_; what lies before `keep` may go, and positions move by what went. False at the end.
+  bool refill(std::size_t& keep);
+  /// The next byte that is no white space, not taken; -1 at the end.
+  int peek();
+  /// Up to the value of traceEvents, or to the end. False where there is none.
+  bool skip_to_events();
+  [[nodiscard]] std::optional<std::string> read_string();
+  /// Reads over a value; its text where it is to be kept.
+  bool skip_value(std::string* text);
+
+  std::unique_ptr<File> file_;
+  std::string path_;
+  std::vector<char> bytes_;
+  std::size_t at_ = 1;       ///< next byte; one before it is ours
+  std::size_t end_ = 1;      ///< behind the last byte that was read
+  std::vector<char> last_;   ///< the last batch
+  std::size_t patched_ = 0;  ///< where a bracket stands in place of patched_byte_; 0: nowhere
+  char patched_byte_ = 0;
+  bool in_events_ = false;
+  bool is_array_ = false;  ///< the file as a whole
+  bool cut_off_ = false;
+  std::map<std::string, std::string, std::less<>> others_;
+};
+
+}  // namespace ridgeline::trace

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/import/kineto_import.hpp"
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <simdjson.h>
+
+#include "base/json.hpp"
+#include "trace/import/decimal_time.hpp"
+#include "trace/import/json_events.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+namespace ondemand = simdjson::ondemand;
+
+enum class Category { other, kernel, copy, set, call, sync, operation, annotation, python, overhead, counters };
+
+constexpr std::array<std::pair<std::string_view, Category>, 12> kCategories{
+    {{"kernel", Category::kernel},
+     {"cpu_op", Category::operation},
+     {"python_function", Category::python},
+     {"cuda_runtime", Category::call},
+     {"cuda_driver", Category::call},
+     {"gpu_memcpy", Category::copy},
+     {"gpu_memset", Category::set},
+     {"cuda_sync", Category::sync},
+     {"user_annotation", Category::annotation},
+     {"overhead", Category::overhead},
+     {"cuda_profiler_range", Category::counters},
+     {"Kernel", Category::kernel}}};  // before 2022
+
+Category category_of(std::string_view name) {
+  for (const auto& [text, category] : kCategories)
+    if (text == name) return category;
+  return Category::other;
+}
+
+/// One event, as far as it is read.
+struct Event {
+  std::string_view name;
+  Category category = Category::other;
+  bool complete = false;  ///< "ph": "X"
+  std::int64_t process = 0;
+  std::int64_t thread = 0;
+  std::optional<std::int64_t> start_ns;
+  std::int64_t duration_ns = 0;
+  std::int64_t correlation = 0;
+  std::optional<std::int64_t> device;
+  std::int64_t context = 0;
+  std::optional<std::int64_t> stream;
+  std::int64_t bytes = -1;
+  Dim3 grid;
+  Dim3 block;
+  std::int64_t registers = 0;
+  std::int64_t shared_bytes = 0;
+  std::int64_t graph_node = 0;
+  std::int64_t sequence = -1;
+  std::int64_t forward_thread = 0;
+};
+
+std::string_view trimmed(std::string_view token) {
+  while (!token.empty() &&
+         (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t'))
+    token.remove_suffix(1);
+  return token;
+}
+
+/// A whole number; numbers with decimals, text and the rest give nothing.
+std::optional<std::int64_t> whole(ondemand::value& value) {
+  std::int64_t number = 0;
+  if (value.get_int64().get(number) != simdjson::SUCCESS) return std::nullopt;
+  return number;
+}
+
+std::optional<std::int64_t> nanoseconds(ondemand::value& value) {
+  ondemand::json_type type{};
+  if (value.type().get(type) != simdjson::SUCCESS || type != ondemand::json_type::number) return std::nullopt;
+  const std::string_view token = value.raw_json_token();
+  double skipped = 0;  // moves on
+  if (value.get_double().get(skipped) != simdjson::SUCCESS) return std::nullopt;
+  return nanoseconds_of(trimmed(token));
+}
+
+Dim3 extent(ondemand::value& value) {
+  Dim3 out;
+  ondemand::array array;
+  if (value.get_array().get(array) != simdjson::SUCCESS) return out;
+  std::int32_t* const places[] = {&out.x, &out.y, &out.z};
+  std::size_t at = 0;
+  for (auto element : array) {
+    std::int64_t number = 0;
+    if (element.get_int64().get(number) != simdjson::SUCCESS || at >= 3) break;
+    *places[at++] = static_cast<std::int32_t>(number);
+  }
+  return out;
+}
+
+void read_arguments(ondemand::object arguments, Event& event) {
+  for (auto field : arguments) {
+    std::string_view key;
+    ondemand::value value;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS) return;
+    const auto into = [&](std::int64_t& place) {
+      if (const auto number = whole(value)) place = *number;
+    };
+    if (key == "correlation")
+      into(event.correlation);
+    else if (key == "device")
+      event.device = whole(value);
+    else if (key == "context")
+      into(event.context);
+    else if (key == "stream")
+      event.stream = whole(value);
+    else if (key == "bytes")
+      into(event.bytes);
+    else if (key == "grid")
+      event.grid = extent(value);
+    else if (key == "block")
+      event.block = extent(value);
+    else if (key == "registers per thread")
+      into(event.registers);
+    else if (key == "shared memory")
+      into(event.shared_bytes);
+    else if (key == "graph node id")
+      into(event.graph_node);
+    else if (key == "Sequence number")
+      into(event.sequence);
+    else if (key == "Fwd thread id")
+      into(event.forward_thread);
+  }
+}
+
+/// False where the text is no JSON from here on.
+bool read_event(ondemand::object object, Event& event) {
+  for (auto field : object) {
+    std::string_view key;
+    ondemand::value value;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS)
+      return false;
+    std::string_view text;
+    if (key == "name") {
+      if (value.get_string().get(text) == simdjson::SUCCESS) event.name = text;
+    } else if (key == "cat") {
+      if (value.get_string().get(text) == simdjson::SUCCESS) event.category = category_of(text);
+    } else if (key == "ph") {
+      if (value.get_string().get(text) == simdjson::SUCCESS) event.complete = text == "X";
+    } else if (key == "pid") {
+      event.process = whole(value).value_or(0);
+    } else if (key == "tid") {
+      event.thread = whole(value).value_or(0);
+    } else if (key == "ts") {
+      event.start_ns = nanoseconds(value);
+    } else if (key == "dur") {
+      event.duration_ns = std::max<std::int64_t>(0, nanoseconds(value).value_or(0));
+    } else if (key == "args") {
+      ondemand::object arguments;
+      if (value.get_object().get(arguments) == simdjson::SUCCESS) read_arguments(arguments, event);
+    }
+  }
+  return true;
+}
+
+class Reader {
+ public:
+  explicit Reader(Trace& trace) : trace_(trace) {}
+
+  /// `batch`: an array with JsonEvents::padding() behind it. Where it is not JSON throughout, its events are read one
+  /// by one, so that one of them takes no other away.
+  void read(std::string_view batch) {
+    const auto before = seen;
+    if (read_array(batch)) return;
+    auto done = seen - before;
+    std::string one;
+    for (std::size_t at = 0;;) {
+      const auto object = JsonEvents::next_object(batch, at);
+      if (object.empty()) return;
+      if (done > 0) {
+        --done;
+        continue;
+      }
+      one.assign(1, '[').append(object).append(1, ']').append(JsonEvents::padding(), ' ');
+      if (!read_array(std::string_view(one).substr(0, object.size() + 2))) ++broken;
+    }
+  }
+
+  std::size_t seen = 0;
+  std::size_t broken = 0;     ///< events that are no JSON
+  bool has_counters = false;  ///< of the range profiler
+
+ private:
+  /// False from where it is no JSON on; what lies before is added.
+  bool read_array(std::string_view text) {
+    ondemand::document document;
+    ondemand::array events;
+    if (parser_.iterate(text.data(), text.size(), text.size() + JsonEvents::padding()).get(document) !=
+            simdjson::SUCCESS ||
+        document.get_array().get(events) != simdjson::SUCCESS)
+      return false;
+    for (auto element : events) {
+      ondemand::object object;
+      const auto kind = element.get_object().get(object);
+      if (kind == simdjson::INCORRECT_TYPE) continue;
+      Event event;
+      if (kind != simdjson::SUCCESS || !read_event(object, event)) return false;
+      ++seen;
+      add(event);
+    }
+    return true;
+  }
+
+  void add(const Event& event) {
+    has_counters |= event.category == Category::counters;
+    if (event.category == Category::other || !event.complete || !event.start_ns) return;
+    const auto name = trace_.strings.id(event.name);
+    const auto gpu = [&] {
+      return trace_.gpu_lane({0, static_cast<std::int32_t>(event.device.value_or(event.process)), event.context,
+                              event.stream.value_or(event.thread)});
+    };
+    const auto thread = [&] { return trace_.thread_lane({event.process, event.thread}); };
+    const auto put = [&](Spans& spans, LaneId lane) {
+      spans.add(*event.start_ns, event.duration_ns, name, lane, event.correlation);
+    };
+    switch (event.category) {
+      case Category::kernel: {
+        auto& kernels = trace_.kernels;
+        put(kernels, gpu());
+        kernels.grid.push_back(event.grid);
+        kernels.block.push_back(event.block);
+        kernels.registers.push_back(static_cast<std::int32_t>(event.registers));
+        kernels.shared_bytes.push_back(static_cast<std::int32_t>(event.shared_bytes));
+        kernels.graph_node.push_back(static_cast<std::uint64_t>(event.graph_node));
+        break;
+      }
+      case Category::copy:
+      case Category::set: {
+        auto& work = event.category == Category::copy ? trace_.copies : trace_.sets;
+        put(work, gpu());
+        work.bytes.push_back(event.bytes);
+        break;
+      }
+      case Category::sync: put(trace_.syncs, gpu()); break;
+      case Category::call: put(trace_.calls, thread()); break;
+      default: {
+        auto& ranges = trace_.ranges;
+        put(ranges, thread());
+        ranges.kind.push_back(event.category == Category::operation    ? RangeKind::operation
+                              : event.category == Category::annotation ? RangeKind::annotation
+                              : event.category == Category::python     ? RangeKind::python
+                                                                       : RangeKind::overhead);
+        ranges.sequence.push_back(event.sequence);
+        ranges.forward_thread.push_back(event.forward_thread);
+      }
+    }
+  }
+
+  Trace& trace_;
+  ondemand::parser parser_;
+};
+
+void read_devices(const JsonEvents& events, Trace& trace) {
+  const auto found = events.others().find("deviceProperties");
+  if (found == events.others().end()) return;
+  const auto all = base::Json::parse(found->second, nullptr, false);
+  if (!all.is_array()) return;
+  for (const auto& one : all) {
+    if (!one.is_object()) continue;
+    const auto number = [&](const char* key) {
+      const auto at = one.find(key);
+      return at != one.end() && at->is_number_integer() ? at->get<std::int32_t>() : 0;
+    };
+    Device device;
+    device.id = number("id");
+    if (const auto name = one.find("name"); name != one.end() && name->is_string())
+      device.name = name->get<std::string>();
+    device.multiprocessors = number("numSms");
+    if (const auto major = number("computeMajor"); major > 0)
+      device.compute_capability = fmt::format("{}.{}", major, number("computeMinor"));
+    trace.devices.push_back(std::move(device));
+  }
+}
+
+constexpr std::string_view kRecord =
+    "record with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
+
+}  // namespace
+
+Result<Trace> import_kineto(const std::string& path) {
+  RL_TRY_ASSIGN(auto events, JsonEvents::open(path));
+  Trace trace;
+  Reader reader(trace);
+  for (;;) {
+    RL_TRY_ASSIGN(const auto batch, events.next());
+    if (!batch) break;
+    reader.read(*batch);
+  }
+  read_devices(events, trace);
+  for (const auto& device : trace.devices)
+    if (device.name.find("AMD") != std::string::npos)
+      return base::fail(ErrorCode::unsupported, "{}: recorded on {}; only traces of NVIDIA GPUs are read", path,
+                        device.name);
+  if (trace.kernels.size() == 0) {
+    if (reader.has_counters)
+      return base::fail(ErrorCode::unsupported, "{}: has counters of CUPTI's range profiler, but no kernels", path)
+          .hint("{}", kRecord);
+    return base::fail(ErrorCode::unsupported, "{}: no kernels among {} events", path, reader.seen).hint("{}", kRecord);
+  }
+  if (events.cut_off()) trace.notes.push_back(fmt::format("the file is cut off: it ends after {} events", reader.seen));
+  if (reader.broken > 0) trace.notes.push_back(fmt::format("{} events are no JSON and were left out", reader.broken));
+  return trace;
+}
+
+}  // namespace ridgeline::trace

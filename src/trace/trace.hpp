@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/events.hpp"
+
+namespace ridgeline::trace {
+
+/// What a file says of a GPU; empty or 0 where it says nothing.
+struct Device {
+  std::int32_t id = 0;
+  std::string name;
+  std::int32_t multiprocessors = 0;
+  std::string compute_capability;  ///< "9.0"
+};
+
+/// What was recorded of programs and their GPUs, as columns. Events keep the order of the file.
+class Trace {
+ public:
+  StringTable strings;
+  std::vector<Device> devices;
+  std::vector<GpuLane> gpu_lanes;
+  std::vector<ThreadLane> thread_lanes;
+  Kernels kernels;
+  MemoryWork copies;
+  MemoryWork sets;
+  Syncs syncs;
+  ApiCalls calls;
+  Ranges ranges;
+  std::vector<std::string> notes;  ///< for people: what was cut off or left out
+
+  [[nodiscard]] LaneId gpu_lane(const GpuLane& lane);
+  [[nodiscard]] LaneId thread_lane(const ThreadLane& lane);
+
+ private:
+  std::map<GpuLane, LaneId> gpu_ids_;
+  std::map<ThreadLane, LaneId> thread_ids_;
+};
+
+}  // namespace ridgeline::trace

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Public traces, which are not part of the project: tests skip where their folder is not beside it.
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "trace/import/kineto_import.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+const std::filesystem::path kFolder = std::filesystem::path(RL_SOURCE_DIR) / ".." / "shared" / "data" / "traces";
+
+class PublicTracesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kFolder)) GTEST_SKIP() << kFolder << " is not here";
+  }
+};
+
+/// A line of comma-separated values, quoted where they have commas.
+std::vector<std::string> cells(const std::string& line) {
+  std::vector<std::string> out(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      out.emplace_back();
+    else if (c != '\r')
+      out.back() += c;
+  }
+  return out;
+}
+
+TEST_F(PublicTracesTest, kernels_of_qwen_are_those_of_an_independent_table) {
+  const auto trace = import_kineto((kFolder / "kineto_h100_qwen.json.gz").string());
+  ASSERT_TRUE(trace) << trace.error().message;
+  std::ifstream file(kFolder / "kineto_h100_qwen.kernel_summary.csv");
+  std::string line;
+  std::getline(file, line);
+  std::map<std::string, std::pair<double, long>> expected;
+  while (std::getline(file, line)) {
+    const auto row = cells(line);
+    if (row.size() < 6 || row[2].empty()) continue;
+    auto& [sum, count] = expected[row[2]];
+    sum += std::stod(row[4]);
+    count += std::stol(row[5]);
+  }
+  std::map<std::string, std::pair<double, long>> seen;
+  std::int64_t total_ns = 0;
+  const auto& kernels = trace->kernels;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    auto& [sum, count] = seen[std::string(trace->strings.text(kernels.name[i]))];
+    sum += static_cast<double>(kernels.duration_ns[i]) * 1e-3;
+    ++count;
+    total_ns += kernels.duration_ns[i];
+  }
+  EXPECT_EQ(kernels.size(), 1465U);
+  EXPECT_EQ(total_ns, 45'432'698);
+  ASSERT_EQ(seen.size(), expected.size());
+  for (const auto& [name, value] : expected) {
+    EXPECT_NEAR(seen[name].first, value.first, 1e-3) << name;
+    EXPECT_EQ(seen[name].second, value.second) << name;
+  }
+}
+
+TEST_F(PublicTracesTest, every_event_of_the_others_is_there) {
+  struct Row {
+    const char* file;
+    std::size_t kernels, copies, sets, calls, ranges, syncs;
+  };
+  // Counted by a JSON parser of another language.
+  for (const auto& row :
+       {Row{"kineto_b200_eager", 768, 161, 0, 1372, 20051, 0},
+        Row{"kineto_diff_control", 8568, 228, 654, 24692, 40794, 0},
+        Row{"kineto_diff_test", 9876, 4856, 900, 21167, 31524, 0}, Row{"kineto_nccl", 2700, 960, 114, 8740, 14388, 0},
+        Row{"kineto_ns_resolution", 4350, 1600, 145, 15329, 23980, 0},
+        Row{"kineto_event_sync_multi_stream", 3, 0, 3, 39, 6, 5}}) {
+    SCOPED_TRACE(row.file);
+    const auto trace = import_kineto((kFolder / (std::string(row.file) + ".json.gz")).string());
+    ASSERT_TRUE(trace) << trace.error().message;
+    EXPECT_TRUE(trace->notes.empty());
+    EXPECT_EQ(trace->kernels.size(), row.kernels);
+    EXPECT_EQ(trace->copies.size(), row.copies);
+    EXPECT_EQ(trace->sets.size(), row.sets);
+    EXPECT_EQ(trace->calls.size(), row.calls);
+    EXPECT_EQ(trace->ranges.size(), row.ranges);
+    EXPECT_EQ(trace->syncs.size(), row.syncs);
+  }
+}
+
+TEST_F(PublicTracesTest, what_cannot_be_used_is_one_line) {
+  for (const auto& [name, words] :
+       std::vector<std::pair<std::string, std::string>>{{"kineto_cpu_only", "no kernels"},
+                                                        {"kineto_amd", "AMD Radeon"},
+                                                        {"kineto_cupti_counters", "range profiler"}}) {
+    const auto trace = import_kineto((kFolder / (name + ".json.gz")).string());
+    ASSERT_FALSE(trace) << name;
+    EXPECT_NE(trace.error().message.find(words), std::string::npos) << trace.error().message;
+    EXPECT_EQ(trace.error().message.find('\n'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace ridgeline::trace
