@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "trace/import/kineto_import.hpp"
+#include "trace/import/nsys_import.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -21,6 +22,22 @@ class PublicTracesTest : public ::testing::Test {
     if (!std::filesystem::exists(kFolder)) GTEST_SKIP() << kFolder << " is not here";
   }
 };
+
+struct Row {
+  const char* file;
+  std::size_t kernels, copies, sets, calls, ranges, syncs;
+};
+
+void expect(const base::Result<Trace>& trace, const Row& row) {
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_TRUE(trace->notes.empty());
+  EXPECT_EQ(trace->kernels.size(), row.kernels);
+  EXPECT_EQ(trace->copies.size(), row.copies);
+  EXPECT_EQ(trace->sets.size(), row.sets);
+  EXPECT_EQ(trace->calls.size(), row.calls);
+  EXPECT_EQ(trace->ranges.size(), row.ranges);
+  EXPECT_EQ(trace->syncs.size(), row.syncs);
+}
 
 /// A line of comma-separated values, quoted where they have commas.
 std::vector<std::string> cells(const std::string& line) {
@@ -70,10 +87,6 @@ TEST_F(PublicTracesTest, kernels_of_qwen_are_those_of_an_independent_table) {
 }
 
 TEST_F(PublicTracesTest, every_event_of_the_others_is_there) {
-  struct Row {
-    const char* file;
-    std::size_t kernels, copies, sets, calls, ranges, syncs;
-  };
   // Counted by a JSON parser of another language.
   for (const auto& row :
        {Row{"kineto_b200_eager", 768, 161, 0, 1372, 20051, 0},
@@ -83,14 +96,24 @@ TEST_F(PublicTracesTest, every_event_of_the_others_is_there) {
         Row{"kineto_event_sync_multi_stream", 3, 0, 3, 39, 6, 5}}) {
     SCOPED_TRACE(row.file);
     const auto trace = import_kineto((kFolder / (std::string(row.file) + ".json.gz")).string());
-    ASSERT_TRUE(trace) << trace.error().message;
-    EXPECT_TRUE(trace->notes.empty());
-    EXPECT_EQ(trace->kernels.size(), row.kernels);
-    EXPECT_EQ(trace->copies.size(), row.copies);
-    EXPECT_EQ(trace->sets.size(), row.sets);
-    EXPECT_EQ(trace->calls.size(), row.calls);
-    EXPECT_EQ(trace->ranges.size(), row.ranges);
-    EXPECT_EQ(trace->syncs.size(), row.syncs);
+    expect(trace, row);
+  }
+}
+
+TEST_F(PublicTracesTest, recordings_of_nsight_systems_are_complete) {
+  struct Known : Row {
+    std::int64_t kernels_ns;
+  };
+  // Counted and summed by SQL.
+  for (const auto& row : {Known{{"nsys_h100_2gpu_1s", 3442, 904, 22, 5796, 16980, 244}, 44'829'522},
+                          Known{{"nsys_healthy_1pct", 400, 0, 0, 400, 0, 0}, 400'000'000},
+                          Known{{"nsys_mfu_2gpu_before", 4010, 1020, 269, 7466, 19124, 366}, 535'200'650}}) {
+    SCOPED_TRACE(row.file);
+    const auto trace = import_nsys((kFolder / (std::string(row.file) + ".sqlite")).string());
+    expect(trace, row);
+    const auto& durations = trace->kernels.duration_ns;
+    EXPECT_EQ(std::accumulate(durations.begin(), durations.end(), std::int64_t{0}), row.kernels_ns);
+    EXPECT_FALSE(trace->strings.text(trace->kernels.name[0]).empty());
   }
 }
 

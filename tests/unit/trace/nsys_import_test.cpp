@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/import/nsys_import.hpp"
+
+#include <sqlite3.h>
+
+#include "trace_files.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+class NsysImportTest : public TraceFilesTest {
+ protected:
+  std::string made(const std::string& statements, const std::string& name = "run.sqlite") {
+    const auto path = (folder_ / name).string();
+    std::filesystem::remove(path);
+    sqlite3* handle = nullptr;
+    EXPECT_EQ(::sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+    char* problem = nullptr;
+    EXPECT_EQ(::sqlite3_exec(handle, statements.c_str(), nullptr, nullptr, &problem), SQLITE_OK) << problem;
+    ::sqlite3_close(handle);
+    return path;
+  }
+};
+
+/// 5 << 24 | 6.
+constexpr const char* kThread = "83886086";
+constexpr const char* kKernel =
+    "CREATE TABLE StringIds(id, value); INSERT INTO StringIds VALUES "
+    "(1,'gemm'),(2,'cudaLaunchKernel_v7000'),(3,'step');"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(streamId, start, end, deviceId, shortName, gridX, gridY, gridZ, "
+    "correlationId, globalPid, staticSharedMemory, dynamicSharedMemory);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (7, 100, 250, 1, 1, 4, 5, 6, 44, 83886080, 16, 32);";
+
+TEST_F(NsysImportTest, finds_columns_by_name_and_does_without_those_that_are_missing) {
+  const auto trace =
+      import_nsys(made(std::string(kKernel) +
+                       "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, nameId, correlationId);"
+                       "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (90, 95, " +
+                       kThread +
+                       ", 2, 44);"
+                       "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, bytes, copyKind);"
+                       "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1, 2, 4096, 1), (3, NULL, 1, 1);"
+                       "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, textId, globalTid);"
+                       "INSERT INTO NVTX_EVENTS VALUES (10, 300, 59, NULL, 3, " +
+                       kThread + "), (20, 30, 60, 'own', NULL, " + kThread +
+                       "), (20, NULL, 34, 'mark', NULL, 1);"
+                       "CREATE TABLE TARGET_INFO_GPU(name, id, smMajor, smMinor, smCount);"
+                       "INSERT INTO TARGET_INFO_GPU VALUES ('NVIDIA H100', 1, 9, 0, 132);"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  ASSERT_EQ(trace->kernels.size(), 1U);
+  const auto& kernels = trace->kernels;
+  EXPECT_EQ(trace->strings.text(kernels.name[0]), "gemm");
+  EXPECT_EQ(kernels.start_ns[0], 100);
+  EXPECT_EQ(kernels.duration_ns[0], 150);
+  EXPECT_EQ(kernels.grid[0], (Dim3{4, 5, 6}));
+  EXPECT_EQ(kernels.block[0], (Dim3{0, 0, 0}));
+  EXPECT_EQ(kernels.shared_bytes[0], 48);
+  EXPECT_EQ(trace->gpu_lanes[kernels.lane[0]], (GpuLane{5, 1, 0, 7}));
+  ASSERT_EQ(trace->calls.size(), 1U);
+  EXPECT_EQ(trace->strings.text(trace->calls.name[0]), "cudaLaunchKernel_v7000");
+  EXPECT_EQ(trace->thread_lanes[trace->calls.lane[0]], (ThreadLane{5, 6}));
+  ASSERT_EQ(trace->copies.size(), 1U) << "the second has no end";
+  EXPECT_EQ(trace->strings.text(trace->copies.name[0]), "Memcpy HtoD");
+  ASSERT_EQ(trace->ranges.size(), 2U);
+  EXPECT_EQ(trace->strings.text(trace->ranges.name[0]), "step");
+  EXPECT_EQ(trace->strings.text(trace->ranges.name[1]), "own");
+  EXPECT_EQ(trace->devices.at(0).compute_capability, "9.0");
+}
+
+TEST_F(NsysImportTest, bears_hostile_values) {
+  const auto trace = import_nsys(made(
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, demangledName, gridX, staticSharedMemory, "
+      "dynamicSharedMemory);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (-9223372036854775807, 9223372036854775807, 99999999999, 77, "
+      "99999999999, 2147483647, 2147483647), ('text', x'00', NULL, 'x', NULL, NULL, NULL), (5, 2, 0, NULL, 1, 1, 1);"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  ASSERT_EQ(trace->kernels.size(), 2U);
+  EXPECT_EQ(trace->kernels.duration_ns, (std::vector<std::int64_t>{0, 0}));
+  EXPECT_EQ(trace->kernels.shared_bytes[0], 0);
+}
+
+TEST_F(NsysImportTest, says_in_one_line_what_a_file_lacks) {
+  for (const auto& [path, words] : std::vector<std::pair<std::string, std::string>>{
+           {(folder_ / "none.sqlite").string(), "no such file"},
+           {write("hello, this is text and no database at all", "text.sqlite"), "not an SQLite database"},
+           {made("CREATE TABLE other(a);", "other.sqlite"), "no tables of Nsight Systems"},
+           {made("CREATE TABLE StringIds(id, value);", "empty.sqlite"), "no kernels"},
+           {made("CREATE TABLE StringIds(id, value); CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT 1 AS start, 2 AS "
+                 "end;",
+                 "view.sqlite"),
+            ": "}}) {
+    const auto trace = import_nsys(path);
+    ASSERT_FALSE(trace) << path;
+    EXPECT_NE(trace.error().message.find(words), std::string::npos) << trace.error().message;
+    EXPECT_EQ(trace.error().message.find('\n'), std::string::npos);
+  }
+}
+
+TEST_F(NsysImportTest, a_truncated_database_is_one_line) {
+  std::string rows = kKernel;
+  for (int i = 0; i < 5000; ++i)
+    rows += "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (7, 100, 250, 1, 1, 4, 5, 6, 44, 83886080, 16, 32);";
+  const auto path = made("BEGIN;" + rows + "COMMIT;");
+  const auto size = std::filesystem::file_size(path);
+  for (const auto left : {size - size / 4, size / 2, std::uintmax_t{5000}, std::uintmax_t{100}, std::uintmax_t{0}}) {
+    std::filesystem::resize_file(path, left);
+    const auto trace = import_nsys(path);
+    ASSERT_FALSE(trace) << left;
+    EXPECT_EQ(trace.error().message.find('\n'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace ridgeline::trace
