@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/import/ncu_import.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <memory>
+#include <system_error>
+
+#include "trace/import/printed_number.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+constexpr std::string_view kRecordWithNcu =
+    "record with ncu --csv --page raw --metrics gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum "
+    "PROGRAM > FILE";
+constexpr std::size_t kLongestLine = 4 << 20;
+/// Of the machine, alike in every row.
+constexpr std::array<std::string_view, 4> kConstant{"device__attribute_", "nvlink__", "numa__", "c2clink__"};
+
+/// Lines of a plain or gzip file.
+class Lines {
+ public:
+  static Result<Lines> open(const std::string& path) {
+    errno = 0;
+    auto* file = ::gzopen(path.c_str(), "rb");
+    if (file == nullptr)
+      return base::fail(ErrorCode::io, "{}: {}", path, std::error_code(errno, std::generic_category()).message());
+    ::gzbuffer(file, 1 << 20);
+    return Lines(file);
+  }
+
+  /// Without its end; longer ones than kLongestLine are cut. False at the end.
+  bool next(std::string& line) {
+    line.clear();
+    std::array<char, 8192> piece;
+    while (::gzgets(file_.get(), piece.data(), static_cast<int>(piece.size())) != nullptr) {
+      const std::string_view got(piece.data());
+      if (line.size() < kLongestLine) line += got;
+      if (got.ends_with('\n')) break;
+    }
+    const bool any = !line.empty();
+    while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();
+    return any;
+  }
+
+ private:
+  struct Close {
+    void operator()(gzFile file) const { ::gzclose(file); }
+  };
+  explicit Lines(gzFile file) : file_(file) {}
+  std::unique_ptr<std::remove_pointer_t<gzFile>, Close> file_;
+};
+
+/// The values of a line of CSV; "" inside quotes is a quote.
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> out(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') {
+      if (quoted && i + 1 < line.size() && line[i + 1] == '"') {
+        out.back() += '"';
+        ++i;
+      } else {
+        quoted = !quoted;
+      }
+    } else if (line[i] == ',' && !quoted) {
+      out.emplace_back();
+    } else {
+      out.back() += line[i];
+    }
+  }
+  return out;
+}
+
+std::int64_t whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  (void)std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// "(256, 1, 1)"
+Dim3 extent_of(std::string_view text) {
+  Dim3 out;
+  std::int32_t* const places[] = {&out.x, &out.y, &out.z};
+  std::size_t at = 0;
+  for (const char* next = text.data(); next < text.data() + text.size() && at < 3;) {
+    const auto [end, error] = std::from_chars(next, text.data() + text.size(), *places[at]);
+    if (error == std::errc()) {
+      ++at;
+      next = end;
+    } else {
+      ++next;
+    }
+  }
+  return out;
+}
+
+class NcuReader {
+ public:
+  explicit NcuReader(KernelCounters& out) : out_(out) {}
+
+  [[nodiscard]] bool has_header() const noexcept { return !columns_.empty(); }
+
+  bool take_header(const std::string& line) {
+    if (!line.starts_with("\"ID\"") && !line.starts_with("ID,")) return false;
+    auto cells = cells_of(line);
+    if (std::find(cells.begin(), cells.end(), "Kernel Name") == cells.end()) return false;
+    columns_.clear();
+    for (std::size_t i = 0; i < cells.size(); ++i) columns_.emplace(cells[i], i);
+    is_long_ = columns_.count("Metric Name") != 0;
+    names_ = std::move(cells);
+    waits_for_units_ = !is_long_;
+    return true;
+  }
+
+  void take(const std::string& line) {
+    if (line.empty() || line.front() != '"') return;  // of the program, or of ncu
+    auto cells = cells_of(line);
+    if (cells.size() != names_.size()) {
+      ++left_out;
+      return;
+    }
+    if (waits_for_units_ && cells.front().empty()) {
+      units_ = std::move(cells);
+      waits_for_units_ = false;
+      return;
+    }
+    waits_for_units_ = false;
+    if (is_long_)
+      take_long(cells);
+    else
+      take_wide(cells);
+  }
+
+  std::size_t left_out = 0;
+
+ private:
+  [[nodiscard]] std::string_view cell(const std::vector<std::string>& cells, std::string_view column) const {
+    const auto found = columns_.find(column);
+    return found == columns_.end() ? std::string_view() : std::string_view(cells[found->second]);
+  }
+
+  void add_row(const std::vector<std::string>& cells) {
+    out_.process.push_back(whole_number(cell(cells, "Process ID")));
+    out_.process_name.push_back(out_.strings.id(cell(cells, "Process Name")));
+    out_.name.push_back(out_.strings.id(cell(cells, "Kernel Name")));
+    out_.device.push_back(static_cast<std::int32_t>(whole_number(cell(cells, "Device"))));
+    out_.context.push_back(whole_number(cell(cells, "Context")));
+    out_.stream.push_back(whole_number(cell(cells, "Stream")));
+    out_.grid.push_back(extent_of(cell(cells, "Grid Size")));
+    out_.block.push_back(extent_of(cell(cells, "Block Size")));
+  }
+
+  void put(const std::string& name, std::string_view unit_text, std::string_view text) {
+    const auto value = printed_number(text);
+    if (!value) return;
+    const auto unit = unit_of(unit_text);
+    const auto [found, is_new] = metrics_.try_emplace(name, out_.metrics.size());
+    if (is_new) out_.metrics.push_back({name, unit.base, {}});
+    auto& values = out_.metrics[found->second].values;
+    values.resize(out_.size(), std::numeric_limits<double>::quiet_NaN());
+    values.back() = *value * unit.factor;
+  }
+
+  void take_wide(const std::vector<std::string>& cells) {
+    add_row(cells);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const auto& name = names_[i];
+      if (name.find("__") == std::string::npos) continue;
+      if (std::any_of(kConstant.begin(), kConstant.end(), [&](auto prefix) { return name.starts_with(prefix); }))
+        continue;
+      put(name, i < units_.size() ? std::string_view(units_[i]) : std::string_view(), cells[i]);
+    }
+  }
+
+  void take_long(const std::vector<std::string>& cells) {
+    const auto id = std::pair{std::string(cell(cells, "ID")), std::string(cell(cells, "Process ID"))};
+    if (out_.size() == 0 || id != last_) add_row(cells);
+    last_ = id;
+    const std::string name(cell(cells, "Metric Name"));
+    if (!name.empty()) put(name, cell(cells, "Metric Unit"), cell(cells, "Metric Value"));
+  }
+
+  KernelCounters& out_;
+  std::map<std::string, std::size_t, std::less<>> columns_;
+  std::vector<std::string> names_;
+  std::vector<std::string> units_;
+  std::map<std::string, std::size_t> metrics_;
+  std::pair<std::string, std::string> last_;
+  bool is_long_ = false;
+  bool waits_for_units_ = false;
+};
+
+}  // namespace
+
+Result<KernelCounters> import_ncu(const std::string& path) {
+  RL_TRY_ASSIGN(auto lines, Lines::open(path));
+  KernelCounters out;
+  NcuReader reader(out);
+  std::string line;
+  while (lines.next(line))
+    if (!reader.take_header(line) && reader.has_header()) reader.take(line);
+  if (!reader.has_header())
+    return base::fail(ErrorCode::unsupported, "{}: no table of ncu (a line that begins with \"ID\")", path)
+        .hint("{}", kRecordWithNcu);
+  if (out.size() == 0) return base::fail(ErrorCode::unsupported, "{}: no kernels", path).hint("{}", kRecordWithNcu);
+  for (auto& metric : out.metrics) metric.values.resize(out.size(), std::numeric_limits<double>::quiet_NaN());
+  if (reader.left_out > 0)
+    out.notes.push_back(
+        fmt::format("{} lines have another number of values than the header and were left out", reader.left_out));
+  return out;
+}
+
+}  // namespace ridgeline::trace
