@@ -63,6 +63,10 @@ def prepare(job):
 
     if job["threads"]:
         torch.set_num_threads(job["threads"])
+        if "torch_compile" in job["settings"]:
+            import torch._inductor.config
+
+            torch._inductor.config.compile_threads = 1  # else as many processes as there are CPUs, for each candidate
     torch.manual_seed(0)
     model, inputs = load(job["target"])()[:2]
     args, kwargs = ((), dict(inputs)) if isinstance(inputs, dict) else (inputs if isinstance(inputs, tuple) else (inputs,), {})

@@ -38,7 +38,7 @@ measure() {
   # FP32 is what tune does without being asked.
   [ "$precision" = fp32 ] || wanted=(--precision "$precision")
   # The loop finds what tune compiled: it is torch's own code, and compiling it twice is half of the loop's time.
-  cache=$scratch/$model.$precision/cache
+  cache=$scratch/$model.$precision.cache
   TORCHINDUCTOR_CACHE_DIR=$cache/inductor TRITON_CACHE_DIR=$cache/triton "$RIDGELINE" tune --python "$target" --python-exe "$PYTHON" \
     --max-time "${MAX_TIME:-4m40s}" --db "$scratch/$model.$precision.db" --fresh --json \
     ${wanted[@]+"${wanted[@]}"} ${tune[@]+"${tune[@]}"} >"$name.tune.json" 2>"$name.tune.txt" || code=$?
@@ -61,7 +61,7 @@ measure() {
   "$PYTHON" "$ROOT/benchmarks/torch_loop.py" "$target" --precision "$precision" --pick "$name.tune.json" --ridgeline "$RIDGELINE" --cache "$cache" \
     --budget "${BUDGET:-180}" --json "$name.json" ${rival[@]+"${rival[@]}"} ${loop[@]+"${loop[@]}"} 2>"$name.loop.txt" | tee -a "$name.txt"
   [ "${PIPESTATUS[0]}" -eq 0 ] || { tail -n 3 "$name.loop.txt"; failed=1; }
-  rm -rf "${scratch:?}/$model.$precision"
+  rm -rf "${scratch:?}/$model.$precision"*
   printf '%s %s: %d s in all\n' "$model" "$precision" $((SECONDS - begin)) | tee -a "$name.txt"
   return $failed
 }
