@@ -10,6 +10,7 @@
 
 #include "base/json.hpp"
 #include "trace/import/decimal_time.hpp"
+#include "trace/import/event_batches.hpp"
 #include "trace/import/json_events.hpp"
 
 namespace ridgeline::trace {
@@ -294,8 +295,8 @@ Result<Trace> import_kineto(const std::string& path) {
   RL_TRY_ASSIGN(auto events, JsonEvents::open(path));
   Trace trace;
   Reader reader(trace);
-  for (;;) {
-    RL_TRY_ASSIGN(const auto batch, events.next());
+  for (EventBatches batches(events);;) {
+    RL_TRY_ASSIGN(const auto batch, batches.next());
     if (!batch) break;
     reader.read(*batch);
   }
