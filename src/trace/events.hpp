@@ -88,4 +88,13 @@ struct Ranges : Spans {
   std::vector<std::int64_t> forward_thread;  ///< of a backward operation: the thread that ran its forward; 0: none
 };
 
+/// Nodes of an ONNX model, as ONNX Runtime ran them; of a thread lane. On a GPU a node's time is that of its launches.
+struct Nodes : Spans {
+  std::vector<NameId> operation;               ///< "Conv"
+  std::vector<NameId> provider;                ///< "CPUExecutionProvider"
+  std::vector<std::int64_t> activation_bytes;  ///< inputs that are no weights; -1: unknown, and so below
+  std::vector<std::int64_t> parameter_bytes;
+  std::vector<std::int64_t> output_bytes;
+};
+
 }  // namespace ridgeline::trace

@@ -30,6 +30,7 @@ class Trace {
   Syncs syncs;
   ApiCalls calls;
   Ranges ranges;
+  Nodes nodes;
   std::vector<std::string> notes;  ///< for people: what was cut off or left out
 
   [[nodiscard]] LaneId gpu_lane(const GpuLane& lane);

@@ -6,12 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include <simdjson.h>
-
 #include "base/json.hpp"
-#include "trace/import/decimal_time.hpp"
 #include "trace/import/event_batches.hpp"
 #include "trace/import/json_events.hpp"
+#include "trace/import/json_values.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -65,29 +63,6 @@ struct Event {
   std::int64_t forward_thread = 0;
 };
 
-std::string_view trimmed(std::string_view token) {
-  while (!token.empty() &&
-         (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t'))
-    token.remove_suffix(1);
-  return token;
-}
-
-/// A whole number; numbers with decimals, text and the rest give nothing.
-std::optional<std::int64_t> whole(ondemand::value& value) {
-  std::int64_t number = 0;
-  if (value.get_int64().get(number) != simdjson::SUCCESS) return std::nullopt;
-  return number;
-}
-
-std::optional<std::int64_t> nanoseconds(ondemand::value& value) {
-  ondemand::json_type type{};
-  if (value.type().get(type) != simdjson::SUCCESS || type != ondemand::json_type::number) return std::nullopt;
-  const std::string_view token = value.raw_json_token();
-  double skipped = 0;  // moves on
-  if (value.get_double().get(skipped) != simdjson::SUCCESS) return std::nullopt;
-  return nanoseconds_of(trimmed(token));
-}
-
 Dim3 extent(ondemand::value& value) {
   Dim3 out;
   ondemand::array array;
@@ -138,7 +113,7 @@ void read_arguments(ondemand::object arguments, Event& event) {
 }
 
 /// False where the text is no JSON from here on.
-bool read_event(ondemand::object object, Event& event) {
+bool read_event(ondemand::object& object, Event& event) {
   for (auto field : object) {
     std::string_view key;
     ondemand::value value;
@@ -171,50 +146,19 @@ class Reader {
  public:
   explicit Reader(Trace& trace) : trace_(trace) {}
 
-  /// `batch`: an array with JsonEvents::padding() behind it. Where it is not JSON throughout, its events are read one
-  /// by one, so that one of them takes no other away.
   void read(std::string_view batch) {
-    const auto before = seen;
-    if (read_array(batch)) return;
-    auto done = seen - before;
-    std::string one;
-    for (std::size_t at = 0;;) {
-      const auto object = JsonEvents::next_object(batch, at);
-      if (object.empty()) return;
-      if (done > 0) {
-        --done;
-        continue;
-      }
-      one.assign(1, '[').append(object).append(1, ']').append(JsonEvents::padding(), ' ');
-      if (!read_array(std::string_view(one).substr(0, object.size() + 2))) ++broken;
-    }
+    parser_.parse(batch, [&](ondemand::object& object) {
+      Event event;
+      if (!read_event(object, event)) return false;
+      add(event);
+      return true;
+    });
   }
 
-  std::size_t seen = 0;
-  std::size_t broken = 0;     ///< events that are no JSON
+  [[nodiscard]] const EventParser& parser() const noexcept { return parser_; }
   bool has_counters = false;  ///< of the range profiler
 
  private:
-  /// False from where it is no JSON on; what lies before is added.
-  bool read_array(std::string_view text) {
-    ondemand::document document;
-    ondemand::array events;
-    if (parser_.iterate(text.data(), text.size(), text.size() + JsonEvents::padding()).get(document) !=
-            simdjson::SUCCESS ||
-        document.get_array().get(events) != simdjson::SUCCESS)
-      return false;
-    for (auto element : events) {
-      ondemand::object object;
-      const auto kind = element.get_object().get(object);
-      if (kind == simdjson::INCORRECT_TYPE) continue;
-      Event event;
-      if (kind != simdjson::SUCCESS || !read_event(object, event)) return false;
-      ++seen;
-      add(event);
-    }
-    return true;
-  }
-
   void add(const Event& event) {
     has_counters |= event.category == Category::counters;
     if (event.category == Category::other || !event.complete || !event.start_ns) return;
@@ -261,7 +205,7 @@ class Reader {
   }
 
   Trace& trace_;
-  ondemand::parser parser_;
+  EventParser parser_;
 };
 
 void read_devices(const JsonEvents& events, Trace& trace) {
@@ -309,10 +253,13 @@ Result<Trace> import_kineto(const std::string& path) {
     if (reader.has_counters)
       return base::fail(ErrorCode::unsupported, "{}: has counters of CUPTI's range profiler, but no kernels", path)
           .hint("{}", kRecord);
-    return base::fail(ErrorCode::unsupported, "{}: no kernels among {} events", path, reader.seen).hint("{}", kRecord);
+    return base::fail(ErrorCode::unsupported, "{}: no kernels among {} events", path, reader.parser().seen())
+        .hint("{}", kRecord);
   }
-  if (events.cut_off()) trace.notes.push_back(fmt::format("the file is cut off: it ends after {} events", reader.seen));
-  if (reader.broken > 0) trace.notes.push_back(fmt::format("{} events are no JSON and were left out", reader.broken));
+  if (events.cut_off())
+    trace.notes.push_back(fmt::format("the file is cut off: it ends after {} events", reader.parser().seen()));
+  if (reader.parser().broken() > 0)
+    trace.notes.push_back(fmt::format("{} events are no JSON and were left out", reader.parser().broken()));
   return trace;
 }
 

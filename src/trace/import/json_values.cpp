@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/import/json_values.hpp"
+
+#include <charconv>
+
+#include "trace/import/decimal_time.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+std::string_view trimmed(std::string_view token) {
+  while (!token.empty() &&
+         (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t'))
+    token.remove_suffix(1);
+  return token;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> whole(ondemand::value& value) {
+  std::int64_t number = 0;
+  if (value.get_int64().get(number) != simdjson::SUCCESS) return std::nullopt;
+  return number;
+}
+
+std::optional<std::int64_t> whole_or_text(ondemand::value& value) {
+  if (const auto number = whole(value)) return number;
+  std::string_view text;
+  std::int64_t number = 0;
+  if (value.get_string().get(text) != simdjson::SUCCESS) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::int64_t> nanoseconds(ondemand::value& value) {
+  ondemand::json_type type{};
+  if (value.type().get(type) != simdjson::SUCCESS || type != ondemand::json_type::number) return std::nullopt;
+  const std::string_view token = value.raw_json_token();
+  double skipped = 0;  // moves on
+  if (value.get_double().get(skipped) != simdjson::SUCCESS) return std::nullopt;
+  return nanoseconds_of(trimmed(token));
+}
+
+}  // namespace ridgeline::trace

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <simdjson.h>
+
+#include "trace/import/json_events.hpp"
+
+namespace ridgeline::trace {
+
+/// A whole number; numbers with decimals, text and the rest give nothing.
+[[nodiscard]] std::optional<std::int64_t> whole(simdjson::ondemand::value& value);
+/// The same where it may stand in a string: "49152".
+[[nodiscard]] std::optional<std::int64_t> whole_or_text(simdjson::ondemand::value& value);
+/// A number of microseconds (nanoseconds_of).
+[[nodiscard]] std::optional<std::int64_t> nanoseconds(simdjson::ondemand::value& value);
+
+/// Gives the events of a file's batches to a reader.
+class EventParser {
+ public:
+  /// `batch`: an array with JsonEvents::padding() behind it. `read` takes an event and says whether it was JSON to its
+  /// end. Where the batch is not JSON throughout, its events are read one by one, so that one of them takes no other
+  /// away.
+  template <typename Read>
+  void parse(std::string_view batch, Read read) {
+    const auto before = seen_;
+    if (parse_array(batch, read)) return;
+    auto done = seen_ - before;
+    std::string one;
+    for (std::size_t at = 0;;) {
+      const auto object = JsonEvents::next_object(batch, at);
+      if (object.empty()) return;
+      if (done > 0) {
+        --done;
+        continue;
+      }
+      one.assign(1, '[').append(object).append(1, ']').append(JsonEvents::padding(), ' ');
+      if (!parse_array(std::string_view(one).substr(0, object.size() + 2), read)) ++broken_;
+    }
+  }
+
+  [[nodiscard]] std::size_t seen() const noexcept { return seen_; }
+  [[nodiscard]] std::size_t broken() const noexcept { return broken_; }  ///< events that are no JSON
+
+ private:
+  /// False from where it is no JSON on; what lies before was read.
+  template <typename Read>
+  bool parse_array(std::string_view text, Read& read) {
+    simdjson::ondemand::document document;
+    simdjson::ondemand::array events;
+    if (parser_.iterate(text.data(), text.size(), text.size() + JsonEvents::padding()).get(document) !=
+            simdjson::SUCCESS ||
+        document.get_array().get(events) != simdjson::SUCCESS)
+      return false;
+    for (auto element : events) {
+      simdjson::ondemand::object object;
+      const auto kind = element.get_object().get(object);
+      if (kind == simdjson::INCORRECT_TYPE) continue;
+      if (kind != simdjson::SUCCESS || !read(object)) return false;
+      ++seen_;
+    }
+    return true;
+  }
+
+  simdjson::ondemand::parser parser_;
+  std::size_t seen_ = 0;
+  std::size_t broken_ = 0;
+};
+
+}  // namespace ridgeline::trace

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/import/onnxruntime_import.hpp"
+
+#include <algorithm>
+
+#include "trace/import/event_batches.hpp"
+#include "trace/import/json_values.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+namespace ondemand = simdjson::ondemand;
+
+constexpr std::string_view kNodeTime = "_kernel_time";  // behind a node's name
+constexpr std::string_view kRecordWithSession =
+    "record with SessionOptions.enable_profiling = True and InferenceSession.end_profiling()";
+
+struct NodeEvent {
+  std::string_view name;
+  std::string_view category;
+  std::int64_t process = 0;
+  std::int64_t thread = 0;
+  std::optional<std::int64_t> start_ns;
+  std::int64_t duration_ns = 0;
+  std::string_view operation;
+  std::string_view provider;
+  std::int64_t activation_bytes = -1;
+  std::int64_t parameter_bytes = -1;
+  std::int64_t output_bytes = -1;
+};
+
+void read_text(ondemand::value& value, std::string_view& into) {
+  std::string_view text;
+  if (value.get_string().get(text) == simdjson::SUCCESS) into = text;
+}
+
+void read_node_arguments(ondemand::object& arguments, NodeEvent& event) {
+  for (auto field : arguments) {
+    std::string_view key;
+    ondemand::value value;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS) return;
+    if (key == "op_name")
+      read_text(value, event.operation);
+    else if (key == "provider")
+      read_text(value, event.provider);
+    else if (key == "activation_size")
+      event.activation_bytes = whole_or_text(value).value_or(-1);
+    else if (key == "parameter_size")
+      event.parameter_bytes = whole_or_text(value).value_or(-1);
+    else if (key == "output_size")
+      event.output_bytes = whole_or_text(value).value_or(-1);
+  }
+}
+
+bool read_node_event(ondemand::object& object, NodeEvent& event) {
+  for (auto field : object) {
+    std::string_view key;
+    ondemand::value value;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS)
+      return false;
+    if (key == "name") {
+      read_text(value, event.name);
+    } else if (key == "cat") {
+      read_text(value, event.category);
+    } else if (key == "pid") {
+      event.process = whole(value).value_or(0);
+    } else if (key == "tid") {
+      event.thread = whole(value).value_or(0);
+    } else if (key == "ts") {
+      event.start_ns = nanoseconds(value);
+    } else if (key == "dur") {
+      event.duration_ns = std::max<std::int64_t>(0, nanoseconds(value).value_or(0));
+    } else if (key == "args") {
+      ondemand::object arguments;
+      if (value.get_object().get(arguments) == simdjson::SUCCESS) read_node_arguments(arguments, event);
+    }
+  }
+  return true;
+}
+
+void add_event(const NodeEvent& event, Trace& trace) {
+  if (!event.start_ns) return;
+  const auto put = [&](Spans& spans, std::string_view name) {
+    spans.add(*event.start_ns, event.duration_ns, trace.strings.id(name),
+              trace.thread_lane({event.process, event.thread}), 0);
+  };
+  if (event.category == "Session") {
+    put(trace.ranges, event.name);
+    trace.ranges.kind.push_back(RangeKind::annotation);
+    trace.ranges.sequence.push_back(-1);
+    trace.ranges.forward_thread.push_back(0);
+  } else if (event.category == "Node" && event.name.ends_with(kNodeTime)) {
+    auto& nodes = trace.nodes;
+    put(nodes, event.name.substr(0, event.name.size() - kNodeTime.size()));
+    nodes.operation.push_back(trace.strings.id(event.operation));
+    nodes.provider.push_back(trace.strings.id(event.provider));
+    nodes.activation_bytes.push_back(event.activation_bytes);
+    nodes.parameter_bytes.push_back(event.parameter_bytes);
+    nodes.output_bytes.push_back(event.output_bytes);
+  }
+}
+
+}  // namespace
+
+Result<Trace> import_onnxruntime(const std::string& path) {
+  RL_TRY_ASSIGN(auto events, JsonEvents::open(path));
+  Trace trace;
+  EventParser parser;
+  for (EventBatches batches(events);;) {
+    RL_TRY_ASSIGN(const auto batch, batches.next());
+    if (!batch) break;
+    parser.parse(*batch, [&](ondemand::object& object) {
+      NodeEvent event;
+      if (!read_node_event(object, event)) return false;
+      add_event(event, trace);
+      return true;
+    });
+  }
+  if (trace.nodes.size() == 0)
+    return base::fail(ErrorCode::unsupported, "{}: no nodes of an ONNX model among {} events", path, parser.seen())
+        .hint("{}", kRecordWithSession);
+  if (events.cut_off())
+    trace.notes.push_back(fmt::format("the file is cut off: it ends after {} events", parser.seen()));
+  if (parser.broken() > 0)
+    trace.notes.push_back(fmt::format("{} events are no JSON and were left out", parser.broken()));
+  return trace;
+}
+
+}  // namespace ridgeline::trace

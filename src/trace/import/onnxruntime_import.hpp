@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "trace/trace.hpp"
+
+namespace ridgeline::trace {
+
+/// What ONNX Runtime's own profiler wrote (SessionOptions.enable_profiling): nodes, and as annotations what the session
+/// did: "session_initialization", "model_run". A file that was cut off gives what lies before the cut, with a note.
+/// Errors: io; corrupt; unsupported, with the way to record one that helps, where the file has no nodes.
+[[nodiscard]] base::Result<Trace> import_onnxruntime(const std::string& path);
+
+}  // namespace ridgeline::trace
