@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Public traces, which are not part of the project: tests skip where their folder is not beside it.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "trace/analysis/device_time.hpp"
 #include "trace/analysis/kernel_table.hpp"
+#include "trace/analysis/nesting.hpp"
 #include "trace/import/kineto_import.hpp"
 #include "trace/import/nsys_import.hpp"
 
@@ -118,6 +120,26 @@ TEST_F(PublicTracesTest, recordings_of_nsight_systems_are_complete) {
       EXPECT_LE(device.busy_ns, device.span_ns);
       EXPECT_GE(device.both_ns, 0);
     }
+  }
+}
+
+/// How many kernels were launched within a range.
+std::size_t placed(const Trace& trace) {
+  const auto nesting = nest(trace);
+  const auto calls = calls_of_kernels(trace);
+  return static_cast<std::size_t>(std::count_if(calls.begin(), calls.end(), [&](Place call) {
+    return call != kNowhere && nesting.range_of_call[call] != kNowhere;
+  }));
+}
+
+TEST_F(PublicTracesTest, kernels_are_placed_where_they_were_launched) {
+  // Found by a search through all ranges in another language. The calls that launched the other kernels are not in the
+  // files.
+  for (const auto& [name, known] : std::vector<std::pair<std::string, std::size_t>>{
+           {"kineto_h100_qwen", 1029}, {"kineto_b200_eager", 768}, {"kineto_nccl", 2700}}) {
+    const auto trace = import_kineto((kFolder / (name + ".json.gz")).string());
+    ASSERT_TRUE(trace) << trace.error().message;
+    EXPECT_EQ(placed(*trace), known) << name;
   }
 }
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/nesting.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+namespace ridgeline::trace {
+namespace {
+
+/// Indices of spans by thread, start, and the longer first.
+std::vector<Place> in_order(const Spans& spans) {
+  std::vector<Place> order(spans.size());
+  std::iota(order.begin(), order.end(), Place{0});
+  std::stable_sort(order.begin(), order.end(), [&](Place a, Place b) {
+    if (spans.lane[a] != spans.lane[b]) return spans.lane[a] < spans.lane[b];
+    if (spans.start_ns[a] != spans.start_ns[b]) return spans.start_ns[a] < spans.start_ns[b];
+    return spans.duration_ns[a] > spans.duration_ns[b];
+  });
+  return order;
+}
+
+/// Ranges of one thread that are open, the innermost last.
+class Open {
+ public:
+  explicit Open(const Ranges& ranges) : ranges_(ranges) {}
+
+  /// Leaves what ended at or before that moment of a thread.
+  void advance(LaneId lane, std::int64_t at_ns) {
+    if (lane != lane_) stack_.clear();
+    lane_ = lane;
+    while (!stack_.empty() && ranges_.start_ns[stack_.back()] + ranges_.duration_ns[stack_.back()] <= at_ns)
+      stack_.pop_back();
+  }
+  void enter(Place range) { stack_.push_back(range); }
+  [[nodiscard]] Place innermost() const { return stack_.empty() ? kNowhere : stack_.back(); }
+
+ private:
+  const Ranges& ranges_;
+  LaneId lane_ = 0;
+  std::vector<Place> stack_;
+};
+
+}  // namespace
+
+Nesting nest(const Trace& trace) {
+  const auto& ranges = trace.ranges;
+  const auto& calls = trace.calls;
+  Nesting out{std::vector<Place>(ranges.size(), kNowhere), std::vector<Place>(calls.size(), kNowhere)};
+  const auto range_order = in_order(ranges);
+  const auto call_order = in_order(calls);
+  Open open(ranges);
+  auto call = call_order.begin();
+  const auto take_call = [&] {
+    open.advance(calls.lane[*call], calls.start_ns[*call]);
+    out.range_of_call[*call] = open.innermost();
+    ++call;
+  };
+  for (const auto range : range_order) {
+    const auto lane = ranges.lane[range];
+    const auto start = ranges.start_ns[range];
+    while (call != call_order.end() &&
+           (calls.lane[*call] < lane || (calls.lane[*call] == lane && calls.start_ns[*call] < start)))
+      take_call();
+    open.advance(lane, start);
+    out.parent_of_range[range] = open.innermost();
+    open.enter(range);
+  }
+  while (call != call_order.end()) take_call();
+  return out;
+}
+
+std::vector<Place> calls_of_kernels(const Trace& trace) {
+  struct Key {
+    std::int64_t process;
+    std::int64_t correlation;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return std::hash<std::int64_t>()(key.correlation * 0x9E3779B97F4A7C15LL + key.process);
+    }
+  };
+  std::unordered_map<Key, Place, Hash> launched;
+  const auto& calls = trace.calls;
+  launched.reserve(calls.size() * 2);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (calls.correlation[i] == 0) continue;
+    // Of several calls of one correlation (runtime and driver) the outer one, which the program made, begins first.
+    for (const auto process : {trace.thread_lanes[calls.lane[i]].process, std::int64_t{0}}) {
+      const auto [found, is_new] = launched.try_emplace({process, calls.correlation[i]}, static_cast<Place>(i));
+      if (!is_new && calls.start_ns[i] < calls.start_ns[found->second]) found->second = static_cast<Place>(i);
+    }
+  }
+  const auto& kernels = trace.kernels;
+  std::vector<Place> out(kernels.size(), kNowhere);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const auto found = launched.find({trace.gpu_lanes[kernels.lane[i]].process, kernels.correlation[i]});
+    if (kernels.correlation[i] != 0 && found != launched.end()) out[i] = found->second;
+  }
+  return out;
+}
+
+}  // namespace ridgeline::trace
