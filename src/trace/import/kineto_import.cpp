@@ -259,7 +259,7 @@ Result<Trace> import_kineto(const std::string& path) {
   if (events.cut_off())
     trace.notes.push_back(fmt::format("the file is cut off: it ends after {} events", reader.parser().seen()));
   if (reader.parser().broken() > 0)
-    trace.notes.push_back(fmt::format("{} events are no JSON and were left out", reader.parser().broken()));
+    trace.notes.push_back(fmt::format("events that are no JSON, left out: {}", reader.parser().broken()));
   return trace;
 }
 

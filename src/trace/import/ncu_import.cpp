@@ -217,7 +217,7 @@ Result<KernelCounters> import_ncu(const std::string& path) {
   for (auto& metric : out.metrics) metric.values.resize(out.size(), std::numeric_limits<double>::quiet_NaN());
   if (reader.left_out > 0)
     out.notes.push_back(
-        fmt::format("{} lines have another number of values than the header and were left out", reader.left_out));
+        fmt::format("lines with another number of values than the header, left out: {}", reader.left_out));
   return out;
 }
 

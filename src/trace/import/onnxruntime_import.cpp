@@ -123,8 +123,7 @@ Result<Trace> import_onnxruntime(const std::string& path) {
         .hint("{}", kRecordWithSession);
   if (events.cut_off())
     trace.notes.push_back(fmt::format("the file is cut off: it ends after {} events", parser.seen()));
-  if (parser.broken() > 0)
-    trace.notes.push_back(fmt::format("{} events are no JSON and were left out", parser.broken()));
+  if (parser.broken() > 0) trace.notes.push_back(fmt::format("events that are no JSON, left out: {}", parser.broken()));
   return trace;
 }
 

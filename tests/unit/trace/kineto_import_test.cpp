@@ -85,7 +85,7 @@ TEST_F(KinetoImportTest, an_event_that_is_no_json_takes_no_other_away) {
   for (const auto name : trace->kernels.name) names += trace->strings.text(name);
   EXPECT_EQ(names, "abc");
   ASSERT_EQ(trace->notes.size(), 1U);
-  EXPECT_EQ(trace->notes[0], "2 events are no JSON and were left out");
+  EXPECT_EQ(trace->notes[0], "events that are no JSON, left out: 2");
 }
 
 TEST_F(KinetoImportTest, says_what_a_file_without_kernels_lacks) {
