@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/import/file_kind.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+namespace ridgeline::trace {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+constexpr unsigned kLookBytes = 1 << 20;  // programs may print before the table of ncu
+constexpr std::string_view kDatabase{"SQLite format 3\0", 16};
+
+/// Whether an event of ONNX Runtime's is there: "cat" : "Session".
+bool has_category(std::string_view text, std::string_view category) {
+  for (auto at = text.find(category); at != std::string_view::npos; at = text.find(category, at + 1)) {
+    const auto before = text.substr(0, at).find_last_not_of(" :");
+    if (before != std::string_view::npos && before >= 4 && text.substr(before - 4, 5) == "\"cat\"") return true;
+  }
+  return false;
+}
+
+/// A line that begins with the first column of ncu and has another one.
+bool has_table_of_ncu(std::string_view text) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    const auto line = text.substr(begin, end - begin);
+    if ((line.starts_with("\"ID\"") || line.starts_with("ID,")) && line.find("Kernel Name") != std::string_view::npos)
+      return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<FileKind> file_kind(const std::string& path) {
+  errno = 0;
+  auto* file = ::gzopen(path.c_str(), "rb");
+  if (file == nullptr)
+    return base::fail(ErrorCode::io, "{}: {}", path, std::error_code(errno, std::generic_category()).message());
+  std::string bytes(kLookBytes, '\0');
+  const int got = ::gzread(file, bytes.data(), kLookBytes);
+  ::gzclose(file);
+  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  const std::string_view text = bytes;
+  if (text.starts_with(kDatabase)) return FileKind::nsys;
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && text[first] == '{') return FileKind::kineto;
+  if (first != std::string_view::npos && text[first] == '[' && text.find('{') != std::string_view::npos)
+    return has_category(text, "\"Session\"") || has_category(text, "\"Node\"") ? FileKind::onnxruntime
+                                                                               : FileKind::kineto;
+  if (has_table_of_ncu(text)) return FileKind::ncu;
+  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))
+    return base::fail(ErrorCode::unsupported, "{}: a recording of Nsight Systems in its own format", path)
+        .hint("nsys export --type sqlite {}", path);
+  if (path.ends_with(".ncu-rep"))
+    return base::fail(ErrorCode::unsupported, "{}: a recording of Nsight Compute in its own format", path)
+        .hint("ncu --import {} --csv --page raw > kernels.csv", path);
+  return base::fail(ErrorCode::unsupported, "{}: {}", path, text.empty() ? "empty" : "not a trace that is known")
+      .hint("expected JSON of the PyTorch profiler or ONNX Runtime, SQLite of nsys export, or CSV of ncu");
+}
+
+}  // namespace ridgeline::trace
