@@ -109,8 +109,8 @@ std::vector<Configuration> TuneBudget::candidates_to_compare() const {
     });
     // Two processes that take long to start would only show of an exported model what its trial has shown.
     const auto* candidate = schema::find_candidate(run.candidates, schema::candidate_of(configuration));
-    const bool hopeless = candidate != nullptr && candidate->workload &&
-                          ranked.summary.median_ns > kHopeless * ranking.front().summary.median_ns;
+    const bool hopeless =
+        candidate != nullptr && candidate->workload && ranked.cost.value > kHopeless * ranking.front().cost.value;
     if (configuration != run.current && spaces_.is_defaults(configuration) && !compared && !hopeless)
       out.push_back(configuration);
   }

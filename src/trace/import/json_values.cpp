@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/json_values.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "trace/import/decimal_time.hpp"
@@ -41,6 +42,28 @@ std::optional<std::int64_t> nanoseconds(ondemand::value& value) {
   double skipped = 0;  // moves on
   if (value.get_double().get(skipped) != simdjson::SUCCESS) return std::nullopt;
   return nanoseconds_of(trimmed(token));
+}
+
+void read_text(ondemand::value& value, std::string_view& into) {
+  std::string_view text;
+  if (value.get_string().get(text) == simdjson::SUCCESS) into = text;
+}
+
+void read_field(std::string_view key, ondemand::value& value, ChromeEvent& event) {
+  if (key == "name")
+    read_text(value, event.name);
+  else if (key == "cat")
+    read_text(value, event.category);
+  else if (key == "ph")
+    read_text(value, event.phase);
+  else if (key == "pid")
+    event.process = whole(value).value_or(0);
+  else if (key == "tid")
+    event.thread = whole(value).value_or(0);
+  else if (key == "ts")
+    event.start_ns = nanoseconds(value);
+  else if (key == "dur")
+    event.duration_ns = std::max<std::int64_t>(0, nanoseconds(value).value_or(0));
 }
 
 }  // namespace ridgeline::trace

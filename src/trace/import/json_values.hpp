@@ -19,6 +19,43 @@ namespace ridgeline::trace {
 /// A number of microseconds (nanoseconds_of).
 [[nodiscard]] std::optional<std::int64_t> nanoseconds(simdjson::ondemand::value& value);
 
+/// What every event of Chrome's form has, as far as it is there. Text is valid while the event is read.
+struct ChromeEvent {
+  std::string_view name;
+  std::string_view category;  ///< "cat"
+  std::string_view phase;     ///< "ph"
+  std::int64_t process = 0;
+  std::int64_t thread = 0;
+  std::optional<std::int64_t> start_ns;
+  std::int64_t duration_ns = 0;
+};
+
+/// `into` stays as it is where the value is no text.
+void read_text(simdjson::ondemand::value& value, std::string_view& into);
+/// Of a field other than "args"; others are left alone.
+void read_field(std::string_view key, simdjson::ondemand::value& value, ChromeEvent& event);
+
+/// Reads an event; `argument` is called for each of its "args" with the key and the value. False where the text is no
+/// JSON from here on.
+template <typename Argument>
+bool read_event(simdjson::ondemand::object& object, ChromeEvent& event, Argument argument) {
+  const auto entries = [](simdjson::ondemand::object& fields, auto take) {
+    for (auto field : fields) {
+      std::string_view key;
+      simdjson::ondemand::value value;
+      if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS)
+        return false;
+      take(key, value);
+    }
+    return true;
+  };
+  return entries(object, [&](std::string_view key, simdjson::ondemand::value& value) {
+    if (key != "args") return read_field(key, value, event);
+    simdjson::ondemand::object arguments;
+    if (value.get_object().get(arguments) == simdjson::SUCCESS) (void)entries(arguments, argument);
+  });
+}
+
 /// Gives the events of a file's batches to a reader.
 class EventParser {
  public:

@@ -40,15 +40,7 @@ Category category_of(std::string_view name) {
   return Category::other;
 }
 
-/// One event, as far as it is read.
-struct Event {
-  std::string_view name;
-  Category category = Category::other;
-  bool complete = false;  ///< "ph": "X"
-  std::int64_t process = 0;
-  std::int64_t thread = 0;
-  std::optional<std::int64_t> start_ns;
-  std::int64_t duration_ns = 0;
+struct KinetoEvent : ChromeEvent {
   std::int64_t correlation = 0;
   std::optional<std::int64_t> device;
   std::int64_t context = 0;
@@ -77,69 +69,34 @@ Dim3 extent(ondemand::value& value) {
   return out;
 }
 
-void read_arguments(ondemand::object arguments, Event& event) {
-  for (auto field : arguments) {
-    std::string_view key;
-    ondemand::value value;
-    if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS) return;
-    const auto into = [&](std::int64_t& place) {
-      if (const auto number = whole(value)) place = *number;
-    };
-    if (key == "correlation")
-      into(event.correlation);
-    else if (key == "device")
-      event.device = whole(value);
-    else if (key == "context")
-      into(event.context);
-    else if (key == "stream")
-      event.stream = whole(value);
-    else if (key == "bytes")
-      into(event.bytes);
-    else if (key == "grid")
-      event.grid = extent(value);
-    else if (key == "block")
-      event.block = extent(value);
-    else if (key == "registers per thread")
-      into(event.registers);
-    else if (key == "shared memory")
-      into(event.shared_bytes);
-    else if (key == "graph node id")
-      into(event.graph_node);
-    else if (key == "Sequence number")
-      into(event.sequence);
-    else if (key == "Fwd thread id")
-      into(event.forward_thread);
-  }
-}
-
-/// False where the text is no JSON from here on.
-bool read_event(ondemand::object& object, Event& event) {
-  for (auto field : object) {
-    std::string_view key;
-    ondemand::value value;
-    if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS)
-      return false;
-    std::string_view text;
-    if (key == "name") {
-      if (value.get_string().get(text) == simdjson::SUCCESS) event.name = text;
-    } else if (key == "cat") {
-      if (value.get_string().get(text) == simdjson::SUCCESS) event.category = category_of(text);
-    } else if (key == "ph") {
-      if (value.get_string().get(text) == simdjson::SUCCESS) event.complete = text == "X";
-    } else if (key == "pid") {
-      event.process = whole(value).value_or(0);
-    } else if (key == "tid") {
-      event.thread = whole(value).value_or(0);
-    } else if (key == "ts") {
-      event.start_ns = nanoseconds(value);
-    } else if (key == "dur") {
-      event.duration_ns = std::max<std::int64_t>(0, nanoseconds(value).value_or(0));
-    } else if (key == "args") {
-      ondemand::object arguments;
-      if (value.get_object().get(arguments) == simdjson::SUCCESS) read_arguments(arguments, event);
-    }
-  }
-  return true;
+void read_argument(std::string_view key, ondemand::value& value, KinetoEvent& event) {
+  const auto into = [&](std::int64_t& place) {
+    if (const auto number = whole(value)) place = *number;
+  };
+  if (key == "correlation")
+    into(event.correlation);
+  else if (key == "device")
+    event.device = whole(value);
+  else if (key == "context")
+    into(event.context);
+  else if (key == "stream")
+    event.stream = whole(value);
+  else if (key == "bytes")
+    into(event.bytes);
+  else if (key == "grid")
+    event.grid = extent(value);
+  else if (key == "block")
+    event.block = extent(value);
+  else if (key == "registers per thread")
+    into(event.registers);
+  else if (key == "shared memory")
+    into(event.shared_bytes);
+  else if (key == "graph node id")
+    into(event.graph_node);
+  else if (key == "Sequence number")
+    into(event.sequence);
+  else if (key == "Fwd thread id")
+    into(event.forward_thread);
 }
 
 class Reader {
@@ -148,8 +105,9 @@ class Reader {
 
   void read(std::string_view batch) {
     parser_.parse(batch, [&](ondemand::object& object) {
-      Event event;
-      if (!read_event(object, event)) return false;
+      KinetoEvent event;
+      const auto argument = [&](std::string_view key, ondemand::value& value) { read_argument(key, value, event); };
+      if (!read_event(object, event, argument)) return false;
       add(event);
       return true;
     });
@@ -159,9 +117,10 @@ class Reader {
   bool has_counters = false;  ///< of the range profiler
 
  private:
-  void add(const Event& event) {
-    has_counters |= event.category == Category::counters;
-    if (event.category == Category::other || !event.complete || !event.start_ns) return;
+  void add(const KinetoEvent& event) {
+    const auto category = category_of(event.category);
+    has_counters |= category == Category::counters;
+    if (category == Category::other || event.phase != "X" || !event.start_ns) return;
     const auto name = trace_.strings.id(event.name);
     const auto gpu = [&] {
       return trace_.gpu_lane({0, static_cast<std::int32_t>(event.device.value_or(event.process)), event.context,
@@ -171,7 +130,7 @@ class Reader {
     const auto put = [&](Spans& spans, LaneId lane) {
       spans.add(*event.start_ns, event.duration_ns, name, lane, event.correlation);
     };
-    switch (event.category) {
+    switch (category) {
       case Category::kernel: {
         auto& kernels = trace_.kernels;
         put(kernels, gpu());
@@ -184,7 +143,7 @@ class Reader {
       }
       case Category::copy:
       case Category::set: {
-        auto& work = event.category == Category::copy ? trace_.copies : trace_.sets;
+        auto& work = category == Category::copy ? trace_.copies : trace_.sets;
         put(work, gpu());
         work.bytes.push_back(event.bytes);
         break;
@@ -194,10 +153,10 @@ class Reader {
       default: {
         auto& ranges = trace_.ranges;
         put(ranges, thread());
-        ranges.kind.push_back(event.category == Category::operation    ? RangeKind::operation
-                              : event.category == Category::annotation ? RangeKind::annotation
-                              : event.category == Category::python     ? RangeKind::python
-                                                                       : RangeKind::overhead);
+        ranges.kind.push_back(category == Category::operation    ? RangeKind::operation
+                              : category == Category::annotation ? RangeKind::annotation
+                              : category == Category::python     ? RangeKind::python
+                                                                 : RangeKind::overhead);
         ranges.sequence.push_back(event.sequence);
         ranges.forward_thread.push_back(event.forward_thread);
       }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/onnxruntime_import.hpp"
 
-#include <algorithm>
-
 #include "trace/import/event_batches.hpp"
 #include "trace/import/json_values.hpp"
 
@@ -17,13 +15,7 @@ constexpr std::string_view kNodeTime = "_kernel_time";  // behind a node's name
 constexpr std::string_view kRecordWithSession =
     "record with SessionOptions.enable_profiling = True and InferenceSession.end_profiling()";
 
-struct NodeEvent {
-  std::string_view name;
-  std::string_view category;
-  std::int64_t process = 0;
-  std::int64_t thread = 0;
-  std::optional<std::int64_t> start_ns;
-  std::int64_t duration_ns = 0;
+struct NodeEvent : ChromeEvent {
   std::string_view operation;
   std::string_view provider;
   std::int64_t activation_bytes = -1;
@@ -31,53 +23,17 @@ struct NodeEvent {
   std::int64_t output_bytes = -1;
 };
 
-void read_text(ondemand::value& value, std::string_view& into) {
-  std::string_view text;
-  if (value.get_string().get(text) == simdjson::SUCCESS) into = text;
-}
-
-void read_node_arguments(ondemand::object& arguments, NodeEvent& event) {
-  for (auto field : arguments) {
-    std::string_view key;
-    ondemand::value value;
-    if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS) return;
-    if (key == "op_name")
-      read_text(value, event.operation);
-    else if (key == "provider")
-      read_text(value, event.provider);
-    else if (key == "activation_size")
-      event.activation_bytes = whole_or_text(value).value_or(-1);
-    else if (key == "parameter_size")
-      event.parameter_bytes = whole_or_text(value).value_or(-1);
-    else if (key == "output_size")
-      event.output_bytes = whole_or_text(value).value_or(-1);
-  }
-}
-
-bool read_node_event(ondemand::object& object, NodeEvent& event) {
-  for (auto field : object) {
-    std::string_view key;
-    ondemand::value value;
-    if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS)
-      return false;
-    if (key == "name") {
-      read_text(value, event.name);
-    } else if (key == "cat") {
-      read_text(value, event.category);
-    } else if (key == "pid") {
-      event.process = whole(value).value_or(0);
-    } else if (key == "tid") {
-      event.thread = whole(value).value_or(0);
-    } else if (key == "ts") {
-      event.start_ns = nanoseconds(value);
-    } else if (key == "dur") {
-      event.duration_ns = std::max<std::int64_t>(0, nanoseconds(value).value_or(0));
-    } else if (key == "args") {
-      ondemand::object arguments;
-      if (value.get_object().get(arguments) == simdjson::SUCCESS) read_node_arguments(arguments, event);
-    }
-  }
-  return true;
+void read_argument_of_node(std::string_view key, ondemand::value& value, NodeEvent& event) {
+  if (key == "op_name")
+    read_text(value, event.operation);
+  else if (key == "provider")
+    read_text(value, event.provider);
+  else if (key == "activation_size")
+    event.activation_bytes = whole_or_text(value).value_or(-1);
+  else if (key == "parameter_size")
+    event.parameter_bytes = whole_or_text(value).value_or(-1);
+  else if (key == "output_size")
+    event.output_bytes = whole_or_text(value).value_or(-1);
 }
 
 void add_event(const NodeEvent& event, Trace& trace) {
@@ -113,7 +69,10 @@ Result<Trace> import_onnxruntime(const std::string& path) {
     if (!batch) break;
     parser.parse(*batch, [&](ondemand::object& object) {
       NodeEvent event;
-      if (!read_node_event(object, event)) return false;
+      const auto argument = [&](std::string_view key, ondemand::value& value) {
+        read_argument_of_node(key, value, event);
+      };
+      if (!read_event(object, event, argument)) return false;
       add_event(event, trace);
       return true;
     });

@@ -112,6 +112,7 @@ TEST_F(PublicTracesTest, recordings_of_nsight_systems_are_complete) {
     SCOPED_TRACE(row.file);
     const auto trace = import_nsys((kFolder / (std::string(row.file) + ".sqlite")).string());
     expect(trace, row);
+    ASSERT_TRUE(trace);
     const auto& durations = trace->kernels.duration_ns;
     EXPECT_EQ(std::accumulate(durations.begin(), durations.end(), std::int64_t{0}), row.kernels_ns);
     EXPECT_FALSE(trace->strings.text(trace->kernels.name[0]).empty());
