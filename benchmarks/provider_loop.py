@@ -33,6 +33,8 @@ import sys
 import tempfile
 import time
 
+from timed_calls import timed, warm_up
+
 # 97.5 % quantiles of Student's t by degrees of freedom.
 T = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131]
 READY_S = 180  # for a session and its warm-up; the first run of a software GPU takes half a minute
@@ -318,7 +320,7 @@ def child(job):
     except Exception as error:  # whatever a runtime raises is this candidate's reason
         say({"failed": " ".join(str(error).split())[:400]})
         return
-    warm_up(run)
+    warm_up(run, 0.5, 5)
     say({**facts, "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024})
     for line in sys.stdin:
         say({"ms": timed(run, float(line))})
@@ -406,31 +408,6 @@ def output_error(outputs, reference, is_reference, numpy):
     with numpy.load(reference) as expected:
         return max(float(numpy.abs(numpy.subtract(one, two, dtype="float64")).max() / max(float(numpy.abs(two).max()), 1e-3))
                    for one, two in zip(outputs, expected.values()))
-
-
-def warm_up(run):
-    """Until a half second's median is within 2 % of the last one's, at most for 5 s."""
-    last, begun = None, time.perf_counter()
-    while time.perf_counter() - begun < 5:
-        median = statistics.median(timed(run, 0.5))
-        if last and abs(median / last - 1) < 0.02:
-            return
-        last = median
-
-
-def timed(run, seconds):
-    """Single runs in ms. The first ones find the caches of another process and do not count."""
-    begun, clock = time.perf_counter(), time.perf_counter
-    while True:
-        run()
-        if clock() - begun > 0.01:
-            break
-    times, begun = [], clock()
-    while len(times) < 3 or clock() - begun < seconds:
-        start = clock()
-        run()
-        times.append((clock() - start) * 1e3)
-    return times
 
 
 if __name__ == "__main__":

@@ -5,10 +5,11 @@ import contextlib
 import json
 import os
 import pathlib
-import statistics
 import sys
 import tempfile
 import time
+
+from timed_calls import timed, warm_up
 
 
 class Failed(Exception):
@@ -34,7 +35,7 @@ def child(job):
         text = " ".join(str(error).split())[:400]
         say({"failed": text if isinstance(error, Failed) else f"{type(error).__name__}: {text}"})
         return
-    warm_up(run)
+    warm_up(run, 0.25, 3)
     say({**facts, "ready_s": time.perf_counter() - begun})
     for line in sys.stdin:
         say({"ms": timed(run, float(line))})
@@ -299,28 +300,3 @@ def session_of(torch, job, model, args, kwargs, device):
         return flat(torch, results)
 
     return run, outputs
-
-
-def warm_up(run):
-    """Until a quarter second's median is within 2 % of the last one's, at most for 3 s."""
-    last, begun = None, time.perf_counter()
-    while time.perf_counter() - begun < 3:
-        median = statistics.median(timed(run, 0.25))
-        if last and abs(median / last - 1) < 0.02:
-            return
-        last = median
-
-
-def timed(run, seconds):
-    """Single calls in ms. The first ones find the caches and clocks of another process and do not count."""
-    begun, clock = time.perf_counter(), time.perf_counter
-    while True:
-        run()
-        if clock() - begun > 0.02:
-            break
-    times, begun = [], clock()
-    while len(times) < 3 or clock() - begun < seconds:
-        start = clock()
-        run()
-        times.append((clock() - start) * 1e3)
-    return times

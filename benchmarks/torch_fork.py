@@ -1,33 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes of benchmarks/torch_loop.py that need not import torch and the model's file again: forks of the loop itself, which starts
-neither CUDA nor threads."""
+no CUDA."""
 import os
-import signal
 import sys
 
 import torch_candidate
 
 
-class ForkingLoop:
-    """Has imported what its forks need; `target`: FILE.py:FUNCTION. is_clean: forks can use CUDA."""
+def preload(target, environment):
+    """Imports what forks need; `target`: FILE.py:FUNCTION. Whether forks of this process can use CUDA. Threads do not count: those of
+    numpy, scipy and Arrow, which files with models import, bear forks."""
+    # Read when torch and its compiler are imported; the second, so that asking for a GPU does not start CUDA.
+    os.environ.update(environment, PYTORCH_NVML_BASED_CUDA_CHECK="1")
+    import torch
 
-    def __init__(self, target, environment):
-        # Read when torch and its compiler are imported; the second, so that asking for a GPU does not start CUDA.
-        os.environ.update(environment, PYTORCH_NVML_BASED_CUDA_CHECK="1")
-        import numpy  # noqa: F401, whose threads bear forks
-        import torch
-
-        threads = len(os.listdir("/proc/self/task"))
-        torch_candidate.load(target)
-        for name in ("torch._dynamo", "torch._inductor.compile_fx", "torch._functorch.aot_autograd"):
-            __import__(name)
-        opened = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}")]
-        self.on_gpu = torch.cuda.is_available()
-        self.is_clean = (not torch.cuda.is_initialized() and len(os.listdir("/proc/self/task")) == threads
-                         and not any(path.startswith("/dev/nvidia-uvm") for path in opened))
-
-    def start(self, job, environment, packages, words, prepare):
-        return Forked(job, environment, packages, words, prepare)
+    torch_candidate.load(target)
+    for name in ("torch._dynamo", "torch._inductor.compile_fx", "torch._functorch.aot_autograd"):
+        __import__(name)
+    opened = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}")]
+    return not torch.cuda.is_initialized() and not any(path.startswith("/dev/nvidia-uvm") for path in opened)
 
 
 class Forked:

@@ -31,7 +31,7 @@ import time
 
 import torch_aitune
 from torch_candidate import Failed, caches_in
-from torch_fork import ForkingLoop
+from torch_fork import Forked, preload
 
 # 97.5 % quantiles of Student's t by degrees of freedom.
 T = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
@@ -70,8 +70,12 @@ def main():
             options.work.mkdir(parents=True, exist_ok=True)
         else:
             options.work = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="torch-loop-")))
-        forks = ForkingLoop(options.target, caches_in(options.cache or options.work))
-        options.forks, options.on_gpu = forks if forks.is_clean else None, forks.on_gpu
+        options.forks = preload(options.target, caches_in(options.cache or options.work))
+        if not options.forks:
+            print("what the target imports starts CUDA: every process imports it anew", file=sys.stderr)
+        import torch
+
+        options.on_gpu = torch.cuda.is_available()
         result = compare(options)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
@@ -143,7 +147,7 @@ class Child:
         packages = candidate.get("packages") or (options.onnxruntime if candidate["engine"] == "onnxruntime" else "")
         self.words = tempfile.TemporaryFile()
         if options.forks and candidate["engine"] != "aitune":  # which may change torch when it is imported
-            self.process = options.forks.start(job, environment, packages, self.words, end_with_parent)
+            self.process = Forked(job, environment, packages, self.words, end_with_parent)
             return
         if packages:
             environment["PYTHONPATH"] = packages + (":" + os.environ["PYTHONPATH"] if os.environ.get("PYTHONPATH") else "")
