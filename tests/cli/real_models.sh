@@ -24,10 +24,10 @@ run 0 show --json --db r.db
 json '.runtime.name' onnxruntime
 json '[.trials[] | select(.status == "ok")] | length >= 4' true
 json '.runtime_graphs[0].level' disable_all
-# What is in use, and the fastest, unless a busy machine has the same level win.
-if [ "$(jq -r '. as $run | .ranking[0].trial_id as $id | $run.trials[] | select(.id == $id) | .configuration.graph_optimization_level' out)" = disable_all ]; then
-  json '.runtime_graphs | length' 1
-else
+# What is in use, and what was fastest before the comparisons. On a busy machine these may change what leads, or the same level may have led.
+fastest_level=$(jq -r '. as $run | .ranking[0].trial_id as $id | $run.trials[] | select(.id == $id) | .configuration.graph_optimization_level' out)
+graphs=$(jq '.runtime_graphs | length' out)
+if [ "$fastest_level" != disable_all ] || [ "$graphs" != 1 ]; then
   json '.runtime_graphs | length' 2
   json '.runtime_graphs[1].nodes < .runtime_graphs[0].nodes and .runtime_graphs[1].memory_bytes < .model.min_bytes' true
 fi
