@@ -95,6 +95,14 @@ struct Nodes : Spans {
   std::vector<std::int64_t> activation_bytes;  ///< inputs that are no weights; -1: unknown, and so below
   std::vector<std::int64_t> parameter_bytes;
   std::vector<std::int64_t> output_bytes;
+  std::vector<std::int64_t> flops;  ///< floating-point operations, from the shapes
+
+  /// Read and written, where all three are known; -1 otherwise.
+  [[nodiscard]] std::int64_t bytes(std::size_t i) const {
+    return activation_bytes[i] < 0 || parameter_bytes[i] < 0 || output_bytes[i] < 0
+               ? -1
+               : activation_bytes[i] + parameter_bytes[i] + output_bytes[i];
+  }
 };
 
 }  // namespace ridgeline::trace

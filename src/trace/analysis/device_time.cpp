@@ -8,9 +8,13 @@
 namespace ridgeline::trace {
 namespace {
 
-using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;  // start and end
+struct DeviceWork {
+  Intervals kernels;
+  Intervals memory;
+};
 
-/// Of all that is in any of them.
+}  // namespace
+
 std::int64_t measure_of_union(Intervals& intervals) {
   std::sort(intervals.begin(), intervals.end());
   std::int64_t sum = 0;
@@ -25,25 +29,18 @@ std::int64_t measure_of_union(Intervals& intervals) {
   return sum;
 }
 
-struct Work {
-  Intervals kernels;
-  Intervals memory;
-};
-
-}  // namespace
-
 std::vector<DeviceTime> device_times(const Trace& trace) {
-  std::map<std::pair<std::int64_t, std::int32_t>, Work> by_device;
-  const auto add = [&](const Spans& spans, Intervals Work::*kind) {
+  std::map<std::pair<std::int64_t, std::int32_t>, DeviceWork> by_device;
+  const auto add = [&](const Spans& spans, Intervals DeviceWork::*kind) {
     for (std::size_t i = 0; i < spans.size(); ++i) {
       const auto& lane = trace.gpu_lanes[spans.lane[i]];
       (by_device[{lane.process, lane.device}].*kind)
           .emplace_back(spans.start_ns[i], spans.start_ns[i] + spans.duration_ns[i]);
     }
   };
-  add(trace.kernels, &Work::kernels);
-  add(trace.copies, &Work::memory);
-  add(trace.sets, &Work::memory);
+  add(trace.kernels, &DeviceWork::kernels);
+  add(trace.copies, &DeviceWork::memory);
+  add(trace.sets, &DeviceWork::memory);
   std::vector<DeviceTime> out;
   for (auto& [where, work] : by_device) {
     DeviceTime time;

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "trace/trace.hpp"
 
 namespace ridgeline::trace {
+
+using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;  ///< start and end
+
+/// Of all that is in any of them, which are sorted by it.
+[[nodiscard]] std::int64_t measure_of_union(Intervals& intervals);
 
 /// What a GPU of a process did between its first and its last piece of work. Times in nanoseconds. Work that overlaps
 /// counts once in the first four, which are measures of unions of intervals.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
 
 namespace ridgeline::trace {
 namespace {
@@ -46,8 +45,8 @@ class Open {
 Nesting nest(const Trace& trace) {
   const auto& ranges = trace.ranges;
   const auto& calls = trace.calls;
-  Nesting out{std::vector<Place>(ranges.size(), kNowhere), std::vector<Place>(calls.size(), kNowhere)};
-  const auto range_order = in_order(ranges);
+  Nesting out{std::vector<Place>(ranges.size(), kNowhere), std::vector<Place>(calls.size(), kNowhere),
+              in_order(ranges)};
   const auto call_order = in_order(calls);
   Open open(ranges);
   auto call = call_order.begin();
@@ -56,7 +55,7 @@ Nesting nest(const Trace& trace) {
     out.range_of_call[*call] = open.innermost();
     ++call;
   };
-  for (const auto range : range_order) {
+  for (const auto range : out.range_order) {
     const auto lane = ranges.lane[range];
     const auto start = ranges.start_ns[range];
     while (call != call_order.end() &&
@@ -67,37 +66,6 @@ Nesting nest(const Trace& trace) {
     open.enter(range);
   }
   while (call != call_order.end()) take_call();
-  return out;
-}
-
-std::vector<Place> calls_of_kernels(const Trace& trace) {
-  struct Key {
-    std::int64_t process;
-    std::int64_t correlation;
-    bool operator==(const Key&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Key& key) const {
-      return std::hash<std::int64_t>()(key.correlation * 0x9E3779B97F4A7C15LL + key.process);
-    }
-  };
-  std::unordered_map<Key, Place, Hash> launched;
-  const auto& calls = trace.calls;
-  launched.reserve(calls.size() * 2);
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (calls.correlation[i] == 0) continue;
-    // Of several calls of one correlation (runtime and driver) the outer one, which the program made, begins first.
-    for (const auto process : {trace.thread_lanes[calls.lane[i]].process, std::int64_t{0}}) {
-      const auto [found, is_new] = launched.try_emplace({process, calls.correlation[i]}, static_cast<Place>(i));
-      if (!is_new && calls.start_ns[i] < calls.start_ns[found->second]) found->second = static_cast<Place>(i);
-    }
-  }
-  const auto& kernels = trace.kernels;
-  std::vector<Place> out(kernels.size(), kNowhere);
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const auto found = launched.find({trace.gpu_lanes[kernels.lane[i]].process, kernels.correlation[i]});
-    if (kernels.correlation[i] != 0 && found != launched.end()) out[i] = found->second;
-  }
   return out;
 }
 

@@ -17,13 +17,10 @@ inline constexpr Place kNowhere = std::numeric_limits<Place>::max();
 struct Nesting {
   std::vector<Place> parent_of_range;  ///< into Trace::ranges, one each
   std::vector<Place> range_of_call;    ///< into Trace::ranges, one for each of Trace::calls
+  std::vector<Place> range_order;      ///< of Trace::ranges: by thread, then by time, what encloses before what it does
 };
 
 /// Of ranges that begin together the longer one encloses the other; of equal ones that which comes first in the file.
 [[nodiscard]] Nesting nest(const Trace& trace);
-
-/// The call that launched each kernel, into Trace::calls: that of the same correlation in the same process, or in any
-/// where the file does not tell the process of GPU work. One for each of Trace::kernels.
-[[nodiscard]] std::vector<Place> calls_of_kernels(const Trace& trace);
 
 }  // namespace ridgeline::trace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/nsys_import.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <unordered_map>
 #include <utility>
@@ -48,6 +50,24 @@ std::string_view name_in(const Names& names, std::int64_t number, std::string_vi
 /// globalTid and globalPid: the process in bits 24 to 47, the thread below.
 std::int64_t process_of(std::int64_t global) { return (global >> 24) & 0xFFFFFF; }
 ThreadLane thread_of(std::int64_t global) { return {process_of(global), global & 0xFFFFFF}; }
+
+/// A range of torch.autograd.profiler.emit_nvtx: "aten::mul, seq = 45328, op_id = 990726, sizes = [...]".
+struct EmittedOperation {
+  std::string_view name;
+  std::int64_t sequence = -1;
+};
+std::optional<EmittedOperation> emitted_operation(std::string_view text) {
+  constexpr std::string_view kSequence = ", seq = ";
+  const auto sequence = text.find(kSequence);
+  const auto end = std::min(sequence, std::min(text.find(", op_id = "), text.find(", sizes = ")));
+  if (end == std::string_view::npos) return std::nullopt;
+  EmittedOperation out{text.substr(0, end)};
+  if (sequence != std::string_view::npos) {
+    const auto digits = text.substr(sequence + kSequence.size());
+    std::from_chars(digits.data(), digits.data() + digits.size(), out.sequence);
+  }
+  return out;
+}
 
 std::int32_t small(std::int64_t number) {
   return number > std::numeric_limits<std::int32_t>::max() || number < std::numeric_limits<std::int32_t>::min()
@@ -214,11 +234,14 @@ class NsysReader {
       if (!more) return {};
       const auto type = rows.integer_or(3, kPushPop);
       if (type != kPushPop && type != kStartEnd) continue;
-      const auto name = [&] {
-        const auto text = rows.text(4);
-        return text.empty() ? string(rows.integer(5)) : trace_.strings.id(text);
-      };
-      add_range(rows, name, RangeKind::annotation);
+      const auto own = rows.text(4);
+      const auto text = own.empty() ? trace_.strings.text(string(rows.integer(5))) : own;
+      if (const auto operation = emitted_operation(text))
+        add_range(
+            rows, [&] { return trace_.strings.id(operation->name); }, RangeKind::operation, operation->sequence);
+      else
+        add_range(
+            rows, [&] { return trace_.strings.id(text); }, RangeKind::annotation);
     }
   }
 
@@ -233,13 +256,13 @@ class NsysReader {
   }
 
   template <typename Name>
-  void add_range(const SqliteRows& rows, Name name, RangeKind kind) {
+  void add_range(const SqliteRows& rows, Name name, RangeKind kind, std::int64_t sequence = -1) {
     auto& ranges = trace_.ranges;
     if (!put(
             ranges, rows, name, [&] { return thread_lane(rows); }, 0))
       return;
     ranges.kind.push_back(kind);
-    ranges.sequence.push_back(-1);
+    ranges.sequence.push_back(sequence);
     ranges.forward_thread.push_back(0);
   }
 

@@ -3,6 +3,7 @@
 
 #include "trace/import/event_batches.hpp"
 #include "trace/import/json_values.hpp"
+#include "trace/import/node_flops.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -21,7 +22,29 @@ struct NodeEvent : ChromeEvent {
   std::int64_t activation_bytes = -1;
   std::int64_t parameter_bytes = -1;
   std::int64_t output_bytes = -1;
+  Shapes inputs;
+  Shapes outputs;
 };
+
+/// [{"float":[1,3,224,224]}, ...].
+void read_shapes(ondemand::value& value, Shapes& shapes) {
+  ondemand::array tensors;
+  if (value.get_array().get(tensors) != simdjson::SUCCESS) return;
+  for (auto tensor : tensors) {
+    auto& shape = shapes.emplace_back();
+    ondemand::object typed;
+    if (tensor.get_object().get(typed) != simdjson::SUCCESS) continue;
+    for (auto field : typed) {
+      ondemand::array dimensions;
+      if (field.value().get_array().get(dimensions) != simdjson::SUCCESS) continue;
+      for (auto dimension : dimensions) {
+        std::int64_t extent = -1;
+        if (dimension.get_int64().get(extent) != simdjson::SUCCESS) break;
+        shape.push_back(extent);
+      }
+    }
+  }
+}
 
 void read_argument_of_node(std::string_view key, ondemand::value& value, NodeEvent& event) {
   if (key == "op_name")
@@ -34,6 +57,10 @@ void read_argument_of_node(std::string_view key, ondemand::value& value, NodeEve
     event.parameter_bytes = whole_or_text(value).value_or(-1);
   else if (key == "output_size")
     event.output_bytes = whole_or_text(value).value_or(-1);
+  else if (key == "input_type_shape")
+    read_shapes(value, event.inputs);
+  else if (key == "output_type_shape")
+    read_shapes(value, event.outputs);
 }
 
 void add_event(const NodeEvent& event, Trace& trace) {
@@ -55,6 +82,7 @@ void add_event(const NodeEvent& event, Trace& trace) {
     nodes.activation_bytes.push_back(event.activation_bytes);
     nodes.parameter_bytes.push_back(event.parameter_bytes);
     nodes.output_bytes.push_back(event.output_bytes);
+    nodes.flops.push_back(node_flops(event.operation, event.inputs, event.outputs));
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trace/analysis/launches.hpp"
+
 namespace ridgeline::trace {
 namespace {
 
@@ -65,11 +67,11 @@ TEST_F(NestingTest, kernels_find_the_call_of_their_process) {
   kernel(8, 1);
   kernel(0, 1);
   call(0, 0);
-  EXPECT_EQ(calls_of_kernels(trace_), (std::vector<Place>{runtime, other, kNowhere, kNowhere}));
+  EXPECT_EQ(Launches(trace_).calls_of(trace_.kernels), (std::vector<Place>{runtime, other, kNowhere, kNowhere}));
   EXPECT_NE(driver, runtime);
   trace_.kernels = {};
   kernel(7, 0);
-  EXPECT_EQ(calls_of_kernels(trace_).at(0), other) << "the process of the kernel is not known";
+  EXPECT_EQ(Launches(trace_).calls_of(trace_.kernels).at(0), other) << "the process of the kernel is not known";
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/profile.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace ridgeline::schema {
+
+RL_DEFINE_JSON(ProfileRequest, RL_RUN_REQUEST, files)
+RL_DEFINE_JSON(ProfileSource, path, tool, bytes, events)
+RL_DEFINE_JSON(ProfileIdle, cause, gaps, total_ns, longest_ns, places)
+RL_DEFINE_JSON(ProfileDevice, process, device, name, multiprocessors, kernels, span_ns, busy_ns, kernel_ns, copy_ns,
+               both_ns, streams, critical_stream, critical_ns, collective_ns, exposed_ns, idle)
+RL_DEFINE_JSON(ProfileKernel, name, module, calls, total_ns, least_ns, most_ns, grid, block, registers, shared_bytes,
+               bytes, metrics)
+RL_DEFINE_JSON(ProfileNode, name, operation, provider, module, calls, total_ns, bytes, flops)
+RL_DEFINE_JSON(ProfileModule, path, name, parent, kind, calls, host_self_ns, host_total_ns, gpu_self_ns, gpu_total_ns,
+               backward_ns, kernels, bytes, flops, step_ns, step_bytes)
+RL_DEFINE_JSON(ProfileStep, name, start_ns, duration_ns, work_ns, kernels)
+RL_DEFINE_JSON(ProfileFinding, rule, title, module, evidence, saving_ns, saving_share, computed, advice, code)
+RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, modules, step_name, steps, span_ns, missing)
+RL_DEFINE_JSON(ProfileRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,
+               sources, trials, notes, tables, findings)
+
+Run to_run(const ProfileRun& run) {
+  RunLine line;
+  for (const auto& source : run.sources)
+    line.subject += (line.subject.empty() ? "" : " ") + std::filesystem::path(source.path).filename().string();
+  const auto& tables = run.tables;
+  if (!tables.devices.empty()) line.device = tables.devices.front().name;
+  line.objective = "time";
+  if (!run.findings.empty()) {
+    line.decision = "change";
+    line.answer = run.findings.front().title;
+    line.value = run.findings.front().saving_share;
+  } else {
+    line.decision = "keep";
+    line.answer = "nothing to gain was found";
+  }
+  return wrap_run(ProfileRun::kLayout, run, std::move(line));
+}
+
+}  // namespace ridgeline::schema

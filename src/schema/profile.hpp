@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.hpp"
+#include "schema/environment.hpp"
+#include "schema/run.hpp"
+#include "schema/run_request.hpp"
+
+namespace ridgeline::schema {
+
+/// What a `ridgeline profile` was asked for, as it is stored.
+struct ProfileRequest : RunRequest {
+  std::vector<std::string> files;  ///< that were imported
+};
+RL_DECLARE_JSON(ProfileRequest)
+
+/// A file or a program that the events come from.
+struct ProfileSource {
+  std::string path;
+  std::string tool;  ///< "PyTorch profiler", "Nsight Systems", "Nsight Compute", "ONNX Runtime"
+  std::int64_t bytes = 0;
+  std::int64_t events = 0;
+};
+RL_DECLARE_JSON(ProfileSource)
+
+/// Why a GPU did nothing for a while, by what the thread did that launched the next piece of work.
+enum class IdleCause {
+  launch,        ///< it was on its way to the next launch: Python, the framework, the launch itself
+  sync,          ///< it had waited for the GPU, and began to launch again only then
+  data_loading,  ///< it waited for the next batch
+  allocation,    ///< cudaMalloc, cudaFree and the like
+  compilation,   ///< code was compiled or loaded
+  profiler,      ///< the profiler's own work
+  queue,         ///< the work had been launched in time and waited on the GPU
+  unknown,       ///< the trace has no launch of that work
+};
+
+struct ProfileIdle {
+  IdleCause cause = IdleCause::unknown;
+  std::int64_t gaps = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t longest_ns = 0;
+  /// Where the program was, the longest in total first, at most five: "train.py(41): step" or a module, and nanoseconds.
+  std::vector<std::pair<std::string, std::int64_t>> places;
+};
+RL_DECLARE_JSON(ProfileIdle)
+
+/// What a GPU of a process did between its first and its last piece of work. Times in nanoseconds; kernel_ns, copy_ns
+/// and busy_ns count work that overlaps once.
+struct ProfileDevice {
+  std::int64_t process = 0;
+  std::int32_t device = 0;
+  std::string name;  ///< "" where the trace does not tell
+  std::int32_t multiprocessors = 0;
+  std::int64_t kernels = 0;
+  std::int64_t span_ns = 0;
+  std::int64_t busy_ns = 0;
+  std::int64_t kernel_ns = 0;
+  std::int64_t copy_ns = 0;
+  std::int64_t both_ns = 0;  ///< a kernel ran while memory was copied or set
+  std::int64_t streams = 0;
+  std::int64_t critical_stream = 0;  ///< the one that was busy longest
+  std::int64_t critical_ns = 0;      ///< how long it was
+  std::int64_t collective_ns = 0;    ///< kernels of NCCL ran
+  std::int64_t exposed_ns = 0;       ///< ... and no other kernel
+  std::vector<ProfileIdle> idle;     ///< sums to span_ns - busy_ns
+};
+RL_DECLARE_JSON(ProfileDevice)
+
+/// All launches of one kernel by its name, or all copies of one kind. Times in nanoseconds on the GPU.
+struct ProfileKernel {
+  std::string name;
+  std::string module;  ///< that most of its time belongs to; "" where none
+  std::int64_t calls = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t least_ns = 0;
+  std::int64_t most_ns = 0;
+  std::array<std::int32_t, 3> grid{};  ///< of the longest launch
+  std::array<std::int32_t, 3> block{};
+  std::int32_t registers = 0;
+  std::int32_t shared_bytes = 0;
+  std::int64_t bytes = -1;                ///< DRAM, all launches together; of copies what they copied; -1: unknown
+  std::map<std::string, double> metrics;  ///< of hardware counters, means over the launches that have them
+};
+RL_DECLARE_JSON(ProfileKernel)
+
+/// Nodes of an ONNX model of one name. Times in nanoseconds on the host.
+struct ProfileNode {
+  std::string name;
+  std::string operation;  ///< "Conv"
+  std::string provider;   ///< "CPUExecutionProvider"
+  std::string module;     ///< path of the row of the tree that it stands in
+  std::int64_t calls = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t bytes = -1;  ///< read and written by all calls, from the shapes; -1: unknown
+  std::int64_t flops = -1;  ///< likewise
+};
+RL_DECLARE_JSON(ProfileNode)
+
+enum class ModuleKind {
+  root,
+  module,        ///< nn.Module, a range of the user, a part of an ONNX path
+  operation,     ///< of the framework
+  node,          ///< of an ONNX model
+  unattributed,  ///< work whose launch, or whose launch's place, is not in the trace
+};
+
+/// A row of the module tree. Self: without the rows below it. Times in nanoseconds, sums over all calls; on the host of
+/// threads beside each other each counts.
+struct ProfileModule {
+  std::string path;  ///< names from the outermost, joined by "/"; "" of the root
+  std::string name;
+  int parent = -1;  ///< place in ProfileRun::modules; -1 of the root
+  ModuleKind kind = ModuleKind::root;
+  std::int64_t calls = 0;
+  std::int64_t host_self_ns = 0;
+  std::int64_t host_total_ns = 0;
+  std::int64_t gpu_self_ns = 0;
+  std::int64_t gpu_total_ns = 0;
+  std::int64_t backward_ns = 0;  ///< of gpu_total_ns: launched by the backward pass
+  std::int64_t kernels = 0;      ///< in total
+  std::int64_t bytes = -1;       ///< in total; -1: unknown
+  std::int64_t flops = -1;
+  std::vector<std::int64_t> step_ns;     ///< total time in each step, of the GPU, or of the host without one
+  std::vector<std::int64_t> step_bytes;  ///< empty: unknown
+};
+RL_DECLARE_JSON(ProfileModule)
+
+/// An iteration of a training, a request, a Run() call.
+struct ProfileStep {
+  std::string name;
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;  ///< on the host
+  std::int64_t work_ns = 0;      ///< of the GPUs, sum over what it launched; without a GPU of the nodes
+  std::int64_t kernels = 0;
+};
+RL_DECLARE_JSON(ProfileStep)
+
+struct ProfileFinding {
+  std::string rule;   ///< "launch-bound"
+  std::string title;  ///< for people, with the main number
+  std::string module;
+  std::vector<std::string> evidence;  ///< rows, bytes or gaps, each a line
+  std::int64_t saving_ns = 0;         ///< predicted, of the whole trace
+  double saving_share = 0;            ///< of the time that the trace spans
+  std::string computed;               ///< how the saving was
+  std::string advice;                 ///< one sentence
+  std::string code;                   ///< what to write; "" where there is nothing to
+};
+RL_DECLARE_JSON(ProfileFinding)
+
+/// What a trace tells, without its events.
+struct ProfileTables {
+  std::vector<ProfileDevice> devices;
+  std::vector<ProfileKernel> kernels;  ///< longest in total first
+  std::vector<ProfileKernel> copies;   ///< likewise; sets of memory among them
+  std::vector<ProfileNode> nodes;      ///< likewise
+  std::vector<ProfileModule> modules;  ///< the root first, parents before children
+  std::string step_name;               ///< what the steps are: "ProfilerStep", "model_run"; "" without any
+  std::vector<ProfileStep> steps;
+  std::int64_t span_ns = 0;              ///< from the first to the last event that counts
+  std::vector<std::string> missing;      ///< what the trace lacks, each with the flag that records it
+};
+RL_DECLARE_JSON(ProfileTables)
+
+/// One `ridgeline profile` as recorded: every table, finding and report can be rebuilt from it.
+struct ProfileRun {
+  static constexpr RunLayout kLayout{"profile", "settings", "findings"};
+
+  std::string id;
+  std::string command_line;
+  std::string started_utc;
+  std::string finished_utc;
+  double duration_s = 0;
+  bool interrupted = false;
+  ProfileRequest request;
+  std::optional<Environment> environment;  ///< of what was recorded here
+  std::vector<ProfileSource> sources;
+  std::vector<RunTrial> trials;  ///< none so far
+  std::vector<std::string> notes;
+  ProfileTables tables;
+  std::vector<ProfileFinding> findings;  ///< largest predicted saving first
+};
+RL_DECLARE_JSON(ProfileRun)
+
+[[nodiscard]] Run to_run(const ProfileRun& run);
+
+}  // namespace ridgeline::schema
+
+template <>
+struct ridgeline::base::EnumNames<ridgeline::schema::IdleCause> {
+  using enum schema::IdleCause;
+  static constexpr std::array names{
+      std::pair{launch, "launch"},         std::pair{sync, "sync"},         std::pair{data_loading, "data_loading"},
+      std::pair{allocation, "allocation"}, std::pair{compilation, "compilation"}, std::pair{profiler, "profiler"},
+      std::pair{queue, "queue"},           std::pair{unknown, "unknown"}};
+};
+template <>
+struct ridgeline::base::EnumNames<ridgeline::schema::ModuleKind> {
+  using enum schema::ModuleKind;
+  static constexpr std::array names{std::pair{root, "root"}, std::pair{module, "module"},
+                                    std::pair{operation, "operation"}, std::pair{node, "node"},
+                                    std::pair{unattributed, "unattributed"}};
+};

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "trace/analysis/gaps.hpp"
+#include "trace/analysis/launches.hpp"
+#include "trace/analysis/modules.hpp"
+#include "trace/analysis/nesting.hpp"
+#include "trace/analysis/steps.hpp"
+#include "trace/trace.hpp"
+
+namespace ridgeline::trace {
+
+/// Work of a GPU by its place in the program.
+struct PlacedWork {
+  std::vector<Place> call;  ///< into Trace::calls, one for each of the work; kNowhere: unknown
+  std::vector<Place> row;   ///< into Attribution::rows
+  std::vector<Place> step;  ///< into Steps::steps: in which it was launched; kNowhere: in none
+};
+
+/// A trace with all that follows from its events one by one: what tables and findings are made of.
+struct AnalysedTrace {
+  explicit AnalysedTrace(const Trace& of);
+
+  const Trace& trace;
+  Nesting nesting;
+  Launches launches;
+  Steps steps;
+  Attribution attribution;
+  PlacedWork kernels;
+  PlacedWork copies;
+  PlacedWork sets;
+  std::vector<Gap> gaps;
+  std::vector<double> kernel_bytes;  ///< DRAM, of each kernel by a profiler's counters; empty: of none; NaN: unknown
+
+  /// Launched by the backward pass.
+  [[nodiscard]] bool is_backward(Place call) const {
+    const auto range = call == kNowhere ? kNowhere : nesting.range_of_call[call];
+    return range != kNowhere && attribution.is_backward[range];
+  }
+
+ private:
+  [[nodiscard]] PlacedWork place(const Spans& work) const;
+};
+
+}  // namespace ridgeline::trace

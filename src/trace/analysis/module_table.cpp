@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/module_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ridgeline::trace {
+namespace {
+
+class Rows {
+ public:
+  explicit Rows(const AnalysedTrace& analysed)
+      : analysed_(analysed), rows_(analysed.attribution.rows.size()), steps_(analysed.steps.steps.size()) {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const auto& from = analysed.attribution.rows[i];
+      auto& row = rows_[i];
+      row.name = from.name;
+      row.kind = from.kind;
+      row.parent = from.parent == kNowhere ? -1 : static_cast<int>(from.parent);
+      row.path = row.parent <= 0 ? from.name : rows_[from.parent].path + "/" + from.name;
+      row.step_ns.assign(steps_, 0);
+    }
+  }
+
+  std::vector<schema::ProfileModule> fill() {
+    add_host_times();
+    add_work(analysed_.trace.kernels, analysed_.kernels, true);
+    add_work(analysed_.trace.copies, analysed_.copies, false);
+    add_work(analysed_.trace.sets, analysed_.sets, false);
+    add_nodes();
+    roll_up();
+    return std::move(rows_);
+  }
+
+ private:
+  void add_host_times() {
+    const auto& ranges = analysed_.trace.ranges;
+    const auto& attribution = analysed_.attribution;
+    const auto& parents = analysed_.nesting.parent_of_range;
+    for (Place range = 0; range < ranges.size(); ++range) {
+      if (!attribution.opens_row[range]) continue;
+      auto& row = rows_[attribution.row_of_range[range]];
+      row.host_self_ns += ranges.duration_ns[range];
+      // A backward operation is no call of the module whose gradient it computes.
+      row.calls += attribution.is_backward[range] ? 0 : 1;
+      auto above = parents[range];
+      while (above != kNowhere && !attribution.opens_row[above]) above = parents[above];
+      if (above != kNowhere) rows_[attribution.row_of_range[above]].host_self_ns -= ranges.duration_ns[range];
+    }
+  }
+
+  void add_work(const Spans& work, const PlacedWork& placed, bool kernels) {
+    const auto& bytes = analysed_.kernel_bytes;
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      const auto at = placed.row[i];
+      if (at == kNowhere) continue;
+      auto& row = rows_[at];
+      row.gpu_self_ns += work.duration_ns[i];
+      row.kernels += kernels ? 1 : 0;
+      if (analysed_.is_backward(placed.call[i])) row.backward_ns += work.duration_ns[i];
+      const auto step = placed.step[i];
+      if (step != kNowhere) row.step_ns[step] += work.duration_ns[i];
+      if (kernels && !bytes.empty() && !std::isnan(bytes[i])) add_bytes(row, std::llround(bytes[i]), step);
+    }
+  }
+
+  void add_nodes() {
+    const auto& nodes = analysed_.trace.nodes;
+    const bool has_gpu = analysed_.trace.kernels.size() > 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      auto& row = rows_[analysed_.attribution.row_of_node[i]];
+      row.host_self_ns += nodes.duration_ns[i];
+      ++row.calls;
+      const auto step = analysed_.steps.at(nodes.start_ns[i]);
+      if (!has_gpu && step != kNowhere) row.step_ns[step] += nodes.duration_ns[i];
+      if (nodes.bytes(i) >= 0) add_bytes(row, nodes.bytes(i), step);
+      if (nodes.flops[i] >= 0) row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
+    }
+  }
+
+  void add_bytes(schema::ProfileModule& row, std::int64_t bytes, Place step) const {
+    row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
+    if (step == kNowhere) return;
+    row.step_bytes.resize(steps_);
+    row.step_bytes[step] += bytes;
+  }
+
+  void roll_up() {
+    for (auto& row : rows_) {
+      row.host_total_ns = row.host_self_ns;
+      row.gpu_total_ns = row.gpu_self_ns;
+    }
+    for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
+      if (row->parent < 0) continue;
+      auto& parent = rows_[static_cast<std::size_t>(row->parent)];
+      parent.host_total_ns += row->host_total_ns;
+      parent.gpu_total_ns += row->gpu_total_ns;
+      parent.backward_ns += row->backward_ns;
+      parent.kernels += row->kernels;
+      if (row->bytes >= 0) parent.bytes = std::max<std::int64_t>(parent.bytes, 0) + row->bytes;
+      if (row->flops >= 0) parent.flops = std::max<std::int64_t>(parent.flops, 0) + row->flops;
+      for (std::size_t step = 0; step < steps_; ++step) parent.step_ns[step] += row->step_ns[step];
+      if (row->step_bytes.empty()) continue;
+      parent.step_bytes.resize(steps_);
+      for (std::size_t step = 0; step < steps_; ++step) parent.step_bytes[step] += row->step_bytes[step];
+    }
+  }
+
+  const AnalysedTrace& analysed_;
+  std::vector<schema::ProfileModule> rows_;
+  std::size_t steps_;
+};
+
+}  // namespace
+
+std::vector<schema::ProfileModule> module_rows(const AnalysedTrace& analysed) { return Rows(analysed).fill(); }
+
+}  // namespace ridgeline::trace

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/modules.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "trace/analysis/node_paths.hpp"
+#include "trace/analysis/range_names.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+using schema::ModuleKind;
+
+/// For each backward operation the forward one of the same sequence number. A number is shared by an operation, what it
+/// calls, and what ran before it without a gradient; the last of them to begin is the one with the gradient.
+class ForwardOperations {
+ public:
+  explicit ForwardOperations(const Trace& trace) : trace_(trace) {
+    const auto& ranges = trace.ranges;
+    for (Place place = 0; place < ranges.size(); ++place) {
+      if (ranges.kind[place] != RangeKind::operation || ranges.sequence[place] < 0 || is_backward(trace, place)) continue;
+      auto& of_threads = forward_[{process_of(place), ranges.sequence[place]}];
+      const auto lane = ranges.lane[place];
+      const auto found = std::find_if(of_threads.begin(), of_threads.end(),
+                                      [&](const auto other) { return ranges.lane[other] == lane; });
+      if (found == of_threads.end())
+        of_threads.push_back(place);
+      else if (ranges.start_ns[place] >= ranges.start_ns[*found])
+        *found = place;
+    }
+    vote();
+  }
+
+  [[nodiscard]] Place of(Place backward) const {
+    const auto found = forward_.find({process_of(backward), trace_.ranges.sequence[backward]});
+    if (trace_.ranges.sequence[backward] < 0 || found == forward_.end()) return kNowhere;
+    const auto& candidates = found->second;
+    const auto lane = lanes_.find(thread_of(backward));
+    if (lane != lanes_.end())
+      for (const auto candidate : candidates)
+        if (trace_.ranges.lane[candidate] == lane->second) return candidate;
+    return candidates.front();
+  }
+
+ private:
+  using Thread = std::pair<std::int64_t, std::int64_t>;  // process, and the profiler's own number of the thread
+
+  [[nodiscard]] std::int64_t process_of(Place range) const {
+    return trace_.thread_lanes[trace_.ranges.lane[range]].process;
+  }
+  [[nodiscard]] Thread thread_of(Place backward) const {
+    return {process_of(backward), trace_.ranges.forward_thread[backward]};
+  }
+
+  /// Backward operations name their forward thread by a number of the profiler's own: it is the thread that has most of
+  /// the sequence numbers.
+  void vote() {
+    std::map<std::pair<Thread, LaneId>, std::size_t> votes;
+    for (Place place = 0; place < trace_.ranges.size(); ++place) {
+      if (!is_backward(trace_, place)) continue;
+      const auto found = forward_.find({process_of(place), trace_.ranges.sequence[place]});
+      if (found == forward_.end()) continue;
+      for (const auto candidate : found->second) ++votes[{thread_of(place), trace_.ranges.lane[candidate]}];
+    }
+    std::map<Thread, std::size_t> best;
+    for (const auto& [who, count] : votes)
+      if (auto& most = best[who.first]; count > most) {
+        most = count;
+        lanes_[who.first] = who.second;
+      }
+  }
+
+  struct Hash {
+    std::size_t operator()(const std::pair<std::int64_t, std::int64_t>& key) const {
+      return std::hash<std::int64_t>()(static_cast<std::int64_t>(
+          static_cast<std::uint64_t>(key.second) * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(key.first)));
+    }
+  };
+  const Trace& trace_;
+  std::unordered_map<std::pair<std::int64_t, std::int64_t>, std::vector<Place>, Hash> forward_;
+  std::map<Thread, LaneId> lanes_;
+};
+
+class Attributor {
+ public:
+  Attributor(const Trace& trace, const Nesting& nesting, const Launches& launches, const Steps& steps)
+      : trace_(trace), nesting_(nesting), launches_(launches), forward_(trace) {
+    out_.rows.push_back({});
+    out_.row_of_range.assign(trace.ranges.size(), 0);
+    out_.opens_row.assign(trace.ranges.size(), false);
+    out_.is_backward.assign(trace.ranges.size(), false);
+    is_step_.assign(trace.ranges.size(), false);
+    if (steps.numbered || steps.name == kModelRun)
+      for (const auto& step : steps.steps) is_step_[step.range] = true;
+  }
+
+  Attribution attribute() {
+    mark_backward();
+    for (const auto range : nesting_.range_order)
+      if (!out_.is_backward[range]) place(range);
+    // A forward pass that is computed again within the backward pass comes before what needs it.
+    std::vector<Place> backward;
+    for (const auto range : nesting_.range_order)
+      if (out_.is_backward[range]) backward.push_back(range);
+    std::stable_sort(backward.begin(), backward.end(), [&](Place one, Place other) {
+      return trace_.ranges.start_ns[one] < trace_.ranges.start_ns[other];
+    });
+    for (const auto range : backward) place(range);
+    place_nodes();
+    if (has_unplaced_work()) {
+      out_.unattributed = static_cast<Place>(out_.rows.size());
+      out_.rows.push_back({0, "(unattributed)", ModuleKind::unattributed});
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void mark_backward() {
+    for (const auto range : nesting_.range_order) {
+      const auto parent = nesting_.parent_of_range[range];
+      out_.is_backward[range] = is_backward(trace_, range) || (parent != kNowhere && out_.is_backward[parent]);
+    }
+  }
+
+  Place child(Place parent, std::string name, ModuleKind kind) {
+    const auto [found, is_new] =
+        children_.try_emplace({parent, kind, std::move(name)}, static_cast<Place>(out_.rows.size()));
+    if (is_new) out_.rows.push_back({parent, std::get<2>(found->first), kind});
+    return found->second;
+  }
+
+  void open(Place range, Place row) {
+    out_.row_of_range[range] = row;
+    out_.opens_row[range] = true;
+  }
+
+  void place(Place range) {
+    const auto parent = nesting_.parent_of_range[range];
+    const auto above = parent == kNowhere ? Place{0} : out_.row_of_range[parent];
+    out_.row_of_range[range] = above;
+    const auto name = trace_.strings.text(trace_.ranges.name[range]);
+    switch (trace_.ranges.kind[range]) {
+      case RangeKind::python:
+        if (is_module_call(name)) open(range, child(above, std::string(module_name(name)), ModuleKind::module));
+        return;
+      case RangeKind::annotation:
+        if (!is_step_[range] && !is_profiler_step(name))
+          open(range, child(above, annotation_name(name), ModuleKind::module));
+        return;
+      case RangeKind::operation: place_operation(range, above, name); return;
+      case RangeKind::overhead: return;
+    }
+  }
+
+  void place_operation(Place range, Place above, std::string_view name) {
+    if (is_backward(trace_, range)) {
+      if (const auto forward = forward_.of(range); forward != kNowhere) {
+        const auto row = out_.row_of_range[forward];
+        const bool again = row == above;  // the operation of an engine's node, within it
+        out_.row_of_range[range] = row;
+        out_.opens_row[range] = !again;
+        return;
+      }
+    }
+    if (out_.rows[above].kind == ModuleKind::operation) return;  // called by another
+    open(range, child(above, std::string(name), ModuleKind::operation));
+  }
+
+  void place_nodes() {
+    const auto& nodes = trace_.nodes;
+    out_.row_of_node.assign(nodes.size(), 0);
+    if (nodes.size() == 0) return;
+    const NodePaths paths(trace_);
+    std::unordered_map<NameId, Place> known;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const auto [found, is_new] = known.try_emplace(nodes.name[i], 0);
+      if (is_new) {
+        Place row = 0;
+        const auto path = paths.of(nodes.name[i]);
+        for (const auto& part : path.modules) row = child(row, part, ModuleKind::module);
+        found->second = child(row, path.leaf, ModuleKind::node);
+      }
+      out_.row_of_node[i] = found->second;
+    }
+  }
+
+  [[nodiscard]] bool has_unplaced_work() const {
+    for (const Spans* work : {static_cast<const Spans*>(&trace_.kernels), static_cast<const Spans*>(&trace_.copies),
+                              static_cast<const Spans*>(&trace_.sets)})
+      for (const auto call : launches_.calls_of(*work))
+        if (call == kNowhere || nesting_.range_of_call[call] == kNowhere ||
+            out_.row_of_range[nesting_.range_of_call[call]] == 0)
+          return true;
+    return false;
+  }
+
+  const Trace& trace_;
+  const Nesting& nesting_;
+  const Launches& launches_;
+  ForwardOperations forward_;
+  Attribution out_;
+  std::vector<bool> is_step_;
+  std::map<std::tuple<Place, ModuleKind, std::string>, Place> children_;
+};
+
+}  // namespace
+
+Place Attribution::row_of_launch(Place call, const Nesting& nesting) const {
+  if (call == kNowhere) return unattributed;
+  const auto range = nesting.range_of_call[call];
+  const auto row = range == kNowhere ? Place{0} : row_of_range[range];
+  return row == 0 ? unattributed : row;
+}
+
+Attribution attribute(const Trace& trace, const Nesting& nesting, const Launches& launches, const Steps& steps) {
+  return Attributor(trace, nesting, launches, steps).attribute();
+}
+
+std::string path_of(const Attribution& attribution, Place row) {
+  std::string path;
+  for (auto at = row; at != kNowhere && at != 0; at = attribution.rows[at].parent)
+    path = path.empty() ? attribution.rows[at].name : attribution.rows[at].name + "/" + path;
+  return path;
+}
+
+}  // namespace ridgeline::trace

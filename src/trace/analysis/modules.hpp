@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schema/profile.hpp"
+#include "trace/analysis/launches.hpp"
+#include "trace/analysis/nesting.hpp"
+#include "trace/analysis/steps.hpp"
+#include "trace/trace.hpp"
+
+namespace ridgeline::trace {
+
+/// A row of the module tree.
+struct ModuleRow {
+  Place parent = kNowhere;  ///< into Attribution::rows; kNowhere of the root, which is the first
+  std::string name;
+  schema::ModuleKind kind = schema::ModuleKind::root;
+};
+
+/// Where in the program events belong: modules, annotations and the outermost operations below them. Calls of one
+/// module from one place share a row. What the backward pass did belongs to the operation whose gradient it computes,
+/// found by autograd's sequence number.
+struct Attribution {
+  std::vector<ModuleRow> rows;  ///< parents before children
+  std::vector<Place> row_of_range;
+  std::vector<bool> opens_row;    ///< of a range: it is a call of its row, rather than something within
+  std::vector<bool> is_backward;  ///< of a range: it belongs to the backward pass
+  std::vector<Place> row_of_node;  ///< of Trace::nodes
+  Place unattributed = kNowhere;   ///< kNowhere: there is none
+
+  /// The row for work that a call launched, itself into Trace::calls.
+  [[nodiscard]] Place row_of_launch(Place call, const Nesting& nesting) const;
+};
+
+[[nodiscard]] Attribution attribute(const Trace& trace, const Nesting& nesting, const Launches& launches,
+                                    const Steps& steps);
+
+/// "encoder/layer 3/aten::mm"; "" of the root.
+[[nodiscard]] std::string path_of(const Attribution& attribution, Place row);
+
+}  // namespace ridgeline::trace

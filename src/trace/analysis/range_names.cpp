@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/range_names.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+constexpr std::string_view kStepPrefix = "ProfilerStep#";
+constexpr std::string_view kModulePrefix = "nn.Module: ";
+constexpr std::string_view kBackwardPrefix = "autograd::engine::evaluate_function: ";
+constexpr std::string_view kCompiledGraph = "Call CompiledFxGraph ";
+
+}  // namespace
+
+bool is_profiler_step(std::string_view name) { return name.starts_with(kStepPrefix); }
+
+bool is_module_call(std::string_view name) { return name.starts_with(kModulePrefix); }
+
+std::string_view module_name(std::string_view name) {
+  return is_module_call(name) ? name.substr(kModulePrefix.size()) : name;
+}
+
+bool is_python_line(std::string_view name) {
+  const auto open = name.find(".py(");
+  return open != std::string_view::npos && name.find("): ", open) != std::string_view::npos;
+}
+
+std::string annotation_name(std::string_view name) {
+  if (name.starts_with("## ") && name.ends_with(" ##") && name.size() > 6) name = name.substr(3, name.size() - 6);
+  // Behind it stands a hash of the graph, which nobody can read.
+  if (name.starts_with(kCompiledGraph)) return "compiled graph " + std::string(name.substr(kCompiledGraph.size(), 6));
+  return std::string(name);
+}
+
+bool is_backward(const Trace& trace, Place range) {
+  if (trace.ranges.kind[range] != RangeKind::operation) return false;
+  return trace.ranges.forward_thread[range] > 0 ||
+         trace.strings.text(trace.ranges.name[range]).starts_with(kBackwardPrefix);
+}
+
+}  // namespace ridgeline::trace

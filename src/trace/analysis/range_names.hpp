@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace/analysis/nesting.hpp"
+#include "trace/trace.hpp"
+
+namespace ridgeline::trace {
+
+/// What names of ranges mean: those of the PyTorch profiler and of ONNX Runtime's.
+inline constexpr std::string_view kModelRun = "model_run";
+
+/// "ProfilerStep#6".
+[[nodiscard]] bool is_profiler_step(std::string_view name);
+/// "nn.Module: Conv2d_3", of a Python range.
+[[nodiscard]] bool is_module_call(std::string_view name);
+/// "Conv2d_3" of it.
+[[nodiscard]] std::string_view module_name(std::string_view name);
+/// "train.py(41): step", of a Python range.
+[[nodiscard]] bool is_python_line(std::string_view name);
+/// Of a module's path: "## forward ##" is "forward".
+[[nodiscard]] std::string annotation_name(std::string_view name);
+/// An operation of the backward pass, by its forward thread or its name.
+[[nodiscard]] bool is_backward(const Trace& trace, Place range);
+
+}  // namespace ridgeline::trace

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/analysis/nesting.hpp"
+#include "trace/trace.hpp"
+
+namespace ridgeline::trace {
+
+/// An iteration of a training, a request, a Run() call: a range of one thread.
+struct Step {
+  Place range = kNowhere;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;  ///< not beyond the next one's start
+};
+
+struct Steps {
+  std::string name;         ///< of all, without their numbers: "ProfilerStep", "iteration", "Qwen2Model_0"; "": none
+  std::vector<Step> steps;  ///< in order of time
+  bool numbered = false;    ///< their ranges say which step it is, and nothing about where in the program it is
+
+  /// Into steps: the last that has begun at that moment and not ended; kNowhere: none.
+  [[nodiscard]] Place at(std::int64_t time_ns) const;
+};
+
+/// Of one thread: the profiler's own steps; outermost annotations that differ by their number only; Run() calls of ONNX
+/// Runtime; or, in a trace without a backward pass, calls of the outermost module. At least three, but for those of the
+/// profiler itself.
+[[nodiscard]] Steps find_steps(const Trace& trace, const Nesting& nesting);
+
+}  // namespace ridgeline::trace

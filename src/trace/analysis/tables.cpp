@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "trace/analysis/device_time.hpp"
+#include "trace/analysis/module_table.hpp"
+#include "trace/analysis/range_names.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+using schema::ProfileKernel;
+
+/// A row for each name, the longest in total first; equal ones by their names.
+std::vector<ProfileKernel> by_name(const AnalysedTrace& analysed, const Spans& work, const PlacedWork& placed) {
+  const auto& trace = analysed.trace;
+  std::unordered_map<NameId, std::size_t> known;
+  std::vector<ProfileKernel> rows;
+  std::vector<std::map<Place, std::int64_t>> modules;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    const auto [found, is_new] = known.try_emplace(work.name[i], rows.size());
+    if (is_new) {
+      rows.emplace_back().name = trace.strings.text(work.name[i]);
+      modules.emplace_back();
+    }
+    auto& row = rows[found->second];
+    const auto took = work.duration_ns[i];
+    row.least_ns = row.calls == 0 ? took : std::min(row.least_ns, took);
+    row.most_ns = std::max(row.most_ns, took);
+    row.total_ns += took;
+    ++row.calls;
+    if (placed.row[i] != kNowhere) modules[found->second][placed.row[i]] += took;
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto most = std::max_element(modules[i].begin(), modules[i].end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != modules[i].end() && most->first != analysed.attribution.unattributed)
+      rows[i].module = path_of(analysed.attribution, most->first);
+  }
+  return rows;
+}
+
+void sort_rows(std::vector<ProfileKernel>& rows) {
+  std::sort(rows.begin(), rows.end(), [](const auto& one, const auto& other) {
+    return one.total_ns != other.total_ns ? one.total_ns > other.total_ns : one.name < other.name;
+  });
+}
+
+std::vector<ProfileKernel> kernel_rows(const AnalysedTrace& analysed) {
+  const auto& kernels = analysed.trace.kernels;
+  auto rows = by_name(analysed, kernels, analysed.kernels);
+  std::unordered_map<std::string_view, ProfileKernel*> known;
+  for (auto& row : rows) known[row.name] = &row;
+  std::unordered_map<NameId, std::pair<ProfileKernel*, std::int64_t>> longest;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    auto& [row, most] = longest.try_emplace(kernels.name[i], known.at(analysed.trace.strings.text(kernels.name[i])), -1)
+                            .first->second;
+    if (kernels.duration_ns[i] > most) {
+      most = kernels.duration_ns[i];
+      row->grid = {kernels.grid[i].x, kernels.grid[i].y, kernels.grid[i].z};
+      row->block = {kernels.block[i].x, kernels.block[i].y, kernels.block[i].z};
+      row->registers = kernels.registers[i];
+      row->shared_bytes = kernels.shared_bytes[i];
+    }
+    if (!analysed.kernel_bytes.empty() && !std::isnan(analysed.kernel_bytes[i]))
+      row->bytes = std::max<std::int64_t>(row->bytes, 0) + std::llround(analysed.kernel_bytes[i]);
+  }
+  sort_rows(rows);
+  return rows;
+}
+
+std::vector<ProfileKernel> copy_rows(const AnalysedTrace& analysed) {
+  std::vector<ProfileKernel> out;
+  const auto add = [&](const MemoryWork& work, const PlacedWork& placed) {
+    auto rows = by_name(analysed, work, placed);
+    std::unordered_map<std::string_view, ProfileKernel*> known;
+    for (auto& row : rows) known[row.name] = &row;
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      auto& row = *known.at(analysed.trace.strings.text(work.name[i]));
+      if (work.bytes[i] >= 0) row.bytes = std::max<std::int64_t>(row.bytes, 0) + work.bytes[i];
+    }
+    out.insert(out.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+  };
+  add(analysed.trace.copies, analysed.copies);
+  add(analysed.trace.sets, analysed.sets);
+  sort_rows(out);
+  return out;
+}
+
+constexpr std::size_t kPlaces = 5;  // of idle time
+
+std::vector<schema::ProfileIdle> idle_rows(const AnalysedTrace& analysed, const DeviceTime& of) {
+  std::map<schema::IdleCause, schema::ProfileIdle> by_cause;
+  std::map<schema::IdleCause, std::map<std::string, std::int64_t>> places;
+  for (const auto& gap : analysed.gaps) {
+    if (gap.process != of.process || gap.device != of.device) continue;
+    auto& row = by_cause[gap.cause];
+    row.cause = gap.cause;
+    ++row.gaps;
+    row.total_ns += gap.duration_ns();
+    row.longest_ns = std::max(row.longest_ns, gap.duration_ns());
+    auto place = python_line_of(analysed.trace, analysed.nesting, gap.call);
+    if (place.empty() && gap.call != kNowhere)
+      if (const auto at = analysed.attribution.row_of_launch(gap.call, analysed.nesting);
+          at != analysed.attribution.unattributed)
+        place = path_of(analysed.attribution, at);
+    if (!place.empty()) places[gap.cause][place] += gap.duration_ns();
+  }
+  std::vector<schema::ProfileIdle> rows;
+  for (auto& [cause, row] : by_cause) {
+    row.places.assign(places[cause].begin(), places[cause].end());
+    std::stable_sort(row.places.begin(), row.places.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    if (row.places.size() > kPlaces) row.places.resize(kPlaces);
+    rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+  return rows;
+}
+
+bool is_collective(std::string_view kernel) { return kernel.starts_with("nccl"); }
+
+/// Of kernels of a device: those of NCCL, and all others, as measures of unions.
+void read_collectives(const AnalysedTrace& analysed, schema::ProfileDevice& row) {
+  Intervals collectives;
+  Intervals others;
+  const auto& kernels = analysed.trace.kernels;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const auto& lane = analysed.trace.gpu_lanes[kernels.lane[i]];
+    if (lane.process != row.process || lane.device != row.device) continue;
+    (is_collective(analysed.trace.strings.text(kernels.name[i])) ? collectives : others)
+        .emplace_back(kernels.start_ns[i], kernels.start_ns[i] + kernels.duration_ns[i]);
+  }
+  if (collectives.empty()) return;
+  row.collective_ns = measure_of_union(collectives);
+  const auto other_ns = measure_of_union(others);
+  others.insert(others.end(), collectives.begin(), collectives.end());
+  row.exposed_ns = measure_of_union(others) - other_ns;
+}
+
+void read_streams(const AnalysedTrace& analysed, schema::ProfileDevice& row) {
+  std::map<std::int64_t, Intervals> streams;
+  for (const Spans* work : {static_cast<const Spans*>(&analysed.trace.kernels),
+                            static_cast<const Spans*>(&analysed.trace.copies),
+                            static_cast<const Spans*>(&analysed.trace.sets)})
+    for (std::size_t i = 0; i < work->size(); ++i) {
+      const auto& lane = analysed.trace.gpu_lanes[work->lane[i]];
+      if (lane.process == row.process && lane.device == row.device)
+        streams[lane.stream].emplace_back(work->start_ns[i], work->start_ns[i] + work->duration_ns[i]);
+    }
+  row.streams = static_cast<std::int64_t>(streams.size());
+  for (auto& [stream, busy] : streams)
+    if (const auto ns = measure_of_union(busy); ns > row.critical_ns) {
+      row.critical_ns = ns;
+      row.critical_stream = stream;
+    }
+}
+
+std::vector<schema::ProfileDevice> device_rows(const AnalysedTrace& analysed) {
+  const auto& trace = analysed.trace;
+  std::vector<schema::ProfileDevice> rows;
+  for (const auto& time : device_times(trace)) {
+    schema::ProfileDevice row;
+    row.process = time.process;
+    row.device = time.device;
+    for (const auto& device : trace.devices)
+      if (device.id == time.device) {
+        row.name = device.name;
+        row.multiprocessors = device.multiprocessors;
+      }
+    for (std::size_t i = 0; i < trace.kernels.size(); ++i) {
+      const auto& lane = trace.gpu_lanes[trace.kernels.lane[i]];
+      row.kernels += lane.process == time.process && lane.device == time.device ? 1 : 0;
+    }
+    row.span_ns = time.span_ns;
+    row.busy_ns = time.busy_ns;
+    row.kernel_ns = time.kernel_ns;
+    row.copy_ns = time.copy_ns;
+    row.both_ns = time.both_ns;
+    read_streams(analysed, row);
+    read_collectives(analysed, row);
+    row.idle = idle_rows(analysed, time);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<schema::ProfileNode> node_rows(const AnalysedTrace& analysed) {
+  const auto& nodes = analysed.trace.nodes;
+  std::unordered_map<NameId, std::size_t> known;
+  std::vector<schema::ProfileNode> rows;
+  const auto text = [&](NameId id) { return std::string(analysed.trace.strings.text(id)); };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto [found, is_new] = known.try_emplace(nodes.name[i], rows.size());
+    if (is_new)
+      rows.push_back({text(nodes.name[i]), text(nodes.operation[i]), text(nodes.provider[i]),
+                      path_of(analysed.attribution, analysed.attribution.row_of_node[i])});
+    auto& row = rows[found->second];
+    ++row.calls;
+    row.total_ns += nodes.duration_ns[i];
+    if (const auto bytes = nodes.bytes(i); bytes >= 0) row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
+    if (nodes.flops[i] >= 0) row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+  return rows;
+}
+
+std::vector<schema::ProfileStep> step_rows(const AnalysedTrace& analysed) {
+  const auto& trace = analysed.trace;
+  std::vector<schema::ProfileStep> rows;
+  for (const auto& step : analysed.steps.steps)
+    rows.push_back({std::string(trace.strings.text(trace.ranges.name[step.range])), step.start_ns,
+                    step.end_ns - step.start_ns, 0, 0});
+  const auto add = [&](const Spans& work, const PlacedWork& placed, bool kernels) {
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      if (placed.step[i] == kNowhere) continue;
+      rows[placed.step[i]].work_ns += work.duration_ns[i];
+      rows[placed.step[i]].kernels += kernels ? 1 : 0;
+    }
+  };
+  add(trace.kernels, analysed.kernels, true);
+  add(trace.copies, analysed.copies, false);
+  add(trace.sets, analysed.sets, false);
+  for (std::size_t i = 0; i < trace.nodes.size(); ++i)
+    if (const auto step = analysed.steps.at(trace.nodes.start_ns[i]); step != kNowhere)
+      rows[step].work_ns += trace.nodes.duration_ns[i];
+  return rows;
+}
+
+std::int64_t span_of(const Trace& trace) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+  const auto see = [&](const Spans& spans) {
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      first = std::min(first, spans.start_ns[i]);
+      last = std::max(last, spans.start_ns[i] + spans.duration_ns[i]);
+    }
+  };
+  for (const Spans* work : {static_cast<const Spans*>(&trace.kernels), static_cast<const Spans*>(&trace.copies),
+                            static_cast<const Spans*>(&trace.sets), static_cast<const Spans*>(&trace.nodes)})
+    see(*work);
+  return last > first ? last - first : 0;
+}
+
+std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
+  const auto& trace = analysed.trace;
+  std::vector<std::string> out;
+  if (trace.kernels.size() == 0) return out;
+  bool has_modules = false;
+  bool has_operations = false;
+  bool has_python = false;
+  for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
+    has_python = has_python || trace.ranges.kind[i] == RangeKind::python;
+    has_operations = has_operations || trace.ranges.kind[i] == RangeKind::operation;
+    has_modules = has_modules || (analysed.attribution.opens_row[i] && trace.ranges.kind[i] != RangeKind::operation);
+  }
+  if (trace.ranges.size() == 0)
+    out.emplace_back("no ranges, so no modules: mark them with NVTX (torch.autograd.profiler.emit_nvtx() for every "
+                     "operation of PyTorch) and record with nsys profile --trace=cuda,nvtx");
+  else if (!has_modules && has_operations)
+    out.emplace_back("no modules and no Python lines: torch.profiler.profile(with_stack=True) records both");
+  else if (!has_python && has_operations)
+    out.emplace_back("no Python lines: torch.profiler.profile(with_stack=True) records them");
+  if (trace.calls.size() == 0)
+    out.emplace_back("no calls of CUDA, so neither causes of idle time nor modules: record CPU activities too "
+                     "(ProfilerActivity.CPU; nsys profile --trace=cuda,nvtx)");
+  if (analysed.steps.steps.empty())
+    out.emplace_back("no steps, so no spread: call torch.profiler's step() in the loop, or mark each iteration with an "
+                     "NVTX range \"step N\"");
+  return out;
+}
+
+}  // namespace
+
+schema::ProfileTables tables_of(const AnalysedTrace& analysed) {
+  schema::ProfileTables out;
+  out.devices = device_rows(analysed);
+  out.kernels = kernel_rows(analysed);
+  out.copies = copy_rows(analysed);
+  out.nodes = node_rows(analysed);
+  out.modules = module_rows(analysed);
+  out.step_name = analysed.steps.name;
+  out.steps = step_rows(analysed);
+  out.span_ns = span_of(analysed.trace);
+  out.missing = missing_in(analysed);
+  return out;
+}
+
+}  // namespace ridgeline::trace
