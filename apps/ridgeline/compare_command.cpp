@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
+#include "campaign/profile/profile_files.hpp"
 #include "report/renderers.hpp"
+#include "ridgeline/compare_runs.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/kinds.hpp"
 #include "ridgeline/subcommand.hpp"
@@ -47,24 +50,41 @@ std::string advice(const schema::Comparison& comparison, double min_effect) {
       scatter ? " and measure longer with --runs or --trial-time" : "");
 }
 
-std::string sentence(const schema::Comparison& comparison, const CompareFlags& flags, double min_effect) {
-  switch (comparison.verdict) {
+std::string sentence(const run::RunComparison& found, const CompareFlags& flags, double min_effect) {
+  switch (found.comparison.verdict) {
     case schema::Verdict::faster: return fmt::format("{} is faster", flags.b);
     case schema::Verdict::slower: return fmt::format("{} is slower", flags.b);
     case schema::Verdict::no_difference: return "no difference worth speaking of";
     case schema::Verdict::inconclusive:
-      return "inconclusive: the interval is too wide; " + advice(comparison, min_effect);
+      return "inconclusive: the interval is too wide" +
+             (found.details.is_null() ? "; " + advice(found.comparison, min_effect) : std::string());
   }
   return "";
+}
+
+/// A run of the store, or one that is made of a profiler's file and not kept.
+base::Result<run::TrialName> find_side(store::Store& store, const std::string& reference) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(reference, ignored)) return run::find_trial(store, reference);
+  RL_TRY_ASSIGN(auto files, campaign::profile_files({reference}));
+  schema::ProfileRun profile;
+  profile.id = reference;
+  profile.sources = std::move(files.sources);
+  profile.notes = std::move(files.notes);
+  profile.tables = std::move(files.tables);
+  profile.findings = std::move(files.findings);
+  return run::TrialName{to_run(profile), 0};
 }
 
 base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   const auto min_effect = flags.min_effect;
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
-  RL_TRY_ASSIGN(const auto name_a, run::find_trial(store, flags.a));
-  RL_TRY_ASSIGN(const auto name_b, run::find_trial(store, flags.b));
+  RL_TRY_ASSIGN(const auto name_a, find_side(store, flags.a));
+  RL_TRY_ASSIGN(const auto name_b, find_side(store, flags.b));
   RL_TRY_ASSIGN(const auto found, known_kinds().compare(name_a, name_b, store, min_effect));
-  const auto& [a, b, comparison] = found;
+  const auto& a = found.a;
+  const auto& b = found.b;
+  const auto& comparison = found.comparison;
   const bool same_record = a.key == b.key;
   const bool worse = comparison.verdict == schema::Verdict::slower;
   if (flags.json) {
@@ -75,6 +95,8 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
     out["same_record"] = same_record;
     out["advice"] = same_record ? "" : advice(comparison, min_effect);
     out["differences"] = differences(a, b);
+    out["confidence"] = found.confidence;
+    if (!found.details.is_null()) out["details"] = found.details;
     fmt::print("{}\n", base::dump_json(out));
     return worse ? kFinding : kOk;
   }
@@ -86,29 +108,39 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
     return kOk;
   }
   const Style style = worse ? Style::bad : comparison.verdict == schema::Verdict::faster ? Style::good : Style::accent;
-  fmt::print("B is {} as fast as A, 95 % interval {:.3f} to {:.3f}{}: {}\n",
-             styled(fmt::format("{:.3f} times", comparison.ratio), style, terminal.colour), comparison.low,
-             comparison.high, analysis::tail_note(comparison), sentence(comparison, flags, min_effect));
+  const auto ratio = styled(fmt::format("{:.3f} times", comparison.ratio), style, terminal.colour);
+  if (comparison.low > 1 / analysis::kUnbounded || comparison.high < analysis::kUnbounded)
+    fmt::print("B is {} as fast as A, {:.0f} % interval {:.3f} to {:.3f}{}: {}\n", ratio, 100 * found.confidence,
+               comparison.low, comparison.high, analysis::tail_note(comparison), sentence(found, flags, min_effect));
+  else
+    fmt::print("B is {} as fast as A by what there is\n", ratio);
   for (const auto& line : differences(a, b)) fmt::print("  {}\n", line);
+  for (const auto& line : found.lines) fmt::print("{}\n", line);
   return worse ? kFinding : kOk;
 }
 
 }  // namespace
 
-void add_compare(CLI::App& app, Context& context) {
+void add_comparison(CLI::App& app, Context& context, const std::string& name, const std::string& description,
+                    const std::string& example) {
   auto flags = std::make_shared<CompareFlags>();
-  auto* command = add_subcommand(
+  auto* command = add_subcommand(app, context, name, description, example,
+                                 [flags, &context] { return compare(*flags, context); });
+  command->add_option("A", flags->a, "Run (its recommended trial), RUN/TRIAL, or a file of a profiler")->required();
+  command->add_option("B", flags->b, "The one to judge against A")->required();
+  add_share(*command, "--min-effect", flags->min_effect, "Smaller differences are none");
+  command->add_flag("--json", flags->json, "As JSON");
+  add_database_option(*command, context);
+}
+
+void add_compare(CLI::App& app, Context& context) {
+  add_comparison(
       app, context, "compare", "Ratio of two runs with its interval; exit code 1 on a slow-down",
       "  ridgeline compare 20261120-0900 latest\n"
       "  ridgeline compare RUN_A/3 RUN_B/7 --min-effect 5%     (single trials)\n"
       "In CI measure both sides in one job, and again (ridgeline rerun) before you believe a slow-down: on a shared\n"
-      "machine about one comparison in ten is a false alarm; docs/compare.md",
-      [flags, &context] { return compare(*flags, context); });
-  command->add_option("RUN_A", flags->a, "Run (its recommended trial), or RUN/TRIAL")->required();
-  command->add_option("RUN_B", flags->b, "The one to judge against RUN_A")->required();
-  add_share(*command, "--min-effect", flags->min_effect, "Smaller differences are none");
-  command->add_flag("--json", flags->json, "As JSON");
-  add_database_option(*command, context);
+      "machine about one comparison in ten is a false alarm; docs/compare.md\n"
+      "  ridgeline compare before.json.gz after.json.gz        (traces: docs/profile.md)");
 }
 
 }  // namespace ridgeline::app

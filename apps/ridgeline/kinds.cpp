@@ -2,6 +2,7 @@
 #include "ridgeline/kinds.hpp"
 
 #include "campaign/bench/bench_kind.hpp"
+#include "campaign/profile/profile_kind.hpp"
 #include "campaign/sweep/sweep_kind.hpp"
 #include "campaign/tune/tune_kind.hpp"
 #include "execute/gpu_observer.hpp"
@@ -24,6 +25,7 @@ run::Registry known_kinds() {
   kinds.add(campaign::make_tune_kind([](const std::string& device) { return make_executor_for(device); }));
   kinds.add(campaign::make_bench_kind(&training_executor));
   kinds.add(campaign::make_sweep_kind([] { return make_command_executor({CommandSlot{}}); }));
+  kinds.add(campaign::make_profile_kind());
   return kinds;
 }
 

@@ -37,7 +37,9 @@ base::Result<int> rerun(const RerunFlags& flags, const Context& context) {
   const auto kinds = known_kinds();
   RL_TRY_ASSIGN(const auto* kind, kinds.of(name.run));
   RL_TRY_ASSIGN(const auto found, kind->rerun(name, store));
-  const auto& [before, now, comparison] = found;
+  const auto& before = found.a;
+  const auto& now = found.b;
+  const auto& comparison = found.comparison;
   const bool worse = comparison.verdict == schema::Verdict::slower;
   if (flags.json) {
     base::Json out = comparison;

@@ -53,7 +53,10 @@ struct Compared {
 struct RunComparison {
   Compared a;
   Compared b;
-  schema::Comparison comparison;  ///< B over A, above 1: B is better
+  schema::Comparison comparison;   ///< B over A, above 1: B is better
+  double confidence = 0.95;        ///< of the comparison's interval
+  std::vector<std::string> lines;  ///< for people, below it
+  base::Json details;              ///< the same for machines; null where the kind has none
 };
 
 /// What can be done with the runs of a kind once they are stored: everything follows from the records. A new kind adds

@@ -15,11 +15,12 @@ RL_DEFINE_JSON(ProfileDevice, process, device, name, multiprocessors, kernels, s
 RL_DEFINE_JSON(ProfileKernel, name, module, calls, total_ns, least_ns, most_ns, grid, block, registers, shared_bytes,
                bytes, metrics)
 RL_DEFINE_JSON(ProfileNode, name, operation, provider, module, calls, total_ns, bytes, flops)
+RL_DEFINE_JSON(ProfileOperator, name, calls, host_ns)
 RL_DEFINE_JSON(ProfileModule, path, name, parent, kind, calls, host_self_ns, host_total_ns, gpu_self_ns, gpu_total_ns,
                backward_ns, kernels, bytes, flops, step_ns, step_bytes)
 RL_DEFINE_JSON(ProfileStep, name, start_ns, duration_ns, work_ns, kernels)
 RL_DEFINE_JSON(ProfileFinding, rule, title, module, evidence, saving_ns, saving_share, computed, advice, code)
-RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, modules, step_name, steps, span_ns, missing)
+RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, operators, modules, step_name, steps, span_ns, missing)
 RL_DEFINE_JSON(ProfileRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,
                sources, trials, notes, tables, findings)
 
@@ -39,6 +40,23 @@ Run to_run(const ProfileRun& run) {
     line.answer = "nothing to gain was found";
   }
   return wrap_run(ProfileRun::kLayout, run, std::move(line));
+}
+
+std::string module_class(std::string_view name) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string out;
+  for (std::size_t at = 0; at < name.size();) {
+    const bool begins = is_digit(name[at]) && (at == 0 || std::string_view(" ._-#(/:").find(name[at - 1]) != std::string_view::npos);
+    auto end = at;
+    while (begins && end < name.size() && is_digit(name[end])) ++end;
+    if (begins && (end == name.size() || std::string_view(" ._-)/:").find(name[end]) != std::string_view::npos)) {
+      out += '#';
+      at = end;
+    } else {
+      out += name[at++];
+    }
+  }
+  return out;
 }
 
 }  // namespace ridgeline::schema

@@ -105,6 +105,14 @@ struct ProfileNode {
 };
 RL_DECLARE_JSON(ProfileNode)
 
+/// An operation of the framework by its name, whatever it was called by.
+struct ProfileOperator {
+  std::string name;
+  std::int64_t calls = 0;
+  std::int64_t host_ns = 0;  ///< with what it calls
+};
+RL_DECLARE_JSON(ProfileOperator)
+
 enum class ModuleKind {
   root,
   module,        ///< nn.Module, a range of the user, a part of an ONNX path
@@ -163,6 +171,7 @@ struct ProfileTables {
   std::vector<ProfileKernel> kernels;  ///< longest in total first
   std::vector<ProfileKernel> copies;   ///< likewise; sets of memory among them
   std::vector<ProfileNode> nodes;      ///< likewise
+  std::vector<ProfileOperator> operators;  ///< longest on the host first
   std::vector<ProfileModule> modules;  ///< the root first, parents before children
   std::string step_name;               ///< what the steps are: "ProfilerStep", "model_run"; "" without any
   std::vector<ProfileStep> steps;
@@ -192,6 +201,10 @@ struct ProfileRun {
 RL_DECLARE_JSON(ProfileRun)
 
 [[nodiscard]] Run to_run(const ProfileRun& run);
+
+/// What modules that are alike share: "Block_#" of "Block_11", "pre_forward (block.#.layer.#)". Digits within a word, as
+/// in Conv2d, are part of it. Of a path as of a name.
+[[nodiscard]] std::string module_class(std::string_view name);
 
 }  // namespace ridgeline::schema
 

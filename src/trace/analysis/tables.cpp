@@ -110,7 +110,7 @@ std::vector<schema::ProfileIdle> idle_rows(const AnalysedTrace& analysed, const 
       if (const auto at = analysed.attribution.row_of_launch(gap.call, analysed.nesting);
           at != analysed.attribution.unattributed)
         place = path_of(analysed.attribution, at);
-    if (!place.empty()) places[gap.cause][place] += gap.duration_ns();
+    if (!place.empty()) places[gap.cause][schema::module_class(place)] += gap.duration_ns();
   }
   std::vector<schema::ProfileIdle> rows;
   for (auto& [cause, row] : by_cause) {
@@ -210,6 +210,21 @@ std::vector<schema::ProfileNode> node_rows(const AnalysedTrace& analysed) {
   return rows;
 }
 
+std::vector<schema::ProfileOperator> operator_rows(const Trace& trace) {
+  std::unordered_map<NameId, std::size_t> known;
+  std::vector<schema::ProfileOperator> rows;
+  const auto& ranges = trace.ranges;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges.kind[i] != RangeKind::operation) continue;
+    const auto [found, is_new] = known.try_emplace(ranges.name[i], rows.size());
+    if (is_new) rows.push_back({std::string(trace.strings.text(ranges.name[i])), 0, 0});
+    ++rows[found->second].calls;
+    rows[found->second].host_ns += ranges.duration_ns[i];
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.host_ns > b.host_ns; });
+  return rows;
+}
+
 std::vector<schema::ProfileStep> step_rows(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
   std::vector<schema::ProfileStep> rows;
@@ -283,6 +298,7 @@ schema::ProfileTables tables_of(const AnalysedTrace& analysed) {
   out.kernels = kernel_rows(analysed);
   out.copies = copy_rows(analysed);
   out.nodes = node_rows(analysed);
+  out.operators = operator_rows(analysed.trace);
   out.modules = module_rows(analysed);
   out.step_name = analysed.steps.name;
   out.steps = step_rows(analysed);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/profile_output.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "report/profile/profile_csv.hpp"
+#include "report/profile/profile_report.hpp"
+#include "report/renderers.hpp"
+#include "ridgeline/output_flags.hpp"
+#include "ridgeline/report_files.hpp"
+#include "ridgeline/terminal.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+using base::Result;
+
+constexpr int kProfileLabel = 9;
+constexpr std::size_t kShownKernels = 10;
+constexpr std::size_t kShownFindings = 3;
+
+void print_table(const report::Table& table, const std::string& title, const Terminal& terminal) {
+  if (table.rows.empty()) return;
+  fmt::print("\n{}\n{}", styled(title, Style::bold, terminal.colour), report::render_table(table, terminal.width, terminal.colour));
+}
+
+void print_findings(const schema::ProfileRun& run, const Terminal& terminal) {
+  fmt::print("\n{}\n", styled("What to do", Style::bold, terminal.colour));
+  if (run.findings.empty()) fmt::print("nothing to gain was found\n");
+  for (std::size_t i = 0; i < std::min(kShownFindings, run.findings.size()); ++i) {
+    const auto text = report::finding_text(run.findings[i]);
+    fmt::print("{} {}\n", styled(fmt::format("{}.", i + 1), Style::accent, terminal.colour),
+               styled(wrapped(text.title, terminal.width - 3, 3), Style::bold, terminal.colour));
+    for (const auto& line : text.lines) fmt::print("   {}\n", wrapped(line, terminal.width - 3, 3));
+    for (std::size_t begin = 0; begin < text.code.size();) {
+      const auto end = std::min(text.code.find('\n', begin), text.code.size());
+      fmt::print("     {}\n", styled(text.code.substr(begin, end - begin), Style::accent, terminal.colour));
+      begin = end + 1;
+    }
+  }
+  if (run.findings.size() > kShownFindings)
+    fmt::print("and {} more: ridgeline show {}\n", run.findings.size() - kShownFindings, run.id);
+}
+
+Result<void> print_profile(const schema::ProfileRun& run, const ProfileFlags& flags) {
+  const auto terminal = inspect_terminal(stdout);
+  if (!flags.kernel.empty()) {
+    const auto details = report::kernel_details(run, flags.kernel);
+    if (details.rows.empty())
+      return base::fail(base::ErrorCode::not_found, "--kernel {}: no kernel has that in its name", flags.kernel)
+          .hint("{}", run.tables.kernels.empty() ? "the profile has no kernels" : "the longest is " + run.tables.kernels.front().name);
+    print_table(details, "Kernel", terminal);
+    return {};
+  }
+  print_summary(report::profile_summary(run), terminal, kProfileLabel);
+  print_table(report::time_table(run), "Where the time went", terminal);
+  print_table(report::operations_table(run, kShownKernels), "Where the time went", terminal);
+  print_table(report::steps_table(run), "Steps", terminal);
+  print_table(report::module_table(run, flags.view()), "Modules", terminal);
+  print_table(report::kernels_table(run, kShownKernels), "Kernels", terminal);
+  print_table(report::copies_table(run, 4), "Copies", terminal);
+  print_table(report::nodes_table(run, kShownKernels), "Nodes", terminal);
+  print_findings(run, terminal);
+  fmt::print("\n");
+  return {};
+}
+
+Result<void> write_tables(const schema::ProfileRun& run, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return base::fail(base::ErrorCode::io, "--csv {}: {}", folder, error.message()).hint("choose another folder");
+  for (const auto& [name, content] : report::profile_csv(run))
+    RL_TRY(base::write_file_atomically((std::filesystem::path(folder) / name).string(), content));
+  return {};
+}
+
+void say(const ProfileFlags& flags, std::string_view label, const std::string& file) {
+  if (flags.talks() && !file.empty()) fmt::print("{:<{}}{}\n", label, kProfileLabel, file);
+}
+
+}  // namespace
+
+Result<void> write_profile(const schema::ProfileRun& run, const trace::Trace& trace, const ProfileFlags& flags) {
+  if (flags.json)
+    fmt::print("{}\n", base::dump_json(report::profile_json(run)));
+  else if (!flags.quiet)
+    RL_TRY(print_profile(run, flags));
+  if (!flags.output.empty() || !flags.html.empty()) {
+    const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
+    RL_TRY(write_reports(report::build_profile_report(run), flags.output, html));
+    say(flags, "report", flags.output);
+    say(flags, "report", html);
+  }
+  if (!flags.csv.empty()) {
+    RL_TRY(write_tables(run, flags.csv));
+    say(flags, "tables", flags.csv);
+  }
+  static_cast<void>(trace);
+  if (flags.talks()) fmt::print("{:<{}}{}  (ridgeline show {})\n", "run", kProfileLabel, run.id, run.id);
+  return {};
+}
+
+}  // namespace ridgeline::app

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/profile/profile_campaign.hpp"
+
+#include <utility>
+
+#include "base/clock.hpp"
+#include "campaign/budget.hpp"
+#include "campaign/run_frame.hpp"
+
+namespace ridgeline::campaign {
+
+base::Result<MadeProfile> import_profile(const schema::ProfileRequest& request, store::Store& store) {
+  MadeProfile made;
+  auto& run = made.run;
+  const Budget budget(base::system_clock(), std::nullopt);
+  RunFrame frame(store, base::system_clock(), budget, run, schema::shell_line(request.arguments));
+  run.request = request;
+  RL_TRY_ASSIGN(auto files, profile_files(request.files));
+  run.sources = std::move(files.sources);
+  run.notes = std::move(files.notes);
+  run.tables = std::move(files.tables);
+  run.findings = std::move(files.findings);
+  RL_TRY(frame.end());
+  made.trace = std::move(files.trace);
+  return made;
+}
+
+}  // namespace ridgeline::campaign

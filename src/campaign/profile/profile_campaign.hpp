@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "campaign/profile/profile_files.hpp"
+#include "schema/profile.hpp"
+#include "store/store.hpp"
+
+namespace ridgeline::campaign {
+
+/// A profile that was made, and its events while they are there.
+struct MadeProfile {
+  schema::ProfileRun run;
+  trace::Trace trace;
+};
+
+/// Reads what other profilers recorded, analyses it and stores the run. Errors: those of profile_files and of the store.
+[[nodiscard]] base::Result<MadeProfile> import_profile(const schema::ProfileRequest& request, store::Store& store);
+
+}  // namespace ridgeline::campaign

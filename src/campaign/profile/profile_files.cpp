@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/profile/profile_files.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "trace/analysis/counter_join.hpp"
+#include "trace/analysis/tables.hpp"
+#include "trace/findings/find_savings.hpp"
+#include "trace/import/import_file.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using trace::kNowhere;
+using trace::Place;
+
+constexpr std::size_t kMostUnmatched = 10;  // that are named
+
+std::int64_t events_of(const trace::ImportedFile& file) {
+  if (file.counters) return static_cast<std::int64_t>(file.counters->size());
+  const auto& t = *file.trace;
+  return static_cast<std::int64_t>(t.kernels.size() + t.copies.size() + t.sets.size() + t.syncs.size() + t.calls.size() +
+                                   t.ranges.size() + t.nodes.size());
+}
+
+/// DRAM bytes of a row: read and written, or both in one.
+double dram_bytes(const trace::KernelCounters& counters, Place row) {
+  const auto value = [&](std::string_view name) {
+    const auto* metric = counters.find(name);
+    return metric == nullptr ? std::numeric_limits<double>::quiet_NaN() : metric->values[row];
+  };
+  for (const auto& [read, write] : {std::pair{"dram__bytes_read.sum", "dram__bytes_write.sum"},
+                                    std::pair{"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"}})
+    if (const auto sum = value(read) + value(write); !std::isnan(sum)) return sum;
+  return value("dram__bytes.sum");
+}
+
+/// Means of all counters over the launches of each kernel.
+void add_metrics(const trace::AnalysedTrace& analysed, const trace::KernelCounters& counters,
+                 const trace::CounterJoin& join, std::vector<schema::ProfileKernel>& kernels) {
+  std::map<std::string_view, schema::ProfileKernel*> known;
+  for (auto& kernel : kernels) known[kernel.name] = &kernel;
+  struct Sum {
+    double sum = 0;
+    std::int64_t count = 0;
+  };
+  std::map<std::pair<schema::ProfileKernel*, std::string_view>, Sum> sums;
+  for (std::size_t i = 0; i < join.row.size(); ++i) {
+    if (join.row[i] == kNowhere) continue;
+    auto* kernel = known.at(analysed.trace.strings.text(analysed.trace.kernels.name[i]));
+    for (const auto& metric : counters.metrics) {
+      // Of the device, not of the kernel.
+      if (metric.name.starts_with("device__attribute") || std::isnan(metric.values[join.row[i]])) continue;
+      auto& sum = sums[{kernel, metric.name}];
+      sum.sum += metric.values[join.row[i]];
+      ++sum.count;
+    }
+  }
+  for (const auto& [key, sum] : sums) key.first->metrics[std::string(key.second)] = sum.sum / static_cast<double>(sum.count);
+}
+
+void tell_unmatched(const std::vector<std::string>& launches, std::string_view where, std::vector<std::string>& notes) {
+  if (launches.empty()) return;
+  std::vector<std::string> named(launches.begin(), launches.begin() + static_cast<std::ptrdiff_t>(std::min(launches.size(), kMostUnmatched)));
+  if (launches.size() > named.size()) named.push_back(fmt::format("and {} more", launches.size() - named.size()));
+  notes.push_back(fmt::format("only in the {}: {}", where, fmt::join(named, "; ")));
+}
+
+}  // namespace
+
+Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
+  ProfiledFiles out;
+  std::optional<trace::Trace> trace;
+  std::optional<trace::KernelCounters> counters;
+  for (const auto& path : paths) {
+    RL_TRY_ASSIGN(auto file, trace::import_file(path));
+    std::error_code ignored;
+    out.sources.push_back({path, std::string(trace::tool_name(file.kind)),
+                           static_cast<std::int64_t>(std::filesystem::file_size(path, ignored)), events_of(file)});
+    const bool twice = (file.trace && trace) || (file.counters && counters);
+    if (twice)
+      return base::fail(ErrorCode::invalid_argument, "{}: a second {} beside {}; expected one of a program", path,
+                        file.trace ? "trace" : "file of counters", paths.front())
+          .hint("ridgeline compare {} {} compares two", paths.front(), path);
+    if (file.trace) trace = std::move(file.trace);
+    if (file.counters) counters = std::move(file.counters);
+  }
+  if (!trace)
+    return base::fail(ErrorCode::invalid_argument, "{}: counters without a timeline; expected a trace of the same program too",
+                      fmt::join(paths, " "))
+        .hint("record one with nsys or torch.profiler and name both files");
+  out.trace = std::move(*trace);
+  out.notes = out.trace.notes;
+  trace::AnalysedTrace analysed(out.trace);
+  std::optional<trace::CounterJoin> join;
+  if (counters) {
+    join = trace::join_counters(out.trace, *counters);
+    out.notes.insert(out.notes.end(), counters->notes.begin(), counters->notes.end());
+    if (join->matched == 0)
+      return base::fail(ErrorCode::invalid_argument, "{}: none of their {} launches is in the trace", fmt::join(paths, " "),
+                        counters->size())
+          .hint("record both of the same program with the same inputs");
+    out.notes.push_back(fmt::format("{} of {} launches that have counters are in the trace", join->matched, counters->size()));
+    tell_unmatched(join->only_counters, "counters", out.notes);
+    tell_unmatched(join->only_trace, "trace", out.notes);
+    analysed.kernel_bytes.assign(out.trace.kernels.size(), std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t i = 0; i < join->row.size(); ++i)
+      if (join->row[i] != kNowhere) analysed.kernel_bytes[i] = dram_bytes(*counters, join->row[i]);
+  }
+  out.tables = trace::tables_of(analysed);
+  if (join) add_metrics(analysed, *counters, *join, out.tables.kernels);
+  out.findings = trace::find_savings(analysed, out.tables);
+  return out;
+}
+
+}  // namespace ridgeline::campaign

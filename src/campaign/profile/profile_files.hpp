@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "schema/profile.hpp"
+#include "trace/trace.hpp"
+
+namespace ridgeline::campaign {
+
+/// What files that other profilers recorded tell together.
+struct ProfiledFiles {
+  trace::Trace trace;  ///< the events, for timelines and exports
+  std::vector<schema::ProfileSource> sources;
+  std::vector<std::string> notes;
+  schema::ProfileTables tables;
+  std::vector<schema::ProfileFinding> findings;
+};
+
+/// One trace, and counters of the same program where there are some (ncu), joined. Errors: those of the importers;
+/// invalid_argument for several traces, or counters alone.
+[[nodiscard]] base::Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths);
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/profile/profile_kind.hpp"
+
+#include <fmt/format.h>
+
+#include "analysis/profile_comparison.hpp"
+#include "base/text.hpp"
+#include "report/profile/profile_comparison_text.hpp"
+#include "report/profile/profile_report.hpp"
+#include "schema/profile.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+run::Compared side_of(const schema::ProfileRun& run) {
+  run::Compared side;
+  side.name = side.key = run.id;
+  side.measured_utc = run.finished_utc;
+  side.figure = fmt::format("{} a step", base::format_duration(analysis::step_median_ns(run)));
+  std::string sources;
+  for (const auto& source : run.sources) sources += (sources.empty() ? "" : ", ") + source.path;
+  std::string devices;
+  for (const auto& device : run.tables.devices) devices += (devices.empty() ? "" : ", ") + device.name;
+  side.facts = {{"files", sources}, {"GPUs", devices}};
+  return side;
+}
+
+class ProfileKind final : public run::Kind {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return schema::ProfileRun::kLayout.kind; }
+
+  [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
+    RL_TRY_ASSIGN(const auto profile, schema::run_as<schema::ProfileRun>(run));
+    return report::build_profile_report(profile);
+  }
+
+  [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store&) const override {
+    RL_TRY_ASSIGN(const auto profile, schema::run_as<schema::ProfileRun>(run));
+    return report::profile_json(profile);
+  }
+
+  [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
+                                                   double min_effect) const override {
+    RL_TRY_ASSIGN(const auto one, schema::run_as<schema::ProfileRun>(a.run));
+    RL_TRY_ASSIGN(const auto other, schema::run_as<schema::ProfileRun>(b.run));
+    const auto found = analysis::compare_profiles(one, other, min_effect);
+    run::RunComparison out;
+    out.a = side_of(one);
+    out.b = side_of(other);
+    out.comparison = found.total;
+    out.confidence = 0.99;
+    out.lines = report::profile_comparison_lines(found);
+    out.details = found;
+    return out;
+  }
+
+  [[nodiscard]] Result<run::RunComparison> rerun(const run::TrialName& name, store::Store&) const override {
+    return base::fail(ErrorCode::invalid_argument, "run {} was read from files: there is nothing to measure again", name.run.id)
+        .hint("record again, and compare: ridgeline compare {} latest", name.run.id);
+  }
+
+  [[nodiscard]] bool knows(const schema::Run&, std::string_view, const run::Target&) const override { return false; }
+
+  [[nodiscard]] Result<run::Change> change(const schema::Run& run, std::string_view, const run::Target&) const override {
+    return base::fail(ErrorCode::invalid_argument, "run {} is a profile: it recommends changes of code, not of a configuration", run.id)
+        .hint("see them: ridgeline show {}", run.id);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<run::Kind> make_profile_kind() { return std::make_unique<ProfileKind>(); }
+
+}  // namespace ridgeline::campaign

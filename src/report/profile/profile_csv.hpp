@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schema/profile.hpp"
+
+namespace ridgeline::report {
+
+/// Every table of a profile as CSV (RFC 4180, lines end with "\n"): file name and content. Times in nanoseconds; what is unknown is empty.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> profile_csv(const schema::ProfileRun& run);
+
+}  // namespace ridgeline::report

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/profile/profile_report.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "report/format.hpp"
+#include "report/inline_text.hpp"
+#include "report/profile/profile_charts.hpp"
+#include "report/profile/profile_tables.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using schema::ProfileRun;
+
+constexpr std::size_t kListedKernels = 40;
+constexpr std::size_t kListedNodes = 60;
+constexpr std::size_t kListedCopies = 12;
+
+std::string duration_words(std::int64_t ns) { return base::format_duration(static_cast<double>(ns)); }
+
+std::string share_words(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(whole)) : std::string(kAbsent);
+}
+
+std::string device_name(const schema::ProfileDevice& device) {
+  return fmt::format("GPU {}{}", device.device, device.name.empty() ? "" : " " + device.name);
+}
+
+std::string subject_of(const ProfileRun& run) {
+  std::vector<std::string> names;
+  for (const auto& source : run.sources) names.push_back(std::filesystem::path(source.path).filename().string());
+  return joined(names);
+}
+
+KeyFigures key_figures(const ProfileRun& run) {
+  KeyFigures out;
+  const auto& tables = run.tables;
+  std::int64_t span = 0;
+  std::int64_t busy = 0;
+  std::int64_t kernels = 0;
+  for (const auto& device : tables.devices) {
+    span += device.span_ns;
+    busy += device.busy_ns;
+    kernels += device.kernels;
+  }
+  if (!tables.devices.empty()) {
+    out.figures.push_back({"GPU busy", share_words(busy, span), fmt::format("{} of {}", duration_words(busy), duration_words(span)),
+                           busy * 10 >= span * 9 ? Tone::good : Tone::warning});
+    out.figures.push_back({"Kernels", fmt::format("{}", kernels), fmt::format("{} in the mean", duration_words(whole_ns(run) / std::max<std::int64_t>(1, kernels))), Tone::neutral});
+  } else {
+    out.figures.push_back({"Time of nodes", duration_words(whole_ns(run)), counted(tables.nodes.size(), "node"), Tone::neutral});
+  }
+  if (!tables.steps.empty())
+    out.figures.push_back({"Steps", fmt::format("{}", tables.steps.size()), plain_text(tables.step_name), Tone::neutral});
+  if (!run.findings.empty())
+    out.figures.push_back({"Largest saving", fmt::format("{:.0f} %", 100 * run.findings.front().saving_share),
+                           run.findings.front().rule, Tone::good});
+  return out;
+}
+
+Section where_section(const ProfileRun& run) {
+  Section section{"summary", "Where the time went", {}};
+  section.blocks.emplace_back(key_figures(run));
+  if (auto table = time_table(run); !table.rows.empty()) {
+    if (auto chart = time_chart(run)) section.blocks.emplace_back(std::move(*chart));
+    table.caption = "Kernels that overlap count once.";
+    section.blocks.emplace_back(std::move(table));
+  }
+  if (auto table = operations_table(run, kListedNodes); !table.rows.empty()) {
+    table.caption = "By operation. Bytes and FLOPs follow from the shapes: what the node reads and writes, wherever it lies.";
+    section.blocks.emplace_back(std::move(table));
+  }
+  BulletList facts;
+  for (const auto& device : run.tables.devices) {
+    if (device.streams > 1)
+      facts.items.push_back(fmt::format("{}: {} streams; the busiest, {}, works {} of the time; copies and kernels overlap {}.", plain_text(device_name(device)),
+                                        device.streams, device.critical_stream, share_words(device.critical_ns, device.span_ns), duration_words(device.both_ns)));
+    if (device.collective_ns > 0)
+      facts.items.push_back(fmt::format("{}: NCCL runs {}, of which {} with no other kernel beside it.", plain_text(device_name(device)),
+                                        duration_words(device.collective_ns), duration_words(device.exposed_ns)));
+  }
+  if (!facts.items.empty()) section.blocks.emplace_back(std::move(facts));
+  return section;
+}
+
+Section advice_section(const ProfileRun& run) {
+  Section section{"findings", "What to do", {}};
+  if (run.findings.empty())
+    section.blocks.emplace_back(Callout{Tone::good, "Nothing to gain was found", "None of the rules found a saving of 1 % or more."});
+  for (const auto& finding : run.findings) {
+    section.blocks.emplace_back(Callout{Tone::neutral, fmt::format("Saves about {:.0f} %: {}", 100 * finding.saving_share, plain_text(finding.title)), plain_text(finding.advice)});
+    BulletList lines;
+    if (!finding.module.empty()) lines.items.push_back("Where: " + plain_text(finding.module));
+    for (const auto& line : finding.evidence) lines.items.push_back(sentence(plain_text(line)));
+    lines.items.push_back(fmt::format("Predicted saving: {} ({}).", duration_words(finding.saving_ns), plain_text(finding.computed)));
+    section.blocks.emplace_back(std::move(lines));
+    if (!finding.code.empty()) section.blocks.emplace_back(CodeBlock{"python", finding.code});
+  }
+  if (run.findings.size() > 1)
+    section.blocks.emplace_back(Paragraph{"Savings may overlap; each is that of its change alone."});
+  return section;
+}
+
+Section modules_section(const ProfileRun& run) {
+  Section section{"modules", "Modules", {}};
+  if (auto chart = module_chart(run)) section.blocks.emplace_back(std::move(*chart));
+  ModuleView view;
+  view.least = 0.003;
+  view.most = 120;
+  auto table = module_table(run, view);
+  table.caption = run.tables.devices.empty()
+                      ? "Time of all calls together; self is without the rows below."
+                      : "Time on the GPU of all calls together, self without the rows below; backward is the part of it that the backward pass launched; host is the time of the calls themselves.";
+  section.blocks.emplace_back(std::move(table));
+  if (auto chart = bytes_chart(run)) section.blocks.emplace_back(std::move(*chart));
+  return section;
+}
+
+Section kernels_section(const ProfileRun& run) {
+  Section section{"kernels", "Kernels", {}};
+  if (run.tables.kernels.empty()) return section;
+  auto table = kernels_table(run, kListedKernels);
+  const bool measured = std::any_of(run.tables.kernels.begin(), run.tables.kernels.end(), [](const auto& row) { return row.bytes >= 0; });
+  table.caption = fmt::format("{} of {} kernels, the longest in total first.{}", table.rows.size(), run.tables.kernels.size(),
+                              measured ? " Bytes are DRAM bytes, measured by hardware counters." : "");
+  section.blocks.emplace_back(std::move(table));
+  if (auto copies = copies_table(run, kListedCopies); !copies.rows.empty()) {
+    copies.caption = "Copies and sets of memory.";
+    section.blocks.emplace_back(std::move(copies));
+  }
+  return section;
+}
+
+Section nodes_section(const ProfileRun& run) {
+  Section section{"nodes", "Nodes", {}};
+  if (run.tables.nodes.empty()) return section;
+  if (auto chart = roofline_chart(run)) section.blocks.emplace_back(std::move(*chart));
+  auto table = nodes_table(run, kListedNodes);
+  table.caption = fmt::format("{} of {} nodes, the longest in total first.", table.rows.size(), run.tables.nodes.size());
+  section.blocks.emplace_back(std::move(table));
+  return section;
+}
+
+Section steps_section(const ProfileRun& run) {
+  Section section{"steps", "Steps", {}};
+  auto table = steps_table(run);
+  if (table.rows.empty()) return section;
+  if (auto chart = steps_chart(run)) section.blocks.emplace_back(std::move(*chart));
+  section.blocks.emplace_back(std::move(table));
+  return section;
+}
+
+Section idle_section(const ProfileRun& run) {
+  Section section{"idle", "Idle time of the GPU", {}};
+  auto table = idle_table(run);
+  if (table.rows.empty()) return section;
+  table.caption = "A gap's cause is what the launching thread did between the end of the work before and the launch of the work behind.";
+  section.blocks.emplace_back(std::move(table));
+  return section;
+}
+
+Section sources_section(const ProfileRun& run) {
+  Section section{"sources", "What was read", {}};
+  Facts facts;
+  for (const auto& source : run.sources)
+    facts.rows.emplace_back(plain_text(source.path), fmt::format("{}, {}, {} events", source.tool,
+                                                                 base::format_bytes(static_cast<double>(source.bytes)), source.events));
+  section.blocks.emplace_back(std::move(facts));
+  BulletList lines;
+  for (const auto& note : run.notes) lines.items.push_back(sentence(plain_text(note)));
+  for (const auto& line : run.tables.missing) lines.items.push_back(sentence("The trace has " + plain_text(line)));
+  if (!lines.items.empty()) section.blocks.emplace_back(std::move(lines));
+  return section;
+}
+
+}  // namespace
+
+ReportModel build_profile_report(const ProfileRun& run) {
+  ReportModel model;
+  model.title = "Profile of " + subject_of(run);
+  model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
+  for (auto section : {where_section(run), advice_section(run), modules_section(run), kernels_section(run), nodes_section(run),
+                       steps_section(run), idle_section(run), sources_section(run)})
+    if (!section.blocks.empty()) model.sections.push_back(std::move(section));
+  model.footer = "ridgeline " + run.command_line;
+  return model;
+}
+
+base::Json profile_json(const ProfileRun& run) {
+  base::Json json = run;
+  json["schema_version"] = kProfileJsonVersion;
+  return json;
+}
+
+std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRun& run) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& source : run.sources)
+    out.emplace_back("read", fmt::format("{}: {}, {} events", source.path, source.tool, source.events));
+  for (const auto& device : run.tables.devices)
+    out.emplace_back(fmt::format("GPU {}", device.device),
+                     fmt::format("{}{} of {} busy ({}), {} kernels{}", device.name.empty() ? "" : device.name + ": ", duration_words(device.busy_ns),
+                                 duration_words(device.span_ns), share_words(device.busy_ns, device.span_ns), device.kernels,
+                                 device.streams > 1 ? fmt::format(", {} streams", device.streams) : ""));
+  const auto& steps = run.tables.steps;
+  if (!steps.empty()) {
+    std::vector<std::int64_t> times;
+    for (const auto& step : steps) times.push_back(step.duration_ns);
+    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+    out.emplace_back("steps", fmt::format("{} x {}, median {}", steps.size(), run.tables.step_name, duration_words(times[times.size() / 2])));
+  }
+  for (const auto& note : run.notes) out.emplace_back("note", note);
+  for (const auto& line : run.tables.missing) out.emplace_back("missing", line);
+  return out;
+}
+
+FindingText finding_text(const schema::ProfileFinding& finding) {
+  FindingText out;
+  out.title = fmt::format("saves about {:.0f} %: {}", 100 * finding.saving_share, finding.title);
+  if (!finding.module.empty()) out.lines.push_back("where: " + finding.module);
+  for (const auto& line : finding.evidence) out.lines.push_back(line);
+  out.lines.push_back(fmt::format("predicted saving {}: {}", duration_words(finding.saving_ns), finding.computed));
+  out.lines.push_back(finding.advice);
+  out.code = finding.code;
+  return out;
+}
+
+}  // namespace ridgeline::report

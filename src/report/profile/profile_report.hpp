@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.hpp"
+#include "report/report_model.hpp"
+#include "schema/profile.hpp"
+
+namespace ridgeline::report {
+
+/// Markdown or HTML by the renderers: where the time went, findings, modules, kernels or nodes, steps, idle time.
+[[nodiscard]] ReportModel build_profile_report(const schema::ProfileRun& run);
+
+/// Raised when a field is renamed, removed or changes its meaning.
+inline constexpr int kProfileJsonVersion = 1;
+
+/// schema::ProfileRun as JSON, with "schema_version".
+[[nodiscard]] base::Json profile_json(const schema::ProfileRun& run);
+
+/// What was read and the main figures, for a terminal: a label ("" belongs to the one before) and a text.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> profile_summary(const schema::ProfileRun& run);
+
+/// A finding for a terminal: its title and saving, then lines of evidence, how it was computed and what to write.
+struct FindingText {
+  std::string title;
+  std::vector<std::string> lines;
+  std::string code;
+};
+[[nodiscard]] FindingText finding_text(const schema::ProfileFinding& finding);
+
+}  // namespace ridgeline::report

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/profile/profile_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "report/format.hpp"
+#include "report/inline_text.hpp"
+#include "report/profile/kernel_name.hpp"
+#include "stats/mean.hpp"
+#include "stats/quantile.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using schema::ProfileModule;
+using schema::ProfileRun;
+
+std::string cell_time(std::int64_t ns) { return base::format_duration(static_cast<double>(ns)); }
+
+std::string cell_share(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) return std::string(kAbsent);
+  const auto share = 100 * static_cast<double>(part) / static_cast<double>(whole);
+  return fmt::format("{:.{}f} %", share, share < 9.95 ? 1 : 0);
+}
+
+std::string cell_bytes(std::int64_t bytes) {
+  return bytes < 0 ? std::string(kAbsent) : base::format_bytes(static_cast<double>(bytes));
+}
+
+/// Bytes in nanoseconds are GB in seconds.
+std::string cell_rate(std::int64_t bytes, std::int64_t ns) {
+  if (bytes < 0 || ns <= 0) return std::string(kAbsent);
+  const auto rate = static_cast<double>(bytes) / static_cast<double>(ns);
+  return fmt::format("{:.{}f}", rate, rate < 9.95 ? 1 : 0);
+}
+
+std::string cell_flops(std::int64_t flops, std::int64_t ns) {
+  if (flops < 0 || ns <= 0) return std::string(kAbsent);
+  const auto rate = static_cast<double>(flops) / static_cast<double>(ns);
+  return fmt::format("{:.{}f}", rate, rate < 9.95 ? 1 : 0);
+}
+
+/// Of any row: a column without a number is left out.
+bool any_of(const std::vector<ProfileModule>& rows, const std::function<bool(const ProfileModule&)>& has) {
+  return std::any_of(rows.begin(), rows.end(), has);
+}
+
+/// A row as it is shown: of one module, or of several that are alike and stand beside each other.
+struct ShownModule {
+  std::string name;
+  schema::ModuleKind kind = schema::ModuleKind::module;
+  std::int64_t modules = 1;
+  std::int64_t calls = 0;
+  std::int64_t time_ns = 0;
+  std::int64_t self_ns = 0;
+  std::int64_t backward_ns = 0;
+  std::int64_t host_ns = 0;
+  std::int64_t kernels = 0;
+  std::int64_t bytes = -1;
+  std::int64_t flops = -1;
+  std::vector<ShownModule> children;
+
+  void add(ShownModule other) {
+    modules += other.modules;
+    calls += other.calls;
+    time_ns += other.time_ns;
+    self_ns += other.self_ns;
+    backward_ns += other.backward_ns;
+    host_ns += other.host_ns;
+    kernels += other.kernels;
+    if (other.bytes >= 0) bytes = std::max<std::int64_t>(bytes, 0) + other.bytes;
+    if (other.flops >= 0) flops = std::max<std::int64_t>(flops, 0) + other.flops;
+    children.insert(children.end(), std::make_move_iterator(other.children.begin()), std::make_move_iterator(other.children.end()));
+  }
+};
+
+/// "Block" of "Block_#".
+std::string class_title(std::string_view name) {
+  auto title = schema::module_class(name);
+  while (!title.empty() && std::string_view("#._- ").find(title.back()) != std::string_view::npos) title.pop_back();
+  return title.empty() ? std::string(name) : title;
+}
+
+class ModuleRows {
+ public:
+  ModuleRows(const ProfileRun& run, const ModuleView& view) : run_(run), view_(view) {
+    const auto& rows = run.tables.modules;
+    has_gpu_ = !run.tables.devices.empty();
+    has_backward_ = any_of(rows, [](const auto& row) { return row.backward_ns > 0; });
+    has_bytes_ = any_of(rows, [](const auto& row) { return row.bytes >= 0; });
+    has_flops_ = any_of(rows, [](const auto& row) { return row.flops > 0; });
+    root_ = read_tree();
+    if (view.depth == 0) {
+      merge_alike(root_);
+      find_least();
+    }
+    sort_rows(root_);
+  }
+
+  Table table() {
+    table_.columns = {{"Module", Align::left}, {"Calls", Align::right, true}, {"Time", Align::right}, {"Share", Align::right}};
+    table_.columns.push_back({"Self", Align::right, true});
+    if (has_backward_) table_.columns.push_back({"Backward", Align::right, true});
+    if (has_gpu_) table_.columns.push_back({"Kernels", Align::right, true});
+    if (has_bytes_) {
+      table_.columns.push_back({"Bytes", Align::right});
+      table_.columns.push_back({"GB/s", Align::right});
+    }
+    if (has_flops_) table_.columns.push_back({"GFLOP/s", Align::right});
+    if (has_gpu_) table_.columns.push_back({"Host", Align::right, true});
+    add_children(root_, 0);
+    return std::move(table_);
+  }
+
+ private:
+  [[nodiscard]] ShownModule read_tree() const {
+    const auto& rows = run_.tables.modules;
+    std::vector<ShownModule> shown(rows.size());
+    for (auto i = rows.size(); i-- > 0;) {
+      const auto& row = rows[i];
+      auto& own = shown[i];
+      std::reverse(own.children.begin(), own.children.end());
+      auto children = std::move(own.children);
+      own = {row.name, row.kind, 1, row.calls, row_ns(run_, row), has_gpu_ ? row.gpu_self_ns : row.host_self_ns,
+             row.backward_ns, row.host_total_ns, row.kernels, row.bytes, row.flops, std::move(children)};
+      if (row.parent >= 0) shown[static_cast<std::size_t>(row.parent)].children.push_back(std::move(own));
+    }
+    return shown.empty() ? ShownModule() : std::move(shown.front());
+  }
+
+  /// Modules of one class beside each other are one row: the 24 layers of a network.
+  static void merge_alike(ShownModule& of) {
+    std::map<std::pair<std::string, schema::ModuleKind>, std::size_t> places;
+    std::vector<ShownModule> merged;
+    for (auto& child : of.children) {
+      const auto [found, is_new] = places.try_emplace({schema::module_class(child.name), child.kind}, merged.size());
+      if (is_new)
+        merged.push_back(std::move(child));
+      else
+        merged[found->second].add(std::move(child));
+    }
+    for (auto& row : merged)
+      if (row.modules > 1) row.name = class_title(row.name);
+    of.children = std::move(merged);
+    for (auto& child : of.children) merge_alike(child);
+  }
+
+  void sort_rows(ShownModule& of) const {
+    std::stable_sort(of.children.begin(), of.children.end(), [&](const auto& a, const auto& b) {
+      switch (view_.order) {
+        case ModuleOrder::time: return a.time_ns > b.time_ns;
+        case ModuleOrder::calls: return a.calls > b.calls;
+        case ModuleOrder::bytes: return a.bytes > b.bytes;
+        case ModuleOrder::name: return a.name < b.name;
+      }
+      return false;
+    });
+    for (auto& child : of.children) sort_rows(child);
+  }
+
+  /// The share that lets through no more rows than are wanted.
+  void find_least() {
+    std::vector<std::int64_t> times;
+    const std::function<void(const ShownModule&)> see = [&](const ShownModule& row) {
+      for (const auto& child : row.children) {
+        times.push_back(child.time_ns);
+        see(child);
+      }
+    };
+    see(root_);
+    least_ns_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(view_.least * static_cast<double>(whole_ns(run_))));
+    if (times.size() <= view_.most) return;
+    const auto at = times.begin() + static_cast<std::ptrdiff_t>(view_.most);
+    std::nth_element(times.begin(), at, times.end(), std::greater<>());
+    least_ns_ = std::max(least_ns_, *at + 1);
+  }
+
+  [[nodiscard]] bool shows(const ShownModule& row, int level) const {
+    return view_.depth > 0 ? level < view_.depth : row.time_ns >= least_ns_;
+  }
+
+  void add_children(const ShownModule& of, int level) {
+    std::int64_t hidden = 0;
+    std::int64_t hidden_ns = 0;
+    std::size_t shown = 0;
+    for (const auto& child : of.children) {
+      if (shows(child, level)) {
+        add(child, level);
+        ++shown;
+      } else {
+        hidden += child.modules;
+        hidden_ns += child.time_ns;
+      }
+    }
+    if (shown > 0 && hidden_ns > 0) add_rest(hidden, hidden_ns, level);
+  }
+
+  [[nodiscard]] static std::string indented(std::string name, int level) {
+    std::string out;
+    for (int i = 0; i < level; ++i) out += "\u00a0\u00a0";  // a blank would be collapsed in a page
+    return out + name;
+  }
+
+  void add_rest(std::int64_t hidden, std::int64_t ns, int level) {
+    std::vector<std::string> cells(table_.columns.size(), "");
+    cells[0] = indented(fmt::format("({} more)", hidden), level);
+    cells[2] = cell_time(ns);
+    cells[3] = cell_share(ns, whole_ns(run_));
+    table_.rows.push_back({std::move(cells), Tone::neutral, ""});
+  }
+
+  /// A row whose only child has all its time is one line with it: "encoder/layers".
+  void add(const ShownModule& first, int level) {
+    const auto* row = &first;
+    const auto name_of = [](const ShownModule& one) {
+      return one.modules > 1 ? fmt::format("{} x {}", one.modules, one.name) : one.name;
+    };
+    auto name = name_of(*row);
+    while (view_.depth == 0 && row->children.size() == 1 && row->kind == schema::ModuleKind::module &&
+           row->children.front().time_ns == row->time_ns) {
+      const auto above = row->modules;
+      row = &row->children.front();
+      name += "/" + (row->modules == above ? row->name : name_of(*row));
+    }
+    std::vector<std::string> cells{indented(plain_text(name), level), row->calls > 0 ? fmt::format("{}", row->calls) : "",
+                                   cell_time(row->time_ns), cell_share(row->time_ns, whole_ns(run_)),
+                                   row->self_ns > 0 ? cell_time(row->self_ns) : ""};
+    if (has_backward_) cells.push_back(row->backward_ns > 0 ? cell_time(row->backward_ns) : "");
+    if (has_gpu_) cells.push_back(fmt::format("{}", row->kernels));
+    if (has_bytes_) {
+      cells.push_back(cell_bytes(row->bytes));
+      cells.push_back(cell_rate(row->bytes, row->time_ns));
+    }
+    if (has_flops_) cells.push_back(cell_flops(row->flops, row->time_ns));
+    if (has_gpu_) cells.push_back(row->host_ns > 0 ? cell_time(row->host_ns) : "");
+    const auto tone = row->kind == schema::ModuleKind::unattributed ? Tone::warning : Tone::neutral;
+    table_.rows.push_back({std::move(cells), tone, ""});
+    add_children(*row, level + 1);
+  }
+
+  const ProfileRun& run_;
+  ModuleView view_;
+  ShownModule root_;
+  std::int64_t least_ns_ = 1;
+  bool has_gpu_ = false;
+  bool has_backward_ = false;
+  bool has_bytes_ = false;
+  bool has_flops_ = false;
+  Table table_;
+};
+
+std::string extent_text(const std::array<std::int32_t, 3>& extent) {
+  return extent[0] == 0 ? std::string(kAbsent) : fmt::format("{}", fmt::join(extent, "x"));
+}
+
+Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t whole, std::size_t most,
+                 std::string_view title) {
+  Table table;
+  const bool has_bytes = std::any_of(work.begin(), work.end(), [](const auto& row) { return row.bytes >= 0; });
+  const bool has_modules = std::any_of(work.begin(), work.end(), [](const auto& row) { return !row.module.empty(); });
+  table.columns = {{std::string(title), Align::left}, {"Calls", Align::right}, {"Time", Align::right},
+                   {"Share", Align::right}, {"Mean", Align::right, true}};
+  if (has_bytes) {
+    table.columns.push_back({"Bytes", Align::right});
+    table.columns.push_back({"GB/s", Align::right});
+  }
+  if (has_modules) table.columns.push_back({"Mostly in", Align::left, true});
+  for (std::size_t i = 0; i < std::min(most, work.size()); ++i) {
+    const auto& row = work[i];
+    std::vector<std::string> cells{code_mark(short_kernel_name(row.name)), fmt::format("{}", row.calls), cell_time(row.total_ns),
+                                   cell_share(row.total_ns, whole), cell_time(row.total_ns / std::max<std::int64_t>(1, row.calls))};
+    if (has_bytes) {
+      cells.push_back(cell_bytes(row.bytes));
+      cells.push_back(cell_rate(row.bytes, row.total_ns));
+    }
+    if (has_modules) cells.push_back(plain_text(row.module));
+    table.rows.push_back({std::move(cells), Tone::neutral, ""});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::int64_t whole_ns(const ProfileRun& run) {
+  return run.tables.modules.empty() ? 0 : row_ns(run, run.tables.modules.front());
+}
+
+std::int64_t row_ns(const ProfileRun& run, const ProfileModule& row) {
+  return run.tables.devices.empty() ? row.host_total_ns : row.gpu_total_ns;
+}
+
+std::string_view cause_text(schema::IdleCause cause) noexcept {
+  switch (cause) {
+    case schema::IdleCause::launch: return "idle: the next launch comes late";
+    case schema::IdleCause::sync: return "idle: the program had waited for the GPU";
+    case schema::IdleCause::data_loading: return "idle: waiting for data";
+    case schema::IdleCause::allocation: return "idle: memory is allocated or freed";
+    case schema::IdleCause::compilation: return "idle: code is compiled or loaded";
+    case schema::IdleCause::profiler: return "idle: the profiler's own work";
+    case schema::IdleCause::queue: return "idle: between work that is queued";
+    case schema::IdleCause::unknown: return "idle: the launch is not in the trace";
+  }
+  return "";
+}
+
+Table time_table(const ProfileRun& run) {
+  Table table;
+  const auto& devices = run.tables.devices;
+  if (devices.empty()) return table;
+  table.columns = {{"GPU", Align::left}, {"What it did", Align::left}, {"Time", Align::right}, {"Share", Align::right}};
+  for (const auto& device : devices) {
+    const auto name = fmt::format("{}{}", device.device, devices.size() > 1 && device.process != 0 ? fmt::format(" ({})", device.process) : "");
+    const auto add = [&](std::string_view what, std::int64_t ns, Tone tone) {
+      if (ns > 0)
+        table.rows.push_back({{name, std::string(what), cell_time(ns), cell_share(ns, device.span_ns)}, tone, ""});
+    };
+    add("kernels run", device.kernel_ns, Tone::good);
+    add("memory is copied or set, no kernel runs", device.copy_ns - device.both_ns, Tone::neutral);
+    for (const auto& idle : device.idle) add(cause_text(idle.cause), idle.total_ns, Tone::warning);
+  }
+  return table;
+}
+
+Table module_table(const ProfileRun& run, const ModuleView& view) { return ModuleRows(run, view).table(); }
+
+Table kernels_table(const ProfileRun& run, std::size_t most) {
+  return named_work(run.tables.kernels, whole_ns(run), most, "Kernel");
+}
+
+Table copies_table(const ProfileRun& run, std::size_t most) {
+  return named_work(run.tables.copies, whole_ns(run), most, "Copy");
+}
+
+Table nodes_table(const ProfileRun& run, std::size_t most) {
+  Table table;
+  table.columns = {{"Node", Align::left}, {"Operation", Align::left}, {"Provider", Align::left, true}, {"Calls", Align::right, true},
+                   {"Time", Align::right}, {"Share", Align::right}, {"Bytes", Align::right}, {"GB/s", Align::right}, {"GFLOP/s", Align::right}};
+  const auto& nodes = run.tables.nodes;
+  for (std::size_t i = 0; i < std::min(most, nodes.size()); ++i) {
+    const auto& node = nodes[i];
+    auto provider = node.provider;
+    if (provider.ends_with("ExecutionProvider")) provider.resize(provider.size() - std::string_view("ExecutionProvider").size());
+    table.rows.push_back({{code_mark(node.name.empty() ? "(no name)" : node.name), node.operation, provider, fmt::format("{}", node.calls),
+                           cell_time(node.total_ns), cell_share(node.total_ns, whole_ns(run)), cell_bytes(node.bytes),
+                           cell_rate(node.bytes, node.total_ns), cell_flops(node.flops, node.total_ns)},
+                          Tone::neutral, ""});
+  }
+  return table;
+}
+
+Table operations_table(const ProfileRun& run, std::size_t most) {
+  struct Sum {
+    std::int64_t nodes = 0;
+    std::int64_t total_ns = 0;
+    std::int64_t bytes = 0;
+    std::int64_t flops = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (const auto& node : run.tables.nodes) {
+    auto& sum = sums[node.operation];
+    ++sum.nodes;
+    sum.total_ns += node.total_ns;
+    sum.bytes = node.bytes < 0 || sum.bytes < 0 ? -1 : sum.bytes + node.bytes;
+    sum.flops = node.flops < 0 || sum.flops < 0 ? -1 : sum.flops + node.flops;
+  }
+  std::vector<std::pair<std::string, Sum>> sorted(sums.begin(), sums.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
+  Table table;
+  table.columns = {{"Operation", Align::left}, {"Nodes", Align::right}, {"Time", Align::right}, {"Share", Align::right},
+                   {"Bytes", Align::right}, {"GB/s", Align::right}, {"GFLOP/s", Align::right}};
+  for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) {
+    const auto& [name, sum] = sorted[i];
+    table.rows.push_back({{name, fmt::format("{}", sum.nodes), cell_time(sum.total_ns), cell_share(sum.total_ns, whole_ns(run)),
+                           cell_bytes(sum.bytes), cell_rate(sum.bytes, sum.total_ns), cell_flops(sum.flops, sum.total_ns)},
+                          Tone::neutral, ""});
+  }
+  return table;
+}
+
+Table steps_table(const ProfileRun& run) {
+  Table table;
+  const auto& steps = run.tables.steps;
+  if (steps.empty()) return table;
+  const bool has_gpu = !run.tables.devices.empty();
+  std::vector<double> durations;
+  std::vector<double> work;
+  for (const auto& step : steps) {
+    durations.push_back(static_cast<double>(step.duration_ns));
+    work.push_back(static_cast<double>(step.work_ns));
+  }
+  table.columns = {{"Of a " + plain_text(run.tables.step_name), Align::left}, {"Median", Align::right}, {"Least", Align::right},
+                   {"Most", Align::right}, {"Spread", Align::right}};
+  const auto add = [&](const std::string& name, std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const auto middle = stats::quantile(values, 0.5);
+    const auto spread = values.size() < 2 || middle <= 0 ? std::string(kAbsent)
+                                                         : fmt::format("{:.1f} %", 100 * std::sqrt(stats::variance(values)) / middle);
+    table.rows.push_back({{name, base::format_duration(middle), base::format_duration(values.front()),
+                           base::format_duration(values.back()), spread},
+                          Tone::neutral, ""});
+  };
+  add("time on the host", durations);
+  add(has_gpu ? "work on the GPU" : "time of its nodes", work);
+  return table;
+}
+
+Table idle_table(const ProfileRun& run) {
+  Table table;
+  table.columns = {{"GPU", Align::left}, {"Cause", Align::left}, {"Gaps", Align::right}, {"Time", Align::right},
+                   {"Longest", Align::right}, {"Before work of", Align::left}};
+  for (const auto& device : run.tables.devices)
+    for (const auto& idle : device.idle) {
+      std::string places;
+      for (const auto& [place, ns] : idle.places)
+        places += fmt::format("{}{} ({})", places.empty() ? "" : ", ", place, cell_time(ns));
+      table.rows.push_back({{fmt::format("{}", device.device), std::string(cause_text(idle.cause)), fmt::format("{}", idle.gaps),
+                             cell_time(idle.total_ns), cell_time(idle.longest_ns), plain_text(places)},
+                            Tone::neutral, ""});
+    }
+  return table;
+}
+
+Table kernel_details(const ProfileRun& run, const std::string& name) {
+  Table table;
+  table.columns = {{"Kernel", Align::left}, {"Value", Align::right}};
+  const auto found = std::find_if(run.tables.kernels.begin(), run.tables.kernels.end(),
+                                  [&](const auto& kernel) { return kernel.name.find(name) != std::string::npos; });
+  if (found == run.tables.kernels.end()) return table;
+  const auto add = [&](std::string what, std::string value) {
+    table.rows.push_back({{std::move(what), std::move(value)}, Tone::neutral, ""});
+  };
+  table.columns.front().title = plain_text(found->name);
+  add("launches", fmt::format("{}", found->calls));
+  add("time", cell_time(found->total_ns));
+  add("least, mean, most", fmt::format("{}, {}, {}", cell_time(found->least_ns), cell_time(found->total_ns / found->calls), cell_time(found->most_ns)));
+  add("grid of the longest", extent_text(found->grid));
+  add("block", extent_text(found->block));
+  add("registers a thread", fmt::format("{}", found->registers));
+  add("shared memory a block", base::format_bytes(found->shared_bytes));
+  if (found->bytes >= 0) {
+    add("DRAM bytes (measured)", cell_bytes(found->bytes));
+    add("GB/s", cell_rate(found->bytes, found->total_ns));
+  }
+  if (!found->module.empty()) add("mostly in", plain_text(found->module));
+  for (const auto& [metric, value] : found->metrics) add(metric, fmt::format("{:.6g}", value));
+  return table;
+}
+
+}  // namespace ridgeline::report

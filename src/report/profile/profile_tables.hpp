@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "report/report_model.hpp"
+#include "schema/profile.hpp"
+
+namespace ridgeline::report {
+
+enum class ModuleOrder { time, calls, bytes, name };
+
+/// Which rows of the module tree are shown.
+struct ModuleView {
+  int depth = 0;        ///< levels below the root; 0: those with enough time
+  double least = 0.01;  ///< share of the whole that a row has at least, where depth is 0
+  std::size_t most = 40;
+  ModuleOrder order = ModuleOrder::time;
+};
+
+/// The tables of a profile, for terminals and reports alike. Names are foreign text: plain_text makes them harmless.
+[[nodiscard]] Table time_table(const schema::ProfileRun& run);  ///< a row for what each GPU did, or what the host did
+[[nodiscard]] Table module_table(const schema::ProfileRun& run, const ModuleView& view);
+[[nodiscard]] Table kernels_table(const schema::ProfileRun& run, std::size_t most);
+[[nodiscard]] Table copies_table(const schema::ProfileRun& run, std::size_t most);
+[[nodiscard]] Table nodes_table(const schema::ProfileRun& run, std::size_t most);
+[[nodiscard]] Table operations_table(const schema::ProfileRun& run, std::size_t most);  ///< nodes by their operation
+[[nodiscard]] Table steps_table(const schema::ProfileRun& run);
+[[nodiscard]] Table idle_table(const schema::ProfileRun& run);
+/// What is known of one kernel, whose name contains `name`. Without rows where there is none.
+[[nodiscard]] Table kernel_details(const schema::ProfileRun& run, const std::string& name);
+
+/// All time that rows of the module tree are a share of: of the GPUs, or of the nodes without one.
+[[nodiscard]] std::int64_t whole_ns(const schema::ProfileRun& run);
+/// Of a row: on the GPU, or on the host in a profile without one.
+[[nodiscard]] std::int64_t row_ns(const schema::ProfileRun& run, const schema::ProfileModule& row);
+
+/// "waiting for the next launch".
+[[nodiscard]] std::string_view cause_text(schema::IdleCause cause) noexcept;
+
+}  // namespace ridgeline::report

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "trace/analysis/device_time.hpp"
+#include "trace/findings/rules.hpp"
+
+namespace ridgeline::trace {
+
+namespace {
+
+std::string_view way_of(std::string_view name) {
+  for (const std::string_view way : {"HtoD", "DtoH"})
+    if (name.find(way) != std::string_view::npos) return way;
+  return {};
+}
+
+using ProcessDevice = std::pair<std::int64_t, std::int32_t>;  // process and number
+
+struct HostCopies {
+  std::map<ProcessDevice, Intervals> spans;
+  std::int64_t bytes = 0;
+  std::int64_t count = 0;
+};
+
+ProcessDevice device_of(const Trace& trace, const Spans& work, std::size_t i) {
+  const auto& lane = trace.gpu_lanes[work.lane[i]];
+  return {lane.process, lane.device};
+}
+
+/// The time in which one of them ran and no kernel of the same GPU, sum over all GPUs.
+std::int64_t exposed_ns(const Trace& trace, const HostCopies& copies) {
+  std::map<ProcessDevice, Intervals> kernels;
+  for (std::size_t i = 0; i < trace.kernels.size(); ++i)
+    kernels[device_of(trace, trace.kernels, i)].emplace_back(trace.kernels.start_ns[i],
+                                                             trace.kernels.start_ns[i] + trace.kernels.duration_ns[i]);
+  std::int64_t sum = 0;
+  for (const auto& [device, spans] : copies.spans) {
+    auto& all = kernels[device];
+    const auto busy = measure_of_union(all);
+    all.insert(all.end(), spans.begin(), spans.end());
+    sum += measure_of_union(all) - busy;
+  }
+  return sum;
+}
+
+void tell_copies(const Case& of, HostCopies& copies, bool pageable) {
+  if (copies.count == 0) return;
+  std::int64_t took = 0;
+  for (auto& [device, spans] : copies.spans) took += measure_of_union(spans);
+  schema::ProfileFinding finding;
+  finding.rule = pageable ? "pageable-copy" : "exposed-copy";
+  finding.saving_ns = exposed_ns(of.analysed.trace, copies);
+  finding.title = fmt::format("{} copies between host and GPU{} keep the GPU {} from computing", copies.count,
+                              pageable ? " from or to pageable memory" : "", base::format_duration(static_cast<double>(finding.saving_ns)));
+  finding.evidence = {fmt::format("{} in {}, {:.1f} GB/s", base::format_bytes(static_cast<double>(copies.bytes)),
+                                  base::format_duration(static_cast<double>(took)),
+                                  static_cast<double>(copies.bytes) / static_cast<double>(std::max<std::int64_t>(1, took)))};
+  finding.computed = "at most: the time in which such a copy ran and no kernel, as it can run beside them";
+  if (pageable) {
+    finding.advice = "Copy from pinned memory, and without waiting.";
+    finding.code = "DataLoader(dataset, pin_memory=True)\nbatch = batch.to(\"cuda\", non_blocking=True)";
+  } else {
+    finding.advice = "Copy what is needed next on a stream of its own while kernels run, copy less, or keep it on the GPU.";
+    finding.code = "with torch.cuda.stream(copies): following = following.to(\"cuda\", non_blocking=True)";
+  }
+  of.add(std::move(finding), pageable ? 0.01 : 0.03);
+}
+
+}  // namespace
+
+void copy_rules(const Case& of) {
+  const auto& trace = of.analysed.trace;
+  HostCopies pageable;
+  HostCopies others;
+  for (std::size_t i = 0; i < trace.copies.size(); ++i) {
+    const auto name = trace.strings.text(trace.copies.name[i]);
+    if (way_of(name).empty()) continue;
+    auto& into = name.find("ageable") == std::string_view::npos ? others : pageable;
+    into.spans[device_of(trace, trace.copies, i)].emplace_back(trace.copies.start_ns[i], trace.copies.start_ns[i] + trace.copies.duration_ns[i]);
+    into.bytes += std::max<std::int64_t>(0, trace.copies.bytes[i]);
+    ++into.count;
+  }
+  tell_copies(of, pageable, true);
+  tell_copies(of, others, false);
+}
+
+}  // namespace ridgeline::trace

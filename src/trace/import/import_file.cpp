@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/import/import_file.hpp"
+
+#include "trace/import/kineto_import.hpp"
+#include "trace/import/ncu_import.hpp"
+#include "trace/import/nsys_import.hpp"
+#include "trace/import/onnxruntime_import.hpp"
+
+namespace ridgeline::trace {
+
+base::Result<ImportedFile> import_file(const std::string& path) {
+  ImportedFile out;
+  RL_TRY_ASSIGN(out.kind, file_kind(path));
+  switch (out.kind) {
+    case FileKind::kineto: {
+      RL_TRY_ASSIGN(out.trace, import_kineto(path));
+      break;
+    }
+    case FileKind::onnxruntime: {
+      RL_TRY_ASSIGN(out.trace, import_onnxruntime(path));
+      break;
+    }
+    case FileKind::nsys: {
+      RL_TRY_ASSIGN(out.trace, import_nsys(path));
+      break;
+    }
+    case FileKind::ncu: {
+      RL_TRY_ASSIGN(out.counters, import_ncu(path));
+      break;
+    }
+  }
+  return out;
+}
+
+std::string_view tool_name(FileKind kind) noexcept {
+  switch (kind) {
+    case FileKind::kineto: return "PyTorch profiler";
+    case FileKind::onnxruntime: return "ONNX Runtime";
+    case FileKind::nsys: return "Nsight Systems";
+    case FileKind::ncu: return "Nsight Compute";
+  }
+  return "";
+}
+
+}  // namespace ridgeline::trace
