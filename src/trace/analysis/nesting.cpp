@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
+
+#include "trace/analysis/launch_index.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -70,35 +71,6 @@ Nesting nest(const Trace& trace) {
   return out;
 }
 
-std::vector<Place> calls_of_kernels(const Trace& trace) {
-  struct Key {
-    std::int64_t process;
-    std::int64_t correlation;
-    bool operator==(const Key&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Key& key) const {
-      return std::hash<std::int64_t>()(key.correlation * 0x9E3779B97F4A7C15LL + key.process);
-    }
-  };
-  std::unordered_map<Key, Place, Hash> launched;
-  const auto& calls = trace.calls;
-  launched.reserve(calls.size() * 2);
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (calls.correlation[i] == 0) continue;
-    // Of several calls of one correlation (runtime and driver) the outer one, which the program made, begins first.
-    for (const auto process : {trace.thread_lanes[calls.lane[i]].process, std::int64_t{0}}) {
-      const auto [found, is_new] = launched.try_emplace({process, calls.correlation[i]}, static_cast<Place>(i));
-      if (!is_new && calls.start_ns[i] < calls.start_ns[found->second]) found->second = static_cast<Place>(i);
-    }
-  }
-  const auto& kernels = trace.kernels;
-  std::vector<Place> out(kernels.size(), kNowhere);
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const auto found = launched.find({trace.gpu_lanes[kernels.lane[i]].process, kernels.correlation[i]});
-    if (kernels.correlation[i] != 0 && found != launched.end()) out[i] = found->second;
-  }
-  return out;
-}
+std::vector<Place> calls_of_kernels(const Trace& trace) { return LaunchIndex(trace).calls_of(trace.kernels); }
 
 }  // namespace ridgeline::trace

@@ -22,8 +22,7 @@ struct Nesting {
 /// Of ranges that begin together the longer one encloses the other; of equal ones that which comes first in the file.
 [[nodiscard]] Nesting nest(const Trace& trace);
 
-/// The call that launched each kernel, into Trace::calls: that of the same correlation in the same process, or in any
-/// where the file does not tell the process of GPU work. One for each of Trace::kernels.
+/// The call that launched each kernel, into Trace::calls, as LaunchIndex finds it. One for each of Trace::kernels.
 [[nodiscard]] std::vector<Place> calls_of_kernels(const Trace& trace);
 
 }  // namespace ridgeline::trace
