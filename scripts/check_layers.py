@@ -26,6 +26,7 @@ OWNED = {
     "dtl/dtl.hpp": {"config"},
     "simdjson.h": {"trace"},
     "zlib.h": {"trace"},
+    "protozero/pbf_writer.hpp": {"trace"},
 }
 KERNEL_FILES = {"host", "base"}
 KERNEL_FILE = re.compile(r'"/?(proc|sys/fs/cgroup)[/"]')

@@ -124,8 +124,8 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
 void add_comparison(CLI::App& app, Context& context, const std::string& name, const std::string& description,
                     const std::string& example) {
   auto flags = std::make_shared<CompareFlags>();
-  auto* command = add_subcommand(app, context, name, description, example,
-                                 [flags, &context] { return compare(*flags, context); });
+  auto* command =
+      add_subcommand(app, context, name, description, example, [flags, &context] { return compare(*flags, context); });
   command->add_option("A", flags->a, "Run (its recommended trial), RUN/TRIAL, or a file of a profiler")->required();
   command->add_option("B", flags->b, "The one to judge against A")->required();
   add_share(*command, "--min-effect", flags->min_effect, "Smaller differences are none");

@@ -35,7 +35,8 @@ void add_import(CLI::App& profile, Context& context) {
       "  ridgeline profile import onnxruntime_profile.json       (ONNX Runtime)\n"
       "\nTo record:\n"
       "  with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True,\n"
-      "                              record_shapes=True, schedule=torch.profiler.schedule(wait=2, warmup=2, active=5)) as p:\n"
+      "                              record_shapes=True, schedule=torch.profiler.schedule(wait=2, warmup=2, active=5)) "
+      "as p:\n"
       "      for batch in loader: step(batch); p.step()\n"
       "  p.export_chrome_trace('trace.json.gz')\n"
       "  nsys profile --trace=cuda,nvtx -o run python train.py; nsys export --type sqlite run.nsys-rep\n"
@@ -56,7 +57,8 @@ void add_diff(CLI::App& profile, Context& context) {
 void add_profile(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("profile", "Where a model's time goes, by module, and what to do about it");
   command->footer(
-      "Example:\n  ridgeline profile import trace.json.gz\n  ridgeline profile import run.sqlite kernels.csv --report-html profile.html");
+      "Example:\n  ridgeline profile import trace.json.gz\n  ridgeline profile import run.sqlite kernels.csv "
+      "--report-html profile.html");
   command->require_subcommand(1);
   add_import(*command, context);
   add_diff(*command, context);

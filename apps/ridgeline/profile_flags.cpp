@@ -20,16 +20,19 @@ report::ModuleView ProfileFlags::view() const {
 
 void add_profile_flags(CLI::App& command, Context& context, ProfileFlags& flags) {
   command.option_defaults()->group("What is shown");
-  command.add_option("--depth", flags.depth, "Levels of the module tree (default: what takes at least 1 % of the time)")
+  command
+      .add_option("--depth", flags.depth, "Levels of the module tree (default: what takes at least 1 % of the time)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   add_choice(command, context, "--sort", flags.sort, {"time", "calls", "bytes", "name"}, "Order of the modules");
-  command.add_option("--kernel", flags.kernel, "One kernel in detail: the longest whose name has this in it")->type_name("NAME");
+  command.add_option("--kernel", flags.kernel, "One kernel in detail: the longest whose name has this in it")
+      ->type_name("NAME");
   command.option_defaults()->group("What is written");
   add_report_flags(command, flags.output, flags.html);
   command.add_option("--csv", flags.csv, "Every table as CSV, in this folder")->type_name("FOLDER");
   command.add_option("--perfetto", flags.perfetto, "The timeline for ui.perfetto.dev")->type_name("FILE");
-  command.add_option("--chrome", flags.chrome, "The timeline as Chrome's JSON; packed where the name ends in .gz")->type_name("FILE");
+  command.add_option("--chrome", flags.chrome, "The timeline as Chrome's JSON; packed where the name ends in .gz")
+      ->type_name("FILE");
   command.add_flag("--json", flags.json, "The run as JSON on standard output");
   add_database_option(command, context);
   command.add_flag("-q,--quiet", flags.quiet, "Errors only");
@@ -38,7 +41,8 @@ void add_profile_flags(CLI::App& command, Context& context, ProfileFlags& flags)
 base::Result<void> check_profile_flags(const ProfileFlags& flags) {
   RL_TRY(check_report_flags(flags.output, flags.html));
   std::error_code ignored;
-  if (!flags.csv.empty() && std::filesystem::exists(flags.csv, ignored) && !std::filesystem::is_directory(flags.csv, ignored))
+  if (!flags.csv.empty() && std::filesystem::exists(flags.csv, ignored) &&
+      !std::filesystem::is_directory(flags.csv, ignored))
     return base::fail(base::ErrorCode::invalid_argument, "--csv {}: is a file; expected a folder", flags.csv)
         .hint("for example --csv {}_tables", flags.csv);
   return {};

@@ -11,6 +11,8 @@
 #include "ridgeline/output_flags.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/terminal.hpp"
+#include "trace/export/chrome_export.hpp"
+#include "trace/export/perfetto_export.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -23,7 +25,8 @@ constexpr std::size_t kShownFindings = 3;
 
 void print_table(const report::Table& table, const std::string& title, const Terminal& terminal) {
   if (table.rows.empty()) return;
-  fmt::print("\n{}\n{}", styled(title, Style::bold, terminal.colour), report::render_table(table, terminal.width, terminal.colour));
+  fmt::print("\n{}\n{}", styled(title, Style::bold, terminal.colour),
+             report::render_table(table, terminal.width, terminal.colour));
 }
 
 void print_findings(const schema::ProfileRun& run, const Terminal& terminal) {
@@ -50,7 +53,8 @@ Result<void> print_profile(const schema::ProfileRun& run, const ProfileFlags& fl
     const auto details = report::kernel_details(run, flags.kernel);
     if (details.rows.empty())
       return base::fail(base::ErrorCode::not_found, "--kernel {}: no kernel has that in its name", flags.kernel)
-          .hint("{}", run.tables.kernels.empty() ? "the profile has no kernels" : "the longest is " + run.tables.kernels.front().name);
+          .hint("{}", run.tables.kernels.empty() ? "the profile has no kernels"
+                                                 : "the longest is " + run.tables.kernels.front().name);
     print_table(details, "Kernel", terminal);
     return {};
   }
@@ -70,7 +74,8 @@ Result<void> print_profile(const schema::ProfileRun& run, const ProfileFlags& fl
 Result<void> write_tables(const schema::ProfileRun& run, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return base::fail(base::ErrorCode::io, "--csv {}: {}", folder, error.message()).hint("choose another folder");
+  if (error)
+    return base::fail(base::ErrorCode::io, "--csv {}: {}", folder, error.message()).hint("choose another folder");
   for (const auto& [name, content] : report::profile_csv(run))
     RL_TRY(base::write_file_atomically((std::filesystem::path(folder) / name).string(), content));
   return {};
@@ -97,7 +102,14 @@ Result<void> write_profile(const schema::ProfileRun& run, const trace::Trace& tr
     RL_TRY(write_tables(run, flags.csv));
     say(flags, "tables", flags.csv);
   }
-  static_cast<void>(trace);
+  if (!flags.perfetto.empty()) {
+    RL_TRY(trace::write_perfetto(trace, flags.perfetto));
+    say(flags, "timeline", flags.perfetto);
+  }
+  if (!flags.chrome.empty()) {
+    RL_TRY(trace::write_chrome_json(trace, flags.chrome));
+    say(flags, "timeline", flags.chrome);
+  }
   if (flags.talks()) fmt::print("{:<{}}{}  (ridgeline show {})\n", "run", kProfileLabel, run.id, run.id);
   return {};
 }

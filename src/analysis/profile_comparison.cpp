@@ -37,8 +37,8 @@ ModuleMap by_path(const ProfileRun& run) {
 }
 
 /// Of modules in both: those whose steps are shown to differ.
-std::vector<ModuleChange> changes(const ModuleMap& a, const ModuleMap& b, std::vector<std::int64_t> ProfileModule::*steps,
-                                  bool is_time) {
+std::vector<ModuleChange> changes(const ModuleMap& a, const ModuleMap& b,
+                                  std::vector<std::int64_t> ProfileModule::*steps, bool is_time) {
   std::vector<ModuleChange> all;
   std::vector<double> p_values;
   for (const auto& [path, row] : a) {
@@ -59,7 +59,8 @@ std::vector<ModuleChange> changes(const ModuleMap& a, const ModuleMap& b, std::v
     all[i].ratio.p_value = adjusted[i];
     if (adjusted[i] <= 1 - kModuleConfidence) out.push_back(all[i]);
   }
-  std::stable_sort(out.begin(), out.end(), [](const auto& x, const auto& y) { return std::abs(x.b - x.a) > std::abs(y.b - y.a); });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& x, const auto& y) { return std::abs(x.b - x.a) > std::abs(y.b - y.a); });
   return out;
 }
 
@@ -114,11 +115,13 @@ void compare_devices(const ProfileRun& a, const ProfileRun& b, ProfileComparison
     return device.span_ns > 0 ? static_cast<double>(device.busy_ns) / static_cast<double>(device.span_ns) : 0;
   };
   for (std::size_t i = 0; i < std::min(devices_a.size(), devices_b.size()); ++i)
-    out.devices.push_back({text(devices_a[i]), text(devices_b[i]),
-                           devices_a[i].name.empty() || devices_b[i].name.empty() || devices_a[i].name == devices_b[i].name,
-                           busy(devices_a[i]), busy(devices_b[i])});
+    out.devices.push_back(
+        {text(devices_a[i]), text(devices_b[i]),
+         devices_a[i].name.empty() || devices_b[i].name.empty() || devices_a[i].name == devices_b[i].name,
+         busy(devices_a[i]), busy(devices_b[i])});
   if (devices_a.size() != devices_b.size())
-    out.remarks.push_back(fmt::format("A has {} GPUs, B {}: the others are not compared", devices_a.size(), devices_b.size()));
+    out.remarks.push_back(
+        fmt::format("A has {} GPUs, B {}: the others are not compared", devices_a.size(), devices_b.size()));
   for (const auto& device : out.devices)
     if (!device.same) out.remarks.push_back(fmt::format("different GPUs: {} and {}", device.a, device.b));
 }
@@ -126,7 +129,9 @@ void compare_devices(const ProfileRun& a, const ProfileRun& b, ProfileComparison
 /// Every module slower by about the same, with the same launches and bytes: that is no change of the code.
 void look_for_clock(const ProfileRun& a, const ProfileRun& b, ProfileComparison& out) {
   if (out.times.size() < 3 || !out.bytes.empty()) return;
-  const auto kernels_of = [](const ProfileRun& run) { return run.tables.modules.empty() ? 0 : run.tables.modules.front().kernels; };
+  const auto kernels_of = [](const ProfileRun& run) {
+    return run.tables.modules.empty() ? 0 : run.tables.modules.front().kernels;
+  };
   const bool same_launches = kernels_of(a) * static_cast<std::int64_t>(b.tables.steps.size()) ==
                              kernels_of(b) * static_cast<std::int64_t>(a.tables.steps.size());
   if (kernels_of(a) == 0 || !same_launches || !out.only_a.empty() || !out.only_b.empty()) return;
@@ -136,28 +141,35 @@ void look_for_clock(const ProfileRun& a, const ProfileRun& b, ProfileComparison&
   const double middle = stats::median(ratios);
   if (*least < 1 + kSlowerAlike || *most > 1 + 2 * (middle - 1)) return;
   const bool has_bytes = !a.tables.modules.front().step_bytes.empty() && !b.tables.modules.front().step_bytes.empty();
-  out.remarks.push_back(fmt::format("{}same launches, every module slower by about {:.0f} %: look at clocks and throttling before the code",
-                                    has_bytes ? "same bytes, " : "", 100 * (middle - 1)));
+  out.remarks.push_back(fmt::format(
+      "{}same launches, every module slower by about {:.0f} %: look at clocks and throttling before the code",
+      has_bytes ? "same bytes, " : "", 100 * (middle - 1)));
 }
 
 }  // namespace
 
 void to_json(nlohmann::json& json, const ModuleChange& change) {
-  json = {{"path", change.path},          {"a", change.a},
-          {"b", change.b},                {"ratio", change.ratio.ratio},
-          {"low", change.ratio.low},      {"high", change.ratio.high},
-          {"p_value", change.ratio.p_value}, {"difference_ns", change.difference_ns}};
+  json = {{"path", change.path},
+          {"a", change.a},
+          {"b", change.b},
+          {"ratio", change.ratio.ratio},
+          {"low", change.ratio.low},
+          {"high", change.ratio.high},
+          {"p_value", change.ratio.p_value},
+          {"difference_ns", change.difference_ns}};
 }
 void to_json(nlohmann::json& json, const CallsChange& change) {
   json = {{"name", change.name}, {"a", change.a}, {"b", change.b}, {"a_ns", change.a_ns}, {"b_ns", change.b_ns}};
 }
 void to_json(nlohmann::json& json, const DeviceChange& change) {
-  json = {{"a", change.a}, {"b", change.b}, {"same", change.same}, {"busy_a", change.busy_a}, {"busy_b", change.busy_b}};
+  json = {
+      {"a", change.a}, {"b", change.b}, {"same", change.same}, {"busy_a", change.busy_a}, {"busy_b", change.busy_b}};
 }
 void to_json(nlohmann::json& json, const ProfileComparison& found) {
-  json = {{"total", found.total},     {"steps_a", found.steps_a}, {"steps_b", found.steps_b}, {"devices", found.devices},
-          {"times", found.times},     {"bytes", found.bytes},     {"only_a", found.only_a},   {"only_b", found.only_b},
-          {"changed", found.changed}, {"kernels", found.kernels}, {"remarks", found.remarks}};
+  json = {{"total", found.total},     {"steps_a", found.steps_a}, {"steps_b", found.steps_b},
+          {"devices", found.devices}, {"times", found.times},     {"bytes", found.bytes},
+          {"only_a", found.only_a},   {"only_b", found.only_b},   {"changed", found.changed},
+          {"kernels", found.kernels}, {"remarks", found.remarks}};
 }
 
 ProfileComparison compare_profiles(const ProfileRun& a, const ProfileRun& b, double min_effect) {
@@ -187,9 +199,8 @@ ProfileComparison compare_profiles(const ProfileRun& a, const ProfileRun& b, dou
   compare_operators(a, b, out);
   out.kernels = all_calls(a.tables.kernels, b.tables.kernels, [](const auto& row) { return row.total_ns; });
   std::erase_if(out.kernels, [](const auto& row) { return row.a == row.b && row.a_ns == row.b_ns; });
-  std::stable_sort(out.kernels.begin(), out.kernels.end(), [](const auto& x, const auto& y) {
-    return std::abs(x.b_ns - x.a_ns) > std::abs(y.b_ns - y.a_ns);
-  });
+  std::stable_sort(out.kernels.begin(), out.kernels.end(),
+                   [](const auto& x, const auto& y) { return std::abs(x.b_ns - x.a_ns) > std::abs(y.b_ns - y.a_ns); });
   look_for_clock(a, b, out);
   return out;
 }

@@ -34,7 +34,7 @@ struct CallsChange {
 struct DeviceChange {
   std::string a;
   std::string b;
-  bool same = true;  ///< the same model, or not told
+  bool same = true;   ///< the same model, or not told
   double busy_a = 0;  ///< share of the span
   double busy_b = 0;
 };

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/atomic_file.hpp"
 #include "base/text.hpp"
 
 namespace ridgeline::base {
@@ -30,11 +31,6 @@ class FileDescriptor {
   int fd_;
 };
 
-tl::unexpected<Error> os_failure(std::string_view verb, const fs::path& path, int error) {
-  return fail(error == ENOENT ? ErrorCode::not_found : ErrorCode::io, "cannot {} {}: {}", verb, path.string(),
-              std::strerror(error));
-}
-
 fs::path xdg_folder(const char* variable, std::string_view fallback_below_home) {
   if (const char* value = std::getenv(variable); value != nullptr && value[0] == '/')
     return fs::path(value) / "ridgeline";
@@ -42,19 +38,14 @@ fs::path xdg_folder(const char* variable, std::string_view fallback_below_home) 
   return fs::path(home != nullptr && home[0] != '\0' ? home : "/tmp") / fallback_below_home / "ridgeline";
 }
 
-Result<void> write_all(int fd, std::string_view bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const auto count = ::write(fd, bytes.data(), bytes.size());
-    if (count < 0) {
-      if (errno == EINTR) continue;
-      return os_failure("write", path, errno);
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return {};
-}
-
 }  // namespace
+
+Fault os_failure(std::string_view verb, const fs::path& path, int error) {
+  auto fault = fail(error == ENOENT ? ErrorCode::not_found : ErrorCode::io, "cannot {} {}: {}", verb, path.string(),
+                    std::strerror(error));
+  if (error == ENOSPC || error == EDQUOT) return std::move(fault).hint("free some space there, or name another disk");
+  return fault;
+}
 
 Result<std::string> read_file(const fs::path& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -81,37 +72,9 @@ Result<void> keep_owner(int fd, const struct stat& old, const fs::path& path) {
 }
 
 Result<void> write_file_atomically(const fs::path& path, std::string_view bytes) {
-  std::error_code ignored;
-  const auto resolved = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
-  const auto target = resolved.empty() ? path : resolved;
-  const auto folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  auto temporary = (folder / ("." + target.filename().string() + ".XXXXXX")).string();
-  const FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (file.get() < 0) return os_failure("create a file in", folder, errno);
-  const auto finish = [&]() -> Result<void> {
-    struct stat old {};
-    if (::stat(target.c_str(), &old) == 0) {
-      if (!S_ISREG(old.st_mode)) return fail(ErrorCode::io, "cannot replace {}: not a regular file", target.string());
-      RL_TRY(keep_owner(file.get(), old, target));
-      if (::fchmod(file.get(), old.st_mode & 07777U) != 0) return os_failure("set permissions of", target, errno);
-    } else {
-      const auto mask = ::umask(0);
-      ::umask(mask);
-      ::fchmod(file.get(), 0666U & ~mask);
-    }
-    RL_TRY(write_all(file.get(), bytes, target));
-    if (::fsync(file.get()) != 0) return os_failure("write", target, errno);
-    if (::rename(temporary.c_str(), target.c_str()) != 0) return os_failure("replace", target, errno);
-    return {};
-  };
-  auto done = finish();
-  if (!done) {
-    ::unlink(temporary.c_str());
-    return done;
-  }
-  const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() >= 0) ::fsync(directory.get());
-  return {};
+  RL_TRY_ASSIGN(auto file, AtomicFile::create(path));
+  RL_TRY(file.write(bytes));
+  return file.commit();
 }
 
 fs::path state_folder() { return xdg_folder("XDG_STATE_HOME", ".local/state"); }

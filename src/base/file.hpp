@@ -11,6 +11,9 @@ struct stat;
 
 namespace ridgeline::base {
 
+/// The operating system's answer `error` (errno) to that verb: "cannot read /x: permission denied".
+[[nodiscard]] Fault os_failure(std::string_view verb, const std::filesystem::path& path, int error);
+
 /// The whole file as bytes. Errors: not_found, io (a directory, no permission), each naming the path and the reason.
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path);
 
@@ -18,9 +21,7 @@ namespace ridgeline::base {
 /// called before the permissions are set, some of which a change of owner takes away.
 [[nodiscard]] Result<void> keep_owner(int fd, const struct stat& old, const std::filesystem::path& path);
 
-/// Replaces `path` in one step: writes a temporary file beside it, fsyncs, keeps the old file's owner and permissions,
-/// renames, and fsyncs the folder. A symbolic link is followed: its target is replaced, the link stays. On any error
-/// (disk full, no permission) the old file is untouched and the temporary file removed.
+/// Replaces `path` in one step, as an AtomicFile does.
 [[nodiscard]] Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
 /// XDG folders with "ridgeline" appended: state (results), cache, data. Created on demand by the caller.

@@ -46,7 +46,8 @@ std::string module_class(std::string_view name) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::string out;
   for (std::size_t at = 0; at < name.size();) {
-    const bool begins = is_digit(name[at]) && (at == 0 || std::string_view(" ._-#(/:").find(name[at - 1]) != std::string_view::npos);
+    const bool begins =
+        is_digit(name[at]) && (at == 0 || std::string_view(" ._-#(/:").find(name[at - 1]) != std::string_view::npos);
     auto end = at;
     while (begins && end < name.size() && is_digit(name[end])) ++end;
     if (begins && (end == name.size() || std::string_view(" ._-)/:").find(name[end]) != std::string_view::npos)) {

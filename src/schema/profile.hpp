@@ -48,7 +48,8 @@ struct ProfileIdle {
   std::int64_t gaps = 0;
   std::int64_t total_ns = 0;
   std::int64_t longest_ns = 0;
-  /// Where the program was, the longest in total first, at most five: "train.py(41): step" or a module, and nanoseconds.
+  /// Where the program was, the longest in total first, at most five: "train.py(41): step" or a module, and
+  /// nanoseconds.
   std::vector<std::pair<std::string, std::int64_t>> places;
 };
 RL_DECLARE_JSON(ProfileIdle)
@@ -168,15 +169,15 @@ RL_DECLARE_JSON(ProfileFinding)
 /// What a trace tells, without its events.
 struct ProfileTables {
   std::vector<ProfileDevice> devices;
-  std::vector<ProfileKernel> kernels;  ///< longest in total first
-  std::vector<ProfileKernel> copies;   ///< likewise; sets of memory among them
-  std::vector<ProfileNode> nodes;      ///< likewise
+  std::vector<ProfileKernel> kernels;      ///< longest in total first
+  std::vector<ProfileKernel> copies;       ///< likewise; sets of memory among them
+  std::vector<ProfileNode> nodes;          ///< likewise
   std::vector<ProfileOperator> operators;  ///< longest on the host first
-  std::vector<ProfileModule> modules;  ///< the root first, parents before children
-  std::string step_name;               ///< what the steps are: "ProfilerStep", "model_run"; "" without any
+  std::vector<ProfileModule> modules;      ///< the root first, parents before children
+  std::string step_name;                   ///< what the steps are: "ProfilerStep", "model_run"; "" without any
   std::vector<ProfileStep> steps;
-  std::int64_t span_ns = 0;              ///< from the first to the last event that counts
-  std::vector<std::string> missing;      ///< what the trace lacks, each with the flag that records it
+  std::int64_t span_ns = 0;          ///< from the first to the last event that counts
+  std::vector<std::string> missing;  ///< what the trace lacks, each with the flag that records it
 };
 RL_DECLARE_JSON(ProfileTables)
 
@@ -202,8 +203,8 @@ RL_DECLARE_JSON(ProfileRun)
 
 [[nodiscard]] Run to_run(const ProfileRun& run);
 
-/// What modules that are alike share: "Block_#" of "Block_11", "pre_forward (block.#.layer.#)". Digits within a word, as
-/// in Conv2d, are part of it. Of a path as of a name.
+/// What modules that are alike share: "Block_#" of "Block_11", "pre_forward (block.#.layer.#)". Digits within a word,
+/// as in Conv2d, are part of it. Of a path as of a name.
 [[nodiscard]] std::string module_class(std::string_view name);
 
 }  // namespace ridgeline::schema
@@ -211,10 +212,14 @@ RL_DECLARE_JSON(ProfileRun)
 template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::IdleCause> {
   using enum schema::IdleCause;
-  static constexpr std::array names{
-      std::pair{launch, "launch"},         std::pair{sync, "sync"},         std::pair{data_loading, "data_loading"},
-      std::pair{allocation, "allocation"}, std::pair{compilation, "compilation"}, std::pair{profiler, "profiler"},
-      std::pair{queue, "queue"},           std::pair{unknown, "unknown"}};
+  static constexpr std::array names{std::pair{launch, "launch"},
+                                    std::pair{sync, "sync"},
+                                    std::pair{data_loading, "data_loading"},
+                                    std::pair{allocation, "allocation"},
+                                    std::pair{compilation, "compilation"},
+                                    std::pair{profiler, "profiler"},
+                                    std::pair{queue, "queue"},
+                                    std::pair{unknown, "unknown"}};
 };
 template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::ModuleKind> {

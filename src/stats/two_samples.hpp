@@ -20,8 +20,8 @@ struct SampleRatio {
 [[nodiscard]] std::optional<SampleRatio> welch_ratio(std::span<const double> a, std::span<const double> b,
                                                      double confidence, std::size_t least = 3);
 
-/// p-values adjusted for their number (Holm 1979): whoever takes those of at most 0.05 is wrong about any of them in 5 %
-/// of cases at most. In the order of the input.
+/// p-values adjusted for their number (Holm 1979): whoever takes those of at most 0.05 is wrong about any of them in 5
+/// % of cases at most. In the order of the input.
 [[nodiscard]] std::vector<double> holm(const std::vector<double>& p_values);
 
 }  // namespace ridgeline::stats

@@ -14,7 +14,8 @@ struct MadeProfile {
   trace::Trace trace;
 };
 
-/// Reads what other profilers recorded, analyses it and stores the run. Errors: those of profile_files and of the store.
+/// Reads what other profilers recorded, analyses it and stores the run. Errors: those of profile_files and of the
+/// store.
 [[nodiscard]] base::Result<MadeProfile> import_profile(const schema::ProfileRequest& request, store::Store& store);
 
 }  // namespace ridgeline::campaign

@@ -28,8 +28,8 @@ constexpr std::size_t kMostUnmatched = 10;  // that are named
 std::int64_t events_of(const trace::ImportedFile& file) {
   if (file.counters) return static_cast<std::int64_t>(file.counters->size());
   const auto& t = *file.trace;
-  return static_cast<std::int64_t>(t.kernels.size() + t.copies.size() + t.sets.size() + t.syncs.size() + t.calls.size() +
-                                   t.ranges.size() + t.nodes.size());
+  return static_cast<std::int64_t>(t.kernels.size() + t.copies.size() + t.sets.size() + t.syncs.size() +
+                                   t.calls.size() + t.ranges.size() + t.nodes.size());
 }
 
 /// DRAM bytes of a row: read and written, or both in one.
@@ -65,12 +65,14 @@ void add_metrics(const trace::AnalysedTrace& analysed, const trace::KernelCounte
       ++sum.count;
     }
   }
-  for (const auto& [key, sum] : sums) key.first->metrics[std::string(key.second)] = sum.sum / static_cast<double>(sum.count);
+  for (const auto& [key, sum] : sums)
+    key.first->metrics[std::string(key.second)] = sum.sum / static_cast<double>(sum.count);
 }
 
 void tell_unmatched(const std::vector<std::string>& launches, std::string_view where, std::vector<std::string>& notes) {
   if (launches.empty()) return;
-  std::vector<std::string> named(launches.begin(), launches.begin() + static_cast<std::ptrdiff_t>(std::min(launches.size(), kMostUnmatched)));
+  std::vector<std::string> named(
+      launches.begin(), launches.begin() + static_cast<std::ptrdiff_t>(std::min(launches.size(), kMostUnmatched)));
   if (launches.size() > named.size()) named.push_back(fmt::format("and {} more", launches.size() - named.size()));
   notes.push_back(fmt::format("only in the {}: {}", where, fmt::join(named, "; ")));
 }
@@ -95,7 +97,8 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
     if (file.counters) counters = std::move(file.counters);
   }
   if (!trace)
-    return base::fail(ErrorCode::invalid_argument, "{}: counters without a timeline; expected a trace of the same program too",
+    return base::fail(ErrorCode::invalid_argument,
+                      "{}: counters without a timeline; expected a trace of the same program too",
                       fmt::join(paths, " "))
         .hint("record one with nsys or torch.profiler and name both files");
   out.trace = std::move(*trace);
@@ -106,10 +109,11 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
     join = trace::join_counters(out.trace, *counters);
     out.notes.insert(out.notes.end(), counters->notes.begin(), counters->notes.end());
     if (join->matched == 0)
-      return base::fail(ErrorCode::invalid_argument, "{}: none of their {} launches is in the trace", fmt::join(paths, " "),
-                        counters->size())
+      return base::fail(ErrorCode::invalid_argument, "{}: none of their {} launches is in the trace",
+                        fmt::join(paths, " "), counters->size())
           .hint("record both of the same program with the same inputs");
-    out.notes.push_back(fmt::format("{} of {} launches that have counters are in the trace", join->matched, counters->size()));
+    out.notes.push_back(
+        fmt::format("{} of {} launches that have counters are in the trace", join->matched, counters->size()));
     tell_unmatched(join->only_counters, "counters", out.notes);
     tell_unmatched(join->only_trace, "trace", out.notes);
     analysed.kernel_bytes.assign(out.trace.kernels.size(), std::numeric_limits<double>::quiet_NaN());

@@ -58,14 +58,17 @@ class ProfileKind final : public run::Kind {
   }
 
   [[nodiscard]] Result<run::RunComparison> rerun(const run::TrialName& name, store::Store&) const override {
-    return base::fail(ErrorCode::invalid_argument, "run {} was read from files: there is nothing to measure again", name.run.id)
+    return base::fail(ErrorCode::invalid_argument, "run {} was read from files: there is nothing to measure again",
+                      name.run.id)
         .hint("record again, and compare: ridgeline compare {} latest", name.run.id);
   }
 
   [[nodiscard]] bool knows(const schema::Run&, std::string_view, const run::Target&) const override { return false; }
 
-  [[nodiscard]] Result<run::Change> change(const schema::Run& run, std::string_view, const run::Target&) const override {
-    return base::fail(ErrorCode::invalid_argument, "run {} is a profile: it recommends changes of code, not of a configuration", run.id)
+  [[nodiscard]] Result<run::Change> change(const schema::Run& run, std::string_view,
+                                           const run::Target&) const override {
+    return base::fail(ErrorCode::invalid_argument,
+                      "run {} is a profile: it recommends changes of code, not of a configuration", run.id)
         .hint("see them: ridgeline show {}", run.id);
   }
 };

@@ -8,8 +8,8 @@
 namespace ridgeline::report {
 namespace {
 
-constexpr std::array<std::string_view, 6> kCommon{"at::native::", "(anonymous namespace)::", "at::cuda::",
-                                                  "cutlass::",    "pytorch_flash::",         "std::"};
+constexpr std::array<std::string_view, 6> kCommon{
+    "at::native::", "(anonymous namespace)::", "at::cuda::", "cutlass::", "pytorch_flash::", "std::"};
 
 /// Where the list of parameters begins that the name ends with.
 std::size_t parameters_at(std::string_view name) {
@@ -28,7 +28,8 @@ std::string short_kernel_name(std::string name) {
   name.resize(std::min(name.size(), parameters_at(name)));
   if (name.starts_with("void ")) name.erase(0, 5);
   for (const auto common : kCommon)
-    for (auto at = name.find(common); at != std::string::npos; at = name.find(common, at)) name.erase(at, common.size());
+    for (auto at = name.find(common); at != std::string::npos; at = name.find(common, at))
+      name.erase(at, common.size());
   return name;
 }
 

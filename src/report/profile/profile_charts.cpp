@@ -33,11 +33,14 @@ std::vector<const ProfileModule*> working_modules(const ProfileRun& run) {
   const auto& rows = run.tables.modules;
   std::vector<bool> has_module_below(rows.size());
   for (const auto& row : rows)
-    if (row.kind == schema::ModuleKind::module && row.parent >= 0) has_module_below[static_cast<std::size_t>(row.parent)] = true;
+    if (row.kind == schema::ModuleKind::module && row.parent >= 0)
+      has_module_below[static_cast<std::size_t>(row.parent)] = true;
   std::vector<const ProfileModule*> out;
   for (std::size_t i = 1; i < rows.size(); ++i)
-    if (rows[i].kind == schema::ModuleKind::module && !has_module_below[i] && row_ns(run, rows[i]) > 0) out.push_back(&rows[i]);
-  std::stable_sort(out.begin(), out.end(), [&](const auto* a, const auto* b) { return row_ns(run, *a) > row_ns(run, *b); });
+    if (rows[i].kind == schema::ModuleKind::module && !has_module_below[i] && row_ns(run, rows[i]) > 0)
+      out.push_back(&rows[i]);
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const auto* a, const auto* b) { return row_ns(run, *a) > row_ns(run, *b); });
   return out;
 }
 
@@ -78,8 +81,9 @@ std::optional<Chart> time_chart(const ProfileRun& run) {
     std::string role;
     std::vector<double> values;
   };
-  std::vector<Part> parts{{"kernels", "best", {}}, {"copies only", "series-1", {}}, {"launches late", "failed", {}},
-                          {"waited before", "series-2", {}}, {"data", "series-3", {}}, {"other idle time", "other", {}}};
+  std::vector<Part> parts{{"kernels", "best", {}},         {"copies only", "series-1", {}},
+                          {"launches late", "failed", {}}, {"waited before", "series-2", {}},
+                          {"data", "series-3", {}},        {"other idle time", "other", {}}};
   auto labels = Json::array();
   double busy = 0;
   double span = 0;
@@ -107,10 +111,13 @@ std::optional<Chart> time_chart(const ProfileRun& run) {
     if (std::all_of(part.values.begin(), part.values.end(), [](double value) { return value < 1e-9; })) continue;
     auto data = Json::array();
     for (std::size_t i = 0; i < part.values.size(); ++i)
-      data.push_back({{"value", rounded(part.values[i])}, {"tip", Json::array({part.name, fmt::format("{:.4g} ms", part.values[i])})}});
-    series.push_back({{"type", "bar"}, {"stack", "time"}, {"name", part.name}, {"role", part.role}, {"data", std::move(data)}});
+      data.push_back({{"value", rounded(part.values[i])},
+                      {"tip", Json::array({part.name, fmt::format("{:.4g} ms", part.values[i])})}});
+    series.push_back(
+        {{"type", "bar"}, {"stack", "time"}, {"name", part.name}, {"role", part.role}, {"data", std::move(data)}});
   }
-  chart.option = {{"series", std::move(series)}, {"xAxis", {{"type", "value"}, {"name", "ms"}}},
+  chart.option = {{"series", std::move(series)},
+                  {"xAxis", {{"type", "value"}, {"name", "ms"}}},
                   {"yAxis", {{"type", "category"}, {"data", std::move(labels)}, {"inverse", true}}}};
   chart.alternative = fmt::format("The GPUs are busy {:.0f} % of the time.", span > 0 ? 100 * busy / span : 0);
   return chart;
@@ -128,20 +135,33 @@ std::optional<Chart> module_chart(const ProfileRun& run) {
   auto labels = Json::array();
   auto own = Json::array();
   auto backward = Json::array();
-  const bool has_backward = std::any_of(modules.begin(), modules.end(), [](const auto* row) { return row->backward_ns > 0; });
+  const bool has_backward =
+      std::any_of(modules.begin(), modules.end(), [](const auto* row) { return row->backward_ns > 0; });
   for (const auto* row : modules) {
     labels.push_back(plain_text(row->name));
     const auto time = row_ns(run, *row);
-    own.push_back({{"value", rounded(milliseconds(time - row->backward_ns))}, {"tip", Json::array({row->path, chart_ns_text(time)})}});
-    backward.push_back({{"value", rounded(milliseconds(row->backward_ns))}, {"tip", Json::array({row->path, "backward " + chart_ns_text(row->backward_ns)})}});
+    own.push_back({{"value", rounded(milliseconds(time - row->backward_ns))},
+                   {"tip", Json::array({row->path, chart_ns_text(time)})}});
+    backward.push_back({{"value", rounded(milliseconds(row->backward_ns))},
+                        {"tip", Json::array({row->path, "backward " + chart_ns_text(row->backward_ns)})}});
   }
   auto series = Json::array();
-  series.push_back({{"type", "bar"}, {"stack", "time"}, {"name", has_backward ? "forward" : "time"}, {"role", "best"}, {"data", std::move(own)}});
+  series.push_back({{"type", "bar"},
+                    {"stack", "time"},
+                    {"name", has_backward ? "forward" : "time"},
+                    {"role", "best"},
+                    {"data", std::move(own)}});
   if (has_backward)
-    series.push_back({{"type", "bar"}, {"stack", "time"}, {"name", "backward"}, {"role", "series-1"}, {"data", std::move(backward)}});
-  chart.option = {{"series", std::move(series)}, {"xAxis", {{"type", "value"}, {"name", "ms"}}},
+    series.push_back({{"type", "bar"},
+                      {"stack", "time"},
+                      {"name", "backward"},
+                      {"role", "series-1"},
+                      {"data", std::move(backward)}});
+  chart.option = {{"series", std::move(series)},
+                  {"xAxis", {{"type", "value"}, {"name", "ms"}}},
                   {"yAxis", {{"type", "category"}, {"data", std::move(labels)}, {"inverse", true}}}};
-  chart.alternative = fmt::format("{} takes most: {}.", plain_text(modules.front()->path), chart_ns_text(row_ns(run, *modules.front())));
+  chart.alternative = fmt::format("{} takes most: {}.", plain_text(modules.front()->path),
+                                  chart_ns_text(row_ns(run, *modules.front())));
   return chart;
 }
 
@@ -156,15 +176,24 @@ std::optional<Chart> steps_chart(const ProfileRun& run) {
   auto work = Json::array();
   const auto every = std::max<std::size_t>(1, steps.size() / kMostProfilePoints);
   for (std::size_t i = 0; i < steps.size(); i += every) {
-    host.push_back(profile_point(static_cast<double>(i + 1), milliseconds(steps[i].duration_ns), {steps[i].name, chart_ns_text(steps[i].duration_ns)}));
-    work.push_back(profile_point(static_cast<double>(i + 1), milliseconds(steps[i].work_ns), {steps[i].name, chart_ns_text(steps[i].work_ns)}));
+    host.push_back(profile_point(static_cast<double>(i + 1), milliseconds(steps[i].duration_ns),
+                                 {steps[i].name, chart_ns_text(steps[i].duration_ns)}));
+    work.push_back(profile_point(static_cast<double>(i + 1), milliseconds(steps[i].work_ns),
+                                 {steps[i].name, chart_ns_text(steps[i].work_ns)}));
   }
   auto series = Json::array();
-  series.push_back({{"type", "scatter"}, {"name", "host"}, {"role", "best"}, {"small", true}, {"data", std::move(host)}});
-  series.push_back({{"type", "scatter"}, {"name", run.tables.devices.empty() ? "nodes" : "GPU"}, {"role", "series-1"}, {"small", true}, {"data", std::move(work)}});
+  series.push_back(
+      {{"type", "scatter"}, {"name", "host"}, {"role", "best"}, {"small", true}, {"data", std::move(host)}});
+  series.push_back({{"type", "scatter"},
+                    {"name", run.tables.devices.empty() ? "nodes" : "GPU"},
+                    {"role", "series-1"},
+                    {"small", true},
+                    {"data", std::move(work)}});
   chart.option = {{"series", std::move(series)}, {"xAxis", value_axis("step", 0)}, {"yAxis", value_axis("ms", 2)}};
-  const auto longest = std::max_element(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.duration_ns < b.duration_ns; });
-  chart.alternative = fmt::format("The longest, {}, takes {}.", plain_text(longest->name), chart_ns_text(longest->duration_ns));
+  const auto longest = std::max_element(steps.begin(), steps.end(),
+                                        [](const auto& a, const auto& b) { return a.duration_ns < b.duration_ns; });
+  chart.alternative =
+      fmt::format("The longest, {}, takes {}.", plain_text(longest->name), chart_ns_text(longest->duration_ns));
   return chart;
 }
 
@@ -176,7 +205,9 @@ std::optional<Chart> bytes_chart(const ProfileRun& run) {
     const auto bytes = static_cast<double>(row->bytes) / 1e6;
     const auto time = milliseconds(row_ns(run, *row));
     points.emplace_back(bytes, time);
-    data.push_back(profile_point(bytes, time, {row->path, base::format_bytes(static_cast<double>(row->bytes)), chart_ns_text(row_ns(run, *row))}));
+    data.push_back(profile_point(
+        bytes, time,
+        {row->path, base::format_bytes(static_cast<double>(row->bytes)), chart_ns_text(row_ns(run, *row))}));
   }
   if (points.size() < 3) return std::nullopt;
   const auto line = least_squares(points);
@@ -184,14 +215,18 @@ std::optional<Chart> bytes_chart(const ProfileRun& run) {
   Chart chart;
   chart.id = "bytes-chart";
   chart.title = "Time of modules against the bytes that they move";
-  auto fit = Json::array({Json::array({0, rounded(line.intercept)}), Json::array({rounded(most), rounded(line.intercept + line.slope * most)})});
+  auto fit = Json::array({Json::array({0, rounded(line.intercept)}),
+                          Json::array({rounded(most), rounded(line.intercept + line.slope * most)})});
   auto series = Json::array();
-  series.push_back({{"type", "line"}, {"name", "fit"}, {"role", "other"}, {"symbol", "none"}, {"data", std::move(fit)}});
-  series.push_back({{"type", "scatter"}, {"name", "modules"}, {"role", "best"}, {"small", true}, {"data", std::move(data)}});
+  series.push_back(
+      {{"type", "line"}, {"name", "fit"}, {"role", "other"}, {"symbol", "none"}, {"data", std::move(fit)}});
+  series.push_back(
+      {{"type", "scatter"}, {"name", "modules"}, {"role", "best"}, {"small", true}, {"data", std::move(data)}});
   chart.option = {{"series", std::move(series)}, {"xAxis", value_axis("MB", 0)}, {"yAxis", value_axis("ms", 2)}};
   // Megabytes a millisecond are gigabytes a second.
-  chart.alternative = line.slope > 0 ? fmt::format("The fit: {:.3g} GB/s beside {:.3g} ms.", 1 / line.slope, line.intercept)
-                                     : "Time does not grow with bytes.";
+  chart.alternative = line.slope > 0
+                          ? fmt::format("The fit: {:.3g} GB/s beside {:.3g} ms.", 1 / line.slope, line.intercept)
+                          : "Time does not grow with bytes.";
   return chart;
 }
 
@@ -202,7 +237,10 @@ std::optional<Chart> roofline_chart(const ProfileRun& run) {
     if (node.flops <= 0 || node.bytes <= 0 || node.total_ns <= 0 || data.size() >= kMostProfilePoints) continue;
     const auto intensity = static_cast<double>(node.flops) / static_cast<double>(node.bytes);
     const auto rate = static_cast<double>(node.flops) / static_cast<double>(node.total_ns);
-    data.push_back(profile_point(intensity, rate, {node.name, node.operation, fmt::format("{:.3g} GFLOP/s, {:.3g} FLOP/byte", rate, intensity), chart_ns_text(node.total_ns)}));
+    data.push_back(
+        profile_point(intensity, rate,
+                      {node.name, node.operation, fmt::format("{:.3g} GFLOP/s, {:.3g} FLOP/byte", rate, intensity),
+                       chart_ns_text(node.total_ns)}));
     if (best == nullptr || static_cast<double>(best->flops) / static_cast<double>(best->total_ns) < rate) best = &node;
   }
   if (data.size() < 3) return std::nullopt;
@@ -210,10 +248,12 @@ std::optional<Chart> roofline_chart(const ProfileRun& run) {
   chart.id = "roofline";
   chart.title = "FLOPs a second against FLOPs a byte";
   auto series = Json::array();
-  series.push_back({{"type", "scatter"}, {"name", "nodes"}, {"role", "best"}, {"small", true}, {"data", std::move(data)}});
+  series.push_back(
+      {{"type", "scatter"}, {"name", "nodes"}, {"role", "best"}, {"small", true}, {"data", std::move(data)}});
   chart.option = {{"series", std::move(series)}, {"xAxis", log_axis("FLOP/byte")}, {"yAxis", log_axis("GFLOP/s")}};
-  chart.alternative = fmt::format("The highest rate, {:.3g} GFLOP/s, is that of {}.",
-                                  static_cast<double>(best->flops) / static_cast<double>(best->total_ns), plain_text(best->name));
+  chart.alternative =
+      fmt::format("The highest rate, {:.3g} GFLOP/s, is that of {}.",
+                  static_cast<double>(best->flops) / static_cast<double>(best->total_ns), plain_text(best->name));
   return chart;
 }
 

@@ -30,7 +30,8 @@ void add_some(std::vector<std::string>& lines, const std::vector<Row>& rows, std
 }
 
 /// All of them: who asks what one side alone has wants to know every one.
-void add_names(std::vector<std::string>& lines, const std::vector<analysis::CallsChange>& rows, const std::string& title) {
+void add_names(std::vector<std::string>& lines, const std::vector<analysis::CallsChange>& rows,
+               const std::string& title) {
   if (rows.empty()) return;
   std::vector<std::string> names;
   for (const auto& row : rows) names.push_back(fmt::format("{} ({})", row.name, std::max(row.a, row.b)));
@@ -43,19 +44,24 @@ std::vector<std::string> profile_comparison_lines(const analysis::ProfileCompari
   std::vector<std::string> lines;
   for (const auto& remark : found.remarks) lines.push_back(remark);
   for (const auto& device : found.devices)
-    lines.push_back(fmt::format("{} busy {:.0f} %, {} busy {:.0f} %", device.a, 100 * device.busy_a, device.b, 100 * device.busy_b));
-  add_some(lines, found.times, kMostModules, "modules whose time differs (Holm's correction over all modules):", [](const auto& row) {
-    return fmt::format("{}: {} -> {}, {} [{}, {}]", row.path, change_ns_text(row.a), change_ns_text(row.b), change_text(row.ratio.ratio),
-                       change_text(row.ratio.low), change_text(row.ratio.high));
-  });
+    lines.push_back(fmt::format("{} busy {:.0f} %, {} busy {:.0f} %", device.a, 100 * device.busy_a, device.b,
+                                100 * device.busy_b));
+  add_some(lines, found.times, kMostModules,
+           "modules whose time differs (Holm's correction over all modules):", [](const auto& row) {
+             return fmt::format("{}: {} -> {}, {} [{}, {}]", row.path, change_ns_text(row.a), change_ns_text(row.b),
+                                change_text(row.ratio.ratio), change_text(row.ratio.low), change_text(row.ratio.high));
+           });
   add_some(lines, found.bytes, kMostModules, "modules whose bytes differ:", [](const auto& row) {
-    return fmt::format("{}: {} -> {}, {}", row.path, base::format_bytes(row.a), base::format_bytes(row.b), change_text(row.ratio.ratio));
+    return fmt::format("{}: {} -> {}, {}", row.path, base::format_bytes(row.a), base::format_bytes(row.b),
+                       change_text(row.ratio.ratio));
   });
   add_some(lines, found.kernels, kShownKernelChanges, "kernels by the difference of their time:", [](const auto& row) {
-    return fmt::format("{}: {} -> {} in {} -> {} calls", shorten(short_kernel_name(row.name), kNameColumns), change_ns_text(static_cast<double>(row.a_ns)),
-                       change_ns_text(static_cast<double>(row.b_ns)), row.a, row.b);
+    return fmt::format("{}: {} -> {} in {} -> {} calls", shorten(short_kernel_name(row.name), kNameColumns),
+                       change_ns_text(static_cast<double>(row.a_ns)), change_ns_text(static_cast<double>(row.b_ns)),
+                       row.a, row.b);
   });
-  add_some(lines, found.changed, kMostChanged, fmt::format("{} operations with another number of calls:", found.changed.size()),
+  add_some(lines, found.changed, kMostChanged,
+           fmt::format("{} operations with another number of calls:", found.changed.size()),
            [](const auto& row) { return fmt::format("{}: {} -> {}", row.name, row.a, row.b); });
   add_names(lines, found.only_a, fmt::format("{} operations only in A", found.only_a.size()));
   add_names(lines, found.only_b, fmt::format("{} operations only in B", found.only_b.size()));

@@ -42,8 +42,9 @@ std::string kernels_csv(const std::vector<schema::ProfileKernel>& rows) {
   out += "\n";
   for (const auto& row : rows) {
     std::string line;
-    add_line(line, csv_cell(row.name), csv_cell(row.calls), csv_cell(row.total_ns), csv_cell(row.least_ns), csv_cell(row.most_ns), known_cell(row.bytes),
-             csv_cell(row.module), csv_cell(row.grid[0]), csv_cell(row.grid[1]), csv_cell(row.grid[2]), csv_cell(row.block[0]), csv_cell(row.block[1]),
+    add_line(line, csv_cell(row.name), csv_cell(row.calls), csv_cell(row.total_ns), csv_cell(row.least_ns),
+             csv_cell(row.most_ns), known_cell(row.bytes), csv_cell(row.module), csv_cell(row.grid[0]),
+             csv_cell(row.grid[1]), csv_cell(row.grid[2]), csv_cell(row.block[0]), csv_cell(row.block[1]),
              csv_cell(row.block[2]), csv_cell(row.registers), csv_cell(row.shared_bytes));
     line.pop_back();
     for (const auto& metric : metrics) {
@@ -62,40 +63,45 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Profi
   std::vector<std::pair<std::string, std::string>> files;
   files.emplace_back("kernels.csv", kernels_csv(tables.kernels));
   files.emplace_back("copies.csv", kernels_csv(tables.copies));
-  std::string modules = "path,calls,self_ns,total_ns,bytes,flops,backward_ns,kernels,host_self_ns,host_total_ns,kind,name\n";
+  std::string modules =
+      "path,calls,self_ns,total_ns,bytes,flops,backward_ns,kernels,host_self_ns,host_total_ns,kind,name\n";
   const bool has_gpu = !tables.devices.empty();
   for (const auto& row : tables.modules)
     add_line(modules, csv_cell(row.path), csv_cell(row.calls), csv_cell(has_gpu ? row.gpu_self_ns : row.host_self_ns),
-             csv_cell(has_gpu ? row.gpu_total_ns : row.host_total_ns), known_cell(row.bytes), known_cell(row.flops), csv_cell(row.backward_ns),
-             csv_cell(row.kernels), csv_cell(row.host_self_ns), csv_cell(row.host_total_ns), std::string(base::enum_name(row.kind)), csv_cell(row.name));
+             csv_cell(has_gpu ? row.gpu_total_ns : row.host_total_ns), known_cell(row.bytes), known_cell(row.flops),
+             csv_cell(row.backward_ns), csv_cell(row.kernels), csv_cell(row.host_self_ns), csv_cell(row.host_total_ns),
+             std::string(base::enum_name(row.kind)), csv_cell(row.name));
   files.emplace_back("modules.csv", std::move(modules));
   std::string nodes = "name,operation,provider,module,calls,total_ns,bytes,flops\n";
   for (const auto& row : tables.nodes)
-    add_line(nodes, csv_cell(row.name), csv_cell(row.operation), csv_cell(row.provider), csv_cell(row.module), csv_cell(row.calls), csv_cell(row.total_ns),
-             known_cell(row.bytes), known_cell(row.flops));
+    add_line(nodes, csv_cell(row.name), csv_cell(row.operation), csv_cell(row.provider), csv_cell(row.module),
+             csv_cell(row.calls), csv_cell(row.total_ns), known_cell(row.bytes), known_cell(row.flops));
   files.emplace_back("nodes.csv", std::move(nodes));
   std::string devices =
-      "process,device,name,multiprocessors,kernels,span_ns,busy_ns,kernel_ns,copy_ns,both_ns,streams,critical_stream,critical_ns,"
+      "process,device,name,multiprocessors,kernels,span_ns,busy_ns,kernel_ns,copy_ns,both_ns,streams,critical_stream,"
+      "critical_ns,"
       "collective_ns,exposed_ns\n";
   std::string idle = "process,device,cause,gaps,total_ns,longest_ns\n";
   for (const auto& row : tables.devices) {
-    add_line(devices, csv_cell(row.process), csv_cell(row.device), csv_cell(row.name), csv_cell(row.multiprocessors), csv_cell(row.kernels), csv_cell(row.span_ns),
-             csv_cell(row.busy_ns), csv_cell(row.kernel_ns), csv_cell(row.copy_ns), csv_cell(row.both_ns), csv_cell(row.streams), csv_cell(row.critical_stream),
+    add_line(devices, csv_cell(row.process), csv_cell(row.device), csv_cell(row.name), csv_cell(row.multiprocessors),
+             csv_cell(row.kernels), csv_cell(row.span_ns), csv_cell(row.busy_ns), csv_cell(row.kernel_ns),
+             csv_cell(row.copy_ns), csv_cell(row.both_ns), csv_cell(row.streams), csv_cell(row.critical_stream),
              csv_cell(row.critical_ns), csv_cell(row.collective_ns), csv_cell(row.exposed_ns));
     for (const auto& one : row.idle)
-      add_line(idle, csv_cell(row.process), csv_cell(row.device), std::string(base::enum_name(one.cause)), csv_cell(one.gaps), csv_cell(one.total_ns),
-               csv_cell(one.longest_ns));
+      add_line(idle, csv_cell(row.process), csv_cell(row.device), std::string(base::enum_name(one.cause)),
+               csv_cell(one.gaps), csv_cell(one.total_ns), csv_cell(one.longest_ns));
   }
   files.emplace_back("devices.csv", std::move(devices));
   files.emplace_back("idle.csv", std::move(idle));
   std::string steps = "name,start_ns,duration_ns,work_ns,kernels\n";
   for (const auto& row : tables.steps)
-    add_line(steps, csv_cell(row.name), csv_cell(row.start_ns), csv_cell(row.duration_ns), csv_cell(row.work_ns), csv_cell(row.kernels));
+    add_line(steps, csv_cell(row.name), csv_cell(row.start_ns), csv_cell(row.duration_ns), csv_cell(row.work_ns),
+             csv_cell(row.kernels));
   files.emplace_back("steps.csv", std::move(steps));
   std::string findings = "rule,title,module,saving_ns,saving_share,computed,advice\n";
   for (const auto& row : run.findings)
-    add_line(findings, csv_cell(row.rule), csv_cell(row.title), csv_cell(row.module), csv_cell(row.saving_ns), csv_cell(row.saving_share), csv_cell(row.computed),
-             csv_cell(row.advice));
+    add_line(findings, csv_cell(row.rule), csv_cell(row.title), csv_cell(row.module), csv_cell(row.saving_ns),
+             csv_cell(row.saving_share), csv_cell(row.computed), csv_cell(row.advice));
   files.emplace_back("findings.csv", std::move(findings));
   return files;
 }

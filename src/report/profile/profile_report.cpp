@@ -24,7 +24,8 @@ constexpr std::size_t kListedCopies = 12;
 std::string duration_words(std::int64_t ns) { return base::format_duration(static_cast<double>(ns)); }
 
 std::string share_words(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(whole)) : std::string(kAbsent);
+  return whole > 0 ? fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(whole))
+                   : std::string(kAbsent);
 }
 
 std::string device_name(const schema::ProfileDevice& device) {
@@ -49,14 +50,20 @@ KeyFigures key_figures(const ProfileRun& run) {
     kernels += device.kernels;
   }
   if (!tables.devices.empty()) {
-    out.figures.push_back({"GPU busy", share_words(busy, span), fmt::format("{} of {}", duration_words(busy), duration_words(span)),
+    out.figures.push_back({"GPU busy", share_words(busy, span),
+                           fmt::format("{} of {}", duration_words(busy), duration_words(span)),
                            busy * 10 >= span * 9 ? Tone::good : Tone::warning});
-    out.figures.push_back({"Kernels", fmt::format("{}", kernels), fmt::format("{} in the mean", duration_words(whole_ns(run) / std::max<std::int64_t>(1, kernels))), Tone::neutral});
+    out.figures.push_back(
+        {"Kernels", fmt::format("{}", kernels),
+         fmt::format("{} in the mean", duration_words(whole_ns(run) / std::max<std::int64_t>(1, kernels))),
+         Tone::neutral});
   } else {
-    out.figures.push_back({"Time of nodes", duration_words(whole_ns(run)), counted(tables.nodes.size(), "node"), Tone::neutral});
+    out.figures.push_back(
+        {"Time of nodes", duration_words(whole_ns(run)), counted(tables.nodes.size(), "node"), Tone::neutral});
   }
   if (!tables.steps.empty())
-    out.figures.push_back({"Steps", fmt::format("{}", tables.steps.size()), plain_text(tables.step_name), Tone::neutral});
+    out.figures.push_back(
+        {"Steps", fmt::format("{}", tables.steps.size()), plain_text(tables.step_name), Tone::neutral});
   if (!run.findings.empty())
     out.figures.push_back({"Largest saving", fmt::format("{:.0f} %", 100 * run.findings.front().saving_share),
                            run.findings.front().rule, Tone::good});
@@ -72,17 +79,21 @@ Section where_section(const ProfileRun& run) {
     section.blocks.emplace_back(std::move(table));
   }
   if (auto table = operations_table(run, kListedNodes); !table.rows.empty()) {
-    table.caption = "By operation. Bytes and FLOPs follow from the shapes: what the node reads and writes, wherever it lies.";
+    table.caption =
+        "By operation. Bytes and FLOPs follow from the shapes: what the node reads and writes, wherever it lies.";
     section.blocks.emplace_back(std::move(table));
   }
   BulletList facts;
   for (const auto& device : run.tables.devices) {
     if (device.streams > 1)
-      facts.items.push_back(fmt::format("{}: {} streams; the busiest, {}, works {} of the time; copies and kernels overlap {}.", plain_text(device_name(device)),
-                                        device.streams, device.critical_stream, share_words(device.critical_ns, device.span_ns), duration_words(device.both_ns)));
+      facts.items.push_back(
+          fmt::format("{}: {} streams; the busiest, {}, works {} of the time; copies and kernels overlap {}.",
+                      plain_text(device_name(device)), device.streams, device.critical_stream,
+                      share_words(device.critical_ns, device.span_ns), duration_words(device.both_ns)));
     if (device.collective_ns > 0)
-      facts.items.push_back(fmt::format("{}: NCCL runs {}, of which {} with no other kernel beside it.", plain_text(device_name(device)),
-                                        duration_words(device.collective_ns), duration_words(device.exposed_ns)));
+      facts.items.push_back(fmt::format("{}: NCCL runs {}, of which {} with no other kernel beside it.",
+                                        plain_text(device_name(device)), duration_words(device.collective_ns),
+                                        duration_words(device.exposed_ns)));
   }
   if (!facts.items.empty()) section.blocks.emplace_back(std::move(facts));
   return section;
@@ -91,13 +102,17 @@ Section where_section(const ProfileRun& run) {
 Section advice_section(const ProfileRun& run) {
   Section section{"findings", "What to do", {}};
   if (run.findings.empty())
-    section.blocks.emplace_back(Callout{Tone::good, "Nothing to gain was found", "None of the rules found a saving of 1 % or more."});
+    section.blocks.emplace_back(
+        Callout{Tone::good, "Nothing to gain was found", "None of the rules found a saving of 1 % or more."});
   for (const auto& finding : run.findings) {
-    section.blocks.emplace_back(Callout{Tone::neutral, fmt::format("Saves about {:.0f} %: {}", 100 * finding.saving_share, plain_text(finding.title)), plain_text(finding.advice)});
+    section.blocks.emplace_back(Callout{
+        Tone::neutral, fmt::format("Saves about {:.0f} %: {}", 100 * finding.saving_share, plain_text(finding.title)),
+        plain_text(finding.advice)});
     BulletList lines;
     if (!finding.module.empty()) lines.items.push_back("Where: " + plain_text(finding.module));
     for (const auto& line : finding.evidence) lines.items.push_back(sentence(plain_text(line)));
-    lines.items.push_back(fmt::format("Predicted saving: {} ({}).", duration_words(finding.saving_ns), plain_text(finding.computed)));
+    lines.items.push_back(
+        fmt::format("Predicted saving: {} ({}).", duration_words(finding.saving_ns), plain_text(finding.computed)));
     section.blocks.emplace_back(std::move(lines));
     if (!finding.code.empty()) section.blocks.emplace_back(CodeBlock{"python", finding.code});
   }
@@ -115,7 +130,8 @@ Section modules_section(const ProfileRun& run) {
   auto table = module_table(run, view);
   table.caption = run.tables.devices.empty()
                       ? "Time of all calls together; self is without the rows below."
-                      : "Time on the GPU of all calls together, self without the rows below; backward is the part of it that the backward pass launched; host is the time of the calls themselves.";
+                      : "Time on the GPU of all calls together, self without the rows below; backward is the part of "
+                        "it that the backward pass launched; host is the time of the calls themselves.";
   section.blocks.emplace_back(std::move(table));
   if (auto chart = bytes_chart(run)) section.blocks.emplace_back(std::move(*chart));
   return section;
@@ -125,9 +141,11 @@ Section kernels_section(const ProfileRun& run) {
   Section section{"kernels", "Kernels", {}};
   if (run.tables.kernels.empty()) return section;
   auto table = kernels_table(run, kListedKernels);
-  const bool measured = std::any_of(run.tables.kernels.begin(), run.tables.kernels.end(), [](const auto& row) { return row.bytes >= 0; });
-  table.caption = fmt::format("{} of {} kernels, the longest in total first.{}", table.rows.size(), run.tables.kernels.size(),
-                              measured ? " Bytes are DRAM bytes, measured by hardware counters." : "");
+  const bool measured =
+      std::any_of(run.tables.kernels.begin(), run.tables.kernels.end(), [](const auto& row) { return row.bytes >= 0; });
+  table.caption =
+      fmt::format("{} of {} kernels, the longest in total first.{}", table.rows.size(), run.tables.kernels.size(),
+                  measured ? " Bytes are DRAM bytes, measured by hardware counters." : "");
   section.blocks.emplace_back(std::move(table));
   if (auto copies = copies_table(run, kListedCopies); !copies.rows.empty()) {
     copies.caption = "Copies and sets of memory.";
@@ -141,7 +159,8 @@ Section nodes_section(const ProfileRun& run) {
   if (run.tables.nodes.empty()) return section;
   if (auto chart = roofline_chart(run)) section.blocks.emplace_back(std::move(*chart));
   auto table = nodes_table(run, kListedNodes);
-  table.caption = fmt::format("{} of {} nodes, the longest in total first.", table.rows.size(), run.tables.nodes.size());
+  table.caption =
+      fmt::format("{} of {} nodes, the longest in total first.", table.rows.size(), run.tables.nodes.size());
   section.blocks.emplace_back(std::move(table));
   return section;
 }
@@ -159,7 +178,9 @@ Section idle_section(const ProfileRun& run) {
   Section section{"idle", "Idle time of the GPU", {}};
   auto table = idle_table(run);
   if (table.rows.empty()) return section;
-  table.caption = "A gap's cause is what the launching thread did between the end of the work before and the launch of the work behind.";
+  table.caption =
+      "A gap's cause is what the launching thread did between the end of the work before and the launch of the work "
+      "behind.";
   section.blocks.emplace_back(std::move(table));
   return section;
 }
@@ -168,8 +189,9 @@ Section sources_section(const ProfileRun& run) {
   Section section{"sources", "What was read", {}};
   Facts facts;
   for (const auto& source : run.sources)
-    facts.rows.emplace_back(plain_text(source.path), fmt::format("{}, {}, {} events", source.tool,
-                                                                 base::format_bytes(static_cast<double>(source.bytes)), source.events));
+    facts.rows.emplace_back(plain_text(source.path),
+                            fmt::format("{}, {}, {} events", source.tool,
+                                        base::format_bytes(static_cast<double>(source.bytes)), source.events));
   section.blocks.emplace_back(std::move(facts));
   BulletList lines;
   for (const auto& note : run.notes) lines.items.push_back(sentence(plain_text(note)));
@@ -184,8 +206,8 @@ ReportModel build_profile_report(const ProfileRun& run) {
   ReportModel model;
   model.title = "Profile of " + subject_of(run);
   model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
-  for (auto section : {where_section(run), advice_section(run), modules_section(run), kernels_section(run), nodes_section(run),
-                       steps_section(run), idle_section(run), sources_section(run)})
+  for (auto section : {where_section(run), advice_section(run), modules_section(run), kernels_section(run),
+                       nodes_section(run), steps_section(run), idle_section(run), sources_section(run)})
     if (!section.blocks.empty()) model.sections.push_back(std::move(section));
   model.footer = "ridgeline " + run.command_line;
   return model;
@@ -203,15 +225,17 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRu
     out.emplace_back("read", fmt::format("{}: {}, {} events", source.path, source.tool, source.events));
   for (const auto& device : run.tables.devices)
     out.emplace_back(fmt::format("GPU {}", device.device),
-                     fmt::format("{}{} of {} busy ({}), {} kernels{}", device.name.empty() ? "" : device.name + ": ", duration_words(device.busy_ns),
-                                 duration_words(device.span_ns), share_words(device.busy_ns, device.span_ns), device.kernels,
+                     fmt::format("{}{} of {} busy ({}), {} kernels{}", device.name.empty() ? "" : device.name + ": ",
+                                 duration_words(device.busy_ns), duration_words(device.span_ns),
+                                 share_words(device.busy_ns, device.span_ns), device.kernels,
                                  device.streams > 1 ? fmt::format(", {} streams", device.streams) : ""));
   const auto& steps = run.tables.steps;
   if (!steps.empty()) {
     std::vector<std::int64_t> times;
     for (const auto& step : steps) times.push_back(step.duration_ns);
     std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-    out.emplace_back("steps", fmt::format("{} x {}, median {}", steps.size(), run.tables.step_name, duration_words(times[times.size() / 2])));
+    out.emplace_back("steps", fmt::format("{} x {}, median {}", steps.size(), run.tables.step_name,
+                                          duration_words(times[times.size() / 2])));
   }
   for (const auto& note : run.notes) out.emplace_back("note", note);
   for (const auto& line : run.tables.missing) out.emplace_back("missing", line);

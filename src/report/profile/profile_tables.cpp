@@ -76,7 +76,8 @@ struct ShownModule {
     kernels += other.kernels;
     if (other.bytes >= 0) bytes = std::max<std::int64_t>(bytes, 0) + other.bytes;
     if (other.flops >= 0) flops = std::max<std::int64_t>(flops, 0) + other.flops;
-    children.insert(children.end(), std::make_move_iterator(other.children.begin()), std::make_move_iterator(other.children.end()));
+    children.insert(children.end(), std::make_move_iterator(other.children.begin()),
+                    std::make_move_iterator(other.children.end()));
   }
 };
 
@@ -104,7 +105,8 @@ class ModuleRows {
   }
 
   Table table() {
-    table_.columns = {{"Module", Align::left}, {"Calls", Align::right, true}, {"Time", Align::right}, {"Share", Align::right}};
+    table_.columns = {
+        {"Module", Align::left}, {"Calls", Align::right, true}, {"Time", Align::right}, {"Share", Align::right}};
     table_.columns.push_back({"Self", Align::right, true});
     if (has_backward_) table_.columns.push_back({"Backward", Align::right, true});
     if (has_gpu_) table_.columns.push_back({"Kernels", Align::right, true});
@@ -127,8 +129,10 @@ class ModuleRows {
       auto& own = shown[i];
       std::reverse(own.children.begin(), own.children.end());
       auto children = std::move(own.children);
-      own = {row.name, row.kind, 1, row.calls, row_ns(run_, row), has_gpu_ ? row.gpu_self_ns : row.host_self_ns,
-             row.backward_ns, row.host_total_ns, row.kernels, row.bytes, row.flops, std::move(children)};
+      own = {row.name,        row.kind,          1,
+             row.calls,       row_ns(run_, row), has_gpu_ ? row.gpu_self_ns : row.host_self_ns,
+             row.backward_ns, row.host_total_ns, row.kernels,
+             row.bytes,       row.flops,         std::move(children)};
       if (row.parent >= 0) shown[static_cast<std::size_t>(row.parent)].children.push_back(std::move(own));
     }
     return shown.empty() ? ShownModule() : std::move(shown.front());
@@ -228,9 +232,9 @@ class ModuleRows {
       row = &row->children.front();
       name += "/" + (row->modules == above ? row->name : name_of(*row));
     }
-    std::vector<std::string> cells{indented(plain_text(name), level), row->calls > 0 ? fmt::format("{}", row->calls) : "",
-                                   cell_time(row->time_ns), cell_share(row->time_ns, whole_ns(run_)),
-                                   row->self_ns > 0 ? cell_time(row->self_ns) : ""};
+    std::vector<std::string> cells{
+        indented(plain_text(name), level), row->calls > 0 ? fmt::format("{}", row->calls) : "", cell_time(row->time_ns),
+        cell_share(row->time_ns, whole_ns(run_)), row->self_ns > 0 ? cell_time(row->self_ns) : ""};
     if (has_backward_) cells.push_back(row->backward_ns > 0 ? cell_time(row->backward_ns) : "");
     if (has_gpu_) cells.push_back(fmt::format("{}", row->kernels));
     if (has_bytes_) {
@@ -264,8 +268,11 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
   Table table;
   const bool has_bytes = std::any_of(work.begin(), work.end(), [](const auto& row) { return row.bytes >= 0; });
   const bool has_modules = std::any_of(work.begin(), work.end(), [](const auto& row) { return !row.module.empty(); });
-  table.columns = {{std::string(title), Align::left}, {"Calls", Align::right}, {"Time", Align::right},
-                   {"Share", Align::right}, {"Mean", Align::right, true}};
+  table.columns = {{std::string(title), Align::left},
+                   {"Calls", Align::right},
+                   {"Time", Align::right},
+                   {"Share", Align::right},
+                   {"Mean", Align::right, true}};
   if (has_bytes) {
     table.columns.push_back({"Bytes", Align::right});
     table.columns.push_back({"GB/s", Align::right});
@@ -273,8 +280,9 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
   if (has_modules) table.columns.push_back({"Mostly in", Align::left, true});
   for (std::size_t i = 0; i < std::min(most, work.size()); ++i) {
     const auto& row = work[i];
-    std::vector<std::string> cells{code_mark(short_kernel_name(row.name)), fmt::format("{}", row.calls), cell_time(row.total_ns),
-                                   cell_share(row.total_ns, whole), cell_time(row.total_ns / std::max<std::int64_t>(1, row.calls))};
+    std::vector<std::string> cells{code_mark(short_kernel_name(row.name)), fmt::format("{}", row.calls),
+                                   cell_time(row.total_ns), cell_share(row.total_ns, whole),
+                                   cell_time(row.total_ns / std::max<std::int64_t>(1, row.calls))};
     if (has_bytes) {
       cells.push_back(cell_bytes(row.bytes));
       cells.push_back(cell_rate(row.bytes, row.total_ns));
@@ -315,7 +323,8 @@ Table time_table(const ProfileRun& run) {
   if (devices.empty()) return table;
   table.columns = {{"GPU", Align::left}, {"What it did", Align::left}, {"Time", Align::right}, {"Share", Align::right}};
   for (const auto& device : devices) {
-    const auto name = fmt::format("{}{}", device.device, devices.size() > 1 && device.process != 0 ? fmt::format(" ({})", device.process) : "");
+    const auto name = fmt::format(
+        "{}{}", device.device, devices.size() > 1 && device.process != 0 ? fmt::format(" ({})", device.process) : "");
     const auto add = [&](std::string_view what, std::int64_t ns, Tone tone) {
       if (ns > 0)
         table.rows.push_back({{name, std::string(what), cell_time(ns), cell_share(ns, device.span_ns)}, tone, ""});
@@ -339,17 +348,21 @@ Table copies_table(const ProfileRun& run, std::size_t most) {
 
 Table nodes_table(const ProfileRun& run, std::size_t most) {
   Table table;
-  table.columns = {{"Node", Align::left}, {"Operation", Align::left}, {"Provider", Align::left, true}, {"Calls", Align::right, true},
-                   {"Time", Align::right}, {"Share", Align::right}, {"Bytes", Align::right}, {"GB/s", Align::right}, {"GFLOP/s", Align::right}};
+  table.columns = {{"Node", Align::left},         {"Operation", Align::left}, {"Provider", Align::left, true},
+                   {"Calls", Align::right, true}, {"Time", Align::right},     {"Share", Align::right},
+                   {"Bytes", Align::right},       {"GB/s", Align::right},     {"GFLOP/s", Align::right}};
   const auto& nodes = run.tables.nodes;
   for (std::size_t i = 0; i < std::min(most, nodes.size()); ++i) {
     const auto& node = nodes[i];
     auto provider = node.provider;
-    if (provider.ends_with("ExecutionProvider")) provider.resize(provider.size() - std::string_view("ExecutionProvider").size());
-    table.rows.push_back({{code_mark(node.name.empty() ? "(no name)" : node.name), node.operation, provider, fmt::format("{}", node.calls),
-                           cell_time(node.total_ns), cell_share(node.total_ns, whole_ns(run)), cell_bytes(node.bytes),
-                           cell_rate(node.bytes, node.total_ns), cell_flops(node.flops, node.total_ns)},
-                          Tone::neutral, ""});
+    if (provider.ends_with("ExecutionProvider"))
+      provider.resize(provider.size() - std::string_view("ExecutionProvider").size());
+    table.rows.push_back(
+        {{code_mark(node.name.empty() ? "(no name)" : node.name), node.operation, provider,
+          fmt::format("{}", node.calls), cell_time(node.total_ns), cell_share(node.total_ns, whole_ns(run)),
+          cell_bytes(node.bytes), cell_rate(node.bytes, node.total_ns), cell_flops(node.flops, node.total_ns)},
+         Tone::neutral,
+         ""});
   }
   return table;
 }
@@ -370,15 +383,19 @@ Table operations_table(const ProfileRun& run, std::size_t most) {
     sum.flops = node.flops < 0 || sum.flops < 0 ? -1 : sum.flops + node.flops;
   }
   std::vector<std::pair<std::string, Sum>> sorted(sums.begin(), sums.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
   Table table;
-  table.columns = {{"Operation", Align::left}, {"Nodes", Align::right}, {"Time", Align::right}, {"Share", Align::right},
-                   {"Bytes", Align::right}, {"GB/s", Align::right}, {"GFLOP/s", Align::right}};
+  table.columns = {{"Operation", Align::left}, {"Nodes", Align::right}, {"Time", Align::right},
+                   {"Share", Align::right},    {"Bytes", Align::right}, {"GB/s", Align::right},
+                   {"GFLOP/s", Align::right}};
   for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) {
     const auto& [name, sum] = sorted[i];
-    table.rows.push_back({{name, fmt::format("{}", sum.nodes), cell_time(sum.total_ns), cell_share(sum.total_ns, whole_ns(run)),
-                           cell_bytes(sum.bytes), cell_rate(sum.bytes, sum.total_ns), cell_flops(sum.flops, sum.total_ns)},
-                          Tone::neutral, ""});
+    table.rows.push_back(
+        {{name, fmt::format("{}", sum.nodes), cell_time(sum.total_ns), cell_share(sum.total_ns, whole_ns(run)),
+          cell_bytes(sum.bytes), cell_rate(sum.bytes, sum.total_ns), cell_flops(sum.flops, sum.total_ns)},
+         Tone::neutral,
+         ""});
   }
   return table;
 }
@@ -394,16 +411,21 @@ Table steps_table(const ProfileRun& run) {
     durations.push_back(static_cast<double>(step.duration_ns));
     work.push_back(static_cast<double>(step.work_ns));
   }
-  table.columns = {{"Of a " + plain_text(run.tables.step_name), Align::left}, {"Median", Align::right}, {"Least", Align::right},
-                   {"Most", Align::right}, {"Spread", Align::right}};
+  table.columns = {{"Of a " + plain_text(run.tables.step_name), Align::left},
+                   {"Median", Align::right},
+                   {"Least", Align::right},
+                   {"Most", Align::right},
+                   {"Spread", Align::right}};
   const auto add = [&](const std::string& name, std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const auto middle = stats::quantile(values, 0.5);
-    const auto spread = values.size() < 2 || middle <= 0 ? std::string(kAbsent)
-                                                         : fmt::format("{:.1f} %", 100 * std::sqrt(stats::variance(values)) / middle);
+    const auto spread = values.size() < 2 || middle <= 0
+                            ? std::string(kAbsent)
+                            : fmt::format("{:.1f} %", 100 * std::sqrt(stats::variance(values)) / middle);
     table.rows.push_back({{name, base::format_duration(middle), base::format_duration(values.front()),
                            base::format_duration(values.back()), spread},
-                          Tone::neutral, ""});
+                          Tone::neutral,
+                          ""});
   };
   add("time on the host", durations);
   add(has_gpu ? "work on the GPU" : "time of its nodes", work);
@@ -412,16 +434,18 @@ Table steps_table(const ProfileRun& run) {
 
 Table idle_table(const ProfileRun& run) {
   Table table;
-  table.columns = {{"GPU", Align::left}, {"Cause", Align::left}, {"Gaps", Align::right}, {"Time", Align::right},
-                   {"Longest", Align::right}, {"Before work of", Align::left}};
+  table.columns = {{"GPU", Align::left},   {"Cause", Align::left},    {"Gaps", Align::right},
+                   {"Time", Align::right}, {"Longest", Align::right}, {"Before work of", Align::left}};
   for (const auto& device : run.tables.devices)
     for (const auto& idle : device.idle) {
       std::string places;
       for (const auto& [place, ns] : idle.places)
         places += fmt::format("{}{} ({})", places.empty() ? "" : ", ", place, cell_time(ns));
-      table.rows.push_back({{fmt::format("{}", device.device), std::string(cause_text(idle.cause)), fmt::format("{}", idle.gaps),
-                             cell_time(idle.total_ns), cell_time(idle.longest_ns), plain_text(places)},
-                            Tone::neutral, ""});
+      table.rows.push_back(
+          {{fmt::format("{}", device.device), std::string(cause_text(idle.cause)), fmt::format("{}", idle.gaps),
+            cell_time(idle.total_ns), cell_time(idle.longest_ns), plain_text(places)},
+           Tone::neutral,
+           ""});
     }
   return table;
 }
@@ -438,7 +462,8 @@ Table kernel_details(const ProfileRun& run, const std::string& name) {
   table.columns.front().title = plain_text(found->name);
   add("launches", fmt::format("{}", found->calls));
   add("time", cell_time(found->total_ns));
-  add("least, mean, most", fmt::format("{}, {}, {}", cell_time(found->least_ns), cell_time(found->total_ns / found->calls), cell_time(found->most_ns)));
+  add("least, mean, most", fmt::format("{}, {}, {}", cell_time(found->least_ns),
+                                       cell_time(found->total_ns / found->calls), cell_time(found->most_ns)));
   add("grid of the longest", extent_text(found->grid));
   add("block", extent_text(found->block));
   add("registers a thread", fmt::format("{}", found->registers));

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "trace/analysis/gaps.hpp"
-#include "trace/analysis/launches.hpp"
+#include "trace/analysis/launch_index.hpp"
 #include "trace/analysis/modules.hpp"
 #include "trace/analysis/nesting.hpp"
 #include "trace/analysis/steps.hpp"
@@ -25,7 +25,7 @@ struct AnalysedTrace {
 
   const Trace& trace;
   Nesting nesting;
-  Launches launches;
+  LaunchIndex launches;
   Steps steps;
   Attribution attribution;
   PlacedWork kernels;

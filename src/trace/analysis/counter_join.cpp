@@ -41,7 +41,8 @@ std::string without_suffixes(const std::string& name) {
     }
     while (at < name.size() && std::isdigit(static_cast<unsigned char>(name[at])) != 0) out += name[at++];
     auto behind = at;
-    while (behind < name.size() && (name[behind] == 'u' || name[behind] == 'l' || name[behind] == 'U' || name[behind] == 'L'))
+    while (behind < name.size() &&
+           (name[behind] == 'u' || name[behind] == 'l' || name[behind] == 'U' || name[behind] == 'L'))
       ++behind;
     if (behind == name.size() || !is_name(name[behind])) at = behind;
   }
@@ -50,11 +51,13 @@ std::string without_suffixes(const std::string& name) {
 
 /// "(int)4" -> "4".
 void drop_casts(std::string& name) {
-  for (const std::string_view cast : {"(int)", "(unsignedint)", "(long)", "(unsignedlong)", "(short)", "(unsignedshort)",
-                                      "(char)", "(signedchar)", "(unsignedchar)", "(longlong)", "(unsignedlonglong)"})
+  for (const std::string_view cast :
+       {"(int)", "(unsignedint)", "(long)", "(unsignedlong)", "(short)", "(unsignedshort)", "(char)", "(signedchar)",
+        "(unsignedchar)", "(longlong)", "(unsignedlonglong)"})
     for (auto at = name.find(cast); at != std::string::npos; at = name.find(cast, at)) {
       const auto behind = at + cast.size();
-      const bool is_number = behind < name.size() && (std::isdigit(static_cast<unsigned char>(name[behind])) != 0 || name[behind] == '-');
+      const bool is_number =
+          behind < name.size() && (std::isdigit(static_cast<unsigned char>(name[behind])) != 0 || name[behind] == '-');
       if (is_number)
         name.erase(at, cast.size());
       else
@@ -91,7 +94,8 @@ CounterJoin join_counters(const Trace& trace, const KernelCounters& counters) {
   std::map<Launch, std::vector<Place>> in_trace;
   std::vector<Place> order(kernels.size());
   std::iota(order.begin(), order.end(), Place{0});
-  std::stable_sort(order.begin(), order.end(), [&](Place a, Place b) { return kernels.start_ns[a] < kernels.start_ns[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Place a, Place b) { return kernels.start_ns[a] < kernels.start_ns[b]; });
   for (const auto kernel : order) {
     auto& name = plain[kernels.name[kernel]];
     if (name.empty()) name = plain_kernel_name(trace.strings.text(kernels.name[kernel]));

@@ -14,16 +14,16 @@ namespace ridgeline::trace {
 
 /// Which row of a profiler's counters belongs to each kernel of a trace of the same program, recorded apart.
 struct CounterJoin {
-  std::vector<Place> row;  ///< into KernelCounters, one for each of Trace::kernels; kNowhere: none
+  std::vector<Place> row;   ///< into KernelCounters, one for each of Trace::kernels; kNowhere: none
   std::size_t matched = 0;  ///< rows of the counters that have a kernel
-  /// Launches that only one side has, each with how many: "void at::native::... (24, 1, 1) x 3".
+  /// LaunchIndex that only one side has, each with how many: "void at::native::... (24, 1, 1) x 3".
   std::vector<std::string> only_counters;
   std::vector<std::string> only_trace;
 };
 
-/// Launches are the same that have the same function with its template arguments, grid and block; of several that one
-/// of the same place in the order of the launches. Where the trace has a whole multiple of the counters' launches (the
-/// counters were recorded in one step of several), they repeat.
+/// LaunchIndex are the same that have the same function with its template arguments, grid and block; of several that
+/// one of the same place in the order of the launches. Where the trace has a whole multiple of the counters' launches
+/// (the counters were recorded in one step of several), they repeat.
 [[nodiscard]] CounterJoin join_counters(const Trace& trace, const KernelCounters& counters);
 
 /// A kernel's name without what profilers print differently: return type, parameters, blanks, casts of template

@@ -19,8 +19,8 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 /// What a call of CUDA keeps a thread from launching by; launch: nothing of that kind.
 IdleCause cause_of_call(std::string_view name) {
-  if (contains(name, "Synchronize") || contains(name, "StreamWait") || name == "cudaMemcpy" || name == "cudaMemcpyToSymbol" ||
-      name.starts_with("cuMemcpyDtoH_") || name.starts_with("cuMemcpyHtoD_"))
+  if (contains(name, "Synchronize") || contains(name, "StreamWait") || name == "cudaMemcpy" ||
+      name == "cudaMemcpyToSymbol" || name.starts_with("cuMemcpyDtoH_") || name.starts_with("cuMemcpyHtoD_"))
     return contains(name, "StreamWait") ? IdleCause::launch : IdleCause::sync;
   if (contains(name, "Malloc") || contains(name, "cudaFree") || contains(name, "cuMemFree") ||
       contains(name, "cuMemAlloc") || contains(name, "cuMemCreate") || contains(name, "cuMemMap") ||
@@ -38,7 +38,8 @@ IdleCause cause_of_range(RangeKind kind, std::string_view name) {
   if (contains(name, "DataLoader") && !contains(name, "__init__")) return IdleCause::data_loading;
   if (kind == RangeKind::python) {
     if (contains(name, "torch/utils/data/") && contains(name, "__next__")) return IdleCause::data_loading;
-    if (contains(name, "torch/_dynamo/convert_frame") || contains(name, "torch/_inductor/compile")) return IdleCause::compilation;
+    if (contains(name, "torch/_dynamo/convert_frame") || contains(name, "torch/_inductor/compile"))
+      return IdleCause::compilation;
     return IdleCause::launch;
   }
   // These wait for the GPU, whatever the trace says of calls.
@@ -99,11 +100,13 @@ class Causes {
       if (is_new) found->second = find(trace_.strings.text(name));
       return found->second;
     };
-    for (std::size_t i = 0; i < trace.calls.size(); ++i) add(trace.calls, i, cached(trace.calls.name[i], -1, cause_of_call));
+    for (std::size_t i = 0; i < trace.calls.size(); ++i)
+      add(trace.calls, i, cached(trace.calls.name[i], -1, cause_of_call));
     for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
       const auto kind = trace.ranges.kind[i];
-      add(trace.ranges, i, cached(trace.ranges.name[i], static_cast<int>(kind),
-                                  [&](std::string_view name) { return cause_of_range(kind, name); }));
+      add(trace.ranges, i, cached(trace.ranges.name[i], static_cast<int>(kind), [&](std::string_view name) {
+            return cause_of_range(kind, name);
+          }));
     }
     for (auto& thread : threads_)
       for (auto& [cause, busy] : thread) busy.close();
@@ -122,7 +125,8 @@ class Causes {
     }
     // A thread that waited for the work before begins to launch only when that has ended: its wait ends with the gap's
     // start, and the time that launching takes then is the wait's doing.
-    if (const auto waits = thread.find(IdleCause::sync); waits != thread.end() && waits->second.touches(gap_start, launch))
+    if (const auto waits = thread.find(IdleCause::sync);
+        waits != thread.end() && waits->second.touches(gap_start, launch))
       return IdleCause::sync;
     return IdleCause::launch;
   }
@@ -141,14 +145,14 @@ struct QueuedWork {
 
 }  // namespace
 
-std::vector<Gap> find_gaps(const Trace& trace, const Launches& launches) {
+std::vector<Gap> find_gaps(const Trace& trace, const LaunchIndex& launches) {
   std::map<std::pair<std::int64_t, std::int32_t>, std::vector<QueuedWork>> by_device;
   for (const Spans* spans : {static_cast<const Spans*>(&trace.kernels), static_cast<const Spans*>(&trace.copies),
                              static_cast<const Spans*>(&trace.sets)})
     for (std::size_t i = 0; i < spans->size(); ++i) {
       const auto& lane = trace.gpu_lanes[spans->lane[i]];
-      by_device[{lane.process, lane.device}].push_back({spans->start_ns[i], spans->start_ns[i] + spans->duration_ns[i],
-                                                        lane.process, spans->correlation[i]});
+      by_device[{lane.process, lane.device}].push_back(
+          {spans->start_ns[i], spans->start_ns[i] + spans->duration_ns[i], lane.process, spans->correlation[i]});
     }
   const Causes causes(trace);
   std::vector<Gap> gaps;

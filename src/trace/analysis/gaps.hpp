@@ -24,7 +24,7 @@ struct Gap {
 
 /// By process, device and time. The cause is what took most of the time between the end of the work before and the
 /// launch of the work behind, on the thread that made it; work that had been launched before the gap waited in a queue.
-[[nodiscard]] std::vector<Gap> find_gaps(const Trace& trace, const Launches& launches);
+[[nodiscard]] std::vector<Gap> find_gaps(const Trace& trace, const LaunchIndex& launches);
 
 /// The Python line that a call was made from, "train.py(41): step"; "" where the trace has none.
 [[nodiscard]] std::string python_line_of(const Trace& trace, const Nesting& nesting, Place call);

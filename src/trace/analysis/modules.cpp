@@ -23,7 +23,8 @@ class ForwardOperations {
   explicit ForwardOperations(const Trace& trace) : trace_(trace) {
     const auto& ranges = trace.ranges;
     for (Place place = 0; place < ranges.size(); ++place) {
-      if (ranges.kind[place] != RangeKind::operation || ranges.sequence[place] < 0 || is_backward(trace, place)) continue;
+      if (ranges.kind[place] != RangeKind::operation || ranges.sequence[place] < 0 || is_backward(trace, place))
+        continue;
       auto& of_threads = forward_[{process_of(place), ranges.sequence[place]}];
       const auto lane = ranges.lane[place];
       const auto found = std::find_if(of_threads.begin(), of_threads.end(),
@@ -88,7 +89,7 @@ class ForwardOperations {
 
 class Attributor {
  public:
-  Attributor(const Trace& trace, const Nesting& nesting, const Launches& launches, const Steps& steps)
+  Attributor(const Trace& trace, const Nesting& nesting, const LaunchIndex& launches, const Steps& steps)
       : trace_(trace), nesting_(nesting), launches_(launches), forward_(trace) {
     out_.rows.push_back({});
     out_.row_of_range.assign(trace.ranges.size(), 0);
@@ -201,7 +202,7 @@ class Attributor {
 
   const Trace& trace_;
   const Nesting& nesting_;
-  const Launches& launches_;
+  const LaunchIndex& launches_;
   ForwardOperations forward_;
   Attribution out_;
   std::vector<bool> is_step_;
@@ -217,7 +218,7 @@ Place Attribution::row_of_launch(Place call, const Nesting& nesting) const {
   return row == 0 ? unattributed : row;
 }
 
-Attribution attribute(const Trace& trace, const Nesting& nesting, const Launches& launches, const Steps& steps) {
+Attribution attribute(const Trace& trace, const Nesting& nesting, const LaunchIndex& launches, const Steps& steps) {
   return Attributor(trace, nesting, launches, steps).attribute();
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "schema/profile.hpp"
-#include "trace/analysis/launches.hpp"
+#include "trace/analysis/launch_index.hpp"
 #include "trace/analysis/nesting.hpp"
 #include "trace/analysis/steps.hpp"
 #include "trace/trace.hpp"
@@ -25,8 +25,8 @@ struct ModuleRow {
 struct Attribution {
   std::vector<ModuleRow> rows;  ///< parents before children
   std::vector<Place> row_of_range;
-  std::vector<bool> opens_row;    ///< of a range: it is a call of its row, rather than something within
-  std::vector<bool> is_backward;  ///< of a range: it belongs to the backward pass
+  std::vector<bool> opens_row;     ///< of a range: it is a call of its row, rather than something within
+  std::vector<bool> is_backward;   ///< of a range: it belongs to the backward pass
   std::vector<Place> row_of_node;  ///< of Trace::nodes
   Place unattributed = kNowhere;   ///< kNowhere: there is none
 
@@ -34,7 +34,7 @@ struct Attribution {
   [[nodiscard]] Place row_of_launch(Place call, const Nesting& nesting) const;
 };
 
-[[nodiscard]] Attribution attribute(const Trace& trace, const Nesting& nesting, const Launches& launches,
+[[nodiscard]] Attribution attribute(const Trace& trace, const Nesting& nesting, const LaunchIndex& launches,
                                     const Steps& steps);
 
 /// "encoder/layer 3/aten::mm"; "" of the root.

@@ -11,8 +11,8 @@
 namespace ridgeline::trace {
 namespace {
 
-constexpr std::size_t kLongestBlock = 64;   // nodes
-constexpr std::size_t kLeastRepeated = 4;   // nodes that a repetition covers
+constexpr std::size_t kLongestBlock = 64;    // nodes
+constexpr std::size_t kLeastRepeated = 4;    // nodes that a repetition covers
 constexpr std::size_t kNamedOperations = 4;  // of a block, in its name
 
 NodePath path_of_name(std::string_view name) {

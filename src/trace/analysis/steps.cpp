@@ -44,8 +44,8 @@ const std::vector<Place>* longest(const Trace& trace, const std::map<Group, std:
 }  // namespace
 
 Place Steps::at(std::int64_t time_ns) const {
-  const auto after =
-      std::upper_bound(steps.begin(), steps.end(), time_ns, [](auto time, const auto& step) { return time < step.start_ns; });
+  const auto after = std::upper_bound(steps.begin(), steps.end(), time_ns,
+                                      [](auto time, const auto& step) { return time < step.start_ns; });
   if (after == steps.begin() || (after - 1)->end_ns <= time_ns) return kNowhere;
   return static_cast<Place>(after - steps.begin() - 1);
 }

@@ -59,8 +59,8 @@ std::vector<ProfileKernel> kernel_rows(const AnalysedTrace& analysed) {
   for (auto& row : rows) known[row.name] = &row;
   std::unordered_map<NameId, std::pair<ProfileKernel*, std::int64_t>> longest;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    auto& [row, most] = longest.try_emplace(kernels.name[i], known.at(analysed.trace.strings.text(kernels.name[i])), -1)
-                            .first->second;
+    auto& [row, most] =
+        longest.try_emplace(kernels.name[i], known.at(analysed.trace.strings.text(kernels.name[i])), -1).first->second;
     if (kernels.duration_ns[i] > most) {
       most = kernels.duration_ns[i];
       row->grid = {kernels.grid[i].x, kernels.grid[i].y, kernels.grid[i].z};
@@ -115,7 +115,8 @@ std::vector<schema::ProfileIdle> idle_rows(const AnalysedTrace& analysed, const 
   std::vector<schema::ProfileIdle> rows;
   for (auto& [cause, row] : by_cause) {
     row.places.assign(places[cause].begin(), places[cause].end());
-    std::stable_sort(row.places.begin(), row.places.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::stable_sort(row.places.begin(), row.places.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
     if (row.places.size() > kPlaces) row.places.resize(kPlaces);
     rows.push_back(std::move(row));
   }
@@ -145,9 +146,9 @@ void read_collectives(const AnalysedTrace& analysed, schema::ProfileDevice& row)
 
 void read_streams(const AnalysedTrace& analysed, schema::ProfileDevice& row) {
   std::map<std::int64_t, Intervals> streams;
-  for (const Spans* work : {static_cast<const Spans*>(&analysed.trace.kernels),
-                            static_cast<const Spans*>(&analysed.trace.copies),
-                            static_cast<const Spans*>(&analysed.trace.sets)})
+  for (const Spans* work :
+       {static_cast<const Spans*>(&analysed.trace.kernels), static_cast<const Spans*>(&analysed.trace.copies),
+        static_cast<const Spans*>(&analysed.trace.sets)})
     for (std::size_t i = 0; i < work->size(); ++i) {
       const auto& lane = analysed.trace.gpu_lanes[work->lane[i]];
       if (lane.process == row.process && lane.device == row.device)
@@ -275,18 +276,21 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
     has_modules = has_modules || (analysed.attribution.opens_row[i] && trace.ranges.kind[i] != RangeKind::operation);
   }
   if (trace.ranges.size() == 0)
-    out.emplace_back("no ranges, so no modules: mark them with NVTX (torch.autograd.profiler.emit_nvtx() for every "
-                     "operation of PyTorch) and record with nsys profile --trace=cuda,nvtx");
+    out.emplace_back(
+        "no ranges, so no modules: mark them with NVTX (torch.autograd.profiler.emit_nvtx() for every "
+        "operation of PyTorch) and record with nsys profile --trace=cuda,nvtx");
   else if (!has_modules && has_operations)
     out.emplace_back("no modules and no Python lines: torch.profiler.profile(with_stack=True) records both");
   else if (!has_python && has_operations)
     out.emplace_back("no Python lines: torch.profiler.profile(with_stack=True) records them");
   if (trace.calls.size() == 0)
-    out.emplace_back("no calls of CUDA, so neither causes of idle time nor modules: record CPU activities too "
-                     "(ProfilerActivity.CPU; nsys profile --trace=cuda,nvtx)");
+    out.emplace_back(
+        "no calls of CUDA, so neither causes of idle time nor modules: record CPU activities too "
+        "(ProfilerActivity.CPU; nsys profile --trace=cuda,nvtx)");
   if (analysed.steps.steps.empty())
-    out.emplace_back("no steps, so no spread: call torch.profiler's step() in the loop, or mark each iteration with an "
-                     "NVTX range \"step N\"");
+    out.emplace_back(
+        "no steps, so no spread: call torch.profiler's step() in the loop, or mark each iteration with an "
+        "NVTX range \"step N\"");
   return out;
 }
 

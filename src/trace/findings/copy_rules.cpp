@@ -56,16 +56,19 @@ void tell_copies(const Case& of, HostCopies& copies, bool pageable) {
   finding.rule = pageable ? "pageable-copy" : "exposed-copy";
   finding.saving_ns = exposed_ns(of.analysed.trace, copies);
   finding.title = fmt::format("{} copies between host and GPU{} keep the GPU {} from computing", copies.count,
-                              pageable ? " from or to pageable memory" : "", base::format_duration(static_cast<double>(finding.saving_ns)));
-  finding.evidence = {fmt::format("{} in {}, {:.1f} GB/s", base::format_bytes(static_cast<double>(copies.bytes)),
-                                  base::format_duration(static_cast<double>(took)),
-                                  static_cast<double>(copies.bytes) / static_cast<double>(std::max<std::int64_t>(1, took)))};
+                              pageable ? " from or to pageable memory" : "",
+                              base::format_duration(static_cast<double>(finding.saving_ns)));
+  finding.evidence = {
+      fmt::format("{} in {}, {:.1f} GB/s", base::format_bytes(static_cast<double>(copies.bytes)),
+                  base::format_duration(static_cast<double>(took)),
+                  static_cast<double>(copies.bytes) / static_cast<double>(std::max<std::int64_t>(1, took)))};
   finding.computed = "at most: the time in which such a copy ran and no kernel, as it can run beside them";
   if (pageable) {
     finding.advice = "Copy from pinned memory, and without waiting.";
     finding.code = "DataLoader(dataset, pin_memory=True)\nbatch = batch.to(\"cuda\", non_blocking=True)";
   } else {
-    finding.advice = "Copy what is needed next on a stream of its own while kernels run, copy less, or keep it on the GPU.";
+    finding.advice =
+        "Copy what is needed next on a stream of its own while kernels run, copy less, or keep it on the GPU.";
     finding.code = "with torch.cuda.stream(copies): following = following.to(\"cuda\", non_blocking=True)";
   }
   of.add(std::move(finding), pageable ? 0.01 : 0.03);
@@ -81,7 +84,8 @@ void copy_rules(const Case& of) {
     const auto name = trace.strings.text(trace.copies.name[i]);
     if (way_of(name).empty()) continue;
     auto& into = name.find("ageable") == std::string_view::npos ? others : pageable;
-    into.spans[device_of(trace, trace.copies, i)].emplace_back(trace.copies.start_ns[i], trace.copies.start_ns[i] + trace.copies.duration_ns[i]);
+    into.spans[device_of(trace, trace.copies, i)].emplace_back(trace.copies.start_ns[i],
+                                                               trace.copies.start_ns[i] + trace.copies.duration_ns[i]);
     into.bytes += std::max<std::int64_t>(0, trace.copies.bytes[i]);
     ++into.count;
   }

@@ -23,10 +23,11 @@ struct IdleAdvice {
 };
 
 constexpr std::array kAdvice{
-    IdleAdvice{IdleCause::launch, "launch-bound", "for launches",
-               "Launch the whole step at once as a CUDA graph, or fuse kernels so that there are fewer launches.",
-               "model = torch.compile(model, mode=\"reduce-overhead\")   # inference, or training without changing shapes\n"
-               "# ONNX Runtime, CUDA provider: {\"enable_cuda_graph\": \"1\"} with IO binding"},
+    IdleAdvice{
+        IdleCause::launch, "launch-bound", "for launches",
+        "Launch the whole step at once as a CUDA graph, or fuse kernels so that there are fewer launches.",
+        "model = torch.compile(model, mode=\"reduce-overhead\")   # inference, or training without changing shapes\n"
+        "# ONNX Runtime, CUDA provider: {\"enable_cuda_graph\": \"1\"} with IO binding"},
     IdleAdvice{IdleCause::sync, "sync", "because the program had waited for it",
                "Leave results on the GPU: .item(), .cpu(), print() and `if tensor:` wait until all work is done.",
                "total += loss.detach()            # not loss.item()\n"
@@ -34,9 +35,10 @@ constexpr std::array kAdvice{
     IdleAdvice{IdleCause::data_loading, "loader-bound", "for the next batch",
                "Load batches beside the training: more workers, pinned memory, prefetching.",
                "DataLoader(dataset, num_workers=8, pin_memory=True, persistent_workers=True, prefetch_factor=4)"},
-    IdleAdvice{IdleCause::allocation, "allocation", "while memory is allocated or freed",
-               "Let the allocator keep its memory: no torch.cuda.empty_cache() in the loop, and segments that can grow.",
-               "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+    IdleAdvice{
+        IdleCause::allocation, "allocation", "while memory is allocated or freed",
+        "Let the allocator keep its memory: no torch.cuda.empty_cache() in the loop, and segments that can grow.",
+        "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
     IdleAdvice{IdleCause::compilation, "compilation", "while code is compiled or loaded",
                "Warm up before what is measured or served, and keep compiled code.",
                "export TORCHINDUCTOR_CACHE_DIR=/var/cache/inductor CUDA_MODULE_LOADING=EAGER"}};
@@ -77,21 +79,22 @@ void idle_rules(const Case& of) {
     schema::ProfileFinding finding;
     finding.rule = advice.rule;
     finding.saving_ns = std::max<std::int64_t>(0, sum.total_ns - sum.gaps * floor);
-    finding.title = fmt::format("{} of the time the GPU waits {}",
-                                percent_text(static_cast<double>(sum.total_ns) / static_cast<double>(of.span_ns)),
-                                advice.title);
-    finding.evidence.push_back(fmt::format("{} gaps, {} in total, {} each in the mean", sum.gaps,
-                                           base::format_duration(static_cast<double>(sum.total_ns)),
-                                           base::format_duration(static_cast<double>(sum.total_ns / std::max<std::int64_t>(1, sum.gaps)))));
+    finding.title =
+        fmt::format("{} of the time the GPU waits {}",
+                    percent_text(static_cast<double>(sum.total_ns) / static_cast<double>(of.span_ns)), advice.title);
+    finding.evidence.push_back(fmt::format(
+        "{} gaps, {} in total, {} each in the mean", sum.gaps, base::format_duration(static_cast<double>(sum.total_ns)),
+        base::format_duration(static_cast<double>(sum.total_ns / std::max<std::int64_t>(1, sum.gaps)))));
     std::vector<std::pair<std::string, std::int64_t>> places(sum.places.begin(), sum.places.end());
     std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     for (std::size_t i = 0; i < std::min<std::size_t>(3, places.size()); ++i)
-      finding.evidence.push_back(
-          fmt::format("{} before work of {}", base::format_duration(static_cast<double>(places[i].second)), places[i].first));
+      finding.evidence.push_back(fmt::format(
+          "{} before work of {}", base::format_duration(static_cast<double>(places[i].second)), places[i].first));
     if (!places.empty()) finding.module = places.front().first;
-    finding.computed = floor > 0 ? fmt::format("the gaps' time, less {} each, the median gap between work that was queued",
-                                               base::format_duration(static_cast<double>(floor)))
-                                 : "the gaps' time";
+    finding.computed = floor > 0
+                           ? fmt::format("the gaps' time, less {} each, the median gap between work that was queued",
+                                         base::format_duration(static_cast<double>(floor)))
+                           : "the gaps' time";
     finding.advice = advice.advice;
     finding.code = advice.code;
     of.add(std::move(finding), kLeastIdle);

@@ -8,8 +8,7 @@ namespace ridgeline::trace {
 namespace {
 
 bool has_any(std::string_view name, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](auto part) { return name.find(part) != std::string_view::npos; });
+  return std::any_of(parts.begin(), parts.end(), [&](auto part) { return name.find(part) != std::string_view::npos; });
 }
 
 }  // namespace
@@ -21,11 +20,14 @@ KernelClass kernel_class(std::string_view name) {
     return KernelClass::layout;
   if (has_any(name, {"softmax", "SoftMax", "Softmax"})) return KernelClass::softmax;
   // Products in FP32 on ordinary cores: TF32 says so in its name, or by its shape of a tensor core's operation.
-  const bool on_tensor_cores = has_any(name, {"tf32", "s1688", "s16816", "tensorop", "h1688", "h16816", "wgmma", "bf16", "f16"});
+  const bool on_tensor_cores =
+      has_any(name, {"tf32", "s1688", "s16816", "tensorop", "h1688", "h16816", "wgmma", "bf16", "f16"});
   if (has_any(name, {"sgemm", "scudnn", "f32f32_f32f32_f32"}) && !on_tensor_cores) return KernelClass::fp32_product;
-  if (has_any(name, {"gemm", "Gemm", "GEMM", "cutlass", "xmma", "nvjet", "scudnn", "implicit_convolve", "gemv", "wgmma"}))
+  if (has_any(name,
+              {"gemm", "Gemm", "GEMM", "cutlass", "xmma", "nvjet", "scudnn", "implicit_convolve", "gemv", "wgmma"}))
     return KernelClass::product;
-  if (has_any(name, {"elementwise_kernel", "elementwise_kernel_with_index", "CatArrayBatchedCopy"})) return KernelClass::elementwise;
+  if (has_any(name, {"elementwise_kernel", "elementwise_kernel_with_index", "CatArrayBatchedCopy"}))
+    return KernelClass::elementwise;
   return KernelClass::other;
 }
 

@@ -108,8 +108,8 @@ class KernelWalk {
     std::int64_t longest = 0;
     double bytes = 0;
     double most_bytes = 0;
-    while (end < order_.size() && classes_[order_[end]] == KernelClass::elementwise && same_place(order_[at], order_[end]) &&
-           module_of(order_[end]) == module) {
+    while (end < order_.size() && classes_[order_[end]] == KernelClass::elementwise &&
+           same_place(order_[at], order_[end]) && module_of(order_[end]) == module) {
       const auto kernel = order_[end++];
       sum += kernels_.duration_ns[kernel];
       longest = std::max(longest, kernels_.duration_ns[kernel]);
@@ -166,7 +166,8 @@ class KernelWalk {
     finding.title = fmt::format("{} chains of elementwise kernels take {}; fused about {}", chains_.count,
                                 duration_text(chains_.time_ns), duration_text(chains_.time_ns - chains_.saving_ns));
     if (chains_.bytes > 0)
-      finding.evidence.push_back(fmt::format("{} of intermediate results, measured", base::format_bytes(chains_.bytes)));
+      finding.evidence.push_back(
+          fmt::format("{} of intermediate results, measured", base::format_bytes(chains_.bytes)));
     finding.computed = "the chains' time, less that of each one's longest kernel, which a fused kernel takes about";
     finding.advice = "Fuse them: torch.compile writes one kernel for such a chain.";
     finding.code = "model = torch.compile(model)";
@@ -180,10 +181,12 @@ class KernelWalk {
     attention_.tell(finding);
     finding.title = fmt::format("{} attentions are not fused: {} between their products", attention_.count,
                                 duration_text(attention_.time_ns));
-    finding.computed = "softmax and elementwise kernels between the two products, whose matrix a fused attention never writes";
+    finding.computed =
+        "softmax and elementwise kernels between the two products, whose matrix a fused attention never writes";
     finding.advice = "Use the fused attention.";
-    finding.code = "torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)\n"
-                   "# transformers: AutoModel.from_pretrained(..., attn_implementation=\"sdpa\")";
+    finding.code =
+        "torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)\n"
+        "# transformers: AutoModel.from_pretrained(..., attn_implementation=\"sdpa\")";
     of_.add(std::move(finding));
   }
 
@@ -197,9 +200,10 @@ class KernelWalk {
     if (has_tf32()) {
       finding.computed = "half of their time: what TF32 saves at least where its peak is twice that of FP32 or more";
       finding.advice = "Allow TF32, or run in half precision; the outputs change by rounding, so check them.";
-      finding.code = "torch.set_float32_matmul_precision(\"high\")\n"
-                     "torch.backends.cudnn.allow_tf32 = True\n"
-                     "with torch.autocast(\"cuda\", dtype=torch.bfloat16): ...";
+      finding.code =
+          "torch.set_float32_matmul_precision(\"high\")\n"
+          "torch.backends.cudnn.allow_tf32 = True\n"
+          "with torch.autocast(\"cuda\", dtype=torch.bfloat16): ...";
     } else {
       finding.computed = "half of their time: what FP16 saves at least, which has half the bytes";
       finding.advice = "Run in FP16, as this GPU has no TF32; the outputs change by rounding, so check them.";
@@ -212,7 +216,8 @@ class KernelWalk {
   [[nodiscard]] bool has_tf32() const {
     const auto& devices = of_.analysed.trace.devices;
     return std::none_of(devices.begin(), devices.end(), [](const auto& device) {
-      return !device.compute_capability.empty() && device.compute_capability.find('.') == 1 && device.compute_capability[0] < '8';
+      return !device.compute_capability.empty() && device.compute_capability.find('.') == 1 &&
+             device.compute_capability[0] < '8';
     });
   }
 
@@ -225,8 +230,9 @@ class KernelWalk {
                                 duration_text(layouts_.time_ns));
     finding.computed = "their time";
     finding.advice = "Keep tensors in the layout that convolutions want.";
-    finding.code = "model = model.to(memory_format=torch.channels_last)\nx = x.to(memory_format=torch.channels_last)\n"
-                   "# ONNX Runtime, CUDA provider: {\"prefer_nhwc\": \"1\"}";
+    finding.code =
+        "model = model.to(memory_format=torch.channels_last)\nx = x.to(memory_format=torch.channels_last)\n"
+        "# ONNX Runtime, CUDA provider: {\"prefer_nhwc\": \"1\"}";
     of_.add(std::move(finding));
   }
 

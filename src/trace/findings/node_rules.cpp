@@ -13,9 +13,9 @@ namespace ridgeline::trace {
 namespace {
 
 bool is_elementwise(std::string_view operation) {
-  static constexpr std::array kElementwise{"Add",  "Sub",     "Mul",        "Div",         "Relu",     "Clip", "Sigmoid",
-                                           "Tanh", "Erf",     "Sqrt",       "Pow",         "HardSigmoid", "HardSwish",
-                                           "Exp",  "LeakyRelu", "Neg",      "Gelu",        "QuickGelu",   "Where"};
+  static constexpr std::array kElementwise{
+      "Add", "Sub",         "Mul",       "Div", "Relu",      "Clip", "Sigmoid", "Tanh",      "Erf",  "Sqrt",
+      "Pow", "HardSigmoid", "HardSwish", "Exp", "LeakyRelu", "Neg",  "Gelu",    "QuickGelu", "Where"};
   return std::find(kElementwise.begin(), kElementwise.end(), operation) != kElementwise.end();
 }
 
@@ -45,7 +45,8 @@ class NodeWalk {
             "Turn graph optimization on, or fold them when the model is exported.",
             "SessionOptions.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL");
     tell_of(layouts_, "layout", "nodes only move data: layouts, copies, casts", "their time",
-            "Export the model in the layout that its operators want; casts in and out of a type vanish where both sides take it.",
+            "Export the model in the layout that its operators want; casts in and out of a type vanish where both "
+            "sides take it.",
             "onnxsim model.onnx simplified.onnx");
     tell_of(attention_, "unfused-attention", "softmaxes stand between two products: an attention that is not fused",
             "the softmax and what is elementwise beside it", "Let ONNX Runtime's transformer optimizer fuse it.",
@@ -56,7 +57,9 @@ class NodeWalk {
   [[nodiscard]] std::string_view operation(std::size_t i) const {
     return of_.analysed.trace.strings.text(nodes_.operation[i]);
   }
-  [[nodiscard]] bool is_product(std::size_t i) const { return operation(i).find("MatMul") != std::string_view::npos || operation(i) == "Gemm"; }
+  [[nodiscard]] bool is_product(std::size_t i) const {
+    return operation(i).find("MatMul") != std::string_view::npos || operation(i) == "Gemm";
+  }
 
   /// Of the same thread and step.
   [[nodiscard]] bool follows(std::size_t i) const {
@@ -68,7 +71,8 @@ class NodeWalk {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const auto name = std::string(of_.analysed.trace.strings.text(nodes_.name[i]));
       const auto what = operation(i);
-      if (what == "ReorderInput" || what == "ReorderOutput" || what == "Transpose" || what == "Cast" || what == "Identity")
+      if (what == "ReorderInput" || what == "ReorderOutput" || what == "Transpose" || what == "Cast" ||
+          what == "Identity")
         layouts_.add(name, nodes_.duration_ns[i]);
       const bool behind_convolution = follows(i) && operation(i - 1) == "Conv";
       if (behind_convolution && (what == "BatchNormalization" || what == "Relu" || what == "Clip"))
@@ -87,12 +91,14 @@ class NodeWalk {
     }
     if (end - first < 2) return;
     for (auto i = first; i < end; ++i)
-      if (i != longest) chains_.add(std::string(of_.analysed.trace.strings.text(nodes_.name[i])), nodes_.duration_ns[i]);
+      if (i != longest)
+        chains_.add(std::string(of_.analysed.trace.strings.text(nodes_.name[i])), nodes_.duration_ns[i]);
   }
 
   void attention_at(std::size_t softmax, const std::string& name) {
     const auto reaches = [&](int step) {
-      for (auto i = static_cast<std::ptrdiff_t>(softmax) + step; i >= 0 && i < static_cast<std::ptrdiff_t>(nodes_.size()); i += step) {
+      for (auto i = static_cast<std::ptrdiff_t>(softmax) + step;
+           i >= 0 && i < static_cast<std::ptrdiff_t>(nodes_.size()); i += step) {
         const auto at = static_cast<std::size_t>(i);
         if (is_product(at)) return true;
         if (!is_elementwise(operation(at)) && operation(at) != "Cast" && operation(at) != "Transpose") return false;
@@ -108,11 +114,13 @@ class NodeWalk {
     schema::ProfileFinding finding;
     finding.rule = rule;
     finding.saving_ns = tally.time_ns;
-    finding.title = fmt::format("{} {}: {}", tally.nodes.size(), what, base::format_duration(static_cast<double>(tally.time_ns)));
+    finding.title =
+        fmt::format("{} {}: {}", tally.nodes.size(), what, base::format_duration(static_cast<double>(tally.time_ns)));
     std::vector<std::pair<std::string, std::int64_t>> sorted(tally.nodes.begin(), tally.nodes.end());
     std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     for (std::size_t i = 0; i < std::min<std::size_t>(3, sorted.size()); ++i)
-      finding.evidence.push_back(fmt::format("{} in {}", base::format_duration(static_cast<double>(sorted[i].second)), sorted[i].first));
+      finding.evidence.push_back(
+          fmt::format("{} in {}", base::format_duration(static_cast<double>(sorted[i].second)), sorted[i].first));
     finding.computed = computed;
     finding.advice = advice;
     finding.code = code;

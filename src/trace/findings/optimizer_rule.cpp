@@ -7,7 +7,7 @@
 namespace ridgeline::trace {
 namespace {
 
-constexpr std::int64_t kManyKernels = 50;     // of a call
+constexpr std::int64_t kManyKernels = 50;  // of a call
 constexpr std::int64_t kTinyKernelNs = 20'000;
 
 bool is_below(const Attribution& attribution, Place row, Place ancestor) {
@@ -33,9 +33,11 @@ void optimizer_rule(const Case& of) {
       if (gap.call != kNowhere &&
           is_below(attribution, attribution.row_of_launch(gap.call, of.analysed.nesting), static_cast<Place>(i)))
         finding.saving_ns += gap.duration_ns(), ++gaps;
-    finding.title = fmt::format("{} launches {} kernels a step, {} each in the mean", row.name, each,
-                                base::format_duration(static_cast<double>(row.gpu_total_ns) / static_cast<double>(row.kernels)));
-    finding.evidence = {fmt::format("{} gaps before them, {}", gaps, base::format_duration(static_cast<double>(finding.saving_ns)))};
+    finding.title =
+        fmt::format("{} launches {} kernels a step, {} each in the mean", row.name, each,
+                    base::format_duration(static_cast<double>(row.gpu_total_ns) / static_cast<double>(row.kernels)));
+    finding.evidence = {
+        fmt::format("{} gaps before them, {}", gaps, base::format_duration(static_cast<double>(finding.saving_ns)))};
     finding.computed = "the gaps before these kernels: a fused optimizer launches a few";
     finding.advice = "Use the fused optimizer.";
     finding.code = "torch.optim.AdamW(model.parameters(), lr=..., fused=True)";
@@ -54,13 +56,16 @@ void collective_rule(const Case& of) {
   schema::ProfileFinding finding;
   finding.rule = "exposed-communication";
   finding.saving_ns = exposed;
-  finding.title = fmt::format("NCCL keeps the GPUs {} from computing", base::format_duration(static_cast<double>(exposed)));
-  finding.evidence = {fmt::format("{} of {} of NCCL run with no other kernel beside them", base::format_duration(static_cast<double>(exposed)),
+  finding.title =
+      fmt::format("NCCL keeps the GPUs {} from computing", base::format_duration(static_cast<double>(exposed)));
+  finding.evidence = {fmt::format("{} of {} of NCCL run with no other kernel beside them",
+                                  base::format_duration(static_cast<double>(exposed)),
                                   base::format_duration(static_cast<double>(all)))};
   finding.computed = "at most: the time in which NCCL ran alone; waiting for a slower rank is part of it";
   finding.advice = "Send gradients while the backward pass goes on, in buckets, and with less to send.";
-  finding.code = "DistributedDataParallel(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)\n"
-                 "model.register_comm_hook(None, torch.distributed.algorithms.ddp_comm_hooks.default_hooks.bf16_compress_hook)";
+  finding.code =
+      "DistributedDataParallel(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)\n"
+      "model.register_comm_hook(None, torch.distributed.algorithms.ddp_comm_hooks.default_hooks.bf16_compress_hook)";
   of.add(std::move(finding), 0.03);
 }
 

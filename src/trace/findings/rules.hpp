@@ -20,9 +20,9 @@ struct Case {
   void add(schema::ProfileFinding finding, double least = 0.01) const;
 };
 
-void idle_rules(const Case& of);       ///< launches, waits, data loading, allocation, compilation
-void copy_rules(const Case& of);       ///< pageable memory
-void kernel_rules(const Case& of);     ///< chains of elementwise kernels, unfused attention, FP32 products, layouts, tails
+void idle_rules(const Case& of);    ///< launches, waits, data loading, allocation, compilation
+void copy_rules(const Case& of);    ///< pageable memory
+void kernel_rules(const Case& of);  ///< chains of elementwise kernels, unfused attention, FP32 products, layouts, tails
 void optimizer_rule(const Case& of);   ///< many tiny kernels of an optimizer
 void collective_rule(const Case& of);  ///< NCCL with nothing beside it
 void node_rules(const Case& of);       ///< nodes of an ONNX model

@@ -43,6 +43,7 @@ Category category_of(std::string_view name) {
 struct KinetoEvent : ChromeEvent {
   std::int64_t correlation = 0;
   std::optional<std::int64_t> device;
+  std::int64_t gpu_process = 0;  // only write_chrome_json tells it
   std::int64_t context = 0;
   std::optional<std::int64_t> stream;
   std::int64_t bytes = -1;
@@ -77,6 +78,8 @@ void read_argument(std::string_view key, ondemand::value& value, KinetoEvent& ev
     into(event.correlation);
   else if (key == "device")
     event.device = whole(value);
+  else if (key == "process")
+    into(event.gpu_process);
   else if (key == "context")
     into(event.context);
   else if (key == "stream")
@@ -123,8 +126,8 @@ class Reader {
     if (category == Category::other || event.phase != "X" || !event.start_ns) return;
     const auto name = trace_.strings.id(event.name);
     const auto gpu = [&] {
-      return trace_.gpu_lane({0, static_cast<std::int32_t>(event.device.value_or(event.process)), event.context,
-                              event.stream.value_or(event.thread)});
+      return trace_.gpu_lane({event.gpu_process, static_cast<std::int32_t>(event.device.value_or(event.process)),
+                              event.context, event.stream.value_or(event.thread)});
     };
     const auto thread = [&] { return trace_.thread_lane({event.process, event.thread}); };
     const auto put = [&](Spans& spans, LaneId lane) {

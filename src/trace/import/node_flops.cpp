@@ -10,8 +10,8 @@ namespace ridgeline::trace {
 namespace {
 
 constexpr std::array<std::string_view, 16> kMoves{
-    "Reshape", "Transpose", "Concat",  "Split",  "Slice",     "Gather",           "Unsqueeze",         "Squeeze",
-    "Flatten", "Cast",      "Identity", "Expand", "Pad", "ReorderInput", "ReorderOutput", "Shape"};
+    "Reshape", "Transpose", "Concat",   "Split",  "Slice", "Gather",       "Unsqueeze",     "Squeeze",
+    "Flatten", "Cast",      "Identity", "Expand", "Pad",   "ReorderInput", "ReorderOutput", "Shape"};
 
 /// -1 where it is more than 64 bits, or a dimension is unknown.
 std::int64_t product(std::span<const std::int64_t> factors) {

@@ -46,9 +46,12 @@ constexpr std::array<std::string_view, 5> kMemoryKinds{"Pageable", "Pinned", "De
 
 /// "Memcpy HtoD (Pageable -> Device)", as the PyTorch profiler has it; the bare kind where the file does not tell more.
 std::string copy_name(std::string_view copy, std::optional<std::int64_t> from, std::optional<std::int64_t> to) {
-  const auto known = [](const auto& kind) { return kind && *kind >= 0 && *kind < static_cast<std::int64_t>(kMemoryKinds.size()); };
+  const auto known = [](const auto& kind) {
+    return kind && *kind >= 0 && *kind < static_cast<std::int64_t>(kMemoryKinds.size());
+  };
   if (!known(from) || !known(to)) return std::string(copy);
-  return fmt::format("{} ({} -> {})", copy, kMemoryKinds[static_cast<std::size_t>(*from)], kMemoryKinds[static_cast<std::size_t>(*to)]);
+  return fmt::format("{} ({} -> {})", copy, kMemoryKinds[static_cast<std::size_t>(*from)],
+                     kMemoryKinds[static_cast<std::size_t>(*to)]);
 }
 
 std::string_view name_in(const Names& names, std::int64_t number, std::string_view other) {
@@ -198,14 +201,15 @@ class NsysReader {
   Result<void> read_memory_work(const std::string& table, const std::string& kind, MemoryWork& work) {
     RL_TRY_ASSIGN(auto rows, SqliteRows::of(file_, table,
                                             {"start", "end", "deviceId", "contextId", "streamId", "globalPid",
-                                             "correlationId", "bytes", kind.empty() ? "end" : kind, kind.empty() ? "end" : "srcKind",
-                                             kind.empty() ? "end" : "dstKind"}));
+                                             "correlationId", "bytes", kind.empty() ? "end" : kind,
+                                             kind.empty() ? "end" : "srcKind", kind.empty() ? "end" : "dstKind"}));
     for (;;) {
       RL_TRY_ASSIGN(const bool more, rows.next());
       if (!more) return {};
       const auto name = [&] {
         if (kind.empty()) return trace_.strings.id("Memset");
-        return trace_.strings.id(copy_name(name_in(kCopies, rows.integer_or(8, 0), "Memcpy"), rows.integer(9), rows.integer(10)));
+        return trace_.strings.id(
+            copy_name(name_in(kCopies, rows.integer_or(8, 0), "Memcpy"), rows.integer(9), rows.integer(10)));
       };
       if (put(
               work, rows, name, [&] { return gpu_lane(rows, 2); }, rows.integer_or(6, 0)))

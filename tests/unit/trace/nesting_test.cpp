@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/analysis/launches.hpp"
+#include "trace/analysis/launch_index.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -67,11 +67,22 @@ TEST_F(NestingTest, kernels_find_the_call_of_their_process) {
   kernel(8, 1);
   kernel(0, 1);
   call(0, 0);
-  EXPECT_EQ(Launches(trace_).calls_of(trace_.kernels), (std::vector<Place>{runtime, other, kNowhere, kNowhere}));
+  EXPECT_EQ(LaunchIndex(trace_).calls_of(trace_.kernels), (std::vector<Place>{runtime, other, kNowhere, kNowhere}));
   EXPECT_NE(driver, runtime);
   trace_.kernels = {};
   kernel(7, 0);
-  EXPECT_EQ(Launches(trace_).calls_of(trace_.kernels).at(0), other) << "the process of the kernel is not known";
+  EXPECT_EQ(LaunchIndex(trace_).calls_of(trace_.kernels).at(0), other) << "the process of the kernel is not known";
+}
+
+TEST_F(NestingTest, copies_find_their_call_as_kernels_do) {
+  std::vector<Place> expected;
+  for (std::int64_t i = 1; i <= 1000; ++i) {
+    expected.push_back(call(i, i << 32));
+    trace_.copies.add(i, 1, 0, trace_.gpu_lane({1, 0, 0, i % 3}), i << 32);
+  }
+  trace_.copies.add(5, 1, 0, 0, 77);
+  expected.push_back(kNowhere);
+  EXPECT_EQ(LaunchIndex(trace_).calls_of(trace_.copies), expected);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 #include "trace/analysis/device_time.hpp"
 #include "trace/analysis/kernel_table.hpp"
-#include "trace/analysis/launches.hpp"
+#include "trace/analysis/launch_index.hpp"
 #include "trace/analysis/nesting.hpp"
 #include "trace/import/kineto_import.hpp"
 #include "trace/import/nsys_import.hpp"
@@ -128,7 +128,7 @@ TEST_F(PublicTracesTest, recordings_of_nsight_systems_are_complete) {
 /// How many kernels were launched within a range.
 std::size_t placed(const Trace& trace) {
   const auto nesting = nest(trace);
-  const auto calls = Launches(trace).calls_of(trace.kernels);
+  const auto calls = LaunchIndex(trace).calls_of(trace.kernels);
   return static_cast<std::size_t>(std::count_if(calls.begin(), calls.end(), [&](Place call) {
     return call != kNowhere && nesting.range_of_call[call] != kNowhere;
   }));
