@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 
+#include "campaign/profile/model_profile.hpp"
 #include "campaign/profile/profile_campaign.hpp"
+#include "execute/gpu_choice.hpp"
+#include "execute/local_environment.hpp"
 #include "ridgeline/compare_runs.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/profile_flags.hpp"
 #include "ridgeline/profile_output.hpp"
 #include "ridgeline/subcommand.hpp"
+#include "ridgeline/terminal.hpp"
+#include "ridgeline/tune_flags.hpp"
+#include "ridgeline/worker_options.hpp"
+#include "schema/execution_provider.hpp"
 
 namespace ridgeline::app {
 namespace {
+
+/// `ridgeline profile MODEL`.
+struct ModelFlags : ProfileFlags {
+  TuneFlags model;  ///< those that say what is run, and how
+  double time_s = 3;
+  int repeats = 1;
+};
 
 struct ImportFlags : ProfileFlags {
   std::vector<std::string> files;
@@ -21,6 +37,35 @@ base::Result<int> import_files(const ImportFlags& flags, const Context& context)
   request.arguments = {context.arguments.begin() + 1, context.arguments.end()};
   request.files = flags.files;
   RL_TRY_ASSIGN(const auto made, campaign::import_profile(request, store));
+  RL_TRY(write_profile(made.run, made.trace, flags));
+  return kOk;
+}
+
+base::Result<int> profile_model(const ModelFlags& flags, const Context& context) {
+  if (flags.model.model.empty())
+    return base::fail(base::ErrorCode::invalid_argument, "no model is named")
+        .hint("ridgeline profile model.onnx, or ridgeline profile import FILE of another profiler");
+  RL_TRY(check_profile_flags(flags));
+  RL_TRY_ASSIGN(const auto plan, read_tune_flags(flags.model, context));
+  const auto environment = execute::local_environment();
+  RL_TRY_ASSIGN(const auto groups, execute::choose_gpus(flags.model.devices, environment));
+  RL_TRY_ASSIGN(auto store, context.open_store());
+  campaign::ModelProfileRequest request;
+  request.arguments = {context.arguments.begin() + 1, context.arguments.end()};
+  request.workload = plan.request.workload;
+  request.provider = plan.request.provider;
+  request.where = plan.request.where();
+  request.configuration = plan.request.current.merged(plan.request.space.fixed);
+  request.plan.time_s = flags.time_s;
+  request.plan.warmup_s = std::min(request.plan.warmup_s, flags.time_s / 2);
+  request.repeats = flags.repeats;
+  const auto executor =
+      make_executor(execute::Isolation::pooled, groups.empty() ? execute::GpuGroup() : groups.front(), {});
+  const auto terminal = inspect_terminal(stderr);
+  const auto stage = [&](const std::string& what) {
+    if (terminal.interactive && flags.talks()) fmt::print(stderr, "{}\n", styled(what, Style::dim, terminal.colour));
+  };
+  RL_TRY_ASSIGN(const auto made, campaign::profile_model(request, *executor, store, stage));
   RL_TRY(write_profile(made.run, made.trace, flags));
   return kOk;
 }
@@ -47,6 +92,32 @@ void add_import(CLI::App& profile, Context& context) {
   add_profile_flags(*command, context, *flags);
 }
 
+void add_model(CLI::App& command, Context& context, ModelFlags& flags) {
+  auto& model = flags.model;
+  command.add_option("MODEL", model.model, "ONNX file")->type_name("FILE");
+  command.option_defaults()->group("What is run");
+  auto providers = schema::provider_ids();
+  providers.insert(providers.begin(), "auto");
+  add_choice(command, context, "--provider", model.provider, providers,
+             "Execution provider (default: CUDA where it can be used, else the CPU)");
+  command.add_option("--shape", model.shapes, "Input shape; repeatable")
+      ->type_name("NAME:AxBxC")
+      ->allow_extra_args(false);
+  command.add_option("--input", model.inputs, "Real input data instead of generated; repeatable")
+      ->type_name("NAME:FILE.npy")
+      ->allow_extra_args(false);
+  add_runtime_flags(command, model.where);
+  command.add_option("--config", model.write.config, "A YAML file with the settings to run it with")->type_name("FILE");
+  command.add_option("--set", model.set, "One setting; repeatable; see ridgeline params")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--devices", model.devices, "The GPU, as nvidia-smi counts (default: the first)")->type_name("N");
+  add_time(command, "--time", flags.time_s, "Time for the calls that count");
+  add_number(command, "--repeat", flags.repeats, 1, 100,
+             "Processes, so that compare can tell a difference from chance");
+  add_profile_flags(command, context, flags);
+}
+
 void add_diff(CLI::App& profile, Context& context) {
   add_comparison(profile, context, "diff", "What differs between two profiles; as ridgeline compare",
                  "  ridgeline profile diff before.json.gz after.json.gz\n  ridgeline profile diff RUN latest");
@@ -55,11 +126,21 @@ void add_diff(CLI::App& profile, Context& context) {
 }  // namespace
 
 void add_profile(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("profile", "Where a model's time goes, by module, and what to do about it");
-  command->footer(
-      "Example:\n  ridgeline profile import trace.json.gz\n  ridgeline profile import run.sqlite kernels.csv "
-      "--report-html profile.html");
-  command->require_subcommand(1);
+  auto flags = std::make_shared<ModelFlags>();
+  auto chosen = std::make_shared<CLI::App*>(nullptr);
+  auto* command = add_subcommand(
+      app, context, "profile", "Where a model's time goes, by module, and what to do about it",
+      "  ridgeline profile model.onnx                              (on the provider that tune would take)\n"
+      "  ridgeline profile model.onnx --provider cpu --report-html profile.html\n"
+      "  ridgeline profile import trace.json.gz                    (of another profiler)\n"
+      "  ridgeline profile diff before.json.gz after.json.gz\n",
+      [flags, chosen, &context]() -> base::Result<int> {
+        if (!(*chosen)->get_subcommands().empty()) return context.exit_code;
+        return profile_model(*flags, context);
+      });
+  *chosen = command;
+  command->require_subcommand(0, 1);
+  add_model(*command, context, *flags);
   add_import(*command, context);
   add_diff(*command, context);
 }

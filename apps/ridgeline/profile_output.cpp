@@ -47,7 +47,8 @@ void print_findings(const schema::ProfileRun& run, const Terminal& terminal) {
     fmt::print("and {} more: ridgeline show {}\n", run.findings.size() - kShownFindings, run.id);
 }
 
-Result<void> print_profile(const schema::ProfileRun& run, const ProfileFlags& flags) {
+Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlags& flags) {
+  const auto run = report::per_run(recorded);
   const auto terminal = inspect_terminal(stdout);
   if (!flags.kernel.empty()) {
     const auto details = report::kernel_details(run, flags.kernel);

@@ -132,6 +132,13 @@ Result<schema::RuntimeGraph> runtime_graph(Executor& executor, const schema::Tri
                                            fmt::format("reading the runtime's graph of {}", spec.workload.location)));
 }
 
+Result<schema::ProfiledModel> profile_model(Executor& executor, const schema::TrialSpec& spec,
+                                            const schema::ProfilePlan& plan, const std::string& folder) {
+  const auto deadline_s = derived_deadline_s(spec.plan, spec.provider) + plan.warmup_s + plan.time_s;
+  return call<schema::ProfiledModel>(executor, job_of(job_kind::kProfile, ProfileRequest{spec, plan, folder},
+                                                      deadline_s, fmt::format("profiling {}", spec.workload.location)));
+}
+
 Job training_job(const schema::TrainingTrialSpec& spec, std::size_t slot) {
   auto job = job_of(job_kind::kTrainingTrial, spec, 0, "");
   job.slot = slot;

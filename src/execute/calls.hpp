@@ -11,6 +11,7 @@
 #include "schema/found_runtime.hpp"
 #include "schema/gpu_ceilings.hpp"
 #include "schema/model_description.hpp"
+#include "schema/profiled_model.hpp"
 #include "schema/runtime_graph.hpp"
 #include "schema/sweep.hpp"
 #include "schema/training_trial.hpp"
@@ -85,6 +86,12 @@ struct ProbeOptions {
 /// What the runtime makes of the spec's model. Errors: unsupported (this kind or provider has no such thing), and those
 /// of creating a session.
 [[nodiscard]] base::Result<schema::RuntimeGraph> runtime_graph(Executor& executor, const schema::TrialSpec& spec);
+
+/// Where the time of the spec's model goes, in a worker of its own; files go to `folder`, which is there. Errors:
+/// unsupported (this kind cannot be profiled), and those of creating sessions and running them.
+[[nodiscard]] base::Result<schema::ProfiledModel> profile_model(Executor& executor, const schema::TrialSpec& spec,
+                                                                const schema::ProfilePlan& plan,
+                                                                const std::string& folder);
 
 /// A training trial. Errors end the run: see add_training_jobs.
 [[nodiscard]] Job training_job(const schema::TrainingTrialSpec& spec, std::size_t slot = 0);

@@ -36,6 +36,7 @@ inline constexpr std::string_view kArm = "arm";                  ///< one side o
 inline constexpr std::string_view kReference = "reference";      ///< outputs that others are compared with
 inline constexpr std::string_view kCeilings = "ceilings";        ///< what a GPU reaches at best
 inline constexpr std::string_view kGraph = "graph";              ///< what the runtime makes of a model
+inline constexpr std::string_view kProfile = "profile";          ///< where a model's time goes
 inline constexpr std::string_view kTrainingTrial = "training";   ///< one training configuration, timed
 inline constexpr std::string_view kCommand = "command";          ///< a program, run once
 inline constexpr std::string_view kEnvironment = "environment";  ///< the machine of the slot

@@ -112,6 +112,7 @@ RL_DEFINE_JSON_REQUIRED(ArmRequest, step, spec, plan)
 RL_DEFINE_JSON_REQUIRED(ArmAnswer, status, failure, warm_up_flag, flags, outside_process, items_per_inference,
                         real_time, involuntary_switches, wall_ns, discard_s, timed_s)
 RL_DEFINE_JSON_REQUIRED(GraphRequest, spec)
+RL_DEFINE_JSON_REQUIRED(ProfileRequest, spec, plan, folder)
 RL_DEFINE_JSON_REQUIRED(ReferenceRequest, spec, path)
 RL_DEFINE_JSON_REQUIRED(CommandTrial, spec, folder)
 

@@ -10,6 +10,7 @@
 #include "execute/frame.hpp"
 #include "execute/job.hpp"
 #include "schema/found_runtime.hpp"
+#include "schema/profiled_model.hpp"
 #include "schema/sweep.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
@@ -18,7 +19,7 @@
 namespace ridgeline::execute {
 
 /// Changes whenever frames or messages do; a worker with another number is refused.
-inline constexpr int kProtocolVersion = 8;
+inline constexpr int kProtocolVersion = 9;
 
 /// What errors call a message of the worker.
 inline constexpr std::string_view kWorkerAnswer = "worker's answer";
@@ -109,6 +110,13 @@ struct GraphRequest {
   schema::TrialSpec spec;
 };
 RL_DECLARE_JSON(GraphRequest)
+
+struct ProfileRequest {
+  schema::TrialSpec spec;
+  schema::ProfilePlan plan;
+  std::string folder;
+};
+RL_DECLARE_JSON(ProfileRequest)
 
 struct ReferenceRequest {
   schema::TrialSpec spec;

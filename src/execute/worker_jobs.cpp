@@ -201,7 +201,7 @@ void add_worker_jobs(LocalTransport& transport, WorkerOptions options) {
   for (const auto kind :
        {job_kind::kFind, job_kind::kInspect, job_kind::kExport, job_kind::kReference, job_kind::kGraph})
     transport.add(kind, [workers](const Job& job) { return workers->plain(job); });
-  for (const auto kind : {job_kind::kProbe, job_kind::kCeilings})
+  for (const auto kind : {job_kind::kProbe, job_kind::kCeilings, job_kind::kProfile})
     transport.add(kind, [workers](const Job& job) { return workers->by_itself(job); });
   transport.add(job_kind::kTrial, [workers](const Job& job) { return workers->trial(job); });
   transport.add(job_kind::kPair, [workers](const Job& job) { return workers->pair(job); });

@@ -113,6 +113,7 @@ Result<JobAnswer> WorkerRequests::dispatch(const std::string& kind, const base::
   if (kind == job_kind::kReference) return by(&WorkerRequests::reference);
   if (kind == job_kind::kCeilings) return by(&WorkerRequests::ceilings);
   if (kind == job_kind::kGraph) return by(&WorkerRequests::graph);
+  if (kind == job_kind::kProfile) return by(&WorkerRequests::profile);
   return base::fail(ErrorCode::corrupt, "a worker knows no job of kind \"{}\"", kind);
 }
 
@@ -329,6 +330,15 @@ Result<JobAnswer> WorkerRequests::graph(const GraphRequest& request) {
     return base::fail(ErrorCode::unsupported, "a workload of kind \"{}\" has no graph", kind->name);
   enter(TrialPhase::create_session);
   RL_TRY_ASSIGN(const auto found, kind->runtime_graph(request.spec));
+  return JobAnswer{found, {}};
+}
+
+Result<JobAnswer> WorkerRequests::profile(const ProfileRequest& request) {
+  RL_TRY_ASSIGN(const auto* kind, registry_.find(request.spec.workload.kind));
+  if (!kind->profile)
+    return base::fail(ErrorCode::unsupported, "a workload of kind \"{}\" cannot be profiled", kind->name);
+  enter(TrialPhase::measure);
+  RL_TRY_ASSIGN(const auto found, kind->profile(request.spec, request.plan, request.folder));
   return JobAnswer{found, {}};
 }
 

@@ -36,6 +36,7 @@ class WorkerRequests {
   [[nodiscard]] base::Result<JobAnswer> reference(const ReferenceRequest& request);
   [[nodiscard]] base::Result<JobAnswer> ceilings(const ProbeRequest& request);
   [[nodiscard]] base::Result<JobAnswer> graph(const GraphRequest& request);
+  [[nodiscard]] base::Result<JobAnswer> profile(const ProfileRequest& request);
 
   [[nodiscard]] base::Result<std::unique_ptr<workload::Workload>> prepared(const schema::TrialSpec& spec,
                                                                            bool watch_gpu = true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/profile.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -19,16 +20,28 @@ RL_DEFINE_JSON(ProfileOperator, name, calls, host_ns)
 RL_DEFINE_JSON(ProfileModule, path, name, parent, kind, calls, host_self_ns, host_total_ns, gpu_self_ns, gpu_total_ns,
                backward_ns, kernels, bytes, flops, step_ns, step_bytes)
 RL_DEFINE_JSON(ProfileStep, name, start_ns, duration_ns, work_ns, kernels)
+RL_DEFINE_JSON(ProfileCost, plain_ns, traced_ns, nodes_ns, events, event_ns)
+RL_DEFINE_JSON(ProfileRoof, bytes_per_s, flops_per_s)
 RL_DEFINE_JSON(ProfileFinding, rule, title, module, evidence, saving_ns, saving_share, computed, advice, code)
-RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, operators, modules, step_name, steps, span_ns, missing)
+RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, operators, modules, step_name, steps, span_ns, runs,
+               missing)
 RL_DEFINE_JSON(ProfileRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,
-               sources, trials, notes, tables, findings)
+               sources, trials, provider, runtime, cost, roof, notes, tables, findings)
+
+std::optional<double> ProfileRoof::share(std::int64_t bytes, std::int64_t flops, std::int64_t ns) const {
+  if (ns <= 0) return std::nullopt;
+  const double by_memory = bytes >= 0 && bytes_per_s > 0 ? static_cast<double>(bytes) / bytes_per_s : 0;
+  const double by_arithmetic = flops >= 0 && flops_per_s > 0 ? static_cast<double>(flops) / flops_per_s : 0;
+  const double least_s = std::max(by_memory, by_arithmetic);
+  return least_s > 0 ? std::optional(least_s * 1e9 / static_cast<double>(ns)) : std::nullopt;
+}
 
 Run to_run(const ProfileRun& run) {
   RunLine line;
   for (const auto& source : run.sources)
     line.subject += (line.subject.empty() ? "" : " ") + std::filesystem::path(source.path).filename().string();
   const auto& tables = run.tables;
+  line.provider = run.provider;
   if (!tables.devices.empty()) line.device = tables.devices.front().name;
   line.objective = "time";
   if (!run.findings.empty()) {

@@ -153,6 +153,26 @@ struct ProfileStep {
 };
 RL_DECLARE_JSON(ProfileStep)
 
+/// What a profiler takes, and what is left: of one call, in nanoseconds, medians.
+struct ProfileCost {
+  double plain_ns = 0;   ///< without the profiler
+  double traced_ns = 0;  ///< with it
+  double nodes_ns = 0;   ///< of that its nodes
+  double events = 0;     ///< nodes
+  double event_ns = 0;   ///< what the profiler takes for one, measured with a model whose nodes do nothing; 0: unknown
+  [[nodiscard]] double own_ns() const noexcept { return events * event_ns; }
+};
+RL_DECLARE_JSON(ProfileCost)
+
+/// What the device of a profile reaches at best; 0: not known.
+struct ProfileRoof {
+  double bytes_per_s = 0;  ///< memory, read and written
+  double flops_per_s = 0;
+  /// Share of the time that work of so many bytes and operations needs at least; nullopt: unknown.
+  [[nodiscard]] std::optional<double> share(std::int64_t bytes, std::int64_t flops, std::int64_t ns) const;
+};
+RL_DECLARE_JSON(ProfileRoof)
+
 struct ProfileFinding {
   std::string rule;   ///< "launch-bound"
   std::string title;  ///< for people, with the main number
@@ -177,6 +197,7 @@ struct ProfileTables {
   std::string step_name;                   ///< what the steps are: "ProfilerStep", "model_run"; "" without any
   std::vector<ProfileStep> steps;
   std::int64_t span_ns = 0;          ///< from the first to the last event that counts
+  std::int64_t runs = 1;             ///< calls of a model that the totals are over; 1 of a trace of anything else
   std::vector<std::string> missing;  ///< what the trace lacks, each with the flag that records it
 };
 RL_DECLARE_JSON(ProfileTables)
@@ -194,7 +215,11 @@ struct ProfileRun {
   ProfileRequest request;
   std::optional<Environment> environment;  ///< of what was recorded here
   std::vector<ProfileSource> sources;
-  std::vector<RunTrial> trials;  ///< none so far
+  std::vector<RunTrial> trials;     ///< none
+  std::string provider;             ///< ExecutionProvider::id of a model that was run; "": what was imported
+  std::string runtime;              ///< "onnxruntime 1.29.0"
+  std::optional<ProfileCost> cost;  ///< of a model that was run
+  ProfileRoof roof;
   std::vector<std::string> notes;
   ProfileTables tables;
   std::vector<ProfileFinding> findings;  ///< largest predicted saving first

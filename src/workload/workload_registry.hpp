@@ -11,6 +11,7 @@
 #include "schema/exported_model.hpp"
 #include "schema/found_runtime.hpp"
 #include "schema/model_description.hpp"
+#include "schema/profiled_model.hpp"
 #include "schema/runtime_graph.hpp"
 #include "schema/trial_spec.hpp"
 #include "workload/workload.hpp"
@@ -45,6 +46,10 @@ struct WorkloadKind {
   std::function<const base::Clock*(const schema::TrialSpec&)> clock{};
   /// What the runtime makes of the spec's model before it runs it; null: the kind has no such thing.
   std::function<base::Result<schema::RuntimeGraph>(const schema::TrialSpec&)> runtime_graph{};
+  /// Where the time of the spec's model goes; files go to `folder`, which is there. Null: nobody knows.
+  std::function<base::Result<schema::ProfiledModel>(const schema::TrialSpec&, const schema::ProfilePlan&,
+                                                    const std::string& folder)>
+      profile{};
   /// Settings of the most trustworthy numerics (no graph rewriting, one thread, deterministic): the accuracy reference.
   schema::Configuration reference;
   /// The same for the GPU (full FP32, little rewriting, deterministic): for models that one CPU thread is too slow for.

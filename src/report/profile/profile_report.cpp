@@ -129,7 +129,7 @@ Section modules_section(const ProfileRun& run) {
   view.most = 120;
   auto table = module_table(run, view);
   table.caption = run.tables.devices.empty()
-                      ? "Time of all calls together; self is without the rows below."
+                      ? "Of one run; self is without the rows below."
                       : "Time on the GPU of all calls together, self without the rows below; backward is the part of "
                         "it that the backward pass launched; host is the time of the calls themselves.";
   section.blocks.emplace_back(std::move(table));
@@ -194,6 +194,8 @@ Section sources_section(const ProfileRun& run) {
                                         base::format_bytes(static_cast<double>(source.bytes)), source.events));
   section.blocks.emplace_back(std::move(facts));
   BulletList lines;
+  for (const auto& [label, text] : profile_summary(run))
+    if (label == "run" || label == "reach") lines.items.push_back(sentence(plain_text(label + ": " + text)));
   for (const auto& note : run.notes) lines.items.push_back(sentence(plain_text(note)));
   for (const auto& line : run.tables.missing) lines.items.push_back(sentence("The trace has " + plain_text(line)));
   if (!lines.items.empty()) section.blocks.emplace_back(std::move(lines));
@@ -202,7 +204,8 @@ Section sources_section(const ProfileRun& run) {
 
 }  // namespace
 
-ReportModel build_profile_report(const ProfileRun& run) {
+ReportModel build_profile_report(const ProfileRun& recorded) {
+  const auto run = per_run(recorded);
   ReportModel model;
   model.title = "Profile of " + subject_of(run);
   model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
@@ -237,6 +240,21 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRu
     out.emplace_back("steps", fmt::format("{} x {}, median {}", steps.size(), run.tables.step_name,
                                           duration_words(times[times.size() / 2])));
   }
+  if (run.cost) {
+    const auto& cost = *run.cost;
+    out.emplace_back(
+        "run",
+        fmt::format("{} of {}, {} with the profiler; its nodes take {} ({:.0f} %){}",
+                    base::format_duration(cost.plain_ns), run.provider, base::format_duration(cost.traced_ns),
+                    base::format_duration(cost.nodes_ns), cost.traced_ns > 0 ? 100 * cost.nodes_ns / cost.traced_ns : 0,
+                    cost.event_ns > 0 ? fmt::format("; the profiler about {} ({:.0f} nodes x {})",
+                                                    base::format_duration(cost.own_ns()), cost.events,
+                                                    base::format_duration(cost.event_ns))
+                                      : ""));
+  }
+  if (run.roof.bytes_per_s > 0)
+    out.emplace_back("reach", fmt::format("memory {:.3g} GB/s, matrix product {:.3g} GFLOP/s, both measured beside it",
+                                          run.roof.bytes_per_s / 1e9, run.roof.flops_per_s / 1e9));
   for (const auto& note : run.notes) out.emplace_back("note", note);
   for (const auto& line : run.tables.missing) out.emplace_back("missing", line);
   return out;

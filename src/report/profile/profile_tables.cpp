@@ -41,10 +41,19 @@ std::string cell_rate(std::int64_t bytes, std::int64_t ns) {
 }
 
 std::string cell_flops(std::int64_t flops, std::int64_t ns) {
+  if (flops == 0) return "";
   if (flops < 0 || ns <= 0) return std::string(kAbsent);
   const auto rate = static_cast<double>(flops) / static_cast<double>(ns);
   return fmt::format("{:.{}f}", rate, rate < 9.95 ? 1 : 0);
 }
+
+/// How near to what the device reaches at best.
+std::string cell_roof(const schema::ProfileRoof& roof, std::int64_t bytes, std::int64_t flops, std::int64_t ns) {
+  const auto share = roof.share(bytes, flops, ns);
+  return share ? fmt::format("{:.0f} %", 100 * *share) : std::string(kAbsent);
+}
+
+bool has_roof(const ProfileRun& run) { return run.roof.bytes_per_s > 0 || run.roof.flops_per_s > 0; }
 
 /// Of any row: a column without a number is left out.
 bool any_of(const std::vector<ProfileModule>& rows, const std::function<bool(const ProfileModule&)>& has) {
@@ -115,6 +124,7 @@ class ModuleRows {
       table_.columns.push_back({"GB/s", Align::right});
     }
     if (has_flops_) table_.columns.push_back({"GFLOP/s", Align::right});
+    if (has_roof(run_)) table_.columns.push_back({"Of roof", Align::right});
     if (has_gpu_) table_.columns.push_back({"Host", Align::right, true});
     add_children(root_, 0);
     return std::move(table_);
@@ -242,6 +252,7 @@ class ModuleRows {
       cells.push_back(cell_rate(row->bytes, row->time_ns));
     }
     if (has_flops_) cells.push_back(cell_flops(row->flops, row->time_ns));
+    if (has_roof(run_)) cells.push_back(cell_roof(run_.roof, row->bytes, row->flops, row->time_ns));
     if (has_gpu_) cells.push_back(row->host_ns > 0 ? cell_time(row->host_ns) : "");
     const auto tone = row->kind == schema::ModuleKind::unattributed ? Tone::warning : Tone::neutral;
     table_.rows.push_back({std::move(cells), tone, ""});
@@ -294,6 +305,19 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
 }
 
 }  // namespace
+
+ProfileRun per_run(ProfileRun run) {
+  const auto runs = run.tables.runs;
+  if (runs <= 1) return run;
+  const auto divide = [&](std::int64_t& value) { value = value < 0 ? value : (value + runs / 2) / runs; };
+  for (auto& node : run.tables.nodes)
+    for (auto* value : {&node.calls, &node.total_ns, &node.bytes, &node.flops}) divide(*value);
+  for (auto& row : run.tables.modules)
+    for (auto* value : {&row.calls, &row.host_self_ns, &row.host_total_ns, &row.bytes, &row.flops}) divide(*value);
+  for (auto& finding : run.findings) divide(finding.saving_ns);
+  run.tables.runs = 1;
+  return run;
+}
 
 std::int64_t whole_ns(const ProfileRun& run) {
   return run.tables.modules.empty() ? 0 : row_ns(run, run.tables.modules.front());
@@ -351,6 +375,7 @@ Table nodes_table(const ProfileRun& run, std::size_t most) {
   table.columns = {{"Node", Align::left},         {"Operation", Align::left}, {"Provider", Align::left, true},
                    {"Calls", Align::right, true}, {"Time", Align::right},     {"Share", Align::right},
                    {"Bytes", Align::right},       {"GB/s", Align::right},     {"GFLOP/s", Align::right}};
+  if (has_roof(run)) table.columns.push_back({"Of roof", Align::right});
   const auto& nodes = run.tables.nodes;
   for (std::size_t i = 0; i < std::min(most, nodes.size()); ++i) {
     const auto& node = nodes[i];
@@ -363,6 +388,7 @@ Table nodes_table(const ProfileRun& run, std::size_t most) {
           cell_bytes(node.bytes), cell_rate(node.bytes, node.total_ns), cell_flops(node.flops, node.total_ns)},
          Tone::neutral,
          ""});
+    if (has_roof(run)) table.rows.back().cells.push_back(cell_roof(run.roof, node.bytes, node.flops, node.total_ns));
   }
   return table;
 }
@@ -389,6 +415,7 @@ Table operations_table(const ProfileRun& run, std::size_t most) {
   table.columns = {{"Operation", Align::left}, {"Nodes", Align::right}, {"Time", Align::right},
                    {"Share", Align::right},    {"Bytes", Align::right}, {"GB/s", Align::right},
                    {"GFLOP/s", Align::right}};
+  if (has_roof(run)) table.columns.push_back({"Of roof", Align::right});
   for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) {
     const auto& [name, sum] = sorted[i];
     table.rows.push_back(
@@ -396,6 +423,7 @@ Table operations_table(const ProfileRun& run, std::size_t most) {
           cell_bytes(sum.bytes), cell_rate(sum.bytes, sum.total_ns), cell_flops(sum.flops, sum.total_ns)},
          Tone::neutral,
          ""});
+    if (has_roof(run)) table.rows.back().cells.push_back(cell_roof(run.roof, sum.bytes, sum.flops, sum.total_ns));
   }
   return table;
 }

@@ -32,6 +32,10 @@ struct ModuleView {
 /// What is known of one kernel, whose name contains `name`. Without rows where there is none.
 [[nodiscard]] Table kernel_details(const schema::ProfileRun& run, const std::string& name);
 
+/// The same with times, calls, bytes and FLOPs of one run of the model, where the totals are over several: what people
+/// want to see of a model that was run again and again.
+[[nodiscard]] schema::ProfileRun per_run(schema::ProfileRun run);
+
 /// All time that rows of the module tree are a share of: of the GPUs, or of the nodes without one.
 [[nodiscard]] std::int64_t whole_ns(const schema::ProfileRun& run);
 /// Of a row: on the GPU, or on the host in a profile without one.

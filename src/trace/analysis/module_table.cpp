@@ -76,6 +76,23 @@ class Rows {
       if (nodes.bytes(i) >= 0) add_bytes(row, nodes.bytes(i), step);
       if (nodes.flops[i] >= 0) row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
     }
+    if (nodes.size() > 0 && !has_gpu) add_rest_of_runs();
+  }
+
+  /// What runs took beside their nodes, which may overlap.
+  void add_rest_of_runs() {
+    const auto& steps = analysed_.steps.steps;
+    if (steps.empty() || analysed_.attribution.unattributed == kNowhere) return;
+    std::vector<std::int64_t> rest;
+    for (const auto& step : steps) rest.push_back(step.end_ns - step.start_ns);
+    const auto& nodes = analysed_.trace.nodes;
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      if (const auto step = analysed_.steps.at(nodes.start_ns[i]); step != kNowhere) rest[step] -= nodes.duration_ns[i];
+    auto& row = rows_[analysed_.attribution.unattributed];
+    for (std::size_t step = 0; step < rest.size(); ++step) {
+      row.step_ns[step] = std::max<std::int64_t>(0, rest[step]);
+      row.host_self_ns += row.step_ns[step];
+    }
   }
 
   void add_bytes(schema::ProfileModule& row, std::int64_t bytes, Place step) const {

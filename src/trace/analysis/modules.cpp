@@ -96,6 +96,7 @@ class Attributor {
     out_.opens_row.assign(trace.ranges.size(), false);
     out_.is_backward.assign(trace.ranges.size(), false);
     is_step_.assign(trace.ranges.size(), false);
+    has_steps_ = !steps.steps.empty();
     if (steps.numbered || steps.name == kModelRun)
       for (const auto& step : steps.steps) is_step_[step.range] = true;
   }
@@ -113,9 +114,10 @@ class Attributor {
     });
     for (const auto range : backward) place(range);
     place_nodes();
-    if (has_unplaced_work()) {
+    const bool has_runs = trace_.nodes.size() > 0 && has_steps_;
+    if (has_runs || has_unplaced_work()) {
       out_.unattributed = static_cast<Place>(out_.rows.size());
-      out_.rows.push_back({0, "(unattributed)", ModuleKind::unattributed});
+      out_.rows.push_back({0, has_runs ? "(outside of nodes)" : "(unattributed)", ModuleKind::unattributed});
     }
     return std::move(out_);
   }
@@ -150,7 +152,8 @@ class Attributor {
         if (is_module_call(name)) open(range, child(above, std::string(module_name(name)), ModuleKind::module));
         return;
       case RangeKind::annotation:
-        if (!is_step_[range] && !is_profiler_step(name))
+        // What ONNX Runtime says of its session encloses nodes, which have places of their own.
+        if (!is_step_[range] && !is_profiler_step(name) && trace_.nodes.size() == 0)
           open(range, child(above, annotation_name(name), ModuleKind::module));
         return;
       case RangeKind::operation: place_operation(range, above, name); return;
@@ -206,6 +209,7 @@ class Attributor {
   ForwardOperations forward_;
   Attribution out_;
   std::vector<bool> is_step_;
+  bool has_steps_ = false;
   std::map<std::tuple<Place, ModuleKind, std::string>, Place> children_;
 };
 

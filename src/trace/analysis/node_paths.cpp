@@ -76,9 +76,10 @@ class Blocks {
     std::string block;
     for (std::size_t i = 0; i < std::min(period, kNamedOperations); ++i)
       block += (i > 0 ? " " : "") + std::string(trace_.strings.text(operations_[from + i]));
-    if (period > kNamedOperations) block += fmt::format(" ... {} nodes", period);
-    const auto part = times > 1 ? fmt::format("part {}: {} x ({})", ++parts_, times, block)
-                                : fmt::format("part {}: {}", ++parts_, block);
+    if (period > kNamedOperations) block += " ...";
+    // Numbers within words: parts are not alike because they differ by their number.
+    const auto part = times > 1 ? fmt::format("part{}: ({}) x{}", ++parts_, block, times)
+                                : fmt::format("part{}: {}", ++parts_, block);
     for (std::size_t i = from; i < from + period * times; ++i) {
       const auto name = trace_.nodes.name[order_[i]];
       auto leaf = std::string(trace_.strings.text(name));

@@ -16,7 +16,7 @@ struct NodePath {
 
 /// Where in a model its nodes stand: by their names, where these are paths ("/encoder/layer.0/MatMul", as PyTorch
 /// exports them); otherwise by repetition, as a network without such names still consists of equal blocks: runs of
-/// nodes whose operations repeat are a part of their own ("part 3: 4 x (Conv Clip Conv)").
+/// nodes whose operations repeat are a part of their own ("part3: (Conv Clip Conv) x4").
 class NodePaths {
  public:
   explicit NodePaths(const Trace& trace);

@@ -307,6 +307,8 @@ schema::ProfileTables tables_of(const AnalysedTrace& analysed) {
   out.step_name = analysed.steps.name;
   out.steps = step_rows(analysed);
   out.span_ns = span_of(analysed.trace);
+  if (!out.nodes.empty() && out.devices.empty())
+    out.runs = std::max<std::int64_t>(1, static_cast<std::int64_t>(out.steps.size()));
   out.missing = missing_in(analysed);
   return out;
 }

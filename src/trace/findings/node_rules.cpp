@@ -38,16 +38,17 @@ class NodeWalk {
     walk();
     tell_of(chains_, "elementwise-chain", "elementwise nodes follow each other",
             "their time, less that of each chain's longest node, which one pass over the data takes about",
-            "Fuse them: graph optimization \"all\", or a provider that compiles the graph (OpenVINO, TensorRT).",
-            "SessionOptions.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL");
+            "Let a provider that compiles the graph fuse them (OpenVINO, TensorRT); tune says which is fastest.",
+            "ridgeline tune model.onnx --provider auto");
     tell_of(unfused_, "unfused-normalization", "nodes could be part of the convolution before them",
             "their time: as part of a convolution's weights or its epilogue they cost next to nothing",
             "Turn graph optimization on, or fold them when the model is exported.",
             "SessionOptions.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL");
-    tell_of(layouts_, "layout", "nodes only move data: layouts, copies, casts", "their time",
-            "Export the model in the layout that its operators want; casts in and out of a type vanish where both "
-            "sides take it.",
-            "onnxsim model.onnx simplified.onnx");
+    tell_of(
+        layouts_, "layout", "nodes only move data: layouts, copies, casts", "their time",
+        "Another level of graph optimization or another provider may do without them; casts vanish where both sides "
+        "take the type.",
+        "ridgeline tune model.onnx --provider auto");
     tell_of(attention_, "unfused-attention", "softmaxes stand between two products: an attention that is not fused",
             "the softmax and what is elementwise beside it", "Let ONNX Runtime's transformer optimizer fuse it.",
             "python -m onnxruntime.transformers.optimizer --input model.onnx --output fused.onnx --model_type bert");
@@ -114,13 +115,16 @@ class NodeWalk {
     schema::ProfileFinding finding;
     finding.rule = rule;
     finding.saving_ns = tally.time_ns;
-    finding.title =
-        fmt::format("{} {}: {}", tally.nodes.size(), what, base::format_duration(static_cast<double>(tally.time_ns)));
+    // People think of one run.
+    const auto of_a_run = [&](std::int64_t ns) {
+      return base::format_duration(static_cast<double>(ns) / static_cast<double>(of_.tables.runs));
+    };
+    finding.title = fmt::format("{} {}: {}{}", tally.nodes.size(), what, of_a_run(tally.time_ns),
+                                of_.tables.runs > 1 ? " a run" : "");
     std::vector<std::pair<std::string, std::int64_t>> sorted(tally.nodes.begin(), tally.nodes.end());
     std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     for (std::size_t i = 0; i < std::min<std::size_t>(3, sorted.size()); ++i)
-      finding.evidence.push_back(
-          fmt::format("{} in {}", base::format_duration(static_cast<double>(sorted[i].second)), sorted[i].first));
+      finding.evidence.push_back(fmt::format("{} in {}", of_a_run(sorted[i].second), sorted[i].first));
     finding.computed = computed;
     finding.advice = advice;
     finding.code = code;

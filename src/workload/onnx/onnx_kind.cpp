@@ -2,6 +2,7 @@
 #include "workload/onnx/onnx_kind.hpp"
 
 #include "workload/onnx/model_inspector.hpp"
+#include "workload/onnx/model_profiler.hpp"
 #include "workload/onnx/ort_plugins.hpp"
 #include "workload/onnx/ort_workload.hpp"
 #include "workload/onnx/runtime_graph.hpp"
@@ -33,6 +34,11 @@ base::Result<schema::RuntimeGraph> runtime_graph(const schema::TrialSpec& spec) 
   return read_runtime_graph(spec, OrtSearchEnvironment::of_this_process());
 }
 
+base::Result<schema::ProfiledModel> profile(const schema::TrialSpec& spec, const schema::ProfilePlan& plan,
+                                            const std::string& folder) {
+  return profile_onnx_model(spec, plan, folder, OrtSearchEnvironment::of_this_process());
+}
+
 }  // namespace
 
 WorkloadKind make_onnx_kind() {
@@ -42,6 +48,7 @@ WorkloadKind make_onnx_kind() {
           .probe = probe_onnx,
           .make = make,
           .runtime_graph = runtime_graph,
+          .profile = profile,
           .reference = {{"graph_optimization_level", "disable_all"},
                         {"intra_op_num_threads", 1},
                         {"use_deterministic_compute", true}},

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/profile/model_profile.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/clock.hpp"
+#include "base/hash.hpp"
+#include "base/scratch_folder.hpp"
+#include "base/version.hpp"
+#include "campaign/budget.hpp"
+#include "campaign/profile/run_cut.hpp"
+#include "campaign/run_frame.hpp"
+#include "execute/calls.hpp"
+#include "execute/found_runtimes.hpp"
+#include "stats/mean.hpp"
+#include "stats/quantile.hpp"
+#include "trace/analysis/tables.hpp"
+#include "trace/findings/find_savings.hpp"
+#include "trace/import/onnxruntime_import.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+/// Where and how the model runs.
+Result<schema::TrialSpec> find_spec(const ModelProfileRequest& request, execute::Executor& executor,
+                                    const schema::Environment& environment, std::vector<std::string>& notes) {
+  schema::TrialSpec spec;
+  spec.workload = request.workload;
+  for (auto& file : spec.workload.input_files) {
+    RL_TRY_ASSIGN(file.sha256, base::sha256_file(file.path));
+  }
+  RL_TRY_ASSIGN(const auto model, execute::inspect(executor, {spec.workload, request.where.library}));
+  spec.workload.shapes = model.shapes;
+  spec.workload.content_sha256 = model.sha256;
+  for (const auto& input : model.inputs)
+    if (std::any_of(input.dim_names.begin(), input.dim_names.end(), [](const auto& name) { return !name.empty(); }))
+      spec.workload.dim_names[input.name] = input.dim_names;
+  for (const auto& note : model.notes) notes.push_back(note);
+  RL_TRY_ASSIGN(auto runtimes, execute::FoundRuntimes::find(executor, spec.workload.kind, request.where));
+  RL_TRY_ASSIGN(auto chosen, runtimes.choose(request.provider, environment));
+  RL_TRY(runtimes.check_named_plugins(chosen.index));
+  const auto& identity = runtimes.ask(chosen.index);
+  if (!identity) return tl::unexpected<base::Error>(identity.error());
+  spec.runtime = *identity;
+  spec.provider = std::move(chosen.provider);
+  spec.plugin = std::move(chosen.plugin);
+  for (auto& note : chosen.notes) notes.push_back(std::move(note));
+  spec.device =
+      !spec.on_gpu() || environment.gpus.empty() ? environment.cpu_device_id() : "gpu:" + environment.gpus.front().uuid;
+  spec.configuration = request.configuration;
+  return spec;
+}
+
+double median_of(const std::vector<double>& values) { return values.empty() ? 0 : stats::median(values); }
+
+/// Several processes: each is one step, whose rows are the means of its calls. What calls of one process differ by says
+/// little of what the next one would take.
+void fold_steps(std::vector<schema::ProfileTables>& all, schema::ProfileTables& into) {
+  into = std::move(all.front());
+  into.step_name = "process";
+  const auto mean_step = [](const schema::ProfileTables& tables, std::size_t number) {
+    schema::ProfileStep mean;
+    mean.name = fmt::format("process {}", number + 1);
+    for (const auto& step : tables.steps) {
+      mean.duration_ns += step.duration_ns;
+      mean.work_ns += step.work_ns;
+    }
+    const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(tables.steps.size()));
+    mean.duration_ns /= count;
+    mean.work_ns /= count;
+    return mean;
+  };
+  const auto mean_of = [](const std::vector<std::int64_t>& values) {
+    std::int64_t sum = 0;
+    for (const auto value : values) sum += value;
+    return values.empty() ? 0 : sum / static_cast<std::int64_t>(values.size());
+  };
+  std::vector<schema::ProfileStep> steps{mean_step(into, 0)};
+  for (std::size_t i = 1; i < all.size(); ++i) steps.push_back(mean_step(all[i], i));
+  into.steps = std::move(steps);
+  for (auto& row : into.modules) {
+    row.step_ns = {mean_of(row.step_ns)};
+    if (!row.step_bytes.empty()) row.step_bytes = {mean_of(row.step_bytes)};
+  }
+  for (std::size_t i = 1; i < all.size(); ++i)
+    for (auto& row : into.modules) {
+      const auto same = std::find_if(all[i].modules.begin(), all[i].modules.end(), [&](const auto& other) {
+        return other.path == row.path && other.kind == row.kind;
+      });
+      row.step_ns.push_back(same == all[i].modules.end() ? 0 : mean_of(same->step_ns));
+      if (!row.step_bytes.empty() && same != all[i].modules.end()) row.step_bytes.push_back(mean_of(same->step_bytes));
+    }
+}
+
+schema::ProfileCost cost_of(const std::vector<schema::ProfiledModel>& runs, const schema::ProfileTables& tables,
+                            std::size_t nodes) {
+  schema::ProfileCost cost;
+  std::vector<double> plain;
+  std::vector<double> traced;
+  std::vector<double> events;
+  for (const auto& run : runs) {
+    plain.insert(plain.end(), run.plain_ns.begin(), run.plain_ns.end());
+    traced.insert(traced.end(), run.traced_ns.begin(), run.traced_ns.end());
+    if (run.event_ns > 0) events.push_back(run.event_ns);
+  }
+  cost.plain_ns = median_of(plain);
+  cost.traced_ns = median_of(traced);
+  cost.event_ns = median_of(events);
+  std::vector<double> work;
+  for (const auto& step : tables.steps) work.push_back(static_cast<double>(step.work_ns));
+  cost.nodes_ns = median_of(work);
+  cost.events = tables.steps.empty() ? 0 : static_cast<double>(nodes) / static_cast<double>(tables.steps.size());
+  return cost;
+}
+
+}  // namespace
+
+Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::Executor& executor, store::Store& store,
+                                  const std::function<void(const std::string&)>& stage) {
+  MadeProfile made;
+  auto& run = made.run;
+  const Budget budget(base::system_clock(), std::nullopt);
+  RunFrame frame(store, base::system_clock(), budget, run, schema::shell_line(request.arguments));
+  run.request = request;
+  RL_TRY_ASSIGN(run.environment, executor.environment(0));
+  run.environment->ridgeline_version = base::version();
+  stage("looking at the model and the runtimes");
+  RL_TRY_ASSIGN(const auto spec, find_spec(request, executor, *run.environment, run.notes));
+  run.provider = spec.provider;
+  run.runtime = fmt::format("{} {}", spec.runtime.name, spec.runtime.version);
+  const base::ScratchFolder scratch("profile");
+  if (scratch.path().empty())
+    return base::fail(ErrorCode::io, "no temporary folder can be made").hint("set TMPDIR to a writable folder");
+  std::vector<schema::ProfiledModel> runs;
+  std::vector<schema::ProfileTables> tables;
+  std::size_t nodes = 0;
+  std::size_t events = 0;
+  for (int repeat = 0; repeat < std::max(1, request.repeats); ++repeat) {
+    stage(request.repeats > 1 ? fmt::format("running the model, process {} of {}", repeat + 1, request.repeats)
+                              : "running the model");
+    const auto folder = scratch.path() / std::to_string(repeat);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) return base::fail(ErrorCode::io, "{}: {}", folder.string(), error.message());
+    RL_TRY_ASSIGN(auto profiled, execute::profile_model(executor, spec, request.plan, folder.string()));
+    RL_TRY_ASSIGN(const auto all, trace::import_onnxruntime(profiled.file));
+    auto counted = counted_runs(all, profiled.warmups, profiled.paths);
+    const trace::AnalysedTrace analysed(counted);
+    tables.push_back(trace::tables_of(analysed));
+    if (repeat == 0) {
+      run.findings = trace::find_savings(analysed, tables.front());
+      nodes = counted.nodes.size();
+      events = counted.nodes.size() + counted.ranges.size();
+      made.trace = std::move(counted);
+    }
+    runs.push_back(std::move(profiled));
+  }
+  run.sources.push_back({request.workload.location, run.runtime, 0, static_cast<std::int64_t>(events)});
+  std::error_code ignored;
+  run.sources.back().bytes = static_cast<std::int64_t>(std::filesystem::file_size(request.workload.location, ignored));
+  run.cost = cost_of(runs, tables.front(), nodes);
+  run.roof = {runs.front().bytes_per_s, runs.front().flops_per_s};
+  if (tables.size() > 1)
+    fold_steps(tables, run.tables);
+  else
+    run.tables = std::move(tables.front());
+  if (schema::provider_of(spec.provider).on_gpu())
+    run.notes.push_back("ONNX Runtime's node times on a GPU are those of launches: what the GPU does is not in them");
+  RL_TRY(frame.end());
+  return made;
+}
+
+}  // namespace ridgeline::campaign

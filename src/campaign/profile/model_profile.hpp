@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/error.hpp"
+#include "campaign/profile/profile_campaign.hpp"
+#include "execute/executor.hpp"
+#include "schema/configuration.hpp"
+#include "schema/found_runtime.hpp"
+#include "schema/profile.hpp"
+#include "schema/profiled_model.hpp"
+#include "schema/workload_ref.hpp"
+#include "store/store.hpp"
+
+namespace ridgeline::campaign {
+
+/// A model that is to be run and profiled.
+struct ModelProfileRequest : schema::ProfileRequest {
+  schema::WorkloadRef workload;
+  std::string provider;  ///< ExecutionProvider::id, "auto", or "": as tune chooses
+  schema::RuntimeRequest where;
+  schema::Configuration configuration;
+  schema::ProfilePlan plan;
+  int repeats = 1;  ///< processes, one after the other; from 2 on they are the profile's steps
+};
+
+/// Runs the model in a worker under ONNX Runtime's own profiler, in turns with a session without it, and stores what
+/// was found. `stage` is told what begins. Errors: those of the model, the runtime and running it; cancelled.
+[[nodiscard]] base::Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::Executor& executor,
+                                                      store::Store& store,
+                                                      const std::function<void(const std::string&)>& stage);
+
+}  // namespace ridgeline::campaign

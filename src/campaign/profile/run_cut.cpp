@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/profile/run_cut.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "schema/execution_provider.hpp"
+#include "trace/analysis/range_names.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+/// What a provider that compiles the graph calls its part: "OpenVINOExecutionProvider_OpenVINO-EP-subgraph_1".
+std::string operation_of(std::string_view operation, std::string_view provider) {
+  const auto* row = schema::find_provider_named(provider);
+  if (row == nullptr || !(row->compiles_graph || row->own_threads)) return std::string(operation);
+  const bool is_part = operation.find(provider) != std::string_view::npos ||
+                       operation.find("subgraph") != std::string_view::npos ||
+                       operation.find("TRTKernel") != std::string_view::npos;
+  return is_part ? "compiled by " + row->title : std::string(operation);
+}
+
+}  // namespace
+
+trace::Trace counted_runs(const trace::Trace& all, std::int64_t first,
+                          const std::map<std::string, std::string>& paths) {
+  std::vector<std::int64_t> begins;
+  for (std::size_t i = 0; i < all.ranges.size(); ++i)
+    if (all.strings.text(all.ranges.name[i]) == trace::kModelRun) begins.push_back(all.ranges.start_ns[i]);
+  std::sort(begins.begin(), begins.end());
+  const auto from = first < static_cast<std::int64_t>(begins.size()) ? begins[static_cast<std::size_t>(first)]
+                                                                     : std::numeric_limits<std::int64_t>::max();
+  trace::Trace out;
+  out.notes = all.notes;
+  const auto& ranges = all.ranges;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges.start_ns[i] < from) continue;
+    out.ranges.add(ranges.start_ns[i], ranges.duration_ns[i], out.strings.id(all.strings.text(ranges.name[i])),
+                   out.thread_lane(all.thread_lanes[ranges.lane[i]]), 0);
+    out.ranges.kind.push_back(ranges.kind[i]);
+    out.ranges.sequence.push_back(-1);
+    out.ranges.forward_thread.push_back(0);
+  }
+  const auto& nodes = all.nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes.start_ns[i] < from) continue;
+    const auto name = std::string(all.strings.text(nodes.name[i]));
+    const auto path = paths.find(name);
+    out.nodes.add(nodes.start_ns[i], nodes.duration_ns[i], out.strings.id(path == paths.end() ? name : path->second),
+                  out.thread_lane(all.thread_lanes[nodes.lane[i]]), 0);
+    const auto provider = all.strings.text(nodes.provider[i]);
+    out.nodes.operation.push_back(out.strings.id(operation_of(all.strings.text(nodes.operation[i]), provider)));
+    out.nodes.provider.push_back(out.strings.id(provider));
+    out.nodes.activation_bytes.push_back(nodes.activation_bytes[i]);
+    out.nodes.parameter_bytes.push_back(nodes.parameter_bytes[i]);
+    out.nodes.output_bytes.push_back(nodes.output_bytes[i]);
+    out.nodes.flops.push_back(nodes.flops[i]);
+  }
+  return out;
+}
+
+}  // namespace ridgeline::campaign

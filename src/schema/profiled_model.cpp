@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/profiled_model.hpp"
+
+namespace ridgeline::schema {
+
+RL_DEFINE_JSON(ProfilePlan, warmup_s, time_s, least_runs, most_runs)
+RL_DEFINE_JSON(ProfiledModel, file, warmups, plain_ns, traced_ns, event_ns, bytes_per_s, flops_per_s, paths)
+
+}  // namespace ridgeline::schema

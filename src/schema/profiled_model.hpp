@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace ridgeline::schema {
+
+/// How long a model is profiled.
+struct ProfilePlan {
+  double warmup_s = 1;
+  double time_s = 3;  ///< of the timed calls, traced and plain together
+  std::int64_t least_runs = 10;
+  std::int64_t most_runs = 1000;
+};
+RL_DECLARE_JSON(ProfilePlan)
+
+/// What a worker found when it ran a model under ONNX Runtime's own profiler, call by call in turns with a session
+/// without it.
+struct ProfiledModel {
+  std::string file;               ///< the profiler's JSON
+  std::int64_t warmups = 0;       ///< calls in it before those that count
+  std::vector<double> plain_ns;   ///< each call of the session without the profiler
+  std::vector<double> traced_ns;  ///< ... with it, in the same turn
+  double event_ns = 0;            ///< what the profiler takes for a node, from a model whose nodes do nothing
+  double bytes_per_s = 0;         ///< memory read and written by as many threads; 0: not measured
+  double flops_per_s = 0;         ///< of a large matrix product with the same settings; 0: not measured
+  std::map<std::string, std::string> paths;  ///< of the runtime's nodes in the model: "/encoder/layer.0/MatMul + Add"
+};
+RL_DECLARE_JSON(ProfiledModel)
+
+}  // namespace ridgeline::schema

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/model_profiler.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/file.hpp"
+#include "host/memory_speed.hpp"
+#include "workload/onnx/free_dimensions.hpp"
+#include "workload/onnx/model_file.hpp"
+#include "workload/onnx/node_sources.hpp"
+#include "workload/onnx/ort_caller.hpp"
+#include "workload/onnx/ort_environment.hpp"
+#include "workload/onnx/ort_providers.hpp"
+#include "workload/onnx/probe_models.hpp"
+#include "workload/onnx/workload_inputs.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+using base::Result;
+
+constexpr std::int64_t kIdleNodes = 200;
+constexpr int kIdleTurns = 60;
+constexpr std::int64_t kProductSize = 1024;  // 2.1 GFLOP: milliseconds, and more than any cache holds of both factors
+constexpr double kProductTimeS = 0.4;
+constexpr std::int64_t kMostEvents = 600'000;  // the profiler keeps 1,000,000, and has up to one beside each node's
+
+double ns_of(base::Nanoseconds duration) { return static_cast<double>(duration.count()); }
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// A session with inputs, traced or not.
+class ProfiledSession {
+ public:
+  static Result<std::unique_ptr<ProfiledSession>> make(const OrtEnvironment& environment, const schema::TrialSpec& spec,
+                                                       SessionExtras extras) {
+    const auto batch = spec.configuration.get_or("batch_size", 0).as_integer(0);
+    if (spec.configuration.get_or("override_free_dimensions", false).as_bool())
+      extras.free_dimensions = free_dimensions(spec.workload, batch);
+    RL_TRY_ASSIGN(auto settings, SessionSettings::make(environment, spec.configuration, spec.provider, extras));
+    RL_TRY_ASSIGN(auto caller, OrtCaller::create(environment, spec.workload.location, settings));
+    if (!extras.free_dimensions.empty()) restore_free_dimensions(caller->inputs(), spec.workload);
+    RL_TRY_ASSIGN(const auto inputs, make_workload_inputs(caller->inputs(), spec.workload, batch));
+    for (const auto& member : inputs.members)
+      RL_TRY(caller->add_shape_set(member, settings, SessionSettings::kOwnGraph));
+    return std::unique_ptr<ProfiledSession>(new ProfiledSession(std::move(settings), std::move(caller)));
+  }
+
+  /// Nanoseconds of one inference.
+  Result<double> run() {
+    const auto begin = base::system_clock().now();
+    const bool done = caller_->step();
+    const auto took = ns_of(base::system_clock().now() - begin);
+    if (!done) return tl::unexpected<base::Error>(caller_->last_error());
+    return took;
+  }
+  [[nodiscard]] Result<std::string> end_profile() const { return caller_->end_profile(); }
+
+ private:
+  ProfiledSession(SessionSettings settings, std::unique_ptr<OrtCaller> caller)
+      : settings_(std::move(settings)), caller_(std::move(caller)) {}
+  SessionSettings settings_;  // outlives the session
+  std::unique_ptr<OrtCaller> caller_;
+};
+
+/// A model of our own in the place of the user's.
+Result<schema::TrialSpec> spec_of_probe(schema::TrialSpec spec, const std::string& model, const std::string& path,
+                                        schema::ShapeSet shapes) {
+  RL_TRY(base::write_file_atomically(path, model));
+  spec.workload = {};
+  spec.workload.kind = "onnx";
+  spec.workload.location = path;
+  spec.workload.shapes = {std::move(shapes)};
+  spec.configuration.unset("batch_size");
+  spec.configuration.unset("override_free_dimensions");
+  return spec;
+}
+
+/// What the profiler takes for a node: a model whose nodes do nothing, with and without it in turns.
+Result<double> event_cost(const OrtEnvironment& environment, const schema::TrialSpec& spec, const std::string& folder) {
+  RL_TRY_ASSIGN(auto probe, spec_of_probe(spec, idle_model(kIdleNodes), folder + "/idle.onnx", {{"x", {1}}}));
+  probe.configuration.set("graph_optimization_level", "disable_all");
+  RL_TRY_ASSIGN(const auto plain, ProfiledSession::make(environment, probe, {}));
+  SessionExtras traced_extras;
+  traced_extras.profile = folder + "/idle";
+  RL_TRY_ASSIGN(const auto traced, ProfiledSession::make(environment, probe, traced_extras));
+  std::vector<double> differences;
+  for (int turn = 0; turn < kIdleTurns; ++turn) {
+    RL_TRY_ASSIGN(const auto without, plain->run());
+    RL_TRY_ASSIGN(const auto with, traced->run());
+    differences.push_back(with - without);
+  }
+  RL_TRY(traced->end_profile());
+  return std::max(0.0, median_of(std::move(differences)) / static_cast<double>(kIdleNodes));
+}
+
+/// FLOP/s of a large product of matrices with the same settings, the fastest of a few: a ceiling.
+Result<double> product_speed(const OrtEnvironment& environment, const schema::TrialSpec& spec,
+                             const std::string& folder) {
+  RL_TRY_ASSIGN(const auto probe,
+                spec_of_probe(spec, product_model(kProductSize), folder + "/product.onnx",
+                              {{"a", {kProductSize, kProductSize}}, {"b", {kProductSize, kProductSize}}}));
+  RL_TRY_ASSIGN(const auto session, ProfiledSession::make(environment, probe, {}));
+  double least = 0;
+  const auto begin = base::system_clock().now();
+  do {
+    RL_TRY_ASSIGN(const auto took, session->run());
+    least = least <= 0 ? took : std::min(least, took);
+  } while (base::to_seconds(base::system_clock().now() - begin) < kProductTimeS);
+  const auto size = static_cast<double>(kProductSize);
+  return least > 0 ? 2 * size * size * size / least * 1e9 : 0;
+}
+
+/// Both sessions warm, then call by call, who is first changing from turn to turn.
+Result<void> run_in_turns(ProfiledSession& plain, ProfiledSession& traced, const schema::ProfilePlan& plan,
+                          std::int64_t most_runs, schema::ProfiledModel& out) {
+  const auto begin = base::system_clock().now();
+  const auto elapsed = [&] { return base::to_seconds(base::system_clock().now() - begin); };
+  do {
+    RL_TRY(plain.run());
+    RL_TRY(traced.run());
+    ++out.warmups;
+  } while (elapsed() < plan.warmup_s && out.warmups < most_runs / 4);
+  const auto warm = elapsed();
+  for (std::int64_t run = 0; run < most_runs; ++run) {
+    if (run >= plan.least_runs && elapsed() - warm >= plan.time_s) break;
+    double first = 0;
+    double second = 0;
+    RL_TRY_ASSIGN(first, run % 2 == 0 ? plain.run() : traced.run());
+    RL_TRY_ASSIGN(second, run % 2 == 0 ? traced.run() : plain.run());
+    out.plain_ns.push_back(run % 2 == 0 ? first : second);
+    out.traced_ns.push_back(run % 2 == 0 ? second : first);
+  }
+  return {};
+}
+
+std::map<std::string, std::string> read_sources(const std::string& model, const std::string& optimized,
+                                                std::int64_t& nodes) {
+  const auto from = load_model_file(model);
+  const auto to = load_model_file(optimized);
+  if (!from || !to) return {};
+  nodes = to->model.graph().node_size();
+  try {
+    return node_sources(from->model.graph(), to->model.graph());
+  } catch (const std::exception&) {  // protobuf throws
+    return {};
+  }
+}
+
+}  // namespace
+
+Result<schema::ProfiledModel> profile_onnx_model(const schema::TrialSpec& spec, const schema::ProfilePlan& plan,
+                                                 const std::string& folder, const OrtSearchEnvironment& search) {
+  const auto& provider = schema::provider_of(spec.provider);
+  RL_TRY_ASSIGN(auto library, OrtLibrary::open(spec.runtime.library_path, search));
+  RL_TRY_ASSIGN(const auto environment, OrtEnvironment::create(std::move(library)));
+  RL_TRY(check_provider(environment->library(), spec.provider));
+  SessionExtras plain_extras;
+  if (spec.plugin) {
+    RL_TRY_ASSIGN(plain_extras.plugin, plugin_device(*environment, *spec.plugin, search));
+  }
+  auto traced_extras = plain_extras;
+  traced_extras.profile = folder + "/run";
+  const bool has_nodes = !provider.compiles_graph && !provider.own_threads;
+  if (has_nodes) traced_extras.optimized_model = folder + "/optimized.onnx";
+  schema::ProfiledModel out;
+  RL_TRY_ASSIGN(const auto plain, ProfiledSession::make(*environment, spec, plain_extras));
+  RL_TRY_ASSIGN(const auto traced, ProfiledSession::make(*environment, spec, traced_extras));
+  std::int64_t nodes = 1;
+  if (has_nodes) out.paths = read_sources(spec.workload.location, traced_extras.optimized_model, nodes);
+  const auto most = std::clamp<std::int64_t>(kMostEvents / std::max<std::int64_t>(1, nodes), 1, plan.most_runs);
+  RL_TRY(run_in_turns(*plain, *traced, plan, most, out));
+  RL_TRY_ASSIGN(out.file, traced->end_profile());
+  auto probed = spec;
+  if (!provider.on_cpu()) return out;
+  RL_TRY_ASSIGN(out.event_ns, event_cost(*environment, probed, folder));
+  if (has_nodes) {
+    const auto threads = static_cast<int>(spec.configuration.get_or("intra_op_num_threads", 0).as_integer(0));
+    out.bytes_per_s = host::memory_speed(threads);
+    RL_TRY_ASSIGN(out.flops_per_s, product_speed(*environment, probed, folder));
+  }
+  return out;
+}
+
+}  // namespace ridgeline::workload
