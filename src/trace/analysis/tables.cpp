@@ -10,6 +10,7 @@
 
 #include "trace/analysis/device_time.hpp"
 #include "trace/analysis/module_table.hpp"
+#include "trace/analysis/places.hpp"
 #include "trace/analysis/range_names.hpp"
 
 namespace ridgeline::trace {
@@ -97,7 +98,7 @@ constexpr std::size_t kPlaces = 5;  // of idle time
 
 std::vector<schema::ProfileIdle> idle_rows(const AnalysedTrace& analysed, const DeviceTime& of) {
   std::map<schema::IdleCause, schema::ProfileIdle> by_cause;
-  std::map<schema::IdleCause, std::map<std::string, std::int64_t>> places;
+  std::map<schema::IdleCause, Places> places;
   for (const auto& gap : analysed.gaps) {
     if (gap.process != of.process || gap.device != of.device) continue;
     auto& row = by_cause[gap.cause];
@@ -110,14 +111,11 @@ std::vector<schema::ProfileIdle> idle_rows(const AnalysedTrace& analysed, const 
       if (const auto at = analysed.attribution.row_of_launch(gap.call, analysed.nesting);
           at != analysed.attribution.unattributed)
         place = path_of(analysed.attribution, at);
-    if (!place.empty()) places[gap.cause][schema::module_class(place)] += gap.duration_ns();
+    if (!place.empty()) places[gap.cause].add(place, gap.duration_ns());
   }
   std::vector<schema::ProfileIdle> rows;
   for (auto& [cause, row] : by_cause) {
-    row.places.assign(places[cause].begin(), places[cause].end());
-    std::stable_sort(row.places.begin(), row.places.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    if (row.places.size() > kPlaces) row.places.resize(kPlaces);
+    row.places = places[cause].longest(kPlaces);
     rows.push_back(std::move(row));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });

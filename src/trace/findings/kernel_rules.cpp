@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "trace/analysis/places.hpp"
 #include "trace/findings/kernel_class.hpp"
 #include "trace/findings/rules.hpp"
 
@@ -28,22 +28,20 @@ struct Tally {
   std::int64_t time_ns = 0;
   std::int64_t count = 0;
   double bytes = 0;  ///< that need not move, where they were measured
-  std::map<std::string, std::int64_t> modules;
+  Places modules;
 
   void add(const std::string& module, std::int64_t saving, std::int64_t time) {
     saving_ns += saving;
     time_ns += time;
     ++count;
-    modules[schema::module_class(module)] += saving;
+    modules.add(module, saving);
   }
   /// The module with most, and up to three as evidence.
   void tell(schema::ProfileFinding& finding) const {
-    std::vector<std::pair<std::string, std::int64_t>> sorted(modules.begin(), modules.end());
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-    finding.module = sorted.front().first;
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, sorted.size()); ++i)
-      finding.evidence.push_back(fmt::format("{} in {}", duration_text(sorted[i].second),
-                                             sorted[i].first.empty() ? "no module" : sorted[i].first));
+    const auto longest = modules.longest(3);
+    finding.module = longest.front().first;
+    for (const auto& [module, ns] : longest)
+      finding.evidence.push_back(fmt::format("{} in {}", duration_text(ns), module.empty() ? "no module" : module));
     finding.saving_ns = saving_ns;
   }
 };

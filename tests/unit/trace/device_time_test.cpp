@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/analysis/kernel_table.hpp"
-
 namespace ridgeline::trace {
 namespace {
 
@@ -37,19 +35,6 @@ TEST_F(TraceTimesTest, what_overlaps_counts_once) {
   EXPECT_EQ(times[1].busy_ns, 10);
   EXPECT_EQ(times[1].idle_ns(), 0);
   EXPECT_TRUE(device_times(Trace()).empty());
-}
-
-TEST_F(TraceTimesTest, kernels_are_told_by_name_the_longest_first) {
-  for (const auto& [name, took] : std::vector<std::pair<const char*, int>>{{"b", 5}, {"c", 30}, {"a", 5}, {"c", 10}})
-    add(trace_.kernels, 0, took, name, {});
-  std::string names;
-  const auto table = kernel_table(trace_);
-  for (const auto& row : table) names += trace_.strings.text(row.name);
-  EXPECT_EQ(names, "cab");
-  EXPECT_EQ(table[0].calls, 2);
-  EXPECT_EQ(table[0].total_ns, 40);
-  EXPECT_EQ(table[0].least_ns, 10);
-  EXPECT_EQ(table[0].most_ns, 30);
 }
 
 }  // namespace

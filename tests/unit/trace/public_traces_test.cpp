@@ -10,9 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "trace/analysis/device_time.hpp"
-#include "trace/analysis/kernel_table.hpp"
 #include "trace/analysis/launch_index.hpp"
 #include "trace/analysis/nesting.hpp"
+#include "trace/analysis/tables.hpp"
+#include "trace/findings/find_savings.hpp"
 #include "trace/import/kineto_import.hpp"
 #include "trace/import/nsys_import.hpp"
 
@@ -73,13 +74,12 @@ TEST_F(PublicTracesTest, kernels_of_qwen_are_those_of_an_independent_table) {
     sum += std::stod(row[4]);
     count += std::stol(row[5]);
   }
-  const auto table = kernel_table(*trace);
+  const auto table = tables_of(AnalysedTrace(*trace)).kernels;
   std::int64_t total_ns = 0;
   std::int64_t calls = 0;
   for (const auto& row : table) {
-    const std::string name(trace->strings.text(row.name));
-    EXPECT_NEAR(static_cast<double>(row.total_ns) * 1e-3, expected[name].first, 1e-3) << name;
-    EXPECT_EQ(row.calls, expected[name].second) << name;
+    EXPECT_NEAR(static_cast<double>(row.total_ns) * 1e-3, expected[row.name].first, 1e-3) << row.name;
+    EXPECT_EQ(row.calls, expected[row.name].second) << row.name;
     total_ns += row.total_ns;
     calls += row.calls;
   }
@@ -122,6 +122,67 @@ TEST_F(PublicTracesTest, recordings_of_nsight_systems_are_complete) {
       EXPECT_LE(device.busy_ns, device.span_ns);
       EXPECT_GE(device.both_ns, 0);
     }
+  }
+}
+
+/// Tables of any file lose nothing: modules have the time of all work, idle time is what is left of the span.
+void expect_whole(const Trace& trace) {
+  const AnalysedTrace analysed(trace);
+  const auto tables = tables_of(analysed);
+  const auto sum = [](const Spans& work) {
+    return std::accumulate(work.duration_ns.begin(), work.duration_ns.end(), std::int64_t{0});
+  };
+  ASSERT_FALSE(tables.modules.empty());
+  const auto& root = tables.modules.front();
+  EXPECT_EQ(root.gpu_total_ns, sum(trace.kernels) + sum(trace.copies) + sum(trace.sets));
+  EXPECT_EQ(root.kernels, static_cast<std::int64_t>(trace.kernels.size()));
+  std::int64_t kernels_ns = 0;
+  for (const auto& row : tables.kernels) kernels_ns += row.total_ns;
+  EXPECT_EQ(kernels_ns, sum(trace.kernels));
+  for (const auto& device : tables.devices) {
+    std::int64_t idle_ns = 0;
+    for (const auto& idle : device.idle) idle_ns += idle.total_ns;
+    EXPECT_EQ(idle_ns, device.span_ns - device.busy_ns);
+  }
+}
+
+TEST_F(PublicTracesTest, tables_lose_nothing) {
+  for (const auto* name : {"kineto_h100_qwen", "kineto_b200_eager", "kineto_diff_control", "kineto_diff_test",
+                           "kineto_nccl", "kineto_ns_resolution", "kineto_event_sync_multi_stream"}) {
+    SCOPED_TRACE(name);
+    const auto trace = import_kineto((kFolder / (std::string(name) + ".json.gz")).string());
+    ASSERT_TRUE(trace) << trace.error().message;
+    expect_whole(*trace);
+  }
+  for (const auto* name : {"nsys_h100_2gpu_1s", "nsys_healthy_1pct", "nsys_mfu_2gpu_before"}) {
+    SCOPED_TRACE(name);
+    const auto trace = import_nsys((kFolder / (std::string(name) + ".sqlite")).string());
+    ASSERT_TRUE(trace) << trace.error().message;
+    expect_whole(*trace);
+  }
+}
+
+TEST_F(PublicTracesTest, a_gpu_that_is_busy_99_percent_has_no_finding_about_waiting) {
+  const auto trace = import_nsys((kFolder / "nsys_healthy_1pct.sqlite").string());
+  ASSERT_TRUE(trace) << trace.error().message;
+  const AnalysedTrace analysed(*trace);
+  EXPECT_TRUE(find_savings(analysed, tables_of(analysed)).empty());
+}
+
+TEST_F(PublicTracesTest, what_waits_and_what_is_slow_is_found) {
+  for (const auto& [name, rule] :
+       std::vector<std::pair<std::string, std::string>>{{"kineto_b200_eager", "launch-bound"},
+                                                        {"kineto_nccl", "launch-bound"},
+                                                        {"kineto_diff_control", "exposed-communication"},
+                                                        {"kineto_diff_test", "fp32-products"},
+                                                        {"kineto_h100_qwen", "elementwise-chain"}}) {
+    const auto trace = import_kineto((kFolder / (name + ".json.gz")).string());
+    ASSERT_TRUE(trace) << trace.error().message;
+    const AnalysedTrace analysed(*trace);
+    const auto found = find_savings(analysed, tables_of(analysed));
+    ASSERT_FALSE(found.empty()) << name;
+    EXPECT_EQ(found.front().rule, rule) << name;
+    EXPECT_GT(found.front().saving_ns, 0);
   }
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/profile/run_cut.hpp"
+
+#include <gtest/gtest.h>
+
+#include "unit/trace/trace_builder.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+TEST(RunCut, warm_ups_are_left_out_and_nodes_get_their_places) {
+  trace::TraceBuilder all;
+  all.annotation("session_initialization", 0, 50);
+  for (const std::int64_t at : {100, 200, 300}) {
+    all.annotation("model_run", at, at + 80);
+    all.node("fused 1", "Conv", at + 1, at + 40);
+    all.node("kept", "Relu", at + 41, at + 70);
+  }
+  const auto cut = counted_runs(all.trace, 1, {{"fused 1", "/block/Conv + Relu"}});
+  ASSERT_EQ(cut.nodes.size(), 4U);
+  EXPECT_EQ(cut.ranges.size(), 2U);
+  EXPECT_EQ(cut.nodes.start_ns.front(), 201);
+  EXPECT_EQ(cut.strings.text(cut.nodes.name[0]), "/block/Conv + Relu");
+  EXPECT_EQ(cut.strings.text(cut.nodes.name[1]), "kept");
+  EXPECT_EQ(cut.nodes.flops.size(), 4U);
+  EXPECT_EQ(counted_runs(all.trace, 3, {}).nodes.size(), 0U);
+}
+
+TEST(RunCut, a_part_that_a_provider_compiled_says_so) {
+  trace::TraceBuilder all;
+  all.annotation("model_run", 0, 80);
+  all.node("OpenVINOExecutionProvider_OpenVINO-EP-subgraph_1_0", "OpenVINOExecutionProvider_OpenVINO-EP-subgraph_1", 1,
+           40);
+  all.trace.nodes.provider.front() = all.trace.strings.id("OpenVINOExecutionProvider");
+  const auto cut = counted_runs(all.trace, 0, {});
+  EXPECT_EQ(cut.strings.text(cut.nodes.operation.front()), "compiled by OpenVINO");
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/profile/profile_report.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "report/profile/kernel_name.hpp"
+#include "report/profile/profile_csv.hpp"
+#include "report/profile/profile_tables.hpp"
+#include "report/renderers.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using schema::ModuleKind;
+
+schema::ProfileRun profile_of_layers() {
+  schema::ProfileRun run;
+  run.id = "20261126-080000-abcd";
+  run.started_utc = "2026-11-26T08:00:00Z";
+  run.sources = {{"trace.json.gz", "PyTorch profiler", 1000, 50}};
+  auto& tables = run.tables;
+  schema::ProfileDevice device;
+  device.name = "NVIDIA H100";
+  device.kernels = 7;
+  device.span_ns = 2'000'000;
+  device.busy_ns = device.kernel_ns = 1'000'000;
+  device.idle = {{schema::IdleCause::launch, 5, 1'000'000, 300'000, {{"train.py(4): step", 1'000'000}}}};
+  tables.devices.push_back(device);
+  const auto add = [&](const std::string& path, const std::string& name, int parent, ModuleKind kind,
+                       std::int64_t total, std::int64_t self) {
+    schema::ProfileModule row;
+    row.path = path;
+    row.name = name;
+    row.parent = parent;
+    row.kind = kind;
+    row.calls = 1;
+    row.gpu_total_ns = total;
+    row.gpu_self_ns = self;
+    row.kernels = 1;
+    tables.modules.push_back(row);
+  };
+  add("", "", -1, ModuleKind::root, 1'000'000, 0);
+  add("Net_0", "Net_0", 0, ModuleKind::module, 900'000, 0);
+  for (int i = 0; i < 3; ++i) {
+    const auto name = "Layer_" + std::to_string(i);
+    add("Net_0/" + name, name, 1, ModuleKind::module, 300'000, 0);
+    add("Net_0/" + name + "/aten::mm", "aten::mm", 2 + 2 * i, ModuleKind::operation, 300'000, 300'000);
+  }
+  add("(unattributed)", "(unattributed)", 0, ModuleKind::unattributed, 100'000, 100'000);
+  schema::ProfileKernel kernel;
+  kernel.name = "void at::native::f<4, \"x\", float>(int, float)";
+  kernel.module = "Net_0/Layer_0/aten::mm";
+  kernel.calls = 7;
+  kernel.total_ns = 1'000'000;
+  kernel.metrics = {{"dram__bytes_read.sum", 5e6}};
+  tables.kernels.push_back(kernel);
+  run.findings.push_back({"launch-bound",
+                          "50 % of the time the GPU waits for launches",
+                          "train.py(4): step",
+                          {"5 gaps"},
+                          900'000,
+                          0.45,
+                          "the gaps' time",
+                          "Launch at once.",
+                          "torch.compile(model)"});
+  return run;
+}
+
+std::string cells_of(const Table& table, std::size_t column) {
+  std::string out;
+  for (const auto& row : table.rows) out += row.cells[column] + "|";
+  return out;
+}
+
+TEST(ProfileTables, alike_modules_are_one_row_unless_a_depth_is_given) {
+  const auto run = profile_of_layers();
+  const std::string two = "\u00a0\u00a0";
+  EXPECT_EQ(cells_of(module_table(run, {}), 0), "Net_0/3 x Layer/aten::mm|(unattributed)|");
+  EXPECT_EQ(cells_of(module_table(run, {.depth = 2}), 0),
+            "Net_0|" + two + "Layer_0|" + two + "Layer_1|" + two + "Layer_2|(unattributed)|");
+  EXPECT_EQ(cells_of(module_table(run, {}), 3), "90 %|10 %|");
+}
+
+TEST(ProfileTables, what_is_left_out_is_a_row) {
+  auto run = profile_of_layers();
+  run.tables.modules[2].name = "Stem";
+  run.tables.modules[2].gpu_total_ns = 5;
+  run.tables.modules[3].gpu_total_ns = 5;
+  const auto names = cells_of(module_table(run, {}), 0);
+  EXPECT_NE(names.find("(1 more)"), std::string::npos) << names;
+}
+
+TEST(ProfileTables, times_sum_to_the_span) {
+  const auto run = profile_of_layers();
+  EXPECT_EQ(cells_of(time_table(run), 1), "kernels run|idle: the next launch comes late|");
+  EXPECT_EQ(cells_of(time_table(run), 3), "50 %|50 %|");
+  EXPECT_EQ(kernel_details(run, "f<4").rows.back().cells[0], "dram__bytes_read.sum");
+  EXPECT_TRUE(kernel_details(run, "nothing").rows.empty());
+}
+
+TEST(ProfileTables, several_runs_are_shown_as_one) {
+  schema::ProfileRun run;
+  run.tables.runs = 4;
+  run.tables.nodes.push_back({"conv", "Conv", "CPUExecutionProvider", "conv", 4, 4000, 400, -1});
+  run.tables.modules.push_back({"", "", -1, ModuleKind::root});
+  run.tables.modules.front().host_total_ns = 4000;
+  const auto one = per_run(run);
+  EXPECT_EQ(one.tables.nodes.front().total_ns, 1000);
+  EXPECT_EQ(one.tables.nodes.front().bytes, 100);
+  EXPECT_EQ(one.tables.nodes.front().flops, -1) << "unknown stays unknown";
+  EXPECT_EQ(whole_ns(one), 1000);
+}
+
+TEST(ProfileRoof, is_the_longer_of_memory_and_arithmetic) {
+  const schema::ProfileRoof roof{1e9, 1e12};
+  EXPECT_NEAR(*roof.share(1000, 0, 2000), 0.5, 1e-9);
+  EXPECT_NEAR(*roof.share(1000, 2'000'000, 2000), 1, 1e-9);
+  EXPECT_FALSE(roof.share(-1, -1, 2000));
+  EXPECT_FALSE(schema::ProfileRoof().share(1000, 1000, 2000));
+}
+
+TEST(ProfileReport, says_where_the_time_went_and_what_to_do) {
+  const auto report = build_profile_report(profile_of_layers());
+  const auto text = render_markdown(report);
+  for (const auto* part :
+       {"Profile of trace.json.gz", "Saves about 45 %", "torch.compile(model)", "train.py(4): step", "3 x Layer"})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  const auto html = render_html(report, "");
+  EXPECT_NE(html.find("Saves about 45 %"), std::string::npos);
+  EXPECT_EQ(profile_json(profile_of_layers()).at("schema_version"), kProfileJsonVersion);
+}
+
+TEST(ProfileCsv, quotes_and_leaves_out_what_is_unknown) {
+  const auto files = profile_csv(profile_of_layers());
+  const auto content = [&](const std::string& name) {
+    return std::find_if(files.begin(), files.end(), [&](const auto& file) { return file.first == name; })->second;
+  };
+  std::istringstream kernels(content("kernels.csv"));
+  std::string line;
+  std::getline(kernels, line);
+  EXPECT_EQ(line.substr(0, 23), "name,calls,total_ns,lea");
+  EXPECT_EQ(line.substr(line.rfind(',')), ",dram__bytes_read.sum");
+  std::getline(kernels, line);
+  EXPECT_EQ(line,
+            "\"void at::native::f<4, \"\"x\"\", float>(int, "
+            "float)\",7,1000000,0,0,,Net_0/Layer_0/aten::mm,0,0,0,0,0,0,0,0,5000000");
+  EXPECT_EQ(content("modules.csv").substr(0, 41), "path,calls,self_ns,total_ns,bytes,flops,b");
+  EXPECT_NE(content("modules.csv").find("\nNet_0/Layer_1,1,0,300000,,,0,1,"), std::string::npos)
+      << content("modules.csv");
+}
+
+TEST(ShortKernelName, begins_with_what_differs) {
+  EXPECT_EQ(short_kernel_name("void at::native::(anonymous namespace)::f<4, float>(int, at::T<1>)"), "f<4, float>");
+  EXPECT_EQ(short_kernel_name("ampere_sgemm_128x64_nn"), "ampere_sgemm_128x64_nn");
+  EXPECT_EQ(short_kernel_name("()"), "()");
+}
+
+TEST(ModuleClass, digits_within_words_are_part_of_them) {
+  EXPECT_EQ(schema::module_class("Conv2d_3"), "Conv2d_#");
+  EXPECT_EQ(schema::module_class("FSDP (block.12.layer.1)"), "FSDP (block.#.layer.#)");
+  EXPECT_EQ(schema::module_class("model/layers.3/mlp"), "model/layers.#/mlp");
+  EXPECT_EQ(schema::module_class("layer1"), "layer1");
+}
+
+}  // namespace
+}  // namespace ridgeline::report
