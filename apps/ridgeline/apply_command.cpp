@@ -140,7 +140,7 @@ void add_apply(CLI::App& app, Context& context) {
                      "  ridgeline apply latest --config config.yaml --for-gpu   (a profile for each GPU model tuned)\n"
                      "  ridgeline apply --match --config config.yaml            (the profile of this machine's GPU)",
                      [flags, &context] { return apply(*flags, context); });
-  command->add_option("RUN", flags->run, "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep)");
+  command->add_option("RUN", flags->run, "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep, profile)");
   command->add_option("--config", flags->config, "YAML file to change")->type_name("FILE")->required();
   command->add_option("--config-section", flags->section, "Section for keys it does not have yet")
       ->type_name("NAME")

@@ -33,7 +33,7 @@ void add_report(CLI::App& app, Context& context) {
         if (flags->output.empty() && html.empty()) fmt::print("{}", report::render_markdown(model));
         return kOk;
       });
-  command->add_option("RUN", flags->run, "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep)")
+  command->add_option("RUN", flags->run, "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep, profile)")
       ->required();
   add_report_flags(*command, flags->output, flags->html);
   add_database_option(*command, context);

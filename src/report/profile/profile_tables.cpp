@@ -329,14 +329,14 @@ std::int64_t row_ns(const ProfileRun& run, const ProfileModule& row) {
 
 std::string_view cause_text(schema::IdleCause cause) noexcept {
   switch (cause) {
-    case schema::IdleCause::launch: return "idle: the next launch comes late";
-    case schema::IdleCause::sync: return "idle: the program had waited for the GPU";
+    case schema::IdleCause::launch: return "idle: launch-bound, the host is behind";
+    case schema::IdleCause::sync: return "idle: after a synchronization";
     case schema::IdleCause::data_loading: return "idle: waiting for data";
-    case schema::IdleCause::allocation: return "idle: memory is allocated or freed";
-    case schema::IdleCause::compilation: return "idle: code is compiled or loaded";
-    case schema::IdleCause::profiler: return "idle: the profiler's own work";
-    case schema::IdleCause::queue: return "idle: between work that is queued";
-    case schema::IdleCause::unknown: return "idle: the launch is not in the trace";
+    case schema::IdleCause::allocation: return "idle: memory allocation";
+    case schema::IdleCause::compilation: return "idle: compiling or loading code";
+    case schema::IdleCause::profiler: return "idle: profiler overhead";
+    case schema::IdleCause::queue: return "idle: between queued kernels";
+    case schema::IdleCause::unknown: return "idle: unknown, the launch was not recorded";
   }
   return "";
 }
@@ -353,8 +353,8 @@ Table time_table(const ProfileRun& run) {
       if (ns > 0)
         table.rows.push_back({{name, std::string(what), cell_time(ns), cell_share(ns, device.span_ns)}, tone, ""});
     };
-    add("kernels run", device.kernel_ns, Tone::good);
-    add("memory is copied or set, no kernel runs", device.copy_ns - device.both_ns, Tone::neutral);
+    add("kernels", device.kernel_ns, Tone::good);
+    add("copies and memsets without kernels", device.copy_ns - device.both_ns, Tone::neutral);
     for (const auto& idle : device.idle) add(cause_text(idle.cause), idle.total_ns, Tone::warning);
   }
   return table;

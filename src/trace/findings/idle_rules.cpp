@@ -28,7 +28,7 @@ constexpr std::array kAdvice{
         "Launch the whole step at once as a CUDA graph, or fuse kernels so that there are fewer launches.",
         "model = torch.compile(model, mode=\"reduce-overhead\")   # inference, or training without changing shapes\n"
         "# ONNX Runtime, CUDA provider: {\"enable_cuda_graph\": \"1\"} with IO binding"},
-    IdleAdvice{IdleCause::sync, "sync", "because the program had waited for it",
+    IdleAdvice{IdleCause::sync, "sync", "after the host synchronized with it",
                "Leave results on the GPU: .item(), .cpu(), print() and `if tensor:` wait until all work is done.",
                "total += loss.detach()            # not loss.item()\n"
                "if step % 100 == 0: log(total.item())"},
@@ -91,10 +91,9 @@ void idle_rules(const Case& of) {
       finding.evidence.push_back(fmt::format(
           "{} before work of {}", base::format_duration(static_cast<double>(places[i].second)), places[i].first));
     if (!places.empty()) finding.module = places.front().first;
-    finding.computed = floor > 0
-                           ? fmt::format("the gaps' time, less {} each, the median gap between work that was queued",
-                                         base::format_duration(static_cast<double>(floor)))
-                           : "the gaps' time";
+    finding.computed = floor > 0 ? fmt::format("the gaps' total, less {} each: the median gap between queued kernels",
+                                               base::format_duration(static_cast<double>(floor)))
+                                 : "the gaps' total";
     finding.advice = advice.advice;
     finding.code = advice.code;
     of.add(std::move(finding), kLeastIdle);

@@ -161,7 +161,7 @@ class KernelWalk {
     schema::ProfileFinding finding;
     finding.rule = "elementwise-chain";
     chains_.tell(finding);
-    finding.title = fmt::format("{} chains of elementwise kernels take {}; fused about {}", chains_.count,
+    finding.title = fmt::format("{} chains of elementwise kernels take {}; fused, about {}", chains_.count,
                                 duration_text(chains_.time_ns), duration_text(chains_.time_ns - chains_.saving_ns));
     if (chains_.bytes > 0)
       finding.evidence.push_back(
@@ -177,10 +177,10 @@ class KernelWalk {
     schema::ProfileFinding finding;
     finding.rule = "unfused-attention";
     attention_.tell(finding);
-    finding.title = fmt::format("{} attentions are not fused: {} between their products", attention_.count,
+    finding.title = fmt::format("{} unfused attentions spend {} between their two GEMMs", attention_.count,
                                 duration_text(attention_.time_ns));
     finding.computed =
-        "softmax and elementwise kernels between the two products, whose matrix a fused attention never writes";
+        "softmax and elementwise kernels between the two GEMMs: a fused attention never writes that matrix";
     finding.advice = "Use the fused attention.";
     finding.code =
         "torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)\n"
@@ -191,10 +191,10 @@ class KernelWalk {
   void tell_products() const {
     if (products_.count == 0) return;
     schema::ProfileFinding finding;
-    finding.rule = "fp32-products";
+    finding.rule = "fp32-gemm";
     products_.tell(finding);
-    finding.title = fmt::format("{} matrix products and convolutions run in FP32 without tensor cores: {}",
-                                products_.count, duration_text(products_.time_ns));
+    finding.title = fmt::format("{} GEMMs and convolutions run in FP32 without tensor cores: {}", products_.count,
+                                duration_text(products_.time_ns));
     if (has_tf32()) {
       finding.computed = "half of their time: what TF32 saves at least where its peak is twice that of FP32 or more";
       finding.advice = "Allow TF32, or run in half precision; the outputs change by rounding, so check them.";

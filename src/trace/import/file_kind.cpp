@@ -57,9 +57,6 @@ Result<FileKind> file_kind(const std::string& path) {
     return has_category(text, "\"Session\"") || has_category(text, "\"Node\"") ? FileKind::onnxruntime
                                                                                : FileKind::kineto;
   if (has_table_of_ncu(text)) return FileKind::ncu;
-  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))
-    return base::fail(ErrorCode::unsupported, "{}: a recording of Nsight Systems in its own format", path)
-        .hint("nsys export --type sqlite {}", path);
   if (path.ends_with(".ncu-rep"))
     return base::fail(ErrorCode::unsupported, "{}: a recording of Nsight Compute in its own format", path)
         .hint("ncu --import {} --csv --page raw > kernels.csv", path);

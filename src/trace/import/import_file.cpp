@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/import_file.hpp"
 
+#include "base/scratch_folder.hpp"
 #include "trace/import/kineto_import.hpp"
 #include "trace/import/ncu_import.hpp"
 #include "trace/import/nsys_import.hpp"
+#include "trace/import/nsys_report.hpp"
 #include "trace/import/onnxruntime_import.hpp"
 
 namespace ridgeline::trace {
 
 base::Result<ImportedFile> import_file(const std::string& path) {
   ImportedFile out;
+  if (is_nsys_report(path)) {
+    const base::ScratchFolder folder("nsys");
+    RL_TRY_ASSIGN(const auto exported, export_nsys_report(path, folder.path().string()));
+    out.kind = FileKind::nsys;
+    RL_TRY_ASSIGN(out.trace, import_nsys(exported));
+    return out;
+  }
   RL_TRY_ASSIGN(out.kind, file_kind(path));
   switch (out.kind) {
     case FileKind::kineto: {

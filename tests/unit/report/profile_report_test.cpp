@@ -95,7 +95,7 @@ TEST(ProfileTables, what_is_left_out_is_a_row) {
 
 TEST(ProfileTables, times_sum_to_the_span) {
   const auto run = profile_of_layers();
-  EXPECT_EQ(cells_of(time_table(run), 1), "kernels run|idle: the next launch comes late|");
+  EXPECT_EQ(cells_of(time_table(run), 1), "kernels|idle: launch-bound, the host is behind|");
   EXPECT_EQ(cells_of(time_table(run), 3), "50 %|50 %|");
   EXPECT_EQ(kernel_details(run, "f<4").rows.back().cells[0], "dram__bytes_read.sum");
   EXPECT_TRUE(kernel_details(run, "nothing").rows.empty());

@@ -26,7 +26,6 @@ TEST_F(FileKindTest, is_told_by_content) {
 
 TEST_F(FileKindTest, what_is_unknown_is_one_line_with_the_way_on) {
   for (const auto& [name, content, words, hint] : std::vector<std::array<std::string, 4>>{
-           {"run.nsys-rep", "\x01\x02", "Nsight Systems in its own format", "nsys export --type sqlite"},
            {"run.ncu-rep", "NVR", "Nsight Compute in its own format", "ncu --import"},
            {"a.txt", "hello", "not a trace that is known", "expected JSON"},
            {"b.txt", "", "empty", "expected JSON"}}) {

@@ -85,11 +85,11 @@ TEST_F(SavingsTest, a_classifier_s_softmax_is_no_attention) {
 TEST_F(SavingsTest, products_in_fp32) {
   trace.devices.push_back({0, "NVIDIA A100", 108, "8.0"});
   busy({"ampere_sgemm_128x64_nn", "reduce_kernel"});
-  ASSERT_NE(find("fp32-products"), nullptr);
-  EXPECT_EQ(find("fp32-products")->saving_ns, 10'000);
-  EXPECT_NE(find("fp32-products")->code.find("tf32"), std::string::npos);
+  ASSERT_NE(find("fp32-gemm"), nullptr);
+  EXPECT_EQ(find("fp32-gemm")->saving_ns, 10'000);
+  EXPECT_NE(find("fp32-gemm")->code.find("tf32"), std::string::npos);
   trace.devices.front() = {0, "Tesla V100", 80, "7.0"};
-  EXPECT_EQ(find("fp32-products")->code.find("tf32"), std::string::npos) << "it has none";
+  EXPECT_EQ(find("fp32-gemm")->code.find("tf32"), std::string::npos) << "it has none";
 }
 
 TEST_F(SavingsTest, layouts) {

@@ -174,7 +174,7 @@ TEST_F(PublicTracesTest, what_waits_and_what_is_slow_is_found) {
        std::vector<std::pair<std::string, std::string>>{{"kineto_b200_eager", "launch-bound"},
                                                         {"kineto_nccl", "launch-bound"},
                                                         {"kineto_diff_control", "exposed-communication"},
-                                                        {"kineto_diff_test", "fp32-products"},
+                                                        {"kineto_diff_test", "fp32-gemm"},
                                                         {"kineto_h100_qwen", "elementwise-chain"}}) {
     const auto trace = import_kineto((kFolder / (name + ".json.gz")).string());
     ASSERT_TRUE(trace) << trace.error().message;

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# Traces of other profilers, a model of our own, what is written of both, and every fault of the user's.
+source "$(dirname "$0")/lib.sh"
+python3 - <<'P'
+import gzip, json, sqlite3
+
+def event(category, name, pid, tid, ts, dur, **args):
+    return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args}
+
+def training(slower=1.0, steps=6, extra=0):
+    events, correlation, sequence = [], 0, 0
+    for step in range(steps):
+        t = step * 10000.0
+        events.append(event("user_annotation", f"ProfilerStep#{step}", 1, 1, t, 9000.0 * slower + 7 * step % 5))
+        events.append(event("python_function", "nn.Module: Net_0", 1, 1, t + 10, 4000.0))
+        for layer in range(3):
+            begin = t + 20 + 1000 * layer
+            events.append(event("python_function", f"nn.Module: Linear_{layer}", 1, 1, begin, 900.0))
+            sequence += 1
+            events.append(event("cpu_op", "aten::linear", 1, 1, begin + 5, 800.0, **{"Sequence number": sequence, "Fwd thread id": 0}))
+            correlation += 1
+            events.append(event("cuda_runtime", "cudaLaunchKernel", 1, 1, begin + 10, 5.0, correlation=correlation))
+            events.append(event("kernel", "void gemm<4>(int)", 0, 7, begin + 100, 500.0 * slower + step % 3, device=0, stream=7,
+                                correlation=correlation, grid=[64, 1, 1], block=[128, 1, 1]))
+            correlation += 1
+            node = event("cpu_op", "autograd::engine::evaluate_function: AddmmBackward0", 1, 2, t + 5000 + 900 * layer, 700.0,
+                         **{"Sequence number": sequence, "Fwd thread id": 1})
+            events += [node, event("cuda_runtime", "cudaLaunchKernel", 1, 2, t + 5010 + 900 * layer, 5.0, correlation=correlation),
+                       event("kernel", "void wgrad<4>(int)", 0, 7, t + 5100 + 900 * layer, 300.0, device=0, stream=7,
+                             correlation=correlation, grid=[32, 1, 1], block=[128, 1, 1])]
+    for i in range(extra):
+        events.append(event("cpu_op", "aten::copy_", 1, 1, 100000.0 + 10 * i, 5.0))
+    return {"deviceProperties": [{"id": 0, "name": "NVIDIA Test", "numSms": 64, "computeMajor": 9, "computeMinor": 0}], "traceEvents": events}
+
+json.dump(training(), open("a.json", "w"))
+with gzip.open("b.json.gz", "wt") as file:
+    json.dump(training(1.3, extra=3), file)
+json.dump(training(steps=2), open("two.json", "w"))
+text = json.dumps(training())
+open("cut.json", "w").write(text[: len(text) // 2])
+json.dump({"traceEvents": [event("cpu_op", "aten::mm", 1, 1, 0.0, 1.0)]}, open("cpu.json", "w"))
+open("empty.json", "w")
+open("rubbish.json", "w").write("hello")
+rows = ['==PROF== Connected', '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","dram__bytes_read.sum","dram__bytes_write.sum"',
+        '"","","","","","","","","","","","byte","Kbyte"']
+for i in range(18):
+    rows.append(f'"{2 * i}","9","python","host","gemm<(int)4>(int)","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0","1,000","2"')
+    rows.append(f'"{2 * i + 1}","9","python","host","wgrad<(int)4>(int)","1","7","(128, 1, 1)","(32, 1, 1)","0","9.0","500","0"')
+open("kernels.csv", "w").write("\n".join(rows) + "\n")
+open("other.csv", "w").write("\n".join(rows[:3] + ['"0","9","python","host","foreign","1","7","(1, 1, 1)","(1, 1, 1)","0","9.0","1","1"']) + "\n")
+base = sqlite3.connect("run.sqlite")
+base.executescript("""CREATE TABLE StringIds(id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1,'k1'),(2,'cudaLaunchKernel');
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, contextId, streamId, correlationId, globalPid, shortName);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100,200,0,1,7,5,16777216,1);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId);
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10,20,16777217,5,2);""")
+base.commit()
+P
+DB=(--db r.db)
+
+run 0 profile import a.json "${DB[@]}"
+for part in "GPU 0    NVIDIA Test" "6 x ProfilerStep" "Where the time went" "Net_0/3 x Linear/aten::linear" "What to do" "(ridgeline show "; do out "$part"; done
+run 0 show latest:profile --json "${DB[@]}"
+json .schema_version 1
+json '.tables.modules | map(select(.path == "Net_0/Linear_1/aten::linear"))[0].backward_ns' 1800000
+json '.tables.kernels | length' 2
+json '.tables.devices[0].kernels' 36
+run 0 show "${DB[@]}"
+out "Modules"
+run 0 history "${DB[@]}"
+out "profile"
+run 0 report latest --output stored.md --report-html stored.html "${DB[@]}"
+checks=$((checks + 1)); grep -q "Where the time went" stored.md || problem "the stored run's report has no times"
+
+run 0 profile import a.json kernels.csv --csv tables --perfetto a.perfetto-trace --chrome back.json.gz --output p.md --report-html "${DB[@]}"
+out "36 of 36 launches that have counters are in the trace"
+is "$(head -n 1 tables/kernels.csv | cut -d, -f1-3)" name,calls,total_ns "columns of kernels.csv"
+is "$(head -n 1 tables/modules.csv | cut -d, -f1-5)" path,calls,self_ns,total_ns,bytes "columns of modules.csv"
+is "$(awk -F, 'NR == 2 { print $6 }' tables/kernels.csv)" 54000 "bytes of 18 launches with 1,000 read and 2 KB written"
+is "$(grep -c . tables/steps.csv)" 7 "steps.csv: a head and six steps"
+checks=$((checks + 1)); [ -s a.perfetto-trace ] && [ -s p.md ] && [ -s p.html ] || problem "a file is missing"
+run 0 profile import back.json.gz "${DB[@]}" -q
+run 0 show --json "${DB[@]}"
+json '.tables.kernels | map(.calls) | add' 36
+run 0 profile import a.json --kernel gemm "${DB[@]}"
+out "grid of the longest"
+bad "nothing_of_that_name" -- profile import a.json --kernel nothing_of_that_name "${DB[@]}"
+run 0 profile import a.json --depth 1 --sort name "${DB[@]}"
+no_out "Linear_1"
+
+# Comparison: of files, of runs, and the alias.
+run 1 compare a.json b.json.gz "${DB[@]}"
+out "slower"
+out "aten::copy_ (3)"
+run 0 compare a.json a.json "${DB[@]}"
+run 1 profile diff a.json b.json.gz --json "${DB[@]}"
+json '.verdict' slower
+json '.confidence' 0.99
+json '.details.only_b[0].name' aten::copy_
+run 0 profile diff a.json two.json "${DB[@]}"
+out "no verdict: 6 and 2 steps"
+
+# Files that were cut off, of Nsight Systems, and of nsys' own format through a stand-in of nsys.
+run 0 profile import cut.json "${DB[@]}"
+out "cut off"
+run 0 profile import run.sqlite "${DB[@]}"
+out "1 kernels"
+printf 'recording' >run.nsys-rep
+bad "run.nsys-rep" "not in PATH" "nsys export" -- profile import run.nsys-rep "${DB[@]}"
+mkdir bin
+cat >bin/nsys <<'N'
+#!/bin/sh
+[ "$1 $2 $3" = "export --type sqlite" ] || exit 9
+while [ $# -gt 1 ]; do [ "$1" = --output ] && made=$2; shift; done
+case $1 in *bad*) echo "Importer error: no such report"; exit 1;; esac
+cp run.sqlite "$made"
+N
+chmod +x bin/nsys
+PATH="$WORK/bin:$PATH" run 0 profile import run.nsys-rep "${DB[@]}"
+out "Nsight Systems"
+cp run.nsys-rep bad.nsys-rep
+PATH="$WORK/bin:$PATH" bad "bad.nsys-rep" "Importer error: no such report" -- profile import bad.nsys-rep "${DB[@]}"
+
+# What cannot be used.
+bad "cpu.json" "no kernels" "torch.profiler" -- profile import cpu.json "${DB[@]}"
+bad "empty.json" "empty" -- profile import empty.json "${DB[@]}"
+bad "rubbish.json" "not a trace" -- profile import rubbish.json "${DB[@]}"
+bad "missing.json" -- profile import missing.json "${DB[@]}"
+bad "kernels.csv" "without a timeline" -- profile import kernels.csv "${DB[@]}"
+bad "other.csv" "none of their 1 launches" -- profile import a.json other.csv "${DB[@]}"
+bad "a second trace" "ridgeline compare" -- profile import a.json b.json.gz "${DB[@]}"
+bad "--csv a.json" "expected a folder" -- profile import a.json --csv a.json "${DB[@]}"
+bad "no model is named" -- profile "${DB[@]}"
+bad "FILE" -- profile import "${DB[@]}"
+run 0 profile import a.json -q "${DB[@]}"
+bad "it recommends changes of code" -- apply latest --config a.json "${DB[@]}"
+bad "read from files" -- rerun latest "${DB[@]}"
+
+# A model, run under ONNX Runtime's own profiler.
+if [ -d "$MODELS" ]; then
+  model=$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx
+  run 0 profile "$model" --provider cpu --time 500ms --set intra_op_num_threads=1 --csv model_tables "${DB[@]}"
+  for part in "model_run" "Modules" "with the profiler; its nodes take" "matrix product" "Of roof"; do out "$part"; done
+  run 0 show --json "${DB[@]}"
+  json '.provider' cpu
+  json '.cost.event_ns > 0 and .cost.events > 50' true
+  json '.roof.bytes_per_s > 1e8 and .roof.flops_per_s > 1e9' true
+  json '(.tables.modules[0].host_total_ns - ([.tables.steps[].duration_ns] | add)) | fabs < 1000' true
+  json '.tables.nodes | map(select(.operation == "Conv" and .flops > 0)) | length > 20' true
+  run 0 profile "$model" --provider cpu --time 200ms --repeat 3 "${DB[@]}" -q
+  run 0 show --json "${DB[@]}"
+  json '.tables.steps | length' 3
+  run "0|1" compare latest latest:profile "${DB[@]}"
+  bad "no-such.onnx" -- profile no-such.onnx "${DB[@]}"
+  bad "x:1x3" -- profile "$model" --shape x:1x3 "${DB[@]}"
+fi
+finish
