@@ -109,7 +109,8 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   }
   const Style style = worse ? Style::bad : comparison.verdict == schema::Verdict::faster ? Style::good : Style::accent;
   const auto ratio = styled(fmt::format("{:.3f} times", comparison.ratio), style, terminal.colour);
-  if (comparison.low > 1 / analysis::kUnbounded || comparison.high < analysis::kUnbounded)
+  const bool has_interval = comparison.low > 1 / analysis::kUnbounded || comparison.high < analysis::kUnbounded;
+  if (has_interval || found.details.is_null())
     fmt::print("B is {} as fast as A, {:.0f} % interval {:.3f} to {:.3f}{}: {}\n", ratio, 100 * found.confidence,
                comparison.low, comparison.high, analysis::tail_note(comparison), sentence(found, flags, min_effect));
   else

@@ -69,6 +69,8 @@ std::string_view trim(std::string_view text) noexcept {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
+std::string_view file_name(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
+
 Result<std::int64_t> parse_integer(std::string_view text, std::string_view what) {
   std::int64_t value = 0;
   const auto* end = text.data() + text.size();

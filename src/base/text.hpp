@@ -20,6 +20,8 @@ namespace ridgeline::base {
 
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text) noexcept;
+/// What stands behind the last slash of a path.
+[[nodiscard]] std::string_view file_name(std::string_view path) noexcept;
 
 /// Whole-text number parsing: trailing rubbish, overflow, inf and nan are errors naming `what`.
 [[nodiscard]] Result<std::int64_t> parse_integer(std::string_view text, std::string_view what);

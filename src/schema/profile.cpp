@@ -2,9 +2,10 @@
 #include "schema/profile.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
+
+#include "base/text.hpp"
 
 namespace ridgeline::schema {
 
@@ -39,7 +40,7 @@ std::optional<double> ProfileRoof::share(std::int64_t bytes, std::int64_t flops,
 Run to_run(const ProfileRun& run) {
   RunLine line;
   for (const auto& source : run.sources)
-    line.subject += (line.subject.empty() ? "" : " ") + std::filesystem::path(source.path).filename().string();
+    line.subject += (line.subject.empty() ? "" : " ") + std::string(base::file_name(source.path));
   const auto& tables = run.tables;
   line.provider = run.provider;
   if (!tables.devices.empty()) line.device = tables.devices.front().name;

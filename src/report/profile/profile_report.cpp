@@ -2,7 +2,6 @@
 #include "report/profile/profile_report.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -34,7 +33,7 @@ std::string device_name(const schema::ProfileDevice& device) {
 
 std::string subject_of(const ProfileRun& run) {
   std::vector<std::string> names;
-  for (const auto& source : run.sources) names.push_back(std::filesystem::path(source.path).filename().string());
+  for (const auto& source : run.sources) names.emplace_back(base::file_name(source.path));
   return joined(names);
 }
 

@@ -12,6 +12,7 @@
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
 #include "report/profile/kernel_name.hpp"
+#include "schema/execution_provider.hpp"
 #include "stats/mean.hpp"
 #include "stats/quantile.hpp"
 
@@ -379,9 +380,8 @@ Table nodes_table(const ProfileRun& run, std::size_t most) {
   const auto& nodes = run.tables.nodes;
   for (std::size_t i = 0; i < std::min(most, nodes.size()); ++i) {
     const auto& node = nodes[i];
-    auto provider = node.provider;
-    if (provider.ends_with("ExecutionProvider"))
-      provider.resize(provider.size() - std::string_view("ExecutionProvider").size());
+    const auto* row = schema::find_provider_named(node.provider);
+    const auto provider = row == nullptr ? node.provider : row->title;
     table.rows.push_back(
         {{code_mark(node.name.empty() ? "(no name)" : node.name), node.operation, provider,
           fmt::format("{}", node.calls), cell_time(node.total_ns), cell_share(node.total_ns, whole_ns(run)),
