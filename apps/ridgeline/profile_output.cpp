@@ -11,7 +11,9 @@
 #include "ridgeline/output_flags.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/terminal.hpp"
+#include "trace/analysis/analysed_trace.hpp"
 #include "trace/export/chrome_export.hpp"
+#include "trace/export/page_timeline.hpp"
 #include "trace/export/perfetto_export.hpp"
 
 namespace ridgeline::app {
@@ -95,7 +97,8 @@ Result<void> write_profile(const schema::ProfileRun& run, const trace::Trace& tr
     RL_TRY(print_profile(run, flags));
   if (!flags.output.empty() || !flags.html.empty()) {
     const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
-    RL_TRY(write_reports(report::build_profile_report(run), flags.output, html));
+    const auto timeline = html.empty() ? std::string() : trace::page_timeline(trace::AnalysedTrace(trace));
+    RL_TRY(write_reports(report::build_profile_report(run, timeline), flags.output, html));
     say(flags, "report", flags.output);
     say(flags, "report", html);
   }

@@ -50,9 +50,9 @@ struct BlockWriter {
     out += report::render_table(table, terminal.width, terminal.colour);
     if (!out.empty() && out.back() != '\n') out += '\n';
   }
-  void operator()(const report::Chart& chart) const {
-    if (!chart.alternative.empty()) text(chart.alternative, 0);
-  }
+  void operator()(const report::Chart& chart) const { alternative(chart.alternative); }
+  void operator()(const report::Timeline& timeline) const { alternative(timeline.alternative); }
+  void operator()(const report::Icicle& icicle) const { alternative(icicle.alternative); }
   void operator()(const report::Facts& facts) const {
     std::size_t widest = 0;
     for (const auto& [name, value] : facts.rows) widest = std::max(widest, report::columns_of(name));
@@ -68,6 +68,9 @@ struct BlockWriter {
       if (!figure.note.empty()) line += " (" + report::strip_marks(figure.note) + ")";
       out += line + "\n";
     }
+  }
+  void alternative(const std::string& of_drawing) const {
+    if (!of_drawing.empty()) text(of_drawing, 0);
   }
 };
 

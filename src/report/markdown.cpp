@@ -127,9 +127,9 @@ struct MarkdownWriter {
     out += "\n";
   }
 
-  void operator()(const Chart& block) {
-    out += fmt::format("*{}*: {}\n\n", plain_markdown(block.title), inline_markdown(block.alternative));
-  }
+  void operator()(const Chart& block) { write_alternative(block); }
+  void operator()(const Timeline& block) { write_alternative(block); }
+  void operator()(const Icicle& block) { write_alternative(block); }
 
   void operator()(const Facts& block) {
     out += "| | |\n|---|---|\n";
@@ -150,6 +150,12 @@ struct MarkdownWriter {
       notes += fmt::format(" {} |", inline_markdown(figure.note, true));
     }
     out += heads + "\n" + rule + "\n" + values + "\n" + notes + "\n\n";
+  }
+
+  /// What stands for a drawing.
+  template <typename Drawing>
+  void write_alternative(const Drawing& block) {
+    out += fmt::format("*{}*: {}\n\n", plain_markdown(block.title), inline_markdown(block.alternative));
   }
 };
 

@@ -64,6 +64,23 @@ struct Chart {
   int height_px = 320;
 };
 
+/// Events by time, drawn by the page's own script. Elsewhere only the alternative is shown.
+struct Timeline {
+  std::string id;
+  std::string title;
+  std::string alternative;
+  std::string data;  ///< base64, as trace::page_timeline makes it; "": the alternative only
+};
+
+/// A tree of modules, each as wide as its time, drawn by the page's own script. Elsewhere only the alternative is
+/// shown.
+struct Icicle {
+  std::string id;
+  std::string title;
+  std::string alternative;
+  base::Json data;  ///< as report/profile/module_icicle.cpp makes it
+};
+
 /// Key and value pairs (environment, model).
 struct Facts {
   std::vector<std::pair<std::string, std::string>> rows;
@@ -80,7 +97,8 @@ struct KeyFigures {
   std::vector<Figure> figures;
 };
 
-using Block = std::variant<Paragraph, Callout, BulletList, CodeBlock, Table, Chart, Facts, KeyFigures>;
+using Block =
+    std::variant<Paragraph, Callout, BulletList, CodeBlock, Table, Chart, Timeline, Icicle, Facts, KeyFigures>;
 
 struct Section {
   std::string id;

@@ -131,6 +131,8 @@ std::string table_attributes(const Table& table, const std::vector<bool>& below)
 struct HtmlWriter {
   std::string out;
   base::Json charts = base::Json::object();
+  bool has_timeline = false;
+  bool has_icicle = false;
 
   void operator()(const Paragraph& block) { out += "<p>" + inline_html(block.text) + "</p>\n"; }
 
@@ -181,6 +183,16 @@ struct HtmlWriter {
         block.height_px, inline_html(block.alternative));
   }
 
+  void operator()(const Timeline& block) {
+    has_timeline = has_timeline || !block.data.empty();
+    write_drawing(block, "timeline", block.data.empty() ? "" : "application/octet-stream", escape_html(block.data));
+  }
+
+  void operator()(const Icicle& block) {
+    has_icicle = true;
+    write_drawing(block, "icicle", "application/json", script_json(block.data));
+  }
+
   void operator()(const Facts& block) {
     out += "<dl class=\"facts\">\n";
     for (const auto& [key, value] : block.rows)
@@ -197,6 +209,16 @@ struct HtmlWriter {
       out += "</div>\n";
     }
     out += "</dl>\n";
+  }
+
+  /// What a script of the page's own draws into an empty element, from data of that type; without a type nothing.
+  template <typename Drawing>
+  void write_drawing(const Drawing& block, std::string_view kind, std::string_view type, std::string_view data) {
+    out += fmt::format("<figure class=\"drawn\" id=\"{0}\"{1}>\n<figcaption>{2}</figcaption>\n", plain_html(block.id),
+                       type.empty() ? "" : fmt::format(" data-{}", kind), plain_html(block.title));
+    if (!type.empty())
+      out += fmt::format("<div class=\"drawing\"></div>\n<script type=\"{}\">{}</script>\n", type, data);
+    out += fmt::format("<p class=\"alternative\">{}</p>\n</figure>\n", inline_html(block.alternative));
   }
 
   void write_row(const Table& table, const Table::Row& row, const std::vector<bool>& below) {
@@ -221,10 +243,19 @@ struct HtmlWriter {
   }
 };
 
+/// A block for which the page needs scripts of its own.
+bool has_drawing(const Section& section) {
+  return std::any_of(section.blocks.begin(), section.blocks.end(), [](const Block& block) {
+    const auto* timeline = std::get_if<Timeline>(&block);
+    return (timeline != nullptr && !timeline->data.empty()) || std::holds_alternative<Icicle>(block);
+  });
+}
+
 }  // namespace
 
 std::string render_html(const ReportModel& report, std::string_view echarts_js) {
   HtmlWriter writer;
+  const bool draws = std::any_of(report.sections.begin(), report.sections.end(), has_drawing);
   writer.out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -232,7 +263,7 @@ std::string render_html(const ReportModel& report, std::string_view echarts_js) 
       "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"referrer\" content=\"no-referrer\">\n<title>{0}</title>\n<style>\n{1}</style>\n</head>\n<body>\n"
       "<a class=\"skip\" href=\"#content\">To the content</a>\n<div class=\"layout\">\n<header>\n<div>\n<h1>{0}</h1>\n",
-      plain_html(report.title), report_css());
+      plain_html(report.title), draws ? fmt::format("{}{}", report_css(), canvas_css()) : std::string(report_css()));
   if (!report.subtitle.empty()) writer.out += "<p class=\"subtitle\">" + plain_html(report.subtitle) + "</p>\n";
   writer.out +=
       "</div>\n<button type=\"button\" class=\"theme\" hidden>Dark</button>\n</header>\n<div class=\"columns\">\n"
@@ -248,8 +279,13 @@ std::string render_html(const ReportModel& report, std::string_view echarts_js) 
   }
   writer.out += "</main>\n</div>\n<footer>" + plain_html(report.footer) + "</footer>\n</div>\n";
   writer.out += "<script type=\"application/json\" id=\"charts\">" + script_json(writer.charts) + "</script>\n";
-  writer.out += "<script>" + script_text(echarts_js) + "</script>\n<script>\n" + script_text(report_js()) +
-                "</script>\n</body>\n</html>\n";
+  writer.out += "<script>" + script_text(echarts_js) + "</script>\n<script>\n" + script_text(report_js());
+  if (draws) writer.out += script_text(canvas_js());
+  if (writer.has_timeline)
+    for (const auto part : {timeline_data_js(), timeline_drawing_js(), timeline_view_js(), timeline_js()})
+      writer.out += script_text(part);
+  if (writer.has_icicle) writer.out += script_text(icicle_js());
+  writer.out += "</script>\n</body>\n</html>\n";
   return std::move(writer.out);
 }
 

@@ -249,6 +249,55 @@
     });
   }
 
+  // "1.2 ms", "3.4 MiB", "12 %", "1 m 05 s" as a number; NaN of what is none.
+  var units = { ns: 1e-9, 'µs': 1e-6, ms: 1e-3, m: 60, h: 3600, KiB: 1024, MiB: 1048576, GiB: 1073741824, TiB: 1099511627776,
+    k: 1e3, M: 1e6, G: 1e9, T: 1e12, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, KFLOP: 1e3, MFLOP: 1e6, GFLOP: 1e9, TFLOP: 1e12 };
+  function valueOf(text) {
+    var parts = /^([+\-−]?)(\d[\d,]*\.?\d*)\s*([^\s\d/]*)(?:\s+(\d+) ([ms])$)?/.exec(text.trim());
+    if (!parts) return NaN;
+    var value = Number(parts[2].replace(/,/g, '')) * (units[parts[3]] || 1);
+    if (parts[4]) value += Number(parts[4]) * (units[parts[5]] || 1);
+    return parts[1] && parts[1] !== '+' ? -value : value;
+  }
+
+  function sortRows(rows, column, numbers, up) {
+    var keyed = rows.map(function (row, place) {
+      var text = row.cells[column] ? row.cells[column].textContent.trim() : '';
+      var value = numbers ? valueOf(text) : text;
+      return { row: row, place: place, value: value, absent: numbers ? isNaN(value) : text === '' || text === '–' };
+    });
+    keyed.sort(function (a, b) {
+      if (a.absent || b.absent) return a.absent - b.absent || a.place - b.place;   // at the end, whichever way
+      var by = numbers ? a.value - b.value : a.value.localeCompare(b.value, undefined, { numeric: true });
+      return (up ? by : -by) || a.place - b.place;
+    });
+    return keyed.map(function (one) { return one.row; });
+  }
+
+  // A header sorts by its column, then the other way round, then as it was. Trees, whose rows are indented, stay trees.
+  function sortable(table) {
+    var body = table.tBodies[0];
+    var rows = Array.prototype.slice.call(body.rows);
+    var isTree = rows.some(function (row) { return row.cells[0].textContent.charAt(0) === '\u00a0'; });
+    if (rows.length < 3 || isTree) return;
+    var heads = Array.prototype.slice.call(table.tHead.rows[0].cells);
+    heads.forEach(function (head, column) {
+      var numbers = head.classList.contains('right');
+      var orders = numbers ? ['descending', 'ascending'] : ['ascending', 'descending'];
+      var button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = head.textContent;
+      head.textContent = '';
+      head.appendChild(button);
+      button.addEventListener('click', function () {
+        var order = orders[orders.indexOf(head.getAttribute('aria-sort')) + 1];
+        heads.forEach(function (other) { other.removeAttribute('aria-sort'); });
+        if (order) head.setAttribute('aria-sort', order);
+        (order ? sortRows(rows, column, numbers, order === 'ascending') : rows).forEach(function (row) { body.appendChild(row); });
+      });
+    });
+  }
+
   function follow() {
     if (typeof IntersectionObserver === 'undefined') return;
     var links = {};
@@ -265,5 +314,6 @@
   themes();
   mount();
   copies();
+  Array.prototype.forEach.call(document.querySelectorAll('figure.table table'), sortable);
   follow();
 })();

@@ -19,7 +19,6 @@ using schema::ProfileModule;
 using schema::ProfileRun;
 
 constexpr double kNsPerMs = 1e6;
-constexpr std::size_t kMostModuleBars = 20;
 constexpr std::size_t kMostProfilePoints = 400;
 
 double milliseconds(std::int64_t ns) { return static_cast<double>(ns) / kNsPerMs; }
@@ -120,48 +119,6 @@ std::optional<Chart> time_chart(const ProfileRun& run) {
                   {"xAxis", {{"type", "value"}, {"name", "ms"}}},
                   {"yAxis", {{"type", "category"}, {"data", std::move(labels)}, {"inverse", true}}}};
   chart.alternative = fmt::format("The GPUs are busy {:.0f} % of the time.", span > 0 ? 100 * busy / span : 0);
-  return chart;
-}
-
-std::optional<Chart> module_chart(const ProfileRun& run) {
-  auto modules = working_modules(run);
-  if (modules.size() < 2) return std::nullopt;
-  const auto all = modules.size();
-  modules.resize(std::min(all, kMostModuleBars));
-  Chart chart;
-  chart.id = "modules-chart";
-  chart.title = fmt::format("The longest {} of {} modules", modules.size(), all);
-  chart.height_px = 60 + 24 * static_cast<int>(modules.size());
-  auto labels = Json::array();
-  auto own = Json::array();
-  auto backward = Json::array();
-  const bool has_backward =
-      std::any_of(modules.begin(), modules.end(), [](const auto* row) { return row->backward_ns > 0; });
-  for (const auto* row : modules) {
-    labels.push_back(plain_text(row->name));
-    const auto time = row_ns(run, *row);
-    own.push_back({{"value", rounded(milliseconds(time - row->backward_ns))},
-                   {"tip", Json::array({row->path, chart_ns_text(time)})}});
-    backward.push_back({{"value", rounded(milliseconds(row->backward_ns))},
-                        {"tip", Json::array({row->path, "backward " + chart_ns_text(row->backward_ns)})}});
-  }
-  auto series = Json::array();
-  series.push_back({{"type", "bar"},
-                    {"stack", "time"},
-                    {"name", has_backward ? "forward" : "time"},
-                    {"role", "best"},
-                    {"data", std::move(own)}});
-  if (has_backward)
-    series.push_back({{"type", "bar"},
-                      {"stack", "time"},
-                      {"name", "backward"},
-                      {"role", "series-1"},
-                      {"data", std::move(backward)}});
-  chart.option = {{"series", std::move(series)},
-                  {"xAxis", {{"type", "value"}, {"name", "ms"}}},
-                  {"yAxis", {{"type", "category"}, {"data", std::move(labels)}, {"inverse", true}}}};
-  chart.alternative = fmt::format("{} takes most: {}.", plain_text(modules.front()->path),
-                                  chart_ns_text(row_ns(run, *modules.front())));
   return chart;
 }
 

@@ -9,9 +9,8 @@
 namespace ridgeline::report {
 
 // Charts of a profile; nullopt where it has nothing to show.
-[[nodiscard]] std::optional<Chart> time_chart(const schema::ProfileRun& run);    ///< what each GPU did, one bar each
-[[nodiscard]] std::optional<Chart> module_chart(const schema::ProfileRun& run);  ///< the longest modules
-[[nodiscard]] std::optional<Chart> steps_chart(const schema::ProfileRun& run);   ///< duration of each step
+[[nodiscard]] std::optional<Chart> time_chart(const schema::ProfileRun& run);   ///< what each GPU did, one bar each
+[[nodiscard]] std::optional<Chart> steps_chart(const schema::ProfileRun& run);  ///< duration of each step
 [[nodiscard]] std::optional<Chart> bytes_chart(const schema::ProfileRun& run);  ///< time of modules against their bytes
 [[nodiscard]] std::optional<Chart> roofline_chart(
     const schema::ProfileRun& run);  ///< nodes: FLOP/s against FLOPs a byte

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/profile/module_icicle.hpp"
 #include "report/profile/profile_charts.hpp"
 #include "report/profile/profile_tables.hpp"
 
@@ -120,9 +121,28 @@ Section advice_section(const ProfileRun& run) {
   return section;
 }
 
+Section timeline_section(const ProfileRun& run, const std::optional<std::string>& data) {
+  Section section{"timeline", "Timeline", {}};
+  if (!data) return section;
+  std::size_t kernels = 0;
+  std::size_t copies = 0;
+  for (const auto& row : run.tables.kernels) kernels += static_cast<std::size_t>(row.calls);
+  for (const auto& row : run.tables.copies) copies += static_cast<std::size_t>(row.calls);
+  std::size_t nodes = 0;
+  for (const auto& row : run.tables.nodes) nodes += static_cast<std::size_t>(row.calls);
+  std::vector<std::string> work;
+  if (kernels > 0) work.push_back(counted(kernels, "kernel"));
+  if (copies > 0) work.push_back(copies == 1 ? "1 copy or set" : fmt::format("{} copies and sets", copies));
+  if (nodes > 0) work.push_back(counted(nodes, "call") + " of nodes");
+  if (work.empty()) return section;
+  section.blocks.emplace_back(Timeline{
+      "events", "What ran when", fmt::format("{} in {}.", joined(work), duration_words(run.tables.span_ns)), *data});
+  return section;
+}
+
 Section modules_section(const ProfileRun& run) {
   Section section{"modules", "Modules", {}};
-  if (auto chart = module_chart(run)) section.blocks.emplace_back(std::move(*chart));
+  if (auto icicle = module_icicle(run)) section.blocks.emplace_back(std::move(*icicle));
   ModuleView view;
   view.least = 0.003;
   view.most = 120;
@@ -184,7 +204,7 @@ Section idle_section(const ProfileRun& run) {
   return section;
 }
 
-Section sources_section(const ProfileRun& run) {
+Section sources_section(const ProfileRun& run, bool has_events) {
   Section section{"sources", "What was read", {}};
   Facts facts;
   for (const auto& source : run.sources)
@@ -197,19 +217,21 @@ Section sources_section(const ProfileRun& run) {
     if (label == "run" || label == "reach") lines.items.push_back(sentence(plain_text(label + ": " + text)));
   for (const auto& note : run.notes) lines.items.push_back(sentence(plain_text(note)));
   for (const auto& line : run.tables.missing) lines.items.push_back(sentence("The trace has " + plain_text(line)));
+  if (!has_events) lines.items.emplace_back("The timeline is left out: the events are not kept.");
   if (!lines.items.empty()) section.blocks.emplace_back(std::move(lines));
   return section;
 }
 
 }  // namespace
 
-ReportModel build_profile_report(const ProfileRun& recorded) {
+ReportModel build_profile_report(const ProfileRun& recorded, const std::optional<std::string>& timeline) {
   const auto run = per_run(recorded);
   ReportModel model;
   model.title = "Profile of " + subject_of(run);
   model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
-  for (auto section : {where_section(run), advice_section(run), modules_section(run), kernels_section(run),
-                       nodes_section(run), steps_section(run), idle_section(run), sources_section(run)})
+  for (auto section : {where_section(run), advice_section(run), timeline_section(run, timeline), modules_section(run),
+                       kernels_section(run), nodes_section(run), steps_section(run), idle_section(run),
+                       sources_section(run, timeline.has_value())})
     if (!section.blocks.empty()) model.sections.push_back(std::move(section));
   model.footer = "ridgeline " + run.command_line;
   return model;

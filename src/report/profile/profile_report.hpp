@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,8 +12,11 @@
 
 namespace ridgeline::report {
 
-/// Markdown or HTML by the renderers: where the time went, findings, modules, kernels or nodes, steps, idle time.
-[[nodiscard]] ReportModel build_profile_report(const schema::ProfileRun& run);
+/// Markdown or HTML by the renderers: where the time went, findings, the timeline, modules, kernels or nodes, steps,
+/// idle time. `timeline`: what trace::page_timeline makes of the events, "" where no page is made; nullopt: the events
+/// are not there, and the report says so.
+[[nodiscard]] ReportModel build_profile_report(const schema::ProfileRun& run,
+                                               const std::optional<std::string>& timeline = std::nullopt);
 
 /// Raised when a field is renamed, removed or changes its meaning.
 inline constexpr int kProfileJsonVersion = 1;

@@ -88,4 +88,22 @@ std::vector<Slice> add_what_nests(const SliceTimes& times, std::vector<Slice> sl
   return others;
 }
 
+std::vector<SliceLane> split_into_rows(const SliceTimes& times, std::vector<Slice> slices, std::size_t most) {
+  sort_slices(times, slices);
+  std::vector<SliceLane> rows;
+  std::vector<std::int64_t> ends;
+  for (const auto slice : slices) {
+    std::size_t at = 0;
+    while (at < rows.size() && ends[at] > times.start(slice)) ++at;
+    if (at == most) continue;
+    if (at == rows.size()) {
+      rows.emplace_back();
+      ends.push_back(0);
+    }
+    rows[at].push_back(slice);
+    ends[at] = times.end(slice);
+  }
+  return rows;
+}
+
 }  // namespace ridgeline::trace

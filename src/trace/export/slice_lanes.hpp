@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "trace/export/slice.hpp"
@@ -17,5 +18,11 @@ using SliceLane = std::vector<Slice>;
 
 /// Adds to a lane those of `slices` that fit between what it has, which stays. Returns the others.
 [[nodiscard]] std::vector<Slice> add_what_nests(const SliceTimes& times, std::vector<Slice> slices, SliceLane& lane);
+
+/// Each slice goes to the first row that is free when it begins: of those on one row no two overlap, and what encloses
+/// stands on a row before what it encloses. Left out is what would need more than `most` rows. Linear in the slices
+/// times the rows.
+[[nodiscard]] std::vector<SliceLane> split_into_rows(const SliceTimes& times, std::vector<Slice> slices,
+                                                     std::size_t most);
 
 }  // namespace ridgeline::trace

@@ -69,5 +69,18 @@ TEST_F(SliceLanesTest, an_end_that_does_not_fit_is_the_last_moment) {
   EXPECT_EQ(SliceTimes(trace_).end({0, Table::ranges}), kLast);
 }
 
+TEST_F(SliceLanesTest, on_a_row_nothing_overlaps) {
+  const auto crossing = range(50, 150);
+  const auto outer = range(0, 100);
+  const auto inner = range(10, 50);
+  const auto innermost = range(20, 30);
+  const auto after = range(100, 160);
+  const std::vector<Slice> slices{innermost, crossing, outer, inner, after};
+  EXPECT_EQ(split_into_rows(SliceTimes(trace_), slices, 10),
+            (std::vector<SliceLane>{{outer, after}, {inner, crossing}, {innermost}}));
+  EXPECT_EQ(split_into_rows(SliceTimes(trace_), slices, 2),
+            (std::vector<SliceLane>{{outer, after}, {inner, crossing}}));
+}
+
 }  // namespace
 }  // namespace ridgeline::trace
