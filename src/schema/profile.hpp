@@ -157,7 +157,7 @@ RL_DECLARE_JSON(ProfileStep)
 struct ProfileCost {
   double plain_ns = 0;   ///< without the profiler
   double traced_ns = 0;  ///< with it
-  double nodes_ns = 0;   ///< of that its nodes
+  double nodes_ns = 0;   ///< of that its nodes, each until the next begins, and what the profiler takes for them
   double events = 0;     ///< nodes
   double event_ns = 0;   ///< what the profiler takes for one, measured with a model whose nodes do nothing; 0: unknown
   [[nodiscard]] double own_ns() const noexcept { return events * event_ns; }

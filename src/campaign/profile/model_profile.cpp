@@ -115,8 +115,8 @@ schema::ProfileCost cost_of(const std::vector<schema::ProfiledModel>& runs, cons
   cost.event_ns = median_of(events);
   std::vector<double> work;
   for (const auto& step : tables.steps) work.push_back(static_cast<double>(step.work_ns));
-  cost.nodes_ns = median_of(work);
   cost.events = tables.steps.empty() ? 0 : static_cast<double>(nodes) / static_cast<double>(tables.steps.size());
+  cost.nodes_ns = median_of(work) + cost.own_ns();  // which was taken off
   return cost;
 }
 
@@ -151,7 +151,7 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
     if (error) return base::fail(ErrorCode::io, "{}: {}", folder.string(), error.message());
     RL_TRY_ASSIGN(auto profiled, execute::profile_model(executor, spec, request.plan, folder.string()));
     RL_TRY_ASSIGN(const auto all, trace::import_onnxruntime(profiled.file));
-    auto counted = counted_runs(all, profiled.warmups, profiled.paths);
+    auto counted = counted_runs(all, profiled.warmups, profiled.paths, profiled.event_ns);
     const trace::AnalysedTrace analysed(counted);
     tables.push_back(trace::tables_of(analysed));
     if (repeat == 0) {

@@ -2,7 +2,10 @@
 #include "campaign/profile/run_cut.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "schema/execution_provider.hpp"
@@ -21,10 +24,39 @@ std::string operation_of(std::string_view operation, std::string_view provider) 
   return is_part ? "compiled by " + row->title : std::string(operation);
 }
 
+/// Ends of the runs by their starts.
+std::map<std::int64_t, std::int64_t> run_ends(const trace::Trace& trace) {
+  std::map<std::int64_t, std::int64_t> ends;
+  for (std::size_t i = 0; i < trace.ranges.size(); ++i)
+    if (trace.strings.text(trace.ranges.name[i]) == trace::kModelRun)
+      ends[trace.ranges.start_ns[i]] = trace.ranges.start_ns[i] + trace.ranges.duration_ns[i];
+  return ends;
+}
+
+void stretch_nodes(trace::Trace& trace, double event_ns) {
+  auto& nodes = trace.nodes;
+  std::vector<std::size_t> order(nodes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return nodes.start_ns[a] < nodes.start_ns[b]; });
+  const auto ends = run_ends(trace);
+  std::vector<std::int64_t> stretched(nodes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto start = nodes.start_ns[order[i]];
+    const auto own_end = start + nodes.duration_ns[order[i]];
+    const auto run = ends.upper_bound(start);
+    if (run == ends.begin()) return;  // a node outside of all runs
+    const auto run_end = std::prev(run)->second;
+    const auto next = i + 1 < order.size() ? nodes.start_ns[order[i + 1]] : run_end;
+    if (own_end > next && next < run_end) return;  // beside another
+    stretched[order[i]] = std::max<std::int64_t>(0, std::llround(static_cast<double>(std::min(next, run_end) - start) - event_ns));
+  }
+  nodes.duration_ns = std::move(stretched);
+}
+
 }  // namespace
 
-trace::Trace counted_runs(const trace::Trace& all, std::int64_t first,
-                          const std::map<std::string, std::string>& paths) {
+trace::Trace counted_runs(const trace::Trace& all, std::int64_t first, const std::map<std::string, std::string>& paths,
+                          double event_ns) {
   std::vector<std::int64_t> begins;
   for (std::size_t i = 0; i < all.ranges.size(); ++i)
     if (all.strings.text(all.ranges.name[i]) == trace::kModelRun) begins.push_back(all.ranges.start_ns[i]);
@@ -57,6 +89,7 @@ trace::Trace counted_runs(const trace::Trace& all, std::int64_t first,
     out.nodes.output_bytes.push_back(nodes.output_bytes[i]);
     out.nodes.flops.push_back(nodes.flops[i]);
   }
+  if (event_ns > 0) stretch_nodes(out, event_ns);
   return out;
 }
 

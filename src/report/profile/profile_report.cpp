@@ -263,15 +263,15 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRu
   }
   if (run.cost) {
     const auto& cost = *run.cost;
-    out.emplace_back(
-        "run",
-        fmt::format("{} of {}, {} with the profiler; its nodes take {} ({:.0f} %){}",
-                    base::format_duration(cost.plain_ns), run.provider, base::format_duration(cost.traced_ns),
-                    base::format_duration(cost.nodes_ns), cost.traced_ns > 0 ? 100 * cost.nodes_ns / cost.traced_ns : 0,
-                    cost.event_ns > 0 ? fmt::format("; the profiler about {} ({:.0f} nodes x {})",
-                                                    base::format_duration(cost.own_ns()), cost.events,
-                                                    base::format_duration(cost.event_ns))
-                                      : ""));
+    auto text = fmt::format("{} on {}, {} with the profiler", base::format_duration(cost.plain_ns), run.provider,
+                            base::format_duration(cost.traced_ns));
+    if (cost.traced_ns > 0)
+      text += fmt::format("; its nodes take {} of that ({:.0f} %)", base::format_duration(cost.nodes_ns),
+                          100 * cost.nodes_ns / cost.traced_ns);
+    if (cost.event_ns > 0)
+      text += fmt::format(", less about {} of the profiler's own ({:.0f} nodes x {})",
+                          base::format_duration(cost.own_ns()), cost.events, base::format_duration(cost.event_ns));
+    out.emplace_back("run", std::move(text));
   }
   if (run.roof.bytes_per_s > 0)
     out.emplace_back("reach", fmt::format("memory {:.3g} GB/s, matrix product {:.3g} GFLOP/s, both measured beside it",

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "host/memory_speed.hpp"
+#include "host/this_process.hpp"
 #include "workload/onnx/free_dimensions.hpp"
 #include "workload/onnx/model_file.hpp"
 #include "workload/onnx/node_sources.hpp"
@@ -27,6 +28,9 @@ constexpr std::int64_t kIdleNodes = 200;
 constexpr int kIdleTurns = 60;
 constexpr std::int64_t kProductSize = 1024;  // 2.1 GFLOP: milliseconds, and more than any cache holds of both factors
 constexpr double kProductTimeS = 0.4;
+constexpr auto kSettle = std::chrono::milliseconds(60);
+constexpr auto kBlock = std::chrono::milliseconds(30);
+constexpr std::int64_t kLeastOfBlock = 3;
 constexpr std::int64_t kMostEvents = 600'000;  // the profiler keeps 1,000,000, and has up to one beside each node's
 
 double ns_of(base::Nanoseconds duration) { return static_cast<double>(duration.count()); }
@@ -120,9 +124,28 @@ Result<double> product_speed(const OrtEnvironment& environment, const schema::Tr
   return least > 0 ? 2 * size * size * size / least * 1e9 : 0;
 }
 
-/// Both sessions warm, then call by call, who is first changing from turn to turn.
-Result<void> run_in_turns(ProfiledSession& plain, ProfiledSession& traced, const schema::ProfilePlan& plan,
-                          std::int64_t most_runs, schema::ProfiledModel& out) {
+/// Threads of a session spin for a while after a call, and would take a CPU from the other session.
+void settle() {
+  const auto begin = base::system_clock().now();
+  while (host::another_thread_runs() && base::system_clock().now() - begin < kSettle)
+    base::system_clock().sleep_for(std::chrono::milliseconds(1));
+}
+
+/// Calls until they fill a block.
+Result<void> run_block(ProfiledSession& session, std::int64_t most_runs, std::vector<double>& out) {
+  settle();
+  double spent_ns = 0;
+  for (std::int64_t run = 0; run < most_runs && (run < kLeastOfBlock || spent_ns < ns_of(kBlock)); ++run) {
+    RL_TRY_ASSIGN(const auto took, session.run());
+    out.push_back(took);
+    spent_ns += took;
+  }
+  return {};
+}
+
+/// Both sessions warm, then blocks of calls, A B B A, so that a drift of the machine's speed is in both alike.
+Result<void> run_interleaved(ProfiledSession& plain, ProfiledSession& traced, const schema::ProfilePlan& plan,
+                             std::int64_t most_runs, schema::ProfiledModel& out) {
   const auto begin = base::system_clock().now();
   const auto elapsed = [&] { return base::to_seconds(base::system_clock().now() - begin); };
   do {
@@ -131,15 +154,11 @@ Result<void> run_in_turns(ProfiledSession& plain, ProfiledSession& traced, const
     ++out.warmups;
   } while (elapsed() < plan.warmup_s && out.warmups < most_runs / 4);
   const auto warm = elapsed();
-  for (std::int64_t run = 0; run < most_runs; ++run) {
-    if (run >= plan.least_runs && elapsed() - warm >= plan.time_s) break;
-    double first = 0;
-    double second = 0;
-    RL_TRY_ASSIGN(first, run % 2 == 0 ? plain.run() : traced.run());
-    RL_TRY_ASSIGN(second, run % 2 == 0 ? traced.run() : plain.run());
-    out.plain_ns.push_back(run % 2 == 0 ? first : second);
-    out.traced_ns.push_back(run % 2 == 0 ? second : first);
-  }
+  const auto count = [&] { return static_cast<std::int64_t>(out.traced_ns.size()); };
+  while (count() < most_runs && (count() < plan.least_runs || elapsed() - warm < plan.time_s))
+    for (const bool is_traced : {false, true, true, false})
+      RL_TRY(run_block(is_traced ? traced : plain, std::max<std::int64_t>(1, most_runs - count()),
+                       is_traced ? out.traced_ns : out.plain_ns));
   return {};
 }
 
@@ -178,7 +197,7 @@ Result<schema::ProfiledModel> profile_onnx_model(const schema::TrialSpec& spec, 
   std::int64_t nodes = 1;
   if (has_nodes) out.paths = read_sources(spec.workload.location, traced_extras.optimized_model, nodes);
   const auto most = std::clamp<std::int64_t>(kMostEvents / std::max<std::int64_t>(1, nodes), 1, plan.most_runs);
-  RL_TRY(run_in_turns(*plain, *traced, plan, most, out));
+  RL_TRY(run_interleaved(*plain, *traced, plan, most, out));
   RL_TRY_ASSIGN(out.file, traced->end_profile());
   auto probed = spec;
   if (!provider.on_cpu()) return out;

@@ -59,6 +59,9 @@ class Sources {
         aliases_[node.input(0)] = node.output(0);
       if (node.op_type() == "ReorderInput" && node.input_size() > 0 && node.output_size() > 0)
         aliases_[node.output(0)] = node.input(0);
+      // "TENSOR_nchwc" makes that tensor in another layout.
+      if (const auto stem = stem_of(node.name()); node.output_size() > 0 && producers_.count(stem) != 0)
+        aliases_.emplace(node.output(0), stem);
     }
   }
 
@@ -104,12 +107,16 @@ class Sources {
     if (sources.size() == 1) return sources.front();
     if (names_.count(node.name()) != 0) return node.name();
     // "/conv1/Conv_nchwc", or "TENSOR_nchwc" of a node without a name: the runtime's own suffix.
-    const auto end = node.name().rfind('_');
-    if (end == std::string::npos) return {};
-    const auto stem = node.name().substr(0, end);
+    const auto stem = stem_of(node.name());
     if (names_.count(stem) != 0) return stem;
     const auto producer = producers_.find(stem);
     return producer == producers_.end() ? std::string() : producer->second->name();
+  }
+
+  /// Without the last "_" and what follows it; "" where there is none.
+  [[nodiscard]] static std::string stem_of(const std::string& name) {
+    const auto end = name.rfind('_');
+    return end == std::string::npos ? std::string() : name.substr(0, end);
   }
 
   [[nodiscard]] static bool changes_layout(const onnx::NodeProto& node) {

@@ -48,6 +48,13 @@ TEST(NodeSources, layouts_are_seen_through) {
   EXPECT_EQ(found.count("ReorderInput_token_1"), 0U) << "nothing feeds it";
 }
 
+TEST(NodeSources, an_activation_in_another_layout_is_fused_with_its_convolution) {
+  onnx::GraphProto optimized;
+  add(optimized, "Conv", "c_nchwc", {"x", "w2"}, "reorder_token_7");
+  add(optimized, "Gemm", "/fc/Gemm", {"c", "v"}, "y");
+  EXPECT_EQ(node_sources(block(), optimized).at("c_nchwc"), "/layer1/conv1.Conv + bn1.BatchNormalization + relu.Relu");
+}
+
 TEST(NodeSources, a_suffix_of_the_runtime_is_no_other_node) {
   onnx::GraphProto optimized;
   add(optimized, "Conv", "/layer1/conv1/Conv_nchwc", {"q", "w2"}, "r");
