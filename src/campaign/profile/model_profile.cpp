@@ -151,7 +151,7 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
     if (error) return base::fail(ErrorCode::io, "{}: {}", folder.string(), error.message());
     RL_TRY_ASSIGN(auto profiled, execute::profile_model(executor, spec, request.plan, folder.string()));
     RL_TRY_ASSIGN(const auto all, trace::import_onnxruntime(profiled.file));
-    auto counted = counted_runs(all, profiled.warmups, profiled.paths, profiled.event_ns);
+    auto counted = counted_runs(all, profiled);
     const trace::AnalysedTrace analysed(counted);
     tables.push_back(trace::tables_of(analysed));
     if (repeat == 0) {

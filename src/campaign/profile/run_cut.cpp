@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -48,21 +49,22 @@ void stretch_nodes(trace::Trace& trace, double event_ns) {
     const auto run_end = std::prev(run)->second;
     const auto next = i + 1 < order.size() ? nodes.start_ns[order[i + 1]] : run_end;
     if (own_end > next && next < run_end) return;  // beside another
-    stretched[order[i]] = std::max<std::int64_t>(0, std::llround(static_cast<double>(std::min(next, run_end) - start) - event_ns));
+    stretched[order[i]] =
+        std::max<std::int64_t>(0, std::llround(static_cast<double>(std::min(next, run_end) - start) - event_ns));
   }
   nodes.duration_ns = std::move(stretched);
 }
 
 }  // namespace
 
-trace::Trace counted_runs(const trace::Trace& all, std::int64_t first, const std::map<std::string, std::string>& paths,
-                          double event_ns) {
+trace::Trace counted_runs(const trace::Trace& all, const schema::ProfiledModel& model) {
   std::vector<std::int64_t> begins;
   for (std::size_t i = 0; i < all.ranges.size(); ++i)
     if (all.strings.text(all.ranges.name[i]) == trace::kModelRun) begins.push_back(all.ranges.start_ns[i]);
   std::sort(begins.begin(), begins.end());
-  const auto from = first < static_cast<std::int64_t>(begins.size()) ? begins[static_cast<std::size_t>(first)]
-                                                                     : std::numeric_limits<std::int64_t>::max();
+  const auto from = model.warmups < static_cast<std::int64_t>(begins.size())
+                        ? begins[static_cast<std::size_t>(model.warmups)]
+                        : std::numeric_limits<std::int64_t>::max();
   trace::Trace out;
   out.notes = all.notes;
   const auto& ranges = all.ranges;
@@ -78,8 +80,9 @@ trace::Trace counted_runs(const trace::Trace& all, std::int64_t first, const std
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes.start_ns[i] < from) continue;
     const auto name = std::string(all.strings.text(nodes.name[i]));
-    const auto path = paths.find(name);
-    out.nodes.add(nodes.start_ns[i], nodes.duration_ns[i], out.strings.id(path == paths.end() ? name : path->second),
+    const auto path = model.paths.find(name);
+    out.nodes.add(nodes.start_ns[i], nodes.duration_ns[i],
+                  out.strings.id(path == model.paths.end() ? name : path->second),
                   out.thread_lane(all.thread_lanes[nodes.lane[i]]), 0);
     const auto provider = all.strings.text(nodes.provider[i]);
     out.nodes.operation.push_back(out.strings.id(operation_of(all.strings.text(nodes.operation[i]), provider)));
@@ -87,9 +90,11 @@ trace::Trace counted_runs(const trace::Trace& all, std::int64_t first, const std
     out.nodes.activation_bytes.push_back(nodes.activation_bytes[i]);
     out.nodes.parameter_bytes.push_back(nodes.parameter_bytes[i]);
     out.nodes.output_bytes.push_back(nodes.output_bytes[i]);
-    out.nodes.flops.push_back(nodes.flops[i]);
+    const auto flops = model.flops.find(name);
+    out.nodes.flops.push_back(nodes.flops[i] < 0 && flops != model.flops.end() ? std::llround(flops->second)
+                                                                               : nodes.flops[i]);
   }
-  if (event_ns > 0) stretch_nodes(out, event_ns);
+  if (model.event_ns > 0) stretch_nodes(out, model.event_ns);
   return out;
 }
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -64,6 +67,55 @@ FittedLine least_squares(const std::vector<std::pair<double, double>>& points) {
   for (const auto& [px, py] : points) xx += (px - x) * (px - x), xy += (px - x) * (py - y);
   const auto slope = xx > 0 ? xy / xx : 0;
   return {y - slope * x, slope};
+}
+
+constexpr std::string_view kOtherKinds = "others";
+constexpr std::size_t kMostKinds = 4;
+constexpr double kLeastIntensity = 0.01;  // FLOPs a byte: below it a node only moves data
+
+/// Modules, or nodes, of one kind by the bytes that they move (MB) and their time (ms).
+struct KindPoints {
+  std::string name;
+  double total_ms = 0;
+  std::vector<std::pair<double, double>> points;
+  Json data = Json::array();
+};
+
+/// The kinds with most time first, the rest as one.
+std::vector<KindPoints> bytes_by_kind(const ProfileRun& run) {
+  std::map<std::string, KindPoints> by_name;
+  const auto add = [&](const std::string& kind, const std::string& name, std::int64_t bytes, std::int64_t ns) {
+    if (bytes <= 0 || ns <= 0) return;
+    auto& into = by_name[kind];
+    into.name = kind;
+    into.total_ms += milliseconds(ns);
+    if (into.points.size() >= kMostProfilePoints) return;
+    into.points.emplace_back(static_cast<double>(bytes) / 1e6, milliseconds(ns));
+    into.data.push_back(profile_point(into.points.back().first, into.points.back().second,
+                                      {name, base::format_bytes(static_cast<double>(bytes)), chart_ns_text(ns)}));
+  };
+  if (run.tables.devices.empty()) {
+    for (const auto& node : run.tables.nodes) add(node.operation, node.name, node.bytes, node.total_ns);
+  } else {
+    for (const auto* row : working_modules(run)) {
+      auto kind = schema::module_class(row->name);
+      while (!kind.empty() && std::string_view("#._- ").find(kind.back()) != std::string_view::npos) kind.pop_back();
+      add(kind, row->path, row->bytes, row_ns(run, *row));
+    }
+  }
+  std::vector<KindPoints> kinds;
+  for (auto& [name, kind] : by_name) kinds.push_back(std::move(kind));
+  std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.total_ms > b.total_ms; });
+  if (kinds.size() <= kMostKinds) return kinds;
+  KindPoints rest;
+  rest.name = kOtherKinds;
+  for (std::size_t i = kMostKinds; i < kinds.size(); ++i) {
+    rest.points.insert(rest.points.end(), kinds[i].points.begin(), kinds[i].points.end());
+    for (auto& one : kinds[i].data) rest.data.push_back(std::move(one));
+  }
+  kinds.resize(kMostKinds);
+  kinds.push_back(std::move(rest));
+  return kinds;
 }
 
 }  // namespace
@@ -155,45 +207,47 @@ std::optional<Chart> steps_chart(const ProfileRun& run) {
 }
 
 std::optional<Chart> bytes_chart(const ProfileRun& run) {
-  std::vector<std::pair<double, double>> points;
-  auto data = Json::array();
-  for (const auto* row : working_modules(run)) {
-    if (row->bytes <= 0 || data.size() >= kMostProfilePoints) continue;
-    const auto bytes = static_cast<double>(row->bytes) / 1e6;
-    const auto time = milliseconds(row_ns(run, *row));
-    points.emplace_back(bytes, time);
-    data.push_back(profile_point(
-        bytes, time,
-        {row->path, base::format_bytes(static_cast<double>(row->bytes)), chart_ns_text(row_ns(run, *row))}));
-  }
-  if (points.size() < 3) return std::nullopt;
-  const auto line = least_squares(points);
-  const auto most = std::max_element(points.begin(), points.end())->first;
+  auto kinds = bytes_by_kind(run);
+  std::size_t count = 0;
+  for (const auto& kind : kinds) count += kind.points.size();
+  if (count < 3) return std::nullopt;
   Chart chart;
   chart.id = "bytes-chart";
-  chart.title = "Time of modules against the bytes that they move";
-  auto fit = Json::array({Json::array({0, rounded(line.intercept)}),
-                          Json::array({rounded(most), rounded(line.intercept + line.slope * most)})});
+  chart.title = "Time against bytes, by kind of module";
   auto series = Json::array();
-  series.push_back(
-      {{"type", "line"}, {"name", "fit"}, {"role", "other"}, {"symbol", "none"}, {"data", std::move(fit)}});
-  series.push_back(
-      {{"type", "scatter"}, {"name", "modules"}, {"role", "best"}, {"small", true}, {"data", std::move(data)}});
+  std::size_t number = 0;
+  for (auto& kind : kinds) {
+    const auto role = kind.name == kOtherKinds ? std::string("other") : fmt::format("series-{}", ++number);
+    series.push_back(
+        {{"type", "scatter"}, {"name", kind.name}, {"role", role}, {"small", true}, {"data", std::move(kind.data)}});
+    if (kind.points.size() < 3 || kind.name == kOtherKinds) continue;
+    const auto line = least_squares(kind.points);
+    const auto most = std::max_element(kind.points.begin(), kind.points.end())->first;
+    if (line.slope <= 0) continue;
+    auto fit = Json::array({Json::array({0, rounded(line.intercept)}),
+                            Json::array({rounded(most), rounded(line.intercept + line.slope * most)})});
+    series.push_back(
+        {{"type", "line"}, {"name", kind.name}, {"role", role}, {"symbol", "none"}, {"data", std::move(fit)}});
+    // Megabytes a millisecond are gigabytes a second.
+    chart.alternative += fmt::format(
+        "{}{}: {:.3g} GB/s and {} apart from bytes", chart.alternative.empty() ? "By the fits " : "; ",
+        plain_text(kind.name), 1 / line.slope, chart_ns_text(std::llround(std::max(0.0, line.intercept) * kNsPerMs)));
+  }
+  chart.alternative = chart.alternative.empty() ? "Time does not grow with bytes." : chart.alternative + ".";
   chart.option = {{"series", std::move(series)}, {"xAxis", value_axis("MB", 0)}, {"yAxis", value_axis("ms", 2)}};
-  // Megabytes a millisecond are gigabytes a second.
-  chart.alternative = line.slope > 0
-                          ? fmt::format("The fit: {:.3g} GB/s beside {:.3g} ms.", 1 / line.slope, line.intercept)
-                          : "Time does not grow with bytes.";
   return chart;
 }
 
 std::optional<Chart> roofline_chart(const ProfileRun& run) {
   auto data = Json::array();
   const schema::ProfileNode* best = nullptr;
+  double most_intensity = 0;
   for (const auto& node : run.tables.nodes) {
     if (node.flops <= 0 || node.bytes <= 0 || node.total_ns <= 0 || data.size() >= kMostProfilePoints) continue;
     const auto intensity = static_cast<double>(node.flops) / static_cast<double>(node.bytes);
     const auto rate = static_cast<double>(node.flops) / static_cast<double>(node.total_ns);
+    if (intensity < kLeastIntensity) continue;
+    most_intensity = std::max(most_intensity, intensity);
     data.push_back(
         profile_point(intensity, rate,
                       {node.name, node.operation, fmt::format("{:.3g} GFLOP/s, {:.3g} FLOP/byte", rate, intensity),
@@ -205,6 +259,19 @@ std::optional<Chart> roofline_chart(const ProfileRun& run) {
   chart.id = "roofline";
   chart.title = "FLOPs a second against FLOPs a byte";
   auto series = Json::array();
+  if (run.roof.bytes_per_s > 0 && run.roof.flops_per_s > 0) {
+    const auto knee = run.roof.flops_per_s / run.roof.bytes_per_s;
+    const auto at = [&](double intensity) {
+      return Json::array(
+          {rounded(intensity), rounded(std::min(run.roof.flops_per_s, intensity * run.roof.bytes_per_s) / 1e9)});
+    };
+    auto roof = Json::array({at(kLeastIntensity), at(knee), at(std::max(2 * knee, most_intensity))});
+    series.push_back({{"type", "line"},
+                      {"name", "measured reach"},
+                      {"role", "other"},
+                      {"symbol", "none"},
+                      {"data", std::move(roof)}});
+  }
   series.push_back(
       {{"type", "scatter"}, {"name", "nodes"}, {"role", "best"}, {"small", true}, {"data", std::move(data)}});
   chart.option = {{"series", std::move(series)}, {"xAxis", log_axis("FLOP/byte")}, {"yAxis", log_axis("GFLOP/s")}};

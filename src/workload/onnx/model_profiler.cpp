@@ -10,7 +10,9 @@
 #include "base/file.hpp"
 #include "host/memory_speed.hpp"
 #include "host/this_process.hpp"
+#include "workload/onnx/flop_count.hpp"
 #include "workload/onnx/free_dimensions.hpp"
+#include "workload/onnx/graph_shapes.hpp"
 #include "workload/onnx/model_file.hpp"
 #include "workload/onnx/node_sources.hpp"
 #include "workload/onnx/ort_caller.hpp"
@@ -162,17 +164,22 @@ Result<void> run_interleaved(ProfiledSession& plain, ProfiledSession& traced, co
   return {};
 }
 
-std::map<std::string, std::string> read_sources(const std::string& model, const std::string& optimized,
-                                                std::int64_t& nodes) {
-  const auto from = load_model_file(model);
-  const auto to = load_model_file(optimized);
-  if (!from || !to) return {};
-  nodes = to->model.graph().node_size();
+/// What the runtime's graph tells of its nodes; their number.
+std::int64_t read_graph(const schema::WorkloadRef& workload, const std::string& optimized, schema::ProfiledModel& out) {
+  const auto from = load_model_file(workload.location);
+  auto to = load_model_file(optimized);
+  if (!from || !to) return 1;
   try {
-    return node_sources(from->model.graph(), to->model.graph());
-  } catch (const std::exception&) {  // protobuf throws
-    return {};
+    out.paths = node_sources(from->model.graph(), to->model.graph());
+    if (workload.shapes.size() == 1)  // of a mix the calls differ
+      infer_shapes(from->model, workload.shapes.front(), [&](const TypedNode& node) {
+        if (const auto count = count_flops(node);
+            count.knowledge == FlopKnowledge::counted && !node.node.name().empty())
+          out.flops[node.node.name()] = count.flops;
+      });
+  } catch (const std::exception&) {  // protobuf and libonnx throw
   }
+  return to->model.graph().node_size();
 }
 
 }  // namespace
@@ -194,8 +201,7 @@ Result<schema::ProfiledModel> profile_onnx_model(const schema::TrialSpec& spec, 
   schema::ProfiledModel out;
   RL_TRY_ASSIGN(const auto plain, ProfiledSession::make(*environment, spec, plain_extras));
   RL_TRY_ASSIGN(const auto traced, ProfiledSession::make(*environment, spec, traced_extras));
-  std::int64_t nodes = 1;
-  if (has_nodes) out.paths = read_sources(spec.workload.location, traced_extras.optimized_model, nodes);
+  const auto nodes = has_nodes ? read_graph(spec.workload, traced_extras.optimized_model, out) : 1;
   const auto most = std::clamp<std::int64_t>(kMostEvents / std::max<std::int64_t>(1, nodes), 1, plan.most_runs);
   RL_TRY(run_interleaved(*plain, *traced, plan, most, out));
   RL_TRY_ASSIGN(out.file, traced->end_profile());
