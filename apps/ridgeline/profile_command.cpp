@@ -36,7 +36,7 @@ base::Result<int> import_files(const ImportFlags& flags, const Context& context)
   schema::ProfileRequest request;
   request.arguments = {context.arguments.begin() + 1, context.arguments.end()};
   request.files = flags.files;
-  RL_TRY_ASSIGN(const auto made, campaign::import_profile(request, store));
+  RL_TRY_ASSIGN(const auto made, campaign::import_profile(request, flags.trace_folder(context), store));
   RL_TRY(write_profile(made.run, made.trace, flags));
   return kOk;
 }
@@ -59,6 +59,7 @@ base::Result<int> profile_model(const ModelFlags& flags, const Context& context)
   request.plan.time_s = flags.time_s;
   request.plan.warmup_s = std::min(request.plan.warmup_s, flags.time_s / 2);
   request.repeats = flags.repeats;
+  request.trace_folder = flags.trace_folder(context);
   const auto executor =
       make_executor(execute::Isolation::pooled, groups.empty() ? execute::GpuGroup() : groups.front(), {});
   const auto terminal = inspect_terminal(stderr);
@@ -78,6 +79,7 @@ void add_import(CLI::App& profile, Context& context) {
       "  ridgeline profile import run.sqlite                     (Nsight Systems)\n"
       "  ridgeline profile import run.sqlite kernels.csv         (and Nsight Compute of the same program, joined)\n"
       "  ridgeline profile import onnxruntime_profile.json       (ONNX Runtime)\n"
+      "  ridgeline profile import traces/RUN.rltrace             (kept by an earlier profile)\n"
       "\nTo record:\n"
       "  with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True,\n"
       "                              record_shapes=True, schedule=torch.profiler.schedule(wait=2, warmup=2, active=5)) "

@@ -18,6 +18,10 @@ report::ModuleView ProfileFlags::view() const {
   return view;
 }
 
+std::string ProfileFlags::trace_folder(const Context& context) const {
+  return no_keep_trace ? "" : (context.database_path().parent_path() / "traces").string();
+}
+
 void add_profile_flags(CLI::App& command, Context& context, ProfileFlags& flags) {
   command.option_defaults()->group("What is shown");
   command
@@ -33,6 +37,8 @@ void add_profile_flags(CLI::App& command, Context& context, ProfileFlags& flags)
   command.add_option("--perfetto", flags.perfetto, "The timeline for ui.perfetto.dev")->type_name("FILE");
   command.add_option("--chrome", flags.chrome, "The timeline as Chrome's JSON; packed where the name ends in .gz")
       ->type_name("FILE");
+  command.add_flag("--no-keep-trace", flags.no_keep_trace,
+                   "Do not keep the events as traces/RUN.rltrace beside the results file");
   command.add_flag("--json", flags.json, "The run as JSON on standard output");
   add_database_option(command, context);
   command.add_flag("-q,--quiet", flags.quiet, "Errors only");

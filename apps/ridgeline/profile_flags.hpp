@@ -20,10 +20,13 @@ struct ProfileFlags {
   std::string csv;       ///< folder
   std::string perfetto;  ///< file
   std::string chrome;    ///< file
+  bool no_keep_trace = false;
   bool json = false;
   bool quiet = false;
 
   [[nodiscard]] report::ModuleView view() const;
+  /// Beside the results file; "" where events are not to be kept.
+  [[nodiscard]] std::string trace_folder(const Context& context) const;
   [[nodiscard]] bool talks() const noexcept { return !json && !quiet; }
 };
 

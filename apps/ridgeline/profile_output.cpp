@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "report/profile/profile_csv.hpp"
 #include "report/profile/profile_report.hpp"
 #include "report/renderers.hpp"
@@ -113,6 +114,12 @@ Result<void> write_profile(const schema::ProfileRun& run, const trace::Trace& tr
   if (!flags.chrome.empty()) {
     RL_TRY(trace::write_chrome_json(trace, flags.chrome));
     say(flags, "timeline", flags.chrome);
+  }
+  if (flags.talks() && !run.trace_file.empty()) {
+    std::error_code ignored;
+    const auto bytes = std::filesystem::file_size(run.trace_file, ignored);
+    fmt::print("{:<{}}{} ({})\n", "trace", kProfileLabel, run.trace_file,
+               base::format_bytes(static_cast<double>(bytes)));
   }
   if (flags.talks()) fmt::print("{:<{}}{}  (ridgeline show {})\n", "run", kProfileLabel, run.id, run.id);
   return {};

@@ -26,7 +26,7 @@ void add_report(CLI::App& app, Context& context) {
         RL_TRY_ASSIGN(const auto run, store.load_run(flags->run));
         const auto kinds = known_kinds();
         RL_TRY_ASSIGN(const auto* kind, kinds.of(run));
-        RL_TRY_ASSIGN(const auto model, kind->report(run, store));
+        RL_TRY_ASSIGN(const auto model, html.empty() ? kind->report(run, store) : kind->page(run, store));
         RL_TRY(write_reports(model, flags->output, html));
         if (!flags->output.empty()) fmt::print("report   {}\n", flags->output);
         if (!html.empty()) fmt::print("report   {}\n", html);

@@ -68,6 +68,10 @@ class Kind {
   /// schema::Run::kind, and the subcommand that makes such runs.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   [[nodiscard]] virtual base::Result<report::ReportModel> report(const schema::Run& run, store::Store& store) const = 0;
+  /// The same with what only a page shows, which may take longer to make.
+  [[nodiscard]] virtual base::Result<report::ReportModel> page(const schema::Run& run, store::Store& store) const {
+    return report(run, store);
+  }
   /// For machines.
   [[nodiscard]] virtual base::Result<base::Json> json(const schema::Run& run, store::Store& store) const = 0;
   /// B against A, two runs of this kind, by their separate measurements. Errors: invalid_argument (what they measured

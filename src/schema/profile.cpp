@@ -27,7 +27,7 @@ RL_DEFINE_JSON(ProfileFinding, rule, title, module, evidence, saving_ns, saving_
 RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, operators, modules, step_name, steps, span_ns, runs,
                missing)
 RL_DEFINE_JSON(ProfileRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,
-               sources, trials, provider, runtime, cost, roof, notes, tables, findings)
+               sources, trials, provider, runtime, cost, roof, trace_file, notes, tables, findings)
 
 std::optional<double> ProfileRoof::share(std::int64_t bytes, std::int64_t flops, std::int64_t ns) const {
   if (ns <= 0) return std::nullopt;

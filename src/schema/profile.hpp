@@ -25,7 +25,7 @@ RL_DECLARE_JSON(ProfileRequest)
 /// A file or a program that the events come from.
 struct ProfileSource {
   std::string path;
-  std::string tool;  ///< "PyTorch profiler", "Nsight Systems", "Nsight Compute", "ONNX Runtime"
+  std::string tool;  ///< "PyTorch profiler", "Nsight Systems", "Nsight Compute", "ONNX Runtime", "Ridgeline"
   std::int64_t bytes = 0;
   std::int64_t events = 0;
 };
@@ -220,6 +220,7 @@ struct ProfileRun {
   std::string runtime;              ///< "onnxruntime 1.29.0"
   std::optional<ProfileCost> cost;  ///< of a model that was run
   ProfileRoof roof;
+  std::string trace_file;  ///< its events, full path; "": they were not kept
   std::vector<std::string> notes;
   ProfileTables tables;
   std::vector<ProfileFinding> findings;  ///< largest predicted saving first

@@ -7,24 +7,16 @@
 
 #include "trace/export/chrome_export.hpp"
 #include "trace/export/perfetto_export.hpp"
-#include "trace/import/file_kind.hpp"
-#include "trace/import/kineto_import.hpp"
-#include "trace/import/nsys_import.hpp"
-#include "trace/import/onnxruntime_import.hpp"
+#include "trace/import/import_file.hpp"
 
 namespace {
 
 using namespace ridgeline;
 
 base::Result<trace::Trace> import(const std::string& path) {
-  RL_TRY_ASSIGN(const auto kind, trace::file_kind(path));
-  switch (kind) {
-    case trace::FileKind::kineto: return trace::import_kineto(path);
-    case trace::FileKind::nsys: return trace::import_nsys(path);
-    case trace::FileKind::onnxruntime: return trace::import_onnxruntime(path);
-    case trace::FileKind::ncu: break;
-  }
-  return base::fail(base::ErrorCode::unsupported, "{}: has counters, no times", path);
+  RL_TRY_ASSIGN(auto file, trace::import_file(path));
+  if (!file.trace) return base::fail(base::ErrorCode::unsupported, "{}: has counters, no times", path);
+  return std::move(*file.trace);
 }
 
 base::Result<void> write(const trace::Trace& what, const std::string& path) {

@@ -12,6 +12,7 @@
 #include "base/scratch_folder.hpp"
 #include "base/version.hpp"
 #include "campaign/budget.hpp"
+#include "campaign/profile/kept_trace.hpp"
 #include "campaign/profile/run_cut.hpp"
 #include "campaign/run_frame.hpp"
 #include "execute/calls.hpp"
@@ -173,6 +174,7 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
     run.tables = std::move(tables.front());
   if (schema::provider_of(spec.provider).on_gpu())
     run.notes.push_back("ONNX Runtime's node times on a GPU are those of launches: what the GPU does is not in them");
+  keep_trace(made.trace, request.trace_folder, run);
   RL_TRY(frame.end());
   return made;
 }

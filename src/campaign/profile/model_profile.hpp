@@ -23,7 +23,8 @@ struct ModelProfileRequest : schema::ProfileRequest {
   schema::RuntimeRequest where;
   schema::Configuration configuration;
   schema::ProfilePlan plan;
-  int repeats = 1;  ///< processes, one after the other; from 2 on they are the profile's steps
+  std::string trace_folder;  ///< where the events of the first process are kept (keep_trace); "": nowhere
+  int repeats = 1;           ///< processes, one after the other; from 2 on they are the profile's steps
 };
 
 /// Runs the model in a worker under ONNX Runtime's own profiler, in turns with a session without it, and stores what

@@ -5,11 +5,13 @@
 
 #include "base/clock.hpp"
 #include "campaign/budget.hpp"
+#include "campaign/profile/kept_trace.hpp"
 #include "campaign/run_frame.hpp"
 
 namespace ridgeline::campaign {
 
-base::Result<MadeProfile> import_profile(const schema::ProfileRequest& request, store::Store& store) {
+base::Result<MadeProfile> import_profile(const schema::ProfileRequest& request, const std::string& trace_folder,
+                                         store::Store& store) {
   MadeProfile made;
   auto& run = made.run;
   const Budget budget(base::system_clock(), std::nullopt);
@@ -20,8 +22,9 @@ base::Result<MadeProfile> import_profile(const schema::ProfileRequest& request, 
   run.notes = std::move(files.notes);
   run.tables = std::move(files.tables);
   run.findings = std::move(files.findings);
-  RL_TRY(frame.end());
   made.trace = std::move(files.trace);
+  keep_trace(made.trace, trace_folder, run);
+  RL_TRY(frame.end());
   return made;
 }
 

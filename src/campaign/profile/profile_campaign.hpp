@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "base/error.hpp"
 #include "campaign/profile/profile_files.hpp"
 #include "schema/profile.hpp"
@@ -14,8 +16,9 @@ struct MadeProfile {
   trace::Trace trace;
 };
 
-/// Reads what other profilers recorded, analyses it and stores the run. Errors: those of profile_files and of the
-/// store.
-[[nodiscard]] base::Result<MadeProfile> import_profile(const schema::ProfileRequest& request, store::Store& store);
+/// Reads what other profilers recorded, analyses it and stores the run; its events go to `trace_folder` (keep_trace).
+/// Errors: those of profile_files and of the store.
+[[nodiscard]] base::Result<MadeProfile> import_profile(const schema::ProfileRequest& request,
+                                                       const std::string& trace_folder, store::Store& store);
 
 }  // namespace ridgeline::campaign

@@ -5,9 +5,11 @@
 
 #include "analysis/profile_comparison.hpp"
 #include "base/text.hpp"
+#include "campaign/profile/kept_trace.hpp"
 #include "report/profile/profile_comparison_text.hpp"
 #include "report/profile/profile_report.hpp"
 #include "schema/profile.hpp"
+#include "trace/export/page_timeline.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -35,6 +37,13 @@ class ProfileKind final : public run::Kind {
   [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto profile, schema::run_as<schema::ProfileRun>(run));
     return report::build_profile_report(profile);
+  }
+
+  [[nodiscard]] Result<report::ReportModel> page(const schema::Run& run, store::Store&) const override {
+    RL_TRY_ASSIGN(const auto profile, schema::run_as<schema::ProfileRun>(run));
+    const auto trace = kept_trace(profile);
+    if (!trace) return report::build_profile_report(profile);
+    return report::build_profile_report(profile, trace::page_timeline(trace::AnalysedTrace(*trace)));
   }
 
   [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store&) const override {

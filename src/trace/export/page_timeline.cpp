@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/export/page_timeline.hpp"
+#include "trace/file/varint.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,15 +28,6 @@ constexpr std::int64_t kLastMoment = std::int64_t{1} << 52;  // JavaScript's num
 constexpr std::size_t kColumns = 6;
 
 enum class PieceKind : std::uint8_t { kernel, copy, set, module, operation, node };
-
-void append_varint(std::string& out, std::uint64_t number) {
-  for (; number >= 128; number >>= 7) out += static_cast<char>((number & 127) | 128);
-  out += static_cast<char>(number);
-}
-
-std::uint64_t zigzag(std::int64_t number) {
-  return (static_cast<std::uint64_t>(number) << 1) ^ static_cast<std::uint64_t>(number >> 63);
-}
 
 std::string deflated(const std::string& bytes) {
   auto size = ::compressBound(bytes.size());
@@ -158,14 +150,14 @@ class PageTimeline {
     std::int64_t step = 0;
     for (const auto slice : row) {
       const auto start = moment(times_.start(slice));
-      append_varint(columns[0], static_cast<std::uint64_t>(start - end));
+      put_varint(columns[0], static_cast<std::uint64_t>(start - end));
       end = moment(times_.end(slice));
-      append_varint(columns[1], static_cast<std::uint64_t>(end - start));
-      append_varint(columns[2], name_of_piece(slice));
-      append_varint(columns[3], detail_of(slice));
+      put_varint(columns[1], static_cast<std::uint64_t>(end - start));
+      put_varint(columns[2], name_of_piece(slice));
+      put_varint(columns[3], detail_of(slice));
       const auto [next_module, next_step] = places_of(slice);
-      append_varint(columns[4], zigzag(next_module - module));
-      append_varint(columns[5], zigzag(next_step - step));
+      put_varint(columns[4], zigzag(next_module - module));
+      put_varint(columns[5], zigzag(next_step - step));
       module = next_module;
       step = next_step;
     }

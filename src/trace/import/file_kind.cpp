@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "trace/file/block_format.hpp"
+
 namespace ridgeline::trace {
 namespace {
 
@@ -51,6 +53,7 @@ Result<FileKind> file_kind(const std::string& path) {
   bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   const std::string_view text = bytes;
   if (text.starts_with(kDatabase)) return FileKind::nsys;
+  if (text.starts_with(kTraceMagic)) return FileKind::ridgeline;
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{') return FileKind::kineto;
   if (first != std::string_view::npos && text[first] == '[' && text.find('{') != std::string_view::npos)
@@ -61,7 +64,7 @@ Result<FileKind> file_kind(const std::string& path) {
     return base::fail(ErrorCode::unsupported, "{}: a recording of Nsight Compute in its own format", path)
         .hint("ncu --import {} --csv --page raw > kernels.csv", path);
   return base::fail(ErrorCode::unsupported, "{}: {}", path, text.empty() ? "empty" : "not a trace that is known")
-      .hint("expected JSON of the PyTorch profiler or ONNX Runtime, SQLite of nsys export, or CSV of ncu");
+      .hint("expected JSON of the PyTorch profiler or ONNX Runtime, SQLite of nsys export, CSV of ncu, or .rltrace");
 }
 
 }  // namespace ridgeline::trace

@@ -2,6 +2,7 @@
 #include "trace/import/import_file.hpp"
 
 #include "base/scratch_folder.hpp"
+#include "trace/file/trace_reader.hpp"
 #include "trace/import/kineto_import.hpp"
 #include "trace/import/ncu_import.hpp"
 #include "trace/import/nsys_import.hpp"
@@ -37,6 +38,13 @@ base::Result<ImportedFile> import_file(const std::string& path) {
       RL_TRY_ASSIGN(out.counters, import_ncu(path));
       break;
     }
+    case FileKind::ridgeline: {
+      RL_TRY_ASSIGN(out.trace, read_trace_file(path));
+      if (out.trace->kernels.size() == 0 && out.trace->nodes.size() == 0)
+        return base::fail(base::ErrorCode::unsupported, "{}: no kernels and no nodes of a model", path)
+            .hint("record longer");
+      break;
+    }
   }
   return out;
 }
@@ -47,6 +55,7 @@ std::string_view tool_name(FileKind kind) noexcept {
     case FileKind::onnxruntime: return "ONNX Runtime";
     case FileKind::nsys: return "Nsight Systems";
     case FileKind::ncu: return "Nsight Compute";
+    case FileKind::ridgeline: return "Ridgeline";
   }
   return "";
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <type_traits>
+
+#include "trace/file/block_format.hpp"
+#include "trace/trace.hpp"
+
+namespace ridgeline::trace {
+
+/// Every table of events of a trace, with the kind of its blocks: `visit(kind, table)`.
+template <typename TraceOrConst, typename Visit>
+void each_table(TraceOrConst& trace, Visit visit) {
+  visit(BlockKind::kernels, trace.kernels);
+  visit(BlockKind::copies, trace.copies);
+  visit(BlockKind::sets, trace.sets);
+  visit(BlockKind::syncs, trace.syncs);
+  visit(BlockKind::calls, trace.calls);
+  visit(BlockKind::ranges, trace.ranges);
+  visit(BlockKind::nodes, trace.nodes);
+}
+
+/// Whether a table's lanes are Trace::gpu_lanes.
+template <typename Kept>
+inline constexpr bool kIsOfGpu =
+    std::is_same_v<Kept, Kernels> || std::is_same_v<Kept, MemoryWork> || std::is_same_v<Kept, Syncs>;
+
+/// The columns of a table in the order of the file, the same for who writes (ColumnWriter) and who reads
+/// (ColumnReader).
+template <typename Coder, typename KeptOrConst>
+void code_columns(Coder& coder, KeptOrConst& table) {
+  using Kept = std::remove_const_t<KeptOrConst>;
+  coder.deltas(table.start_ns);
+  coder.durations(table.duration_ns, table.start_ns);
+  coder.names(table.name);
+  coder.template lanes<kIsOfGpu<Kept>>(table.lane);
+  coder.deltas(table.correlation);
+  if constexpr (std::is_same_v<Kept, Kernels>) {
+    coder.extents(table.grid);
+    coder.extents(table.block);
+    coder.numbers(table.registers);
+    coder.numbers(table.shared_bytes);
+    coder.deltas(table.graph_node);
+  }
+  if constexpr (std::is_same_v<Kept, MemoryWork>) coder.numbers(table.bytes);
+  if constexpr (std::is_same_v<Kept, Ranges>) {
+    coder.kinds(table.kind);
+    coder.deltas(table.sequence);
+    coder.numbers(table.forward_thread);
+  }
+  if constexpr (std::is_same_v<Kept, Nodes>) {
+    coder.names(table.operation);
+    coder.names(table.provider);
+    coder.numbers(table.activation_bytes);
+    coder.numbers(table.parameter_bytes);
+    coder.numbers(table.output_bytes);
+    coder.numbers(table.flops);
+  }
+}
+
+}  // namespace ridgeline::trace

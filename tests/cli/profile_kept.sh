@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# profile: a trace's events are kept beside the results file, and can be read again.
+source "$(dirname "$0")/lib.sh"
+cat >trace.json <<'END'
+{"deviceProperties": [{"id": 0, "name": "NVIDIA H100", "computeMajor": 9, "computeMinor": 0, "numSms": 132}],
+ "traceEvents": [
+ {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 7, "tid": 7, "ts": 10, "dur": 20},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7, "ts": 12, "dur": 3, "args": {"correlation": 5}},
+ {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 20, "dur": 50.5,
+  "args": {"device": 0, "stream": 7, "correlation": 5, "grid": [4, 1, 1], "block": [128, 1, 1]}},
+ {"ph": "X", "cat": "kernel", "name": "relu", "pid": 0, "tid": 7, "ts": 90, "dur": 5, "args": {"device": 0, "stream": 7}}]}
+END
+run 0 profile import trace.json --db r.db
+id=$("$RIDGELINE" history --db r.db --ids)
+out "trace    $WORK/traces/$id.rltrace ("
+out " B)"
+cp traces/*.rltrace kept.rltrace
+run 0 show --db r.db --json
+json .trace_file "$WORK/traces/$id.rltrace"
+jq -S .tables out >first
+# The same events by way of our own file.
+run 0 profile import kept.rltrace --db r.db --json --no-keep-trace
+json .trace_file ""
+json '.sources[0].tool' Ridgeline
+jq -S .tables out >second
+same first second
+is "$(ls traces | wc -l)" 1 "--no-keep-trace: files in traces"
+# A page of the stored run has its timeline, as long as the events are there.
+run 0 report "$id" --db r.db --output kept.md --report-html
+checks=$((checks + 1)); grep -q "data-timeline=" kept.html || problem "the page of a stored run has no timeline"
+# Reports need no events.
+rm -r traces
+run 0 report "$id" --db r.db --output gone.md --report-html
+checks=$((checks + 1)); grep -q "The timeline is left out" gone.html || problem "the page does not say that the timeline is left out"
+run 0 report "$id" --db r.db
+run 0 show "$id" --db r.db
+# What cannot be kept costs a note, no more.
+touch traces
+run 0 profile import trace.json --db r.db
+out "the trace is not kept: traces: "
+no_out "trace    "
+run 0 show latest --db r.db --json
+json .trace_file ""
+# A recorder that was killed.
+head -c -20 kept.rltrace >cut.rltrace
+run 0 profile import cut.rltrace --db r.db --no-keep-trace
+out "the file ends early after 4 events"
+head -c 12 kept.rltrace >begun.rltrace
+bad "no kernels" -- profile import begun.rltrace --db r.db
+printf '\x89RLT\r\n\x1a\n\x02\x00\x00\x00' >newer.rltrace
+bad "version 2" "upgrade Ridgeline" -- profile import newer.rltrace --db r.db
+finish

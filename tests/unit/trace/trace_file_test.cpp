@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "base/file.hpp"
+#include "trace/file/block_format.hpp"
+#include "trace/file/table_columns.hpp"
+#include "trace/file/trace_reader.hpp"
+#include "trace/file/trace_writer.hpp"
+#include "trace/file/varint.hpp"
+#include "trace/import/import_file.hpp"
+#include "trace_files.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+
+class TraceFileTest : public TraceFilesTest {
+ protected:
+  [[nodiscard]] std::string path(const std::string& name = "run.rltrace") const { return (folder_ / name).string(); }
+  /// A file of these blocks.
+  std::string written(const std::vector<std::pair<BlockKind, std::string>>& blocks,
+                      std::uint32_t version = kTraceVersion) const {
+    std::string bytes(kTraceMagic);
+    put_u32(bytes, version);
+    for (const auto& [kind, plain] : blocks) bytes += make_block(kind, plain);
+    return write(bytes, "made.rltrace");
+  }
+};
+
+std::string numbers(const std::vector<std::uint64_t>& values) {
+  std::string out;
+  for (const auto value : values) put_varint(out, value);
+  return out;
+}
+
+/// `count` more events in every table, with values at the ends of their ranges among them.
+void grow(Trace& trace, int count) {
+  const auto first = static_cast<int>(trace.calls.size());
+  for (int i = first; i < first + count; ++i) {
+    const auto name = trace.strings.id(fmt::format("name {}", i % 7));
+    const auto gpu = trace.gpu_lane({i % 3, i % 2, kMost - i % 2, kLeast});
+    const auto thread = trace.thread_lane({4'000'000'000, -(i % 5)});
+    const std::int64_t start = i % 4 == 0 ? kLeast + i : 1'700'000'000'000'000'000 + i * 1009 - i % 3 * 5000;
+    auto& kernels = trace.kernels;
+    kernels.add(start, i, name, gpu, i % 2 == 0 ? i : kMost - i);
+    kernels.grid.push_back({i, std::numeric_limits<std::int32_t>::max(), 1});
+    kernels.block.push_back({-1, std::numeric_limits<std::int32_t>::min(), 0});
+    kernels.registers.push_back(i % 255);
+    kernels.shared_bytes.push_back(-i);
+    kernels.graph_node.push_back(i % 2 == 0 ? std::numeric_limits<std::uint64_t>::max() : 0);
+    trace.copies.add(start, 10, name, gpu, i);
+    trace.copies.bytes.push_back(-1);
+    trace.sets.add(start, 0, name, gpu, -i);
+    trace.sets.bytes.push_back(kMost);
+    trace.syncs.add(kMost - i, i, name, gpu, 0);
+    trace.calls.add(start, i, name, thread, i);
+    trace.ranges.add(start, i % 4 == 0 ? kMost : 7, name, thread, 0);
+    trace.ranges.kind.push_back(static_cast<RangeKind>(i % 4));
+    trace.ranges.sequence.push_back(i % 2 == 0 ? -1 : i);
+    trace.ranges.forward_thread.push_back(i);
+    auto& nodes = trace.nodes;
+    nodes.add(start, 1, name, thread, 0);
+    nodes.operation.push_back(trace.strings.id("Conv"));
+    nodes.provider.push_back(trace.strings.id(""));
+    for (auto* column : {&nodes.activation_bytes, &nodes.parameter_bytes, &nodes.output_bytes, &nodes.flops})
+      column->push_back(i % 3 - 1);
+  }
+  trace.notes.push_back(fmt::format("note at {}", first));
+}
+
+Trace example(int count) {
+  Trace trace;
+  trace.devices.push_back({0, "NVIDIA H100", 132, "9.0"});
+  grow(trace, count);
+  return trace;
+}
+
+/// Appends every column's values.
+class ColumnLister {
+ public:
+  template <typename Number>
+  void deltas(const std::vector<Number>& column) {
+    numbers(column);
+  }
+  void durations(const std::vector<std::int64_t>& column, const std::vector<std::int64_t>&) { numbers(column); }
+  void names(const std::vector<NameId>& column) { numbers(column); }
+  template <bool kOfGpu>
+  void lanes(const std::vector<LaneId>& column) {
+    numbers(column);
+  }
+  void kinds(const std::vector<RangeKind>& column) { numbers(column); }
+  template <typename Number>
+  void numbers(const std::vector<Number>& column) {
+    for (const auto value : column) values.push_back(static_cast<std::int64_t>(value));
+  }
+  void extents(const std::vector<Dim3>& column) {
+    for (const auto& value : column) values.insert(values.end(), {value.x, value.y, value.z});
+  }
+  std::vector<std::int64_t> values;
+};
+
+void expect_same(const Trace& a, const Trace& b) {
+  ASSERT_EQ(a.strings.size(), b.strings.size());
+  for (NameId i = 0; i < a.strings.size(); ++i) EXPECT_EQ(a.strings.text(i), b.strings.text(i));
+  EXPECT_EQ(a.gpu_lanes, b.gpu_lanes);
+  EXPECT_EQ(a.thread_lanes, b.thread_lanes);
+  EXPECT_EQ(a.notes, b.notes);
+  ASSERT_EQ(a.devices.size(), b.devices.size());
+  for (std::size_t i = 0; i < a.devices.size(); ++i) {
+    EXPECT_EQ(a.devices[i].name, b.devices[i].name);
+    EXPECT_EQ(a.devices[i].multiprocessors, b.devices[i].multiprocessors);
+    EXPECT_EQ(a.devices[i].compute_capability, b.devices[i].compute_capability);
+  }
+  ColumnLister of_a;
+  ColumnLister of_b;
+  each_table(a, [&](BlockKind, const auto& table) { code_columns(of_a, table); });
+  each_table(b, [&](BlockKind, const auto& table) { code_columns(of_b, table); });
+  EXPECT_TRUE(of_a.values == of_b.values);
+}
+
+TEST_F(TraceFileTest, keeps_every_column) {
+  const auto trace = example(1000);
+  ASSERT_TRUE(write_trace_file(trace, path()));
+  const auto back = read_trace_file(path());
+  ASSERT_TRUE(back) << back.error().message;
+  expect_same(*back, trace);
+  const auto imported = import_file(path());
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(imported->kind, FileKind::ridgeline);
+  EXPECT_EQ(tool_name(imported->kind), "Ridgeline");
+}
+
+TEST_F(TraceFileTest, grows_with_the_trace_in_blocks) {
+  Trace trace;
+  auto writer = TraceWriter::create(path());
+  ASSERT_TRUE(writer);
+  for (const int more : {1, 0, 5000, 40'000}) {
+    grow(trace, more);
+    ASSERT_TRUE(writer->append(trace));
+    // As after a kill: what was appended is there, whole.
+    const auto so_far = read_trace_file(path());
+    ASSERT_TRUE(so_far) << so_far.error().message;
+    EXPECT_EQ(so_far->calls.size(), trace.calls.size());
+    EXPECT_EQ(so_far->notes.back(), fmt::format("the file ends early after {} events", 7 * trace.calls.size()));
+  }
+  ASSERT_TRUE(writer->finish());
+  const auto back = read_trace_file(path());
+  ASSERT_TRUE(back) << back.error().message;
+  expect_same(*back, trace);
+}
+
+TEST_F(TraceFileTest, a_file_that_ends_early_gives_its_whole_blocks) {
+  const auto trace = example(12);
+  ASSERT_TRUE(write_trace_file(trace, path()));
+  const auto bytes = *base::read_file(path());
+  std::size_t most = 0;
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const auto back = read_trace_file(write(bytes.substr(0, size), "cut.rltrace"));
+    if (size < kTraceHeaderBytes) {
+      EXPECT_FALSE(back);
+      continue;
+    }
+    ASSERT_TRUE(back) << size << ": " << back.error().message;
+    EXPECT_NE(back->notes.back().find("ends early after"), std::string::npos) << size;
+    EXPECT_GE(back->kernels.size(), most);
+    most = back->kernels.size();
+    for (const auto lane : back->kernels.lane) EXPECT_LT(lane, back->gpu_lanes.size());
+  }
+  EXPECT_EQ(most, 12U);
+}
+
+TEST_F(TraceFileTest, damage_is_noticed_wherever_it_is) {
+  ASSERT_TRUE(write_trace_file(example(6), path()));
+  const auto bytes = *base::read_file(path());
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    auto damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    const auto back = read_trace_file(write(damaged, "damaged.rltrace"));
+    if (at < kTraceHeaderBytes) {
+      EXPECT_FALSE(back) << at;
+    } else {
+      ASSERT_TRUE(back) << at << ": " << back.error().message;
+      EXPECT_NE(back->notes.back().find("the file "), std::string::npos) << at;
+    }
+  }
+}
+
+TEST_F(TraceFileTest, blocks_that_no_writer_makes_are_one_line) {
+  using enum BlockKind;
+  constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
+  const std::pair<BlockKind, std::string> lane{gpu_lanes, numbers({1, 0, 0, 0, 0})};
+  for (const auto& blocks : std::vector<std::vector<std::pair<BlockKind, std::string>>>{
+           {{strings, ""}},                                       // not even a count
+           {{strings, numbers({kHuge})}},                         // a count that the bytes do not bear
+           {{strings, numbers({1, 100}) + "short"}},              // a text beyond the end
+           {{strings, numbers({1, 1}) + "ab"}},                   // bytes left over
+           {{gpu_lanes, numbers({1, 0, kHuge, 0, 0})}},           // a device beyond 32 bits
+           {lane, lane},                                          // a lane twice
+           {{syncs, numbers({1, 0, 0, 0, 0, 0})}},                // no lane
+           {lane, {syncs, numbers({1, 0, 0, 1, 0, 0})}},          // no such name
+           {lane, {syncs, numbers({1, 0, 0, 0, 1, 0})}},          // no such lane
+           {lane, {syncs, numbers({1, 0, kHuge, 0, 0, 0})}},      // a negative duration
+           {lane, {syncs, numbers({1, kHuge - 1, 1, 0, 0, 0})}},  // an end beyond 64 bits
+           {lane, {syncs, numbers({2, 0, 0, 0, 0, 0, 0})}},       // fewer rows than told
+           {lane, {syncs, numbers({40'000}) + std::string(400'000, '\0')}},
+           {lane, {syncs, std::string("\1\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 12)}},
+           {{BlockKind::end, numbers({1})}}}) {
+    const auto back = read_trace_file(written(blocks));
+    ASSERT_FALSE(back) << blocks.back().second.size();
+    EXPECT_EQ(back.error().code, base::ErrorCode::corrupt);
+    EXPECT_EQ(back.error().message.find('\n'), std::string::npos);
+  }
+  const auto right = read_trace_file(written({lane, {syncs, numbers({1, 0, 0, 0, 0, 0})}, {end, numbers({1})}}));
+  ASSERT_TRUE(right) << right.error().message;
+  EXPECT_EQ(right->syncs.size(), 1U);
+  EXPECT_TRUE(right->notes.empty());
+}
+
+TEST_F(TraceFileTest, sizes_that_a_block_cannot_have_are_not_believed) {
+  std::string bytes(kTraceMagic);
+  put_u32(bytes, kTraceVersion);
+  auto bomb = make_block(BlockKind::strings, std::string(kMostPlainBytes + 1, '\0'));
+  const auto back = read_trace_file(write(bytes + bomb, "bomb.rltrace"));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->notes.back(), "the file is damaged after 0 events");
+  std::string header(1, '\0');
+  put_u32(header, 0xFFFFFFFF);
+  put_u32(header, 0xFFFFFFFF);
+  put_u32(header, 0);
+  EXPECT_TRUE(read_trace_file(write(bytes + header, "claim.rltrace")));
+}
+
+TEST_F(TraceFileTest, a_newer_version_is_named) {
+  const auto back = read_trace_file(written({}, kTraceVersion + 1));
+  ASSERT_FALSE(back);
+  EXPECT_EQ(back.error().code, base::ErrorCode::unsupported);
+  EXPECT_EQ(back.error().hint, "upgrade Ridgeline");
+}
+
+TEST_F(TraceFileTest, long_names_are_cut_between_characters) {
+  Trace trace;
+  std::string name(kEnoughBytes - 1, 'x');
+  (void)trace.strings.id(name + "\xC3\xA4 and more");
+  (void)trace.strings.id("short");
+  ASSERT_TRUE(write_trace_file(trace, path()));
+  const auto back = read_trace_file(path());
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_TRUE(back->strings.text(1) == name);
+  EXPECT_EQ(back->strings.text(2), "short");
+}
+
+TEST_F(TraceFileTest, what_has_nothing_to_profile_is_one_line) {
+  Trace trace;
+  ASSERT_TRUE(write_trace_file(trace, path()));
+  const auto imported = import_file(path());
+  ASSERT_FALSE(imported);
+  EXPECT_EQ(imported.error().code, base::ErrorCode::unsupported);
+}
+
+TEST_F(TraceFileTest, what_cannot_be_written_is_an_error) {
+  EXPECT_EQ(write_trace_file(example(1), path("no/run.rltrace")).error().code, base::ErrorCode::not_found);
+  auto full = TraceWriter::create("/dev/full");
+  EXPECT_EQ(full ? full->append(example(1)).error().code : full.error().code, base::ErrorCode::io);
+}
+
+}  // namespace
+}  // namespace ridgeline::trace
