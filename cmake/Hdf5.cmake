@@ -8,5 +8,6 @@ find_package(ZLIB REQUIRED)
 add_library(rl_hdf5 INTERFACE)
 target_include_directories(rl_hdf5 SYSTEM INTERFACE "${RL_HDF5_INCLUDE}")
 target_compile_definitions(rl_hdf5 INTERFACE H5_USE_110_API)
-target_link_libraries(rl_hdf5 INTERFACE "${RL_HDF5_LIBRARY}" "${RL_SZIP_LIBRARY}" "${RL_AEC_LIBRARY}" ZLIB::ZLIB
+# zlib by its file: CMake names a target once for all who use it, which may be before HDF5, where the linker sees no use for it.
+target_link_libraries(rl_hdf5 INTERFACE "${RL_HDF5_LIBRARY}" "${RL_SZIP_LIBRARY}" "${RL_AEC_LIBRARY}" "${ZLIB_LIBRARIES}"
   ${CMAKE_DL_LIBS} m)
