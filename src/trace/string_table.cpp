@@ -26,7 +26,7 @@ std::string_view StringTable::kept(std::string_view text) {
   if (text.empty()) return {};
   if (blocks_.empty() || block_ - used_ < text.size()) {
     block_ = std::max(kBlockBytes, text.size());
-    blocks_.push_back(std::make_unique<char[]>(block_));
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_));
     used_ = 0;
   }
   char* place = blocks_.back().get() + used_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <optional>
 
@@ -21,7 +20,6 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 using trace::kNowhere;
-using trace::Place;
 
 constexpr std::size_t kMostUnmatched = 10;  // that are named
 
@@ -30,18 +28,6 @@ std::int64_t events_of(const trace::ImportedFile& file) {
   const auto& t = *file.trace;
   return static_cast<std::int64_t>(t.kernels.size() + t.copies.size() + t.sets.size() + t.syncs.size() +
                                    t.calls.size() + t.ranges.size() + t.nodes.size());
-}
-
-/// DRAM bytes of a row: read and written, or both in one.
-double dram_bytes(const trace::KernelCounters& counters, Place row) {
-  const auto value = [&](std::string_view name) {
-    const auto* metric = counters.find(name);
-    return metric == nullptr ? std::numeric_limits<double>::quiet_NaN() : metric->values[row];
-  };
-  for (const auto& [read, write] : {std::pair{"dram__bytes_read.sum", "dram__bytes_write.sum"},
-                                    std::pair{"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"}})
-    if (const auto sum = value(read) + value(write); !std::isnan(sum)) return sum;
-  return value("dram__bytes.sum");
 }
 
 /// Means of all counters over the launches of each kernel.
@@ -116,9 +102,7 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
         fmt::format("{} of {} launches that have counters are in the trace", join->matched, counters->size()));
     tell_unmatched(join->only_counters, "counters", out.notes);
     tell_unmatched(join->only_trace, "trace", out.notes);
-    analysed.kernel_bytes.assign(out.trace.kernels.size(), std::numeric_limits<double>::quiet_NaN());
-    for (std::size_t i = 0; i < join->row.size(); ++i)
-      if (join->row[i] != kNowhere) analysed.kernel_bytes[i] = dram_bytes(*counters, join->row[i]);
+    analysed.kernel_bytes = trace::dram_bytes(*counters, *join);
   }
   out.tables = trace::tables_of(analysed);
   if (join) add_metrics(analysed, *counters, *join, out.tables.kernels);

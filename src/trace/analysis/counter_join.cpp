@@ -2,7 +2,10 @@
 #include "trace/analysis/counter_join.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -74,6 +77,20 @@ std::string launch_text(const Launch& launch, std::size_t count) {
   return fmt::format("{} x {}, grid ({}), block ({})", count, name, fmt::join(grid, ", "), fmt::join(block, ", "));
 }
 
+constexpr double kMostDramBytes = 0x1p58;  // what sums of 64 bits hold by far
+
+/// Of a row: read and written, or both in one.
+double dram_bytes_of(const KernelCounters& counters, Place row) {
+  const auto value = [&](std::string_view name) {
+    const auto* metric = counters.find(name);
+    return metric == nullptr ? std::numeric_limits<double>::quiet_NaN() : metric->values[row];
+  };
+  for (const auto& [read, write] : {std::pair{"dram__bytes_read.sum", "dram__bytes_write.sum"},
+                                    std::pair{"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"}})
+    if (const auto sum = value(read) + value(write); !std::isnan(sum)) return sum;
+  return value("dram__bytes.sum");
+}
+
 }  // namespace
 
 std::string plain_kernel_name(std::string_view name) {
@@ -126,6 +143,19 @@ CounterJoin join_counters(const Trace& trace, const KernelCounters& counters) {
   }
   for (const auto& [launch, launches] : in_trace)
     if (!in_counters.contains(launch)) out.only_trace.push_back(launch_text(launch, launches.size()));
+  return out;
+}
+
+std::vector<double> dram_bytes(const KernelCounters& counters, const CounterJoin& join) {
+  std::vector<double> out(join.row.size(), std::numeric_limits<double>::quiet_NaN());
+  double sum = 0;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (join.row[i] == kNowhere) continue;
+    const auto bytes = dram_bytes_of(counters, join.row[i]);
+    if (!(bytes >= 0 && bytes <= kMostDramBytes - sum)) continue;
+    out[i] = bytes;
+    sum += bytes;
+  }
   return out;
 }
 

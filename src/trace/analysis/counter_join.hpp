@@ -26,6 +26,10 @@ struct CounterJoin {
 /// (the counters were recorded in one step of several), they repeat.
 [[nodiscard]] CounterJoin join_counters(const Trace& trace, const KernelCounters& counters);
 
+/// DRAM bytes, read and written, of each of the trace's kernels; NaN where the counters do not tell, and where they say
+/// what cannot be: a negative number, or more than 0.28 EB in all.
+[[nodiscard]] std::vector<double> dram_bytes(const KernelCounters& counters, const CounterJoin& join);
+
 /// A kernel's name without what profilers print differently: return type, parameters, blanks, casts of template
 /// arguments ("(int)4", "(bool)1"), suffixes of numbers, and the ways to write an unnamed namespace.
 [[nodiscard]] std::string plain_kernel_name(std::string_view name);

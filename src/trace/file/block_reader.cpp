@@ -32,7 +32,7 @@ Result<BlockReader> BlockReader::open(const std::string& path) {
   file->handle = ::gzopen(path.c_str(), "rb");
   if (file->handle == nullptr)
     return base::fail(ErrorCode::io, "{}: {}", path, std::error_code(errno, std::generic_category()).message());
-  ::gzbuffer(file->handle, 1 << 18);
+  ::gzbuffer(file->handle, 1 << 16);
   char header[kTraceHeaderBytes];
   if (!file->read(header, sizeof header) || !std::string_view(header, sizeof header).starts_with(kTraceMagic))
     return base::fail(ErrorCode::corrupt, "{}: not a trace file of Ridgeline", path);

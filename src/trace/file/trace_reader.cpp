@@ -7,6 +7,8 @@
 #include "trace/file/block_reader.hpp"
 #include "trace/file/column_reader.hpp"
 #include "trace/file/table_columns.hpp"
+#include "trace/import/bound_values.hpp"
+#include "trace/import/message_text.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -60,7 +62,7 @@ class BlockDecoder {
           trace_.devices.push_back(std::move(device));
         });
         break;
-      case BlockKind::notes: each(bytes, count, [&] { trace_.notes.emplace_back(bytes.text()); }); break;
+      case BlockKind::notes: each(bytes, count, [&] { trace_.notes.push_back(message_text(bytes.text())); }); break;
       default: read_events(block.kind, bytes, count);
     }
     return !bytes.failed() && bytes.left() == 0;
@@ -122,6 +124,7 @@ Result<Trace> read_trace_file(const std::string& path) {
   if (!decoder.ended())
     trace.notes.push_back(
         fmt::format("the file {} after {} events", blocks.damaged() ? "is damaged" : "ends early", decoder.events()));
+  bound_values(trace);
   return trace;
 }
 

@@ -78,7 +78,8 @@ void idle_rules(const Case& of) {
     const auto& sum = found->second;
     schema::ProfileFinding finding;
     finding.rule = advice.rule;
-    finding.saving_ns = std::max<std::int64_t>(0, sum.total_ns - sum.gaps * floor);
+    finding.saving_ns =
+        floor < sum.total_ns / std::max<std::int64_t>(1, sum.gaps) ? sum.total_ns - sum.gaps * floor : 0;
     finding.title =
         fmt::format("{} of the time the GPU waits {}",
                     percent_text(static_cast<double>(sum.total_ns) / static_cast<double>(of.span_ns)), advice.title);

@@ -145,13 +145,17 @@ class KernelWalk {
   /// Fewer blocks than multiprocessors: the others have nothing to do.
   void tail_of(std::size_t kernel) {
     const auto& grid = kernels_.grid[kernel];
-    const auto blocks = std::int64_t{std::max(1, grid.x)} * std::max(1, grid.y) * std::max(1, grid.z);
+    // More of them than 64 bits hold in a file that is damaged.
+    const auto blocks = static_cast<double>(std::max(1, grid.x)) * std::max(1, grid.y) * std::max(1, grid.z);
     if (grid.x == 0 || classes_[kernel] == KernelClass::collective) return;
     const auto device = of_.analysed.trace.gpu_lanes[kernels_.lane[kernel]].device;
     for (const auto& one : of_.tables.devices)
       if (one.device == device && one.multiprocessors > blocks) {
         const auto time = kernels_.duration_ns[kernel];
-        tails_.add(module_of(kernel), time - time * blocks / one.multiprocessors, time);
+        const auto few = static_cast<std::int64_t>(blocks);
+        const std::int64_t all = one.multiprocessors;
+        // time * few / all, whose product need not fit.
+        tails_.add(module_of(kernel), time - time / all * few - time % all * few / all, time);
         return;
       }
   }

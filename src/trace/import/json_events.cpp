@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <system_error>
 
 #include <simdjson.h>
@@ -17,7 +18,8 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr std::size_t kReadBytes = 1 << 20;
+constexpr std::size_t kLeastReadBytes = 1 << 16;
+constexpr std::size_t kMostReadBytes = 1 << 20;
 constexpr std::size_t kBatchBytes = 4 << 20;
 constexpr std::size_t kMostEventBytes = 64 << 20;
 constexpr std::size_t kMostOtherBytes = 4 << 20;
@@ -86,9 +88,14 @@ Result<JsonEvents> JsonEvents::open(const std::string& path) {
   file->handle = ::gzopen(path.c_str(), "rb");
   if (file->handle == nullptr)
     return base::fail(ErrorCode::io, "{}: {}", path, std::error_code(errno, std::generic_category()).message());
-  ::gzbuffer(file->handle, kReadBytes);
+  // A small file gets along with small buffers, which take longer to make than it takes to read.
+  std::error_code ignored;
+  const auto size = std::filesystem::file_size(path, ignored);
+  const auto read_bytes = std::clamp<std::uintmax_t>(ignored ? 0 : size, kLeastReadBytes, kMostReadBytes);
+  ::gzbuffer(file->handle, static_cast<unsigned>(read_bytes));
   JsonEvents events(std::move(file));
   events.path_ = path;
+  events.read_bytes_ = static_cast<std::size_t>(read_bytes);
   const int first = events.peek();
   if (first == '[') {
     events.is_array_ = events.in_events_ = true;
@@ -114,8 +121,8 @@ bool JsonEvents::refill(std::size_t& keep) {
     at_ -= std::min(gone, at_ - 1);
     keep = 1;
   }
-  if (bytes_.size() < end_ + kReadBytes + padding()) bytes_.resize(end_ + kReadBytes + padding());
-  const int got = ::gzread(file_->handle, bytes_.data() + end_, kReadBytes);
+  if (bytes_.size() < end_ + read_bytes_ + padding()) bytes_.resize(end_ + read_bytes_ + padding());
+  const int got = ::gzread(file_->handle, bytes_.data() + end_, static_cast<unsigned>(read_bytes_));
   if (got <= 0) {
     file_->ended = true;
     return false;

@@ -51,6 +51,7 @@ class JsonEvents {
 
   std::unique_ptr<File> file_;
   std::string path_;
+  std::size_t read_bytes_ = 0;  ///< at once
   std::vector<char> bytes_;
   std::size_t at_ = 1;       ///< next byte; one before it is ours
   std::size_t end_ = 1;      ///< behind the last byte that was read

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "trace/import/bound_values.hpp"
 #include "trace/import/event_batches.hpp"
 #include "trace/import/json_events.hpp"
 #include "trace/import/json_values.hpp"
+#include "trace/import/message_text.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -210,7 +212,7 @@ Result<Trace> import_kineto(const std::string& path) {
   for (const auto& device : trace.devices)
     if (device.name.find("AMD") != std::string::npos)
       return base::fail(ErrorCode::unsupported, "{}: recorded on {}; only traces of NVIDIA GPUs are read", path,
-                        device.name);
+                        message_text(device.name));
   if (trace.kernels.size() == 0) {
     if (reader.has_counters)
       return base::fail(ErrorCode::unsupported, "{}: has counters of CUPTI's range profiler, but no kernels", path)
@@ -222,6 +224,7 @@ Result<Trace> import_kineto(const std::string& path) {
     trace.notes.push_back(fmt::format("the file is cut off: it ends after {} events", reader.parser().seen()));
   if (reader.parser().broken() > 0)
     trace.notes.push_back(fmt::format("events that are no JSON, left out: {}", reader.parser().broken()));
+  bound_values(trace);
   return trace;
 }
 

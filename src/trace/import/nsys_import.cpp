@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "trace/import/bound_values.hpp"
 #include "trace/import/sqlite_table.hpp"
 
 namespace ridgeline::trace {
@@ -305,6 +306,7 @@ Result<Trace> import_nsys(const std::string& path) {
   RL_TRY(NsysReader(file, trace).read());
   if (trace.kernels.size() == 0)
     return base::fail(ErrorCode::unsupported, "{}: no kernels", path).hint("{}", kRecordWithNsys);
+  bound_values(trace);
   return trace;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/onnxruntime_import.hpp"
 
+#include "trace/import/bound_values.hpp"
 #include "trace/import/event_batches.hpp"
 #include "trace/import/json_values.hpp"
 #include "trace/import/node_flops.hpp"
@@ -111,6 +112,7 @@ Result<Trace> import_onnxruntime(const std::string& path) {
   if (events.cut_off())
     trace.notes.push_back(fmt::format("the file is cut off: it ends after {} events", parser.seen()));
   if (parser.broken() > 0) trace.notes.push_back(fmt::format("events that are no JSON, left out: {}", parser.broken()));
+  bound_values(trace);
   return trace;
 }
 

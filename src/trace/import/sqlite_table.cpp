@@ -10,6 +10,8 @@
 
 #include <fmt/ranges.h>
 
+#include "trace/import/message_text.hpp"
+
 namespace ridgeline::trace {
 
 using base::ErrorCode;
@@ -27,7 +29,7 @@ std::string identifier(std::string_view name) {
 }  // namespace
 
 base::Fault SqliteFile::fault() const {
-  return base::fail(ErrorCode::corrupt, "{}: cannot be read: {}", path_, ::sqlite3_errmsg(handle_));
+  return base::fail(ErrorCode::corrupt, "{}: cannot be read: {}", path_, message_text(::sqlite3_errmsg(handle_)));
 }
 
 Result<SqliteFile> SqliteFile::open(const std::string& path) {
@@ -36,7 +38,7 @@ Result<SqliteFile> SqliteFile::open(const std::string& path) {
   sqlite3* handle = nullptr;
   const int opened = ::sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
   SqliteFile file(handle, path);
-  if (opened != SQLITE_OK) return base::fail(ErrorCode::io, "{}: {}", path, ::sqlite3_errmsg(handle));
+  if (opened != SQLITE_OK) return base::fail(ErrorCode::io, "{}: {}", path, message_text(::sqlite3_errmsg(handle)));
   // What a hostile schema could bring in has no business here.
   ::sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   ::sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -47,7 +49,8 @@ Result<SqliteFile> SqliteFile::open(const std::string& path) {
   const bool is_database = looked == SQLITE_OK && ::sqlite3_step(statement) == SQLITE_ROW;
   ::sqlite3_finalize(statement);
   if (!is_database)
-    return base::fail(ErrorCode::unsupported, "{}: not an SQLite database ({})", path, ::sqlite3_errmsg(handle));
+    return base::fail(ErrorCode::unsupported, "{}: not an SQLite database ({})", path,
+                      message_text(::sqlite3_errmsg(handle)));
   return file;
 }
 

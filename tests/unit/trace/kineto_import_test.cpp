@@ -97,5 +97,15 @@ TEST_F(KinetoImportTest, says_what_a_file_without_kernels_lacks) {
   EXPECT_NE(none.error().hint.find("ProfilerActivity.CUDA"), std::string::npos);
 }
 
+TEST_F(KinetoImportTest, names_of_a_file_stay_in_one_line) {
+  const auto trace = import_kineto(
+      write("{\"deviceProperties\":[{\"name\":\"AMD\\nMI300\\u001b[2J\"}],\"traceEvents\":[{\"ph\":\"X\"}]}"));
+  ASSERT_FALSE(trace);
+  EXPECT_NE(trace.error().message.find("AMD"), std::string::npos);
+  EXPECT_EQ(trace.error().message.find('\n'), std::string::npos) << trace.error().message;
+  EXPECT_EQ(trace.error().message.find('\x1B'), std::string::npos);
+  EXPECT_NE(trace.error().message.find("\\x0a"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ridgeline::trace

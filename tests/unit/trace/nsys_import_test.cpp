@@ -96,6 +96,17 @@ TEST_F(NsysImportTest, says_in_one_line_what_a_file_lacks) {
   }
 }
 
+TEST_F(NsysImportTest, what_a_damaged_schema_says_stays_in_one_line) {
+  const auto path = made(
+      "CREATE TABLE StringIds(id, value); PRAGMA writable_schema=ON;"
+      "UPDATE sqlite_master SET name = 'a' || char(10) || 'b' || char(27), sql = 'no' || char(10) || 'statement';");
+  const auto trace = import_nsys(path);
+  ASSERT_FALSE(trace);
+  EXPECT_EQ(trace.error().message.find('\n'), std::string::npos) << trace.error().message;
+  EXPECT_EQ(trace.error().message.find('\x1B'), std::string::npos);
+  EXPECT_NE(trace.error().message.find("\\x0a"), std::string::npos) << trace.error().message;
+}
+
 TEST_F(NsysImportTest, a_truncated_database_is_one_line) {
   std::string rows = kKernel;
   for (int i = 0; i < 5000; ++i)

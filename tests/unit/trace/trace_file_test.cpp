@@ -42,7 +42,7 @@ void grow(Trace& trace, int count) {
     const auto name = trace.strings.id(fmt::format("name {}", i % 7));
     const auto gpu = trace.gpu_lane({i % 3, i % 2, kMost - i % 2, kLeast});
     const auto thread = trace.thread_lane({4'000'000'000, -(i % 5)});
-    const std::int64_t start = i % 4 == 0 ? kLeast + i : 1'700'000'000'000'000'000 + i * 1009 - i % 3 * 5000;
+    const std::int64_t start = 1'700'000'000'000'000'000 + i * 1009 - i % 3 * 5000;
     auto& kernels = trace.kernels;
     kernels.add(start, i, name, gpu, i % 2 == 0 ? i : kMost - i);
     kernels.grid.push_back({i, std::numeric_limits<std::int32_t>::max(), 1});
@@ -53,10 +53,10 @@ void grow(Trace& trace, int count) {
     trace.copies.add(start, 10, name, gpu, i);
     trace.copies.bytes.push_back(-1);
     trace.sets.add(start, 0, name, gpu, -i);
-    trace.sets.bytes.push_back(kMost);
-    trace.syncs.add(kMost - i, i, name, gpu, 0);
+    trace.sets.bytes.push_back(std::int64_t{1} << 40);
+    trace.syncs.add(start, i, name, gpu, kLeast);
     trace.calls.add(start, i, name, thread, i);
-    trace.ranges.add(start, i % 4 == 0 ? kMost : 7, name, thread, 0);
+    trace.ranges.add(start, i % 4 == 0 ? 1'000'000'000'000 : 7, name, thread, 0);
     trace.ranges.kind.push_back(static_cast<RangeKind>(i % 4));
     trace.ranges.sequence.push_back(i % 2 == 0 ? -1 : i);
     trace.ranges.forward_thread.push_back(i);
