@@ -167,9 +167,14 @@ def read_nsys(path):
             arguments.append(("graph_node", get("graphNodeId")))
         add(get, "kernel", name, False, arguments)
     copies = {1: "Memcpy HtoD", 2: "Memcpy DtoH", 3: "Memcpy HtoA", 4: "Memcpy AtoH", 8: "Memcpy DtoD", 9: "Memcpy HtoH", 10: "Memcpy PtoP"}
+    memories = ("Pageable", "Pinned", "Device", "Array", "Managed")
     syncs = {1: "Event Sync", 2: "Stream Wait Event", 3: "Stream Sync", 4: "Context Sync"}
     for row, get in rows("CUPTI_ACTIVITY_KIND_MEMCPY"):
-        add(get, "gpu_memcpy", copies.get(get("copyKind"), "Memcpy"), False, [("bytes", get("bytes"))])
+        name = copies.get(get("copyKind"), "Memcpy")
+        ends = row.get("srcKind"), row.get("dstKind")
+        if all(end in range(len(memories)) for end in ends):
+            name += f" ({memories[ends[0]]} -> {memories[ends[1]]})"
+        add(get, "gpu_memcpy", name, False, [("bytes", get("bytes"))])
     for row, get in rows("CUPTI_ACTIVITY_KIND_MEMSET"):
         add(get, "gpu_memset", "Memset", False, [("bytes", get("bytes"))])
     for row, get in rows("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"):
@@ -179,7 +184,10 @@ def read_nsys(path):
         add(get, "cuda_driver" if re.match("cu[A-Z]", name) else "cuda_runtime", name, True)
     for row, get in rows("NVTX_EVENTS"):
         if get("eventType", 59) in (59, 60):
-            add(get, "user_annotation", get("text", "") or texts.get(row.get("textId"), ""), True)
+            text = get("text", "") or texts.get(row.get("textId"), "")
+            # Operations of PyTorch's emit_nvtx: "aten::mul, seq = 45328, op_id = 990726".
+            operation = re.match("(.*?), (seq|op_id|sizes) = ", text)
+            add(get, "cpu_op" if operation else "user_annotation", operation[1] if operation else text, True)
     for table in "PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD":
         for row, get in rows(table):
             add(get, "overhead", texts.get(row.get("nameId"), ""), True)
