@@ -26,8 +26,8 @@ namespace {
 
 using base::Result;
 
-constexpr std::int64_t kIdleNodes = 200;
-constexpr int kIdleTurns = 60;
+constexpr std::int64_t kProbeNodes = 200;
+constexpr double kProbeTimeS = 0.8;
 constexpr std::int64_t kProductSize = 1024;  // 2.1 GFLOP: milliseconds, and more than any cache holds of both factors
 constexpr double kProductTimeS = 0.4;
 constexpr auto kSettle = std::chrono::milliseconds(60);
@@ -91,24 +91,6 @@ Result<schema::TrialSpec> spec_of_probe(schema::TrialSpec spec, const std::strin
   return spec;
 }
 
-/// What the profiler takes for a node: a model whose nodes do nothing, with and without it in turns.
-Result<double> event_cost(const OrtEnvironment& environment, const schema::TrialSpec& spec, const std::string& folder) {
-  RL_TRY_ASSIGN(auto probe, spec_of_probe(spec, idle_model(kIdleNodes), folder + "/idle.onnx", {{"x", {1}}}));
-  probe.configuration.set("graph_optimization_level", "disable_all");
-  RL_TRY_ASSIGN(const auto plain, ProfiledSession::make(environment, probe, {}));
-  SessionExtras traced_extras;
-  traced_extras.profile = folder + "/idle";
-  RL_TRY_ASSIGN(const auto traced, ProfiledSession::make(environment, probe, traced_extras));
-  std::vector<double> differences;
-  for (int turn = 0; turn < kIdleTurns; ++turn) {
-    RL_TRY_ASSIGN(const auto without, plain->run());
-    RL_TRY_ASSIGN(const auto with, traced->run());
-    differences.push_back(with - without);
-  }
-  RL_TRY(traced->end_profile());
-  return std::max(0.0, median_of(std::move(differences)) / static_cast<double>(kIdleNodes));
-}
-
 /// FLOP/s of a large product of matrices with the same settings, the fastest of a few: a ceiling.
 Result<double> product_speed(const OrtEnvironment& environment, const schema::TrialSpec& spec,
                              const std::string& folder) {
@@ -162,6 +144,24 @@ Result<void> run_interleaved(ProfiledSession& plain, ProfiledSession& traced, co
       RL_TRY(run_block(is_traced ? traced : plain, std::max<std::int64_t>(1, most_runs - count()),
                        is_traced ? out.traced_ns : out.plain_ns));
   return {};
+}
+
+/// What the profiler takes for a node: a model of simple ones, with and without it, interleaved.
+Result<double> event_cost(const OrtEnvironment& environment, const schema::TrialSpec& spec, const std::string& folder) {
+  RL_TRY_ASSIGN(auto probe, spec_of_probe(spec, simple_model(kProbeNodes), folder + "/simple.onnx",
+                                          {{"x", {kSimpleDims.begin(), kSimpleDims.end()}}}));
+  probe.configuration.set("graph_optimization_level", "disable_all");
+  RL_TRY_ASSIGN(const auto plain, ProfiledSession::make(environment, probe, {}));
+  SessionExtras traced_extras;
+  traced_extras.profile = folder + "/simple";
+  RL_TRY_ASSIGN(const auto traced, ProfiledSession::make(environment, probe, traced_extras));
+  schema::ProfilePlan plan;
+  plan.warmup_s = 0.1;
+  plan.time_s = kProbeTimeS;
+  schema::ProfiledModel found;
+  RL_TRY(run_interleaved(*plain, *traced, plan, kMostEvents / kProbeNodes, found));
+  RL_TRY(traced->end_profile());
+  return std::max(0.0, (median_of(found.traced_ns) - median_of(found.plain_ns)) / static_cast<double>(kProbeNodes));
 }
 
 /// What the runtime's graph tells of its nodes; their number.
