@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "schema/profile.hpp"
+
 namespace ridgeline::trace {
 namespace {
 
@@ -20,17 +22,6 @@ bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
-}
-
-/// Where the list of parameters begins: the last "(" outside of angle brackets that closes at the end.
-std::size_t parameters_at(std::string_view name) {
-  if (!name.ends_with(')')) return std::string_view::npos;
-  int depth = 0;
-  for (auto at = name.size(); at-- > 0;) {
-    if (name[at] == ')') ++depth;
-    if (name[at] == '(' && --depth == 0) return at;
-  }
-  return std::string_view::npos;
 }
 
 /// "4u", "64ul" -> "4", "64": template arguments that are numbers.
@@ -94,7 +85,7 @@ double dram_bytes_of(const KernelCounters& counters, Place row) {
 }  // namespace
 
 std::string plain_kernel_name(std::string_view name) {
-  std::string out(name.substr(0, parameters_at(name)));
+  std::string out(schema::without_parameters(name));
   if (out.starts_with("void ")) out.erase(0, 5);
   out.erase(std::remove(out.begin(), out.end(), ' '), out.end());
   replace_all(out, "<unnamed>", "(anonymousnamespace)");
