@@ -7,6 +7,13 @@ import sys
 import torch_candidate
 
 
+def gpus():
+    """How many GPUs this process may use, without asking CUDA."""
+    found = sum(name[:6] == "nvidia" and name[6:].isdigit() for name in os.listdir("/dev"))
+    shown = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return found if shown is None else min(found, sum(1 for each in shown.split(",") if each.strip()))
+
+
 def preload(target, environment):
     """Imports what forks need; `target`: FILE.py:FUNCTION. Whether forks of this process can use CUDA. Threads do not count: those of
     numpy, scipy and Arrow, which files with models import, bear forks."""
@@ -14,9 +21,14 @@ def preload(target, environment):
     os.environ.update(environment, PYTORCH_NVML_BASED_CUDA_CHECK="1")
     import torch
 
+    asked = getattr(torch._C, "_cuda_getDeviceCount", None)
+    if asked:  # some imports ask past NVML, and the question starts CUDA
+        torch._C._cuda_getDeviceCount = gpus
     torch_candidate.load(target)
     for name in ("torch._dynamo", "torch._inductor.compile_fx", "torch._functorch.aot_autograd"):
         __import__(name)
+    if asked:
+        torch._C._cuda_getDeviceCount = asked
     opened = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}")]
     return not torch.cuda.is_initialized() and not any(path.startswith("/dev/nvidia-uvm") for path in opened)
 
