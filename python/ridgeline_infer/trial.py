@@ -71,8 +71,10 @@ class Trial:
         if self.host_io and self.device.type == "cuda":
             self._feed_from_host()
         self._settle()
-        return {"make_s": made_s, "compile_s": compiled_s, "cold_cache": cold, "cache_hits": compiling.cache_hits(),
-                "items": self.made.rows() or 1, "notes": self.notes}
+        hits = compiling.cache_hits()
+        return {"make_s": made_s, "compile_s": compiled_s, "cold_cache": cold, "cache_hits": hits,
+                "compiled_anew": "torch_compile" in self.chosen and not cold and hits == 0, "items": self.made.rows() or 1,
+                "notes": self.notes}
 
     def _device(self):
         """Where calls have to be waited for."""

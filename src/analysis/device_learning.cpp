@@ -56,4 +56,11 @@ double session_stdev(const schema::DeviceLearning& learned) {
   return std::max(kLeast, std::sqrt(std::max(0.0, variance)));
 }
 
+double session_reach(const schema::DeviceLearning& learned) {
+  // Sessions of one configuration differed by up to twice the usual on an H200, one standard deviation
+  // (benchmarks/results/h200/exhaustive.md).
+  constexpr double kSessionSpreads = 4;
+  return kSessionSpreads * session_stdev(learned);
+}
+
 }  // namespace ridgeline::analysis

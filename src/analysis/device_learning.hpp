@@ -15,4 +15,8 @@ namespace ridgeline::analysis {
 /// had stats::kSessionFreedom degrees of freedom, moderated by what its own runs showed.
 [[nodiscard]] double session_stdev(const schema::DeviceLearning& learned);
 
+/// By how much of the faster's cost two trials on a GPU may differ, each of one session, so that either may be the
+/// faster.
+[[nodiscard]] double session_reach(const schema::DeviceLearning& learned);
+
 }  // namespace ridgeline::analysis

@@ -20,6 +20,8 @@ std::vector<schema::QualityFlag> prepared_flags(const base::Json& answer) {
     flags.push_back({FlagLevel::info, "torch_note", note});
   if (answer.value("cold_cache", false))
     flags.push_back({FlagLevel::info, std::string(schema::kColdCompile), "compiled with an empty cache"});
+  if (answer.value("compiled_anew", false))
+    flags.push_back({FlagLevel::info, std::string(schema::kCompiledAnew), "no graph of it was in the compile cache"});
   if (const auto hits = answer.value("cache_hits", std::int64_t{0}); hits > 0)
     flags.push_back(
         {FlagLevel::info, "warm_compile", fmt::format("{} came from the compile cache", counted(hits, "graph"))});

@@ -9,7 +9,7 @@
 namespace ridgeline::execute {
 
 /// What the answer to "prepare" says for the record: the trial's notes, and whether it compiled with an empty cache
-/// (schema::kColdCompile) or found its graphs in one.
+/// (schema::kColdCompile), one without its graphs (schema::kCompiledAnew) or one that had them.
 [[nodiscard]] std::vector<schema::QualityFlag> prepared_flags(const base::Json& answer);
 
 /// What the answer to "proof" says for the record: as what it ran (schema::kRanAs), graph breaks, recompilations.

@@ -16,7 +16,8 @@ namespace ridgeline::execute {
 /// A PyTorch model of the user's in a Python process of its own (python/ridgeline_infer), which times its calls itself:
 /// from before the call until the device is done with it. Messages beside those of JsonChild:
 ///   {"op":"prepare","target":T,"settings":{..},"seed":N,"io":"host"|"device"} ->
-///     {"make_s":..,"compile_s":..,"cold_cache":..,"cache_hits":N,"items":..,"notes":[..],"pid":..}
+///     {"make_s":..,"compile_s":..,"cold_cache":..,"cache_hits":N,"compiled_anew":..,"items":..,"notes":[..],
+///      "pid":..}
 ///   {"op":"call","count":N,"one_wait":true}              -> {"ns":[..]}; one_wait: only after the last of them
 ///   {"op":"outputs","path":FILE}                         -> {"sets":[[{"name","element_type","dims","bytes"}..]..],
 ///                                                            "metric":NUMBER or null,"metric_not_finite":true}

@@ -108,7 +108,9 @@ double blocks_s(const schema::PairedPlan& plan, const PairCost& cost) {
 constexpr double kOfColdCompile = 0.2;
 double saved_by_cache_s(const schema::Measurement& seen) {
   const auto compile = seen.metrics.find("compile_s");
-  if (compile == seen.metrics.end() || !schema::has_flag(seen.flags, schema::kColdCompile)) return 0;
+  if (compile == seen.metrics.end()) return 0;
+  if (!schema::has_flag(seen.flags, schema::kColdCompile) && !schema::has_flag(seen.flags, schema::kCompiledAnew))
+    return 0;  // it took its graphs from the cache, or compiles nothing that a cache keeps
   return std::min(compile->second, seen.session_create_ns * 1e-9) * (1 - kOfColdCompile);
 }
 

@@ -34,6 +34,8 @@ inline constexpr std::string_view kSlowStretch = "slow_stretch";
 
 /// Of a trial that compiled: the cache was empty before it, so that it took as long as on a new machine.
 inline constexpr std::string_view kColdCompile = "cold_compile";
+/// Of a trial that compiled: the cache had kernels, but no graph of it.
+inline constexpr std::string_view kCompiledAnew = "compiled_anew";
 /// What a trial of a PyTorch model was seen to run as.
 inline constexpr std::string_view kRanAs = "ran_as";
 

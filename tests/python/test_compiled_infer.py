@@ -43,7 +43,10 @@ class CompileTest(served.Served):
                 self.assertFalse(self.trial(code, grad_mode="no_grad")[0]["cold_cache"])
                 open(os.path.join(kernels, "kernel.so"), "w").close()
                 prepared = self.trial(code, torch_compile="default")[0]
-                self.assertEqual((prepared["cold_cache"], prepared["cache_hits"]), (False, 2))
+                self.assertEqual((prepared["cold_cache"], prepared["cache_hits"], prepared["compiled_anew"]), (False, 2, False))
+                other = self.trial(code.replace("_hit'] = 2", "_hit'] = 0"), torch_compile="default")[0]
+                self.assertEqual((other["cold_cache"], other["compiled_anew"]), (False, True))
+                self.assertFalse(self.trial(code, grad_mode="no_grad")[0]["compiled_anew"])
             finally:
                 del os.environ["TORCHINDUCTOR_CACHE_DIR"]
             self.assertFalse(self.trial(code, torch_compile="default")[0]["cold_cache"])

@@ -100,12 +100,12 @@ def main():
         return
     activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
     with torch.profiler.profile(activities=activities, with_stack=True, record_shapes=True,
-                                schedule=torch.profiler.schedule(wait=0, warmup=1, active=2)) as profiler:
+                                schedule=torch.profiler.schedule(wait=0, warmup=1, active=2, repeat=1),
+                                on_trace_ready=lambda done: done.export_chrome_trace(arguments.trace)) as profiler:
         for _ in range(3):
             step()
             torch.cuda.synchronize()
             profiler.step()
-    profiler.export_chrome_trace(arguments.trace)
 
 
 if __name__ == "__main__":

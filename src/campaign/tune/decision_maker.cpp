@@ -20,9 +20,6 @@ using schema::Configuration;
 
 namespace {
 
-// Of session_stdev: of two trials either may be the faster while they differ by no more. Sessions of one configuration
-// differed by up to twice the usual on an H200, one standard deviation (benchmarks/results/h200/exhaustive.md).
-constexpr double kSessionSpreads = 4;
 constexpr int kMostHeadToHeads = 2;
 constexpr std::size_t kMostOthers =
     3;  // that are tried where the finalists lose against what they were expected to beat
@@ -136,8 +133,7 @@ std::vector<const analysis::RankedTrial*> DecisionMaker::rivals_of(
     }
     return rivals;
   }
-  const double reach =
-      contenders.front().ranked->cost.value * (1 + kSessionSpreads * analysis::session_stdev(result_.learned));
+  const double reach = contenders.front().ranked->cost.value * (1 + analysis::session_reach(result_.learned));
   for (const auto& rival : ranking)
     if (rival.cost.value <= reach && may_win(rival) &&
         rival.trial->configuration != contenders.front().ranked->trial->configuration &&

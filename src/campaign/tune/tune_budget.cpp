@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/device_learning.hpp"
 #include "analysis/ranking.hpp"
 #include "campaign/tune/pair_plan.hpp"
 #include "campaign/tune/session_limit.hpp"
@@ -17,11 +18,12 @@ namespace {
 
 constexpr double kSearchShare = 0.7;      // of --max-time; the rest is for comparisons
 constexpr double kCompilingShare = 0.85;  // the same where trials compile, which takes longer than any comparison
-constexpr double kCandidatesShare = 0.2;  // of --max-time, for comparing candidates at their defaults
-constexpr double kHopeless = 1.3;         // times the fastest: an exported model that is not compared at its defaults
-constexpr double kCodeS = 8;              // for running the code that loads another candidate
-constexpr double kTorchCodeS = 20;        // for the same in PyTorch, which is imported and compiles again
-constexpr double kCodeShare = 0.05;       // of --max-time, for the same, at most
+constexpr double kCandidatesShare =
+    0.2;                             // of --max-time, for comparing candidates at their defaults, or the fastest of two
+constexpr double kHopeless = 1.3;    // times the fastest: an exported model that is not compared at its defaults
+constexpr double kCodeS = 8;         // for running the code that loads another candidate
+constexpr double kTorchCodeS = 30;   // for the same in PyTorch, which is imported and compiles again
+constexpr double kCodeShare = 0.05;  // of --max-time, for the same, at most
 constexpr double kTorchCodeShare = 0.1;
 constexpr double kPlannedShare = 0.97;
 // Where all of the time is for one comparison none can be left out, and on an H200 with an uneven CPU what was planned
@@ -89,7 +91,24 @@ bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next)
       pair_s = std::max(pair_s, expected_pair_s(plan, request_.fresh_finals, run.current, proposal.configuration));
     }
   }
-  return plannable_s() < next_s + pair_s + candidates_s();
+  return plannable_s() < next_s + pair_s + candidates_s() + rival_s();
+}
+
+double TuneBudget::rival_s() const {
+  const auto& run = result_.run;
+  if (run.candidates.empty() || !run.on_gpu() || request_.finalists < 2) return 0;
+  const auto ranking = analysis::rank(run, result_.outcomes);
+  if (ranking.empty()) return 0;
+  const auto& best = ranking.front().trial->configuration;
+  const double reach = ranking.front().cost.value * (1 + analysis::session_reach(result_.learned));
+  for (const auto& ranked : ranking) {
+    const auto& other = ranked.trial->configuration;
+    if (ranked.cost.value > reach) break;
+    if (schema::candidate_of(other) == schema::candidate_of(best) || other == run.current) continue;
+    const auto plan = pair_plan(result_, request_.paired, best, other, 1);
+    return std::min(expected_pair_s(plan, false, best, other), kCandidatesShare * limit_s());
+  }
+  return 0;
 }
 
 std::vector<Configuration> TuneBudget::candidates_to_compare() const {

@@ -84,6 +84,8 @@ class TuneBudget : public Budget {
   [[nodiscard]] double code_s() const;
   /// What a search leaves for comparing these, a share of the limit at most.
   [[nodiscard]] double candidates_s() const;
+  /// What it leaves for comparing the fastest with the fastest of another candidate, where either may be the faster.
+  [[nodiscard]] double rival_s() const;
   [[nodiscard]] measure::TrialCosts costs(bool with_stored) const;
   [[nodiscard]] measure::TrialCost cost_of(const schema::Configuration& configuration) const;
   [[nodiscard]] measure::PairCost pair_cost(bool fresh_process, const schema::Configuration& a,
