@@ -160,7 +160,7 @@ struct ProfileCost {
   double traced_ns = 0;  ///< with it
   double nodes_ns = 0;   ///< of that its nodes, each until the next begins, and what the profiler takes for them
   double events = 0;     ///< nodes
-  double event_ns = 0;   ///< what the profiler takes for one, measured with a model whose nodes do nothing; 0: unknown
+  double event_ns = 0;   ///< what the profiler takes for one, by interleaved calls with and without it; 0: not seen
   [[nodiscard]] double own_ns() const noexcept { return events * event_ns; }
 };
 RL_DECLARE_JSON(ProfileCost)

@@ -24,11 +24,11 @@ RL_DECLARE_JSON(ProfilePlan)
 struct ProfiledModel {
   std::string file;               ///< the profiler's JSON
   std::int64_t warmups = 0;       ///< calls in it before those that count
-  std::vector<double> plain_ns;   ///< each call of the session without the profiler
+  std::vector<double> plain_ns;   ///< calls of the session without the profiler
   std::vector<double> traced_ns;  ///< ... with it
-  double event_ns = 0;            ///< what the profiler takes for a node, from a model whose nodes do nothing
-  double bytes_per_s = 0;         ///< memory read and written by as many threads; 0: not measured
-  double flops_per_s = 0;         ///< of a large matrix product with the same settings; 0: not measured
+  double own_ns = 0;       ///< what the profiler takes of a call, by other rounds than the two above; 0: not seen
+  double bytes_per_s = 0;  ///< memory read and written by as many threads; 0: not measured
+  double flops_per_s = 0;  ///< of a large matrix product with the same settings; 0: not measured
   std::map<std::string, std::string> paths;  ///< of the runtime's nodes in the model: "/encoder/layer.0/MatMul + Add"
   /// Of a call of the nodes of the model: the profile lacks the shapes of weights that the runtime has packed.
   std::map<std::string, double> flops;

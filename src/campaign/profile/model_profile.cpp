@@ -105,18 +105,18 @@ schema::ProfileCost cost_of(const std::vector<schema::ProfiledModel>& runs, cons
   schema::ProfileCost cost;
   std::vector<double> plain;
   std::vector<double> traced;
-  std::vector<double> events;
+  std::vector<double> own;
   for (const auto& run : runs) {
     plain.insert(plain.end(), run.plain_ns.begin(), run.plain_ns.end());
     traced.insert(traced.end(), run.traced_ns.begin(), run.traced_ns.end());
-    if (run.event_ns > 0) events.push_back(run.event_ns);
+    own.push_back(run.own_ns);
   }
   cost.plain_ns = median_of(plain);
   cost.traced_ns = median_of(traced);
-  cost.event_ns = median_of(events);
   std::vector<double> work;
   for (const auto& step : tables.steps) work.push_back(static_cast<double>(step.work_ns));
   cost.events = tables.steps.empty() ? 0 : static_cast<double>(nodes) / static_cast<double>(tables.steps.size());
+  if (cost.events > 0) cost.event_ns = median_of(own) / cost.events;
   cost.nodes_ns = median_of(work) + cost.own_ns();  // which was taken off
   return cost;
 }

@@ -94,7 +94,9 @@ trace::Trace counted_runs(const trace::Trace& all, const schema::ProfiledModel& 
     out.nodes.flops.push_back(nodes.flops[i] < 0 && flops != model.flops.end() ? std::llround(flops->second)
                                                                                : nodes.flops[i]);
   }
-  if (model.event_ns > 0) stretch_nodes(out, model.event_ns);
+  const auto runs = std::max<std::int64_t>(0, static_cast<std::int64_t>(begins.size()) - model.warmups);
+  if (model.own_ns > 0 && out.nodes.size() > 0)
+    stretch_nodes(out, model.own_ns * static_cast<double>(runs) / static_cast<double>(out.nodes.size()));
   return out;
 }
 

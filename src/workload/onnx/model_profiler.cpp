@@ -2,14 +2,18 @@
 #include "workload/onnx/model_profiler.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <filesystem>
+#include <limits>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/file.hpp"
+#include "host/heap.hpp"
 #include "host/memory_speed.hpp"
 #include "host/this_process.hpp"
+#include "stats/quantile.hpp"
 #include "workload/onnx/flop_count.hpp"
 #include "workload/onnx/free_dimensions.hpp"
 #include "workload/onnx/graph_shapes.hpp"
@@ -26,23 +30,15 @@ namespace {
 
 using base::Result;
 
-constexpr std::int64_t kProbeNodes = 200;
-constexpr double kProbeTimeS = 0.8;
 constexpr std::int64_t kProductSize = 1024;  // 2.1 GFLOP: milliseconds, and more than any cache holds of both factors
 constexpr double kProductTimeS = 0.4;
 constexpr auto kSettle = std::chrono::milliseconds(60);
 constexpr auto kBlock = std::chrono::milliseconds(30);
 constexpr std::int64_t kLeastOfBlock = 3;
 constexpr std::int64_t kMostEvents = 600'000;  // the profiler keeps 1,000,000, and has up to one beside each node's
+constexpr std::size_t kEventBytes = 2048;      // that it keeps of an event
 
 double ns_of(base::Nanoseconds duration) { return static_cast<double>(duration.count()); }
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// A session with inputs, traced or not.
 class ProfiledSession {
@@ -108,6 +104,18 @@ Result<double> product_speed(const OrtEnvironment& environment, const schema::Tr
   return least > 0 ? 2 * size * size * size / least * 1e9 : 0;
 }
 
+/// The median of several differences; 0 where chance may have made it.
+double shown_cost(const std::vector<double>& differences) {
+  const double middle = stats::median(differences);
+  if (differences.size() < 3) return std::max(0.0, middle);
+  const auto count = static_cast<double>(differences.size());
+  double mean = 0;
+  for (const auto one : differences) mean += one / count;
+  double squares = 0;
+  for (const auto one : differences) squares += (one - mean) * (one - mean);
+  return mean > 2 * std::sqrt(squares / (count - 1) / count) ? std::max(0.0, middle) : 0;
+}
+
 /// Threads of a session spin for a while after a call, and would take a CPU from the other session.
 void settle() {
   const auto begin = base::system_clock().now();
@@ -127,41 +135,44 @@ Result<void> run_block(ProfiledSession& session, std::int64_t most_runs, std::ve
   return {};
 }
 
-/// Both sessions warm, then blocks of calls, A B B A, so that a drift of the machine's speed is in both alike.
+/// Both sessions warm, then blocks of calls, A B B A, so that a drift of the machine's speed is in both alike. Rounds
+/// of these tell in turns what the profiler takes and how long calls last, so that either is a check of the other.
 Result<void> run_interleaved(ProfiledSession& plain, ProfiledSession& traced, const schema::ProfilePlan& plan,
-                             std::int64_t most_runs, schema::ProfiledModel& out) {
+                             std::int64_t nodes, schema::ProfiledModel& out) {
+  const auto most_runs = std::clamp<std::int64_t>(kMostEvents / nodes, 1, plan.most_runs);
   const auto begin = base::system_clock().now();
   const auto elapsed = [&] { return base::to_seconds(base::system_clock().now() - begin); };
+  double fastest_ns = std::numeric_limits<double>::max();
   do {
-    RL_TRY(plain.run());
+    RL_TRY_ASSIGN(const auto took, plain.run());
+    fastest_ns = std::min(fastest_ns, took);
     RL_TRY(traced.run());
     ++out.warmups;
   } while (elapsed() < plan.warmup_s && out.warmups < most_runs / 4);
+  const double runs = std::min(static_cast<double>(most_runs), plan.time_s * 1e9 / fastest_ns);
+  host::keep_heap(static_cast<std::size_t>(runs * static_cast<double>(nodes)) * kEventBytes);
   const auto warm = elapsed();
-  const auto count = [&] { return static_cast<std::int64_t>(out.traced_ns.size()); };
-  while (count() < most_runs && (count() < plan.least_runs || elapsed() - warm < plan.time_s))
+  std::int64_t made = 0;
+  std::vector<double> own_ns;
+  const auto goes_on = [&] {
+    return out.traced_ns.empty() || (made < most_runs && (made < plan.least_runs || elapsed() - warm < plan.time_s));
+  };
+  for (std::size_t round = 0; goes_on(); ++round) {
+    std::vector<double> without;
+    std::vector<double> with;
     for (const bool is_traced : {false, true, true, false})
-      RL_TRY(run_block(is_traced ? traced : plain, std::max<std::int64_t>(1, most_runs - count()),
-                       is_traced ? out.traced_ns : out.plain_ns));
+      RL_TRY(run_block(is_traced ? traced : plain, std::max<std::int64_t>(1, most_runs - made),
+                       is_traced ? with : without));
+    made += static_cast<std::int64_t>(with.size());
+    if (round % 2 == 0) {
+      own_ns.push_back(stats::median(with) - stats::median(without));
+    } else {
+      out.plain_ns.insert(out.plain_ns.end(), without.begin(), without.end());
+      out.traced_ns.insert(out.traced_ns.end(), with.begin(), with.end());
+    }
+  }
+  out.own_ns = shown_cost(own_ns);
   return {};
-}
-
-/// What the profiler takes for a node: a model of simple ones, with and without it, interleaved.
-Result<double> event_cost(const OrtEnvironment& environment, const schema::TrialSpec& spec, const std::string& folder) {
-  RL_TRY_ASSIGN(auto probe, spec_of_probe(spec, simple_model(kProbeNodes), folder + "/simple.onnx",
-                                          {{"x", {kSimpleDims.begin(), kSimpleDims.end()}}}));
-  probe.configuration.set("graph_optimization_level", "disable_all");
-  RL_TRY_ASSIGN(const auto plain, ProfiledSession::make(environment, probe, {}));
-  SessionExtras traced_extras;
-  traced_extras.profile = folder + "/simple";
-  RL_TRY_ASSIGN(const auto traced, ProfiledSession::make(environment, probe, traced_extras));
-  schema::ProfilePlan plan;
-  plan.warmup_s = 0.1;
-  plan.time_s = kProbeTimeS;
-  schema::ProfiledModel found;
-  RL_TRY(run_interleaved(*plain, *traced, plan, kMostEvents / kProbeNodes, found));
-  RL_TRY(traced->end_profile());
-  return std::max(0.0, (median_of(found.traced_ns) - median_of(found.plain_ns)) / static_cast<double>(kProbeNodes));
 }
 
 /// What the runtime's graph tells of its nodes; their number.
@@ -202,16 +213,13 @@ Result<schema::ProfiledModel> profile_onnx_model(const schema::TrialSpec& spec, 
   RL_TRY_ASSIGN(const auto plain, ProfiledSession::make(*environment, spec, plain_extras));
   RL_TRY_ASSIGN(const auto traced, ProfiledSession::make(*environment, spec, traced_extras));
   const auto nodes = has_nodes ? read_graph(spec.workload, traced_extras.optimized_model, out) : 1;
-  const auto most = std::clamp<std::int64_t>(kMostEvents / std::max<std::int64_t>(1, nodes), 1, plan.most_runs);
-  RL_TRY(run_interleaved(*plain, *traced, plan, most, out));
+  RL_TRY(run_interleaved(*plain, *traced, plan, std::max<std::int64_t>(1, nodes), out));
   RL_TRY_ASSIGN(out.file, traced->end_profile());
-  auto probed = spec;
-  if (!provider.on_cpu()) return out;
-  RL_TRY_ASSIGN(out.event_ns, event_cost(*environment, probed, folder));
-  if (has_nodes) {
+  if (!provider.on_cpu()) out.own_ns = 0;  // its nodes are launches, which a longer one does not make later
+  if (provider.on_cpu() && has_nodes) {
     const auto threads = static_cast<int>(spec.configuration.get_or("intra_op_num_threads", 0).as_integer(0));
     out.bytes_per_s = host::memory_speed(threads);
-    RL_TRY_ASSIGN(out.flops_per_s, product_speed(*environment, probed, folder));
+    RL_TRY_ASSIGN(out.flops_per_s, product_speed(*environment, spec, folder));
   }
   return out;
 }

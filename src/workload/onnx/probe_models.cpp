@@ -27,22 +27,6 @@ onnx::ModelProto probe_model(const char* name) {
 
 }  // namespace
 
-std::string simple_model(std::int64_t nodes) {
-  auto model = probe_model("idle");
-  auto& graph = *model.mutable_graph();
-  declare_float(*graph.add_input(), "x", {kSimpleDims[0], kSimpleDims[1], kSimpleDims[2], kSimpleDims[3]});
-  declare_float(*graph.add_output(), "y", {kSimpleDims[0], kSimpleDims[1], kSimpleDims[2], kSimpleDims[3]});
-  for (std::int64_t i = 0; i < nodes; ++i) {
-    auto& node = *graph.add_node();
-    node.set_op_type("Add");
-    node.set_name("node_" + std::to_string(i));
-    node.add_input(i == 0 ? "x" : "t" + std::to_string(i - 1));
-    node.add_input("x");
-    node.add_output(i + 1 == nodes ? "y" : "t" + std::to_string(i));
-  }
-  return model.SerializeAsString();
-}
-
 std::string product_model(std::int64_t size) {
   auto model = probe_model("product");
   auto& graph = *model.mutable_graph();
