@@ -74,14 +74,4 @@ std::string module_class(std::string_view name) {
   return out;
 }
 
-std::string_view without_parameters(std::string_view name) {
-  if (!name.ends_with(')')) return name;
-  int depth = 0;
-  for (auto at = name.size(); at-- > 0;) {
-    if (name[at] == ')') ++depth;
-    if (name[at] == '(' && --depth == 0) return at == 0 ? name : name.substr(0, at);
-  }
-  return name;
-}
-
 }  // namespace ridgeline::schema

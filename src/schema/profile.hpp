@@ -234,9 +234,6 @@ RL_DECLARE_JSON(ProfileRun)
 /// as in Conv2d, are part of it. Of a path as of a name.
 [[nodiscard]] std::string module_class(std::string_view name);
 
-/// A kernel's name without the list of parameters that it ends with: "void f<4>" of "void f<4>(int, T<1>)".
-[[nodiscard]] std::string_view without_parameters(std::string_view name);
-
 }  // namespace ridgeline::schema
 
 template <>

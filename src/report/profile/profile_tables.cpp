@@ -11,8 +11,8 @@
 #include "base/text.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
-#include "report/profile/kernel_name.hpp"
 #include "schema/execution_provider.hpp"
+#include "schema/kernel_name.hpp"
 #include "stats/mean.hpp"
 #include "stats/quantile.hpp"
 
@@ -292,7 +292,7 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
   if (has_modules) table.columns.push_back({"Mostly in", Align::left, true});
   for (std::size_t i = 0; i < std::min(most, work.size()); ++i) {
     const auto& row = work[i];
-    std::vector<std::string> cells{code_mark(short_kernel_name(row.name)), fmt::format("{}", row.calls),
+    std::vector<std::string> cells{code_mark(schema::short_kernel_name(row.name)), fmt::format("{}", row.calls),
                                    cell_time(row.total_ns), cell_share(row.total_ns, whole),
                                    cell_time(row.total_ns / std::max<std::int64_t>(1, row.calls))};
     if (has_bytes) {

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "schema/profile.hpp"
+#include "schema/kernel_name.hpp"
 
 namespace ridgeline::trace {
 namespace {

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "report/profile/kernel_name.hpp"
 #include "report/profile/profile_csv.hpp"
 #include "report/profile/profile_tables.hpp"
 #include "report/renderers.hpp"
@@ -150,12 +149,6 @@ TEST(ProfileCsv, quotes_and_leaves_out_what_is_unknown) {
   EXPECT_EQ(content("modules.csv").substr(0, 41), "path,calls,self_ns,total_ns,bytes,flops,b");
   EXPECT_NE(content("modules.csv").find("\nNet_0/Layer_1,1,0,300000,,,0,1,"), std::string::npos)
       << content("modules.csv");
-}
-
-TEST(ShortKernelName, begins_with_what_differs) {
-  EXPECT_EQ(short_kernel_name("void at::native::(anonymous namespace)::f<4, float>(int, at::T<1>)"), "f<4, float>");
-  EXPECT_EQ(short_kernel_name("ampere_sgemm_128x64_nn"), "ampere_sgemm_128x64_nn");
-  EXPECT_EQ(short_kernel_name("()"), "()");
 }
 
 TEST(ModuleClass, digits_within_words_are_part_of_them) {

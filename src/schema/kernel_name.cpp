@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/profile/kernel_name.hpp"
+#include "schema/kernel_name.hpp"
 
 #include <array>
-#include <string_view>
 
-#include "schema/profile.hpp"
-
-namespace ridgeline::report {
+namespace ridgeline::schema {
 namespace {
 
 constexpr std::array<std::string_view, 6> kCommon{
@@ -14,8 +11,18 @@ constexpr std::array<std::string_view, 6> kCommon{
 
 }  // namespace
 
+std::string_view without_parameters(std::string_view name) {
+  if (!name.ends_with(')')) return name;
+  int depth = 0;
+  for (auto at = name.size(); at-- > 0;) {
+    if (name[at] == ')') ++depth;
+    if (name[at] == '(' && --depth == 0) return at == 0 ? name : name.substr(0, at);
+  }
+  return name;
+}
+
 std::string short_kernel_name(std::string name) {
-  name.resize(schema::without_parameters(name).size());
+  name.resize(without_parameters(name).size());
   if (name.starts_with("void ")) name.erase(0, 5);
   for (const auto common : kCommon)
     for (auto at = name.find(common); at != std::string::npos; at = name.find(common, at))
@@ -23,4 +30,4 @@ std::string short_kernel_name(std::string name) {
   return name;
 }
 
-}  // namespace ridgeline::report
+}  // namespace ridgeline::schema
