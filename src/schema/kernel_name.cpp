@@ -16,7 +16,8 @@ std::string_view without_parameters(std::string_view name) {
   int depth = 0;
   for (auto at = name.size(); at-- > 0;) {
     if (name[at] == ')') ++depth;
-    if (name[at] == '(' && --depth == 0) return at == 0 ? name : name.substr(0, at);
+    // Behind a blank it belongs to the name: "Memcpy HtoD (Pinned -> Device)".
+    if (name[at] == '(' && --depth == 0) return at == 0 || name[at - 1] == ' ' ? name : name.substr(0, at);
   }
   return name;
 }
