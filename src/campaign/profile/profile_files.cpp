@@ -103,6 +103,7 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
     tell_unmatched(join->only_counters, "counters", out.notes);
     tell_unmatched(join->only_trace, "trace", out.notes);
     analysed.kernel_bytes = trace::dram_bytes(*counters, *join);
+    analysed.kernel_waves = trace::launch_waves(*counters, *join);
   }
   out.tables = trace::tables_of(analysed);
   if (join) add_metrics(analysed, *counters, *join, out.tables.kernels);

@@ -11,6 +11,7 @@
 #include "trace/analysis/device_time.hpp"
 #include "trace/analysis/module_table.hpp"
 #include "trace/analysis/places.hpp"
+#include "trace/analysis/program_place.hpp"
 #include "trace/analysis/range_names.hpp"
 
 namespace ridgeline::trace {
@@ -106,16 +107,12 @@ std::vector<schema::ProfileIdle> idle_rows(const AnalysedTrace& analysed, const 
     ++row.gaps;
     row.total_ns += gap.duration_ns();
     row.longest_ns = std::max(row.longest_ns, gap.duration_ns());
-    auto place = python_line_of(analysed.trace, analysed.nesting, gap.call);
-    if (place.empty() && gap.call != kNowhere)
-      if (const auto at = analysed.attribution.row_of_launch(gap.call, analysed.nesting);
-          at != analysed.attribution.unattributed)
-        place = path_of(analysed.attribution, at);
+    const auto place = place_of_call(analysed, gap.call);
     if (!place.empty()) places[gap.cause].add(place, gap.duration_ns());
   }
   std::vector<schema::ProfileIdle> rows;
   for (auto& [cause, row] : by_cause) {
-    row.places = places[cause].longest(kPlaces);
+    for (const auto& place : places[cause].longest(kPlaces)) row.places.emplace_back(place.place, place.ns);
     rows.push_back(std::move(row));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
