@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "report/profile/kernel_detail.hpp"
 #include "report/profile/profile_csv.hpp"
 #include "report/profile/profile_report.hpp"
 #include "report/renderers.hpp"
@@ -54,12 +55,12 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
   const auto run = report::per_run(recorded);
   const auto terminal = inspect_terminal(stdout);
   if (!flags.kernel.empty()) {
-    const auto details = report::kernel_details(run, flags.kernel);
-    if (details.rows.empty())
+    const auto* kernel = report::find_kernel(run, flags.kernel);
+    if (kernel == nullptr)
       return base::fail(base::ErrorCode::not_found, "--kernel {}: no kernel has that in its name", flags.kernel)
           .hint("{}", run.tables.kernels.empty() ? "the profile has no kernels"
                                                  : "the longest is " + run.tables.kernels.front().name);
-    print_table(details, "Kernel", terminal);
+    for (const auto& [title, table] : report::kernel_detail(*kernel)) print_table(table, title, terminal);
     return {};
   }
   print_summary(report::profile_summary(run), terminal, kProfileLabel);
@@ -99,7 +100,7 @@ Result<void> write_profile(const schema::ProfileRun& run, const trace::Trace& tr
   if (!flags.output.empty() || !flags.html.empty()) {
     const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
     const auto timeline = html.empty() ? std::string() : trace::page_timeline(trace::AnalysedTrace(trace));
-    RL_TRY(write_reports(report::build_profile_report(run, timeline), flags.output, html));
+    RL_TRY(write_reports(report::build_profile_report(run, timeline, flags.kernel), flags.output, html));
     say(flags, "report", flags.output);
     say(flags, "report", html);
   }

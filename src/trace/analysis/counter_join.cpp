@@ -153,6 +153,7 @@ std::vector<double> dram_bytes(const KernelCounters& counters, const CounterJoin
 std::vector<double> launch_waves(const KernelCounters& counters, const CounterJoin& join) {
   std::vector<double> out(join.row.size(), std::numeric_limits<double>::quiet_NaN());
   const auto* waves = counters.find("launch__waves_per_multiprocessor");
+  if (waves == nullptr) waves = counters.find("Waves Per SM");
   for (std::size_t i = 0; waves != nullptr && i < out.size(); ++i)
     if (join.row[i] != kNowhere) out[i] = waves->values[join.row[i]];
   return out;
