@@ -10,6 +10,7 @@ namespace ridgeline::trace {
 namespace {
 
 void count(schema::ProfileCounter& counter, double value) {
+  if (!std::isfinite(counter.sum + value)) return;  // there is none, or the file is damaged; JSON has no such number
   counter.least = counter.launches == 0 ? value : std::min(counter.least, value);
   counter.most = counter.launches == 0 ? value : std::max(counter.most, value);
   counter.sum += value;
@@ -32,7 +33,7 @@ void add_counters(const Trace& trace, const KernelCounters& counters, const Coun
     auto& own = found->second->counters;
     own.resize(counters.metrics.size());
     for (std::size_t metric = 0; metric < own.size(); ++metric)
-      if (const auto value = counters.metrics[metric].values[row]; !std::isnan(value)) count(own[metric], value);
+      count(own[metric], counters.metrics[metric].values[row]);
   }
   for (auto& kernel : kernels) {
     for (std::size_t metric = 0; metric < kernel.counters.size(); ++metric) {

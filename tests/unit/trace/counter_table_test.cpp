@@ -34,13 +34,15 @@ TEST_F(CounterTableTest, sums_least_and_most_over_the_launches_that_have_them) {
   counters.metrics = {{"lts__t_bytes.sum", "byte", {10, std::nan(""), 40}},
                       {"device__attribute_chip", "", {1, 1, 1}},
                       {"dram__bytes_read.sum", "byte", {1, 2, 3}},
+                      {"huge", "", {1.5e308, 1.5e308, 1}},
                       {"empty", "", {std::nan(""), std::nan(""), std::nan("")}}};
   const auto kernels = rows();
   ASSERT_EQ(kernels.size(), 2U);
-  ASSERT_EQ(kernels[0].counters.size(), 2U) << "by name, without what is the machine's or nobody's";
+  ASSERT_EQ(kernels[0].counters.size(), 3U) << "by name, without what is the machine's or nobody's";
   EXPECT_EQ(kernels[0].counters[0].name, "dram__bytes_read.sum");
   EXPECT_EQ(kernels[0].counters[0].launches, 3);
-  const auto& l2 = kernels[0].counters[1];
+  EXPECT_EQ(kernels[0].counters[1].launches, 2) << "what no sum can hold is left out";
+  const auto& l2 = kernels[0].counters[2];
   EXPECT_EQ(l2.unit, "byte");
   EXPECT_EQ(l2.launches, 2);
   EXPECT_EQ(l2.sum, 50);
