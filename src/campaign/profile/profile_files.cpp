@@ -60,12 +60,12 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
                       "{}: counters without a timeline; expected a trace of the same program too",
                       fmt::join(paths, " "))
         .hint("record one with nsys or torch.profiler and name both files");
-  out.trace = std::move(*trace);
-  out.notes = out.trace.notes;
-  trace::AnalysedTrace analysed(out.trace);
+  out.trace = std::make_unique<const trace::Trace>(std::move(*trace));
+  out.notes = out.trace->notes;
+  auto analysed = std::make_unique<trace::AnalysedTrace>(*out.trace);
   std::optional<trace::CounterJoin> join;
   if (counters) {
-    join = trace::join_counters(out.trace, *counters);
+    join = trace::join_counters(*out.trace, *counters);
     out.notes.insert(out.notes.end(), counters->notes.begin(), counters->notes.end());
     if (join->matched == 0)
       return base::fail(ErrorCode::invalid_argument, "{}: none of their {} launches is in the trace",
@@ -75,12 +75,13 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
         fmt::format("{} of {} launches that have counters are in the trace", join->matched, counters->size()));
     tell_unmatched(join->only_counters, "counters", out.notes);
     tell_unmatched(join->only_trace, "trace", out.notes);
-    analysed.kernel_bytes = trace::dram_bytes(*counters, *join);
-    analysed.kernel_waves = trace::launch_waves(*counters, *join);
+    analysed->kernel_bytes = trace::dram_bytes(*counters, *join);
+    analysed->kernel_waves = trace::launch_waves(*counters, *join);
   }
-  out.tables = trace::tables_of(analysed);
-  if (join) trace::add_counters(out.trace, *counters, *join, out.tables.kernels);
-  out.findings = trace::find_savings(analysed, out.tables);
+  out.tables = trace::tables_of(*analysed);
+  if (join) trace::add_counters(*out.trace, *counters, *join, out.tables.kernels);
+  out.findings = trace::find_savings(*analysed, out.tables);
+  out.analysed = std::move(analysed);
   return out;
 }
 
