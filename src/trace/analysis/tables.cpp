@@ -119,8 +119,6 @@ std::vector<schema::ProfileIdle> idle_rows(const AnalysedTrace& analysed, const 
   return rows;
 }
 
-bool is_collective(std::string_view kernel) { return kernel.starts_with("nccl"); }
-
 /// Of kernels of a device: those of NCCL, and all others, as measures of unions.
 void read_collectives(const AnalysedTrace& analysed, schema::ProfileDevice& row) {
   Intervals collectives;
@@ -129,7 +127,7 @@ void read_collectives(const AnalysedTrace& analysed, schema::ProfileDevice& row)
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto& lane = analysed.trace.gpu_lanes[kernels.lane[i]];
     if (lane.process != row.process || lane.device != row.device) continue;
-    (is_collective(analysed.trace.strings.text(kernels.name[i])) ? collectives : others)
+    (is_nccl(analysed.trace.strings.text(kernels.name[i])) ? collectives : others)
         .emplace_back(kernels.start_ns[i], kernels.start_ns[i] + kernels.duration_ns[i]);
   }
   if (collectives.empty()) return;

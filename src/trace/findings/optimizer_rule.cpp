@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "trace/analysis/range_names.hpp"
 #include "trace/findings/rules.hpp"
 #include "trace/findings/tally.hpp"
 
@@ -76,12 +77,20 @@ void collective_rule(const Case& of) {
     all += device.collective_ns;
   }
   if (exposed == 0) return;
+  const auto& kernels = of.analysed.trace.kernels;
+  Tally tally(of.analysed.trace.strings);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (!is_nccl(of.analysed.trace.strings.text(kernels.name[i]))) continue;
+    tally.add(module_of_work(of.analysed, of.analysed.kernels.row[i]), kernels.duration_ns[i], kernels.duration_ns[i]);
+    tally.add_row(kernels.name[i], kernels.duration_ns[i]);
+  }
   schema::ProfileFinding finding;
   finding.rule = "exposed-communication";
+  tally.tell(finding);
   finding.saving_ns = exposed;
   finding.title = fmt::format("NCCL keeps the GPUs {} from computing", duration_text(exposed));
-  finding.evidence = {
-      fmt::format("{} of {} of NCCL run with no other kernel beside them", duration_text(exposed), duration_text(all))};
+  finding.evidence.push_back(
+      fmt::format("{} of {} of NCCL run with no other kernel beside them", duration_text(exposed), duration_text(all)));
   finding.computed = "at most: the time in which NCCL ran alone; waiting for a slower rank is part of it";
   finding.advice = "Send gradients while the backward pass goes on, in buckets, and with less to send.";
   finding.code =

@@ -133,11 +133,13 @@ TEST_F(PlantedKernels, an_optimizer_of_few_kernels_or_long_ones_is_fine) {
 }
 
 TEST_F(PlantedKernels, communication_that_nothing_hides) {
+  in_module();
   busy({"gemm", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"});
   const auto* finding = find("exposed-communication");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->saving_ns, 20'000);
-  EXPECT_EQ(finding->evidence, (Evidence{"20.0 µs of 20.0 µs of NCCL run with no other kernel beside them"}));
+  EXPECT_EQ(finding->evidence, (Evidence{"20.0 µs in Net_0", "1 x ncclDevKernel_AllReduce_Sum_f32_RING_LL: 20.0 µs",
+                                         "20.0 µs of 20.0 µs of NCCL run with no other kernel beside them"}));
   expect_code(*finding, {"bucket_cap_mb"});
   kernel("gemm", 30'000, 50'000, 0, 9);  // beside it
   EXPECT_EQ(find("exposed-communication"), nullptr);
