@@ -37,7 +37,7 @@ base::Result<int> import_files(const ImportFlags& flags, const Context& context)
   request.arguments = {context.arguments.begin() + 1, context.arguments.end()};
   request.files = flags.files;
   RL_TRY_ASSIGN(const auto made, campaign::import_profile(request, flags.trace_folder(context), store));
-  RL_TRY(write_profile(made.run, made.trace, flags));
+  RL_TRY(write_profile(made.run, *made.analysed, flags));
   return kOk;
 }
 
@@ -67,7 +67,7 @@ base::Result<int> profile_model(const ModelFlags& flags, const Context& context)
     if (terminal.interactive && flags.talks()) fmt::print(stderr, "{}\n", styled(what, Style::dim, terminal.colour));
   };
   RL_TRY_ASSIGN(const auto made, campaign::profile_model(request, *executor, store, stage));
-  RL_TRY(write_profile(made.run, made.trace, flags));
+  RL_TRY(write_profile(made.run, *made.analysed, flags));
   return kOk;
 }
 

@@ -6,13 +6,13 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "report/profile/kernel_detail.hpp"
 #include "report/profile/profile_csv.hpp"
 #include "report/profile/profile_report.hpp"
 #include "report/renderers.hpp"
 #include "ridgeline/output_flags.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/terminal.hpp"
-#include "trace/analysis/analysed_trace.hpp"
 #include "trace/export/chrome_export.hpp"
 #include "trace/export/page_timeline.hpp"
 #include "trace/export/perfetto_export.hpp"
@@ -54,12 +54,12 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
   const auto run = report::per_run(recorded);
   const auto terminal = inspect_terminal(stdout);
   if (!flags.kernel.empty()) {
-    const auto details = report::kernel_details(run, flags.kernel);
-    if (details.rows.empty())
+    const auto* kernel = report::find_kernel(run, flags.kernel);
+    if (kernel == nullptr)
       return base::fail(base::ErrorCode::not_found, "--kernel {}: no kernel has that in its name", flags.kernel)
           .hint("{}", run.tables.kernels.empty() ? "the profile has no kernels"
                                                  : "the longest is " + run.tables.kernels.front().name);
-    print_table(details, "Kernel", terminal);
+    for (const auto& [title, table] : report::kernel_detail(*kernel)) print_table(table, title, terminal);
     return {};
   }
   print_summary(report::profile_summary(run), terminal, kProfileLabel);
@@ -91,15 +91,16 @@ void say(const ProfileFlags& flags, std::string_view label, const std::string& f
 
 }  // namespace
 
-Result<void> write_profile(const schema::ProfileRun& run, const trace::Trace& trace, const ProfileFlags& flags) {
+Result<void> write_profile(const schema::ProfileRun& run, const trace::AnalysedTrace& analysed,
+                           const ProfileFlags& flags) {
   if (flags.json)
     fmt::print("{}\n", base::dump_json(report::profile_json(run)));
   else if (!flags.quiet)
     RL_TRY(print_profile(run, flags));
   if (!flags.output.empty() || !flags.html.empty()) {
     const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
-    const auto timeline = html.empty() ? std::string() : trace::page_timeline(trace::AnalysedTrace(trace));
-    RL_TRY(write_reports(report::build_profile_report(run, timeline), flags.output, html));
+    const auto timeline = html.empty() ? std::string() : trace::page_timeline(analysed);
+    RL_TRY(write_reports(report::build_profile_report(run, timeline, flags.kernel), flags.output, html));
     say(flags, "report", flags.output);
     say(flags, "report", html);
   }
@@ -108,11 +109,11 @@ Result<void> write_profile(const schema::ProfileRun& run, const trace::Trace& tr
     say(flags, "tables", flags.csv);
   }
   if (!flags.perfetto.empty()) {
-    RL_TRY(trace::write_perfetto(trace, flags.perfetto));
+    RL_TRY(trace::write_perfetto(analysed.trace, flags.perfetto));
     say(flags, "timeline", flags.perfetto);
   }
   if (!flags.chrome.empty()) {
-    RL_TRY(trace::write_chrome_json(trace, flags.chrome));
+    RL_TRY(trace::write_chrome_json(analysed.trace, flags.chrome));
     say(flags, "timeline", flags.chrome);
   }
   if (flags.talks() && !run.trace_file.empty()) {

@@ -4,13 +4,13 @@
 #include "base/error.hpp"
 #include "ridgeline/profile_flags.hpp"
 #include "schema/profile.hpp"
-#include "trace/trace.hpp"
+#include "trace/analysis/analysed_trace.hpp"
 
 namespace ridgeline::app {
 
-/// Shows the profile and writes what was asked for. `trace`: its events, for timelines. Errors: files that cannot be
+/// Shows the profile and writes what was asked for. `analysed`: its events, for timelines. Errors: files that cannot be
 /// written; a kernel that is not there.
-[[nodiscard]] base::Result<void> write_profile(const schema::ProfileRun& run, const trace::Trace& trace,
+[[nodiscard]] base::Result<void> write_profile(const schema::ProfileRun& run, const trace::AnalysedTrace& analysed,
                                                const ProfileFlags& flags);
 
 }  // namespace ridgeline::app

@@ -162,4 +162,8 @@ std::string format_count(double value) {
   return three_digits(value * 1e-12) + " T";
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : noun.ends_with("ch") ? "es" : "s");
+}
+
 }  // namespace ridgeline::base

@@ -23,4 +23,10 @@ struct Utf8Character {
 [[nodiscard]] std::size_t columns_of(char32_t point) noexcept;
 [[nodiscard]] std::size_t columns_of(std::string_view text) noexcept;
 
+/// At most `columns` columns; a shortened text ends in "…".
+[[nodiscard]] std::string shorten(std::string_view text, std::size_t columns);
+
+/// As shorten, but keeps the end: what a program said last matters most.
+[[nodiscard]] std::string shorten_front(std::string_view text, std::size_t columns);
+
 }  // namespace ridgeline::base

@@ -108,10 +108,6 @@ std::string change_text(double ratio) {
 
 std::string percent(double share) { return fmt::format("{:.3g} %", share * 100); }
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string joined(const std::vector<std::string>& words) {
   std::string out;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/summary.hpp"
+#include "base/text.hpp"
 #include "schema/objective.hpp"
 #include "schema/tune_run.hpp"
 #include "stats/interval.hpp"
@@ -54,10 +55,10 @@ struct Scale {
 /// A figure of the comparison for a table: "1.43× (p95)" where it is not of the percentile that was asked for.
 [[nodiscard]] std::string marked(std::string figure, const schema::Comparison& comparison);
 
+using base::counted;
+
 /// A share as a percentage: 0.02 -> "2 %".
 [[nodiscard]] std::string percent(double share);
-/// "1 trial", "3 trials".
-[[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
 /// "a", "a and b", "a, b and c".
 [[nodiscard]] std::string joined(const std::vector<std::string>& words);
 /// Capital letter first (unless the first word is an identifier) and a full stop at the end; "" stays "".

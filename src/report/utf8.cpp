@@ -5,7 +5,6 @@ namespace ridgeline::report {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
 
 /// Length of the terminal escape sequence at the start of `text` (CSI, OSC or a two-byte escape).
 std::size_t escape_length(std::string_view text) noexcept {
@@ -63,36 +62,6 @@ std::string one_line(std::string_view text) {
   }
   if (!out.empty() && out.back() == ' ') out.pop_back();
   return out;
-}
-
-std::string shorten(std::string_view text, std::size_t columns) {
-  if (columns_of(text) <= columns) return std::string(text);
-  if (columns == 0) return {};
-  std::size_t kept = 0;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const auto character = base::first_character(text.substr(at));
-    const auto width = base::columns_of(character.point);
-    if (kept + width > columns - 1) break;
-    kept += width;
-    at += character.length;
-  }
-  auto head = text.substr(0, at);
-  while (!head.empty() && head.back() == ' ') head.remove_suffix(1);
-  return std::string(head) + std::string(kEllipsis);
-}
-
-std::string shorten_front(std::string_view text, std::size_t columns) {
-  auto left = columns_of(text);
-  if (left <= columns) return std::string(text);
-  if (columns == 0) return {};
-  while (left > columns - 1) {
-    const auto character = base::first_character(text);
-    left -= base::columns_of(character.point);
-    text.remove_prefix(character.length);
-  }
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  return std::string(kEllipsis) + std::string(text);
 }
 
 }  // namespace ridgeline::report

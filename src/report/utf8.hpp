@@ -17,11 +17,7 @@ namespace ridgeline::report {
 [[nodiscard]] std::string one_line(std::string_view text);
 
 using base::columns_of;
-
-/// At most `columns` columns; a shortened text ends in "…".
-[[nodiscard]] std::string shorten(std::string_view text, std::size_t columns);
-
-/// As shorten, but keeps the end: what a program said last matters most.
-[[nodiscard]] std::string shorten_front(std::string_view text, std::size_t columns);
+using base::shorten;
+using base::shorten_front;
 
 }  // namespace ridgeline::report

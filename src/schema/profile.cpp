@@ -14,8 +14,9 @@ RL_DEFINE_JSON(ProfileSource, path, tool, bytes, events)
 RL_DEFINE_JSON(ProfileIdle, cause, gaps, total_ns, longest_ns, places)
 RL_DEFINE_JSON(ProfileDevice, process, device, name, multiprocessors, kernels, span_ns, busy_ns, kernel_ns, copy_ns,
                both_ns, streams, critical_stream, critical_ns, collective_ns, exposed_ns, idle)
+RL_DEFINE_JSON(ProfileCounter, name, unit, launches, sum, least, most)
 RL_DEFINE_JSON(ProfileKernel, name, module, calls, total_ns, least_ns, most_ns, grid, block, registers, shared_bytes,
-               bytes, metrics)
+               bytes, counters)
 RL_DEFINE_JSON(ProfileNode, name, operation, provider, module, calls, total_ns, bytes, flops)
 RL_DEFINE_JSON(ProfileOperator, name, calls, host_ns)
 RL_DEFINE_JSON(ProfileModule, path, name, parent, kind, calls, host_self_ns, host_total_ns, gpu_self_ns, gpu_total_ns,
@@ -72,16 +73,6 @@ std::string module_class(std::string_view name) {
     }
   }
   return out;
-}
-
-std::string_view without_parameters(std::string_view name) {
-  if (!name.ends_with(')')) return name;
-  int depth = 0;
-  for (auto at = name.size(); at-- > 0;) {
-    if (name[at] == ')') ++depth;
-    if (name[at] == '(' && --depth == 0) return at == 0 ? name : name.substr(0, at);
-  }
-  return name;
 }
 
 }  // namespace ridgeline::schema

@@ -77,6 +77,18 @@ struct ProfileDevice {
 };
 RL_DECLARE_JSON(ProfileDevice)
 
+/// A hardware counter of a kernel, over those of its launches that have it.
+struct ProfileCounter {
+  std::string name;  ///< as Nsight Compute has it: "dram__bytes_read.sum", or "L2 Hit Rate" on its details page
+  std::string unit;  ///< "byte", "ns", "%", "byte/s", "hz", or as the profiler has it
+  std::int64_t launches = 0;
+  double sum = 0;  ///< over the launches
+  double least = 0;
+  double most = 0;
+  [[nodiscard]] double mean() const noexcept { return launches > 0 ? sum / static_cast<double>(launches) : 0; }
+};
+RL_DECLARE_JSON(ProfileCounter)
+
 /// All launches of one kernel by its name, or all copies of one kind. Times in nanoseconds on the GPU.
 struct ProfileKernel {
   std::string name;
@@ -89,8 +101,8 @@ struct ProfileKernel {
   std::array<std::int32_t, 3> block{};
   std::int32_t registers = 0;
   std::int32_t shared_bytes = 0;
-  std::int64_t bytes = -1;                ///< DRAM, all launches together; of copies what they copied; -1: unknown
-  std::map<std::string, double> metrics;  ///< of hardware counters, means over the launches that have them
+  std::int64_t bytes = -1;               ///< DRAM, all launches together; of copies what they copied; -1: unknown
+  std::vector<ProfileCounter> counters;  ///< by name
 };
 RL_DECLARE_JSON(ProfileKernel)
 
@@ -233,9 +245,6 @@ RL_DECLARE_JSON(ProfileRun)
 /// What modules that are alike share: "Block_#" of "Block_11", "pre_forward (block.#.layer.#)". Digits within a word,
 /// as in Conv2d, are part of it. Of a path as of a name.
 [[nodiscard]] std::string module_class(std::string_view name);
-
-/// A kernel's name without the list of parameters that it ends with: "void f<4>" of "void f<4>(int, T<1>)".
-[[nodiscard]] std::string_view without_parameters(std::string_view name);
 
 }  // namespace ridgeline::schema
 

@@ -84,6 +84,13 @@ run 0 show --json "${DB[@]}"
 json '.tables.kernels | map(.calls) | add' 36
 run 0 profile import a.json --kernel gemm "${DB[@]}"
 out "grid of the longest"
+no_out "Hardware counters"
+run 0 profile import a.json kernels.csv --kernel gemm --csv counted --output one.md --report-html "${DB[@]}"
+for part in "Hardware counters" "DRAM read" "1000 B" "dram__bytes_read.sum"; do out "$part"; done
+is "$(sed -n 2p counted/counters.csv)" "void gemm<4>(int),dram__bytes_read.sum,byte,18,18000,1000,1000,1000" "a row of counters.csv"
+for file in one.md one.html; do checks=$((checks + 1)); grep -q "DRAM read" $file || problem "$file has no counters of the kernel"; done
+run 0 show --json "${DB[@]}"
+json '.tables.kernels[0].counters | map(select(.name == "dram__bytes_write.sum"))[0].sum' 36000
 bad "nothing_of_that_name" -- profile import a.json --kernel nothing_of_that_name "${DB[@]}"
 run 0 profile import a.json --depth 1 --sort name "${DB[@]}"
 no_out "Linear_1"

@@ -152,14 +152,15 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
     if (error) return base::fail(ErrorCode::io, "{}: {}", folder.string(), error.message());
     RL_TRY_ASSIGN(auto profiled, execute::profile_model(executor, spec, request.plan, folder.string()));
     RL_TRY_ASSIGN(const auto all, trace::import_onnxruntime(profiled.file));
-    auto counted = counted_runs(all, profiled);
-    const trace::AnalysedTrace analysed(counted);
-    tables.push_back(trace::tables_of(analysed));
+    auto counted = std::make_unique<const trace::Trace>(counted_runs(all, profiled));
+    auto analysed = std::make_unique<const trace::AnalysedTrace>(*counted);
+    tables.push_back(trace::tables_of(*analysed));
     if (repeat == 0) {
-      run.findings = trace::find_savings(analysed, tables.front());
-      nodes = counted.nodes.size();
-      events = counted.nodes.size() + counted.ranges.size();
+      run.findings = trace::find_savings(*analysed, tables.front());
+      nodes = counted->nodes.size();
+      events = counted->nodes.size() + counted->ranges.size();
       made.trace = std::move(counted);
+      made.analysed = std::move(analysed);
     }
     runs.push_back(std::move(profiled));
   }
@@ -174,7 +175,7 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
     run.tables = std::move(tables.front());
   if (schema::provider_of(spec.provider).on_gpu())
     run.notes.push_back("ONNX Runtime's node times on a GPU are those of launches: what the GPU does is not in them");
-  keep_trace(made.trace, request.trace_folder, run);
+  keep_trace(*made.trace, request.trace_folder, run);
   RL_TRY(frame.end());
   return made;
 }

@@ -23,7 +23,8 @@ base::Result<MadeProfile> import_profile(const schema::ProfileRequest& request, 
   run.tables = std::move(files.tables);
   run.findings = std::move(files.findings);
   made.trace = std::move(files.trace);
-  keep_trace(made.trace, trace_folder, run);
+  made.analysed = std::move(files.analysed);
+  keep_trace(*made.trace, trace_folder, run);
   RL_TRY(frame.end());
   return made;
 }

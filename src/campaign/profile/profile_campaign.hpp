@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/error.hpp"
@@ -13,7 +14,8 @@ namespace ridgeline::campaign {
 /// A profile that was made, and its events while they are there.
 struct MadeProfile {
   schema::ProfileRun run;
-  trace::Trace trace;
+  std::unique_ptr<const trace::Trace> trace;
+  std::unique_ptr<const trace::AnalysedTrace> analysed;  ///< of it
 };
 
 /// Reads what other profilers recorded, analyses it and stores the run; its events go to `trace_folder` (keep_trace).

@@ -2,14 +2,13 @@
 #include "campaign/profile/profile_files.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <map>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "trace/analysis/counter_join.hpp"
+#include "trace/analysis/counter_table.hpp"
 #include "trace/analysis/tables.hpp"
 #include "trace/findings/find_savings.hpp"
 #include "trace/import/import_file.hpp"
@@ -19,7 +18,6 @@ namespace {
 
 using base::ErrorCode;
 using base::Result;
-using trace::kNowhere;
 
 constexpr std::size_t kMostUnmatched = 10;  // that are named
 
@@ -28,31 +26,6 @@ std::int64_t events_of(const trace::ImportedFile& file) {
   const auto& t = *file.trace;
   return static_cast<std::int64_t>(t.kernels.size() + t.copies.size() + t.sets.size() + t.syncs.size() +
                                    t.calls.size() + t.ranges.size() + t.nodes.size());
-}
-
-/// Means of all counters over the launches of each kernel.
-void add_metrics(const trace::AnalysedTrace& analysed, const trace::KernelCounters& counters,
-                 const trace::CounterJoin& join, std::vector<schema::ProfileKernel>& kernels) {
-  std::map<std::string_view, schema::ProfileKernel*> known;
-  for (auto& kernel : kernels) known[kernel.name] = &kernel;
-  struct Sum {
-    double sum = 0;
-    std::int64_t count = 0;
-  };
-  std::map<std::pair<schema::ProfileKernel*, std::string_view>, Sum> sums;
-  for (std::size_t i = 0; i < join.row.size(); ++i) {
-    if (join.row[i] == kNowhere) continue;
-    auto* kernel = known.at(analysed.trace.strings.text(analysed.trace.kernels.name[i]));
-    for (const auto& metric : counters.metrics) {
-      // Of the device, not of the kernel.
-      if (metric.name.starts_with("device__attribute") || std::isnan(metric.values[join.row[i]])) continue;
-      auto& sum = sums[{kernel, metric.name}];
-      sum.sum += metric.values[join.row[i]];
-      ++sum.count;
-    }
-  }
-  for (const auto& [key, sum] : sums)
-    key.first->metrics[std::string(key.second)] = sum.sum / static_cast<double>(sum.count);
 }
 
 void tell_unmatched(const std::vector<std::string>& launches, std::string_view where, std::vector<std::string>& notes) {
@@ -87,12 +60,12 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
                       "{}: counters without a timeline; expected a trace of the same program too",
                       fmt::join(paths, " "))
         .hint("record one with nsys or torch.profiler and name both files");
-  out.trace = std::move(*trace);
-  out.notes = out.trace.notes;
-  trace::AnalysedTrace analysed(out.trace);
+  out.trace = std::make_unique<const trace::Trace>(std::move(*trace));
+  out.notes = out.trace->notes;
+  auto analysed = std::make_unique<trace::AnalysedTrace>(*out.trace);
   std::optional<trace::CounterJoin> join;
   if (counters) {
-    join = trace::join_counters(out.trace, *counters);
+    join = trace::join_counters(*out.trace, *counters);
     out.notes.insert(out.notes.end(), counters->notes.begin(), counters->notes.end());
     if (join->matched == 0)
       return base::fail(ErrorCode::invalid_argument, "{}: none of their {} launches is in the trace",
@@ -102,11 +75,13 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
         fmt::format("{} of {} launches that have counters are in the trace", join->matched, counters->size()));
     tell_unmatched(join->only_counters, "counters", out.notes);
     tell_unmatched(join->only_trace, "trace", out.notes);
-    analysed.kernel_bytes = trace::dram_bytes(*counters, *join);
+    analysed->kernel_bytes = trace::dram_bytes(*counters, *join);
+    analysed->kernel_waves = trace::launch_waves(*counters, *join);
   }
-  out.tables = trace::tables_of(analysed);
-  if (join) add_metrics(analysed, *counters, *join, out.tables.kernels);
-  out.findings = trace::find_savings(analysed, out.tables);
+  out.tables = trace::tables_of(*analysed);
+  if (join) trace::add_counters(*out.trace, *counters, *join, out.tables.kernels);
+  out.findings = trace::find_savings(*analysed, out.tables);
+  out.analysed = std::move(analysed);
   return out;
 }
 

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "schema/profile.hpp"
+#include "trace/analysis/analysed_trace.hpp"
 #include "trace/trace.hpp"
 
 namespace ridgeline::campaign {
 
 /// What files that other profilers recorded tell together.
 struct ProfiledFiles {
-  trace::Trace trace;  ///< the events, for timelines and exports
+  std::unique_ptr<const trace::Trace> trace;             ///< the events, for timelines and exports
+  std::unique_ptr<const trace::AnalysedTrace> analysed;  ///< of it
   std::vector<schema::ProfileSource> sources;
   std::vector<std::string> notes;
   schema::ProfileTables tables;

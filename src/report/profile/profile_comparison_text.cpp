@@ -7,8 +7,8 @@
 
 #include "base/text.hpp"
 #include "report/format.hpp"
-#include "report/profile/kernel_name.hpp"
 #include "report/utf8.hpp"
+#include "schema/kernel_name.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -56,7 +56,7 @@ std::vector<std::string> profile_comparison_lines(const analysis::ProfileCompari
                        change_text(row.ratio.ratio));
   });
   add_some(lines, found.kernels, kShownKernelChanges, "kernels by the difference of their time:", [](const auto& row) {
-    return fmt::format("{}: {} -> {} in {} -> {} calls", shorten(short_kernel_name(row.name), kNameColumns),
+    return fmt::format("{}: {} -> {} in {} -> {} calls", shorten(schema::short_kernel_name(row.name), kNameColumns),
                        change_ns_text(static_cast<double>(row.a_ns)), change_ns_text(static_cast<double>(row.b_ns)),
                        row.a, row.b);
   });

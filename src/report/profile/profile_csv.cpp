@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/profile/profile_csv.hpp"
 
+#include <map>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -34,7 +36,7 @@ void add_line(std::string& out, const Cells&... cells) {
 std::string kernels_csv(const std::vector<schema::ProfileKernel>& rows) {
   std::set<std::string> metrics;
   for (const auto& row : rows)
-    for (const auto& [name, value] : row.metrics) metrics.insert(name);
+    for (const auto& counter : row.counters) metrics.insert(counter.name);
   std::string out =
       "name,calls,total_ns,least_ns,most_ns,bytes,module,grid_x,grid_y,grid_z,block_x,block_y,block_z,registers,"
       "shared_bytes";
@@ -47,12 +49,25 @@ std::string kernels_csv(const std::vector<schema::ProfileKernel>& rows) {
              csv_cell(row.grid[1]), csv_cell(row.grid[2]), csv_cell(row.block[0]), csv_cell(row.block[1]),
              csv_cell(row.block[2]), csv_cell(row.registers), csv_cell(row.shared_bytes));
     line.pop_back();
+    std::map<std::string_view, double> means;
+    for (const auto& counter : row.counters) means[counter.name] = counter.mean();
     for (const auto& metric : metrics) {
-      const auto found = row.metrics.find(metric);
-      line += "," + (found == row.metrics.end() ? std::string() : csv_cell(found->second));
+      const auto found = means.find(metric);
+      line += "," + (found == means.end() ? std::string() : csv_cell(found->second));
     }
     out += line + "\n";
   }
+  return out;
+}
+
+/// A sum only of what adds up: not of rates and shares.
+std::string counters_csv(const std::vector<schema::ProfileKernel>& rows) {
+  std::string out = "kernel,metric,unit,launches,sum,mean,min,max\n";
+  for (const auto& row : rows)
+    for (const auto& counter : row.counters)
+      add_line(out, csv_cell(row.name), csv_cell(counter.name), csv_cell(counter.unit), csv_cell(counter.launches),
+               counter.name.ends_with(".sum") ? csv_cell(counter.sum) : std::string(), csv_cell(counter.mean()),
+               csv_cell(counter.least), csv_cell(counter.most));
   return out;
 }
 
@@ -62,6 +77,7 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Profi
   const auto& tables = run.tables;
   std::vector<std::pair<std::string, std::string>> files;
   files.emplace_back("kernels.csv", kernels_csv(tables.kernels));
+  files.emplace_back("counters.csv", counters_csv(tables.kernels));
   files.emplace_back("copies.csv", kernels_csv(tables.copies));
   std::string modules =
       "path,calls,self_ns,total_ns,bytes,flops,backward_ns,kernels,host_self_ns,host_total_ns,kind,name\n";

@@ -9,8 +9,8 @@
 
 namespace ridgeline::report {
 
-/// Every table of a profile as CSV (RFC 4180, lines end with "\n"): file name and content. Times in nanoseconds; what
-/// is unknown is empty.
+/// Every table of a profile as CSV (RFC 4180, lines end with "\n"): file name and content. Times in nanoseconds,
+/// counters in their unit; what is unknown is empty.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> profile_csv(const schema::ProfileRun& run);
 
 }  // namespace ridgeline::report

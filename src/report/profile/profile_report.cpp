@@ -8,18 +8,22 @@
 #include "base/text.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/profile/kernel_detail.hpp"
 #include "report/profile/module_icicle.hpp"
 #include "report/profile/profile_charts.hpp"
 #include "report/profile/profile_tables.hpp"
+#include "schema/kernel_name.hpp"
 
 namespace ridgeline::report {
 namespace {
 
+using schema::ProfileKernel;
 using schema::ProfileRun;
 
 constexpr std::size_t kListedKernels = 40;
 constexpr std::size_t kListedNodes = 60;
 constexpr std::size_t kListedCopies = 12;
+constexpr std::size_t kDetailedKernels = 3;  // with counters
 
 std::string duration_words(std::int64_t ns) { return base::format_duration(static_cast<double>(ns)); }
 
@@ -173,6 +177,34 @@ Section kernels_section(const ProfileRun& run) {
   return section;
 }
 
+void add_tables(std::vector<TitledTable> tables, const ProfileKernel& of, Section& section) {
+  for (auto& [title, table] : tables) {
+    table.caption = fmt::format("{} of {}.", title, plain_text(schema::short_kernel_name(of.name)));
+    section.blocks.emplace_back(std::move(table));
+  }
+}
+
+/// Kernels beside each other, and the longest of them in detail.
+Section counters_section(const ProfileRun& run) {
+  Section section{"counters", "Hardware counters", {}};
+  auto table = counters_table(run, kListedKernels);
+  if (table.rows.empty()) return section;
+  table.caption = "Means of a launch, by Nsight Compute; the longest kernels first.";
+  section.blocks.emplace_back(std::move(table));
+  std::size_t shown = 0;
+  for (const auto& kernel : run.tables.kernels)
+    if (!kernel.counters.empty() && shown++ < kDetailedKernels) add_tables(counter_detail(kernel), kernel, section);
+  return section;
+}
+
+/// The one that was asked for.
+Section kernel_section(const ProfileRun& run, const std::string& name) {
+  Section section{"kernel", "One kernel", {}};
+  if (const auto* kernel = name.empty() ? nullptr : find_kernel(run, name))
+    add_tables(kernel_detail(*kernel), *kernel, section);
+  return section;
+}
+
 Section nodes_section(const ProfileRun& run) {
   Section section{"nodes", "Nodes", {}};
   if (run.tables.nodes.empty()) return section;
@@ -224,14 +256,15 @@ Section sources_section(const ProfileRun& run, bool has_events) {
 
 }  // namespace
 
-ReportModel build_profile_report(const ProfileRun& recorded, const std::optional<std::string>& timeline) {
+ReportModel build_profile_report(const ProfileRun& recorded, const std::optional<std::string>& timeline,
+                                 const std::string& kernel) {
   const auto run = per_run(recorded);
   ReportModel model;
   model.title = "Profile of " + subject_of(run);
   model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
   for (auto section : {where_section(run), advice_section(run), timeline_section(run, timeline), modules_section(run),
-                       kernels_section(run), nodes_section(run), steps_section(run), idle_section(run),
-                       sources_section(run, timeline.has_value())})
+                       kernels_section(run), kernel_section(run, kernel), counters_section(run), nodes_section(run),
+                       steps_section(run), idle_section(run), sources_section(run, timeline.has_value())})
     if (!section.blocks.empty()) model.sections.push_back(std::move(section));
   model.footer = "ridgeline " + run.command_line;
   return model;

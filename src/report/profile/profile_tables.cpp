@@ -11,8 +11,8 @@
 #include "base/text.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
-#include "report/profile/kernel_name.hpp"
 #include "schema/execution_provider.hpp"
+#include "schema/kernel_name.hpp"
 #include "stats/mean.hpp"
 #include "stats/quantile.hpp"
 
@@ -271,10 +271,6 @@ class ModuleRows {
   Table table_;
 };
 
-std::string extent_text(const std::array<std::int32_t, 3>& extent) {
-  return extent[0] == 0 ? std::string(kAbsent) : fmt::format("{}", fmt::join(extent, "x"));
-}
-
 Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t whole, std::size_t most,
                  std::string_view title) {
   Table table;
@@ -292,7 +288,7 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
   if (has_modules) table.columns.push_back({"Mostly in", Align::left, true});
   for (std::size_t i = 0; i < std::min(most, work.size()); ++i) {
     const auto& row = work[i];
-    std::vector<std::string> cells{code_mark(short_kernel_name(row.name)), fmt::format("{}", row.calls),
+    std::vector<std::string> cells{code_mark(schema::short_kernel_name(row.name)), fmt::format("{}", row.calls),
                                    cell_time(row.total_ns), cell_share(row.total_ns, whole),
                                    cell_time(row.total_ns / std::max<std::int64_t>(1, row.calls))};
     if (has_bytes) {
@@ -475,33 +471,6 @@ Table idle_table(const ProfileRun& run) {
            Tone::neutral,
            ""});
     }
-  return table;
-}
-
-Table kernel_details(const ProfileRun& run, const std::string& name) {
-  Table table;
-  table.columns = {{"Kernel", Align::left}, {"Value", Align::right}};
-  const auto found = std::find_if(run.tables.kernels.begin(), run.tables.kernels.end(),
-                                  [&](const auto& kernel) { return kernel.name.find(name) != std::string::npos; });
-  if (found == run.tables.kernels.end()) return table;
-  const auto add = [&](std::string what, std::string value) {
-    table.rows.push_back({{std::move(what), std::move(value)}, Tone::neutral, ""});
-  };
-  table.columns.front().title = plain_text(found->name);
-  add("launches", fmt::format("{}", found->calls));
-  add("time", cell_time(found->total_ns));
-  add("least, mean, most", fmt::format("{}, {}, {}", cell_time(found->least_ns),
-                                       cell_time(found->total_ns / found->calls), cell_time(found->most_ns)));
-  add("grid of the longest", extent_text(found->grid));
-  add("block", extent_text(found->block));
-  add("registers a thread", fmt::format("{}", found->registers));
-  add("shared memory a block", base::format_bytes(found->shared_bytes));
-  if (found->bytes >= 0) {
-    add("DRAM bytes (measured)", cell_bytes(found->bytes));
-    add("GB/s", cell_rate(found->bytes, found->total_ns));
-  }
-  if (!found->module.empty()) add("mostly in", plain_text(found->module));
-  for (const auto& [metric, value] : found->metrics) add(metric, fmt::format("{:.6g}", value));
   return table;
 }
 

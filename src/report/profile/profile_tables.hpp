@@ -29,8 +29,6 @@ struct ModuleView {
 [[nodiscard]] Table operations_table(const schema::ProfileRun& run, std::size_t most);  ///< nodes by their operation
 [[nodiscard]] Table steps_table(const schema::ProfileRun& run);
 [[nodiscard]] Table idle_table(const schema::ProfileRun& run);
-/// What is known of one kernel, whose name contains `name`. Without rows where there is none.
-[[nodiscard]] Table kernel_details(const schema::ProfileRun& run, const std::string& name);
 
 /// The same with times, calls, bytes and FLOPs of one run of the model, where the totals are over several: what people
 /// want to see of a model that was run again and again.

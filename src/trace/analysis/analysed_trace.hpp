@@ -33,6 +33,7 @@ struct AnalysedTrace {
   PlacedWork sets;
   std::vector<Gap> gaps;
   std::vector<double> kernel_bytes;  ///< DRAM, of each kernel by a profiler's counters; empty: of none; NaN: unknown
+  std::vector<double> kernel_waves;  ///< of blocks, of each kernel, likewise
 
   /// Launched by the backward pass.
   [[nodiscard]] bool is_backward(Place call) const {

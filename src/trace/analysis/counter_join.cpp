@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "schema/profile.hpp"
+#include "schema/kernel_name.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -147,6 +147,15 @@ std::vector<double> dram_bytes(const KernelCounters& counters, const CounterJoin
     out[i] = bytes;
     sum += bytes;
   }
+  return out;
+}
+
+std::vector<double> launch_waves(const KernelCounters& counters, const CounterJoin& join) {
+  std::vector<double> out(join.row.size(), std::numeric_limits<double>::quiet_NaN());
+  const auto* waves = counters.find("launch__waves_per_multiprocessor");
+  if (waves == nullptr) waves = counters.find("Waves Per SM");
+  for (std::size_t i = 0; waves != nullptr && i < out.size(); ++i)
+    if (join.row[i] != kNowhere) out[i] = waves->values[join.row[i]];
   return out;
 }
 

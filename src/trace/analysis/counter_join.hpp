@@ -30,6 +30,10 @@ struct CounterJoin {
 /// what cannot be: a negative number, or more than 0.28 EB in all.
 [[nodiscard]] std::vector<double> dram_bytes(const KernelCounters& counters, const CounterJoin& join);
 
+/// How many waves of blocks each of the trace's kernels runs in: 1.5 where its blocks fill the GPU one and a half
+/// times; NaN where the counters do not tell.
+[[nodiscard]] std::vector<double> launch_waves(const KernelCounters& counters, const CounterJoin& join);
+
 /// A kernel's name without what profilers print differently: return type, parameters, blanks, casts of template
 /// arguments ("(int)4", "(bool)1"), suffixes of numbers, and the ways to write an unnamed namespace.
 [[nodiscard]] std::string plain_kernel_name(std::string_view name);

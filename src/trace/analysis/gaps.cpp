@@ -8,8 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "trace/analysis/range_names.hpp"
-
 namespace ridgeline::trace {
 namespace {
 
@@ -47,40 +45,56 @@ IdleCause cause_of_range(RangeKind kind, std::string_view name) {
   return IdleCause::launch;
 }
 
-/// Disjoint spans of a thread in which it could not launch, by cause.
+/// What kept a thread from launching: a call or a range, and the time until it ended.
+struct BusySpan {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  Blocker by;
+};
+
+/// Disjoint spans of a thread in which it could not launch, of one cause.
 class Busy {
  public:
-  void add(std::int64_t start, std::int64_t end) { spans_.emplace_back(start, end); }
+  void add(const BusySpan& span) { spans_.push_back(span); }
 
+  /// What lies within another is the other's doing: the outermost stays.
   void close() {
-    std::sort(spans_.begin(), spans_.end());
-    std::vector<std::pair<std::int64_t, std::int64_t>> merged;
+    std::stable_sort(spans_.begin(), spans_.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.start_ns, -a.end_ns) < std::pair(b.start_ns, -b.end_ns);
+    });
+    std::vector<BusySpan> merged;
     for (const auto& span : spans_) {
-      if (!merged.empty() && span.first <= merged.back().second)
-        merged.back().second = std::max(merged.back().second, span.second);
+      if (!merged.empty() && span.start_ns < merged.back().end_ns)
+        merged.back().end_ns = std::max(merged.back().end_ns, span.end_ns);
       else
         merged.push_back(span);
     }
     spans_ = std::move(merged);
   }
 
-  [[nodiscard]] std::int64_t overlap(std::int64_t from, std::int64_t to) const {
-    std::int64_t sum = 0;
-    for (auto at = first_ending_after(from); at != spans_.end() && at->first < to; ++at)
-      sum += std::min(to, at->second) - std::max(from, at->first);
-    return sum;
-  }
-  [[nodiscard]] bool touches(std::int64_t from, std::int64_t to) const {
-    const auto at = first_ending_after(from);
-    return at != spans_.end() && at->first < to;
+  struct Overlap {
+    std::int64_t sum_ns = 0;
+    bool any = false;  ///< a span without a length counts
+    Blocker longest;   ///< that has most of it
+  };
+  [[nodiscard]] Overlap overlap(std::int64_t from, std::int64_t to) const {
+    Overlap out;
+    std::int64_t most = -1;
+    auto at = std::partition_point(spans_.begin(), spans_.end(), [&](const auto& span) { return span.end_ns <= from; });
+    for (; at != spans_.end() && at->start_ns < to; ++at) {
+      const auto ns = std::min(to, at->end_ns) - std::max(from, at->start_ns);
+      out.sum_ns += ns;
+      out.any = true;
+      if (ns > most) {
+        most = ns;
+        out.longest = at->by;
+      }
+    }
+    return out;
   }
 
  private:
-  [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>>::const_iterator first_ending_after(
-      std::int64_t time) const {
-    return std::partition_point(spans_.begin(), spans_.end(), [&](const auto& span) { return span.second <= time; });
-  }
-  std::vector<std::pair<std::int64_t, std::int64_t>> spans_;
+  std::vector<BusySpan> spans_;
 };
 
 constexpr std::array kBlocking{IdleCause::data_loading, IdleCause::compilation, IdleCause::allocation,
@@ -89,9 +103,9 @@ constexpr std::array kBlocking{IdleCause::data_loading, IdleCause::compilation, 
 class Causes {
  public:
   explicit Causes(const Trace& trace) : trace_(trace), threads_(trace.thread_lanes.size()) {
-    const auto add = [&](const Spans& spans, std::size_t i, IdleCause cause) {
+    const auto add = [&](const Spans& spans, std::size_t i, IdleCause cause, const Blocker& by) {
       if (cause != IdleCause::launch)
-        threads_[spans.lane[i]][cause].add(spans.start_ns[i], spans.start_ns[i] + spans.duration_ns[i]);
+        threads_[spans.lane[i]][cause].add({spans.start_ns[i], spans.start_ns[i] + spans.duration_ns[i], by});
     };
     // Names come again and again; each is looked at once.
     std::map<std::pair<NameId, int>, IdleCause> known;
@@ -100,35 +114,40 @@ class Causes {
       if (is_new) found->second = find(trace_.strings.text(name));
       return found->second;
     };
-    for (std::size_t i = 0; i < trace.calls.size(); ++i)
-      add(trace.calls, i, cached(trace.calls.name[i], -1, cause_of_call));
-    for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
+    for (Place i = 0; i < trace.calls.size(); ++i)
+      add(trace.calls, i, cached(trace.calls.name[i], -1, cause_of_call), {.call = i});
+    for (Place i = 0; i < trace.ranges.size(); ++i) {
       const auto kind = trace.ranges.kind[i];
-      add(trace.ranges, i, cached(trace.ranges.name[i], static_cast<int>(kind), [&](std::string_view name) {
-            return cause_of_range(kind, name);
-          }));
+      const auto cause = cached(trace.ranges.name[i], static_cast<int>(kind),
+                                [&](std::string_view name) { return cause_of_range(kind, name); });
+      add(trace.ranges, i, cause, {.range = i});
     }
     for (auto& thread : threads_)
       for (auto& [cause, busy] : thread) busy.close();
   }
 
-  [[nodiscard]] IdleCause of(std::int64_t gap_start, Place call) const {
-    if (call == kNowhere) return IdleCause::unknown;
+  struct Why {
+    IdleCause cause = IdleCause::unknown;
+    Blocker blocker;
+  };
+  [[nodiscard]] Why of(std::int64_t gap_start, Place call) const {
+    if (call == kNowhere) return {};
     const auto launch = trace_.calls.start_ns[call];
-    if (launch <= gap_start) return IdleCause::queue;
+    if (launch <= gap_start) return {IdleCause::queue, {}};
     const auto& thread = threads_[trace_.calls.lane[call]];
     const auto window = launch - gap_start;
+    Busy::Overlap waits;
     for (const auto cause : kBlocking) {
       const auto busy = thread.find(cause);
       if (busy == thread.end()) continue;
-      if (busy->second.overlap(gap_start, launch) * 2 > window) return cause;
+      const auto overlap = busy->second.overlap(gap_start, launch);
+      if (overlap.sum_ns * 2 > window) return {cause, overlap.longest};
+      if (cause == IdleCause::sync) waits = overlap;
     }
     // A thread that waited for the work before begins to launch only when that has ended: its wait ends with the gap's
     // start, and the time that launching takes then is the wait's doing.
-    if (const auto waits = thread.find(IdleCause::sync);
-        waits != thread.end() && waits->second.touches(gap_start, launch))
-      return IdleCause::sync;
-    return IdleCause::launch;
+    if (waits.any) return {IdleCause::sync, waits.longest};
+    return {IdleCause::launch, {}};
   }
 
  private:
@@ -164,23 +183,13 @@ std::vector<Gap> find_gaps(const Trace& trace, const LaunchIndex& launches) {
     for (const auto& one : work) {
       if (one.start_ns > reached) {
         const auto call = launches.call_of(one.process, one.correlation);
-        gaps.push_back({where.first, where.second, reached, one.start_ns, causes.of(reached, call), call});
+        const auto why = causes.of(reached, call);
+        gaps.push_back({where.first, where.second, reached, one.start_ns, why.cause, call, why.blocker});
       }
       reached = std::max(reached, one.end_ns);
     }
   }
   return gaps;
-}
-
-std::string python_line_of(const Trace& trace, const Nesting& nesting, Place call) {
-  if (call == kNowhere) return {};
-  for (auto range = nesting.range_of_call[call]; range != kNowhere; range = nesting.parent_of_range[range]) {
-    if (trace.ranges.kind[range] != RangeKind::python) continue;
-    const auto name = trace.strings.text(trace.ranges.name[range]);
-    // The user's own line, not that of a library which it calls.
-    if (is_python_line(name) && !contains(name, "torch/") && !contains(name, "<built-in")) return std::string(name);
-  }
-  return {};
 }
 
 }  // namespace ridgeline::trace

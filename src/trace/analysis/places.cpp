@@ -4,19 +4,23 @@
 #include <algorithm>
 
 #include "schema/profile.hpp"
+#include "trace/analysis/range_names.hpp"
 
 namespace ridgeline::trace {
 
 void Places::add(const std::string& place, std::int64_t ns) {
-  auto& sum = by_class_.try_emplace(schema::module_class(place), Sum{place, false, 0}).first->second;
-  sum.several = sum.several || sum.first != place;
-  sum.ns += ns;
+  const auto shared = is_python_line(place) ? place : schema::module_class(place);
+  auto& sum = by_class_.try_emplace(shared, Sum{{place, 0, 0}, false}).first->second;
+  sum.several = sum.several || sum.entry.place != place;
+  sum.entry.ns += ns;
+  ++sum.entry.count;
 }
 
-std::vector<std::pair<std::string, std::int64_t>> Places::longest(std::size_t most) const {
-  std::vector<std::pair<std::string, std::int64_t>> out;
-  for (const auto& [name, sum] : by_class_) out.emplace_back(sum.several ? name : sum.first, sum.ns);
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+std::vector<Places::Entry> Places::longest(std::size_t most) const {
+  std::vector<Entry> out;
+  for (const auto& [shared, sum] : by_class_)
+    out.push_back({sum.several ? shared : sum.entry.place, sum.entry.ns, sum.entry.count});
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.ns > b.ns; });
   if (out.size() > most) out.resize(most);
   return out;
 }

@@ -31,6 +31,8 @@ std::string annotation_name(std::string_view name) {
   return std::string(name);
 }
 
+bool is_nccl(std::string_view name) { return name.starts_with("nccl"); }
+
 bool is_backward(const Trace& trace, Place range) {
   if (trace.ranges.kind[range] != RangeKind::operation) return false;
   return trace.ranges.forward_thread[range] > 0 ||

@@ -9,7 +9,7 @@
 
 namespace ridgeline::trace {
 
-/// What names of ranges mean: those of the PyTorch profiler and of ONNX Runtime's.
+/// What names of ranges mean: those of the PyTorch profiler and of ONNX Runtime's; and of kernels, NCCL's.
 inline constexpr std::string_view kModelRun = "model_run";
 
 /// "ProfilerStep#6".
@@ -22,6 +22,8 @@ inline constexpr std::string_view kModelRun = "model_run";
 [[nodiscard]] bool is_python_line(std::string_view name);
 /// Of a module's path: "## forward ##" is "forward".
 [[nodiscard]] std::string annotation_name(std::string_view name);
+/// "ncclDevKernel_AllReduce_Sum_f32_RING_LL", of a kernel.
+[[nodiscard]] bool is_nccl(std::string_view name);
 /// An operation of the backward pass, by its forward thread or its name.
 [[nodiscard]] bool is_backward(const Trace& trace, Place range);
 

@@ -11,6 +11,7 @@
 #include "trace/analysis/device_time.hpp"
 #include "trace/analysis/module_table.hpp"
 #include "trace/analysis/places.hpp"
+#include "trace/analysis/program_place.hpp"
 #include "trace/analysis/range_names.hpp"
 
 namespace ridgeline::trace {
@@ -106,23 +107,17 @@ std::vector<schema::ProfileIdle> idle_rows(const AnalysedTrace& analysed, const 
     ++row.gaps;
     row.total_ns += gap.duration_ns();
     row.longest_ns = std::max(row.longest_ns, gap.duration_ns());
-    auto place = python_line_of(analysed.trace, analysed.nesting, gap.call);
-    if (place.empty() && gap.call != kNowhere)
-      if (const auto at = analysed.attribution.row_of_launch(gap.call, analysed.nesting);
-          at != analysed.attribution.unattributed)
-        place = path_of(analysed.attribution, at);
+    const auto place = place_of_call(analysed, gap.call);
     if (!place.empty()) places[gap.cause].add(place, gap.duration_ns());
   }
   std::vector<schema::ProfileIdle> rows;
   for (auto& [cause, row] : by_cause) {
-    row.places = places[cause].longest(kPlaces);
+    for (const auto& place : places[cause].longest(kPlaces)) row.places.emplace_back(place.place, place.ns);
     rows.push_back(std::move(row));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
   return rows;
 }
-
-bool is_collective(std::string_view kernel) { return kernel.starts_with("nccl"); }
 
 /// Of kernels of a device: those of NCCL, and all others, as measures of unions.
 void read_collectives(const AnalysedTrace& analysed, schema::ProfileDevice& row) {
@@ -132,7 +127,7 @@ void read_collectives(const AnalysedTrace& analysed, schema::ProfileDevice& row)
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto& lane = analysed.trace.gpu_lanes[kernels.lane[i]];
     if (lane.process != row.process || lane.device != row.device) continue;
-    (is_collective(analysed.trace.strings.text(kernels.name[i])) ? collectives : others)
+    (is_nccl(analysed.trace.strings.text(kernels.name[i])) ? collectives : others)
         .emplace_back(kernels.start_ns[i], kernels.start_ns[i] + kernels.duration_ns[i]);
   }
   if (collectives.empty()) return;

@@ -8,10 +8,12 @@
 #include "base/text.hpp"
 #include "trace/analysis/device_time.hpp"
 #include "trace/findings/rules.hpp"
+#include "trace/findings/tally.hpp"
 
 namespace ridgeline::trace {
-
 namespace {
+
+constexpr double kLeastExposed = 0.03;  // of the time
 
 std::string_view way_of(std::string_view name) {
   for (const std::string_view way : {"HtoD", "DtoH"})
@@ -22,9 +24,9 @@ std::string_view way_of(std::string_view name) {
 using ProcessDevice = std::pair<std::int64_t, std::int32_t>;  // process and number
 
 struct HostCopies {
+  explicit HostCopies(const StringTable& strings) : all(strings) {}
   std::map<ProcessDevice, Intervals> spans;
-  std::int64_t bytes = 0;
-  std::int64_t count = 0;
+  Tally all;  ///< what each took, as what it costs
 };
 
 ProcessDevice device_of(const Trace& trace, const Spans& work, std::size_t i) {
@@ -49,19 +51,18 @@ std::int64_t exposed_ns(const Trace& trace, const HostCopies& copies) {
 }
 
 void tell_copies(const Case& of, HostCopies& copies, bool pageable) {
-  if (copies.count == 0) return;
+  if (copies.all.count() == 0) return;
   std::int64_t took = 0;
   for (auto& [device, spans] : copies.spans) took += measure_of_union(spans);
   schema::ProfileFinding finding;
   finding.rule = pageable ? "pageable-copy" : "exposed-copy";
+  copies.all.tell(finding);
   finding.saving_ns = exposed_ns(of.analysed.trace, copies);
-  finding.title = fmt::format("{} copies between host and GPU{} keep the GPU {} from computing", copies.count,
-                              pageable ? " from or to pageable memory" : "",
-                              base::format_duration(static_cast<double>(finding.saving_ns)));
-  finding.evidence = {
-      fmt::format("{} in {}, {:.1f} GB/s", base::format_bytes(static_cast<double>(copies.bytes)),
-                  base::format_duration(static_cast<double>(took)),
-                  static_cast<double>(copies.bytes) / static_cast<double>(std::max<std::int64_t>(1, took)))};
+  finding.title = fmt::format("copies between GPU and {} memory keep the GPU {} from computing",
+                              pageable ? "pageable" : "the host's", duration_text(finding.saving_ns));
+  if (const auto bytes = copies.all.bytes(); bytes > 0)
+    finding.evidence.push_back(fmt::format("{} in {}, {:.1f} GB/s", base::format_bytes(bytes), duration_text(took),
+                                           bytes / static_cast<double>(std::max<std::int64_t>(1, took))));
   finding.computed = "at most: the time in which such a copy ran and no kernel, as it can run beside them";
   if (pageable) {
     finding.advice = "Copy from pinned memory, and without waiting.";
@@ -69,25 +70,29 @@ void tell_copies(const Case& of, HostCopies& copies, bool pageable) {
   } else {
     finding.advice =
         "Copy what is needed next on a stream of its own while kernels run, copy less, or keep it on the GPU.";
-    finding.code = "with torch.cuda.stream(copies): following = following.to(\"cuda\", non_blocking=True)";
+    finding.code =
+        "with torch.cuda.stream(copies): following = following.to(\"cuda\", non_blocking=True)\n"
+        "# ONNX Runtime: binding = session.io_binding(); binding.bind_ortvalue_input(name, value_on_gpu)";
   }
-  of.add(std::move(finding), pageable ? 0.01 : 0.03);
+  of.add(std::move(finding), pageable ? kLeastSaving : kLeastExposed);
 }
 
 }  // namespace
 
 void copy_rules(const Case& of) {
   const auto& trace = of.analysed.trace;
-  HostCopies pageable;
-  HostCopies others;
+  HostCopies pageable(trace.strings);
+  HostCopies others(trace.strings);
   for (std::size_t i = 0; i < trace.copies.size(); ++i) {
     const auto name = trace.strings.text(trace.copies.name[i]);
     if (way_of(name).empty()) continue;
     auto& into = name.find("ageable") == std::string_view::npos ? others : pageable;
     into.spans[device_of(trace, trace.copies, i)].emplace_back(trace.copies.start_ns[i],
                                                                trace.copies.start_ns[i] + trace.copies.duration_ns[i]);
-    into.bytes += std::max<std::int64_t>(0, trace.copies.bytes[i]);
-    ++into.count;
+    const auto took = trace.copies.duration_ns[i];
+    into.all.add(module_of_work(of.analysed, of.analysed.copies.row[i]), took, took);
+    into.all.add_row(trace.copies.name[i], took);
+    into.all.add_bytes(static_cast<double>(trace.copies.bytes[i]));
   }
   tell_copies(of, pageable, true);
   tell_copies(of, others, false);

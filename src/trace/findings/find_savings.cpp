@@ -2,8 +2,7 @@
 #include "trace/findings/find_savings.hpp"
 
 #include <algorithm>
-
-#include <fmt/format.h>
+#include <utility>
 
 #include "trace/findings/rules.hpp"
 
@@ -15,7 +14,26 @@ void Case::add(schema::ProfileFinding finding, double least) const {
   if (finding.saving_share >= least) found.push_back(std::move(finding));
 }
 
-std::string percent_text(double share) { return fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0); }
+void Case::add(const Tally& tally, const Advice& kind, std::string title, std::string bytes, double least) const {
+  if (tally.count() == 0) return;
+  schema::ProfileFinding finding;
+  finding.rule = kind.rule;
+  finding.title = std::move(title);
+  tally.tell(finding, tables.runs);
+  if (!bytes.empty()) finding.evidence.push_back(std::move(bytes));
+  finding.computed = kind.computed;
+  finding.advice = kind.advice;
+  finding.code = kind.code;
+  add(std::move(finding), least);
+}
+
+std::string module_of_work(const AnalysedTrace& analysed, Place row) {
+  const auto& attribution = analysed.attribution;
+  if (row == kNowhere || row == attribution.unattributed) return {};
+  const auto& at = attribution.rows[row];
+  const bool has_module = at.parent != kNowhere && at.parent != 0;
+  return path_of(attribution, at.kind == schema::ModuleKind::operation && has_module ? at.parent : row);
+}
 
 std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, const schema::ProfileTables& tables) {
   std::vector<schema::ProfileFinding> found;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "trace/analysis/range_names.hpp"
+
 namespace ridgeline::trace {
 namespace {
 
@@ -14,7 +16,7 @@ bool has_any(std::string_view name, std::initializer_list<std::string_view> part
 }  // namespace
 
 KernelClass kernel_class(std::string_view name) {
-  if (name.starts_with("nccl")) return KernelClass::collective;
+  if (is_nccl(name) || has_any(name, {"all_reduce", "cross_device_reduce"})) return KernelClass::collective;
   if (has_any(name, {"flash_", "fmha", "attention_kernel", "FlashAttn", "sdpa"})) return KernelClass::attention;
   if (has_any(name, {"nchwToNhwc", "nhwcToNchw", "PaddingToNhwc", "batched_transpose", "transpose_readWrite"}))
     return KernelClass::layout;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,130 +20,159 @@ bool is_elementwise(std::string_view operation) {
   return std::find(kElementwise.begin(), kElementwise.end(), operation) != kElementwise.end();
 }
 
-struct NodeTally {
-  std::int64_t time_ns = 0;
-  std::int64_t count = 0;
-  std::map<std::string, std::int64_t> nodes;
-  void add(const std::string& name, std::int64_t ns) {
-    time_ns += ns;
-    ++count;
-    nodes[name] += ns;
-  }
-};
-
 class NodeWalk {
  public:
-  explicit NodeWalk(const Case& of) : of_(of), nodes_(of.analysed.trace.nodes) {}
+  explicit NodeWalk(const Case& of)
+      : of_(of),
+        nodes_(of.analysed.trace.nodes),
+        chains_(of.analysed.trace.strings),
+        unfused_(of.analysed.trace.strings),
+        layouts_(of.analysed.trace.strings),
+        attention_(of.analysed.trace.strings) {}
 
-  void tell() {
-    walk();
-    tell_of(chains_, "elementwise-chain", "elementwise nodes follow each other",
-            "their time, less that of each chain's longest node, which one pass over the data takes about",
-            "Let a provider that compiles the graph fuse them (OpenVINO, TensorRT); tune says which is fastest.",
-            "ridgeline tune model.onnx --provider auto");
-    tell_of(unfused_, "unfused-normalization", "nodes could be part of the convolution before them",
-            "their time: as part of a convolution's weights or its epilogue they cost next to nothing",
-            "Turn graph optimization on, or fold them when the model is exported.",
-            "SessionOptions.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL");
-    tell_of(
-        layouts_, "layout", "nodes only move data: layouts, copies, casts", "their time",
-        "Another level of graph optimization or another provider may do without them; casts vanish where both sides "
-        "take the type.",
-        "ridgeline tune model.onnx --provider auto");
-    tell_of(attention_, "unfused-attention", "softmaxes stand between two products: an attention that is not fused",
-            "the softmax and what is elementwise beside it", "Let ONNX Runtime's transformer optimizer fuse it.",
-            "python -m onnxruntime.transformers.optimizer --input model.onnx --output fused.onnx --model_type bert");
+  void walk() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const auto what = operation(i);
+      if (what == "ReorderInput" || what == "ReorderOutput" || what == "Transpose" || what == "Cast" ||
+          what == "Identity")
+        add(layouts_, i);
+      const bool behind_convolution = follows(i) && operation(i - 1) == "Conv";
+      if (behind_convolution && (what == "BatchNormalization" || what == "Relu" || what == "Clip")) add(unfused_, i);
+      if (what == "Softmax" && follows(i)) attention_at(i);
+      if (is_elementwise(what) && !(follows(i) && is_elementwise(operation(i - 1)))) chain_from(i);
+    }
+  }
+
+  void tell() const {
+    of_.add(chains_,
+            {"elementwise-chain",
+             "the chains' time, less that of each one's longest node, which one pass over the data takes about",
+             "Let a provider that compiles the graph fuse them (OpenVINO, TensorRT); tune says which is fastest.",
+             "ridgeline tune model.onnx --provider auto"},
+            fmt::format("{} of elementwise nodes, {}; fused, about {}", of_a_run(chains_, "chain"),
+                        time_text(chains_.time_ns()), time_text(chains_.time_ns() - chains_.saving_ns())),
+            bytes_text(chains_, "of intermediate results, from the shapes"));
+    of_.add(unfused_,
+            {"unfused-normalization",
+             "their time: as part of a convolution's weights or its epilogue they cost next to nothing",
+             "Turn graph optimization on, or fold them when the model is exported.",
+             "SessionOptions.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL"},
+            fmt::format("{} behind convolutions that could be part of them, {}", of_a_run(unfused_, "node"),
+                        time_text(unfused_.time_ns())),
+            bytes_text(unfused_, kMoved));
+    of_.add(layouts_,
+            {"layout", "their time",
+             "Another level of graph optimization or another provider may do without them; casts vanish where both "
+             "sides take the type.",
+             "ridgeline tune model.onnx --provider auto"},
+            fmt::format("{} for layouts, copies and casts only, {}", of_a_run(layouts_, "node"),
+                        time_text(layouts_.time_ns())),
+            bytes_text(layouts_, kMoved));
+    of_.add(attention_,
+            {"unfused-attention", "the softmax and what is elementwise between it and the two products",
+             "Let ONNX Runtime's transformer optimizer fuse it.",
+             "python -m onnxruntime.transformers.optimizer --input model.onnx --output fused.onnx --model_type bert"},
+            fmt::format("{}, {} between the two products", of_a_run(attention_, "unfused attention"),
+                        time_text(attention_.time_ns())),
+            bytes_text(attention_, kMoved));
   }
 
  private:
+  static constexpr std::string_view kMoved = "read and written by them, from the shapes";
+
   [[nodiscard]] std::string_view operation(std::size_t i) const {
     return of_.analysed.trace.strings.text(nodes_.operation[i]);
   }
   [[nodiscard]] bool is_product(std::size_t i) const {
     return operation(i).find("MatMul") != std::string_view::npos || operation(i) == "Gemm";
   }
-
-  /// Of the same thread and step.
-  [[nodiscard]] bool follows(std::size_t i) const {
-    return i > 0 && nodes_.lane[i] == nodes_.lane[i - 1] &&
-           of_.analysed.steps.at(nodes_.start_ns[i]) == of_.analysed.steps.at(nodes_.start_ns[i - 1]);
+  /// What the node stands in; "" in a model without such parts.
+  [[nodiscard]] std::string module_of(std::size_t i) const {
+    const auto& attribution = of_.analysed.attribution;
+    return path_of(attribution, attribution.rows[attribution.row_of_node[i]].parent);
+  }
+  void add(Tally& tally, std::size_t i) const {
+    tally.add(module_of(i), nodes_.duration_ns[i], nodes_.duration_ns[i]);
+    tally.add_row(nodes_.name[i], nodes_.duration_ns[i]);
+    tally.add_bytes(static_cast<double>(nodes_.bytes(i)));
   }
 
-  void walk() {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      const auto name = std::string(of_.analysed.trace.strings.text(nodes_.name[i]));
-      const auto what = operation(i);
-      if (what == "ReorderInput" || what == "ReorderOutput" || what == "Transpose" || what == "Cast" ||
-          what == "Identity")
-        layouts_.add(name, nodes_.duration_ns[i]);
-      const bool behind_convolution = follows(i) && operation(i - 1) == "Conv";
-      if (behind_convolution && (what == "BatchNormalization" || what == "Relu" || what == "Clip"))
-        unfused_.add(name, nodes_.duration_ns[i]);
-      if (what == "Softmax" && follows(i)) attention_at(i, name);
-      if (is_elementwise(what) && !(follows(i) && is_elementwise(operation(i - 1)))) chain_from(i);
-    }
+  [[nodiscard]] bool same_run(std::size_t a, std::size_t b) const {
+    return nodes_.lane[a] == nodes_.lane[b] &&
+           of_.analysed.steps.at(nodes_.start_ns[a]) == of_.analysed.steps.at(nodes_.start_ns[b]);
   }
+  [[nodiscard]] bool follows(std::size_t i) const { return i > 0 && same_run(i, i - 1); }
 
   void chain_from(std::size_t first) {
-    auto longest = first;
+    std::int64_t sum = 0;
+    std::int64_t longest = 0;
     auto end = first;
     while (end < nodes_.size() && is_elementwise(operation(end)) && (end == first || follows(end))) {
-      if (nodes_.duration_ns[end] > nodes_.duration_ns[longest]) longest = end;
+      sum += nodes_.duration_ns[end];
+      longest = std::max(longest, nodes_.duration_ns[end]);
       ++end;
     }
     if (end - first < 2) return;
-    for (auto i = first; i < end; ++i)
-      if (i != longest)
-        chains_.add(std::string(of_.analysed.trace.strings.text(nodes_.name[i])), nodes_.duration_ns[i]);
+    chains_.add(module_of(first), sum - longest, sum);
+    for (auto i = first; i < end; ++i) {
+      chains_.add_row(nodes_.name[i], nodes_.duration_ns[i]);
+      // What all but the last make is written, and read by the next.
+      if (i + 1 < end) chains_.add_bytes(2 * static_cast<double>(nodes_.output_bytes[i]));
+    }
   }
 
-  void attention_at(std::size_t softmax, const std::string& name) {
-    const auto reaches = [&](int step) {
+  void attention_at(std::size_t softmax) {
+    std::vector<std::size_t> between{softmax};
+    const auto reaches_product = [&](int step) {
       for (auto i = static_cast<std::ptrdiff_t>(softmax) + step;
            i >= 0 && i < static_cast<std::ptrdiff_t>(nodes_.size()); i += step) {
         const auto at = static_cast<std::size_t>(i);
+        if (!same_run(at, softmax)) return false;
         if (is_product(at)) return true;
-        if (!is_elementwise(operation(at)) && operation(at) != "Cast" && operation(at) != "Transpose") return false;
+        if (is_elementwise(operation(at)))
+          between.push_back(at);
+        else if (operation(at) != "Cast" && operation(at) != "Transpose")
+          return false;
       }
       return false;
     };
-    if (reaches(-1) && reaches(1)) attention_.add(name, nodes_.duration_ns[softmax]);
+    if (!reaches_product(-1) || !reaches_product(1)) return;
+    std::int64_t sum = 0;
+    for (const auto i : between) {
+      sum += nodes_.duration_ns[i];
+      attention_.add_row(nodes_.name[i], nodes_.duration_ns[i]);
+      attention_.add_bytes(static_cast<double>(nodes_.bytes(i)));
+    }
+    attention_.add(module_of(softmax), sum, sum);
   }
 
-  void tell_of(const NodeTally& tally, std::string_view rule, std::string_view what, std::string_view computed,
-               std::string_view advice, std::string_view code) const {
-    if (tally.count == 0) return;
-    schema::ProfileFinding finding;
-    finding.rule = rule;
-    finding.saving_ns = tally.time_ns;
-    // People think of one run.
-    const auto of_a_run = [&](std::int64_t ns) {
-      return base::format_duration(static_cast<double>(ns) / static_cast<double>(of_.tables.runs));
-    };
-    finding.title = fmt::format("{} {}: {}{}", tally.nodes.size(), what, of_a_run(tally.time_ns),
-                                of_.tables.runs > 1 ? " a run" : "");
-    std::vector<std::pair<std::string, std::int64_t>> sorted(tally.nodes.begin(), tally.nodes.end());
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, sorted.size()); ++i)
-      finding.evidence.push_back(fmt::format("{} in {}", of_a_run(sorted[i].second), sorted[i].first));
-    finding.computed = computed;
-    finding.advice = advice;
-    finding.code = code;
-    of_.add(std::move(finding));
+  /// People think of one run.
+  [[nodiscard]] std::string of_a_run(const Tally& tally, std::string_view noun) const {
+    return base::counted(std::max<std::size_t>(1, tally.count() / static_cast<std::size_t>(of_.tables.runs)), noun);
+  }
+  [[nodiscard]] std::string time_text(std::int64_t ns) const {
+    return duration_text(ns / of_.tables.runs) + (of_.tables.runs > 1 ? " a run" : "");
+  }
+  [[nodiscard]] std::string bytes_text(const Tally& tally, std::string_view what) const {
+    if (tally.bytes() == 0) return {};
+    return fmt::format("{} {}", base::format_bytes(tally.bytes() / static_cast<double>(of_.tables.runs)), what);
   }
 
   const Case& of_;
   const Nodes& nodes_;
-  NodeTally chains_;
-  NodeTally unfused_;
-  NodeTally layouts_;
-  NodeTally attention_;
+  Tally chains_;
+  Tally unfused_;
+  Tally layouts_;
+  Tally attention_;
 };
 
 }  // namespace
 
 void node_rules(const Case& of) {
-  if (of.analysed.trace.nodes.size() > 0 && of.analysed.trace.kernels.size() == 0) NodeWalk(of).tell();
+  if (of.analysed.trace.nodes.size() == 0 || of.analysed.trace.kernels.size() > 0) return;
+  NodeWalk walk(of);
+  walk.walk();
+  walk.tell();
 }
 
 }  // namespace ridgeline::trace

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "trace/analysis/range_names.hpp"
 #include "trace/findings/rules.hpp"
+#include "trace/findings/tally.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -14,6 +21,23 @@ bool is_below(const Attribution& attribution, Place row, Place ancestor) {
   for (auto at = row; at != kNowhere; at = attribution.rows[at].parent)
     if (at == ancestor) return true;
   return false;
+}
+
+/// "AdamW" of "Optimizer.step#AdamW.step"; "" where the name has none.
+std::string_view optimizer_class(std::string_view row) {
+  const auto begin = row.find('#');
+  const auto end = row.rfind(".step");
+  return begin == std::string_view::npos || end <= begin ? std::string_view() : row.substr(begin + 1, end - begin - 1);
+}
+
+std::string optimizer_code(std::string_view name) {
+  static constexpr std::array<std::string_view, 4> kFused{"Adam", "AdamW", "SGD", "Adagrad"};
+  if (name.empty() || std::find(kFused.begin(), kFused.end(), name) != kFused.end())
+    return fmt::format("torch.optim.{}(model.parameters(), lr=..., fused=True)", name.empty() ? "AdamW" : name);
+  return fmt::format(
+      "torch.optim.AdamW(model.parameters(), lr=..., fused=True)   # or, with {}:\n"
+      "step = torch.compile(optimizer.step, fullgraph=False)",
+      name);
 }
 
 }  // namespace
@@ -28,19 +52,19 @@ void optimizer_rule(const Case& of) {
     schema::ProfileFinding finding;
     finding.rule = "tiny-optimizer-kernels";
     finding.module = row.path;
-    std::int64_t gaps = 0;
+    std::size_t gaps = 0;
     for (const auto& gap : of.analysed.gaps)
       if (gap.call != kNowhere &&
           is_below(attribution, attribution.row_of_launch(gap.call, of.analysed.nesting), static_cast<Place>(i)))
         finding.saving_ns += gap.duration_ns(), ++gaps;
-    finding.title =
-        fmt::format("{} launches {} kernels a step, {} each in the mean", row.name, each,
-                    base::format_duration(static_cast<double>(row.gpu_total_ns) / static_cast<double>(row.kernels)));
+    finding.title = fmt::format("{} launches {} kernels a step, {} each in the mean", row.name, each,
+                                duration_text(row.gpu_total_ns / row.kernels));
     finding.evidence = {
-        fmt::format("{} gaps before them, {}", gaps, base::format_duration(static_cast<double>(finding.saving_ns)))};
+        fmt::format("{} kernels in {}", row.kernels, base::counted(static_cast<std::size_t>(row.calls), "step")),
+        fmt::format("{} before them, {}", base::counted(gaps, "gap"), duration_text(finding.saving_ns))};
     finding.computed = "the gaps before these kernels: a fused optimizer launches a few";
     finding.advice = "Use the fused optimizer.";
-    finding.code = "torch.optim.AdamW(model.parameters(), lr=..., fused=True)";
+    finding.code = optimizer_code(optimizer_class(row.name));
     of.add(std::move(finding));
   }
 }
@@ -53,14 +77,20 @@ void collective_rule(const Case& of) {
     all += device.collective_ns;
   }
   if (exposed == 0) return;
+  const auto& kernels = of.analysed.trace.kernels;
+  Tally tally(of.analysed.trace.strings);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (!is_nccl(of.analysed.trace.strings.text(kernels.name[i]))) continue;
+    tally.add(module_of_work(of.analysed, of.analysed.kernels.row[i]), kernels.duration_ns[i], kernels.duration_ns[i]);
+    tally.add_row(kernels.name[i], kernels.duration_ns[i]);
+  }
   schema::ProfileFinding finding;
   finding.rule = "exposed-communication";
+  tally.tell(finding);
   finding.saving_ns = exposed;
-  finding.title =
-      fmt::format("NCCL keeps the GPUs {} from computing", base::format_duration(static_cast<double>(exposed)));
-  finding.evidence = {fmt::format("{} of {} of NCCL run with no other kernel beside them",
-                                  base::format_duration(static_cast<double>(exposed)),
-                                  base::format_duration(static_cast<double>(all)))};
+  finding.title = fmt::format("NCCL keeps the GPUs {} from computing", duration_text(exposed));
+  finding.evidence.push_back(
+      fmt::format("{} of {} of NCCL run with no other kernel beside them", duration_text(exposed), duration_text(all)));
   finding.computed = "at most: the time in which NCCL ran alone; waiting for a slower rank is part of it";
   finding.advice = "Send gradients while the backward pass goes on, in buckets, and with less to send.";
   finding.code =

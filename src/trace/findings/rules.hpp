@@ -2,12 +2,24 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "schema/profile.hpp"
 #include "trace/analysis/analysed_trace.hpp"
+#include "trace/findings/tally.hpp"
 
 namespace ridgeline::trace {
+
+inline constexpr double kLeastSaving = 0.01;  ///< of the time, before it is worth a word
+
+/// What a finding of one kind says, whatever was found.
+struct Advice {
+  std::string_view rule;
+  std::string_view computed;
+  std::string_view advice;
+  std::string_view code;
+};
 
 /// What rules look at, and where they put what they find.
 struct Case {
@@ -17,17 +29,21 @@ struct Case {
   std::vector<schema::ProfileFinding>& found;
 
   /// Adds the finding, with its saving's share, where that is at least `least`.
-  void add(schema::ProfileFinding finding, double least = 0.01) const;
+  void add(schema::ProfileFinding finding, double least = kLeastSaving) const;
+  /// Likewise of a tally, unless it is empty: with its module and evidence, and a line about bytes where `bytes` is
+  /// one.
+  void add(const Tally& tally, const Advice& kind, std::string title, std::string bytes = {},
+           double least = kLeastSaving) const;
 };
 
+/// The path of the module whose operation launched work that is placed in `row` of the tree; "" where none is known.
+[[nodiscard]] std::string module_of_work(const AnalysedTrace& analysed, Place row);
+
 void idle_rules(const Case& of);    ///< launches, waits, data loading, allocation, compilation
-void copy_rules(const Case& of);    ///< pageable memory
+void copy_rules(const Case& of);    ///< between host and GPU
 void kernel_rules(const Case& of);  ///< chains of elementwise kernels, unfused attention, FP32 products, layouts, tails
 void optimizer_rule(const Case& of);   ///< many tiny kernels of an optimizer
 void collective_rule(const Case& of);  ///< NCCL with nothing beside it
 void node_rules(const Case& of);       ///< nodes of an ONNX model
-
-/// "12.3 %".
-[[nodiscard]] std::string percent_text(double share);
 
 }  // namespace ridgeline::trace

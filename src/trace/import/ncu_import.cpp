@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <system_error>
+#include <tuple>
 
 #include "trace/import/printed_number.hpp"
 
@@ -165,8 +166,11 @@ class NcuReader {
     const auto value = printed_number(text);
     if (!value) return;
     const auto unit = unit_of(unit_text);
-    const auto [found, is_new] = metrics_.try_emplace(name, out_.metrics.size());
-    if (is_new) out_.metrics.push_back({name, unit.base, {}});
+    auto [found, is_new] = metrics_.try_emplace(name, out_.metrics.size());
+    // The details page has two of one name: "Memory Throughput" in percent, and in bytes a second.
+    if (!is_new && out_.metrics[found->second].unit != unit.base)
+      std::tie(found, is_new) = metrics_.try_emplace(fmt::format("{} ({})", name, unit.base), out_.metrics.size());
+    if (is_new) out_.metrics.push_back({found->first, unit.base, {}});
     auto& values = out_.metrics[found->second].values;
     values.resize(out_.size(), std::numeric_limits<double>::quiet_NaN());
     values.back() = *value * unit.factor;

@@ -72,9 +72,11 @@ Unit unit_of(std::string_view text) {
   }
   if (rest == "byte") return {"byte", factor};
   if (rest == "hz") return {"hz", factor};
-  if (rest.starts_with("byte/"))
+  if (rest.starts_with("byte/")) {
     for (const auto& [name, nanoseconds] : kTimes)
       if (rest.substr(5) == name) return {"byte/s", factor * 1e9 / nanoseconds};
+    return {std::string(rest), factor};
+  }
   return {std::string(text), 1};
 }
 

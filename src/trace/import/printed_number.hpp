@@ -13,7 +13,7 @@ namespace ridgeline::trace {
 
 /// A unit of ncu, as what it is a multiple of.
 struct Unit {
-  std::string base;  ///< "ns", "byte", "byte/s", "hz"; the unit itself where it is none of those
+  std::string base;  ///< "ns", "byte", "byte/s", "byte/block", "hz"; the unit itself where it is none of those
   double factor = 1;
 };
 /// "usecond", "us", "Mbyte", "Gbyte/second", "Ghz", "%".

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/traces/trace_properties.hpp"
 
+#include <cmath>
+
 #include "trace/analysis/analysed_trace.hpp"
 #include "trace/analysis/counter_join.hpp"
+#include "trace/analysis/counter_table.hpp"
 #include "trace/analysis/tables.hpp"
 #include "trace/file/table_columns.hpp"
 #include "trace/file/trace_reader.hpp"
@@ -103,6 +106,12 @@ FileVerdict look_at(const std::string& path, trace::FileKind kind, const std::st
     if (join.row.size() != companion.kernels.size()) return {"a join of another size", true};
     trace::AnalysedTrace analysed(companion);
     analysed.kernel_bytes = trace::dram_bytes(*counters, join);
+    analysed.kernel_waves = trace::launch_waves(*counters, join);
+    auto kernels = trace::tables_of(analysed).kernels;
+    trace::add_counters(companion, *counters, join, kernels);
+    for (const auto& kernel : kernels)
+      for (const auto& counter : kernel.counters)
+        if (!(counter.least <= counter.most && std::isfinite(counter.sum))) return {"a counter without a range", true};
     return {broken_finding(analysed), true};
   }
   const auto trace = kind == trace::FileKind::kineto        ? trace::import_kineto(path)

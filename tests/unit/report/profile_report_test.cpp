@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "report/profile/kernel_name.hpp"
 #include "report/profile/profile_csv.hpp"
 #include "report/profile/profile_tables.hpp"
 #include "report/renderers.hpp"
@@ -55,7 +54,7 @@ schema::ProfileRun profile_of_layers() {
   kernel.module = "Net_0/Layer_0/aten::mm";
   kernel.calls = 7;
   kernel.total_ns = 1'000'000;
-  kernel.metrics = {{"dram__bytes_read.sum", 5e6}};
+  kernel.counters = {{"dram__bytes_read.sum", "byte", 7, 35e6, 4e6, 6e6}};
   tables.kernels.push_back(kernel);
   run.findings.push_back({"launch-bound",
                           "50 % of the time the GPU waits for launches",
@@ -97,8 +96,6 @@ TEST(ProfileTables, times_sum_to_the_span) {
   const auto run = profile_of_layers();
   EXPECT_EQ(cells_of(time_table(run), 1), "kernels|idle: launch-bound, the host is behind|");
   EXPECT_EQ(cells_of(time_table(run), 3), "50 %|50 %|");
-  EXPECT_EQ(kernel_details(run, "f<4").rows.back().cells[0], "dram__bytes_read.sum");
-  EXPECT_TRUE(kernel_details(run, "nothing").rows.empty());
 }
 
 TEST(ProfileTables, several_runs_are_shown_as_one) {
@@ -147,15 +144,13 @@ TEST(ProfileCsv, quotes_and_leaves_out_what_is_unknown) {
   EXPECT_EQ(line,
             "\"void at::native::f<4, \"\"x\"\", float>(int, "
             "float)\",7,1000000,0,0,,Net_0/Layer_0/aten::mm,0,0,0,0,0,0,0,0,5000000");
+  EXPECT_EQ(content("counters.csv"),
+            "kernel,metric,unit,launches,sum,mean,min,max\n"
+            "\"void at::native::f<4, \"\"x\"\", float>(int, float)\",dram__bytes_read.sum,byte,7,35000000,5000000,"
+            "4000000,6000000\n");
   EXPECT_EQ(content("modules.csv").substr(0, 41), "path,calls,self_ns,total_ns,bytes,flops,b");
   EXPECT_NE(content("modules.csv").find("\nNet_0/Layer_1,1,0,300000,,,0,1,"), std::string::npos)
       << content("modules.csv");
-}
-
-TEST(ShortKernelName, begins_with_what_differs) {
-  EXPECT_EQ(short_kernel_name("void at::native::(anonymous namespace)::f<4, float>(int, at::T<1>)"), "f<4, float>");
-  EXPECT_EQ(short_kernel_name("ampere_sgemm_128x64_nn"), "ampere_sgemm_128x64_nn");
-  EXPECT_EQ(short_kernel_name("()"), "()");
 }
 
 TEST(ModuleClass, digits_within_words_are_part_of_them) {

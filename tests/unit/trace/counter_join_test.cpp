@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/counter_join.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "unit/trace/trace_builder.hpp"
@@ -68,6 +70,17 @@ TEST_F(CounterJoinTest, what_only_one_has_is_listed) {
   EXPECT_EQ(join.row, (std::vector<Place>{0, 1, kNowhere, kNowhere}));
   EXPECT_EQ(join.only_counters, (std::vector<std::string>{"1 x h, grid (1000, 1, 1), block (128, 1, 1)"}));
   EXPECT_EQ(join.only_trace.size(), 2U) << "the third f, and g";
+}
+
+TEST_F(CounterJoinTest, waves_are_those_of_the_launch) {
+  kernel("f", 100, 150, 0);
+  kernel("g", 200, 250, 0);
+  counted("f");
+  EXPECT_TRUE(std::isnan(launch_waves(counters, join_counters(trace, counters))[0])) << "no such counter";
+  counters.metrics.push_back({"launch__waves_per_multiprocessor", "", {1.5}});
+  const auto waves = launch_waves(counters, join_counters(trace, counters));
+  EXPECT_EQ(waves[0], 1.5);
+  EXPECT_TRUE(std::isnan(waves[1]));
 }
 
 }  // namespace

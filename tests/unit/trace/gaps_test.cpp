@@ -80,14 +80,17 @@ TEST_F(GapsTest, other_streams_fill_gaps) {
   EXPECT_TRUE(find_gaps(trace, LaunchIndex(trace)).empty());
 }
 
-TEST_F(GapsTest, the_line_is_that_of_the_user) {
-  range(RangeKind::python, "train.py(41): step", 0, 100'000);
-  range(RangeKind::python, "torch/nn/modules/linear.py(114): forward", 100, 90'000);
-  module("Linear_0", 200, 80'000);
-  const auto launched = call("cudaLaunchKernel", 300, 400, 1);
-  const auto nesting = nest(trace);
-  EXPECT_EQ(python_line_of(trace, nesting, launched), "train.py(41): step");
-  EXPECT_EQ(python_line_of(trace, nesting, kNowhere), "");
+TEST_F(GapsTest, the_outermost_that_held_the_thread_is_named) {
+  operation("aten::item", 2900, 11'200);
+  operation("aten::_local_scalar_dense", 2950, 11'100);
+  const auto wait = call("cudaStreamSynchronize", 3000, 11'000, 99);
+  two_kernels(45'000);
+  EXPECT_EQ(gap().blocker.range, 0U) << "aten::item";
+  EXPECT_EQ(gap().blocker.call, kNowhere);
+  trace.ranges = {};
+  EXPECT_EQ(gap().blocker.call, wait);
+  trace.calls.name[wait] = trace.strings.id("cudaEventRecord");
+  EXPECT_EQ(gap().blocker.call, kNowhere);
 }
 
 }  // namespace

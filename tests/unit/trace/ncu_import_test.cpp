@@ -36,6 +36,7 @@ TEST(PrintedNumber, units_are_of_one_base) {
                                                                  {"byte", "byte", 1},
                                                                  {"Gbyte/second", "byte/s", 1e9},
                                                                  {"byte/us", "byte/s", 1e6},
+                                                                 {"Kbyte/block", "byte/block", 1e3},
                                                                  {"Ghz", "hz", 1e9},
                                                                  {"%", "%", 1},
                                                                  {"", "", 1},
@@ -87,6 +88,18 @@ TEST_F(NcuImportTest, reads_the_long_form) {
   EXPECT_EQ(counters->find("Duration")->values[0], 9000);
   EXPECT_TRUE(std::isnan(counters->find("Duration")->values[1]));
   EXPECT_EQ(counters->find("DRAM Throughput")->values, (std::vector<double>{12.5, 13}));
+}
+
+TEST_F(NcuImportTest, two_metrics_of_one_name_stay_apart) {
+  const std::string row = "\"0\",\"5\",\"app\",\"k\",\"(1, 1, 1)\",\"(2, 1, 1)\",\"0\",";
+  const auto counters = import_ncu(
+      write("\"ID\",\"Process ID\",\"Process Name\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Device\",\"Section "
+            "Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n" +
+            row + "\"GPU Speed Of Light Throughput\",\"Memory Throughput\",\"%\",\"38\"\n" + row +
+            "\"Memory Workload Analysis\",\"Memory Throughput\",\"Gbyte/second\",\"900\"\n"));
+  ASSERT_TRUE(counters) << counters.error().message;
+  EXPECT_EQ(counters->find("Memory Throughput")->values, std::vector<double>{38});
+  EXPECT_EQ(counters->find("Memory Throughput (byte/s)")->values, std::vector<double>{9e11});
 }
 
 TEST_F(NcuImportTest, says_in_one_line_what_a_file_lacks) {

@@ -56,19 +56,27 @@ class TraceBuilder {
     call("cudaLaunchKernel", called, called + 1000, correlation, thread);
     return kernel(name, start, end, correlation);
   }
-  void copy(std::string_view name, std::int64_t start, std::int64_t end, std::int64_t bytes, std::int64_t stream = 8) {
-    trace.copies.add(start, end - start, trace.strings.id(name), trace.gpu_lane({1, 0, 1, stream}), 0);
+  void copy(std::string_view name, std::int64_t start, std::int64_t end, std::int64_t bytes, std::int64_t stream = 8,
+            std::int64_t correlation = 0) {
+    trace.copies.add(start, end - start, trace.strings.id(name), trace.gpu_lane({1, 0, 1, stream}), correlation);
     trace.copies.bytes.push_back(bytes);
   }
+  /// A copy that is launched by a call of a microsecond.
+  void launch_copy(std::string_view name, std::int64_t called, std::int64_t start, std::int64_t end,
+                   std::int64_t bytes) {
+    const auto correlation = ++correlations_;
+    call("cudaMemcpyAsync", called, called + 1000, correlation);
+    copy(name, start, end, bytes, 8, correlation);
+  }
   void node(std::string_view name, std::string_view operation, std::int64_t start, std::int64_t end,
-            std::int64_t bytes = 10, std::int64_t flops = 20) {
+            std::int64_t bytes = 10, std::int64_t flops = 20, std::int64_t output_bytes = 0) {
     auto& nodes = trace.nodes;
     nodes.add(start, end - start, trace.strings.id(name), trace.thread_lane({1, 1}), 0);
     nodes.operation.push_back(trace.strings.id(operation));
     nodes.provider.push_back(trace.strings.id("CPUExecutionProvider"));
     nodes.activation_bytes.push_back(bytes);
     nodes.parameter_bytes.push_back(0);
-    nodes.output_bytes.push_back(0);
+    nodes.output_bytes.push_back(output_bytes);
     nodes.flops.push_back(flops);
   }
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/program_place.hpp"
+
+#include <string_view>
+
+#include "trace/analysis/range_names.hpp"
+
+namespace ridgeline::trace {
+
+std::string python_line_of(const Trace& trace, const Nesting& nesting, Place range) {
+  for (; range != kNowhere; range = nesting.parent_of_range[range]) {
+    if (trace.ranges.kind[range] != RangeKind::python) continue;
+    const auto name = trace.strings.text(trace.ranges.name[range]);
+    // The user's own line, not that of a library which it calls.
+    if (is_python_line(name) && name.find("torch/") == std::string_view::npos &&
+        name.find("<built-in") == std::string_view::npos)
+      return std::string(name);
+  }
+  return {};
+}
+
+std::string place_of_call(const AnalysedTrace& analysed, Place call) {
+  return call == kNowhere ? std::string() : place_of_range(analysed, analysed.nesting.range_of_call[call]);
+}
+
+std::string place_of_range(const AnalysedTrace& analysed, Place range) {
+  if (range == kNowhere) return {};
+  auto line = python_line_of(analysed.trace, analysed.nesting, range);
+  return line.empty() ? path_of(analysed.attribution, analysed.attribution.row_of_range[range]) : line;
+}
+
+}  // namespace ridgeline::trace

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/findings/kernel_tallies.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "trace/findings/kernel_class.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+constexpr std::size_t kLeastChain = 2;      // kernels
+constexpr std::size_t kLongestBetween = 4;  // elementwise kernels between the products of an attention and its softmax
+
+class KernelWalk {
+ public:
+  explicit KernelWalk(const Case& of) : of_(of), kernels_(of.analysed.trace.kernels), out_(of.analysed.trace.strings) {
+    std::unordered_map<NameId, KernelClass> known;
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      const auto [found, is_new] = known.try_emplace(kernels_.name[i], KernelClass::other);
+      if (is_new) found->second = kernel_class(of.analysed.trace.strings.text(kernels_.name[i]));
+      classes_.push_back(found->second);
+    }
+    order_.resize(kernels_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) {
+      return std::tie(kernels_.lane[a], kernels_.start_ns[a]) < std::tie(kernels_.lane[b], kernels_.start_ns[b]);
+    });
+  }
+
+  void walk() {
+    for (std::size_t at = 0; at < order_.size();) at = std::max(at + 1, chain_from(at));
+    for (std::size_t at = 0; at < order_.size(); ++at) attention_at(at);
+    for (const auto kernel : order_) {
+      const auto time = kernels_.duration_ns[kernel];
+      if (classes_[kernel] == KernelClass::fp32_product) add(out_.products, kernel, time / 2);
+      if (classes_[kernel] == KernelClass::layout) {
+        add(out_.layouts, kernel, time);
+        out_.layouts.add_bytes(bytes_of(kernel));
+      }
+      few_blocks_of(kernel);
+      partial_wave_of(kernel);
+    }
+  }
+
+  KernelTallies tallies() { return std::move(out_); }
+
+ private:
+  [[nodiscard]] std::string module_of(std::size_t kernel) const {
+    return module_of_work(of_.analysed, of_.analysed.kernels.row[kernel]);
+  }
+  [[nodiscard]] bool same_place(std::size_t a, std::size_t b) const {
+    return kernels_.lane[a] == kernels_.lane[b] && of_.analysed.kernels.step[a] == of_.analysed.kernels.step[b];
+  }
+
+  /// DRAM, by hardware counters; NaN: unknown.
+  [[nodiscard]] double bytes_of(std::size_t kernel) const {
+    const auto& known = of_.analysed.kernel_bytes;
+    return known.empty() ? std::nan("") : known[kernel];
+  }
+  void add(Tally& tally, std::size_t kernel, std::int64_t saving) const {
+    tally.add(module_of(kernel), saving, kernels_.duration_ns[kernel]);
+    tally.add_row(kernels_.name[kernel], kernels_.duration_ns[kernel]);
+  }
+
+  /// Kernels one after the other that do little with each element: one kernel in their place reads and writes once.
+  std::size_t chain_from(std::size_t at) {
+    if (classes_[order_[at]] != KernelClass::elementwise) return at + 1;
+    const auto module = module_of(order_[at]);
+    auto end = at;
+    std::int64_t sum = 0;
+    std::int64_t longest = 0;
+    double bytes = 0;
+    double most_bytes = 0;
+    while (end < order_.size() && classes_[order_[end]] == KernelClass::elementwise &&
+           same_place(order_[at], order_[end]) && module_of(order_[end]) == module) {
+      const auto kernel = order_[end++];
+      sum += kernels_.duration_ns[kernel];
+      longest = std::max(longest, kernels_.duration_ns[kernel]);
+      if (const auto known = bytes_of(kernel); !std::isnan(known)) {
+        bytes += known;
+        most_bytes = std::max(most_bytes, known);
+      }
+    }
+    if (end - at >= kLeastChain && module.find("Optimizer.") == std::string::npos) {
+      out_.chains.add(module, sum - longest, sum);
+      out_.chains.add_bytes(bytes - most_bytes);
+      for (auto i = at; i < end; ++i) out_.chains.add_row(kernels_.name[order_[i]], kernels_.duration_ns[order_[i]]);
+    }
+    return end;
+  }
+
+  /// A product, a softmax behind it and a product behind that.
+  void attention_at(std::size_t at) {
+    if (classes_[order_[at]] != KernelClass::softmax) return;
+    std::vector<std::size_t> between{order_[at]};
+    const auto reaches_product = [&](int step) {
+      for (std::size_t i = 1; i <= kLongestBetween + 1; ++i) {
+        const auto place = static_cast<std::ptrdiff_t>(at) + step * static_cast<std::ptrdiff_t>(i);
+        if (place < 0 || place >= static_cast<std::ptrdiff_t>(order_.size())) return false;
+        const auto kernel = order_[static_cast<std::size_t>(place)];
+        if (!same_place(kernel, order_[at])) return false;
+        if (classes_[kernel] == KernelClass::product || classes_[kernel] == KernelClass::fp32_product) return true;
+        if (classes_[kernel] != KernelClass::elementwise) return false;
+        between.push_back(kernel);
+      }
+      return false;
+    };
+    if (!reaches_product(-1) || !reaches_product(1)) return;
+    std::int64_t sum = 0;
+    for (const auto kernel : between) {
+      sum += kernels_.duration_ns[kernel];
+      out_.attention.add_row(kernels_.name[kernel], kernels_.duration_ns[kernel]);
+      out_.attention.add_bytes(bytes_of(kernel));
+    }
+    out_.attention.add(module_of(order_[at]), sum, sum);
+  }
+
+  /// Fewer blocks than multiprocessors: the others have nothing to do.
+  void few_blocks_of(std::size_t kernel) {
+    const auto& grid = kernels_.grid[kernel];
+    // More of them than 64 bits hold in a file that is damaged.
+    const auto blocks = static_cast<double>(std::max(1, grid.x)) * std::max(1, grid.y) * std::max(1, grid.z);
+    if (grid.x == 0 || classes_[kernel] == KernelClass::collective) return;
+    const auto device = of_.analysed.trace.gpu_lanes[kernels_.lane[kernel]].device;
+    for (const auto& one : of_.tables.devices)
+      if (one.device == device && one.multiprocessors > blocks) {
+        const auto time = kernels_.duration_ns[kernel];
+        const auto few = static_cast<std::int64_t>(blocks);
+        const std::int64_t all = one.multiprocessors;
+        // time * few / all, whose product need not fit.
+        add(out_.few_blocks, kernel, time - time / all * few - time % all * few / all);
+        return;
+      }
+  }
+
+  /// Blocks run in waves of as many as fit on the GPU; what the last wave leaves free is idle until it has ended.
+  void partial_wave_of(std::size_t kernel) {
+    const auto& known = of_.analysed.kernel_waves;
+    if (known.empty() || !(known[kernel] > 1)) return;
+    const auto waves = known[kernel];
+    const auto idle = (std::ceil(waves) - waves) / std::ceil(waves);
+    if (idle > 0)
+      add(out_.partial_waves, kernel, std::llround(idle * static_cast<double>(kernels_.duration_ns[kernel])));
+  }
+
+  const Case& of_;
+  const Kernels& kernels_;
+  KernelTallies out_;
+  std::vector<KernelClass> classes_;
+  std::vector<std::size_t> order_;  ///< by lane and time
+};
+
+}  // namespace
+
+KernelTallies tally_kernels(const Case& of) {
+  KernelWalk walk(of);
+  walk.walk();
+  return walk.tallies();
+}
+
+}  // namespace ridgeline::trace

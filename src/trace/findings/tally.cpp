@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/findings/tally.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/utf8.hpp"
+#include "schema/kernel_name.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+constexpr std::size_t kListed = 3;
+constexpr std::size_t kNameColumns = 70;  // templates of kernels fill pages
+
+}  // namespace
+
+std::string duration_text(std::int64_t ns) { return base::format_duration(static_cast<double>(ns)); }
+
+std::string percent_text(double share) { return fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0); }
+
+void Tally::add(const std::string& module, std::int64_t saving_ns, std::int64_t time_ns) {
+  saving_ns_ += saving_ns;
+  time_ns_ += time_ns;
+  ++count_;
+  modules_.add(module, saving_ns);
+}
+
+void Tally::add_row(NameId name, std::int64_t time_ns) {
+  auto& row = rows_[name];
+  ++row.count;
+  row.time_ns += time_ns;
+}
+
+void Tally::add_bytes(double bytes) {
+  if (bytes > 0) bytes_ += bytes;
+}
+
+void Tally::tell(schema::ProfileFinding& finding, std::int64_t runs) const {
+  finding.saving_ns = saving_ns_;
+  const auto modules = modules_.longest(kListed);
+  if (!modules.empty()) finding.module = modules.front().place;
+  const bool has_modules = modules.size() > 1 || !finding.module.empty();
+  for (const auto& module : modules)
+    if (has_modules)
+      finding.evidence.push_back(
+          fmt::format("{} in {}", duration_text(module.ns / runs), module.place.empty() ? "no module" : module.place));
+  std::vector<std::pair<NameId, Row>> rows(rows_.begin(), rows_.end());
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return std::tuple(-a.second.time_ns, a.first) < std::tuple(-b.second.time_ns, b.first);
+  });
+  for (std::size_t i = 0; i < std::min(kListed, rows.size()); ++i)
+    finding.evidence.push_back(
+        fmt::format("{} x {}: {}", std::max<std::int64_t>(1, rows[i].second.count / runs),
+                    base::shorten(schema::short_kernel_name(std::string(strings_.text(rows[i].first))), kNameColumns),
+                    duration_text(rows[i].second.time_ns / runs)));
+}
+
+}  // namespace ridgeline::trace

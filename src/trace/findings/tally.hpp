@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "schema/profile.hpp"
+#include "trace/analysis/places.hpp"
+#include "trace/string_table.hpp"
+
+namespace ridgeline::trace {
+
+/// What a rule found in a trace: how often, in which modules, of which kernels, copies or nodes, and what it costs.
+/// Times in nanoseconds, sums over the whole trace.
+class Tally {
+ public:
+  explicit Tally(const StringTable& strings) : strings_(strings) {}
+
+  /// One case in a module, "" where none is known: its time, and how much of it can be saved.
+  void add(const std::string& module, std::int64_t saving_ns, std::int64_t time_ns);
+  /// A kernel, a copy or a node of such a case.
+  void add_row(NameId name, std::int64_t time_ns);
+  /// Bytes that need not move; NaN and negative numbers are unknown, and left out.
+  void add_bytes(double bytes);
+
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  [[nodiscard]] std::int64_t saving_ns() const noexcept { return saving_ns_; }
+  [[nodiscard]] std::int64_t time_ns() const noexcept { return time_ns_; }
+  [[nodiscard]] double bytes() const noexcept { return bytes_; }  ///< 0: unknown
+
+  /// Fills in the saving, the module with most of it, and evidence: up to three modules and three rows. Evidence is of
+  /// one of `runs` runs, as people think of a model.
+  void tell(schema::ProfileFinding& finding, std::int64_t runs = 1) const;
+
+ private:
+  struct Row {
+    std::int64_t count = 0;
+    std::int64_t time_ns = 0;
+  };
+  const StringTable& strings_;
+  std::int64_t saving_ns_ = 0;
+  std::int64_t time_ns_ = 0;
+  std::size_t count_ = 0;
+  double bytes_ = 0;
+  Places modules_;
+  std::unordered_map<NameId, Row> rows_;
+};
+
+/// "12.3 ms" of whole nanoseconds.
+[[nodiscard]] std::string duration_text(std::int64_t ns);
+/// "12.3 %".
+[[nodiscard]] std::string percent_text(double share);
+
+}  // namespace ridgeline::trace

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/trace/planted_trace.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+/// Ten steps of 100 us. Each launches two kernels of 20 us at its start, 1 us apart on the GPU, the second queued
+/// behind the first; the GPU is idle from 46 us on until the next step's first kernel begins, 5 us after its launch.
+/// What the thread does in between is the test's.
+class PlantedIdle : public PlantedTrace {
+ protected:
+  static constexpr std::int64_t kStep = 100'000;
+  static constexpr std::int64_t kSteps = 10;
+
+  template <typename Body>
+  void steps(Body body) {
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      const auto t = step * kStep;
+      launch("gemm", t, t + 5000, t + 25'000);
+      launch("gemm", t + 1500, t + 26'000, t + 46'000);
+      body(t);
+    }
+  }
+  /// The nine gaps are 105 - 46 = 59 us each, and the one between queued kernels is 1 us.
+  static constexpr std::int64_t kGaps = 9 * 59'000;
+  static constexpr std::int64_t kSaving = 9 * (59'000 - 1000);
+  static constexpr std::int64_t kSpan = 9 * kStep + 46'000 - 5000;
+
+  /// What all causes share: the sum of the gaps, and how the saving follows from it.
+  void expect_gaps(const schema::ProfileFinding* finding, std::string_view title) {
+    ASSERT_NE(finding, nullptr);
+    EXPECT_EQ(finding->title, "56 % of the time the GPU waits " + std::string(title)) << "531 of 941 us";
+    EXPECT_EQ(finding->saving_ns, kSaving);
+    EXPECT_NEAR(finding->saving_share, static_cast<double>(kSaving) / kSpan, 1e-9);
+    EXPECT_EQ(finding->computed, "the gaps' total, less 1.00 µs each: the median gap between queued kernels");
+    ASSERT_GE(finding->evidence.size(), 2U);
+    EXPECT_EQ(finding->evidence[0], "9 gaps, 531 µs in total, 59.0 µs each in the mean");
+  }
+  void expect_only(std::string_view rule) {
+    for (const auto& one : findings()) EXPECT_EQ(one.rule, rule) << one.title;
+  }
+};
+
+TEST_F(PlantedIdle, item_of_a_loss_in_each_step) {
+  steps([&](std::int64_t t) {
+    range(RangeKind::python, "train.py(41): step", t + 3000, t + 60'000);
+    operation("aten::item", t + 4000, t + 48'000);
+    operation("aten::_local_scalar_dense", t + 4100, t + 47'900);
+    call("cudaStreamSynchronize", t + 4200, t + 47'000, 0);
+  });
+  const auto* finding = find("sync");
+  expect_gaps(finding, "after the host synchronized with it");
+  EXPECT_EQ(finding->evidence[1], "531 µs in 9 gaps due to aten::item, called from train.py(41): step");
+  EXPECT_EQ(finding->module, "train.py(41): step");
+  expect_code(*finding, {"loss.detach()", "not loss.item()", "if step % 100 == 0"});
+  expect_only("sync");
+}
+
+TEST_F(PlantedIdle, item_of_several_lines_is_told_by_line) {
+  steps([&](std::int64_t t) {
+    const bool first = t < 3 * kStep;
+    range(RangeKind::python, first ? "train.py(41): step" : "train.py(57): log", t + 3000, t + 60'000);
+    operation("aten::item", t + 4000, t + 48'000);
+  });
+  const auto* finding = find("sync");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->evidence, (Evidence{"9 gaps, 531 µs in total, 59.0 µs each in the mean",
+                                         "354 µs in 6 gaps due to aten::item, called from train.py(57): log",
+                                         "177 µs in 3 gaps due to aten::item, called from train.py(41): step"}));
+  EXPECT_EQ(finding->module, "train.py(57): log");
+}
+
+TEST_F(PlantedIdle, synchronizations_of_a_recording_without_ranges) {
+  steps([&](std::int64_t t) { call("cudaDeviceSynchronize", t + 4200, t + 47'000, 0); });
+  const auto* finding = find("sync");
+  expect_gaps(finding, "after the host synchronized with it");
+  EXPECT_EQ(finding->evidence[1], "531 µs in 9 gaps due to cudaDeviceSynchronize");
+  EXPECT_EQ(finding->module, "") << "nothing tells";
+}
+
+TEST_F(PlantedIdle, a_loader_that_is_slower_than_the_gpu) {
+  const std::string next = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+  steps([&](std::int64_t t) { annotation(next, t + 48'000, t + 98'000); });
+  const auto* finding = find("loader-bound");
+  expect_gaps(finding, "for the next batch");
+  EXPECT_EQ(finding->evidence[1], "531 µs in 9 gaps due to " + next);
+  EXPECT_EQ(finding->module, next) << "a row of the module tree";
+  expect_code(*finding, {"DataLoader(", "num_workers=", "pin_memory=True", "prefetch_factor="});
+  expect_only("loader-bound");
+}
+
+TEST_F(PlantedIdle, a_loader_with_python_lines) {
+  steps([&](std::int64_t t) {
+    range(RangeKind::python, "train.py(30): epoch", t + 47'000, t + 99'000);
+    range(RangeKind::python, "torch/utils/data/dataloader.py(631): __next__", t + 48'000, t + 98'000);
+  });
+  const auto* finding = find("loader-bound");
+  expect_gaps(finding, "for the next batch");
+  EXPECT_EQ(finding->evidence[1],
+            "531 µs in 9 gaps due to torch/utils/data/dataloader.py(631): __next__, called from train.py(30): epoch");
+  EXPECT_EQ(finding->module, "train.py(30): epoch");
+}
+
+TEST_F(PlantedIdle, memory_that_is_allocated_in_each_step) {
+  steps([&](std::int64_t t) {
+    module("Net_0", t + 47'000, t + 99'000);
+    operation("aten::empty", t + 48'000, t + 98'000);
+    call("cudaMalloc", t + 49'000, t + 97'000, 0);
+  });
+  const auto* finding = find("allocation");
+  expect_gaps(finding, "while memory is allocated or freed");
+  EXPECT_EQ(finding->evidence[1], "531 µs in 9 gaps due to cudaMalloc, called from Net_0/aten::empty");
+  EXPECT_EQ(finding->module, "Net_0/aten::empty");
+  expect_code(*finding, {"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"});
+  EXPECT_NE(finding->advice.find("empty_cache()"), std::string::npos);
+  expect_only("allocation");
+}
+
+TEST_F(PlantedIdle, code_that_is_loaded_or_compiled_in_each_step) {
+  steps([&](std::int64_t t) {
+    const bool loads = t < 6 * kStep;
+    if (loads) call("cuModuleLoadData", t + 48'000, t + 98'000, 0);
+    range(RangeKind::python, "serve.py(12): answer", t + 47'000, t + 99'000);
+    if (!loads) range(RangeKind::python, "torch/_dynamo/convert_frame.py(1200): __call__", t + 48'000, t + 98'000);
+  });
+  const auto* finding = find("compilation");
+  expect_gaps(finding, "while code is compiled or loaded");
+  EXPECT_EQ(finding->evidence[1], "354 µs in 6 gaps due to cuModuleLoadData, called from serve.py(12): answer");
+  EXPECT_EQ(finding->evidence[2],
+            "177 µs in 3 gaps due to torch/_dynamo/convert_frame.py(1200): __call__, called from serve.py(12): answer");
+  EXPECT_EQ(finding->module, "serve.py(12): answer");
+  expect_code(*finding, {"TORCHINDUCTOR_CACHE_DIR", "CUDA_MODULE_LOADING=EAGER"});
+  expect_only("compilation");
+}
+
+TEST_F(PlantedIdle, launches_that_come_too_late) {
+  steps([&](std::int64_t t) { module("Net_0", t - 10'000, t + 3000); });
+  const auto* finding = find("launch-bound");
+  expect_gaps(finding, "for launches");
+  EXPECT_EQ(finding->evidence[1], "531 µs in 9 gaps before work of Net_0");
+  EXPECT_EQ(finding->module, "Net_0");
+  expect_code(*finding, {"torch.compile(model, mode=\"reduce-overhead\")", "enable_cuda_graph"});
+  expect_only("launch-bound");
+}
+
+TEST_F(PlantedIdle, without_queued_kernels_the_whole_gaps_count) {
+  for (std::int64_t i = 0; i < 10; ++i) launch("k", 100'000 * i, 100'000 * i + 5000, 100'000 * i + 25'000);
+  const auto* finding = find("launch-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->saving_ns, 9 * 80'000);
+  EXPECT_EQ(finding->computed, "the gaps' total");
+  EXPECT_NEAR(finding->saving_share, 720.0 / 920, 1e-6);
+}
+
+/// The same program without each fault: the host is a step ahead, so that every kernel is queued when the one before it
+/// ends, and what it does beside them costs nothing.
+class CleanLoop : public PlantedTrace {
+ protected:
+  template <typename Body>
+  void steps(Body body) {
+    for (std::int64_t step = 0; step < 10; ++step) {
+      const auto t = step * 100'000;
+      launch("gemm", t, t + 150'000, t + 249'000);
+      body(t);
+    }
+  }
+};
+
+TEST_F(CleanLoop, results_that_stay_on_the_gpu) {
+  steps([&](std::int64_t t) { operation("aten::detach", t + 4000, t + 5000); });
+  EXPECT_TRUE(findings().empty());
+}
+
+TEST_F(CleanLoop, one_item_in_many_steps) {
+  steps([](std::int64_t) {});
+  operation("aten::item", 905'000, 1'150'000);
+  launch("gemm", 1'152'000, 1'154'000, 1'253'000);
+  EXPECT_EQ(find("sync"), nullptr) << "a gap of 5 us in 1103";
+}
+
+TEST_F(CleanLoop, a_loader_that_works_beside_the_gpu) {
+  steps([&](std::int64_t t) {
+    annotation("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", t + 5000, t + 90'000);
+  });
+  EXPECT_TRUE(findings().empty());
+}
+
+TEST_F(CleanLoop, memory_and_code_that_are_there_before_the_loop) {
+  call("cudaMalloc", -90'000, -50'000, 0);
+  call("cuModuleLoadData", -50'000, -1000, 0);
+  steps([](std::int64_t) {});
+  EXPECT_TRUE(findings().empty());
+}
+
+TEST_F(CleanLoop, gaps_below_three_percent) {
+  for (int i = 0; i < 10; ++i) launch("k", 100'000 * i, 100'000 * i + 2000, 100'000 * i + 100'000);
+  EXPECT_TRUE(findings().empty());
+}
+
+}  // namespace
+}  // namespace ridgeline::trace

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/trace/planted_trace.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+constexpr std::int64_t kMib = 1 << 20;
+
+/// Two runs of an ONNX model of 1 ms each; times in microseconds.
+class PlantedNodes : public PlantedTrace {
+ protected:
+  template <typename Body>
+  void runs(Body body) {
+    for (std::int64_t run = 0; run < 2; ++run) {
+      at_us_ = run * 1000;
+      annotation("model_run", at_us_ * 1000, at_us_ * 1000 + 900'000);
+      body();
+    }
+  }
+  void add(std::string_view name, std::string_view operation, std::int64_t us, std::int64_t input_bytes = -1,
+           std::int64_t output_bytes = -1) {
+    node(name, operation, at_us_ * 1000, (at_us_ + us) * 1000, input_bytes, 20, output_bytes);
+    at_us_ += us;
+  }
+
+ private:
+  std::int64_t at_us_ = 0;
+};
+
+TEST_F(PlantedNodes, elementwise_chain) {
+  runs([&] {
+    add("/block/Conv", "Conv", 300);
+    add("/block/Mul", "Mul", 50, kMib, kMib);
+    add("/block/Add", "Add", 30, kMib, 2 * kMib);
+    add("/block/Clip", "Clip", 20, 2 * kMib, kMib);
+    add("/block/Pool", "MaxPool", 100);
+  });
+  const auto* finding = find("elementwise-chain");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->title, "1 chain of elementwise nodes, 100 µs a run; fused, about 50.0 µs a run");
+  EXPECT_EQ(finding->saving_ns, 2 * (30'000 + 20'000)) << "all but the longest, in two runs";
+  EXPECT_NEAR(finding->saving_share, 0.1, 1e-9) << "of 500 us a run";
+  EXPECT_EQ(finding->module, "block");
+  EXPECT_EQ(finding->evidence,
+            (Evidence{"50.0 µs in block", "1 x /block/Mul: 50.0 µs", "1 x /block/Add: 30.0 µs",
+                      "1 x /block/Clip: 20.0 µs", "6.00 MiB of intermediate results, from the shapes"}))
+      << "1 MiB and 2 MiB, written and read";
+  EXPECT_NE(finding->computed.find("less that of each one's longest node"), std::string::npos);
+  expect_code(*finding, {"ridgeline tune model.onnx --provider auto"});
+}
+
+TEST_F(PlantedNodes, normalization_behind_a_convolution) {
+  runs([&] {
+    add("/block/Conv", "Conv", 300);
+    add("/block/BatchNormalization", "BatchNormalization", 100, kMib, kMib);
+    add("/block/Pool", "MaxPool", 100);
+  });
+  const auto* finding = find("unfused-normalization");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->title, "1 node behind convolutions that could be part of them, 100 µs a run");
+  EXPECT_EQ(finding->saving_ns, 200'000);
+  EXPECT_EQ(finding->module, "block");
+  EXPECT_EQ(finding->evidence, (Evidence{"100 µs in block", "1 x /block/BatchNormalization: 100 µs",
+                                         "2.00 MiB read and written by them, from the shapes"}));
+  expect_code(*finding, {"ORT_ENABLE_ALL"});
+}
+
+TEST_F(PlantedNodes, layouts_and_casts) {
+  runs([&] {
+    add("/Conv", "Conv", 300);
+    add("/Transpose", "Transpose", 40, kMib, kMib);
+    add("/Pool", "MaxPool", 100);
+    add("/Cast", "Cast", 10);
+  });
+  const auto* finding = find("layout");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->title, "2 nodes for layouts, copies and casts only, 50.0 µs a run");
+  EXPECT_EQ(finding->saving_ns, 100'000);
+  EXPECT_EQ(finding->module, "") << "the model has no parts";
+  EXPECT_EQ(finding->evidence, (Evidence{"1 x /Transpose: 40.0 µs", "1 x /Cast: 10.0 µs",
+                                         "2.00 MiB read and written by them, from the shapes"}));
+  EXPECT_EQ(finding->computed, "their time");
+}
+
+TEST_F(PlantedNodes, attention) {
+  runs([&] {
+    add("/attention/MatMul", "MatMul", 50);
+    add("/attention/Div", "Div", 30, kMib, kMib);
+    add("/attention/Softmax", "Softmax", 70, kMib, kMib);
+    add("/attention/MatMul_1", "MatMul", 50);
+  });
+  const auto* finding = find("unfused-attention");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->title, "1 unfused attention, 100 µs a run between the two products");
+  EXPECT_EQ(finding->saving_ns, 2 * (30'000 + 70'000));
+  EXPECT_EQ(finding->module, "attention");
+  EXPECT_EQ(finding->evidence,
+            (Evidence{"100 µs in attention", "1 x /attention/Softmax: 70.0 µs", "1 x /attention/Div: 30.0 µs",
+                      "4.00 MiB read and written by them, from the shapes"}));
+  expect_code(*finding, {"onnxruntime.transformers.optimizer"});
+}
+
+TEST_F(PlantedNodes, a_model_that_is_fused_has_no_finding) {
+  runs([&] {
+    add("/Conv", "FusedConv", 300);
+    add("/Add", "Add", 20);
+    add("/Attention", "Attention", 100);
+    add("/MatMul", "MatMul", 100);
+    add("/Softmax", "Softmax", 20);  // of the classes: the next run begins with what is no part of it
+  });
+  EXPECT_TRUE(findings().empty());
+}
+
+}  // namespace
+}  // namespace ridgeline::trace
