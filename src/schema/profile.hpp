@@ -166,7 +166,7 @@ struct ProfileStep {
 };
 RL_DECLARE_JSON(ProfileStep)
 
-/// What a profiler takes, and what is left: of one call, in nanoseconds, medians.
+/// What a profiler takes, and what is left: of one call, in nanoseconds, means of the medians of interleaved rounds.
 struct ProfileCost {
   double plain_ns = 0;   ///< without the profiler
   double traced_ns = 0;  ///< with it

@@ -4,6 +4,7 @@
 namespace ridgeline::schema {
 
 RL_DEFINE_JSON(ProfilePlan, warmup_s, time_s, least_runs, most_runs)
-RL_DEFINE_JSON(ProfiledModel, file, warmups, plain_ns, traced_ns, own_ns, bytes_per_s, flops_per_s, paths, flops)
+RL_DEFINE_JSON(ProfiledRound, plain_ns, traced_ns)
+RL_DEFINE_JSON(ProfiledModel, file, warmups, rounds, bytes_per_s, flops_per_s, paths, flops)
 
 }  // namespace ridgeline::schema

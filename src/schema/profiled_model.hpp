@@ -19,16 +19,21 @@ struct ProfilePlan {
 };
 RL_DECLARE_JSON(ProfilePlan)
 
+/// Blocks of calls of both sessions in turns, in nanoseconds a call.
+struct ProfiledRound {
+  std::vector<double> plain_ns;   ///< without the profiler
+  std::vector<double> traced_ns;  ///< with it
+};
+RL_DECLARE_JSON(ProfiledRound)
+
 /// What a worker found when it ran a model under ONNX Runtime's own profiler, in interleaved blocks with a
 /// session without it.
 struct ProfiledModel {
-  std::string file;               ///< the profiler's JSON
-  std::int64_t warmups = 0;       ///< calls in it before those that count
-  std::vector<double> plain_ns;   ///< calls of the session without the profiler
-  std::vector<double> traced_ns;  ///< ... with it
-  double own_ns = 0;       ///< what the profiler takes of a call, by other rounds than the two above; 0: not seen
-  double bytes_per_s = 0;  ///< memory read and written by as many threads; 0: not measured
-  double flops_per_s = 0;  ///< of a large matrix product with the same settings; 0: not measured
+  std::string file;          ///< the profiler's JSON
+  std::int64_t warmups = 0;  ///< calls in it before those that count
+  std::vector<ProfiledRound> rounds;
+  double bytes_per_s = 0;                    ///< memory read and written by as many threads; 0: not measured
+  double flops_per_s = 0;                    ///< of a large matrix product with the same settings; 0: not measured
   std::map<std::string, std::string> paths;  ///< of the runtime's nodes in the model: "/encoder/layer.0/MatMul + Add"
   /// Of a call of the nodes of the model: the profile lacks the shapes of weights that the runtime has packed.
   std::map<std::string, double> flops;

@@ -13,6 +13,7 @@
 #include "base/version.hpp"
 #include "campaign/budget.hpp"
 #include "campaign/profile/kept_trace.hpp"
+#include "campaign/profile/profiler_cost.hpp"
 #include "campaign/profile/run_cut.hpp"
 #include "campaign/run_frame.hpp"
 #include "execute/calls.hpp"
@@ -59,8 +60,6 @@ Result<schema::TrialSpec> find_spec(const ModelProfileRequest& request, execute:
   return spec;
 }
 
-double median_of(const std::vector<double>& values) { return values.empty() ? 0 : stats::median(values); }
-
 /// Several processes: each is one step, whose rows are the means of its calls. What calls of one process differ by says
 /// little of what the next one would take.
 void fold_steps(std::vector<schema::ProfileTables>& all, schema::ProfileTables& into) {
@@ -100,27 +99,6 @@ void fold_steps(std::vector<schema::ProfileTables>& all, schema::ProfileTables& 
     }
 }
 
-schema::ProfileCost cost_of(const std::vector<schema::ProfiledModel>& runs, const schema::ProfileTables& tables,
-                            std::size_t nodes) {
-  schema::ProfileCost cost;
-  std::vector<double> plain;
-  std::vector<double> traced;
-  std::vector<double> own;
-  for (const auto& run : runs) {
-    plain.insert(plain.end(), run.plain_ns.begin(), run.plain_ns.end());
-    traced.insert(traced.end(), run.traced_ns.begin(), run.traced_ns.end());
-    own.push_back(run.own_ns);
-  }
-  cost.plain_ns = median_of(plain);
-  cost.traced_ns = median_of(traced);
-  std::vector<double> work;
-  for (const auto& step : tables.steps) work.push_back(static_cast<double>(step.work_ns));
-  cost.events = tables.steps.empty() ? 0 : static_cast<double>(nodes) / static_cast<double>(tables.steps.size());
-  if (cost.events > 0) cost.event_ns = median_of(own) / cost.events;
-  cost.nodes_ns = median_of(work) + cost.own_ns();  // which was taken off
-  return cost;
-}
-
 }  // namespace
 
 Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::Executor& executor, store::Store& store,
@@ -139,6 +117,7 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
   const base::ScratchFolder scratch("profile");
   if (scratch.path().empty())
     return base::fail(ErrorCode::io, "no temporary folder can be made").hint("set TMPDIR to a writable folder");
+  const bool on_gpu = schema::provider_of(spec.provider).on_gpu();
   std::vector<schema::ProfiledModel> runs;
   std::vector<schema::ProfileTables> tables;
   std::size_t nodes = 0;
@@ -152,7 +131,9 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
     if (error) return base::fail(ErrorCode::io, "{}: {}", folder.string(), error.message());
     RL_TRY_ASSIGN(auto profiled, execute::profile_model(executor, spec, request.plan, folder.string()));
     RL_TRY_ASSIGN(const auto all, trace::import_onnxruntime(profiled.file));
-    auto counted = std::make_unique<const trace::Trace>(counted_runs(all, profiled));
+    // Nodes of a GPU's provider are launches, which a longer one does not make later.
+    auto counted =
+        std::make_unique<const trace::Trace>(counted_runs(all, profiled, on_gpu ? 0 : own_cost_ns(profiled)));
     auto analysed = std::make_unique<const trace::AnalysedTrace>(*counted);
     tables.push_back(trace::tables_of(*analysed));
     if (repeat == 0) {
@@ -167,13 +148,14 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
   run.sources.push_back({request.workload.location, run.runtime, 0, static_cast<std::int64_t>(events)});
   std::error_code ignored;
   run.sources.back().bytes = static_cast<std::int64_t>(std::filesystem::file_size(request.workload.location, ignored));
-  run.cost = cost_of(runs, tables.front(), nodes);
+  const auto calls = std::max<std::size_t>(1, tables.front().steps.size());
+  run.cost = profiler_cost(runs, tables, static_cast<double>(nodes) / static_cast<double>(calls), !on_gpu);
   run.roof = {runs.front().bytes_per_s, runs.front().flops_per_s};
   if (tables.size() > 1)
     fold_steps(tables, run.tables);
   else
     run.tables = std::move(tables.front());
-  if (schema::provider_of(spec.provider).on_gpu())
+  if (on_gpu)
     run.notes.push_back("ONNX Runtime's node times on a GPU are those of launches: what the GPU does is not in them");
   keep_trace(*made.trace, request.trace_folder, run);
   RL_TRY(frame.end());

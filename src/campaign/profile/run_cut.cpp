@@ -57,7 +57,7 @@ void stretch_nodes(trace::Trace& trace, double event_ns) {
 
 }  // namespace
 
-trace::Trace counted_runs(const trace::Trace& all, const schema::ProfiledModel& model) {
+trace::Trace counted_runs(const trace::Trace& all, const schema::ProfiledModel& model, double own_ns) {
   std::vector<std::int64_t> begins;
   for (std::size_t i = 0; i < all.ranges.size(); ++i)
     if (all.strings.text(all.ranges.name[i]) == trace::kModelRun) begins.push_back(all.ranges.start_ns[i]);
@@ -95,8 +95,8 @@ trace::Trace counted_runs(const trace::Trace& all, const schema::ProfiledModel& 
                                                                                : nodes.flops[i]);
   }
   const auto runs = std::max<std::int64_t>(0, static_cast<std::int64_t>(begins.size()) - model.warmups);
-  if (model.own_ns > 0 && out.nodes.size() > 0)
-    stretch_nodes(out, model.own_ns * static_cast<double>(runs) / static_cast<double>(out.nodes.size()));
+  if (own_ns > 0 && out.nodes.size() > 0)
+    stretch_nodes(out, own_ns * static_cast<double>(runs) / static_cast<double>(out.nodes.size()));
   return out;
 }
 

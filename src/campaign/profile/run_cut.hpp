@@ -11,6 +11,7 @@ namespace ridgeline::campaign {
 /// until the next one begins, less what the profiler takes for it: the runtime's own work for a node is the node's, so
 /// that all together take what a run takes without the profiler. Where nodes run beside each other they keep the times
 /// of the profile.
-[[nodiscard]] trace::Trace counted_runs(const trace::Trace& all, const schema::ProfiledModel& model);
+/// `own_ns`: what the profiler takes of a run; 0: nodes keep their times.
+[[nodiscard]] trace::Trace counted_runs(const trace::Trace& all, const schema::ProfiledModel& model, double own_ns);
 
 }  // namespace ridgeline::campaign

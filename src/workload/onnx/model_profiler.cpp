@@ -2,7 +2,6 @@
 #include "workload/onnx/model_profiler.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <limits>
@@ -13,7 +12,6 @@
 #include "host/heap.hpp"
 #include "host/memory_speed.hpp"
 #include "host/this_process.hpp"
-#include "stats/quantile.hpp"
 #include "workload/onnx/flop_count.hpp"
 #include "workload/onnx/free_dimensions.hpp"
 #include "workload/onnx/graph_shapes.hpp"
@@ -35,6 +33,7 @@ constexpr double kProductTimeS = 0.4;
 constexpr auto kSettle = std::chrono::milliseconds(60);
 constexpr auto kBlock = std::chrono::milliseconds(30);
 constexpr std::int64_t kLeastOfBlock = 3;
+constexpr std::size_t kLeastRounds = 2;        // one tells what the profiler takes, the other how long calls last
 constexpr std::int64_t kMostEvents = 600'000;  // the profiler keeps 1,000,000, and has up to one beside each node's
 constexpr std::size_t kEventBytes = 2048;      // that it keeps of an event
 
@@ -104,18 +103,6 @@ Result<double> product_speed(const OrtEnvironment& environment, const schema::Tr
   return least > 0 ? 2 * size * size * size / least * 1e9 : 0;
 }
 
-/// The median of several differences; 0 where chance may have made it.
-double shown_cost(const std::vector<double>& differences) {
-  const double middle = stats::median(differences);
-  if (differences.size() < 3) return std::max(0.0, middle);
-  const auto count = static_cast<double>(differences.size());
-  double mean = 0;
-  for (const auto one : differences) mean += one / count;
-  double squares = 0;
-  for (const auto one : differences) squares += (one - mean) * (one - mean);
-  return mean > 2 * std::sqrt(squares / (count - 1) / count) ? std::max(0.0, middle) : 0;
-}
-
 /// Threads of a session spin for a while after a call, and would take a CPU from the other session.
 void settle() {
   const auto begin = base::system_clock().now();
@@ -135,8 +122,7 @@ Result<void> run_block(ProfiledSession& session, std::int64_t most_runs, std::ve
   return {};
 }
 
-/// Both sessions warm, then blocks of calls, A B B A, so that a drift of the machine's speed is in both alike. Rounds
-/// of these tell in turns what the profiler takes and how long calls last, so that either is a check of the other.
+/// Both sessions warm, then blocks of calls, A B B A, so that a drift of the machine's speed is in both alike.
 Result<void> run_interleaved(ProfiledSession& plain, ProfiledSession& traced, const schema::ProfilePlan& plan,
                              std::int64_t nodes, schema::ProfiledModel& out) {
   const auto most_runs = std::clamp<std::int64_t>(kMostEvents / nodes, 1, plan.most_runs);
@@ -153,25 +139,14 @@ Result<void> run_interleaved(ProfiledSession& plain, ProfiledSession& traced, co
   host::keep_heap(static_cast<std::size_t>(runs * static_cast<double>(nodes)) * kEventBytes);
   const auto warm = elapsed();
   std::int64_t made = 0;
-  std::vector<double> own_ns;
-  const auto goes_on = [&] {
-    return out.traced_ns.empty() || (made < most_runs && (made < plan.least_runs || elapsed() - warm < plan.time_s));
-  };
-  for (std::size_t round = 0; goes_on(); ++round) {
-    std::vector<double> without;
-    std::vector<double> with;
+  while (out.rounds.size() < kLeastRounds ||
+         (made < most_runs && (made < plan.least_runs || elapsed() - warm < plan.time_s))) {
+    auto& round = out.rounds.emplace_back();
     for (const bool is_traced : {false, true, true, false})
       RL_TRY(run_block(is_traced ? traced : plain, std::max<std::int64_t>(1, most_runs - made),
-                       is_traced ? with : without));
-    made += static_cast<std::int64_t>(with.size());
-    if (round % 2 == 0) {
-      own_ns.push_back(stats::median(with) - stats::median(without));
-    } else {
-      out.plain_ns.insert(out.plain_ns.end(), without.begin(), without.end());
-      out.traced_ns.insert(out.traced_ns.end(), with.begin(), with.end());
-    }
+                       is_traced ? round.traced_ns : round.plain_ns));
+    made += static_cast<std::int64_t>(round.traced_ns.size());
   }
-  out.own_ns = shown_cost(own_ns);
   return {};
 }
 
@@ -215,7 +190,6 @@ Result<schema::ProfiledModel> profile_onnx_model(const schema::TrialSpec& spec, 
   const auto nodes = has_nodes ? read_graph(spec.workload, traced_extras.optimized_model, out) : 1;
   RL_TRY(run_interleaved(*plain, *traced, plan, std::max<std::int64_t>(1, nodes), out));
   RL_TRY_ASSIGN(out.file, traced->end_profile());
-  if (!provider.on_cpu()) out.own_ns = 0;  // its nodes are launches, which a longer one does not make later
   if (provider.on_cpu() && has_nodes) {
     const auto threads = static_cast<int>(spec.configuration.get_or("intra_op_num_threads", 0).as_integer(0));
     out.bytes_per_s = host::memory_speed(threads);

@@ -8,10 +8,9 @@
 namespace ridgeline::campaign {
 namespace {
 
-schema::ProfiledModel profiled(std::int64_t warmups, double own_ns = 0) {
+schema::ProfiledModel profiled(std::int64_t warmups) {
   schema::ProfiledModel model;
   model.warmups = warmups;
-  model.own_ns = own_ns;
   return model;
 }
 
@@ -27,14 +26,14 @@ TEST(RunCut, warm_ups_are_left_out_and_nodes_get_their_places) {
   auto model = profiled(1);
   model.paths = {{"fused 1", "/block/Conv + Relu"}};
   model.flops = {{"kept", 77}, {"fused 1", 88}};
-  const auto cut = counted_runs(all.trace, model);
+  const auto cut = counted_runs(all.trace, model, 0);
   ASSERT_EQ(cut.nodes.size(), 4U);
   EXPECT_EQ(cut.ranges.size(), 2U);
   EXPECT_EQ(cut.nodes.start_ns.front(), 201);
   EXPECT_EQ(cut.strings.text(cut.nodes.name[0]), "/block/Conv + Relu");
   EXPECT_EQ(cut.strings.text(cut.nodes.name[1]), "kept");
   EXPECT_EQ(cut.nodes.flops, (std::vector<std::int64_t>{20, 20, 20, 77}));
-  EXPECT_EQ(counted_runs(all.trace, profiled(3)).nodes.size(), 0U);
+  EXPECT_EQ(counted_runs(all.trace, profiled(3), 0).nodes.size(), 0U);
 }
 
 TEST(RunCut, a_node_lasts_until_the_next_less_what_the_profiler_takes) {
@@ -43,10 +42,10 @@ TEST(RunCut, a_node_lasts_until_the_next_less_what_the_profiler_takes) {
   all.node("a", "Conv", 10, 30);
   all.node("b", "Relu", 40, 41);
   all.node("c", "Add", 43, 90);
-  EXPECT_EQ(counted_runs(all.trace, profiled(0, 15)).nodes.duration_ns, (std::vector<std::int64_t>{25, 0, 52}));
-  EXPECT_EQ(counted_runs(all.trace, profiled(0)).nodes.duration_ns, (std::vector<std::int64_t>{20, 1, 47}));
+  EXPECT_EQ(counted_runs(all.trace, profiled(0), 15).nodes.duration_ns, (std::vector<std::int64_t>{25, 0, 52}));
+  EXPECT_EQ(counted_runs(all.trace, profiled(0), 0).nodes.duration_ns, (std::vector<std::int64_t>{20, 1, 47}));
   all.node("beside", "Mul", 50, 60);
-  EXPECT_EQ(counted_runs(all.trace, profiled(0, 20)).nodes.duration_ns.front(), 20) << "in parallel";
+  EXPECT_EQ(counted_runs(all.trace, profiled(0), 20).nodes.duration_ns.front(), 20) << "in parallel";
 }
 
 TEST(RunCut, a_part_that_a_provider_compiled_says_so) {
@@ -55,7 +54,7 @@ TEST(RunCut, a_part_that_a_provider_compiled_says_so) {
   all.node("OpenVINOExecutionProvider_OpenVINO-EP-subgraph_1_0", "OpenVINOExecutionProvider_OpenVINO-EP-subgraph_1", 1,
            40);
   all.trace.nodes.provider.front() = all.trace.strings.id("OpenVINOExecutionProvider");
-  const auto cut = counted_runs(all.trace, profiled(0));
+  const auto cut = counted_runs(all.trace, profiled(0), 0);
   EXPECT_EQ(cut.strings.text(cut.nodes.operation.front()), "compiled by OpenVINO");
 }
 
