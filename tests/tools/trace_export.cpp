@@ -22,7 +22,8 @@ base::Result<trace::Trace> import(const std::string& path) {
     case trace::FileKind::kineto: return trace::import_kineto(path);
     case trace::FileKind::nsys: return trace::import_nsys(path);
     case trace::FileKind::onnxruntime: return trace::import_onnxruntime(path);
-    case trace::FileKind::ncu: break;
+    case trace::FileKind::ncu:
+    case trace::FileKind::snapshot: break;
   }
   return base::fail(base::ErrorCode::unsupported, "{}: has counters, no times", path);
 }

@@ -13,6 +13,7 @@ enum class FileKind {
   onnxruntime,  ///< ONNX Runtime's own profiler
   nsys,         ///< Nsight Systems, exported to SQLite
   ncu,          ///< Nsight Compute, as CSV
+  snapshot,     ///< PyTorch's CUDA allocator, a pickle
 };
 
 /// By what the file begins with, unpacked where it is gzip; its name does not count. Errors: io; unsupported, with what

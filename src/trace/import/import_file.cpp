@@ -7,6 +7,7 @@
 #include "trace/import/nsys_import.hpp"
 #include "trace/import/nsys_report.hpp"
 #include "trace/import/onnxruntime_import.hpp"
+#include "trace/import/snapshot_import.hpp"
 
 namespace ridgeline::trace {
 
@@ -37,6 +38,10 @@ base::Result<ImportedFile> import_file(const std::string& path) {
       RL_TRY_ASSIGN(out.counters, import_ncu(path));
       break;
     }
+    case FileKind::snapshot: {
+      RL_TRY_ASSIGN(out.trace, import_snapshot(path));
+      break;
+    }
   }
   return out;
 }
@@ -47,6 +52,7 @@ std::string_view tool_name(FileKind kind) noexcept {
     case FileKind::onnxruntime: return "ONNX Runtime";
     case FileKind::nsys: return "Nsight Systems";
     case FileKind::ncu: return "Nsight Compute";
+    case FileKind::snapshot: return "PyTorch memory snapshot";
   }
   return "";
 }

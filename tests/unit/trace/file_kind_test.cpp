@@ -17,7 +17,9 @@ TEST_F(FileKindTest, is_told_by_content) {
            {R"([{"name":"x","cat":"Node"}])", onnxruntime},
            {std::string("SQLite format 3\0rest", 20), nsys},
            {"[rank 0] loss 0.3\n\"ID\",\"Process ID\",\"Kernel Name\"\n", ncu},
-           {"==PROF== x\nID,Kernel Name\n", ncu}}) {
+           {"==PROF== x\nID,Kernel Name\n", ncu},
+           {"\x80\x02}.", snapshot},
+           {"\x80\x05N.", snapshot}}) {
     const auto found = file_kind(write(content, "some file"));
     ASSERT_TRUE(found) << content << ": " << found.error().message;
     EXPECT_EQ(*found, kind) << content;
