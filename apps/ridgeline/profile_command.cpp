@@ -78,6 +78,7 @@ void add_import(CLI::App& profile, Context& context) {
       "  ridgeline profile import run.sqlite                     (Nsight Systems)\n"
       "  ridgeline profile import run.sqlite kernels.csv         (and Nsight Compute of the same program, joined)\n"
       "  ridgeline profile import onnxruntime_profile.json       (ONNX Runtime)\n"
+      "  ridgeline profile import snapshot.pickle                (memory of PyTorch's CUDA allocator)\n"
       "\nTo record:\n"
       "  with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True,\n"
       "                              record_shapes=True, schedule=torch.profiler.schedule(wait=2, warmup=2, active=5)) "
