@@ -27,7 +27,7 @@ std::int64_t events_of(const trace::ImportedFile& file) {
   if (file.counters) return static_cast<std::int64_t>(file.counters->size());
   const auto& t = *file.trace;
   return static_cast<std::int64_t>(t.kernels.size() + t.copies.size() + t.sets.size() + t.syncs.size() +
-                                   t.calls.size() + t.ranges.size() + t.nodes.size());
+                                   t.calls.size() + t.ranges.size() + t.nodes.size() + t.allocations.size());
 }
 
 /// Means of all counters over the launches of each kernel.

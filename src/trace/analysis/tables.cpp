@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "trace/analysis/device_time.hpp"
+#include "trace/analysis/memory.hpp"
 #include "trace/analysis/module_table.hpp"
 #include "trace/analysis/places.hpp"
 #include "trace/analysis/range_names.hpp"
@@ -304,6 +305,7 @@ schema::ProfileTables tables_of(const AnalysedTrace& analysed) {
   out.modules = module_rows(analysed);
   out.step_name = analysed.steps.name;
   out.steps = step_rows(analysed);
+  out.memory = memory_rows(analysed);
   out.span_ns = span_of(analysed.trace);
   if (!out.nodes.empty() && out.devices.empty())
     out.runs = std::max<std::int64_t>(1, static_cast<std::int64_t>(out.steps.size()));

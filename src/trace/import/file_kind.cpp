@@ -40,6 +40,10 @@ bool has_table_of_ncu(std::string_view text) {
   return false;
 }
 
+bool is_pickle(std::string_view text) {
+  return text.size() >= 2 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5;  // and its protocol
+}
+
 }  // namespace
 
 Result<FileKind> file_kind(const std::string& path) {
@@ -54,6 +58,7 @@ Result<FileKind> file_kind(const std::string& path) {
   const std::string_view text = bytes;
   if (text.starts_with(kDatabase)) return FileKind::nsys;
   if (text.starts_with(kTraceMagic)) return FileKind::ridgeline;
+  if (is_pickle(text)) return FileKind::snapshot;
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{') return FileKind::kineto;
   if (first != std::string_view::npos && text[first] == '[' && text.find('{') != std::string_view::npos)
@@ -64,7 +69,10 @@ Result<FileKind> file_kind(const std::string& path) {
     return base::fail(ErrorCode::unsupported, "{}: a recording of Nsight Compute in its own format", path)
         .hint("ncu --import {} --csv --page raw > kernels.csv", path);
   return base::fail(ErrorCode::unsupported, "{}: {}", path, text.empty() ? "empty" : "not a trace that is known")
-      .hint("expected JSON of the PyTorch profiler or ONNX Runtime, SQLite of nsys export, CSV of ncu, or .rltrace");
+      .hint(
+          "expected JSON of the PyTorch profiler or ONNX Runtime, SQLite of nsys export, CSV of ncu, a memory snapshot "
+          "of "
+          "PyTorch, or .rltrace");
 }
 
 }  // namespace ridgeline::trace

@@ -20,9 +20,22 @@ using base::ErrorCode;
 using base::Result;
 namespace ondemand = simdjson::ondemand;
 
-enum class Category { other, kernel, copy, set, call, sync, operation, annotation, python, overhead, counters };
+enum class Category {
+  other,
+  kernel,
+  copy,
+  set,
+  call,
+  sync,
+  operation,
+  annotation,
+  python,
+  overhead,
+  counters,
+  instant
+};
 
-constexpr std::array<std::pair<std::string_view, Category>, 12> kCategories{
+constexpr std::array<std::pair<std::string_view, Category>, 13> kCategories{
     {{"kernel", Category::kernel},
      {"cpu_op", Category::operation},
      {"python_function", Category::python},
@@ -34,6 +47,7 @@ constexpr std::array<std::pair<std::string_view, Category>, 12> kCategories{
      {"user_annotation", Category::annotation},
      {"overhead", Category::overhead},
      {"cuda_profiler_range", Category::counters},
+     {"cpu_instant_event", Category::instant},
      {"Kernel", Category::kernel}}};  // before 2022
 
 Category category_of(std::string_view name) {
@@ -56,7 +70,14 @@ struct KinetoEvent : ChromeEvent {
   std::int64_t graph_node = 0;
   std::int64_t sequence = -1;
   std::int64_t forward_thread = 0;
+  Allocation memory;
+  std::optional<std::int64_t> device_id;
+  std::int64_t device_type = 0;
 };
+
+constexpr std::string_view kMemoryEvent = "[memory]";
+constexpr std::string_view kOutOfMemoryEvent = "[OutOfMemory]";
+constexpr std::int64_t kCudaDevice = 1;  // "Device Type"
 
 Dim3 extent(ondemand::value& value) {
   Dim3 out;
@@ -102,6 +123,18 @@ void read_argument(std::string_view key, ondemand::value& value, KinetoEvent& ev
     into(event.sequence);
   else if (key == "Fwd thread id")
     into(event.forward_thread);
+  else if (key == "Bytes")
+    into(event.memory.bytes);
+  else if (key == "Addr")
+    into(event.memory.address);
+  else if (key == "Total Allocated")
+    into(event.memory.allocated_bytes);
+  else if (key == "Total Reserved")
+    into(event.memory.reserved_bytes);
+  else if (key == "Device Id")
+    event.device_id = whole(value);
+  else if (key == "Device Type")
+    into(event.device_type);
 }
 
 class Reader {
@@ -125,6 +158,7 @@ class Reader {
   void add(const KinetoEvent& event) {
     const auto category = category_of(event.category);
     has_counters |= category == Category::counters;
+    if (category == Category::instant) return add_memory(event);
     if (category == Category::other || event.phase != "X" || !event.start_ns) return;
     const auto name = trace_.strings.id(event.name);
     const auto gpu = [&] {
@@ -166,6 +200,21 @@ class Reader {
         ranges.forward_thread.push_back(event.forward_thread);
       }
     }
+  }
+
+  /// Of an instant event, if it is one of memory.
+  void add_memory(const KinetoEvent& event) {
+    const bool failed = event.name == kOutOfMemoryEvent;
+    if (!event.start_ns || (!failed && event.name != kMemoryEvent)) return;
+    auto one = event.memory;
+    one.time_ns = *event.start_ns;
+    one.device = event.device_type == kCudaDevice ? static_cast<std::int32_t>(event.device_id.value_or(0)) : -1;
+    one.lane = trace_.thread_lane({event.process, event.thread});
+    one.kind = failed          ? AllocationKind::out_of_memory
+               : one.bytes < 0 ? AllocationKind::freed
+                               : AllocationKind::allocated;
+    if (failed) one.address = 0;
+    trace_.allocations.add(one);
   }
 
   Trace& trace_;
