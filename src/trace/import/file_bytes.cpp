@@ -35,13 +35,14 @@ bool FileBytes::refill() {
   return end_ > 0;
 }
 
-bool FileBytes::read(unsigned char* into, std::size_t count) {
+bool FileBytes::read(void* into, std::size_t count) {
+  auto* place = static_cast<unsigned char*>(into);
   while (count > 0) {
     if (at_ == end_ && !refill()) return false;
     const auto part = std::min(count, end_ - at_);
-    std::memcpy(into, buffer_.data() + at_, part);
+    std::memcpy(place, buffer_.data() + at_, part);
     at_ += part;
-    into += part;
+    place += part;
     count -= part;
   }
   return true;

@@ -25,7 +25,7 @@ class FileBytes {
     return buffer_[at_++];
   }
   /// False where there are no more `count` bytes.
-  [[nodiscard]] bool read(unsigned char* into, std::size_t count);
+  [[nodiscard]] bool read(void* into, std::size_t count);
   /// The same into a text, which grows by what is there rather than by what was promised.
   [[nodiscard]] bool read(std::string& into, std::size_t count);
   /// Bytes that were taken.
