@@ -2,10 +2,10 @@
 #include "trace/analysis/memory.hpp"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 #include <utility>
 
+#include "trace/analysis/gpu_allocations.hpp"
 #include "trace/analysis/places.hpp"
 
 namespace ridgeline::trace {
@@ -22,7 +22,10 @@ class DeviceMemory {
  public:
   /// `rows` in order of time, what was held before the recording first. `zero_ns`: the first event of memory.
   DeviceMemory(const AnalysedTrace& analysed, const std::vector<std::size_t>& rows, std::int64_t zero_ns)
-      : analysed_(analysed), all_(analysed.trace.allocations), rows_(rows), zero_ns_(zero_ns) {}
+      : analysed_(analysed), all_(analysed.trace.allocations), rows_(rows), zero_ns_(zero_ns) {
+    first_ns_ = all_.time_ns[rows.front()];
+    for (const auto row : rows) first_ns_ = std::min(first_ns_, all_.time_ns[row]);
+  }
 
   schema::ProfileMemory row() {
     find_peak();
@@ -33,6 +36,11 @@ class DeviceMemory {
   }
 
  private:
+  /// What was held before the recording is there from its beginning on, whatever the file says.
+  [[nodiscard]] std::int64_t time_of(std::size_t row) const {
+    return all_.kind[row] == AllocationKind::held ? first_ns_ : all_.time_ns[row];
+  }
+
   void find_peak() {
     out_.peak_allocated_bytes = -1;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -44,7 +52,7 @@ class DeviceMemory {
       peak_ = i;
       out_.peak_allocated_bytes = all_.allocated_bytes[row];
     }
-    out_.peak_ns = all_.time_ns[rows_[peak_]] - zero_ns_;
+    out_.peak_ns = time_of(rows_[peak_]) - zero_ns_;
     out_.reserved_at_peak_bytes = all_.reserved_bytes[rows_[peak_]];
     out_.end_bytes = all_.allocated_bytes[rows_.back()];
   }
@@ -106,13 +114,11 @@ class DeviceMemory {
 
   /// Equal parts of the time, of each the most.
   void find_series() {
-    const auto first = all_.time_ns[rows_.front()];
-    const auto span = all_.time_ns[rows_.back()] - first;
-    const auto part_ns = span / kParts + 1;
+    const auto part_ns = (time_of(rows_.back()) - first_ns_) / kParts + 1;
     std::int64_t last_part = -1;
     for (const auto row : rows_) {
-      const auto part = (all_.time_ns[row] - first) / part_ns;
-      const schema::ProfileMemoryPoint point{all_.time_ns[row] - zero_ns_, all_.allocated_bytes[row],
+      const auto part = (time_of(row) - first_ns_) / part_ns;
+      const schema::ProfileMemoryPoint point{time_of(row) - zero_ns_, all_.allocated_bytes[row],
                                              all_.reserved_bytes[row]};
       if (part != last_part) {
         out_.series.push_back(point);
@@ -144,6 +150,7 @@ class DeviceMemory {
   const Allocations& all_;
   const std::vector<std::size_t>& rows_;
   std::int64_t zero_ns_;
+  std::int64_t first_ns_ = 0;
   std::size_t peak_ = 0;  ///< into rows_
   schema::ProfileMemory out_;
 };
@@ -151,20 +158,11 @@ class DeviceMemory {
 }  // namespace
 
 std::vector<schema::ProfileMemory> memory_rows(const AnalysedTrace& analysed) {
-  const auto& trace = analysed.trace;
-  const auto& all = trace.allocations;
-  std::map<std::pair<std::int64_t, std::int32_t>, std::vector<std::size_t>> devices;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all.device[i] >= 0) devices[{trace.thread_lanes[all.lane[i]].process, all.device[i]}].push_back(i);
+  const auto& times = analysed.trace.allocations.time_ns;
   std::vector<schema::ProfileMemory> out;
-  if (devices.empty()) return out;
-  const auto zero_ns = *std::min_element(all.time_ns.begin(), all.time_ns.end());
-  for (auto& [where, rows] : devices) {
-    std::stable_sort(rows.begin(), rows.end(), [&](auto one, auto other) {
-      const bool held = all.kind[one] == AllocationKind::held;
-      const bool other_held = all.kind[other] == AllocationKind::held;
-      return held != other_held ? held : all.time_ns[one] < all.time_ns[other];
-    });
+  if (times.empty()) return out;
+  const auto zero_ns = *std::min_element(times.begin(), times.end());
+  for (const auto& [where, rows] : gpu_allocations(analysed.trace)) {
     auto& row = out.emplace_back(DeviceMemory(analysed, rows, zero_ns).row());
     row.process = where.first;
     row.device = where.second;

@@ -265,7 +265,11 @@ std::int64_t span_of(const Trace& trace) {
 std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
   std::vector<std::string> out;
-  if (trace.kernels.size() == 0) return out;
+  if (trace.kernels.size() == 0) {
+    if (trace.allocations.size() > 0 && trace.ranges.size() > 0)
+      out.emplace_back("no kernels, so memory alone: record with ProfilerActivity.CUDA too");
+    return out;
+  }
   bool has_modules = false;
   bool has_operations = false;
   bool has_python = false;

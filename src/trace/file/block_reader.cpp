@@ -26,7 +26,7 @@ std::optional<BlockReader::Block> BlockReader::next() {
   if (!file_.read(bytes, sizeof bytes)) return std::nullopt;
   BlockHeader header{static_cast<BlockKind>(bytes[0]), get_u32(bytes + 1), get_u32(bytes + 5), get_u32(bytes + 9)};
   damaged_ = true;
-  if (header.kind > BlockKind::end || header.stored_bytes > kMostStoredBytes ||
+  if (static_cast<std::size_t>(header.kind) >= kBlockKinds || header.stored_bytes > kMostStoredBytes ||
       header.plain_bytes > kMostPlainBytes)
     return std::nullopt;
   stored_.resize(header.stored_bytes);

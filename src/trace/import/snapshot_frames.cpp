@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "trace/export/clean_text.hpp"
+#include "trace/import/message_text.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -70,9 +71,10 @@ NameId SnapshotFrames::place_of_frame(PickleValue frame) {
   NameId place = 0;
   if (is_of_user(file)) {
     std::string room;
-    place = places_.id(clean_text(fmt::format("{}({}): {}", base::file_name(file).substr(0, kMostNameBytes), line,
-                                              name.substr(0, kMostNameBytes)),
-                                  room));
+    place =
+        places_.id(message_text(clean_text(fmt::format("{}({}): {}", base::file_name(file).substr(0, kMostNameBytes),
+                                                       line, name.substr(0, kMostNameBytes)),
+                                           room)));
   }
   pickle_.nodes.replace(frame, place);
   return place;

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "trace/import/bound_values.hpp"
 #include "trace/import/pickle_reader.hpp"
 #include "trace/import/snapshot_frames.hpp"
 
@@ -17,7 +18,8 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr std::int64_t kMostDeviceBytes = std::int64_t{1} << 44;  // of a device; more is no size
+constexpr std::int64_t kMostDeviceBytes = std::int64_t{1} << 44;  // more is no size
+constexpr std::int64_t kMostTotalBytes = std::int64_t{1} << 60;   // of sums, so that none overflows
 constexpr std::int64_t kMostUs = std::int64_t{1} << 52;           // since 1970: in the year 2112
 constexpr std::size_t kMostFields = 64;  // of an event, a block, a segment; they have about ten
 constexpr std::string_view kRecordSnapshot =
@@ -139,6 +141,10 @@ class Snapshot {
     return std::clamp<std::int64_t>(value.integer_or(0), 0, kMostDeviceBytes);
   }
 
+  static std::int64_t total(std::int64_t sum, std::int64_t bytes) {
+    return std::clamp(sum + bytes, -kMostTotalBytes, kMostTotalBytes);
+  }
+
   void take_event(PickleValue list, PickleValue event) {
     const auto action = value_of(event, names_.action);
     const auto is = [&](NameId name) { return action.is_text(name); };
@@ -147,8 +153,15 @@ class Snapshot {
     one.address = value_of(event, names_.addr).integer_or(0);
     if (is(names_.alloc)) {
       one.kind = AllocationKind::allocated;
+      requested_.erase(one.address);
     } else if (is(names_.free_requested)) {
       // The program has let go of it; where another stream still uses it, the allocator gets it later.
+      one.kind = AllocationKind::freed;
+      one.bytes = -one.bytes;
+      requested_.insert(one.address);
+    } else if (is(names_.free_completed)) {
+      // Requests before the history, and those that skip_actions left out.
+      if (requested_.erase(one.address) > 0) return;
       one.kind = AllocationKind::freed;
       one.bytes = -one.bytes;
     } else if (is(names_.segment_alloc) || is(names_.segment_map)) {
@@ -160,7 +173,7 @@ class Snapshot {
       one.kind = AllocationKind::out_of_memory;
       one.address = size_of(value_of(event, names_.device_free));
     } else {
-      if (!is(names_.free_completed) && !is(names_.snapshot)) ++other_actions_;
+      if (!is(names_.snapshot)) ++other_actions_;
       return;
     }
     has_events_ = true;
@@ -185,10 +198,10 @@ class Snapshot {
   void take_segment(PickleValue segment) {
     auto& state = states_[static_cast<std::int32_t>(
         std::clamp<std::int64_t>(value_of(segment, names_.device).integer_or(0), 0, kMostDevices))];
-    state.reserved_bytes += size_of(value_of(segment, names_.total_size));
+    state.reserved_bytes = total(state.reserved_bytes, size_of(value_of(segment, names_.total_size)));
     const auto found = blocks_.find(value_of(segment, names_.blocks).bits);
     if (found == blocks_.end()) return;
-    for (const auto& block : found->second) state.allocated_bytes += block.bytes;
+    for (const auto& block : found->second) state.allocated_bytes = total(state.allocated_bytes, block.bytes);
     state.blocks.insert(state.blocks.end(), found->second.begin(), found->second.end());
     blocks_.erase(found);
   }
@@ -226,9 +239,9 @@ class Snapshot {
       all.allocated_bytes[i] = at.allocated_bytes;
       all.reserved_bytes[i] = at.reserved_bytes;
       if (all.kind[i] == AllocationKind::reserved)
-        at.reserved_bytes -= all.bytes[i];
+        at.reserved_bytes = total(at.reserved_bytes, -all.bytes[i]);
       else if (all.kind[i] != AllocationKind::out_of_memory)
-        at.allocated_bytes -= all.bytes[i];
+        at.allocated_bytes = total(at.allocated_bytes, -all.bytes[i]);
       least.allocated_bytes = std::min(least.allocated_bytes, at.allocated_bytes);
       least.reserved_bytes = std::min(least.reserved_bytes, at.reserved_bytes);
     }
@@ -265,6 +278,7 @@ class Snapshot {
   LaneId lane_;
   std::map<std::int64_t, std::vector<Block>> blocks_;  ///< of segments to come, by the numbers of their lists
   std::map<std::int32_t, DeviceState> states_;
+  std::unordered_set<std::int64_t> requested_;  ///< addresses whose freeing is not completed; devices share no address
   std::int64_t other_actions_ = 0;
   bool has_events_ = false;
 };
@@ -274,6 +288,7 @@ class Snapshot {
 Result<Trace> import_snapshot(const std::string& path) {
   Trace trace;
   RL_TRY(Snapshot(trace).read(path));
+  bound_values(trace);
   return trace;
 }
 

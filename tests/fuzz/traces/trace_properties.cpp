@@ -36,7 +36,10 @@ class ColumnCheck {
   void lanes(const std::vector<trace::LaneId>& column) {
     indices(column, kOfGpu ? trace_.gpu_lanes.size() : trace_.thread_lanes.size());
   }
-  void kinds(const std::vector<trace::RangeKind>& column) { numbers(column); }
+  template <typename Kind>
+  void kinds(const std::vector<Kind>& column) {
+    numbers(column);
+  }
   void extents(const std::vector<trace::Dim3>& column) { numbers(column); }
   template <typename Number>
   void numbers(const std::vector<Number>& column) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/kineto_import.hpp"
 
+#include "trace/analysis/tables.hpp"
 #include "trace_files.hpp"
 
 namespace ridgeline::trace {
@@ -76,6 +77,24 @@ TEST_F(KinetoImportTest, reads_what_is_allocated) {
   EXPECT_EQ(all.device, (std::vector<std::int32_t>{2, -1, 2}));
   EXPECT_EQ(all.kind, (std::vector{AllocationKind::allocated, AllocationKind::freed, AllocationKind::out_of_memory}));
   EXPECT_EQ(trace->thread_lanes[all.lane[0]], (ThreadLane{7, 8}));
+}
+
+TEST_F(KinetoImportTest, memory_of_a_gpu_needs_no_kernels) {
+  const auto text = [](int device_type) {
+    return fmt::format(
+        R"([{{"ph":"X","cat":"cpu_op","name":"aten::empty","pid":7,"tid":8,"ts":1,"dur":9}},
+           {{"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":7,"tid":8,"ts":2,"args":{{
+             "Total Reserved":20,"Total Allocated":10,"Bytes":10,"Addr":5,"Device Id":0,"Device Type":{}}}}}])",
+        device_type);
+  };
+  EXPECT_FALSE(import_kineto(write(text(0))));
+  const auto trace = import_kineto(write(text(1)));
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto tables = tables_of(AnalysedTrace(*trace));
+  ASSERT_EQ(tables.memory.size(), 1U);
+  EXPECT_EQ(tables.memory[0].holders.at(0).place, "aten::empty");
+  ASSERT_EQ(tables.missing.size(), 1U);
+  EXPECT_NE(tables.missing[0].find("no kernels"), std::string::npos);
 }
 
 TEST_F(KinetoImportTest, keeps_what_lies_before_a_cut_and_says_so) {

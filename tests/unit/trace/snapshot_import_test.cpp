@@ -143,6 +143,38 @@ TEST_F(SnapshotImportTest, without_history_the_end_is_all) {
   EXPECT_EQ(rows[0].allocations, 0);
 }
 
+TEST_F(SnapshotImportTest, a_completed_free_counts_where_no_request_was_recorded) {
+  // torch.cuda.memory._record_memory_history(skip_actions=["free_requested"]), and the end of a free of before.
+  const auto trace = import_snapshot(write(snapshot(
+      {},
+      {list({event("free_completed", 64, 7, 1), event("alloc", 64, 300, 2), event("free_completed", 64, 300, 3),
+             event("alloc", 64, 100, 4), event("free_requested", 64, 100, 5), event("free_completed", 64, 100, 6)})})));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->allocations.bytes, (std::vector<std::int64_t>{-7, 300, -300, 100, -100}));
+  EXPECT_EQ(trace->allocations.allocated_bytes, (std::vector<std::int64_t>{0, 300, 0, 100, 0}));
+}
+
+TEST_F(SnapshotImportTest, places_are_one_line) {
+  const auto trace = import_snapshot(write(snapshot(
+      {segment(0, 4096, {block(1000, 500, "active_allocated", list({frame("/home/me/\x1b[31m\xff.py", 7, "a\nb")}))})},
+      {list({})})));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->strings.text(trace->allocations.place.at(0)), "\\x1b[31m\uFFFD.py(7): a\\x0ab");
+}
+
+TEST_F(SnapshotImportTest, sums_of_hostile_sizes_stay_within_64_bits) {
+  const std::int64_t huge = std::int64_t{1} << 62;
+  std::vector<std::string> events;
+  std::vector<std::string> blocks;
+  for (int i = 0; i < 40; ++i) {
+    events.push_back(event(i % 3 == 0 ? "free_requested" : "alloc", i, huge, -huge + i));
+    blocks.push_back(block(i, huge, "active_allocated", list({})));
+  }
+  const auto trace = import_snapshot(write(snapshot({segment(0, huge, blocks)}, {list(events)})));
+  ASSERT_TRUE(trace) << trace.error().message;
+  for (const auto& row : memory_rows(AnalysedTrace(*trace))) EXPECT_GE(row.peak_allocated_bytes, 0);
+}
+
 TEST_F(SnapshotImportTest, other_pickles_are_one_line) {
   for (const auto& [content, words] : std::vector<std::pair<std::string, std::string>>{
            {pickled(number(7)), "no snapshot"},
