@@ -14,6 +14,7 @@ namespace ridgeline::trace {
 namespace {
 
 constexpr std::size_t kMostNameBytes = 200;
+constexpr std::string_view kBackward = "backward: ";
 
 /// In the paths of files of torch itself, and of code that it made.
 constexpr std::array<std::string_view, 6> kOwnFolders{"-packages/torch/", "/pytorch/torch/", "/torchinductor_",
@@ -26,6 +27,15 @@ bool is_of_user(std::string_view file) {
   for (const auto folder : kOwnFolders)
     if (file.find(folder) != std::string_view::npos) return false;
   return true;
+}
+
+/// "MmBackward0", of "torch::autograd::generated::MmBackward0::apply(std::vector<at::Tensor>&&)".
+std::string_view autograd_node(std::string_view function) {
+  const auto end = function.find("::apply(");
+  if (end == std::string_view::npos || !function.starts_with("torch::autograd::")) return {};
+  function = function.substr(0, end);
+  const auto node = function.substr(function.rfind("::") + 2);
+  return node == "PyNode" ? std::string_view() : node;  // of any function in Python
 }
 
 }  // namespace
@@ -42,10 +52,13 @@ NameId SnapshotFrames::place_of(PickleValue frames) {
   const auto* list = pickle_.nodes.find(frames);
   if (list == nullptr || frames.kind != PickleKind::list) return 0;
   NameId place = 0;
-  for (std::size_t i = 0; place == 0 && i < list->size(); ++i) place = place_of_frame((*list)[i]);
+  for (std::size_t i = 0; (place == 0 || is_backward(place)) && i < list->size(); ++i)
+    if (const auto next = place_of_frame((*list)[i]); next != 0 && (place == 0 || !is_backward(next))) place = next;
   pickle_.nodes.replace(frames, place);
   return place;
 }
+
+bool SnapshotFrames::is_backward(NameId place) const { return places_.text(place).starts_with(kBackward); }
 
 NameId SnapshotFrames::place_of_frame(PickleValue frame) {
   if (frame.kind != PickleKind::dictionary) return 0;
@@ -69,13 +82,15 @@ NameId SnapshotFrames::place_of_frame(PickleValue frame) {
       line = value.integer_or(0);
   }
   NameId place = 0;
-  if (is_of_user(file)) {
+  const auto called = [&](const std::string& what) {
     std::string room;
-    place =
-        places_.id(message_text(clean_text(fmt::format("{}({}): {}", base::file_name(file).substr(0, kMostNameBytes),
-                                                       line, name.substr(0, kMostNameBytes)),
-                                           room)));
-  }
+    return places_.id(message_text(clean_text(what, room)));
+  };
+  if (is_of_user(file))
+    place = called(fmt::format("{}({}): {}", base::file_name(file).substr(0, kMostNameBytes), line,
+                               name.substr(0, kMostNameBytes)));
+  else if (const auto node = autograd_node(name); !node.empty())
+    place = called(fmt::format("{}{}", kBackward, node.substr(0, kMostNameBytes)));
   pickle_.nodes.replace(frame, place);
   return place;
 }

@@ -13,11 +13,14 @@ class SnapshotFrames {
   /// `places` gets the places.
   SnapshotFrames(PickleReader& pickle, StringTable& places);
 
-  /// "train.py(41): step": the innermost frame of Python that is no file of torch's own; 0 where there is none.
+  /// "train.py(41): step": the innermost frame of Python that is no file of torch's own. Threads of a backward pass run
+  /// none; there it is the node of autograd, "backward: MmBackward0", where frames of C++ were recorded. 0 where there
+  /// is neither.
   [[nodiscard]] NameId place_of(PickleValue frames);
 
  private:
   [[nodiscard]] NameId place_of_frame(PickleValue frame);
+  [[nodiscard]] bool is_backward(NameId place) const;
 
   PickleReader& pickle_;
   StringTable& places_;

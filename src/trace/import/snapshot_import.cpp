@@ -210,6 +210,7 @@ class Snapshot {
     const auto& all = trace_.allocations;
     // Events of a device stand together.
     const auto events = all.size();
+    const auto first_ns = events == 0 ? 0 : *std::min_element(all.time_ns.begin(), all.time_ns.end());
     for (std::size_t begin = 0; begin < events;) {
       auto end = begin;
       while (end < events && all.device[end] == all.device[begin]) ++end;
@@ -221,7 +222,7 @@ class Snapshot {
       begin = end;
     }
     for (const auto& [device, state] : states_)
-      add_held(device, state, events, events, {0, state.allocated_bytes, state.reserved_bytes});
+      add_held(device, state, events, events, {first_ns, state.allocated_bytes, state.reserved_bytes});
   }
 
   struct Start {

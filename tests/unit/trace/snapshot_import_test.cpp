@@ -91,7 +91,7 @@ TEST_F(SnapshotImportTest, totals_follow_from_the_state_at_the_end) {
   const auto& all = trace->allocations;
   using enum AllocationKind;
   EXPECT_EQ(all.kind, (std::vector{reserved, allocated, allocated, reserved, freed, freed, out_of_memory, held, held}));
-  EXPECT_EQ(all.time_ns, (std::vector<std::int64_t>{10000, 11000, 12000, 13000, 14000, 15000, 16000, 10000, 0}));
+  EXPECT_EQ(all.time_ns, (std::vector<std::int64_t>{10000, 11000, 12000, 13000, 14000, 15000, 16000, 10000, 10000}));
   EXPECT_EQ(all.bytes, (std::vector<std::int64_t>{2048, 300, 200, 1048, -200, -50, 9999, 500, 60}));
   EXPECT_EQ(all.allocated_bytes, (std::vector<std::int64_t>{550, 850, 1050, 1050, 850, 800, 800, 550, 60}));
   EXPECT_EQ(all.reserved_bytes, (std::vector<std::int64_t>{3048, 3048, 3048, 4096, 4096, 4096, 4096, 1000, 100}));
@@ -152,6 +152,23 @@ TEST_F(SnapshotImportTest, a_completed_free_counts_where_no_request_was_recorded
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->allocations.bytes, (std::vector<std::int64_t>{-7, 300, -300, 100, -100}));
   EXPECT_EQ(trace->allocations.allocated_bytes, (std::vector<std::int64_t>{0, 300, 0, 100, 0}));
+}
+
+TEST_F(SnapshotImportTest, a_backward_pass_without_python_has_nodes_of_autograd) {
+  const auto node = [](const std::string& name) {
+    return frame("??", 0,
+                 "torch::autograd::" + name + "::apply(std::vector<at::Tensor, std::allocator<at::Tensor> >&&)");
+  };
+  const auto engine = frame("", 0, "torch::autograd::Engine::thread_main(std::shared_ptr<torch::autograd::GraphTask>)");
+  const auto at = [&](int i, const std::string& frames) { return event("alloc", i, 1, i, frames); };
+  const auto trace = import_snapshot(write(
+      snapshot({}, {list({at(1, list({frame("??", 0, "at::native::mm"), node("generated::MmBackward0"), engine})),
+                          at(2, list({node("AccumulateGrad"), engine, frame("/home/me/train.py", 9, "step")})),
+                          at(3, list({node("PyNode"), engine})), at(4, list({frame("", 0, "::apply("), engine}))})})));
+  ASSERT_TRUE(trace) << trace.error().message;
+  std::vector<std::string> places;
+  for (const auto place : trace->allocations.place) places.emplace_back(trace->strings.text(place));
+  EXPECT_EQ(places, (std::vector<std::string>{"backward: MmBackward0", "train.py(9): step", "", ""}));
 }
 
 TEST_F(SnapshotImportTest, places_are_one_line) {
