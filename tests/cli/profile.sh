@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Traces of other profilers, a model of our own, what is written of both, and every fault of the user's.
+TOOLS=$(cd "$(dirname "$0")/../tools" && pwd)
 source "$(dirname "$0")/lib.sh"
-python3 - <<'P'
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TOOLS python3 - <<'P'
 import gzip, json, sqlite3
 
 def event(category, name, pid, tid, ts, dur, **args):
@@ -56,27 +57,9 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, n
 INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10,20,16777217,5,2);""")
 base.commit()
 
-# A snapshot of torch's allocator, as torch.cuda.memory._dump_snapshot writes it.
-import os, pickle
-frame = {"filename": "/home/me/train.py", "line": 41, "name": "step"}
-inner = {"filename": "/venv/lib/python3.11/site-packages/torch/nn/modules/linear.py", "line": 134, "name": "forward"}
-cpp = {"filename": "??", "line": 0, "name": "at::native::empty"}
-weights = [cpp, inner, {"filename": "/home/me/train.py", "line": 7, "name": "<module>"}]
-def happened(action, addr, size, time, frames):
-    return {"action": action, "device_free" if action == "oom" else "addr": addr, "size": size, "stream": 0, "time_us": 1700000000000000 + time, "frames": frames}
-trace, at = [happened("segment_alloc", 1 << 30, 2 << 30, 0, weights)], 1
-for step in range(1500):
-    frames = [cpp, inner, frame]
-    trace.append(happened("alloc", (1 << 30) + (64 << 20), 32 << 20, at, frames))
-    trace.append(happened("free_requested", (1 << 30) + (64 << 20), 32 << 20, at + 5, frames))
-    trace.append(happened("free_completed", (1 << 30) + (64 << 20), 32 << 20, at + 5, frames))
-    at += 10
-trace.append(happened("oom", 5 << 20, 3 << 30, at, [cpp, inner, frame]))
-block = {"address": 1 << 30, "size": 64 << 20, "requested_size": 64 << 20, "state": "active_allocated", "frames": weights}
-rest = {"address": (1 << 30) + (64 << 20), "size": (2 << 30) - (64 << 20), "requested_size": 0, "state": "inactive", "frames": []}
-segment = {"device": 0, "address": 1 << 30, "total_size": 2 << 30, "allocated_size": 64 << 20, "active_size": 64 << 20,
-           "stream": 0, "segment_type": "large", "segment_pool_id": (0, 0), "is_expandable": False, "frames": weights, "blocks": [block, rest]}
-snapshot = {"segments": [segment], "device_traces": [trace, []], "allocator_settings": {"expandable_segments": False}, "external_annotations": []}
+# Snapshots of torch's allocator.
+import os, pickle, torch_snapshot
+snapshot = torch_snapshot.training(1500)
 for protocol in range(2, 6):
     pickle.dump(snapshot, open(f"snapshot{protocol}.pickle", "wb"), protocol=protocol)
 with gzip.open("snapshot.pickle.gz", "wb") as file:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # profile: a trace's events are kept beside the results file, and can be read again.
+TOOLS=$(cd "$(dirname "$0")/../tools" && pwd)
 source "$(dirname "$0")/lib.sh"
 cat >trace.json <<'END'
 {"deviceProperties": [{"id": 0, "name": "NVIDIA H100", "computeMajor": 9, "computeMinor": 0, "numSms": 132}],
@@ -43,23 +44,18 @@ run 0 show latest --db r.db --json
 json .trace_file ""
 # Memory is kept as well, with kernels and without.
 rm traces
-python3 - <<'END'
-import json, pickle
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TOOLS python3 - <<'END'
+import json, pickle, torch_snapshot
 trace = json.load(open("trace.json"))
 def memory(bytes, total, ts):
     return {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 7, "tid": 7, "ts": ts, "args": {
         "Bytes": bytes, "Addr": 64, "Total Allocated": total, "Total Reserved": 4096, "Device Id": 0, "Device Type": 1}}
 trace["traceEvents"] += [memory(1024, 3072, 15), memory(-1024, 2048, 25)]
 json.dump(trace, open("memory.json", "w"))
-frames = [{"filename": "/home/me/train.py", "line": 41, "name": "step"}]
-events = [{"action": action, "addr": 64, "size": 1024, "stream": 0, "time_us": time, "frames": frames} for action, time in (("alloc", 10), ("free_requested", 20))]
-blocks = [{"address": 4096, "size": 512, "requested_size": 500, "state": "active_allocated", "frames": frames}]
-segments = [{"device": 0, "address": 64, "total_size": 8192, "blocks": blocks}]
-pickle.dump({"segments": segments, "device_traces": [events]}, open("memory.pickle", "wb"))
+pickle.dump(torch_snapshot.several_gpus(), open("memory.pickle", "wb"))
 END
 for recording in memory.json memory.pickle; do
   run 0 profile import "$recording" --db r.db --json --chrome memory_again.json --perfetto memory.perfetto-trace
-  json '.tables.memory | length' 1
   jq -S .tables.memory out >first
   kept=$(jq -r .trace_file out)
   for again in "$kept" memory_again.json; do

@@ -2,8 +2,8 @@
 // Imports damaged traces of one kind and analyses whatever comes through. The inputs are those of tests/fuzz/corpus.
 //   rl_trace_fuzz KIND --corpus FOLDER --work FOLDER [--iterations N] [--seconds N] [--seed N]
 //   rl_trace_fuzz KIND --corpus FOLDER --work FOLDER --file FILE
-// KIND: kineto, onnxruntime, ncu, nsys, ridgeline. Every input as it is comes first, then the damaged ones. The one
-// that is being read is in the work folder, where it stays if the program dies. --file reads one such.
+// KIND: kineto, onnxruntime, ncu, nsys, snapshot, ridgeline. Every input as it is comes first, then the damaged ones.
+// The one that is being read is in the work folder, where it stays if the program dies. --file reads one such.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 #include "fuzz/traces/trace_inputs.hpp"
 #include "fuzz/traces/trace_properties.hpp"
 #include "trace/file/trace_writer.hpp"
+#include "trace/import/import_file.hpp"
 #include "trace/import/kineto_import.hpp"
-#include "trace/import/onnxruntime_import.hpp"
 
 namespace {
 
@@ -45,10 +45,11 @@ struct KnownKind {
   FileKind kind;
   const char* prefix;  ///< of the corpus' files
 };
-constexpr std::array<KnownKind, 5> kKinds{{{"kineto", FileKind::kineto, "kineto"},
+constexpr std::array<KnownKind, 6> kKinds{{{"kineto", FileKind::kineto, "kineto"},
                                            {"onnxruntime", FileKind::onnxruntime, "onnxruntime"},
                                            {"ncu", FileKind::ncu, "ncu"},
                                            {"nsys", FileKind::nsys, "nsys"},
+                                           {"snapshot", FileKind::snapshot, "snapshot"},
                                            {"ridgeline", FileKind::ridgeline, ""}}};
 
 std::string bytes_of(const std::filesystem::path& path) {
@@ -71,10 +72,9 @@ std::vector<std::string> seeds_of(const std::filesystem::path& corpus, const std
 std::vector<std::string> own_seeds(const Options& options) {
   std::vector<std::string> out;
   const auto path = options.work / "seed.rltrace";
-  for (const auto& seed : {options.corpus / "kineto.json", options.corpus / "onnxruntime.json"}) {
-    const auto imported = seed.filename() == "kineto.json" ? trace::import_kineto(seed.string())
-                                                           : trace::import_onnxruntime(seed.string());
-    if (!imported || !trace::write_trace_file(*imported, path.string())) return {};
+  for (const auto* seed : {"kineto.json", "onnxruntime.json", "snapshot_training4.pickle"}) {
+    const auto imported = trace::import_file((options.corpus / seed).string());
+    if (!imported || !trace::write_trace_file(*imported->trace, path.string())) return {};
     out.push_back(bytes_of(path));
   }
   return out;
@@ -84,6 +84,7 @@ std::unique_ptr<fuzz::TraceInputs> inputs_of(const Options& options, const Known
   if (known.kind == FileKind::ridgeline) return fuzz::block_inputs(own_seeds(options));
   auto seeds = seeds_of(options.corpus, known.prefix);
   if (known.kind == FileKind::nsys) return fuzz::sqlite_inputs(std::move(seeds), options.work / "seed.sqlite");
+  if (known.kind == FileKind::snapshot) return fuzz::pickle_inputs(std::move(seeds));
   return fuzz::text_inputs(std::move(seeds));
 }
 
@@ -152,7 +153,8 @@ int main(int argc, char** argv) {
   const auto* known =
       std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& kind) { return options.kind == kind.name; });
   if (known == kKinds.end() || options.corpus.empty() || options.work.empty()) {
-    std::fputs("rl_trace_fuzz kineto|onnxruntime|ncu|nsys|ridgeline --corpus FOLDER --work FOLDER ...\n", stderr);
+    std::fputs("rl_trace_fuzz kineto|onnxruntime|ncu|nsys|snapshot|ridgeline --corpus FOLDER --work FOLDER ...\n",
+               stderr);
     return 2;
   }
   std::filesystem::create_directories(options.work);
