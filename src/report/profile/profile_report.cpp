@@ -241,7 +241,7 @@ ReportModel build_profile_report(const ProfileRun& recorded, const std::optional
   model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
   for (auto section : {where_section(run), advice_section(run), timeline_section(run, timeline), modules_section(run),
                        kernels_section(run), nodes_section(run), steps_section(run), idle_section(run),
-                       memory_section(run), sources_section(run, timeline.has_value())})
+                       memory_section(run), sources_section(run, timeline.has_value() || is_memory_only(run))})
     if (!section.blocks.empty()) model.sections.push_back(std::move(section));
   model.footer = "ridgeline " + run.command_line;
   return model;

@@ -207,6 +207,7 @@ TEST(ProfileReport, of_memory_alone_has_no_times) {
   std::string titles;
   for (const auto& section : build_profile_report(run).sections) titles += section.title + "|";
   EXPECT_EQ(titles, "Summary|Memory|What was read|");
+  EXPECT_EQ(render_markdown(build_profile_report(run)).find("timeline"), std::string::npos);
   EXPECT_EQ(memory_chart(run)->option["series"].size(), 4U);
   for (const auto& [name, content] : profile_csv(run)) {
     if (name != "memory.csv") continue;
