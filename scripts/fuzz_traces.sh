@@ -4,7 +4,7 @@
 # UndefinedBehaviorSanitizer, in build/fuzz. Stops at the first input that breaks something, and names it.
 #   scripts/fuzz_traces.sh [--iterations N] [--seconds N] [--seed N] [--jobs N] [KIND]...
 # --iterations: of each KIND of text (default 1000000; of databases a tenth); --seconds: at most so long a KIND; --jobs:
-# KINDs at the same time (default 1). KINDs: kineto onnxruntime ncu ridgeline nsys (default: all).
+# KINDs at the same time (default 1). KINDs: kineto onnxruntime ncu snapshot ridgeline nsys (default: all).
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 BUILD=$ROOT/build/fuzz
@@ -24,7 +24,7 @@ while [ $# -gt 0 ]; do
       ;;
   esac
 done
-[ ${#kinds[@]} -gt 0 ] || kinds=(kineto onnxruntime ncu ridgeline nsys)
+[ ${#kinds[@]} -gt 0 ] || kinds=(kineto onnxruntime ncu snapshot ridgeline nsys)
 
 cmake -S "$ROOT" -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O2 -g1" -DRIDGELINE_SANITIZE=address,undefined \
   -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 >"$BUILD.log" 2>&1 || die "cmake failed: $(tail -n 3 "$BUILD.log")"

@@ -22,7 +22,7 @@ import sys
 import tempfile
 from decimal import ROUND_HALF_UP, Decimal
 
-from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TracePacket, TrackDescriptor, TrackEvent
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import CounterDescriptor, Trace, TracePacket, TrackDescriptor, TrackEvent
 
 CATEGORIES = {"kernel", "Kernel", "gpu_memcpy", "gpu_memset", "cuda_sync", "cuda_runtime", "cuda_driver", "cpu_op", "user_annotation",
               "python_function", "overhead"}
@@ -43,6 +43,7 @@ class Recording:
         self.events = []
         self.calls = {}  # (process or None, correlation) -> the first call
         self.work = []  # (process or None, correlation, event)
+        self.memory = []  # (process, device or -1, ns, bytes, address, allocated bytes, reserved bytes)
 
     def add(self, event, process, correlation):
         self.events.append(event)
@@ -55,6 +56,20 @@ class Recording:
                     self.calls[key] = event
         elif event.category in WORK:
             self.work.append((process, correlation, event))
+
+    def counted(self):
+        """What the counters of each GPU's memory change to: (process, name) -> [(ns, value)]."""
+        found = collections.defaultdict(list)
+        for process, device, at, _, _, *totals in sorted(self.memory, key=lambda one: one[2]):
+            for kind, value in zip(("allocated", "reserved"), totals):
+                points = found[process, f"GPU {device} {kind} memory"]
+                if device >= 0 and (not points or points[-1][1] != value):
+                    points.append((at, value))
+        return {key: points for key, points in found.items() if points}
+
+    def begin(self):
+        """Before zero there is no time in a Perfetto file, whose zero is then the first event."""
+        return min([0] + [event.start for event in self.events] + [one[2] for one in self.memory])
 
     def arrows(self):
         found = collections.Counter()
@@ -103,6 +118,10 @@ def read_onnxruntime(events):
 def read_kineto(events):
     out = Recording()
     for one in events:
+        if one.get("name") == "[memory]" and one.get("cat") == "cpu_instant_event":
+            args = one["args"]
+            device = args["Device Id"] if args["Device Type"] == 1 else -1
+            out.memory.append((one["pid"], device, nanoseconds(one["ts"]), args["Bytes"], args["Addr"], args["Total Allocated"], args["Total Reserved"]))
         category = {"Kernel": "kernel"}.get(one.get("cat"), one.get("cat"))
         if category not in CATEGORIES or one.get("ph") != "X" or not isinstance(one.get("ts"), (int, Decimal)):
             continue
@@ -212,6 +231,7 @@ class Decoder:
         self.open = collections.defaultdict(list)  # track -> slices [Event fields ..., children's end]
         self.last = {}  # track -> ns
         self.events = []
+        self.counted = collections.defaultdict(list)  # (process, name) -> [(ns, value)]
         self.arrows = collections.Counter()
         self.began = {}  # flow -> slice
         self.ended = []  # (flow, slice)
@@ -304,6 +324,13 @@ class Decoder:
         self.need(track in self.tracks, f"track {track} is not there")
         self.need(at >= self.last.get(track, 0), f"track {track} goes back in time")
         self.last[track] = at
+        if event.type == TrackEvent.TYPE_COUNTER:
+            counter = self.tracks[track]
+            self.need(counter.counter.unit == CounterDescriptor.UNIT_SIZE_BYTES, f"counter {track} is not of bytes")
+            process = self.process(self.tracks[counter.parent_uuid]) if counter.parent_uuid else 0
+            self.counted[process, counter.name].append((at, event.counter_value))
+            return
+        self.need(not self.tracks[track].HasField("counter"), f"counter {track} has a slice")
         stack = self.open[track]
         if event.type == TrackEvent.TYPE_SLICE_END:
             self.need(stack, f"track {track} has an end without a beginning")
@@ -358,8 +385,7 @@ def compare_perfetto(recording, data):
         if event.category in GPU_CATEGORIES:
             contexts[event.where[:2]].add(event.where[2])
     has_contexts = {place: len(found) > 1 for place, found in contexts.items()}
-    # Before zero there is no time: the file's zero is then the first event.
-    zero = min(0, min((event.start for event in recording.events), default=0))
+    zero = recording.begin()
 
     def expected(event):
         return track_of(event._replace(start=event.start - zero), has_contexts)
@@ -374,12 +400,17 @@ def compare_perfetto(recording, data):
     for (call, work), count in decoder.arrows.items():
         got[call, without_lane(work)] += count
     problems += differences("arrows", arrows, got)
+    counted = {key: [(at - zero, value) for at, value in points] for key, points in recording.counted().items()}
+    problems += [f"counter {key}: {len(decoder.counted.get(key, []))} values, expected {len(points)}" for key, points in counted.items()
+                 if decoder.counted.get(key) != points]
+    problems += [f"counter {key} is not expected" for key in decoder.counted if key not in counted]
     return decoder, problems
 
 
 def compare_json(recording, path):
     again = read_json(path)
     problems = differences("events of the JSON", collections.Counter(recording.events), collections.Counter(again.events))
+    problems += differences("memory of the JSON", collections.Counter(recording.memory), collections.Counter(again.memory))
     return problems + differences("arrows of the JSON", recording.arrows(), again.arrows())
 
 
@@ -428,6 +459,13 @@ def made_up(seed):
     for depth in range(700):
         add("python_function", f"f{depth}", first + depth, 2 * (700 - depth), 70, 75)
         add("cuda_runtime", "cudaMalloc", first + depth, 2 * (700 - depth) - chance.randrange(3), 70, 75)
+    for address in range(300):
+        pid, tid = chance.choice(threads)
+        device = chance.choice((-1, 0, 1))
+        events.append({"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": pid, "tid": tid,
+                       "ts": Decimal(first + chance.randrange(-9, span)) / 1000,
+                       "args": {"Bytes": chance.randrange(-2000, 2000), "Addr": address, "Total Allocated": chance.randrange(3) * 2**40,
+                                "Total Reserved": chance.randrange(2) * 2**41, "Device Id": device, "Device Type": int(device >= 0)}})
     chance.shuffle(events)
     return {"traceEvents": events}
 

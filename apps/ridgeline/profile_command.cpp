@@ -79,6 +79,7 @@ void add_import(CLI::App& profile, Context& context) {
       "  ridgeline profile import run.sqlite                     (Nsight Systems)\n"
       "  ridgeline profile import run.sqlite kernels.csv         (and Nsight Compute of the same program, joined)\n"
       "  ridgeline profile import onnxruntime_profile.json       (ONNX Runtime)\n"
+      "  ridgeline profile import snapshot.pickle                (memory of PyTorch's CUDA allocator)\n"
       "  ridgeline profile import traces/RUN.rltrace             (kept by an earlier profile)\n"
       "\nTo record:\n"
       "  with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True,\n"

@@ -6,8 +6,10 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "report/inline_text.hpp"
 #include "report/profile/kernel_detail.hpp"
 #include "report/profile/profile_csv.hpp"
+#include "report/profile/profile_memory.hpp"
 #include "report/profile/profile_report.hpp"
 #include "report/renderers.hpp"
 #include "ridgeline/output_flags.hpp"
@@ -70,7 +72,11 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
   print_table(report::kernels_table(run, kShownKernels), "Kernels", terminal);
   print_table(report::copies_table(run, 4), "Copies", terminal);
   print_table(report::nodes_table(run, kShownKernels), "Nodes", terminal);
-  print_findings(run, terminal);
+  print_table(report::memory_table(run), "Memory", terminal);
+  print_table(report::holders_table(run), "Memory at the peak", terminal);
+  for (const auto& note : report::memory_notes(run))
+    fmt::print("{}\n", wrapped(report::strip_marks(report::plain_text(note)), terminal.width, 0));
+  if (!report::is_memory_only(run)) print_findings(run, terminal);
   fmt::print("\n");
   return {};
 }

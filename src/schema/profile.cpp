@@ -24,9 +24,14 @@ RL_DEFINE_JSON(ProfileModule, path, name, parent, kind, calls, host_self_ns, hos
 RL_DEFINE_JSON(ProfileStep, name, start_ns, duration_ns, work_ns, kernels)
 RL_DEFINE_JSON(ProfileCost, plain_ns, traced_ns, nodes_ns, events, event_ns)
 RL_DEFINE_JSON(ProfileRoof, bytes_per_s, flops_per_s)
+RL_DEFINE_JSON(ProfileHolder, place, bytes, allocations)
+RL_DEFINE_JSON(ProfileMemoryPoint, time_ns, allocated_bytes, reserved_bytes)
+RL_DEFINE_JSON(ProfileOutOfMemory, time_ns, asked_bytes, free_bytes, place)
+RL_DEFINE_JSON(ProfileMemory, process, device, peak_allocated_bytes, peak_ns, reserved_at_peak_bytes,
+               peak_reserved_bytes, end_bytes, allocations, frees, holders, series, out_of_memory)
 RL_DEFINE_JSON(ProfileFinding, rule, title, module, evidence, saving_ns, saving_share, computed, advice, code)
-RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, operators, modules, step_name, steps, span_ns, runs,
-               missing)
+RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, operators, modules, step_name, steps, memory, span_ns,
+               runs, missing)
 RL_DEFINE_JSON(ProfileRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,
                sources, trials, provider, runtime, cost, roof, trace_file, notes, tables, findings)
 

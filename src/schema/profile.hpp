@@ -186,6 +186,50 @@ struct ProfileRoof {
 };
 RL_DECLARE_JSON(ProfileRoof)
 
+/// What was allocated from one place, or from places that are alike, and not yet freed.
+struct ProfileHolder {
+  std::string place;  ///< path of a module's row, or "train.py(41): step"
+  std::int64_t bytes = 0;
+  std::int64_t allocations = 0;
+};
+RL_DECLARE_JSON(ProfileHolder)
+
+/// The most that was allocated, and the most that was reserved, in one of equal parts of the time.
+struct ProfileMemoryPoint {
+  std::int64_t time_ns = 0;  ///< of the most that was allocated
+  std::int64_t allocated_bytes = 0;
+  std::int64_t reserved_bytes = 0;
+};
+RL_DECLARE_JSON(ProfileMemoryPoint)
+
+/// An allocation that failed.
+struct ProfileOutOfMemory {
+  std::int64_t time_ns = 0;
+  std::int64_t asked_bytes = 0;
+  std::int64_t free_bytes = -1;  ///< of the GPU; -1: unknown
+  std::string place;
+};
+RL_DECLARE_JSON(ProfileOutOfMemory)
+
+/// The memory of a GPU that a framework's allocator gave to a process. Times in nanoseconds from the first event of
+/// memory. Reserved: what the allocator took from the GPU, with what it gave to nobody.
+struct ProfileMemory {
+  std::int64_t process = 0;
+  std::int32_t device = 0;
+  std::int64_t peak_allocated_bytes = 0;
+  std::int64_t peak_ns = 0;                 ///< when that was
+  std::int64_t reserved_at_peak_bytes = 0;  ///< what was reserved then
+  std::int64_t peak_reserved_bytes = 0;     ///< the most at any time
+  std::int64_t end_bytes = 0;               ///< allocated after the last event
+  std::int64_t allocations = 0;
+  std::int64_t frees = 0;
+  std::vector<ProfileHolder> holders;             ///< of what was allocated at the peak, the largest first, at most ten
+  std::vector<ProfileMemoryPoint> series;         ///< in order of time, at most 500
+  std::vector<ProfileOutOfMemory> out_of_memory;  ///< the first 20
+  [[nodiscard]] std::int64_t unused_bytes() const noexcept { return reserved_at_peak_bytes - peak_allocated_bytes; }
+};
+RL_DECLARE_JSON(ProfileMemory)
+
 struct ProfileFinding {
   std::string rule;   ///< "launch-bound"
   std::string title;  ///< for people, with the main number
@@ -209,9 +253,10 @@ struct ProfileTables {
   std::vector<ProfileModule> modules;      ///< the root first, parents before children
   std::string step_name;                   ///< what the steps are: "ProfilerStep", "model_run"; "" without any
   std::vector<ProfileStep> steps;
-  std::int64_t span_ns = 0;          ///< from the first to the last event that counts
-  std::int64_t runs = 1;             ///< calls of a model that the totals are over; 1 of a trace of anything else
-  std::vector<std::string> missing;  ///< what the trace lacks, each with the flag that records it
+  std::vector<ProfileMemory> memory;  ///< of GPUs; empty: nothing of it was recorded
+  std::int64_t span_ns = 0;           ///< from the first to the last event that counts
+  std::int64_t runs = 1;              ///< calls of a model that the totals are over; 1 of a trace of anything else
+  std::vector<std::string> missing;   ///< what the trace lacks, each with the flag that records it
 };
 RL_DECLARE_JSON(ProfileTables)
 

@@ -105,4 +105,51 @@ struct Nodes : Spans {
   }
 };
 
+enum class AllocationKind : std::uint8_t {
+  allocated,
+  freed,
+  reserved,       ///< the framework's allocator took memory of the device, or gave it back
+  held,           ///< allocated before the recording began, and never freed in it
+  out_of_memory,  ///< an allocation that failed
+};
+
+/// What happened to a device's memory, one event.
+struct Allocation {
+  std::int64_t time_ns = 0;
+  std::int64_t bytes = 0;    ///< negative: freed, given back; of one that failed: asked for
+  std::int64_t address = 0;  ///< of one that failed: bytes that the device had free; 0: unknown
+  std::int64_t allocated_bytes = 0;
+  std::int64_t reserved_bytes = 0;
+  std::int32_t device = 0;
+  LaneId lane = 0;
+  NameId place = 0;
+  AllocationKind kind = AllocationKind::allocated;
+};
+
+/// Of a thread lane: what frameworks allocate.
+struct Allocations {
+  std::vector<std::int64_t> time_ns;  ///< from the trace's own zero
+  std::vector<std::int64_t> bytes;
+  std::vector<std::int64_t> address;
+  std::vector<std::int64_t> allocated_bytes;  ///< of the device in all, after it
+  std::vector<std::int64_t> reserved_bytes;   ///< likewise
+  std::vector<std::int32_t> device;           ///< a GPU; -1: the host
+  std::vector<LaneId> lane;
+  std::vector<NameId> place;  ///< "train.py(41): step", of one that is no freeing; 0: the file does not tell
+  std::vector<AllocationKind> kind;
+
+  [[nodiscard]] std::size_t size() const noexcept { return time_ns.size(); }
+  void add(const Allocation& one) {
+    time_ns.push_back(one.time_ns);
+    bytes.push_back(one.bytes);
+    address.push_back(one.address);
+    allocated_bytes.push_back(one.allocated_bytes);
+    reserved_bytes.push_back(one.reserved_bytes);
+    device.push_back(one.device);
+    lane.push_back(one.lane);
+    place.push_back(one.place);
+    kind.push_back(one.kind);
+  }
+};
+
 }  // namespace ridgeline::trace

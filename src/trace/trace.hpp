@@ -31,6 +31,7 @@ class Trace {
   ApiCalls calls;
   Ranges ranges;
   Nodes nodes;
+  Allocations allocations;
   std::vector<std::string> notes;  ///< for people: what was cut off or left out
 
   [[nodiscard]] LaneId gpu_lane(const GpuLane& lane);

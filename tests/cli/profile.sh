@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Traces of other profilers, a model of our own, what is written of both, and every fault of the user's.
+TOOLS=$(cd "$(dirname "$0")/../tools" && pwd)
 source "$(dirname "$0")/lib.sh"
-python3 - <<'P'
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TOOLS python3 - <<'P'
 import gzip, json, sqlite3
 
 def event(category, name, pid, tid, ts, dur, **args):
@@ -55,6 +56,27 @@ INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100,200,0,1,7,5,16777216,1);
 CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId);
 INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10,20,16777217,5,2);""")
 base.commit()
+
+# Snapshots of torch's allocator.
+import os, pickle, torch_snapshot
+snapshot = torch_snapshot.training(1500)
+for protocol in range(2, 6):
+    pickle.dump(snapshot, open(f"snapshot{protocol}.pickle", "wb"), protocol=protocol)
+with gzip.open("snapshot.pickle.gz", "wb") as file:
+    pickle.dump(snapshot, file)
+class Command:
+    def __reduce__(self):
+        return os.system, ("touch was_run",)
+pickle.dump({"segments": [], "device_traces": [[Command()]]}, open("command.pickle", "wb"))
+pickle.dump({"model": [1.0]}, open("other.pickle", "wb"))
+open("short.pickle", "wb").write(pickle.dumps(snapshot)[:5000])
+
+def memory(bytes, addr, total, ts):
+    return {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 1, "tid": 1, "ts": ts,
+            "args": {"Bytes": bytes, "Addr": addr, "Total Allocated": total, "Total Reserved": 1 << 20, "Device Id": 0, "Device Type": 1}}
+with_memory = training()
+with_memory["traceEvents"] += [memory(4096, 1, 4096, 30.5), memory(8192, 2, 12288, 1040.0), memory(-4096, 1, 8192, 5000.0)]
+json.dump(with_memory, open("memory.json", "w"))
 P
 DB=(--db r.db)
 
@@ -94,6 +116,32 @@ json '.tables.kernels[0].counters | map(select(.name == "dram__bytes_write.sum")
 bad "nothing_of_that_name" -- profile import a.json --kernel nothing_of_that_name "${DB[@]}"
 run 0 profile import a.json --depth 1 --sort name "${DB[@]}"
 no_out "Linear_1"
+
+# Memory: of the PyTorch profiler, and snapshots of its allocator.
+run 0 profile import memory.json "${DB[@]}"
+for part in "Memory at the peak" "12.0 KiB" "Net_#/Linear_#/aten::linear"; do out "$part"; done
+for protocol in 2 3 4 5; do
+  run 0 profile import "snapshot$protocol.pickle" --json "${DB[@]}"
+  json '.tables.memory | length' 1
+  json '.tables.memory[0].peak_allocated_bytes' $((96 << 20))
+  json '.tables.memory[0].reserved_at_peak_bytes' $((2 << 30))
+  json '.tables.memory[0].holders | map(.place + " \(.bytes)") | join(", ")' "train.py(7): <module> $((64 << 20)), train.py(41): step $((32 << 20))"
+  json '.tables.memory[0] | [.allocations, .frees, .out_of_memory[0].free_bytes] | join(" ")' "1500 1500 $((5 << 20))"
+done
+run 0 profile import snapshot.pickle.gz --csv memory_tables --output memory.md --report-html memory.html "${DB[@]}"
+for part in "PyTorch memory snapshot" "96.0 MiB allocated at the peak" "out of memory after 15.0 ms: 3.00 GiB asked for, 5.00 MiB free, by train.py(41): step" "expandable_segments:True"; do out "$part"; done
+no_out "What to do"
+is "$(head -n 1 memory_tables/memory.csv)" time_ns,device,allocated_bytes,reserved_bytes "columns of memory.csv"
+is "$(cut -d, -f3 memory_tables/memory.csv | sort -n | tail -n 1)" $((96 << 20)) "the most in memory.csv"
+checks=$((checks + 1)); grep -q "At most 96.0 MiB are allocated on GPU 0" memory.md && grep -q memory-chart memory.html || problem "a report without the chart of memory"
+run 0 show "${DB[@]}"
+out "Held at the peak by"
+run 0 compare snapshot2.pickle snapshot4.pickle "${DB[@]}"
+bad "command.pickle" "would run code" -- profile import command.pickle "${DB[@]}"
+checks=$((checks + 1)); [ ! -e was_run ] || problem "a pickle was executed"
+bad "other.pickle" "no snapshot of torch" "_record_memory_history" -- profile import other.pickle "${DB[@]}"
+bad "short.pickle" "cut off" -- profile import short.pickle "${DB[@]}"
+bad "a second trace" -- profile import a.json snapshot4.pickle "${DB[@]}"
 
 # Comparison: of files, of runs, and the alias.
 run 1 compare a.json b.json.gz "${DB[@]}"

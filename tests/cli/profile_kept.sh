@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # profile: a trace's events are kept beside the results file, and can be read again.
+TOOLS=$(cd "$(dirname "$0")/../tools" && pwd)
 source "$(dirname "$0")/lib.sh"
 cat >trace.json <<'END'
 {"deviceProperties": [{"id": 0, "name": "NVIDIA H100", "computeMajor": 9, "computeMinor": 0, "numSms": 132}],
@@ -41,6 +42,31 @@ out "the trace is not kept: traces: "
 no_out "trace    "
 run 0 show latest --db r.db --json
 json .trace_file ""
+# Memory is kept as well, with kernels and without.
+rm traces
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TOOLS python3 - <<'END'
+import json, pickle, torch_snapshot
+trace = json.load(open("trace.json"))
+def memory(bytes, total, ts):
+    return {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 7, "tid": 7, "ts": ts, "args": {
+        "Bytes": bytes, "Addr": 64, "Total Allocated": total, "Total Reserved": 4096, "Device Id": 0, "Device Type": 1}}
+trace["traceEvents"] += [memory(1024, 3072, 15), memory(-1024, 2048, 25)]
+json.dump(trace, open("memory.json", "w"))
+pickle.dump(torch_snapshot.several_gpus(), open("memory.pickle", "wb"))
+END
+for recording in memory.json memory.pickle; do
+  run 0 profile import "$recording" --db r.db --json --chrome memory_again.json --perfetto memory.perfetto-trace
+  jq -S .tables.memory out >first
+  kept=$(jq -r .trace_file out)
+  for again in "$kept" memory_again.json; do
+    run 0 profile import "$again" --db r.db --json --no-keep-trace
+    jq -S .tables.memory out >second
+    same first second
+  done
+  checks=$((checks + 1)); grep -q "GPU 0 reserved memory" memory.perfetto-trace || problem "$recording: no counters of memory in the Perfetto file"
+  run 0 report "$(jq -r .id out)" --db r.db --output memory.md --report-html
+  checks=$((checks + 1)); grep -q "Held at the peak by" memory.md && grep -q memory-chart memory.html || problem "$recording: no memory in the report of a stored run"
+done
 # A recorder that was killed.
 head -c -20 kept.rltrace >cut.rltrace
 run 0 profile import cut.rltrace --db r.db --no-keep-trace

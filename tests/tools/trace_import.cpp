@@ -43,7 +43,10 @@ class RowCopier {
   void lanes(std::vector<trace::LaneId>& column) {
     same(column);
   }
-  void kinds(std::vector<trace::RangeKind>& column) { same(column); }
+  template <typename Kind>
+  void kinds(std::vector<Kind>& column) {
+    same(column);
+  }
   template <typename Value>
   void numbers(std::vector<Value>& column) {
     same(column);

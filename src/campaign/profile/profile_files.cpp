@@ -10,6 +10,7 @@
 #include "trace/analysis/counter_join.hpp"
 #include "trace/analysis/counter_table.hpp"
 #include "trace/analysis/tables.hpp"
+#include "trace/file/table_columns.hpp"
 #include "trace/findings/find_savings.hpp"
 #include "trace/import/import_file.hpp"
 
@@ -23,9 +24,9 @@ constexpr std::size_t kMostUnmatched = 10;  // that are named
 
 std::int64_t events_of(const trace::ImportedFile& file) {
   if (file.counters) return static_cast<std::int64_t>(file.counters->size());
-  const auto& t = *file.trace;
-  return static_cast<std::int64_t>(t.kernels.size() + t.copies.size() + t.sets.size() + t.syncs.size() +
-                                   t.calls.size() + t.ranges.size() + t.nodes.size());
+  std::size_t events = 0;
+  trace::each_table(*file.trace, [&](trace::BlockKind, const auto& table) { events += table.size(); });
+  return static_cast<std::int64_t>(events);
 }
 
 void tell_unmatched(const std::vector<std::string>& launches, std::string_view where, std::vector<std::string>& notes) {

@@ -114,6 +114,12 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Profi
     add_line(steps, csv_cell(row.name), csv_cell(row.start_ns), csv_cell(row.duration_ns), csv_cell(row.work_ns),
              csv_cell(row.kernels));
   files.emplace_back("steps.csv", std::move(steps));
+  std::string memory = "time_ns,device,allocated_bytes,reserved_bytes\n";
+  for (const auto& row : tables.memory)
+    for (const auto& point : row.series)
+      add_line(memory, csv_cell(point.time_ns), csv_cell(row.device), csv_cell(point.allocated_bytes),
+               csv_cell(point.reserved_bytes));
+  files.emplace_back("memory.csv", std::move(memory));
   std::string findings = "rule,title,module,saving_ns,saving_share,computed,advice\n";
   for (const auto& row : run.findings)
     add_line(findings, csv_cell(row.rule), csv_cell(row.title), csv_cell(row.module), csv_cell(row.saving_ns),

@@ -11,6 +11,7 @@
 #include "report/profile/kernel_detail.hpp"
 #include "report/profile/module_icicle.hpp"
 #include "report/profile/profile_charts.hpp"
+#include "report/profile/profile_memory.hpp"
 #include "report/profile/profile_tables.hpp"
 #include "schema/kernel_name.hpp"
 
@@ -61,13 +62,20 @@ KeyFigures key_figures(const ProfileRun& run) {
         {"Kernels", fmt::format("{}", kernels),
          fmt::format("{} in the mean", duration_words(whole_ns(run) / std::max<std::int64_t>(1, kernels))),
          Tone::neutral});
-  } else {
+  } else if (!is_memory_only(run)) {
     out.figures.push_back(
         {"Time of nodes", duration_words(whole_ns(run)), counted(tables.nodes.size(), "node"), Tone::neutral});
   }
   if (!tables.steps.empty())
     out.figures.push_back(
         {"Steps", fmt::format("{}", tables.steps.size()), plain_text(tables.step_name), Tone::neutral});
+  for (const auto& row : tables.memory)
+    if (tables.memory.size() == 1 || is_memory_only(run))
+      out.figures.push_back(
+          {tables.memory.size() == 1 ? "Peak memory" : fmt::format("Peak memory of GPU {}", row.device),
+           base::format_bytes(static_cast<double>(row.peak_allocated_bytes)),
+           fmt::format("{} reserved", base::format_bytes(static_cast<double>(row.reserved_at_peak_bytes))),
+           Tone::neutral});
   if (!run.findings.empty())
     out.figures.push_back({"Largest saving", fmt::format("{:.0f} %", 100 * run.findings.front().saving_share),
                            run.findings.front().rule, Tone::good});
@@ -75,7 +83,7 @@ KeyFigures key_figures(const ProfileRun& run) {
 }
 
 Section where_section(const ProfileRun& run) {
-  Section section{"summary", "Where the time went", {}};
+  Section section{"summary", is_memory_only(run) ? "Summary" : "Where the time went", {}};
   section.blocks.emplace_back(key_figures(run));
   if (auto table = time_table(run); !table.rows.empty()) {
     if (auto chart = time_chart(run)) section.blocks.emplace_back(std::move(*chart));
@@ -105,6 +113,7 @@ Section where_section(const ProfileRun& run) {
 
 Section advice_section(const ProfileRun& run) {
   Section section{"findings", "What to do", {}};
+  if (is_memory_only(run)) return section;
   if (run.findings.empty())
     section.blocks.emplace_back(
         Callout{Tone::good, "Nothing to gain was found", "None of the rules found a saving of 1 % or more."});
@@ -146,6 +155,7 @@ Section timeline_section(const ProfileRun& run, const std::optional<std::string>
 
 Section modules_section(const ProfileRun& run) {
   Section section{"modules", "Modules", {}};
+  if (is_memory_only(run)) return section;
   if (auto icicle = module_icicle(run)) section.blocks.emplace_back(std::move(*icicle));
   ModuleView view;
   view.least = 0.003;
@@ -264,7 +274,8 @@ ReportModel build_profile_report(const ProfileRun& recorded, const std::optional
   model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
   for (auto section : {where_section(run), advice_section(run), timeline_section(run, timeline), modules_section(run),
                        kernels_section(run), kernel_section(run, kernel), counters_section(run), nodes_section(run),
-                       steps_section(run), idle_section(run), sources_section(run, timeline.has_value())})
+                       steps_section(run), idle_section(run), memory_section(run),
+                       sources_section(run, timeline.has_value() || is_memory_only(run))})
     if (!section.blocks.empty()) model.sections.push_back(std::move(section));
   model.footer = "ridgeline " + run.command_line;
   return model;
@@ -286,6 +297,13 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRu
                                  duration_words(device.busy_ns), duration_words(device.span_ns),
                                  share_words(device.busy_ns, device.span_ns), device.kernels,
                                  device.streams > 1 ? fmt::format(", {} streams", device.streams) : ""));
+  for (const auto& row : run.tables.memory)
+    if (is_memory_only(run))
+      out.emplace_back(
+          fmt::format("GPU {}", row.device),
+          fmt::format("{} allocated at the peak, {} reserved; {} allocations, {} frees",
+                      base::format_bytes(static_cast<double>(row.peak_allocated_bytes)),
+                      base::format_bytes(static_cast<double>(row.reserved_at_peak_bytes)), row.allocations, row.frees));
   const auto& steps = run.tables.steps;
   if (!steps.empty()) {
     std::vector<std::int64_t> times;

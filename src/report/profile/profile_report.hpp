@@ -13,8 +13,8 @@
 namespace ridgeline::report {
 
 /// Markdown or HTML by the renderers: where the time went, findings, the timeline, modules, kernels or nodes, steps,
-/// idle time. `timeline`: what trace::page_timeline makes of the events, "" where no page is made; nullopt: the events
-/// are not there, and the report says so. `kernel`: part of the name of one to show in detail; "": none.
+/// idle time, memory. `timeline`: what trace::page_timeline makes of the events, "" where no page is made; nullopt: the
+/// events are not there, and the report says so. `kernel`: part of the name of one to show in detail; "": none.
 [[nodiscard]] ReportModel build_profile_report(const schema::ProfileRun& run,
                                                const std::optional<std::string>& timeline = std::nullopt,
                                                const std::string& kernel = {});

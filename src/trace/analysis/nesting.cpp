@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace ridgeline::trace {
 namespace {
@@ -66,6 +67,30 @@ Nesting nest(const Trace& trace) {
     open.enter(range);
   }
   while (call != call_order.end()) take_call();
+  return out;
+}
+
+std::vector<Place> ranges_at(const Trace& trace, const Nesting& nesting, const std::vector<Moment>& moments) {
+  const auto& ranges = trace.ranges;
+  std::vector<Place> order(moments.size());
+  std::iota(order.begin(), order.end(), Place{0});
+  std::stable_sort(order.begin(), order.end(), [&](Place a, Place b) {
+    return std::pair(moments[a].lane, moments[a].time_ns) < std::pair(moments[b].lane, moments[b].time_ns);
+  });
+  std::vector<Place> out(moments.size(), kNowhere);
+  Open open(ranges);
+  auto range = nesting.range_order.begin();
+  for (const auto i : order) {
+    const auto& moment = moments[i];
+    for (; range != nesting.range_order.end() &&
+           std::pair(ranges.lane[*range], ranges.start_ns[*range]) <= std::pair(moment.lane, moment.time_ns);
+         ++range) {
+      open.advance(ranges.lane[*range], ranges.start_ns[*range]);
+      open.enter(*range);
+    }
+    open.advance(moment.lane, moment.time_ns);
+    out[i] = open.innermost();
+  }
   return out;
 }
 

@@ -23,4 +23,14 @@ struct Nesting {
 /// Of ranges that begin together the longer one encloses the other; of equal ones that which comes first in the file.
 [[nodiscard]] Nesting nest(const Trace& trace);
 
+/// A moment of a thread.
+struct Moment {
+  LaneId lane = 0;
+  std::int64_t time_ns = 0;
+};
+
+/// The innermost range at each moment, into Trace::ranges; one that begins then counts, one that ends then does not.
+[[nodiscard]] std::vector<Place> ranges_at(const Trace& trace, const Nesting& nesting,
+                                           const std::vector<Moment>& moments);
+
 }  // namespace ridgeline::trace

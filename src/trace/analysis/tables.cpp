@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "trace/analysis/device_time.hpp"
+#include "trace/analysis/memory.hpp"
 #include "trace/analysis/module_table.hpp"
 #include "trace/analysis/places.hpp"
 #include "trace/analysis/program_place.hpp"
@@ -112,7 +113,7 @@ std::vector<schema::ProfileIdle> idle_rows(const AnalysedTrace& analysed, const 
   }
   std::vector<schema::ProfileIdle> rows;
   for (auto& [cause, row] : by_cause) {
-    for (const auto& place : places[cause].longest(kPlaces)) row.places.emplace_back(place.place, place.ns);
+    for (const auto& place : places[cause].largest(kPlaces)) row.places.emplace_back(place.place, place.amount);
     rows.push_back(std::move(row));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
@@ -259,7 +260,11 @@ std::int64_t span_of(const Trace& trace) {
 std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
   std::vector<std::string> out;
-  if (trace.kernels.size() == 0) return out;
+  if (trace.kernels.size() == 0) {
+    if (trace.allocations.size() > 0 && trace.ranges.size() > 0)
+      out.emplace_back("no kernels, so memory alone: record with ProfilerActivity.CUDA too");
+    return out;
+  }
   bool has_modules = false;
   bool has_operations = false;
   bool has_python = false;
@@ -299,6 +304,7 @@ schema::ProfileTables tables_of(const AnalysedTrace& analysed) {
   out.modules = module_rows(analysed);
   out.step_name = analysed.steps.name;
   out.steps = step_rows(analysed);
+  out.memory = memory_rows(analysed);
   out.span_ns = span_of(analysed.trace);
   if (!out.nodes.empty() && out.devices.empty())
     out.runs = std::max<std::int64_t>(1, static_cast<std::int64_t>(out.steps.size()));

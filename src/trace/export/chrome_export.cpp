@@ -11,6 +11,7 @@
 #include "trace/export/launch_flows.hpp"
 #include "trace/export/output_file.hpp"
 #include "trace/export/slice.hpp"
+#include "trace/memory_events.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -62,6 +63,7 @@ class ChromeExport {
       const auto rows = spans_of(trace_, table).size();
       for (std::size_t row = 0; row < rows && !file_.failed(); ++row) write_slice({static_cast<Place>(row), table});
     }
+    for (std::size_t row = 0; row < trace_.allocations.size() && !file_.failed(); ++row) write_allocation(row);
     file_.write(is_onnxruntime_ ? "\n]\n" : "\n]}\n");
   }
 
@@ -214,6 +216,38 @@ class ChromeExport {
       add_size("activation_size", nodes.activation_bytes[row]);
       add_size("parameter_size", nodes.parameter_bytes[row]);
       add_size("output_size", nodes.output_bytes[row]);
+    }
+  }
+
+  void write_allocation(std::size_t row) {
+    const auto& all = trace_.allocations;
+    const auto& lane = trace_.thread_lanes[all.lane[row]];
+    const bool failed = all.kind[row] == AllocationKind::out_of_memory;
+    begin_object();
+    has_arguments_ = false;
+    event_ += R"({"ph":"i","s":"t","cat":"cpu_instant_event","name":")";
+    event_ += memory_event(all.kind[row]);
+    event_ += "\",";
+    add_place({lane.process, lane.thread});
+    event_ += ",\"ts\":";
+    append_microseconds(event_, all.time_ns[row]);
+    add_argument("Bytes", all.bytes[row]);
+    add_argument(failed ? "Free" : "Addr", all.address[row]);
+    add_argument("Total Allocated", all.allocated_bytes[row]);
+    add_argument("Total Reserved", all.reserved_bytes[row]);
+    add_argument("Device Id", all.device[row]);
+    add_argument("Device Type", all.device[row] < 0 ? 0 : 1);  // CPU, CUDA
+    if (all.place[row] != 0) add_text_argument("Place", trace_.strings.text(all.place[row]));
+    event_ += "}}";
+    file_.write(event_);
+  }
+
+  static std::string_view memory_event(AllocationKind kind) {
+    switch (kind) {
+      case AllocationKind::reserved: return kReservedEvent;
+      case AllocationKind::held: return kHeldEvent;
+      case AllocationKind::out_of_memory: return kOutOfMemoryEvent;
+      default: return kMemoryEvent;
     }
   }
 

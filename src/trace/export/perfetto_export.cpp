@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "trace/analysis/gpu_allocations.hpp"
 #include "trace/export/launch_flows.hpp"
 #include "trace/export/perfetto_writer.hpp"
 #include "trace/export/slice_lanes.hpp"
@@ -57,6 +58,7 @@ class PerfettoExport {
     // Threads first: arrows begin there, and of events of one moment readers take the first of the file first.
     write_threads();
     write_gpus();
+    write_memory();
   }
 
  private:
@@ -68,6 +70,7 @@ class PerfettoExport {
     auto first = std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < kTables; ++i)
       for (const auto start : spans_of(trace, static_cast<Table>(i)).start_ns) first = std::min(first, start);
+    for (const auto time : trace.allocations.time_ns) first = std::min(first, time);
     return first == std::numeric_limits<std::int64_t>::max() ? 0 : first;
   }
 
@@ -157,6 +160,32 @@ class PerfettoExport {
       // Waits for all of a device have no stream.
       const auto syncs = all[lane].stream < 0 ? context + "syncs" : stream + " syncs";
       write_lanes(group, syncs, split_into_lanes(times_, slices(lane, {Table::syncs})), rank);
+    }
+  }
+
+  void write_memory() {
+    const auto& all = trace_.allocations;
+    for (const auto& [gpu, rows] : gpu_allocations(trace_)) {
+      const auto process = gpu.first != 0 ? processes_[gpu.first] : 0;
+      write_counter(process, fmt::format("GPU {} allocated memory", gpu.second), rows, all.allocated_bytes);
+      write_counter(process, fmt::format("GPU {} reserved memory", gpu.second), rows, all.reserved_bytes);
+    }
+  }
+
+  void write_counter(std::uint64_t parent, const std::string& name, const std::vector<std::size_t>& rows,
+                     const std::vector<std::int64_t>& values) {
+    PerfettoTrack track;
+    track.name = name;
+    track.parent = parent;
+    track.counts_bytes = true;
+    writer_.add_track(track);
+    auto now = trace_.allocations.time_ns[rows.front()];
+    std::int64_t value = -1;
+    for (const auto row : rows) {
+      if (file_.failed()) break;
+      now = std::max(now, trace_.allocations.time_ns[row]);  // what was held is first whatever the file says
+      if (values[row] != value) writer_.count(now, values[row]);
+      value = values[row];
     }
   }
 

@@ -26,11 +26,13 @@ namespace clock_snapshot {
 constexpr std::uint32_t kClocks = 1, kId = 1, kTimestamp = 2, kIsIncremental = 3;
 }
 namespace track {
-constexpr std::uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kChildOrdering = 11, kRank = 12;
+constexpr std::uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8, kChildOrdering = 11,
+                        kRank = 12;
 constexpr std::uint32_t kPid = 1, kTid = 2;  // of the process's and the thread's descriptor
+constexpr std::uint32_t kUnit = 3;           // of the counter's
 }  // namespace track
 namespace event {
-constexpr std::uint32_t kCategory = 3, kArguments = 4, kType = 9, kName = 10, kTrack = 11, kFlows = 47,
+constexpr std::uint32_t kCategory = 3, kArguments = 4, kType = 9, kName = 10, kTrack = 11, kValue = 30, kFlows = 47,
                         kEndedFlows = 48;
 }
 namespace argument {
@@ -46,6 +48,8 @@ constexpr std::uint32_t kStateCleared = 1;  // TracePacket.SequenceFlags
 constexpr std::uint32_t kNeedsState = 2;
 constexpr std::uint32_t kSliceBegin = 1;  // TrackEvent.Type
 constexpr std::uint32_t kSliceEnd = 2;
+constexpr std::uint32_t kCount = 4;
+constexpr std::uint32_t kBytes = 3;      // CounterDescriptor.Unit
 constexpr std::uint32_t kExplicit = 3;   // TrackDescriptor.ChildTracksOrdering
 constexpr std::uint32_t kBootTime = 6;   // BuiltinClock: the clock of a trace
 constexpr std::uint32_t kOwnClock = 64;  // the first that a sequence may define
@@ -118,6 +122,10 @@ std::uint64_t PerfettoWriter::add_track(const PerfettoTrack& track) {
       pbf_writer of(descriptor, track.thread != 0 ? field::track::kThread : field::track::kProcess);
       of.add_int32(field::track::kPid, track.process);
       if (track.thread != 0) of.add_int32(field::track::kTid, track.thread);
+    }
+    if (track.counts_bytes) {
+      pbf_writer counter(descriptor, field::track::kCounter);
+      counter.add_enum(field::track::kUnit, kBytes);
     }
     if (track.has_ranked_children) descriptor.add_enum(field::track::kChildOrdering, kExplicit);
     descriptor.add_int32(field::track::kRank, track.rank);
@@ -233,6 +241,15 @@ void PerfettoWriter::begin_slice(std::int64_t at_ns, NameId name, SliceCategory 
 
 void PerfettoWriter::end_slice(std::int64_t at_ns) {
   pbf_writer(event_).add_enum(field::event::kType, kSliceEnd);
+  write_event(at_ns);
+}
+
+void PerfettoWriter::count(std::int64_t at_ns, std::int64_t value) {
+  {
+    pbf_writer event(event_);
+    event.add_enum(field::event::kType, kCount);
+    event.add_int64(field::event::kValue, value);
+  }
   write_event(at_ns);
 }
 

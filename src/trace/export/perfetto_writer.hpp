@@ -21,6 +21,7 @@ struct PerfettoTrack {
   std::int32_t thread = 0;
   std::int32_t rank = 0;  ///< among the tracks of its parent
   bool has_ranked_children = false;
+  bool counts_bytes = false;  ///< the track is a counter, of count() alone
 };
 
 /// What a slice tells besides its name and its time.
@@ -41,7 +42,7 @@ inline constexpr std::size_t kPerfettoArguments = 11;
 
 /// Writes packets of Perfetto's protobuf format (protos/perfetto/trace/trace_packet.proto). Each track has a packet
 /// sequence of its own, with the track as its default, an incremental clock, and each text once. To be called in this
-/// order: add_track, then of that track begin_slice and end_slice by time.
+/// order: add_track, then of that track begin_slice and end_slice, or count, by time.
 class PerfettoWriter {
  public:
   /// Both must outlive the object. `zero_ns`: no time comes before it; if negative, it is the zero of the file.
@@ -59,6 +60,8 @@ class PerfettoWriter {
                    std::uint32_t ended);
   /// The innermost open one.
   void end_slice(std::int64_t at_ns);
+  /// What a counter has from then on.
+  void count(std::int64_t at_ns, std::int64_t value);
 
  private:
   struct DimHash {

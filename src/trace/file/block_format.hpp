@@ -25,6 +25,7 @@ inline constexpr std::size_t kMostBlockEvents = 32'768;
 /// Blocks of names and the like end behind so many bytes; a longer text is cut.
 inline constexpr std::size_t kEnoughBytes = 1 << 20;
 
+/// As files have them, so that another kind comes last.
 enum class BlockKind : std::uint8_t {
   strings,
   gpu_lanes,
@@ -38,8 +39,10 @@ enum class BlockKind : std::uint8_t {
   calls,
   ranges,
   nodes,
-  end,  ///< the trace is complete; stays the last one
+  end,  ///< the trace is complete
+  allocations,
 };
+inline constexpr std::size_t kBlockKinds = static_cast<std::size_t>(BlockKind::allocations) + 1;
 
 struct BlockHeader {
   BlockKind kind = BlockKind::end;

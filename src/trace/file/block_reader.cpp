@@ -3,38 +3,16 @@
 
 #include <zlib.h>
 
-#include <cerrno>
-#include <system_error>
-
 namespace ridgeline::trace {
 
 using base::ErrorCode;
 using base::Result;
 
-struct BlockReader::File {
-  gzFile handle = nullptr;
-  ~File() {
-    if (handle != nullptr) ::gzclose(handle);
-  }
-  [[nodiscard]] bool read(char* into, std::size_t bytes) const {
-    return ::gzread(handle, into, static_cast<unsigned>(bytes)) == static_cast<int>(bytes);
-  }
-};
-
-BlockReader::BlockReader(std::unique_ptr<File> file) : file_(std::move(file)) {}
-BlockReader::~BlockReader() = default;
-BlockReader::BlockReader(BlockReader&&) noexcept = default;
-
 Result<BlockReader> BlockReader::open(const std::string& path) {
-  auto file = std::make_unique<File>();
-  errno = 0;
   // Also reads what was packed by gzip on its way.
-  file->handle = ::gzopen(path.c_str(), "rb");
-  if (file->handle == nullptr)
-    return base::fail(ErrorCode::io, "{}: {}", path, std::error_code(errno, std::generic_category()).message());
-  ::gzbuffer(file->handle, 1 << 16);
+  RL_TRY_ASSIGN(auto file, FileBytes::open(path));
   char header[kTraceHeaderBytes];
-  if (!file->read(header, sizeof header) || !std::string_view(header, sizeof header).starts_with(kTraceMagic))
+  if (!file.read(header, sizeof header) || !std::string_view(header, sizeof header).starts_with(kTraceMagic))
     return base::fail(ErrorCode::corrupt, "{}: not a trace file of Ridgeline", path);
   if (const auto version = get_u32(header + kTraceMagic.size()); version != kTraceVersion)
     return base::fail(ErrorCode::unsupported, "{}: version {} of the trace file; expected {}", path, version,
@@ -45,13 +23,14 @@ Result<BlockReader> BlockReader::open(const std::string& path) {
 
 std::optional<BlockReader::Block> BlockReader::next() {
   char bytes[kBlockHeaderBytes];
-  if (!file_->read(bytes, sizeof bytes)) return std::nullopt;
+  if (!file_.read(bytes, sizeof bytes)) return std::nullopt;
   BlockHeader header{static_cast<BlockKind>(bytes[0]), get_u32(bytes + 1), get_u32(bytes + 5), get_u32(bytes + 9)};
   damaged_ = true;
-  if (header.kind > BlockKind::end || header.stored_bytes > kMostStoredBytes || header.plain_bytes > kMostPlainBytes)
+  if (static_cast<std::size_t>(header.kind) >= kBlockKinds || header.stored_bytes > kMostStoredBytes ||
+      header.plain_bytes > kMostPlainBytes)
     return std::nullopt;
   stored_.resize(header.stored_bytes);
-  if (!file_->read(stored_.data(), stored_.size())) {
+  if (!file_.read(stored_.data(), stored_.size())) {
     damaged_ = false;
     return std::nullopt;
   }

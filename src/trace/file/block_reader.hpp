@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/error.hpp"
 #include "trace/file/block_format.hpp"
+#include "trace/import/file_bytes.hpp"
 
 namespace ridgeline::trace {
 
@@ -16,9 +16,6 @@ class BlockReader {
  public:
   /// Errors: io; corrupt where it is no trace file; unsupported where a newer version wrote it.
   [[nodiscard]] static base::Result<BlockReader> open(const std::string& path);
-  ~BlockReader();
-  BlockReader(BlockReader&&) noexcept;
-  BlockReader& operator=(BlockReader&&) = delete;
 
   struct Block {
     BlockKind kind = BlockKind::end;
@@ -30,10 +27,9 @@ class BlockReader {
   [[nodiscard]] bool damaged() const noexcept { return damaged_; }
 
  private:
-  struct File;
-  explicit BlockReader(std::unique_ptr<File> file);
+  explicit BlockReader(FileBytes file) : file_(std::move(file)) {}
 
-  std::unique_ptr<File> file_;
+  FileBytes file_;
   std::string stored_;
   std::string plain_;
   bool damaged_ = false;

@@ -43,10 +43,8 @@ class ColumnReader {
     if (lanes == 0 && count_ > 0) bytes_.fail();
     each([&] { column.push_back(static_cast<LaneId>(below(lanes))); });
   }
-  void kinds(std::vector<RangeKind>& column) {
-    constexpr auto kKinds = static_cast<std::size_t>(RangeKind::overhead) + 1;
-    each([&] { column.push_back(static_cast<RangeKind>(below(kKinds))); });
-  }
+  void kinds(std::vector<RangeKind>& column) { kinds(column, RangeKind::overhead); }
+  void kinds(std::vector<AllocationKind>& column) { kinds(column, AllocationKind::out_of_memory); }
   template <typename Number>
   void numbers(std::vector<Number>& column) {
     each([&] { column.push_back(number<Number>()); });
@@ -60,6 +58,10 @@ class ColumnReader {
   }
 
  private:
+  template <typename Kind>
+  void kinds(std::vector<Kind>& column, Kind last) {
+    each([&] { column.push_back(static_cast<Kind>(below(static_cast<std::size_t>(last) + 1))); });
+  }
   template <typename Read>
   void each(Read read) {
     for (std::size_t i = 0; i < count_ && !bytes_.failed(); ++i) read();

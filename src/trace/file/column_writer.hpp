@@ -30,7 +30,10 @@ class ColumnWriter {
   void lanes(const std::vector<LaneId>& column) {
     plain(column);
   }
-  void kinds(const std::vector<RangeKind>& column) { plain(column); }
+  template <typename Kind>
+  void kinds(const std::vector<Kind>& column) {
+    plain(column);
+  }
   template <typename Number>
   void numbers(const std::vector<Number>& column) {
     for (std::size_t i = from_; i < to_; ++i) put_varint(out_, zigzag(column[i]));

@@ -18,6 +18,7 @@ void each_table(TraceOrConst& trace, Visit visit) {
   visit(BlockKind::calls, trace.calls);
   visit(BlockKind::ranges, trace.ranges);
   visit(BlockKind::nodes, trace.nodes);
+  visit(BlockKind::allocations, trace.allocations);
 }
 
 /// Whether a table's lanes are Trace::gpu_lanes.
@@ -25,16 +26,37 @@ template <typename Kept>
 inline constexpr bool kIsOfGpu =
     std::is_same_v<Kept, Kernels> || std::is_same_v<Kept, MemoryWork> || std::is_same_v<Kept, Syncs>;
 
+template <typename Coder, typename KeptOrConst>
+void code_allocations(Coder& coder, KeptOrConst& table) {
+  coder.deltas(table.time_ns);
+  coder.numbers(table.bytes);
+  coder.deltas(table.address);
+  coder.deltas(table.allocated_bytes);
+  coder.deltas(table.reserved_bytes);
+  coder.numbers(table.device);
+  coder.template lanes<false>(table.lane);
+  coder.names(table.place);
+  coder.kinds(table.kind);
+}
+
+template <typename Coder, typename KeptOrConst>
+void code_spans(Coder& coder, KeptOrConst& table) {
+  coder.deltas(table.start_ns);
+  coder.durations(table.duration_ns, table.start_ns);
+  coder.names(table.name);
+  coder.template lanes<kIsOfGpu<std::remove_const_t<KeptOrConst>>>(table.lane);
+  coder.deltas(table.correlation);
+}
+
 /// The columns of a table in the order of the file, the same for who writes (ColumnWriter) and who reads
 /// (ColumnReader).
 template <typename Coder, typename KeptOrConst>
 void code_columns(Coder& coder, KeptOrConst& table) {
   using Kept = std::remove_const_t<KeptOrConst>;
-  coder.deltas(table.start_ns);
-  coder.durations(table.duration_ns, table.start_ns);
-  coder.names(table.name);
-  coder.template lanes<kIsOfGpu<Kept>>(table.lane);
-  coder.deltas(table.correlation);
+  if constexpr (std::is_same_v<Kept, Allocations>)
+    code_allocations(coder, table);
+  else
+    code_spans(coder, table);
   if constexpr (std::is_same_v<Kept, Kernels>) {
     coder.extents(table.grid);
     coder.extents(table.block);

@@ -40,7 +40,7 @@ class TraceWriter {
 
   int fd_ = -1;
   std::string path_;
-  std::array<std::size_t, static_cast<std::size_t>(BlockKind::end)> done_{};  ///< rows that are in the file
+  std::array<std::size_t, kBlockKinds> done_{};  ///< rows that are in the file
   std::uint64_t events_ = 0;
   std::string plain_;  ///< of the block that is made
 };

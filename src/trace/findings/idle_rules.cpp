@@ -93,19 +93,19 @@ std::vector<IdleLine> lines_of(const IdleSum& sum) {
   const auto add = [&](const std::string& name, const Places::Entry& at) {
     // A range that is a row of the module tree is its own place.
     const bool is_place = at.place.empty() || at.place.ends_with(name);
-    lines.push_back(
-        {"due to " + (is_place ? name : fmt::format("{}, called from {}", name, at.place)), at.place, at.ns, at.count});
+    lines.push_back({"due to " + (is_place ? name : fmt::format("{}, called from {}", name, at.place)), at.place,
+                     at.amount, at.count});
   };
   for (const auto& [name, places] : sum.calls)
-    for (const auto& at : places.longest(kListedPlaces)) add(name, at);
+    for (const auto& at : places.largest(kListedPlaces)) add(name, at);
   for (const auto& [name, places] : sum.ranges)
-    for (auto at : places.longest(kListedPlaces)) {
+    for (auto at : places.largest(kListedPlaces)) {
       if (at.place.empty()) at.place = name;
       add(name, at);
     }
   if (lines.empty())
-    for (const auto& at : sum.work.longest(kListedPlaces))
-      lines.push_back({"before work of " + at.place, at.place, at.ns, at.count});
+    for (const auto& at : sum.work.largest(kListedPlaces))
+      lines.push_back({"before work of " + at.place, at.place, at.amount, at.count});
   std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.ns > b.ns; });
   if (lines.size() > kListedPlaces) lines.resize(kListedPlaces);
   return lines;

@@ -43,13 +43,13 @@ void Tally::add_bytes(double bytes) {
 
 void Tally::tell(schema::ProfileFinding& finding, std::int64_t runs) const {
   finding.saving_ns = saving_ns_;
-  const auto modules = modules_.longest(kListed);
+  const auto modules = modules_.largest(kListed);
   if (!modules.empty()) finding.module = modules.front().place;
   const bool has_modules = modules.size() > 1 || !finding.module.empty();
   for (const auto& module : modules)
     if (has_modules)
-      finding.evidence.push_back(
-          fmt::format("{} in {}", duration_text(module.ns / runs), module.place.empty() ? "no module" : module.place));
+      finding.evidence.push_back(fmt::format("{} in {}", duration_text(module.amount / runs),
+                                             module.place.empty() ? "no module" : module.place));
   std::vector<std::pair<NameId, Row>> rows(rows_.begin(), rows_.end());
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return std::tuple(-a.second.time_ns, a.first) < std::tuple(-b.second.time_ns, b.first);

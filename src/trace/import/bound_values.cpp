@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <set>
 #include <utility>
@@ -16,6 +17,8 @@ constexpr auto kMostSpan = std::int64_t{1} << 61;       // ns, sum over all GPUs
 constexpr auto kMostDurations = std::int64_t{1} << 60;  // ns
 constexpr auto kMostBytes = std::int64_t{1} << 58;      // of a column: four of them are added
 constexpr auto kMostFlops = std::int64_t{1} << 61;
+constexpr auto kMostAllocated = std::int64_t{1} << 61;  // bytes, sum over all that is allocated and freed
+constexpr std::int32_t kMostDevices = 1024;
 
 std::array<Spans*, 7> all_spans(Trace& trace) {
   return {&trace.kernels, &trace.copies, &trace.sets, &trace.syncs, &trace.calls, &trace.ranges, &trace.nodes};
@@ -38,6 +41,7 @@ std::int64_t middle_start(Trace& trace, std::int64_t reach) {
   std::vector<std::int64_t> starts;
   for (const auto* spans : all_spans(trace))
     starts.insert(starts.end(), spans->start_ns.begin(), spans->start_ns.end());
+  starts.insert(starts.end(), trace.allocations.time_ns.begin(), trace.allocations.time_ns.end());
   const auto middle = starts.begin() + static_cast<std::ptrdiff_t>(starts.size() / 2);
   std::nth_element(starts.begin(), middle, starts.end());
   // Its surroundings fit into 64 bits, too.
@@ -56,6 +60,10 @@ std::size_t bound_times(Trace& trace) {
       first = std::min(first, spans->start_ns[i]);
       last = std::max(last, end);
     }
+  for (const auto time : trace.allocations.time_ns) {
+    first = std::min(first, time);
+    last = std::max(last, time);
+  }
   const auto most = kMostSpan / gpus_of(trace);
   const auto span = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
   if (first > last || (!overflows && span <= static_cast<std::uint64_t>(most))) return 0;
@@ -73,6 +81,11 @@ std::size_t bound_times(Trace& trace) {
       start = from;
       duration = to - from;
     }
+  for (auto& time : trace.allocations.time_ns) {
+    const auto near = std::clamp(time, middle - reach, middle + reach);
+    moved += near != time ? 1U : 0U;
+    time = near;
+  }
   return moved;
 }
 
@@ -88,6 +101,33 @@ std::size_t bound_sum(std::vector<std::int64_t>& column, std::int64_t& sum, std:
       sum += value;
     }
   }
+  return bounded;
+}
+
+/// Sums are those of sizes whatever their sign: a negative one is freed.
+std::size_t bound_allocations(Allocations& all) {
+  std::size_t bounded = 0;
+  std::int64_t sum = 0;
+  for (auto& bytes : all.bytes) {
+    const auto left = kMostAllocated - sum;
+    if (bytes < -left || bytes > left) {
+      bytes = 0;
+      ++bounded;
+    } else {
+      sum += std::abs(bytes);
+    }
+  }
+  for (auto* column : {&all.allocated_bytes, &all.reserved_bytes})
+    for (auto& total : *column) {
+      const auto near = std::clamp<std::int64_t>(total, 0, kMostBytes);
+      bounded += near != total ? 1U : 0U;
+      total = near;
+    }
+  for (auto& device : all.device)
+    if (device < -1 || device >= kMostDevices) {
+      device = -1;
+      ++bounded;
+    }
   return bounded;
 }
 
@@ -107,8 +147,9 @@ void bound_values(Trace& trace) {
   }
   std::int64_t flops = 0;
   bounded += bound_sum(nodes.flops, flops, kMostFlops, -1);
+  bounded += bound_allocations(trace.allocations);
   if (bounded > 0)
-    trace.notes.push_back(fmt::format("durations, bytes and FLOPs that cannot be, left out: {}", bounded));
+    trace.notes.push_back(fmt::format("durations, bytes, FLOPs and devices that cannot be, left out: {}", bounded));
 }
 
 }  // namespace ridgeline::trace

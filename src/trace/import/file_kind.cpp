@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/file_kind.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <string_view>
-#include <system_error>
 
 #include "trace/file/block_format.hpp"
+#include "trace/import/file_bytes.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -16,7 +13,7 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr unsigned kLookBytes = 1 << 20;  // programs may print before the table of ncu
+constexpr std::size_t kLookBytes = 1 << 20;  // programs may print before the table of ncu
 constexpr std::string_view kDatabase{"SQLite format 3\0", 16};
 
 /// Whether an event of ONNX Runtime's is there: "cat" : "Session".
@@ -40,20 +37,20 @@ bool has_table_of_ncu(std::string_view text) {
   return false;
 }
 
+bool is_pickle(std::string_view text) {
+  return text.size() >= 2 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5;  // and its protocol
+}
+
 }  // namespace
 
 Result<FileKind> file_kind(const std::string& path) {
-  errno = 0;
-  auto* file = ::gzopen(path.c_str(), "rb");
-  if (file == nullptr)
-    return base::fail(ErrorCode::io, "{}: {}", path, std::error_code(errno, std::generic_category()).message());
-  std::string bytes(kLookBytes, '\0');
-  const int got = ::gzread(file, bytes.data(), kLookBytes);
-  ::gzclose(file);
-  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  RL_TRY_ASSIGN(auto file, FileBytes::open(path));
+  std::string bytes;
+  (void)file.read(bytes, kLookBytes);  // a smaller file has less
   const std::string_view text = bytes;
   if (text.starts_with(kDatabase)) return FileKind::nsys;
   if (text.starts_with(kTraceMagic)) return FileKind::ridgeline;
+  if (is_pickle(text)) return FileKind::snapshot;
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{') return FileKind::kineto;
   if (first != std::string_view::npos && text[first] == '[' && text.find('{') != std::string_view::npos)
@@ -64,7 +61,10 @@ Result<FileKind> file_kind(const std::string& path) {
     return base::fail(ErrorCode::unsupported, "{}: a recording of Nsight Compute in its own format", path)
         .hint("ncu --import {} --csv --page raw > kernels.csv", path);
   return base::fail(ErrorCode::unsupported, "{}: {}", path, text.empty() ? "empty" : "not a trace that is known")
-      .hint("expected JSON of the PyTorch profiler or ONNX Runtime, SQLite of nsys export, CSV of ncu, or .rltrace");
+      .hint(
+          "expected JSON of the PyTorch profiler or ONNX Runtime, SQLite of nsys export, CSV of ncu, a memory snapshot "
+          "of "
+          "PyTorch, or .rltrace");
 }
 
 }  // namespace ridgeline::trace

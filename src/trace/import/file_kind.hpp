@@ -13,6 +13,7 @@ enum class FileKind {
   onnxruntime,  ///< ONNX Runtime's own profiler
   nsys,         ///< Nsight Systems, exported to SQLite
   ncu,          ///< Nsight Compute, as CSV
+  snapshot,     ///< PyTorch's CUDA allocator, a pickle
   ridgeline,    ///< a trace file of our own (.rltrace)
 };
 

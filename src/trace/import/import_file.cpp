@@ -8,6 +8,7 @@
 #include "trace/import/nsys_import.hpp"
 #include "trace/import/nsys_report.hpp"
 #include "trace/import/onnxruntime_import.hpp"
+#include "trace/import/snapshot_import.hpp"
 
 namespace ridgeline::trace {
 
@@ -38,10 +39,14 @@ base::Result<ImportedFile> import_file(const std::string& path) {
       RL_TRY_ASSIGN(out.counters, import_ncu(path));
       break;
     }
+    case FileKind::snapshot: {
+      RL_TRY_ASSIGN(out.trace, import_snapshot(path));
+      break;
+    }
     case FileKind::ridgeline: {
       RL_TRY_ASSIGN(out.trace, read_trace_file(path));
-      if (out.trace->kernels.size() == 0 && out.trace->nodes.size() == 0)
-        return base::fail(base::ErrorCode::unsupported, "{}: no kernels and no nodes of a model", path)
+      if (out.trace->kernels.size() == 0 && out.trace->nodes.size() == 0 && out.trace->allocations.size() == 0)
+        return base::fail(base::ErrorCode::unsupported, "{}: no kernels, no nodes of a model and no allocations", path)
             .hint("record longer");
       break;
     }
@@ -55,6 +60,7 @@ std::string_view tool_name(FileKind kind) noexcept {
     case FileKind::onnxruntime: return "ONNX Runtime";
     case FileKind::nsys: return "Nsight Systems";
     case FileKind::ncu: return "Nsight Compute";
+    case FileKind::snapshot: return "PyTorch memory snapshot";
     case FileKind::ridgeline: return "Ridgeline";
   }
   return "";

@@ -12,6 +12,7 @@
 #include "trace/import/json_events.hpp"
 #include "trace/import/json_values.hpp"
 #include "trace/import/message_text.hpp"
+#include "trace/memory_events.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -20,9 +21,22 @@ using base::ErrorCode;
 using base::Result;
 namespace ondemand = simdjson::ondemand;
 
-enum class Category { other, kernel, copy, set, call, sync, operation, annotation, python, overhead, counters };
+enum class Category {
+  other,
+  kernel,
+  copy,
+  set,
+  call,
+  sync,
+  operation,
+  annotation,
+  python,
+  overhead,
+  counters,
+  instant
+};
 
-constexpr std::array<std::pair<std::string_view, Category>, 12> kCategories{
+constexpr std::array<std::pair<std::string_view, Category>, 13> kCategories{
     {{"kernel", Category::kernel},
      {"cpu_op", Category::operation},
      {"python_function", Category::python},
@@ -34,6 +48,7 @@ constexpr std::array<std::pair<std::string_view, Category>, 12> kCategories{
      {"user_annotation", Category::annotation},
      {"overhead", Category::overhead},
      {"cuda_profiler_range", Category::counters},
+     {"cpu_instant_event", Category::instant},
      {"Kernel", Category::kernel}}};  // before 2022
 
 Category category_of(std::string_view name) {
@@ -56,7 +71,14 @@ struct KinetoEvent : ChromeEvent {
   std::int64_t graph_node = 0;
   std::int64_t sequence = -1;
   std::int64_t forward_thread = 0;
+  Allocation memory;
+  std::int64_t free_bytes = 0;
+  std::string_view place;  // only write_chrome_json tells it, and the bytes that were free
+  std::optional<std::int64_t> device_id;
+  std::int64_t device_type = 0;
 };
+
+constexpr std::int64_t kCudaDevice = 1;  // "Device Type"
 
 Dim3 extent(ondemand::value& value) {
   Dim3 out;
@@ -102,6 +124,22 @@ void read_argument(std::string_view key, ondemand::value& value, KinetoEvent& ev
     into(event.sequence);
   else if (key == "Fwd thread id")
     into(event.forward_thread);
+  else if (key == "Bytes")
+    into(event.memory.bytes);
+  else if (key == "Addr")
+    into(event.memory.address);
+  else if (key == "Total Allocated")
+    into(event.memory.allocated_bytes);
+  else if (key == "Total Reserved")
+    into(event.memory.reserved_bytes);
+  else if (key == "Device Id")
+    event.device_id = whole(value);
+  else if (key == "Device Type")
+    into(event.device_type);
+  else if (key == "Free")
+    into(event.free_bytes);
+  else if (key == "Place")
+    read_text(value, event.place);
 }
 
 class Reader {
@@ -120,11 +158,13 @@ class Reader {
 
   [[nodiscard]] const EventParser& parser() const noexcept { return parser_; }
   bool has_counters = false;  ///< of the range profiler
+  bool has_gpu_memory = false;
 
  private:
   void add(const KinetoEvent& event) {
     const auto category = category_of(event.category);
     has_counters |= category == Category::counters;
+    if (category == Category::instant) return add_memory(event);
     if (category == Category::other || event.phase != "X" || !event.start_ns) return;
     const auto name = trace_.strings.id(event.name);
     const auto gpu = [&] {
@@ -166,6 +206,27 @@ class Reader {
         ranges.forward_thread.push_back(event.forward_thread);
       }
     }
+  }
+
+  /// Of an instant event, if it is one of memory.
+  void add_memory(const KinetoEvent& event) {
+    const bool failed = event.name == kOutOfMemoryEvent;
+    const bool reserved = event.name == kReservedEvent;
+    const bool held = event.name == kHeldEvent;
+    if (!event.start_ns || (!failed && !reserved && !held && event.name != kMemoryEvent)) return;
+    auto one = event.memory;
+    one.time_ns = *event.start_ns;
+    one.device = event.device_type == kCudaDevice ? static_cast<std::int32_t>(event.device_id.value_or(0)) : -1;
+    one.lane = trace_.thread_lane({event.process, event.thread});
+    one.kind = failed          ? AllocationKind::out_of_memory
+               : reserved      ? AllocationKind::reserved
+               : held          ? AllocationKind::held
+               : one.bytes < 0 ? AllocationKind::freed
+                               : AllocationKind::allocated;
+    if (failed) one.address = event.free_bytes;
+    if (!event.place.empty()) one.place = trace_.strings.id(message_text(event.place));
+    has_gpu_memory |= one.device >= 0;
+    trace_.allocations.add(one);
   }
 
   Trace& trace_;
@@ -213,7 +274,7 @@ Result<Trace> import_kineto(const std::string& path) {
     if (device.name.find("AMD") != std::string::npos)
       return base::fail(ErrorCode::unsupported, "{}: recorded on {}; only traces of NVIDIA GPUs are read", path,
                         message_text(device.name));
-  if (trace.kernels.size() == 0) {
+  if (trace.kernels.size() == 0 && !reader.has_gpu_memory) {
     if (reader.has_counters)
       return base::fail(ErrorCode::unsupported, "{}: has counters of CUPTI's range profiler, but no kernels", path)
           .hint("{}", kRecord);

@@ -2,9 +2,9 @@
 // Imports damaged traces of one kind and analyses whatever comes through. The inputs are those of tests/fuzz/corpus.
 //   rl_trace_fuzz KIND --corpus FOLDER --work FOLDER [--iterations N] [--seconds N] [--seed N]
 //   rl_trace_fuzz KIND --corpus FOLDER --work FOLDER --file FILE
-// KIND: kineto, onnxruntime, ncu, nsys, ridgeline. Every input as it is comes first, then the damaged ones. The one
-// that is being read is in the work folder, where it stays if the program dies. --file reads one such.
-#include <unistd.h>
+// KIND: kineto, onnxruntime, ncu, nsys, snapshot, ridgeline. Every input as it is comes first, then the damaged ones.
+// The one that is being read is in the work folder, where it stays if the program dies. --file reads one such.
+#include <sys/time.h>
 
 #include <algorithm>
 #include <array>
@@ -20,15 +20,23 @@
 #include "fuzz/traces/trace_inputs.hpp"
 #include "fuzz/traces/trace_properties.hpp"
 #include "trace/file/trace_writer.hpp"
+#include "trace/import/import_file.hpp"
 #include "trace/import/kineto_import.hpp"
-#include "trace/import/onnxruntime_import.hpp"
 
 namespace {
 
 using namespace ridgeline;
 using trace::FileKind;
 
-constexpr unsigned kHangSeconds = 30;
+constexpr int kHangSeconds = 30;
+
+/// Ends the program after so many seconds of processor time: by the clock, a machine that pauses would look like a
+/// hang.
+void limit_time(int seconds) {
+  itimerval limit{};
+  limit.it_value.tv_sec = seconds;
+  ::setitimer(ITIMER_PROF, &limit, nullptr);
+}
 
 struct Options {
   std::string kind;
@@ -45,10 +53,11 @@ struct KnownKind {
   FileKind kind;
   const char* prefix;  ///< of the corpus' files
 };
-constexpr std::array<KnownKind, 5> kKinds{{{"kineto", FileKind::kineto, "kineto"},
+constexpr std::array<KnownKind, 6> kKinds{{{"kineto", FileKind::kineto, "kineto"},
                                            {"onnxruntime", FileKind::onnxruntime, "onnxruntime"},
                                            {"ncu", FileKind::ncu, "ncu"},
                                            {"nsys", FileKind::nsys, "nsys"},
+                                           {"snapshot", FileKind::snapshot, "snapshot"},
                                            {"ridgeline", FileKind::ridgeline, ""}}};
 
 std::string bytes_of(const std::filesystem::path& path) {
@@ -71,10 +80,9 @@ std::vector<std::string> seeds_of(const std::filesystem::path& corpus, const std
 std::vector<std::string> own_seeds(const Options& options) {
   std::vector<std::string> out;
   const auto path = options.work / "seed.rltrace";
-  for (const auto& seed : {options.corpus / "kineto.json", options.corpus / "onnxruntime.json"}) {
-    const auto imported = seed.filename() == "kineto.json" ? trace::import_kineto(seed.string())
-                                                           : trace::import_onnxruntime(seed.string());
-    if (!imported || !trace::write_trace_file(*imported, path.string())) return {};
+  for (const auto* seed : {"kineto.json", "onnxruntime.json", "snapshot_training4.pickle"}) {
+    const auto imported = trace::import_file((options.corpus / seed).string());
+    if (!imported || !trace::write_trace_file(*imported->trace, path.string())) return {};
     out.push_back(bytes_of(path));
   }
   return out;
@@ -84,6 +92,7 @@ std::unique_ptr<fuzz::TraceInputs> inputs_of(const Options& options, const Known
   if (known.kind == FileKind::ridgeline) return fuzz::block_inputs(own_seeds(options));
   auto seeds = seeds_of(options.corpus, known.prefix);
   if (known.kind == FileKind::nsys) return fuzz::sqlite_inputs(std::move(seeds), options.work / "seed.sqlite");
+  if (known.kind == FileKind::snapshot) return fuzz::pickle_inputs(std::move(seeds));
   return fuzz::text_inputs(std::move(seeds));
 }
 
@@ -96,9 +105,9 @@ int run(const Options& options, const KnownKind& known) {
   const auto path = (options.work / fmt::format("input.{}", known.name)).string();
   const auto again = (options.work / "again.rltrace").string();
   const auto look = [&](const std::string& file, bool write_again) {
-    ::alarm(kHangSeconds);
+    limit_time(kHangSeconds);
     auto verdict = fuzz::look_at(file, known.kind, write_again ? again : "", *companion);
-    ::alarm(0);
+    limit_time(0);
     if (!verdict.broken.empty()) fmt::print(stderr, "broken property: {}: {}\n", file, verdict.broken);
     return verdict;
   };
@@ -152,7 +161,8 @@ int main(int argc, char** argv) {
   const auto* known =
       std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& kind) { return options.kind == kind.name; });
   if (known == kKinds.end() || options.corpus.empty() || options.work.empty()) {
-    std::fputs("rl_trace_fuzz kineto|onnxruntime|ncu|nsys|ridgeline --corpus FOLDER --work FOLDER ...\n", stderr);
+    std::fputs("rl_trace_fuzz kineto|onnxruntime|ncu|nsys|snapshot|ridgeline --corpus FOLDER --work FOLDER ...\n",
+               stderr);
     return 2;
   }
   std::filesystem::create_directories(options.work);

@@ -92,6 +92,95 @@ class BlockInputs : public TraceInputs {
   std::vector<Blocks> blocks_;
 };
 
+class PickleInputs : public TraceInputs {
+ public:
+  explicit PickleInputs(std::vector<std::string> seeds) : files_(std::move(seeds)) {
+    for (const auto& file : files_) opcodes_.push_back(opcodes_of(file));
+  }
+  [[nodiscard]] std::size_t seeds() const override { return files_.size(); }
+  void write(std::size_t seed, const std::filesystem::path& path) const override { write_bytes(path, files_[seed]); }
+  void write_damaged(std::size_t seed, Mutator& mutator, const std::filesystem::path& path) const override {
+    std::string bytes;
+    if (mutator.one_in(8)) {
+      bytes = files_[seed];
+      mutator.binary(bytes);
+    } else {
+      auto opcodes = opcodes_[seed];
+      do change(opcodes, mutator);
+      while (!mutator.one_in(3));
+      for (const auto& opcode : opcodes) bytes += opcode;
+    }
+    write_bytes(path, mutator.one_in(32) ? gzip(bytes) : bytes);
+  }
+
+ private:
+  using Opcodes = std::vector<std::string>;
+
+  /// How many bytes of numbers stand behind an opcode, and whether they are the length of what follows them.
+  static std::pair<std::size_t, bool> argument_of(char opcode) {
+    switch (opcode) {
+      case '\x80':
+      case 'K':
+      case 'q':
+      case 'h': return {1, false};
+      case 'M': return {2, false};
+      case 'J':
+      case 'r':
+      case 'j': return {4, false};
+      case 'G':
+      case '\x95': return {8, false};
+      case '\x8a':
+      case '\x8c': return {1, true};
+      case 'X': return {4, true};
+      default: return {0, false};
+    }
+  }
+
+  static Opcodes opcodes_of(const std::string& file) {
+    Opcodes out;
+    for (std::size_t at = 0; at < file.size();) {
+      const auto [bytes, is_length] = argument_of(file[at]);
+      auto size = 1 + bytes;
+      for (std::size_t i = 0; is_length && i < bytes; ++i)
+        size += std::size_t{static_cast<unsigned char>(file[at + 1 + i])} << (8 * i);
+      out.push_back(file.substr(at, size));
+      at += size;
+    }
+    return out;
+  }
+
+  static void change(Opcodes& opcodes, Mutator& mutator) {
+    const auto at = mutator.below(opcodes.size());
+    auto& one = opcodes[at];
+    const auto& other = opcodes[mutator.below(opcodes.size())];
+    switch (mutator.below(8)) {
+      case 0: std::swap(one, opcodes[mutator.below(opcodes.size())]); break;
+      case 1: one = std::string(other); break;
+      case 2: opcodes.insert(opcodes.begin() + static_cast<std::ptrdiff_t>(at), std::string(other)); break;
+      case 3: one.clear(); break;
+      case 4: mutator.binary(one); break;
+      default: replace_number(opcodes, at, mutator);
+    }
+  }
+
+  /// The next number becomes one of 64 bits that has few bits set, or few that are not.
+  static void replace_number(Opcodes& opcodes, std::size_t at, Mutator& mutator) {
+    for (; at < opcodes.size(); ++at) {
+      const auto& old = opcodes[at];
+      if (old.empty() || (old[0] != 'K' && old[0] != 'M' && old[0] != 'J' && old[0] != '\x8a')) continue;
+      std::string number("\x8a\x08\0\0\0\0\0\0\0\0", 10);
+      number[2 + mutator.below(8)] = static_cast<char>(1 << mutator.below(8));
+      if (mutator.one_in(2))
+        for (std::size_t i = 2; i < number.size(); ++i) number[i] = static_cast<char>(~number[i]);
+      opcodes[at] = number;
+      return;
+    }
+  }
+
+  std::vector<std::string> files_;
+  std::vector<Opcodes> opcodes_;
+};
+
 class SqliteInputs : public TraceInputs {
  public:
   SqliteInputs(std::vector<std::string> seeds, std::filesystem::path scratch)
@@ -149,6 +238,9 @@ std::unique_ptr<TraceInputs> text_inputs(std::vector<std::string> seeds) {
 }
 std::unique_ptr<TraceInputs> block_inputs(std::vector<std::string> seeds) {
   return std::make_unique<BlockInputs>(std::move(seeds));
+}
+std::unique_ptr<TraceInputs> pickle_inputs(std::vector<std::string> seeds) {
+  return std::make_unique<PickleInputs>(std::move(seeds));
 }
 std::unique_ptr<TraceInputs> sqlite_inputs(std::vector<std::string> seeds, const std::filesystem::path& scratch) {
   return std::make_unique<SqliteInputs>(std::move(seeds), scratch);

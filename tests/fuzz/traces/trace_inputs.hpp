@@ -26,6 +26,8 @@ void write_bytes(const std::filesystem::path& path, std::string_view bytes);
 [[nodiscard]] std::unique_ptr<TraceInputs> text_inputs(std::vector<std::string> seeds);
 /// Trace files of our own: mostly damaged within their blocks, whose checksums are right.
 [[nodiscard]] std::unique_ptr<TraceInputs> block_inputs(std::vector<std::string> seeds);
+/// Pickles, damaged opcode by opcode or in their bytes.
+[[nodiscard]] std::unique_ptr<TraceInputs> pickle_inputs(std::vector<std::string> seeds);
 /// Databases from SQL, damaged in their pages or in the statements that make them. `scratch`: a file of its own.
 [[nodiscard]] std::unique_ptr<TraceInputs> sqlite_inputs(std::vector<std::string> seeds,
                                                          const std::filesystem::path& scratch);

@@ -15,6 +15,7 @@
 #include "trace/import/ncu_import.hpp"
 #include "trace/import/nsys_import.hpp"
 #include "trace/import/onnxruntime_import.hpp"
+#include "trace/import/snapshot_import.hpp"
 
 namespace ridgeline::fuzz {
 namespace {
@@ -39,7 +40,10 @@ class ColumnCheck {
   void lanes(const std::vector<trace::LaneId>& column) {
     indices(column, kOfGpu ? trace_.gpu_lanes.size() : trace_.thread_lanes.size());
   }
-  void kinds(const std::vector<trace::RangeKind>& column) { numbers(column); }
+  template <typename Kind>
+  void kinds(const std::vector<Kind>& column) {
+    numbers(column);
+  }
   void extents(const std::vector<trace::Dim3>& column) { numbers(column); }
   template <typename Number>
   void numbers(const std::vector<Number>& column) {
@@ -67,12 +71,22 @@ std::string broken_column(const Trace& trace) {
   return broken;
 }
 
+std::string broken_memory(const schema::ProfileMemory& memory) {
+  if (memory.peak_allocated_bytes < memory.end_bytes || memory.end_bytes < 0) return "less than nothing allocated";
+  if (memory.peak_ns < 0) return "a peak before the recording";
+  for (std::size_t i = 1; i < memory.series.size(); ++i)
+    if (memory.series[i].time_ns < memory.series[i - 1].time_ns) return "memory that goes back in time";
+  return "";
+}
+
 std::string broken_finding(const trace::AnalysedTrace& analysed) {
   const auto tables = trace::tables_of(analysed);
   for (const auto& finding : trace::find_savings(analysed, tables))
     if (finding.saving_ns < 0) return "a negative saving: " + finding.rule;
   for (const auto& device : tables.devices)
     if (device.busy_ns > device.span_ns) return "a GPU that is busy longer than it is looked at";
+  for (const auto& memory : tables.memory)
+    if (auto broken = broken_memory(memory); !broken.empty()) return broken;
   return "";
 }
 
@@ -117,6 +131,7 @@ FileVerdict look_at(const std::string& path, trace::FileKind kind, const std::st
   const auto trace = kind == trace::FileKind::kineto        ? trace::import_kineto(path)
                      : kind == trace::FileKind::onnxruntime ? trace::import_onnxruntime(path)
                      : kind == trace::FileKind::nsys        ? trace::import_nsys(path)
+                     : kind == trace::FileKind::snapshot    ? trace::import_snapshot(path)
                                                             : trace::read_trace_file(path);
   if (!trace) return {broken_error(trace.error())};
   auto broken = broken_analysis(*trace);

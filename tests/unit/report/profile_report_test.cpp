@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "report/profile/profile_csv.hpp"
+#include "report/profile/profile_memory.hpp"
 #include "report/profile/profile_tables.hpp"
 #include "report/renderers.hpp"
 
@@ -158,6 +159,57 @@ TEST(ModuleClass, digits_within_words_are_part_of_them) {
   EXPECT_EQ(schema::module_class("FSDP (block.12.layer.1)"), "FSDP (block.#.layer.#)");
   EXPECT_EQ(schema::module_class("model/layers.3/mlp"), "model/layers.#/mlp");
   EXPECT_EQ(schema::module_class("layer1"), "layer1");
+}
+
+schema::ProfileMemory memory_of_layers() {
+  schema::ProfileMemory row;
+  row.peak_allocated_bytes = std::int64_t{1} << 30;
+  row.peak_ns = 2'000'000;
+  row.reserved_at_peak_bytes = std::int64_t{3} << 30;
+  row.holders = {{"train.py(4): *step*", std::int64_t{1} << 29, 7}, {"(before the recording)", 5, 0}};
+  row.series = {{0, 5, 10}, {2'000'000, std::int64_t{1} << 30, std::int64_t{3} << 30}};
+  row.out_of_memory = {{3'000'000, 1 << 20, 1 << 10, "train.py(5): step"}};
+  return row;
+}
+
+TEST(ProfileReport, shows_memory_and_what_holds_it) {
+  auto run = profile_of_layers();
+  EXPECT_TRUE(memory_section(run).blocks.empty());
+  run.tables.memory = {memory_of_layers()};
+  EXPECT_EQ(cells_of(memory_table(run), 4), "2.00 GiB|");
+  EXPECT_EQ(cells_of(holders_table(run), 3), "50 %|0.0 %|");
+  EXPECT_EQ(cells_of(holders_table(run), 4), "7|–|");
+  const auto notes = memory_notes(run);
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_EQ(notes[0], "GPU 0: out of memory after 3.00 ms: 1.00 MiB asked for, 1.00 KiB free, by train.py(5): step");
+  EXPECT_NE(notes[1].find("2.00 GiB of 3.00 GiB reserved are unused at the peak (200 %"), std::string::npos);
+  const auto chart = memory_chart(run);
+  ASSERT_TRUE(chart);
+  EXPECT_EQ(chart->option["series"].size(), 2U);
+  EXPECT_EQ(chart->option["series"][1]["data"][1][1], 3072.0);
+  run.tables.memory[0].reserved_at_peak_bytes = (std::int64_t{1} << 30) + 400'000'000;
+  EXPECT_EQ(memory_notes(run).size(), 1U);
+  EXPECT_EQ(profile_json(run)["tables"]["memory"][0]["holders"][0]["allocations"], 7);
+  EXPECT_EQ(profile_json(run).get<schema::ProfileRun>().tables.memory[0].series[1].time_ns, 2'000'000);
+}
+
+TEST(ProfileReport, of_memory_alone_has_no_times) {
+  schema::ProfileRun run;
+  run.tables.memory = {memory_of_layers(), memory_of_layers()};
+  run.tables.memory[1].device = 1;
+  EXPECT_TRUE(is_memory_only(run));
+  EXPECT_FALSE(is_memory_only(profile_of_layers()));
+  std::string titles;
+  for (const auto& section : build_profile_report(run).sections) titles += section.title + "|";
+  EXPECT_EQ(titles, "Summary|Memory|What was read|");
+  EXPECT_EQ(render_markdown(build_profile_report(run)).find("timeline"), std::string::npos);
+  EXPECT_EQ(memory_chart(run)->option["series"].size(), 4U);
+  for (const auto& [name, content] : profile_csv(run)) {
+    if (name != "memory.csv") continue;
+    EXPECT_EQ(content,
+              "time_ns,device,allocated_bytes,reserved_bytes\n0,0,5,10\n2000000,0,1073741824,3221225472\n"
+              "0,1,5,10\n2000000,1,1073741824,3221225472\n");
+  }
 }
 
 }  // namespace

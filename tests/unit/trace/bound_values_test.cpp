@@ -86,6 +86,37 @@ TEST(BoundValues, sums_stay_within_64_bits) {
   (void)tables_of(AnalysedTrace(trace));
 }
 
+TEST(BoundValues, memory_fits_into_64_bits) {
+  Trace trace;
+  const auto lane = trace.thread_lane({1, 1});
+  const auto add = [&](std::int64_t time, std::int64_t bytes, std::int64_t total, std::int32_t device = 0) {
+    const auto address = static_cast<std::int64_t>(trace.allocations.size());
+    trace.allocations.add({time, bytes, address, total, total, device, lane, 0, AllocationKind::allocated});
+  };
+  add(1000, 300, 300);
+  add(1100, -300, 0);
+  bound_values(trace);
+  EXPECT_TRUE(trace.notes.empty());
+  EXPECT_EQ(trace.allocations.bytes, (std::vector<std::int64_t>{300, -300}));
+  for (int i = 0; i < 5; ++i) add(1200, kLatest / 5, kLatest);
+  add(kEarliest, kEarliest, kEarliest);
+  add(kLatest, kLatest, 1, std::numeric_limits<std::int32_t>::max());
+  bound_values(trace);
+  const auto& all = trace.allocations;
+  EXPECT_EQ(all.time_ns[0], 1000);
+  EXPECT_GT(all.time_ns[7], kEarliest / 4);
+  EXPECT_LT(all.time_ns[8], kLatest / 4);
+  EXPECT_EQ(all.bytes[2], kLatest / 5);
+  EXPECT_EQ(std::accumulate(all.bytes.begin() + 3, all.bytes.end(), std::int64_t{0}), 0);
+  EXPECT_LT(all.allocated_bytes[2], kLatest / 4);
+  EXPECT_EQ(all.allocated_bytes[7], 0);
+  EXPECT_EQ(all.device[8], -1);
+  ASSERT_EQ(trace.notes.size(), 2U);
+  EXPECT_EQ(trace.notes[0], "events that are decades from the others, moved to them: 2");
+  EXPECT_EQ(trace.notes[1], "durations, bytes, FLOPs and devices that cannot be, left out: 19");
+  (void)tables_of(AnalysedTrace(trace));
+}
+
 TEST(BoundValues, a_grid_of_any_size_is_counted) {
   Trace trace;
   constexpr auto kMostBlocks = std::numeric_limits<std::int32_t>::max();

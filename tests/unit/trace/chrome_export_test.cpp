@@ -65,6 +65,16 @@ void expect_equal(const Trace& a, const Trace& b) {
   EXPECT_TRUE(a.nodes.activation_bytes == b.nodes.activation_bytes);
   EXPECT_TRUE(a.nodes.parameter_bytes == b.nodes.parameter_bytes);
   EXPECT_TRUE(a.nodes.output_bytes == b.nodes.output_bytes);
+  const auto& of_a = a.allocations;
+  const auto& of_b = b.allocations;
+  EXPECT_TRUE(of_a.time_ns == of_b.time_ns);
+  EXPECT_TRUE(of_a.bytes == of_b.bytes);
+  EXPECT_TRUE(of_a.address == of_b.address);
+  EXPECT_TRUE(of_a.allocated_bytes == of_b.allocated_bytes);
+  EXPECT_TRUE(of_a.reserved_bytes == of_b.reserved_bytes);
+  EXPECT_TRUE(of_a.device == of_b.device);
+  EXPECT_TRUE(of_a.kind == of_b.kind);
+  EXPECT_TRUE(names_of(a, of_a.place) == names_of(b, of_b.place));
   ASSERT_EQ(a.devices.size(), b.devices.size());
   for (std::size_t i = 0; i < a.devices.size(); ++i) {
     EXPECT_EQ(a.devices[i].id, b.devices[i].id);
@@ -154,6 +164,20 @@ TEST_F(ChromeExportTest, processes_keep_their_gpu_work) {
     trace.kernels.shared_bytes.push_back(0);
     trace.kernels.graph_node.push_back(~std::uint64_t{0});
   }
+  expect_round_trip(trace, import_kineto);
+}
+
+TEST_F(ChromeExportTest, memory_comes_back_the_same) {
+  Trace trace;
+  const auto lane = trace.thread_lane({7, 8});
+  const auto place = trace.strings.id("\"train.py\"(41): step");
+  using enum AllocationKind;
+  trace.allocations.add({-1500, 300, 4096, 300, 4096, 1, lane, place, held});
+  trace.allocations.add({-1500, 2048, 4096, 300, 4096, 1, lane, 0, reserved});
+  trace.allocations.add({2001, 20, 8192, 320, 4096, 1, lane, place, allocated});
+  trace.allocations.add({2002, -20, 8192, 300, 4096, 1, lane, 0, freed});
+  trace.allocations.add({2003, 1 << 20, 77, 300, 4096, 1, lane, place, out_of_memory});
+  trace.allocations.add({2004, 5, 9, 5, 0, -1, lane, 0, allocated});
   expect_round_trip(trace, import_kineto);
 }
 

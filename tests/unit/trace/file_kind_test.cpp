@@ -18,7 +18,9 @@ TEST_F(FileKindTest, is_told_by_content) {
            {std::string("SQLite format 3\0rest", 20), nsys},
            {"[rank 0] loss 0.3\n\"ID\",\"Process ID\",\"Kernel Name\"\n", ncu},
            {"==PROF== x\nID,Kernel Name\n", ncu},
-           {"\x89RLT\r\n\x1a\nrest", ridgeline}}) {
+           {"\x89RLT\r\n\x1a\nrest", ridgeline},
+           {"\x80\x02}.", snapshot},
+           {"\x80\x05N.", snapshot}}) {
     const auto found = file_kind(write(content, "some file"));
     ASSERT_TRUE(found) << content << ": " << found.error().message;
     EXPECT_EQ(*found, kind) << content;

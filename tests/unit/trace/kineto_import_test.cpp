@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/kineto_import.hpp"
 
+#include "trace/analysis/tables.hpp"
 #include "trace_files.hpp"
 
 namespace ridgeline::trace {
@@ -52,6 +53,48 @@ TEST_F(KinetoImportTest, reads_columns) {
   EXPECT_EQ(trace->devices[0].compute_capability, "9.0");
   EXPECT_EQ(trace->devices[0].multiprocessors, 132);
   EXPECT_TRUE(trace->notes.empty());
+}
+
+TEST_F(KinetoImportTest, reads_what_is_allocated) {
+  const auto trace = import_kineto(write(R"([
+    {"ph":"X","cat":"kernel","name":"k","ts":3,"dur":1},
+    {"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]","pid":7,"tid":8,"ts":1428625746340.715,"args":{
+      "Total Reserved":2629828608,"Total Allocated":1003059712,"Bytes":18317312,"Addr":137877174353920,"Device Id":2,"Device Type":1,"Ev Idx":4187}},
+    {"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":7,"tid":8,"ts":1428625746341,"args":{
+      "Total Reserved":0,"Total Allocated":0,"Bytes":-8,"Addr":5,"Device Id":-1,"Device Type":0}},
+    {"ph":"i","cat":"cpu_instant_event","name":"[OutOfMemory]","pid":7,"tid":8,"ts":9,"args":{
+      "Total Reserved":20,"Total Allocated":10,"Bytes":4096,"Device Id":2,"Device Type":1}},
+    {"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":7,"tid":8},
+    {"ph":"i","cat":"cpu_instant_event","name":"another","pid":7,"tid":8,"ts":9}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto& all = trace->allocations;
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all.time_ns[0], 1428625746340715);
+  EXPECT_EQ(all.bytes, (std::vector<std::int64_t>{18317312, -8, 4096}));
+  EXPECT_EQ(all.address[0], 137877174353920);
+  EXPECT_EQ(all.allocated_bytes[0], 1003059712);
+  EXPECT_EQ(all.reserved_bytes[0], 2629828608);
+  EXPECT_EQ(all.device, (std::vector<std::int32_t>{2, -1, 2}));
+  EXPECT_EQ(all.kind, (std::vector{AllocationKind::allocated, AllocationKind::freed, AllocationKind::out_of_memory}));
+  EXPECT_EQ(trace->thread_lanes[all.lane[0]], (ThreadLane{7, 8}));
+}
+
+TEST_F(KinetoImportTest, memory_of_a_gpu_needs_no_kernels) {
+  const auto text = [](int device_type) {
+    return fmt::format(
+        R"([{{"ph":"X","cat":"cpu_op","name":"aten::empty","pid":7,"tid":8,"ts":1,"dur":9}},
+           {{"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":7,"tid":8,"ts":2,"args":{{
+             "Total Reserved":20,"Total Allocated":10,"Bytes":10,"Addr":5,"Device Id":0,"Device Type":{}}}}}])",
+        device_type);
+  };
+  EXPECT_FALSE(import_kineto(write(text(0))));
+  const auto trace = import_kineto(write(text(1)));
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto tables = tables_of(AnalysedTrace(*trace));
+  ASSERT_EQ(tables.memory.size(), 1U);
+  EXPECT_EQ(tables.memory[0].holders.at(0).place, "aten::empty");
+  ASSERT_EQ(tables.missing.size(), 1U);
+  EXPECT_NE(tables.missing[0].find("no kernels"), std::string::npos);
 }
 
 TEST_F(KinetoImportTest, keeps_what_lies_before_a_cut_and_says_so) {

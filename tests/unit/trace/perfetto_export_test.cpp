@@ -17,6 +17,7 @@ class PerfettoExportTest : public TraceFilesTest {
     std::vector<std::string> tracks;
     int begun_flows = 0;
     int ended_flows = 0;
+    std::vector<std::int64_t> counted;
   };
 
   Written written() const {
@@ -32,6 +33,8 @@ class PerfettoExportTest : public TraceFilesTest {
           for (auto event = packet.get_message(); event.next();) {
             if (event.tag() == 9)
               ++out.types[event.get_enum()];
+            else if (event.tag() == 30)
+              out.counted.push_back(event.get_int64());
             else {
               out.begun_flows += event.tag() == 47;
               out.ended_flows += event.tag() == 48;
@@ -92,6 +95,20 @@ TEST_F(PerfettoExportTest, arrows_lead_from_a_call_to_all_that_it_launched) {
   EXPECT_EQ(out.types, (std::map<int, int>{{1, 8}, {2, 8}}));
   EXPECT_EQ(out.tracks, (std::vector<std::string>{"CUDA calls", "GPU 0", "stream 7"}))
       << "the viewer names processes and threads; the second call crosses the first";
+}
+
+TEST_F(PerfettoExportTest, memory_is_counters_of_what_changes) {
+  const auto lane = trace_.thread_lane({5, 6});
+  using enum AllocationKind;
+  trace_.allocations.add({30, 20, 2, 120, 512, 1, lane, 0, allocated});
+  trace_.allocations.add({-10, 100, 1, 100, 512, 1, lane, 0, held});
+  trace_.allocations.add({-10, 512, 1, 100, 512, 1, lane, 0, reserved});
+  trace_.allocations.add({40, -20, 2, 100, 512, 1, lane, 0, freed});
+  trace_.allocations.add({40, 9, 9, 9, 0, -1, lane, 0, allocated});
+  const auto out = written();
+  EXPECT_EQ(out.types, (std::map<int, int>{{4, 4}}));
+  EXPECT_EQ(out.tracks, (std::vector<std::string>{"GPU 1 allocated memory", "GPU 1 reserved memory"}));
+  EXPECT_EQ(out.counted, (std::vector<std::int64_t>{100, 120, 100, 512}));
 }
 
 TEST_F(PerfettoExportTest, an_empty_trace_is_a_file) { EXPECT_TRUE(written().types.empty()); }

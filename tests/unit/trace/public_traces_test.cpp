@@ -88,6 +88,22 @@ TEST_F(PublicTracesTest, kernels_of_qwen_are_those_of_an_independent_table) {
   EXPECT_EQ(table.size(), expected.size());
 }
 
+TEST_F(PublicTracesTest, memory_of_qwen_is_that_of_a_plain_reading) {
+  const auto trace = import_kineto((kFolder / "kineto_h100_qwen.json.gz").string());
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->allocations.size(), 2450U);
+  const auto rows = tables_of(AnalysedTrace(*trace)).memory;
+  ASSERT_EQ(rows.size(), 1U);
+  // The largest "Total Allocated" of the GPU's events, and the "Total Reserved" beside it, read in Python.
+  EXPECT_EQ(rows[0].peak_allocated_bytes, 2'088'508'416);
+  EXPECT_EQ(rows[0].reserved_at_peak_bytes, 2'629'828'608);
+  EXPECT_EQ(rows[0].allocations + rows[0].frees, 2250);
+  EXPECT_LE(rows[0].series.size(), 500U);
+  std::int64_t held = 0;
+  for (const auto& holder : rows[0].holders) held += holder.bytes;
+  EXPECT_LE(held, rows[0].peak_allocated_bytes);
+}
+
 TEST_F(PublicTracesTest, every_event_of_the_others_is_there) {
   // Counted by a JSON parser of another language.
   for (const auto& row :

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -80,7 +81,18 @@ class TraceBuilder {
     nodes.flops.push_back(flops);
   }
 
+  /// Of device 0; negative bytes: freed. Totals follow from what was added before.
+  void allocation(std::int64_t time, std::int64_t bytes, std::int64_t address, std::int64_t thread = 1,
+                  std::string_view place = "") {
+    allocated_ += bytes;
+    reserved_ = std::max(reserved_, allocated_ + 1000);
+    trace.allocations.add({time, bytes, address, allocated_, reserved_, 0, trace.thread_lane({1, thread}),
+                           trace.strings.id(place), bytes < 0 ? AllocationKind::freed : AllocationKind::allocated});
+  }
+
  private:
+  std::int64_t allocated_ = 0;
+  std::int64_t reserved_ = 0;
   std::int64_t correlations_ = 0;
 };
 

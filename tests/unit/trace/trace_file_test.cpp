@@ -66,6 +66,8 @@ void grow(Trace& trace, int count) {
     nodes.provider.push_back(trace.strings.id(""));
     for (auto* column : {&nodes.activation_bytes, &nodes.parameter_bytes, &nodes.output_bytes, &nodes.flops})
       column->push_back(i % 3 - 1);
+    trace.allocations.add({start, i % 2 == 0 ? i : -i, kMost - i, i * 100, i * 200, i % 3 - 1, thread, name,
+                           static_cast<AllocationKind>(i % 5)});
   }
   trace.notes.push_back(fmt::format("note at {}", first));
 }
@@ -90,7 +92,10 @@ class ColumnLister {
   void lanes(const std::vector<LaneId>& column) {
     numbers(column);
   }
-  void kinds(const std::vector<RangeKind>& column) { numbers(column); }
+  template <typename Kind>
+  void kinds(const std::vector<Kind>& column) {
+    numbers(column);
+  }
   template <typename Number>
   void numbers(const std::vector<Number>& column) {
     for (const auto value : column) values.push_back(static_cast<std::int64_t>(value));
@@ -143,7 +148,7 @@ TEST_F(TraceFileTest, grows_with_the_trace_in_blocks) {
     const auto so_far = read_trace_file(path());
     ASSERT_TRUE(so_far) << so_far.error().message;
     EXPECT_EQ(so_far->calls.size(), trace.calls.size());
-    EXPECT_EQ(so_far->notes.back(), fmt::format("the file ends early after {} events", 7 * trace.calls.size()));
+    EXPECT_EQ(so_far->notes.back(), fmt::format("the file ends early after {} events", 8 * trace.calls.size()));
   }
   ASSERT_TRUE(writer->finish());
   const auto back = read_trace_file(path());
@@ -190,6 +195,7 @@ TEST_F(TraceFileTest, damage_is_noticed_wherever_it_is) {
 TEST_F(TraceFileTest, blocks_that_no_writer_makes_are_one_line) {
   using enum BlockKind;
   constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
+  const std::pair<BlockKind, std::string> thread{thread_lanes, numbers({1, 0, 0})};
   const std::pair<BlockKind, std::string> lane{gpu_lanes, numbers({1, 0, 0, 0, 0})};
   for (const auto& blocks : std::vector<std::vector<std::pair<BlockKind, std::string>>>{
            {{strings, ""}},                                       // not even a count
@@ -206,6 +212,9 @@ TEST_F(TraceFileTest, blocks_that_no_writer_makes_are_one_line) {
            {lane, {syncs, numbers({2, 0, 0, 0, 0, 0, 0})}},       // fewer rows than told
            {lane, {syncs, numbers({40'000}) + std::string(400'000, '\0')}},
            {lane, {syncs, std::string("\1\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 12)}},
+           {{allocations, numbers({1, 0, 0, 0, 0, 0, 0, 0, 0, 0})}},          // no lane
+           {thread, {allocations, numbers({1, 0, 0, 0, 0, 0, 0, 0, 1, 0})}},  // no such place
+           {thread, {allocations, numbers({1, 0, 0, 0, 0, 0, 0, 0, 0, 5})}},  // no such kind
            {{BlockKind::end, numbers({1})}}}) {
     const auto back = read_trace_file(written(blocks));
     ASSERT_FALSE(back) << blocks.back().second.size();
@@ -257,6 +266,17 @@ TEST_F(TraceFileTest, what_has_nothing_to_profile_is_one_line) {
   const auto imported = import_file(path());
   ASSERT_FALSE(imported);
   EXPECT_EQ(imported.error().code, base::ErrorCode::unsupported);
+}
+
+TEST_F(TraceFileTest, memory_alone_is_something) {
+  Trace trace;
+  trace.allocations.add({5, 7, 1, 7, 8, 0, trace.thread_lane({}), 0, AllocationKind::allocated});
+  ASSERT_TRUE(write_trace_file(trace, path()));
+  const auto imported = import_file(path());
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(imported->trace->allocations.bytes, (std::vector<std::int64_t>{7}));
+  // Files from before there were allocations are read on.
+  static_assert(static_cast<int>(BlockKind::end) == 12);
 }
 
 TEST_F(TraceFileTest, what_cannot_be_written_is_an_error) {
