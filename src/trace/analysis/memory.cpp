@@ -90,7 +90,12 @@ class DeviceMemory {
     auto largest = sums.largest(kHolders);
     if (unknown > 0) {
       // How many they are is not known.
-      largest.push_back({kBefore, unknown, 0});
+      const auto known =
+          std::find_if(largest.begin(), largest.end(), [](const auto& one) { return one.place == kBefore; });
+      if (known == largest.end())
+        largest.push_back({kBefore, unknown, 0});
+      else
+        *known = {kBefore, known->amount + unknown, 0};
       std::stable_sort(largest.begin(), largest.end(),
                        [](const auto& one, const auto& other) { return one.amount > other.amount; });
       if (largest.size() > kHolders) largest.pop_back();
@@ -107,7 +112,8 @@ class DeviceMemory {
       std::string place(analysed_.trace.strings.text(all_.place[rows[i]]));
       if (place.empty() && ranges[i] != kNowhere)
         place = path_of(analysed_.attribution, analysed_.attribution.row_of_range[ranges[i]]);
-      out.push_back(place.empty() ? kNoPlace : std::move(place));
+      if (place.empty()) place = all_.kind[rows[i]] == AllocationKind::held ? kBefore : kNoPlace;
+      out.push_back(std::move(place));
     }
     return out;
   }

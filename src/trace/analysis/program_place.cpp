@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "trace/analysis/range_names.hpp"
+#include "trace/torch_files.hpp"
 
 namespace ridgeline::trace {
 
@@ -12,8 +13,7 @@ std::string python_line_of(const Trace& trace, const Nesting& nesting, Place ran
     if (trace.ranges.kind[range] != RangeKind::python) continue;
     const auto name = trace.strings.text(trace.ranges.name[range]);
     // The user's own line, not that of a library which it calls.
-    if (is_python_line(name) && name.find("torch/") == std::string_view::npos &&
-        name.find("<built-in") == std::string_view::npos)
+    if (is_python_line(name) && !is_of_torch(name) && name.find("<built-in") == std::string_view::npos)
       return std::string(name);
   }
   return {};

@@ -257,12 +257,25 @@ std::int64_t span_of(const Trace& trace) {
   return last > first ? last - first : 0;
 }
 
+/// Of a snapshot.
+std::int64_t allocations_without_place(const Allocations& all) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    count += all.kind[i] == AllocationKind::allocated && all.place[i] == 0 ? 1 : 0;
+  return count;
+}
+
 std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
   std::vector<std::string> out;
   if (trace.kernels.size() == 0) {
     if (trace.allocations.size() > 0 && trace.ranges.size() > 0)
       out.emplace_back("no kernels, so memory alone: record with ProfilerActivity.CUDA too");
+    else if (const auto count = allocations_without_place(trace.allocations); count > 0)
+      out.push_back(
+          fmt::format("no places of {} allocations, such as those of a backward pass: record with "
+                      "torch.cuda.memory._record_memory_history(stacks=\"all\")",
+                      count));
     return out;
   }
   bool has_modules = false;

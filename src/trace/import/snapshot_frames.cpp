@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/snapshot_frames.hpp"
 
-#include <array>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "base/text.hpp"
 #include "trace/export/clean_text.hpp"
 #include "trace/import/message_text.hpp"
+#include "trace/torch_files.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -16,17 +16,10 @@ namespace {
 constexpr std::size_t kMostNameBytes = 200;
 constexpr std::string_view kBackward = "backward: ";
 
-/// In the paths of files of torch itself, and of code that it made.
-constexpr std::array<std::string_view, 6> kOwnFolders{"-packages/torch/", "/pytorch/torch/", "/torchinductor_",
-                                                      "<eval_with_key>",  "<frozen ",        "<torch_package"};
-
 bool is_of_user(std::string_view file) {
   // Frames of C++ are of libraries and of sources, or of "??".
   const bool is_python = file.ends_with(".py") || file.starts_with("<");
-  if (!is_python || file.starts_with("torch/")) return false;
-  for (const auto folder : kOwnFolders)
-    if (file.find(folder) != std::string_view::npos) return false;
-  return true;
+  return is_python && !is_of_torch(file);
 }
 
 /// "MmBackward0", of "torch::autograd::generated::MmBackward0::apply(std::vector<at::Tensor>&&)".

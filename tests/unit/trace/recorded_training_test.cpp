@@ -8,6 +8,7 @@
 #include "trace/findings/find_savings.hpp"
 #include "trace/import/kineto_import.hpp"
 #include "trace/import/ncu_import.hpp"
+#include "trace/import/snapshot_import.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -40,6 +41,30 @@ TEST(RecordedTraining, equals_an_independent_reading) {
   ASSERT_GE(found.size(), 2U);
   EXPECT_EQ(found[0].rule, "launch-bound");
   EXPECT_EQ(found[1].rule, "tiny-optimizer-kernels");
+}
+
+/// `torch.cuda.memory._dump_snapshot` of torch 2.11 after two steps of ResNet-18 with AdamW on an H200,
+/// stacks="python".
+TEST(RecordedMemory, equals_an_independent_reading) {
+  const auto trace = import_snapshot(kTraces + "resnet18_snapshot.pickle.gz");
+  ASSERT_TRUE(trace) << trace.error().message;
+  const AnalysedTrace analysed(*trace);
+  const auto tables = tables_of(analysed);
+  ASSERT_EQ(tables.memory.size(), 1U);
+  const auto& memory = tables.memory.front();
+  EXPECT_EQ(memory.allocations, 642);
+  EXPECT_EQ(memory.frees, 642);
+  // What the program asked for; by torch.cuda.max_memory_allocated, which rounds each up, it was 296,708,096.
+  EXPECT_EQ(memory.peak_allocated_bytes, 292'615'400);
+  EXPECT_EQ(memory.end_bytes, 247'888'832);
+  EXPECT_EQ(memory.peak_reserved_bytes, 326LL << 20);
+  ASSERT_GE(memory.holders.size(), 3U);
+  EXPECT_EQ(memory.holders[0].place, "(before the recording)");
+  EXPECT_EQ(memory.holders[1].place, "(unknown place)") << "gradients, by threads without Python";
+  EXPECT_EQ(memory.holders[0].bytes + memory.holders[1].bytes, 247'888'832);
+  EXPECT_EQ(memory.holders[2].place, "snap.py(11): step") << "the optimizer's";
+  ASSERT_EQ(tables.missing.size(), 1U);
+  EXPECT_TRUE(tables.missing.front().starts_with("no places of 304 allocations")) << tables.missing.front();
 }
 
 /// `ncu --csv --page raw` of ResNet-50 in ONNX Runtime on an H200.
