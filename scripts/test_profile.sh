@@ -22,7 +22,7 @@ printf '%-32s %12s %12s %8s %10s\n' model "plain ms" "traced ms" "nodes" "correc
 for model in "${models[@]}"; do
   shape=()
   [[ $model == *PP-OCRv4_det* ]] && shape=(--shape x:1x3x640x640)
-  "$ridgeline" profile "$model" --provider cpu --time 8s "${shape[@]}" --db "$work/results.db" -q
+  "$ridgeline" profile "$model" --provider cpu --time 30s "${shape[@]}" --db "$work/results.db" -q
   # nodes: share of the traced Run(); corrected: nodes less the profiler's cost, over the latency without the profiler.
   read -r plain traced nodes corrected < <("$ridgeline" show latest --json --db "$work/results.db" | jq -r '.cost |
     [.plain_ns / 1e6, .traced_ns / 1e6, .nodes_ns / .traced_ns, (.nodes_ns - .events * .event_ns) / .plain_ns] | map(. * 1e4 | round / 1e4) | @tsv')
