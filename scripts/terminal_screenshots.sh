@@ -82,6 +82,21 @@ P
     "file://$work/screen.html" >/dev/null 2>&1
   say "docs/images/$name.png"
 }
+# page NAME WIDTH HEIGHT FILE.html
+page() {
+  [ -z "$only" ] || [ "$only" = "$1" ] || return 0
+  chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1 --virtual-time-budget=5000 \
+    --window-size="$2,$3" --screenshot="$ROOT/docs/images/$1.png" "file://$4" >/dev/null 2>&1
+  say "docs/images/$1.png"
+}
+training=$ROOT/tests/data/traces/resnet_train_kineto.json.gz
+shot profile 116 50 8 healthy "$ridgeline profile import $training --db $work/p.db --no-keep-trace; exec sleep 60"
+if [ -z "$only" ] || [ "$only" = profile-page ]; then
+  "$ridgeline" profile import "$training" --db "$work/p.db" --report-html "$work/page.html" -q
+  # The timeline and the modules of it.
+  echo "<style>section:not(#timeline):not(#modules), .summary { display: none }</style>" >>"$work/page.html"
+  page profile-page 1200 1300 "$work/page.html"
+fi
 monitor="exec $ridgeline monitor --interval 200ms"
 shot monitor 120 40 45 healthy "$monitor"
 shot monitor-80x24 80 24 20 throttled "$monitor"
