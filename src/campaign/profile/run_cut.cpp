@@ -34,25 +34,44 @@ std::map<std::int64_t, std::int64_t> run_ends(const trace::Trace& trace) {
   return ends;
 }
 
-void stretch_nodes(trace::Trace& trace, double event_ns) {
+/// Takes `event_ns` off each node and the runs around it; what follows begins so much earlier.
+void take_off(trace::Trace& trace, double event_ns) {
   auto& nodes = trace.nodes;
   std::vector<std::size_t> order(nodes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return nodes.start_ns[a] < nodes.start_ns[b]; });
   const auto ends = run_ends(trace);
-  std::vector<std::int64_t> stretched(nodes.size());
+  std::vector<std::int64_t> starts(nodes.size());
+  std::vector<std::int64_t> durations(nodes.size());
+  std::vector<std::int64_t> off_until{0};  // by the nodes in order
+  std::int64_t run_begin = -1;
+  std::size_t first_of_run = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto start = nodes.start_ns[order[i]];
     const auto own_end = start + nodes.duration_ns[order[i]];
     const auto run = ends.upper_bound(start);
     if (run == ends.begin()) return;  // a node outside of all runs
-    const auto run_end = std::prev(run)->second;
+    const auto [begin, run_end] = *std::prev(run);
+    if (begin != run_begin) first_of_run = i;
+    run_begin = begin;
     const auto next = i + 1 < order.size() ? nodes.start_ns[order[i + 1]] : run_end;
     if (own_end > next && next < run_end) return;  // beside another
-    stretched[order[i]] =
-        std::max<std::int64_t>(0, std::llround(static_cast<double>(std::min(next, run_end) - start) - event_ns));
+    const auto whole = std::min(next, run_end) - start;
+    const auto left = std::max<std::int64_t>(0, std::llround(static_cast<double>(whole) - event_ns));
+    starts[order[i]] = start - (off_until[i] - off_until[first_of_run]);
+    durations[order[i]] = left;
+    off_until.push_back(off_until.back() + whole - left);
   }
-  nodes.duration_ns = std::move(stretched);
+  const auto before = [&](std::int64_t time) {
+    const auto at =
+        std::partition_point(order.begin(), order.end(), [&](std::size_t node) { return nodes.start_ns[node] < time; });
+    return off_until[static_cast<std::size_t>(at - order.begin())];
+  };
+  auto& ranges = trace.ranges;
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    ranges.duration_ns[i] -= before(ranges.start_ns[i] + ranges.duration_ns[i]) - before(ranges.start_ns[i]);
+  nodes.start_ns = std::move(starts);
+  nodes.duration_ns = std::move(durations);
 }
 
 }  // namespace
@@ -96,7 +115,7 @@ trace::Trace counted_runs(const trace::Trace& all, const schema::ProfiledModel& 
   }
   const auto runs = std::max<std::int64_t>(0, static_cast<std::int64_t>(begins.size()) - model.warmups);
   if (own_ns > 0 && out.nodes.size() > 0)
-    stretch_nodes(out, own_ns * static_cast<double>(runs) / static_cast<double>(out.nodes.size()));
+    take_off(out, own_ns * static_cast<double>(runs) / static_cast<double>(out.nodes.size()));
   return out;
 }
 

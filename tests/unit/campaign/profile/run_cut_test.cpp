@@ -43,6 +43,9 @@ TEST(RunCut, a_node_lasts_until_the_next_less_what_the_profiler_takes) {
   all.node("b", "Relu", 40, 41);
   all.node("c", "Add", 43, 90);
   EXPECT_EQ(counted_runs(all.trace, profiled(0), 15).nodes.duration_ns, (std::vector<std::int64_t>{25, 0, 52}));
+  const auto shorter = counted_runs(all.trace, profiled(0), 15);
+  EXPECT_EQ(shorter.nodes.start_ns, (std::vector<std::int64_t>{10, 35, 35}));
+  EXPECT_EQ(shorter.ranges.duration_ns, std::vector<std::int64_t>{87}) << "the second node had 3 to give";
   EXPECT_EQ(counted_runs(all.trace, profiled(0), 0).nodes.duration_ns, (std::vector<std::int64_t>{20, 1, 47}));
   all.node("beside", "Mul", 50, 60);
   EXPECT_EQ(counted_runs(all.trace, profiled(0), 20).nodes.duration_ns.front(), 20) << "in parallel";
