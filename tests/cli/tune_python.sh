@@ -85,6 +85,6 @@ users_error "No module named 'no_such_package'" "package.py:1" -- package.py:mak
 users_error "exit code 3" "infer.py:28 in ends" -- infer.py:ends
 users_error "infer.py:number" "expected a torch.nn.Module or another callable" -- infer.py:number
 users_error "infer.py:needs" "takes arguments" -- infer.py:needs
-run '0|1' tune --python infer.py:random --python-exe "$PYTHON" --trial-time 50ms --no-comparisons --max-time 10s --db random.db
+run '0|1' tune --python infer.py:random --python-exe "$PYTHON" --trial-time 50ms --no-comparisons --search random --trials 2 --db random.db
 err "training mode"
 finish
