@@ -15,20 +15,43 @@ def gpus():
 
 
 def preload(target, environment):
-    """Imports what forks need; `target`: FILE.py:FUNCTION. Whether forks of this process can use CUDA. Threads do not count: those of
-    numpy, scipy and Arrow, which files with models import, bear forks."""
+    """Imports as much of what forks need as leaves CUDA alone; `target`: FILE.py:FUNCTION. Whether forks of this process can use
+    CUDA. Threads do not count: those of numpy, scipy and Arrow, which files with models import, bear forks."""
     # Read when torch and its compiler are imported; the second, so that asking for a GPU does not start CUDA.
     os.environ.update(environment, PYTORCH_NVML_BASED_CUDA_CHECK="1")
+    for parts in (("torch", "file", "compiler"), ("torch", "file"), ("torch",)):
+        process = os.fork()  # what is imported stays, so another process tries it
+        if process == 0:
+            try:
+                import_parts(parts, target)
+                os._exit(0 if is_clean() else 1)
+            finally:
+                os._exit(1)
+        if os.waitpid(process, 0)[1] == 0:
+            import_parts(parts, target)
+            return is_clean()
+    return False
+
+
+def import_parts(parts, target):
     import torch
 
     asked = getattr(torch._C, "_cuda_getDeviceCount", None)
     if asked:  # some imports ask past NVML, and the question starts CUDA
         torch._C._cuda_getDeviceCount = gpus
-    torch_candidate.load(target)
-    for name in ("torch._dynamo", "torch._inductor.compile_fx", "torch._functorch.aot_autograd"):
-        __import__(name)
+    if "file" in parts:
+        torch_candidate.load(target)
+    if "compiler" in parts:
+        for name in ("torch._dynamo", "torch._inductor.compile_fx", "torch._functorch.aot_autograd"):
+            __import__(name)
     if asked:
         torch._C._cuda_getDeviceCount = asked
+
+
+def is_clean():
+    """Whether nothing has started CUDA in this process."""
+    import torch
+
     opened = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}")]
     return not torch.cuda.is_initialized() and not any(path.startswith("/dev/nvidia-uvm") for path in opened)
 
