@@ -9,8 +9,8 @@
 namespace ridgeline::campaign {
 
 /// Nanoseconds that ONNX Runtime's profiler takes of a call: the mean over every other round, from the first on, of the
-/// difference of its medians. 0 where chance may have made it. A model of empty nodes would not tell: an event took 6
-/// to 17 us of the same machine by what the nodes beside it did to its caches.
+/// difference of its medians. 0 where chance may have made it. A model of empty nodes would not tell: an
+/// event costs more where the nodes beside it leave caches cold.
 [[nodiscard]] double own_cost_ns(const schema::ProfiledModel& model);
 
 /// The same and what it leaves, by the rounds that own_cost_ns did not use, so that its figure can be checked against
