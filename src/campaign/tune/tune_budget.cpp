@@ -25,6 +25,7 @@ constexpr double kCodeS = 8;         // for running the code that loads another 
 constexpr double kTorchCodeS = 30;   // for the same in PyTorch, which is imported and compiles again
 constexpr double kCodeShare = 0.05;  // of --max-time, for the same, at most
 constexpr double kTorchCodeShare = 0.1;
+constexpr double kMostTorchCodeShare = 0.25;  // of --max-time, where compiling takes long
 constexpr double kPlannedShare = 0.97;
 // Where all of the time is for one comparison none can be left out, and on an H200 with an uneven CPU what was planned
 // for 9 s took up to 9.3 (benchmarks/results/h200/README.md).
@@ -68,7 +69,17 @@ double TuneBudget::whole_plannable_s() const { return left_s(kPlannedShare) - co
 double TuneBudget::code_s() const {
   const bool is_python = result_.run.workload.kind == workload::kPythonKind;
   if (!is_limited() || (result_.run.candidates.empty() && !is_python)) return 0;
-  return is_python ? std::min(kTorchCodeS, kTorchCodeShare * limit_s()) : std::min(kCodeS, kCodeShare * limit_s());
+  if (!is_python) return std::min(kCodeS, kCodeShare * limit_s());
+  const double usual_s = std::min(kTorchCodeS, kTorchCodeShare * limit_s());
+  return std::max(usual_s, std::min(usual_s + fastest_compile_s(), kMostTorchCodeShare * limit_s()));
+}
+
+double TuneBudget::fastest_compile_s() const {
+  const auto ranking = analysis::rank(result_.run, result_.outcomes);
+  if (ranking.empty()) return 0;
+  const auto& metrics = result_.outcomes.at(ranking.front().trial->key).measurement->metrics;
+  const auto found = metrics.find("compile_s");
+  return found == metrics.end() ? 0 : found->second;
 }
 
 bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next) const {

@@ -82,6 +82,8 @@ class TuneBudget : public Budget {
   [[nodiscard]] bool has_one_pair() const { return request_.finalists == 1 && !request_.leave_one_out; }
   /// What everything leaves for running the code of the answer, where that is not settings alone.
   [[nodiscard]] double code_s() const;
+  /// Of the fastest trial so far; 0 where it does not compile.
+  [[nodiscard]] double fastest_compile_s() const;
   /// What a search leaves for comparing these, a share of the limit at most.
   [[nodiscard]] double candidates_s() const;
   /// What it leaves for comparing the fastest with the fastest of another candidate, where either may be the faster.
