@@ -11,7 +11,7 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-WIDTH, ROW, BOX_HEIGHT, GAP, LANE = 980, 74, 34, 22, 16  # LANE: the width that an edge takes between boxes
+WIDTH, ROW, BOX_HEIGHT, GAP, LANE = 1080, 74, 34, 22, 16  # LANE: the width that an edge takes between boxes
 STYLE = """
   text { font: 600 15px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; text-anchor: middle; }
   rect { fill: #eef4fb; stroke: #3b6ea5; stroke-width: 1.5; }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream/dispatcher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ridgeline::stream {
+namespace {
+
+void wake_at(std::optional<std::int64_t>& wake_ns, std::int64_t at) { wake_ns = std::min(wake_ns.value_or(at), at); }
+
+}  // namespace
+
+base::Result<Dispatcher> Dispatcher::make(const DispatcherOptions& options, ServiceModel model) {
+  if (options.workers == 0) return base::fail(base::ErrorCode::invalid_argument, "0 workers: expected at least 1");
+  if (options.capacity == 0) return base::fail(base::ErrorCode::invalid_argument, "a queue of 0 frames");
+  if (options.max_batch == 0 || options.max_batch > model.largest())
+    return base::fail(base::ErrorCode::invalid_argument, "a batch of {} is outside 1..{}, the largest warmed size",
+                      options.max_batch, model.largest());
+  if (options.frame_timeout_ns < 0 || options.guard_ns < 0 || options.give_up_after_ns.value_or(0) < 0)
+    return base::fail(base::ErrorCode::invalid_argument, "a duration below 0");
+  return Dispatcher(options, std::move(model));
+}
+
+Dispatcher::Dispatcher(const DispatcherOptions& options, ServiceModel model)
+    : options_(options),
+      model_(std::move(model)),
+      queue_(options.capacity, options.drop_policy),
+      workers_(options.workers) {
+  for (auto& worker : workers_) {
+    worker.frames.reserve(options.max_batch);
+    worker.given_up.reserve(options.max_batch);
+  }
+}
+
+Admitted Dispatcher::offer(Frame frame, std::int64_t now_ns) {
+  frame.entered_ns = now_ns;
+  return queue_.push(frame);
+}
+
+void Dispatcher::poll(std::int64_t now_ns, Decisions& decisions) {
+  decisions.launches.clear();
+  decisions.dropped.clear();
+  decisions.wake_ns.reset();
+  give_up_overdue(now_ns, decisions);
+  for (std::uint32_t worker = 0; worker < workers_.size() && !queue_.empty(); ++worker) {
+    if (workers_[worker].busy) continue;
+    if (const auto at = launch_time(); at > now_ns) {
+      wake_at(decisions.wake_ns, at);
+      break;
+    }
+    launch(worker, now_ns, decisions);
+  }
+  drop_expired(now_ns, decisions);
+}
+
+std::int64_t Dispatcher::launch_time() const noexcept {
+  const auto at_once = queue_.oldest().entered_ns;
+  if (draining_ || queue_.size() >= options_.max_batch || queue_.size() >= queue_.capacity()) return at_once;
+  if (options_.use_slack)
+    if (const auto deadline = queue_.earliest_deadline())
+      return *deadline - model_.high_ns(static_cast<std::uint32_t>(queue_.size()) + 1) - options_.guard_ns;
+  return at_once + options_.frame_timeout_ns;
+}
+
+void Dispatcher::fill(std::int64_t now_ns, std::vector<Frame>& frames, std::vector<DroppedFrame>& dropped) {
+  std::optional<Frame> hopeful;  // dropped last, though it could be done in time by what the warm-up took
+  while (!queue_.empty() && frames.size() < options_.max_batch) {
+    const auto& next = queue_.next();
+    if (options_.drop_early && next.deadline_ns != 0) {
+      const auto most = std::min<std::size_t>(options_.max_batch, frames.size() + queue_.size());
+      const auto left = next.deadline_ns - options_.guard_ns - now_ns;
+      if (model_.high_ns(static_cast<std::uint32_t>(most)) > left) {
+        if (hopeful) dropped.push_back({*std::exchange(hopeful, {}), DropReason::deadline});
+        const bool hope = model_.warm_ns(1) <= left;
+        const auto frame = queue_.discard();
+        if (hope)
+          hopeful = frame;
+        else
+          dropped.push_back({frame, DropReason::deadline});
+        continue;
+      }
+    }
+    frames.push_back(queue_.take());
+  }
+  if (!hopeful) return;
+  // A model that was taught by a disturbance must not keep every worker idle for good: one frame finds out.
+  if (frames.empty())
+    frames.push_back(*hopeful);
+  else
+    dropped.push_back({*hopeful, DropReason::deadline});
+}
+
+void Dispatcher::launch(std::uint32_t worker, std::int64_t now_ns, Decisions& decisions) {
+  auto& entry = workers_[worker];
+  entry.frames.clear();
+  fill(now_ns, entry.frames, decisions.dropped);
+  if (entry.frames.empty()) return;
+  entry.busy = true;
+  entry.launched_ns = now_ns;
+  entry.given_up.assign(entry.frames.size(), 0);
+  plan_give_up(entry);
+  ++busy_;
+  const auto size = static_cast<std::uint32_t>(entry.frames.size());
+  decisions.launches.push_back({worker, model_.executed_size(size), entry.frames});
+  if (entry.give_up_ns) wake_at(decisions.wake_ns, *entry.give_up_ns);
+}
+
+void Dispatcher::plan_give_up(Worker& worker) const {
+  worker.give_up_ns.reset();
+  if (!options_.give_up_after_ns) return;
+  for (std::size_t i = 0; i < worker.frames.size(); ++i)
+    if (worker.given_up[i] == 0 && worker.frames[i].deadline_ns != 0)
+      wake_at(worker.give_up_ns, worker.frames[i].deadline_ns + *options_.give_up_after_ns);
+}
+
+void Dispatcher::give_up_overdue(std::int64_t now_ns, Decisions& decisions) {
+  if (!options_.give_up_after_ns) return;
+  for (auto& worker : workers_) {
+    if (!worker.busy || !worker.give_up_ns) continue;
+    if (*worker.give_up_ns <= now_ns) {
+      for (std::size_t i = 0; i < worker.frames.size(); ++i) {
+        const auto& frame = worker.frames[i];
+        if (worker.given_up[i] != 0 || frame.deadline_ns == 0) continue;
+        if (frame.deadline_ns + *options_.give_up_after_ns > now_ns) continue;
+        worker.given_up[i] = 1;
+        decisions.dropped.push_back({frame, DropReason::timeout});
+      }
+      plan_give_up(worker);
+    }
+    if (worker.give_up_ns) wake_at(decisions.wake_ns, *worker.give_up_ns);
+  }
+}
+
+// While no worker is idle nothing is launched, and so nothing is dropped at launch: what has expired leaves here.
+void Dispatcher::drop_expired(std::int64_t now_ns, Decisions& decisions) {
+  if (!options_.drop_early || busy_ < workers_.size()) return;
+  while (!queue_.empty()) {
+    const auto deadline = queue_.oldest().deadline_ns;
+    if (deadline == 0) return;
+    if (deadline >= now_ns) return wake_at(decisions.wake_ns, deadline + 1);
+    decisions.dropped.push_back({queue_.discard_oldest(), DropReason::deadline});
+  }
+}
+
+base::Result<Completion> Dispatcher::complete(std::uint32_t worker, std::int64_t now_ns, bool succeeded) {
+  if (worker >= workers_.size() || !workers_[worker].busy)
+    return base::fail(base::ErrorCode::internal, "worker {} completed a batch that it was not given", worker);
+  auto& entry = workers_[worker];
+  entry.busy = false;
+  --busy_;
+  if (succeeded) model_.observe(static_cast<std::uint32_t>(entry.frames.size()), now_ns - entry.launched_ns);
+  return Completion{entry.frames, entry.given_up, entry.launched_ns};
+}
+
+void Dispatcher::stop(std::vector<DroppedFrame>& dropped) {
+  while (!queue_.empty()) dropped.push_back({queue_.discard_oldest(), DropReason::stopped});
+}
+
+}  // namespace ridgeline::stream

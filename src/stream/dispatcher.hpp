@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/error.hpp"
+#include "stream/frame.hpp"
+#include "stream/frame_queue.hpp"
+#include "stream/service_model.hpp"
+
+namespace ridgeline::stream {
+
+struct DispatcherOptions {
+  std::uint32_t workers = 1;    ///< inferences in flight
+  std::uint32_t max_batch = 1;  ///< frames of one inference
+  std::size_t capacity = 64;    ///< frames that wait, over all sources; with an SLO see slo_capacity
+  DropPolicy drop_policy = DropPolicy::oldest;
+  std::int64_t frame_timeout_ns = 0;  ///< the longest wait for a fuller batch while a worker is idle
+  /// Waits for a fuller batch as long as deadlines allow, instead of frame_timeout_ns: less device time a frame, at the
+  /// price of latency and of some peak rate.
+  bool use_slack = false;
+  bool drop_early = true;     ///< drops a frame at launch when the model says that it will miss its deadline
+  std::int64_t guard_ns = 0;  ///< time before a deadline that is kept for what follows the inference
+  /// A frame whose worker has not answered so long after its deadline is dropped, so that what is behind it in order
+  /// can leave. 0: at its deadline, so that a worker that stands still delays no frame by more than the SLO, but
+  /// nothing is delivered late. None: never.
+  std::optional<std::int64_t> give_up_after_ns{};
+};
+
+/// Frames that a worker shall execute together.
+struct Launch {
+  std::uint32_t worker = 0;
+  std::uint32_t executed_size = 1;  ///< the warmed size that the batch is padded to; the number of frames if it is not
+  std::span<const Frame> frames;    ///< valid until the worker completes
+};
+
+/// What Dispatcher::poll decided; the caller keeps one and passes it again, so that nothing is allocated.
+struct Decisions {
+  std::vector<Launch> launches;
+  std::vector<DroppedFrame> dropped;
+  std::optional<std::int64_t> wake_ns;  ///< poll again then, unless an offer or completion comes first
+};
+
+struct Completion {
+  std::span<const Frame> frames;           ///< as launched; valid until the worker's next launch
+  std::span<const std::uint8_t> given_up;  ///< not 0 for those that were reported as dropped before
+  std::int64_t launched_ns = 0;
+};
+
+/// Decides which frames run where and when, and which are dropped. A state machine: it has no thread and no clock, the
+/// caller passes `now`, in nanoseconds, which never goes back. A pipeline drives it under one lock, a simulation in
+/// virtual time.
+///
+/// An idle worker launches at once with what waits, up to max_batch: waiting for a fuller batch lowers the peak rate,
+/// since frames gather by themselves while workers are busy.
+///
+///     dispatcher.offer(frame, now);            // -> accepted, refused (and which frame was dropped) or must_wait
+///     dispatcher.poll(now, decisions);         // after every offer and completion, and at decisions.wake_ns
+///     dispatcher.complete(worker, now, true);  // -> the frames, whose results are those of the launch, row by row
+class Dispatcher {
+ public:
+  /// invalid_argument when an option is out of range or max_batch exceeds the largest warmed size.
+  [[nodiscard]] static base::Result<Dispatcher> make(const DispatcherOptions& options, ServiceModel model);
+
+  [[nodiscard]] bool has_room(std::uint32_t source) const noexcept { return queue_.has_room(source); }
+  [[nodiscard]] Admitted offer(Frame frame, std::int64_t now_ns);
+  /// No more frames come from that source.
+  void close(std::uint32_t source) { queue_.close(source); }
+  /// No more frames come at all: nothing waits for a fuller batch any longer.
+  void drain() noexcept { draining_ = true; }
+  void poll(std::int64_t now_ns, Decisions& decisions);
+  /// internal when that worker runs nothing. A batch that failed teaches the model nothing.
+  [[nodiscard]] base::Result<Completion> complete(std::uint32_t worker, std::int64_t now_ns, bool succeeded);
+  /// Drops all that wait.
+  void stop(std::vector<DroppedFrame>& dropped);
+
+  [[nodiscard]] std::size_t queued() const noexcept { return queue_.size(); }
+  [[nodiscard]] std::uint32_t busy_workers() const noexcept { return busy_; }
+  [[nodiscard]] const ServiceModel& model() const noexcept { return model_; }
+  [[nodiscard]] const DispatcherOptions& options() const noexcept { return options_; }
+  void set_capacity(std::size_t capacity) noexcept { queue_.set_capacity(capacity); }
+
+ private:
+  struct Worker {
+    bool busy = false;
+    std::int64_t launched_ns = 0;
+    std::optional<std::int64_t> give_up_ns;  ///< when the next of its frames is given up
+    std::vector<Frame> frames;
+    std::vector<std::uint8_t> given_up;
+  };
+
+  Dispatcher(const DispatcherOptions& options, ServiceModel model);
+  /// When a batch of what waits should start; the queue must not be empty.
+  [[nodiscard]] std::int64_t launch_time() const noexcept;
+  /// Moves a batch from the queue to `frames`, dropping what would be late.
+  void fill(std::int64_t now_ns, std::vector<Frame>& frames, std::vector<DroppedFrame>& dropped);
+  void launch(std::uint32_t worker, std::int64_t now_ns, Decisions& decisions);
+  void give_up_overdue(std::int64_t now_ns, Decisions& decisions);
+  void drop_expired(std::int64_t now_ns, Decisions& decisions);
+  void plan_give_up(Worker& worker) const;
+
+  DispatcherOptions options_;
+  ServiceModel model_;
+  FrameQueue queue_;
+  std::vector<Worker> workers_;
+  std::uint32_t busy_ = 0;
+  bool draining_ = false;
+};
+
+}  // namespace ridgeline::stream

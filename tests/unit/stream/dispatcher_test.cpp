@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream/dispatcher.hpp"
+
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace ridgeline::stream {
+namespace {
+
+/// A dispatcher whose batches take 10 + 10 n, with frames of source 0. Times are small numbers, for reading.
+class DispatcherTest : public ::testing::Test {
+ protected:
+  void make(DispatcherOptions options, BatchShape shape = BatchShape::exact) {
+    dispatcher_.emplace(
+        Dispatcher::make(options, ServiceModel::make({{1, {20}}, {4, {50}}, {8, {90}}}, shape).value()).value());
+  }
+  Admitted offer(std::int64_t now, std::int64_t deadline = 0, std::uint32_t source = 0) {
+    Frame frame;
+    frame.source = source;
+    frame.sequence = next_++;
+    frame.intended_ns = now;
+    frame.deadline_ns = deadline;
+    return dispatcher_->offer(frame, now);
+  }
+  const Decisions& poll(std::int64_t now) {
+    dispatcher_->poll(now, decisions_);
+    return decisions_;
+  }
+  /// How many frames the only launch of a poll has; 0 without one.
+  std::size_t launched(std::int64_t now) {
+    poll(now);
+    EXPECT_LE(decisions_.launches.size(), 1U);
+    return decisions_.launches.empty() ? 0 : decisions_.launches.front().frames.size();
+  }
+
+  std::optional<Dispatcher> dispatcher_;
+  Decisions decisions_;
+  std::uint64_t next_ = 0;
+};
+
+TEST_F(DispatcherTest, launches_at_once_what_is_there_up_to_the_largest_batch) {
+  make({.workers = 2, .max_batch = 4});
+  offer(0);
+  EXPECT_EQ(launched(0), 1U);
+  for (int i = 0; i < 6; ++i) offer(1);
+  EXPECT_EQ(launched(1), 4U);
+  EXPECT_EQ(decisions_.launches.front().worker, 1U);
+  EXPECT_FALSE(decisions_.wake_ns);
+  EXPECT_EQ(dispatcher_->queued(), 2U);
+  const auto completion = dispatcher_->complete(0, 20, true);
+  ASSERT_TRUE(completion);
+  EXPECT_EQ(completion->frames.size(), 1U);
+  EXPECT_EQ(completion->launched_ns, 0);
+  EXPECT_EQ(launched(20), 2U);
+  EXPECT_EQ(decisions_.launches.front().worker, 0U);
+}
+
+TEST_F(DispatcherTest, a_timeout_waits_for_a_fuller_batch_while_a_worker_is_idle) {
+  make({.max_batch = 4, .frame_timeout_ns = 30});
+  offer(100);
+  EXPECT_EQ(launched(100), 0U);
+  EXPECT_EQ(decisions_.wake_ns, 130);
+  offer(110);
+  EXPECT_EQ(launched(129), 0U);
+  EXPECT_EQ(launched(130), 2U);
+  for (int i = 0; i < 4; ++i) offer(131);
+  ASSERT_TRUE(dispatcher_->complete(0, 160, true));
+  EXPECT_EQ(launched(160), 4U);  // full: no wait
+}
+
+TEST_F(DispatcherTest, a_frame_that_waited_for_a_worker_waits_no_longer) {
+  make({.max_batch = 4, .frame_timeout_ns = 30});
+  for (int i = 0; i < 4; ++i) offer(0);
+  EXPECT_EQ(launched(0), 4U);
+  offer(1);
+  ASSERT_TRUE(dispatcher_->complete(0, 50, true));
+  EXPECT_EQ(launched(50), 1U);
+}
+
+TEST_F(DispatcherTest, nothing_waits_for_frames_that_cannot_come) {
+  make({.max_batch = 8, .capacity = 2, .drop_policy = DropPolicy::none, .frame_timeout_ns = 1000});
+  offer(0);
+  EXPECT_EQ(launched(0), 0U);
+  offer(0);
+  EXPECT_EQ(launched(0), 2U);  // the queue is full
+  ASSERT_TRUE(dispatcher_->complete(0, 50, true));
+  offer(50);
+  EXPECT_EQ(launched(50), 0U);
+  dispatcher_->drain();
+  EXPECT_EQ(launched(50), 1U);
+}
+
+TEST_F(DispatcherTest, slack_launches_when_one_frame_more_would_be_late) {
+  make({.max_batch = 8, .use_slack = true, .guard_ns = 5});
+  offer(0, 200);
+  EXPECT_EQ(launched(0), 0U);
+  EXPECT_EQ(decisions_.wake_ns, 200 - 30 - 5);
+  offer(100, 300);
+  EXPECT_EQ(launched(100), 0U);
+  EXPECT_EQ(decisions_.wake_ns, 200 - 40 - 5);
+  EXPECT_EQ(launched(155), 2U);
+}
+
+TEST_F(DispatcherTest, drops_at_launch_what_would_be_late_by_prediction) {
+  make({.max_batch = 4});
+  offer(0, 1000);
+  EXPECT_EQ(launched(0), 1U);
+  offer(1, 69);  // a batch of 4 would be done at 70
+  offer(1, 70);
+  for (int i = 0; i < 3; ++i) offer(1, 1000);
+  ASSERT_TRUE(dispatcher_->complete(0, 20, true));
+  EXPECT_EQ(launched(20), 4U);
+  ASSERT_EQ(decisions_.dropped.size(), 1U);
+  EXPECT_EQ(decisions_.dropped[0].frame.deadline_ns, 69);
+  EXPECT_EQ(decisions_.dropped[0].reason, DropReason::deadline);
+}
+
+TEST_F(DispatcherTest, frames_without_deadline_are_never_dropped_early) {
+  make({.max_batch = 4});
+  offer(0);
+  EXPECT_EQ(launched(1'000'000), 1U);
+  EXPECT_TRUE(decisions_.dropped.empty());
+}
+
+TEST_F(DispatcherTest, expired_frames_leave_while_every_worker_is_busy) {
+  make({.max_batch = 4});
+  offer(0, 50);
+  EXPECT_EQ(launched(0), 1U);
+  offer(1, 51);
+  EXPECT_EQ(launched(1), 0U);
+  ASSERT_TRUE(decisions_.wake_ns);
+  EXPECT_EQ(launched(*decisions_.wake_ns), 0U);
+  ASSERT_EQ(decisions_.dropped.size(), 1U);
+  EXPECT_EQ(decisions_.dropped[0].frame.sequence, 1U);
+}
+
+TEST_F(DispatcherTest, gives_up_on_a_frame_whose_worker_does_not_answer) {
+  make({.max_batch = 4, .give_up_after_ns = 100});
+  offer(0, 60);
+  offer(0);
+  EXPECT_EQ(launched(0), 2U);
+  EXPECT_EQ(decisions_.wake_ns, 160);
+  EXPECT_TRUE(poll(159).dropped.empty());
+  ASSERT_EQ(poll(160).dropped.size(), 1U);
+  EXPECT_EQ(decisions_.dropped[0].reason, DropReason::timeout);
+  EXPECT_TRUE(poll(161).dropped.empty());
+  EXPECT_FALSE(decisions_.wake_ns);
+  const auto completion = dispatcher_->complete(0, 500, true);
+  ASSERT_TRUE(completion);
+  EXPECT_EQ(std::vector<std::uint8_t>(completion->given_up.begin(), completion->given_up.end()),
+            (std::vector<std::uint8_t>{1, 0}));
+}
+
+TEST_F(DispatcherTest, a_disturbance_does_not_stop_it_for_good) {
+  make({.max_batch = 1});
+  std::int64_t now = 0;
+  for (int i = 0; i < 3; ++i, now += 1000) {  // ten times slower for a while
+    offer(now, now + 1000);
+    ASSERT_EQ(launched(now), 1U);
+    ASSERT_TRUE(dispatcher_->complete(0, now + 200, true));
+  }
+  int served = 0;
+  for (int i = 0; i < 400; ++i, now += 1000) {
+    offer(now, now + 100);
+    if (launched(now) == 0) continue;
+    ++served;
+    ASSERT_TRUE(dispatcher_->complete(0, now + 20, true));
+  }
+  EXPECT_EQ(served, 400);
+}
+
+TEST_F(DispatcherTest, pads_to_the_smallest_warmed_size) {
+  make({.max_batch = 8}, BatchShape::padded);
+  for (int i = 0; i < 3; ++i) offer(0);
+  ASSERT_EQ(launched(0), 3U);
+  EXPECT_EQ(decisions_.launches.front().executed_size, 4U);
+}
+
+TEST_F(DispatcherTest, stopping_drops_what_waits_and_lets_the_rest_complete) {
+  make({.max_batch = 1});
+  for (int i = 0; i < 3; ++i) offer(0);
+  EXPECT_EQ(launched(0), 1U);
+  std::vector<DroppedFrame> dropped;
+  dispatcher_->stop(dropped);
+  ASSERT_EQ(dropped.size(), 2U);
+  EXPECT_EQ(dropped[0].reason, DropReason::stopped);
+  EXPECT_TRUE(dispatcher_->complete(0, 20, true));
+  EXPECT_EQ(launched(20), 0U);
+}
+
+TEST_F(DispatcherTest, refuses_options_out_of_range_and_completions_of_nothing) {
+  const auto model = ServiceModel::make({{4, {50}}}, BatchShape::padded).value();
+  EXPECT_FALSE(Dispatcher::make({.workers = 0}, model));
+  EXPECT_FALSE(Dispatcher::make({.max_batch = 0}, model));
+  EXPECT_FALSE(Dispatcher::make({.max_batch = 5}, model));
+  EXPECT_FALSE(Dispatcher::make({.capacity = 0}, model));
+  EXPECT_FALSE(Dispatcher::make({.frame_timeout_ns = -1}, model));
+  make({});
+  EXPECT_FALSE(dispatcher_->complete(0, 0, true));
+  EXPECT_FALSE(dispatcher_->complete(9, 0, true));
+}
+
+}  // namespace
+}  // namespace ridgeline::stream

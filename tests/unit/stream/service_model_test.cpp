@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream/service_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include "stream/slo_sizing.hpp"
+
+namespace ridgeline::stream {
+namespace {
+
+/// 3 + n, in ms, for 1, 8 and 32.
+ServiceModel detector(BatchShape shape) {
+  return ServiceModel::make({{1, {4'000'000}}, {8, {11'000'000}}, {32, {35'000'000}}}, shape).value();
+}
+
+TEST(ServiceModel, is_linear_between_warmed_sizes_and_beyond) {
+  const auto model = detector(BatchShape::exact);
+  for (const std::uint32_t n : {1U, 2U, 8U, 20U, 32U, 40U}) EXPECT_EQ(model.expected_ns(n), (3 + n) * 1'000'000) << n;
+  EXPECT_EQ(model.executed_size(20), 20U);
+}
+
+TEST(ServiceModel, a_padded_batch_takes_the_time_of_its_size) {
+  const auto model = detector(BatchShape::padded);
+  EXPECT_EQ(model.executed_size(9), 32U);
+  EXPECT_EQ(model.expected_ns(9), 35'000'000);
+  EXPECT_EQ(model.expected_ns(2), 11'000'000);
+  EXPECT_EQ(model.largest(), 32U);
+}
+
+TEST(ServiceModel, follows_what_batches_take) {
+  auto model = detector(BatchShape::exact);
+  for (int i = 0; i < 200; ++i) model.observe(8, 22'000'000 + i % 10 * 100'000);
+  EXPECT_NEAR(static_cast<double>(model.expected_ns(8)), 22.45e6, 0.1e6);
+  EXPECT_EQ(model.high_ns(8), 22'900'000);
+  // No batch of 32 was seen for long: what all batches say holds for it.
+  EXPECT_NEAR(static_cast<double>(model.expected_ns(32)), 35e6 * 22.45 / 11, 0.5e6);
+  EXPECT_EQ(model.warm_ns(8), 11'000'000);
+}
+
+TEST(ServiceModel, one_outlier_moves_nothing) {
+  auto model = detector(BatchShape::exact);
+  for (int i = 0; i < 100; ++i) model.observe(32, 35'000'000);
+  model.observe(32, 1'000'000'000);
+  EXPECT_EQ(model.expected_ns(32), 35'000'000);
+  EXPECT_EQ(model.high_ns(32), 35'000'000);
+  model.observe(32, 1'000'000'000);
+  EXPECT_EQ(model.high_ns(32), 1'000'000'000);
+}
+
+TEST(ServiceModel, a_size_that_was_slow_and_is_avoided_is_forgotten) {
+  auto model = detector(BatchShape::exact);
+  for (int i = 0; i < 50; ++i) model.observe(32, 100'000'000);
+  EXPECT_EQ(model.high_ns(32), 100'000'000);
+  for (int i = 0; i < 300; ++i) model.observe(8, 11'000'000);
+  EXPECT_EQ(model.high_ns(32), 35'000'000);
+}
+
+TEST(ServiceModel, refuses_a_warm_up_that_says_nothing) {
+  EXPECT_FALSE(ServiceModel::make({}, BatchShape::exact));
+  EXPECT_FALSE(ServiceModel::make({{1, {}}}, BatchShape::exact));
+  EXPECT_FALSE(ServiceModel::make({{0, {5}}}, BatchShape::exact));
+  EXPECT_FALSE(ServiceModel::make({{2, {5}}, {2, {6}}}, BatchShape::exact));
+  EXPECT_FALSE(ServiceModel::make({{2, {5, 0}}}, BatchShape::exact));
+}
+
+TEST(SloSizing, half_the_slo_holds_the_batch_and_the_rest_of_it_the_queue) {
+  const auto model = detector(BatchShape::exact);
+  EXPECT_EQ(slo_batch(model, 64, 60'000'000), 27U);
+  EXPECT_EQ(slo_batch(model, 16, 60'000'000), 16U);
+  EXPECT_EQ(slo_capacity(model, 27, 1, 60'000'000), 27U);  // 27 frames / 30 ms x 30 ms
+  EXPECT_EQ(slo_capacity(model, 27, 2, 60'000'000), 54U);
+  EXPECT_EQ(slo_batch(model, 64, 5'000'000), 1U);
+  EXPECT_EQ(slo_capacity(model, 32, 1, 4'000'000), 1U);
+}
+
+TEST(SloSizing, an_slo_shorter_than_one_inference_is_refused) {
+  const auto model = detector(BatchShape::exact);
+  const auto batch = slo_batch(model, 64, 3'900'000);
+  ASSERT_FALSE(batch);
+  EXPECT_EQ(batch.error().message, "an SLO of 3.9 ms is shorter than one inference, 4 ms");
+  EXPECT_FALSE(slo_capacity(model, 64, 1, 3'900'000));
+}
+
+}  // namespace
+}  // namespace ridgeline::stream
