@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -12,52 +11,11 @@
 
 #include <fmt/format.h>
 
-#include "schema/kernel_name.hpp"
+#include "trace/analysis/launch_index.hpp"
+#include "trace/analysis/plain_kernel_name.hpp"
 
 namespace ridgeline::trace {
 namespace {
-
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
-/// "4u", "64ul" -> "4", "64": template arguments that are numbers.
-std::string without_suffixes(const std::string& name) {
-  std::string out;
-  for (std::size_t at = 0; at < name.size();) {
-    const bool begins = std::isdigit(static_cast<unsigned char>(name[at])) != 0 && (at == 0 || !is_name(name[at - 1]));
-    if (!begins) {
-      out += name[at++];
-      continue;
-    }
-    while (at < name.size() && std::isdigit(static_cast<unsigned char>(name[at])) != 0) out += name[at++];
-    auto behind = at;
-    while (behind < name.size() &&
-           (name[behind] == 'u' || name[behind] == 'l' || name[behind] == 'U' || name[behind] == 'L'))
-      ++behind;
-    if (behind == name.size() || !is_name(name[behind])) at = behind;
-  }
-  return out;
-}
-
-/// "(int)4" -> "4".
-void drop_casts(std::string& name) {
-  for (const std::string_view cast :
-       {"(int)", "(unsignedint)", "(long)", "(unsignedlong)", "(short)", "(unsignedshort)", "(char)", "(signedchar)",
-        "(unsignedchar)", "(longlong)", "(unsignedlonglong)"})
-    for (auto at = name.find(cast); at != std::string::npos; at = name.find(cast, at)) {
-      const auto behind = at + cast.size();
-      const bool is_number =
-          behind < name.size() && (std::isdigit(static_cast<unsigned char>(name[behind])) != 0 || name[behind] == '-');
-      if (is_number)
-        name.erase(at, cast.size());
-      else
-        ++at;
-    }
-}
 
 using Launch = std::tuple<std::string, std::array<std::int32_t, 3>, std::array<std::int32_t, 3>>;
 
@@ -66,6 +24,20 @@ std::array<std::int32_t, 3> numbers(const Dim3& extent) { return {extent.x, exte
 std::string launch_text(const Launch& launch, std::size_t count) {
   const auto& [name, grid, block] = launch;
   return fmt::format("{} x {}, grid ({}), block ({})", count, name, fmt::join(grid, ", "), fmt::join(block, ", "));
+}
+
+/// Those of one launch, of a CUDA graph, by their begin.
+std::vector<Place> in_launch_order(const Trace& trace) {
+  const auto& kernels = trace.kernels;
+  const auto calls = LaunchIndex(trace).calls_of(kernels);
+  std::vector<Place> order(kernels.size());
+  std::iota(order.begin(), order.end(), Place{0});
+  const auto key = [&](Place kernel) {
+    const auto begin = kernels.start_ns[kernel];
+    return std::pair(calls[kernel] == kNowhere ? begin : trace.calls.start_ns[calls[kernel]], begin);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](Place one, Place other) { return key(one) < key(other); });
+  return order;
 }
 
 constexpr double kMostDramBytes = 0x1p58;  // what sums of 64 bits hold by far
@@ -84,27 +56,11 @@ double dram_bytes_of(const KernelCounters& counters, Place row) {
 
 }  // namespace
 
-std::string plain_kernel_name(std::string_view name) {
-  std::string out(schema::without_parameters(name));
-  if (out.starts_with("void ")) out.erase(0, 5);
-  out.erase(std::remove(out.begin(), out.end(), ' '), out.end());
-  replace_all(out, "<unnamed>", "(anonymousnamespace)");
-  replace_all(out, "(anonymousnamespace)::", "");
-  replace_all(out, "(bool)1", "true");
-  replace_all(out, "(bool)0", "false");
-  drop_casts(out);
-  return without_suffixes(out);
-}
-
 CounterJoin join_counters(const Trace& trace, const KernelCounters& counters) {
   const auto& kernels = trace.kernels;
   std::map<NameId, std::string> plain;
   std::map<Launch, std::vector<Place>> in_trace;
-  std::vector<Place> order(kernels.size());
-  std::iota(order.begin(), order.end(), Place{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Place a, Place b) { return kernels.start_ns[a] < kernels.start_ns[b]; });
-  for (const auto kernel : order) {
+  for (const auto kernel : in_launch_order(trace)) {
     auto& name = plain[kernels.name[kernel]];
     if (name.empty()) name = plain_kernel_name(trace.strings.text(kernels.name[kernel]));
     in_trace[{name, numbers(kernels.grid[kernel]), numbers(kernels.block[kernel])}].push_back(kernel);

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "trace/analysis/nesting.hpp"
@@ -16,14 +15,15 @@ namespace ridgeline::trace {
 struct CounterJoin {
   std::vector<Place> row;   ///< into KernelCounters, one for each of Trace::kernels; kNowhere: none
   std::size_t matched = 0;  ///< rows of the counters that have a kernel
-  /// LaunchIndex that only one side has, each with how many: "void at::native::... (24, 1, 1) x 3".
+  /// Launches that only one side has, each with how many: "void at::native::... (24, 1, 1) x 3".
   std::vector<std::string> only_counters;
   std::vector<std::string> only_trace;
 };
 
-/// LaunchIndex are the same that have the same function with its template arguments, grid and block; of several that
-/// one of the same place in the order of the launches. Where the trace has a whole multiple of the counters' launches
-/// (the counters were recorded in one step of several), they repeat.
+/// Launches are the same that have the same function with its template arguments, grid and block; of several that one
+/// of the same place in the order of the launches, or of the kernels' begins where the trace has no launches. Where the
+/// trace has a whole multiple of the counters' launches (the counters were recorded in one step of several), they
+/// repeat.
 [[nodiscard]] CounterJoin join_counters(const Trace& trace, const KernelCounters& counters);
 
 /// DRAM bytes, read and written, of each of the trace's kernels; NaN where the counters do not tell, and where they say
@@ -33,9 +33,5 @@ struct CounterJoin {
 /// How many waves of blocks each of the trace's kernels runs in: 1.5 where its blocks fill the GPU one and a half
 /// times; NaN where the counters do not tell.
 [[nodiscard]] std::vector<double> launch_waves(const KernelCounters& counters, const CounterJoin& join);
-
-/// A kernel's name without what profilers print differently: return type, parameters, blanks, casts of template
-/// arguments ("(int)4", "(bool)1"), suffixes of numbers, and the ways to write an unnamed namespace.
-[[nodiscard]] std::string plain_kernel_name(std::string_view name);
 
 }  // namespace ridgeline::trace

@@ -5,28 +5,24 @@
 
 namespace ridgeline::trace {
 
-EventBatches::EventBatches(JsonEvents& events) : events_(events), thread_([this] { read_ahead(); }) {}
-
 EventBatches::~EventBatches() {
   const std::lock_guard lock(mutex_);
   stop_ = true;
   changed_.notify_all();
 }
 
+EventBatches::Batch EventBatches::read() {
+  RL_TRY_ASSIGN(const auto batch, events_.next());
+  if (!batch) return std::optional<std::string>();
+  std::string text;
+  text.reserve(batch->size() + JsonEvents::padding());
+  return std::optional(std::move(text.append(*batch)));
+}
+
 void EventBatches::read_ahead() {
   for (bool more = true; more;) {
-    Batch batch = std::optional<std::string>();
-    auto read = events_.next();
-    if (!read) {
-      batch = tl::unexpected<base::Error>(std::move(read).error());
-      more = false;
-    } else if (*read) {
-      std::string text;
-      text.reserve((*read)->size() + JsonEvents::padding());
-      batch = std::optional(std::move(text.append(**read)));
-    } else {
-      more = false;
-    }
+    auto batch = read();
+    more = batch && *batch;
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !ready_ || stop_; });
     if (stop_) return;
@@ -36,6 +32,13 @@ void EventBatches::read_ahead() {
 }
 
 base::Result<std::optional<std::string_view>> EventBatches::next() {
+  if (!thread_.joinable()) {
+    current_ = read();
+    if (!current_) return tl::unexpected<base::Error>(current_.error());
+    if (!*current_) return std::optional<std::string_view>();
+    if (events_.may_have_more()) thread_ = std::jthread([this] { read_ahead(); });
+    return std::optional<std::string_view>(**current_);
+  }
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ready_.has_value(); });
   current_ = std::move(*ready_);

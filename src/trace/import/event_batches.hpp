@@ -11,11 +11,12 @@
 
 namespace ridgeline::trace {
 
-/// Batches of a JsonEvents that a thread of its own reads ahead, so that reading and parsing overlap.
+/// Batches of a JsonEvents that a thread of its own reads ahead, so that reading and parsing overlap. A file of one
+/// batch needs no thread.
 class EventBatches {
  public:
   /// `events` must outlive the object, and is not to be used meanwhile.
-  explicit EventBatches(JsonEvents& events);
+  explicit EventBatches(JsonEvents& events) : events_(events) {}
   ~EventBatches();
   EventBatches(const EventBatches&) = delete;
   EventBatches& operator=(const EventBatches&) = delete;
@@ -26,6 +27,7 @@ class EventBatches {
  private:
   /// With padding behind it.
   using Batch = base::Result<std::optional<std::string>>;
+  [[nodiscard]] Batch read();
   void read_ahead();
 
   JsonEvents& events_;
@@ -34,7 +36,7 @@ class EventBatches {
   std::optional<Batch> ready_;
   bool stop_ = false;
   Batch current_ = std::optional<std::string>();
-  std::jthread thread_;  ///< last: uses the rest
+  std::jthread thread_;  ///< from the second batch on; last: uses the rest
 };
 
 }  // namespace ridgeline::trace

@@ -11,13 +11,14 @@
 namespace ridgeline::trace {
 namespace {
 
-constexpr unsigned kGzipBytes = 1 << 20;
+constexpr unsigned kFileBufferBytes = 1 << 16;
 
 }  // namespace
 
 void FileBytes::Close::operator()(gzFile_s* file) const { ::gzclose(file); }
 
-FileBytes::FileBytes(gzFile_s* file) : file_(file), buffer_(kGzipBytes) {}
+FileBytes::FileBytes(gzFile_s* file)
+    : file_(file), buffer_(std::make_unique_for_overwrite<unsigned char[]>(kFileBufferBytes)) {}
 
 base::Result<FileBytes> FileBytes::open(const std::string& path) {
   errno = 0;
@@ -30,7 +31,7 @@ base::Result<FileBytes> FileBytes::open(const std::string& path) {
 bool FileBytes::refill() {
   before_ += end_;
   at_ = end_ = 0;
-  const int got = ::gzread(file_.get(), buffer_.data(), kGzipBytes);
+  const int got = ::gzread(file_.get(), buffer_.get(), kFileBufferBytes);
   if (got > 0) end_ = static_cast<std::size_t>(got);
   return end_ > 0;
 }
@@ -40,7 +41,7 @@ bool FileBytes::read(void* into, std::size_t count) {
   while (count > 0) {
     if (at_ == end_ && !refill()) return false;
     const auto part = std::min(count, end_ - at_);
-    std::memcpy(place, buffer_.data() + at_, part);
+    std::memcpy(place, buffer_.get() + at_, part);
     at_ += part;
     place += part;
     count -= part;
@@ -53,7 +54,7 @@ bool FileBytes::read(std::string& into, std::size_t count) {
   while (count > 0) {
     if (at_ == end_ && !refill()) return false;
     const auto part = std::min(count, end_ - at_);
-    into.append(reinterpret_cast<const char*>(buffer_.data()) + at_, part);
+    into.append(reinterpret_cast<const char*>(buffer_.get()) + at_, part);
     at_ += part;
     count -= part;
   }

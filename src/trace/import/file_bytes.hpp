@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/error.hpp"
 
@@ -13,7 +12,7 @@ struct gzFile_s;
 
 namespace ridgeline::trace {
 
-/// The bytes of a plain or gzip file, once from begin to end, through a buffer of a megabyte.
+/// The bytes of a plain or gzip file, once from begin to end, through a small buffer, which small files can afford.
 class FileBytes {
  public:
   /// Errors: io.
@@ -39,7 +38,7 @@ class FileBytes {
   bool refill();
 
   std::unique_ptr<gzFile_s, Close> file_;
-  std::vector<unsigned char> buffer_;
+  std::unique_ptr<unsigned char[]> buffer_;
   std::size_t at_ = 0;
   std::size_t end_ = 0;
   std::uint64_t before_ = 0;  ///< of the file, before the buffer

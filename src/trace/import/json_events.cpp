@@ -18,7 +18,7 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr std::size_t kLeastReadBytes = 1 << 16;
+constexpr std::size_t kLeastReadBytes = 1 << 13;
 constexpr std::size_t kMostReadBytes = 1 << 20;
 constexpr std::size_t kBatchBytes = 4 << 20;
 constexpr std::size_t kMostEventBytes = 64 << 20;

@@ -31,6 +31,9 @@ class JsonEvents {
   /// Of that many bytes behind a batch simdjson may read.
   [[nodiscard]] static std::size_t padding() noexcept;
 
+  /// Whether next() has to look into the file for an answer, rather than that there are no more.
+  [[nodiscard]] bool may_have_more() const noexcept { return in_events_; }
+
   /// Values beside the events, as JSON text: of those keys that were asked for (kKept). Complete after the last batch.
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& others() const noexcept { return others_; }
   /// The file ends within its events.

@@ -36,7 +36,7 @@ class Lines {
     auto* file = ::gzopen(path.c_str(), "rb");
     if (file == nullptr)
       return base::fail(ErrorCode::io, "{}: {}", path, std::error_code(errno, std::generic_category()).message());
-    ::gzbuffer(file, 1 << 16);
+    ::gzbuffer(file, 1 << 14);
     return Lines(file);
   }
 

@@ -102,11 +102,12 @@ int run(const Options& options, const KnownKind& known) {
     fmt::print(stderr, "error: {}\n", companion.error().message);
     return 2;
   }
+  trace::AnalysedTrace analysed(*companion);
   const auto path = (options.work / fmt::format("input.{}", known.name)).string();
   const auto again = (options.work / "again.rltrace").string();
   const auto look = [&](const std::string& file, bool write_again) {
     limit_time(kHangSeconds);
-    auto verdict = fuzz::look_at(file, known.kind, write_again ? again : "", *companion);
+    auto verdict = fuzz::look_at(file, known.kind, write_again ? again : "", analysed);
     limit_time(0);
     if (!verdict.broken.empty()) fmt::print(stderr, "broken property: {}: {}\n", file, verdict.broken);
     return verdict;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/traces/trace_inputs.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -230,7 +233,9 @@ class SqliteInputs : public TraceInputs {
 }  // namespace
 
 void write_bytes(const std::filesystem::path& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0 || ::write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) std::abort();
+  ::close(file);
 }
 
 std::unique_ptr<TraceInputs> text_inputs(std::vector<std::string> seeds) {

@@ -79,8 +79,7 @@ std::string broken_memory(const schema::ProfileMemory& memory) {
   return "";
 }
 
-std::string broken_finding(const trace::AnalysedTrace& analysed) {
-  const auto tables = trace::tables_of(analysed);
+std::string broken_finding(const trace::AnalysedTrace& analysed, const schema::ProfileTables& tables) {
   for (const auto& finding : trace::find_savings(analysed, tables))
     if (finding.saving_ns < 0) return "a negative saving: " + finding.rule;
   for (const auto& device : tables.devices)
@@ -92,7 +91,8 @@ std::string broken_finding(const trace::AnalysedTrace& analysed) {
 
 std::string broken_analysis(const Trace& trace) {
   if (auto broken = broken_column(trace); !broken.empty()) return broken;
-  return broken_finding(trace::AnalysedTrace(trace));
+  const trace::AnalysedTrace analysed(trace);
+  return broken_finding(analysed, trace::tables_of(analysed));
 }
 
 std::string broken_file(const Trace& trace, const std::string& path) {
@@ -110,23 +110,24 @@ std::string broken_error(const base::Error& error) {
 
 }  // namespace
 
-FileVerdict look_at(const std::string& path, trace::FileKind kind, const std::string& again, const Trace& companion) {
+FileVerdict look_at(const std::string& path, trace::FileKind kind, const std::string& again,
+                    trace::AnalysedTrace& companion) {
   if (kind == trace::FileKind::ncu) {
     const auto counters = trace::import_ncu(path);
     if (!counters) return {broken_error(counters.error())};
     for (const auto& metric : counters->metrics)
       if (metric.values.size() != counters->size()) return {"a metric with another number of rows", true};
-    const auto join = trace::join_counters(companion, *counters);
-    if (join.row.size() != companion.kernels.size()) return {"a join of another size", true};
-    trace::AnalysedTrace analysed(companion);
-    analysed.kernel_bytes = trace::dram_bytes(*counters, join);
-    analysed.kernel_waves = trace::launch_waves(*counters, join);
-    auto kernels = trace::tables_of(analysed).kernels;
-    trace::add_counters(companion, *counters, join, kernels);
-    for (const auto& kernel : kernels)
+    const auto& launched = companion.trace;
+    const auto join = trace::join_counters(launched, *counters);
+    if (join.row.size() != launched.kernels.size()) return {"a join of another size", true};
+    companion.kernel_bytes = trace::dram_bytes(*counters, join);
+    companion.kernel_waves = trace::launch_waves(*counters, join);
+    auto tables = trace::tables_of(companion);
+    trace::add_counters(launched, *counters, join, tables.kernels);
+    for (const auto& kernel : tables.kernels)
       for (const auto& counter : kernel.counters)
         if (!(counter.least <= counter.most && std::isfinite(counter.sum))) return {"a counter without a range", true};
-    return {broken_finding(analysed), true};
+    return {broken_finding(companion, tables), true};
   }
   const auto trace = kind == trace::FileKind::kineto        ? trace::import_kineto(path)
                      : kind == trace::FileKind::onnxruntime ? trace::import_onnxruntime(path)

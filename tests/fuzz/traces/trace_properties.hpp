@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "trace/analysis/analysed_trace.hpp"
 #include "trace/import/file_kind.hpp"
-#include "trace/trace.hpp"
 
 namespace ridgeline::fuzz {
 
@@ -15,8 +15,8 @@ struct FileVerdict {
 };
 
 /// Imports the file as that kind and analyses what it has; `again`: a path for a trace file that it is written to and
-/// read from, "" for none; `companion`: the trace that counters are joined with.
+/// read from, "" for none; `companion`: the trace that counters are joined with, whose counters they become.
 [[nodiscard]] FileVerdict look_at(const std::string& path, trace::FileKind kind, const std::string& again,
-                                  const trace::Trace& companion);
+                                  trace::AnalysedTrace& companion);
 
 }  // namespace ridgeline::fuzz

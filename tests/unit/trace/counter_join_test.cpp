@@ -20,24 +20,6 @@ class CounterJoinTest : public ::testing::Test, public TraceBuilder {
   KernelCounters counters;
 };
 
-TEST(PlainKernelName, is_the_same_from_every_profiler) {
-  const auto* kineto =
-      "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, at::detail::Array<char*, 1> "
-      ">(int, "
-      "at::native::FillFunctor<float>, at::detail::Array<char*, 1>)";
-  const auto* ncu =
-      "void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>, at::detail::Array<char "
-      "*, "
-      "(int)1>>(int, T2, T3)";
-  EXPECT_EQ(plain_kernel_name(kineto), plain_kernel_name(ncu));
-  EXPECT_EQ(plain_kernel_name("f<(bool)1, (unsigned int)64>(const T1 *)"),
-            plain_kernel_name("void f<true, 64u>(float const*)"));
-  EXPECT_EQ(plain_kernel_name("void <unnamed>::g<4>(int)"), plain_kernel_name("void (anonymous namespace)::g<4>(int)"));
-  EXPECT_EQ(plain_kernel_name("ampere_sgemm_128x64_nn"), "ampere_sgemm_128x64_nn");
-  EXPECT_NE(plain_kernel_name("f<4>(int)"), plain_kernel_name("f<8>(int)"));
-  EXPECT_EQ(plain_kernel_name("conv1x1u"), "conv1x1u") << "no number of a template";
-}
-
 TEST_F(CounterJoinTest, equals_are_joined_in_their_order) {
   // The file has them in another order than they began.
   kernel("void f<4>(int)", 300, 310, 0);
@@ -51,6 +33,17 @@ TEST_F(CounterJoinTest, equals_are_joined_in_their_order) {
   EXPECT_EQ(join.matched, 3U);
   EXPECT_TRUE(join.only_counters.empty());
   EXPECT_TRUE(join.only_trace.empty());
+}
+
+TEST_F(CounterJoinTest, the_order_is_that_of_the_launches) {
+  // Two streams: the kernel that was launched first begins last.
+  call("cudaLaunchKernel", 10, 20, 1);
+  call("cudaLaunchKernel", 30, 40, 2);
+  kernel("f", 500, 600, 1, 7);
+  kernel("f", 100, 200, 2, 8);
+  counted("f");
+  counted("f");
+  EXPECT_EQ(join_counters(trace, counters).row, (std::vector<Place>{0, 1}));
 }
 
 TEST_F(CounterJoinTest, one_step_of_several_repeats) {
