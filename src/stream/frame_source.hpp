@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/error.hpp"
+#include "stream/image.hpp"
+
+namespace ridgeline::stream {
+
+/// What is known of a source before its first frame.
+struct SourceInfo {
+  std::string name;  ///< what the user gave
+  int width = 0;     ///< pixels
+  int height = 0;
+  double fps = 0;            ///< as the container says; 0: not known
+  std::int64_t frames = -1;  ///< as the container says; -1: not known
+  /// Frames come whether or not anybody takes them (camera, RTSP): a queue that is full then drops. Other sources wait.
+  bool is_live = false;
+  std::string decoder;  ///< for people: "h264"; "" where nothing is decoded
+};
+
+/// Pictures one after another; one thread at a time, but for interrupt.
+class FrameSource {
+ public:
+  virtual ~FrameSource() = default;
+  [[nodiscard]] virtual const SourceInfo& info() const noexcept = 0;
+  /// Waits for the next picture, fills `image` and returns its time in the video in nanoseconds; nullopt at the end.
+  /// Errors end the source and name it: io (it cannot be read any more), corrupt (nothing more can be decoded),
+  /// cancelled (interrupt). A damaged frame in the middle is skipped and counted in notes().
+  [[nodiscard]] virtual base::Result<std::optional<std::int64_t>> next(Image& image) = 0;
+  /// From any thread: a next() under way returns soon, and all later ones at once.
+  virtual void interrupt() noexcept = 0;
+  /// What a user should know beside the pictures: damaged frames, reconnections. One line each; may grow.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+};
+
+}  // namespace ridgeline::stream
