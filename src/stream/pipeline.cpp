@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream/pipeline.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace ridgeline::stream {
+
+base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& options, BatchRunner& runner,
+                                                        ResultSink& sink, const Image& sample) {
+  std::unique_ptr<Pipeline> out(new Pipeline(options, runner, sink));
+  RL_TRY(out->warm(sample));
+  RL_TRY_ASSIGN(auto model, ServiceModel::make(out->warm_up_, options.shape));
+  RL_TRY_ASSIGN(auto scheduler, StreamScheduler::make(options.dispatcher, std::move(model), options.order_window));
+  out->scheduler_.emplace(std::move(scheduler));
+  out->idle_since_ns_ = out->now();
+  auto* self = out.get();
+  for (std::uint32_t i = 0; i < options.dispatcher.workers; ++i)
+    out->workers_[i]->thread = std::thread([self, i] { self->work(i); });
+  out->timer_ = std::thread([self] { self->keep_time(); });
+  out->writer_ = std::thread([self] { self->write(); });
+  return out;
+}
+
+Pipeline::Pipeline(const PipelineOptions& options, BatchRunner& runner, ResultSink& sink)
+    : options_(options), runner_(runner), sink_(sink) {
+  for (std::uint32_t i = 0; i < options.dispatcher.workers; ++i) workers_.push_back(std::make_unique<Worker>());
+}
+
+Pipeline::~Pipeline() {
+  stop();
+  {
+    const std::lock_guard lock(mutex_);
+    end();
+    quit_ = true;
+  }
+  timer_wake_.notify_all();
+  for (const auto& worker : workers_) {
+    worker->wake.notify_all();
+    if (worker->thread.joinable()) worker->thread.join();
+  }
+  if (timer_.joinable()) timer_.join();
+  {
+    const std::lock_guard lock(mutex_);
+    workers_ended_ = true;
+  }
+  writer_wake_.notify_all();
+  if (writer_.joinable()) writer_.join();
+}
+
+base::Result<void> Pipeline::warm(const Image& sample) {
+  // On the workers' own threads and at the same time, as it will be later.
+  std::vector<std::vector<WarmUpTimes>> times(workers_.size());
+  std::vector<std::optional<base::Error>> errors(workers_.size());
+  std::vector<std::thread> threads;
+  for (std::uint32_t number = 0; number < workers_.size(); ++number)
+    threads.emplace_back([&, number] {
+      std::vector<std::string> results;
+      for (const auto size : options_.warm_sizes) {
+        const std::vector<const Image*> images(size, &sample);
+        results.resize(size);
+        WarmUpTimes& of_size = times[number].emplace_back();
+        of_size.batch = size;
+        for (std::uint32_t run = 0; run <= options_.warm_runs; ++run) {
+          const auto begun = now();
+          if (auto ran = runner_.run(number, images, size, results); !ran) {
+            errors[number] = ran.error();
+            return;
+          }
+          if (run > 0) of_size.times_ns.push_back(std::max<std::int64_t>(1, now() - begun));
+        }
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  for (auto& error : errors)
+    if (error) return tl::unexpected(std::move(*error));
+  for (std::size_t size = 0; size < options_.warm_sizes.size(); ++size) {
+    WarmUpTimes& all = warm_up_.emplace_back();
+    all.batch = options_.warm_sizes[size];
+    for (const auto& of_worker : times)
+      all.times_ns.insert(all.times_ns.end(), of_worker[size].times_ns.begin(), of_worker[size].times_ns.end());
+  }
+  return {};
+}
+
+bool Pipeline::sink_is_behind() const noexcept { return unwritten_.size() + writing_ >= options_.result_queue; }
+
+Offered Pipeline::offer(NewFrame frame) {
+  std::unique_lock lock(mutex_);
+  const auto wait = [&](bool for_sink) {
+    held_back_ += for_sink ? 1 : 0;
+    if (for_sink) count_idle(now());
+    room_.wait(lock);
+    if (for_sink) count_idle(now());
+    held_back_ -= for_sink ? 1 : 0;
+  };
+  if (frame.source >= next_sequence_.size()) next_sequence_.resize(frame.source + 1, 0);
+  if (frame.may_wait) {
+    while (takes() && (sink_is_behind() || !scheduler_->has_room(frame.source))) wait(sink_is_behind());
+  } else {
+    // What leaves as a gap waits for the sink too: memory is bounded by making even this source wait.
+    while (takes() && unwritten_.size() + writing_ >= options_.order_window) wait(true);
+  }
+  Frame ticket;
+  ticket.source = frame.source;
+  ticket.pts_ns = frame.pts_ns;
+  ticket.payload = store_.add(std::move(frame.image));
+  for (;;) {
+    if (!takes()) {
+      store_.release(ticket.payload);
+      return Offered::ended;
+    }
+    const auto now_ns = now();
+    ticket.sequence = next_sequence_[frame.source];
+    ticket.intended_ns = frame.due_ns.value_or(now_ns);
+    ticket.deadline_ns = frame.due_ns && options_.slo_ns > 0 ? *frame.due_ns + options_.slo_ns : 0;
+    count_idle(now_ns);
+    const auto admitted = scheduler_->offer(ticket, now_ns);
+    if (!admitted) {
+      store_.release(ticket.payload);
+      fail(admitted.error());
+      return Offered::ended;
+    }
+    if (*admitted != Admission::must_wait) break;
+    wait(false);
+  }
+  ++next_sequence_[frame.source];
+  pump();
+  return Offered::taken;
+}
+
+void Pipeline::close(std::uint32_t source) {
+  const std::lock_guard lock(mutex_);
+  scheduler_->close(source);
+  room_.notify_all();
+}
+
+base::Result<void> Pipeline::finish() {
+  std::unique_lock lock(mutex_);
+  count_idle(now());
+  if (!error_) {
+    scheduler_->drain();
+    pump();
+  }
+  room_.wait(lock, [&] { return error_ || (scheduler_->in_flight() == 0 && unwritten_.empty() && writing_ == 0); });
+  end();
+  if (!error_ && !finished_) {
+    finished_ = true;
+    lock.unlock();
+    auto done = sink_.finish();
+    lock.lock();
+    if (!done) fail(done.error());
+  }
+  if (error_) return tl::unexpected(*error_);
+  return {};
+}
+
+void Pipeline::stop() {
+  const std::lock_guard lock(mutex_);
+  if (!scheduler_) return;
+  end();
+  if (auto stopped = scheduler_->stop(now()); !stopped) fail(stopped.error());
+  pump();
+}
+
+void Pipeline::end() {
+  ended_.store(true, std::memory_order_relaxed);
+  room_.notify_all();
+}
+
+void Pipeline::fail(base::Error error) {
+  if (!error_) error_ = std::move(error);
+  end();
+}
+
+void Pipeline::count_idle(std::int64_t now_ns) {
+  const auto idle = static_cast<std::int64_t>(workers_.size()) - scheduler_->dispatcher().busy_workers();
+  const auto past = idle * (now_ns - idle_since_ns_);
+  if (scheduler_->dispatcher().queued() > 0)
+    time_.waiting_ns += past;
+  else if (held_back_ > 0)
+    time_.sink_ns += past;
+  else
+    time_.no_frame_ns += past;
+  idle_since_ns_ = now_ns;
+}
+
+void Pipeline::pump() {
+  if (error_) return;
+  const auto now_ns = now();
+  count_idle(now_ns);
+  const auto wake = scheduler_->poll(now_ns);
+  if (!wake) {
+    fail(wake.error());
+    return;
+  }
+  for (const auto& launch : scheduler_->launches()) {
+    auto& worker = *workers_[launch.worker];
+    worker.work.is_set = true;
+    worker.work.executed_size = launch.executed_size;
+    worker.work.slots.clear();
+    for (const auto& frame : launch.frames) {
+      store_.hold(frame.payload);
+      worker.work.slots.push_back(frame.payload);
+    }
+    worker.wake.notify_one();
+  }
+  if (*wake != wake_ns_) {
+    wake_ns_ = *wake;
+    timer_wake_.notify_one();
+  }
+  scheduler_->take_results(left_);
+  if (!left_.empty()) {
+    unwritten_.insert(unwritten_.end(), left_.begin(), left_.end());
+    writer_wake_.notify_one();
+  }
+  room_.notify_all();
+}
+
+void Pipeline::work(std::uint32_t number) {
+  auto& own = *workers_[number];
+  std::vector<FrameStore::Slot*> slots;
+  std::vector<const Image*> images;
+  std::vector<std::string> results;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    own.wake.wait(lock, [&] { return own.work.is_set || quit_; });
+    if (!own.work.is_set) return;
+    own.work.is_set = false;
+    slots.clear();
+    images.clear();
+    for (const auto at : own.work.slots) {
+      slots.push_back(&store_.at(at));
+      images.push_back(slots.back()->image.get());
+    }
+    results.resize(slots.size());
+    const auto executed_size = own.work.executed_size;
+    lock.unlock();
+    const auto ran = runner_.run(number, images, executed_size, results);
+    lock.lock();
+    const auto now_ns = now();
+    count_idle(now_ns);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (ran) slots[i]->result.swap(results[i]);
+      if (!ran) slots[i]->error = ran.error().message;
+      store_.release(own.work.slots[i]);
+    }
+    if (ran) {
+      time_.busy.preprocess_ns += ran->preprocess_ns;
+      time_.busy.inference_ns += ran->inference_ns;
+      time_.busy.postprocess_ns += ran->postprocess_ns;
+      failures_in_a_row_ = 0;
+    } else {
+      ++failures_;
+      ++failures_in_a_row_;
+      last_failure_ = ran.error().message;
+    }
+    if (auto done = scheduler_->complete(number, now_ns, ran ? std::nullopt : std::optional(DropReason::failed)); !done)
+      fail(done.error());
+    if (failures_in_a_row_ >= options_.most_failures)
+      fail({ran.error().code, fmt::format("{} inferences failed one after another, the last with: {}",
+                                          failures_in_a_row_, last_failure_)});
+    pump();
+  }
+}
+
+void Pipeline::keep_time() {
+  std::unique_lock lock(mutex_);
+  while (!quit_) {
+    if (!wake_ns_) {
+      timer_wake_.wait(lock);
+      continue;
+    }
+    const auto left_ns = *wake_ns_ - now();
+    if (left_ns > 0) {
+      timer_wake_.wait_for(lock, std::chrono::nanoseconds(left_ns));
+      continue;
+    }
+    wake_ns_.reset();
+    pump();
+    if (error_) timer_wake_.wait(lock, [&] { return quit_; });
+  }
+}
+
+void Pipeline::write() {
+  const std::string none;
+  std::vector<FrameResult> results;
+  std::vector<FrameStore::Slot*> slots;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    writer_wake_.wait(lock, [&] { return !unwritten_.empty() || workers_ended_; });
+    if (unwritten_.empty()) return;
+    results.clear();
+    results.swap(unwritten_);
+    slots.clear();
+    for (const auto& result : results) slots.push_back(&store_.at(result.frame.payload));
+    writing_ = results.size();
+    const bool broken = error_.has_value();
+    lock.unlock();
+    std::optional<base::Error> error;
+    for (std::size_t i = 0; i < results.size() && !broken && !error; ++i) {
+      // A worker may still write to the slot of a frame that was given up.
+      const auto& dropped = results[i].dropped;
+      const FrameOutput output{results[i], dropped ? none : slots[i]->result, slots[i]->image.get(),
+                               dropped == DropReason::failed ? slots[i]->error : none};
+      if (auto written = sink_.write(output); !written) error = written.error();
+    }
+    lock.lock();
+    for (const auto& result : results) store_.release(result.frame.payload);
+    writing_ = 0;
+    if (!error && !broken) written_ += results.size();
+    if (error) fail(*error);
+    room_.notify_all();
+  }
+}
+
+PipelineStatus Pipeline::status() {
+  const std::lock_guard lock(mutex_);
+  count_idle(now());
+  PipelineStatus out;
+  out.meter = scheduler_->meter();
+  out.workers = time_;
+  out.in_flight = scheduler_->in_flight();
+  out.queued = scheduler_->dispatcher().queued();
+  out.unwritten = unwritten_.size() + writing_;
+  out.written = written_;
+  out.failures = failures_;
+  out.last_failure = last_failure_;
+  return out;
+}
+
+}  // namespace ridgeline::stream

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "stream/dispatcher.hpp"
+#include "stream/service_model.hpp"
+#include "stream/stream_scheduler.hpp"
+
+namespace ridgeline::stream {
+
+struct PipelineOptions {
+  DispatcherOptions dispatcher;
+  std::vector<std::uint32_t> warm_sizes{1};  ///< batch sizes that run before the first frame; max_batch is among them
+  std::uint32_t warm_runs = 3;               ///< timed ones of each size, on every worker; one more goes before them
+  BatchShape shape = BatchShape::exact;
+  /// From the time when a paced frame was due to its deadline; 0: no deadlines.
+  std::int64_t slo_ns = 0;
+  std::size_t result_queue = 256;  ///< results that wait for the sink; sources that can wait do so while it is full
+  std::size_t order_window = StreamScheduler::kOrderWindow;
+  /// Batches that fail one after another, from the first or the last good one on, before the run is given up.
+  std::uint32_t most_failures = 20;
+  const base::Clock* clock = &base::system_clock();
+};
+
+}  // namespace ridgeline::stream
