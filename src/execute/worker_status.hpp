@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/error.hpp"
+#include "execute/shared_memory.hpp"
 #include "measure/measurement_session.hpp"
 
 namespace ridgeline::execute {
@@ -23,27 +23,6 @@ static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<sche
   return phase != schema::TrialPhase::warmup && phase != schema::TrialPhase::measure;
 }
 
-/// A WorkerStatus in an anonymous shared file (memfd), mapped into this process.
-class SharedStatus {
- public:
-  /// The parent's side: a fresh one.
-  [[nodiscard]] static base::Result<SharedStatus> create();
-  /// The worker's side; the descriptor stays open.
-  [[nodiscard]] static base::Result<SharedStatus> attach(int fd);
-  SharedStatus(SharedStatus&& other) noexcept;
-  SharedStatus& operator=(SharedStatus&& other) noexcept;
-  SharedStatus(const SharedStatus&) = delete;
-  SharedStatus& operator=(const SharedStatus&) = delete;
-  ~SharedStatus();
-
-  [[nodiscard]] WorkerStatus& operator*() const noexcept { return *status_; }
-  [[nodiscard]] WorkerStatus* operator->() const noexcept { return status_; }
-  [[nodiscard]] int fd() const noexcept { return fd_; }
-
- private:
-  SharedStatus() = default;
-  int fd_ = -1;  ///< owned by the parent's side only
-  WorkerStatus* status_ = nullptr;
-};
+using SharedStatus = SharedMemory<WorkerStatus>;
 
 }  // namespace ridgeline::execute

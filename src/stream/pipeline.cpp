@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "stream/slo_sizing.hpp"
+
 namespace ridgeline::stream {
 
 base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& options, BatchRunner& runner,
@@ -14,7 +16,11 @@ base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& o
   std::unique_ptr<Pipeline> out(new Pipeline(options, runner, sink));
   RL_TRY(out->warm(sample));
   RL_TRY_ASSIGN(auto model, ServiceModel::make(out->warm_up_, options.shape));
-  RL_TRY_ASSIGN(auto scheduler, StreamScheduler::make(options.dispatcher, std::move(model), options.order_window));
+  auto dispatcher = options.dispatcher;
+  if (options.capacity_by_slo) {
+    RL_TRY_ASSIGN(dispatcher.capacity, slo_capacity(model, dispatcher.max_batch, dispatcher.workers, options.slo_ns));
+  }
+  RL_TRY_ASSIGN(auto scheduler, StreamScheduler::make(dispatcher, std::move(model), options.order_window));
   out->scheduler_.emplace(std::move(scheduler));
   out->idle_since_ns_ = out->now();
   auto* self = out.get();

@@ -19,6 +19,7 @@ struct PipelineOptions {
   BatchShape shape = BatchShape::exact;
   /// From the time when a paced frame was due to its deadline; 0: no deadlines.
   std::int64_t slo_ns = 0;
+  bool capacity_by_slo = false;    ///< dispatcher.capacity is what slo_capacity makes of the warm-up
   std::size_t result_queue = 256;  ///< results that wait for the sink; sources that can wait do so while it is full
   std::size_t order_window = StreamScheduler::kOrderWindow;
   /// Batches that fail one after another, from the first or the last good one on, before the run is given up.

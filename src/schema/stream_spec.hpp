@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "schema/trial_spec.hpp"
+
+namespace ridgeline::schema {
+
+/// Where frames come from.
+struct StreamSource {
+  std::string location;   ///< file, folder, URL, /dev/videoN, "-", "synthetic:WxH"
+  bool realtime = false;  ///< a file is paced by its own times
+};
+RL_DECLARE_JSON(StreamSource)
+
+/// What happens to a frame before the model (section `stream: preprocess:` of a config).
+struct StreamPreprocess {
+  std::vector<double> mean{0, 0, 0};  ///< of values from 0 to 1, in the model's channel order; 3 values, or 1
+  std::vector<double> std{1, 1, 1};   ///< the same
+  double scale = 1.0 / 255;           ///< of a pixel's 0 to 255, before mean and std
+  std::string channels = "rgb";       ///< that the model takes: rgb, bgr
+  bool letterbox = false;             ///< keep the sides' ratio
+  std::int64_t border = 114;          ///< of a letterbox, 0 to 255
+  std::int64_t stride = 32;           ///< sides of a model of any size are multiples of it
+};
+RL_DECLARE_JSON(StreamPreprocess)
+
+/// Settings of a pipeline (section `stream:` of a config).
+struct StreamSettings {
+  std::int64_t batch_size = 1;            ///< frames of one inference at most
+  double inference_scale = 1;             ///< of the frame's sides
+  std::int64_t inference_queue_size = 0;  ///< frames that wait, over all sources; 0: by the SLO, else four batches
+  std::int64_t result_queue_size = 256;   ///< results that wait for the output
+  double frame_timeout_ms = 0;            ///< longest wait for a fuller batch while a worker is idle
+  std::int64_t streams = 0;               ///< inferences in flight; 0: two on a GPU, one a core on a CPU, four at most
+  std::string drop = "auto";          ///< auto: oldest where a source has a pace, none otherwise; oldest, newest, none
+  bool efficiency = false;            ///< waits for fuller batches as long as deadlines allow
+  double slo_ms = 0;                  ///< from when a paced frame is due to its result; 0: none
+  std::string decoder = "auto";       ///< auto, ppocr, yolo, detr, simcc, heatmap, none
+  std::vector<std::string> labels{};  ///< names of classes, by number
+  double score_threshold = 0.25;      ///< 0 to 1
+  StreamPreprocess preprocess;
+};
+RL_DECLARE_JSON(StreamSettings)
+
+/// Arrivals that a load generator makes of the sources' frames, which are decoded before.
+struct StreamLoad {
+  std::string process = "fixed";  ///< fixed, poisson, burst; "offline": as fast as the pipeline takes them
+  double rate_per_s = 30;         ///< a source
+  double jitter = 0;              ///< of fixed: share of an interval
+  double variation = 3;           ///< of burst: standard deviation of the gaps over their mean
+  double duration_s = 10;
+  std::int64_t seed = 1;
+};
+RL_DECLARE_JSON(StreamLoad)
+
+/// What the process that runs a pipeline is asked for.
+struct StreamSpec {
+  TrialSpec model;  ///< location "null": no model, results are null
+  std::vector<StreamSource> sources;
+  std::string raw;  ///< of headless frames on "-": "1280x720:bgr24@30"; "": none
+  double reconnect_s = 30;
+  StreamSettings settings;
+  std::optional<StreamLoad> load{};
+  std::int64_t most_frames = 0;  ///< of each source; 0: all
+  std::int64_t copies = 1;       ///< of each source
+};
+RL_DECLARE_JSON(StreamSpec)
+
+}  // namespace ridgeline::schema

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "stream/lateness_audit.hpp"
+#include "stream/load_schedule.hpp"
+#include "stream/pipeline.hpp"
+
+namespace ridgeline::stream {
+
+/// A source's pictures, decoded before the run, over and over.
+using Clip = std::vector<std::shared_ptr<const Image>>;
+
+/// Issues frames at the times of a schedule, whether or not the pipeline keeps up, and records how late it was itself:
+/// it sleeps until shortly before a frame is due and then spins. Blocks; returns early when the pipeline ends.
+/// `clips`: one a source, none of them empty. `on_taken`: after each frame.
+[[nodiscard]] LatenessAudit feed_load(const std::vector<Arrival>& schedule, const std::vector<Clip>& clips,
+                                      Pipeline& pipeline, const base::Clock& clock,
+                                      const std::function<void(std::uint32_t source)>& on_taken);
+
+/// As fast as the pipeline takes them, the sources in turns, for that long: its peak.
+void feed_offline(const std::vector<Clip>& clips, std::int64_t duration_ns, Pipeline& pipeline,
+                  const base::Clock& clock, const std::function<void(std::uint32_t source)>& on_taken);
+
+}  // namespace ridgeline::stream
