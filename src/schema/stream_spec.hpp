@@ -23,8 +23,9 @@ struct StreamPreprocess {
   std::vector<double> mean{0, 0, 0};  ///< of values from 0 to 1, in the model's channel order; 3 values, or 1
   std::vector<double> std{1, 1, 1};   ///< the same
   double scale = 1.0 / 255;           ///< of a pixel's 0 to 255, before mean and std
-  std::string channels = "rgb";       ///< that the model takes: rgb, bgr
-  bool letterbox = false;             ///< keep the sides' ratio
+  std::string channels = "rgb";       ///< that the model takes: rgb, bgr, gray
+  /// stretch; letterbox, which keeps the sides' ratio; auto: a letterbox where the model's input is of a fixed size.
+  std::string resize = "auto";
   std::int64_t border = 114;          ///< of a letterbox, 0 to 255
   std::int64_t stride = 32;           ///< sides of a model of any size are multiples of it
 };
@@ -43,7 +44,7 @@ struct StreamSettings {
   double slo_ms = 0;                  ///< from when a paced frame is due to its result; 0: none
   std::string decoder = "auto";       ///< auto, ppocr, yolo, detr, simcc, heatmap, none
   std::vector<std::string> labels{};  ///< names of classes, by number
-  double score_threshold = 0.25;      ///< 0 to 1
+  std::optional<double> score_threshold{};  ///< 0 to 1; unset: the decoder's own
   StreamPreprocess preprocess;
 };
 RL_DECLARE_JSON(StreamSettings)

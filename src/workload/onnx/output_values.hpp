@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "workload/onnx/ort_values.hpp"
+
+namespace ridgeline::workload {
+
+/// A model's output as floats, whatever its type; memory is used again.
+class OutputValues {
+ public:
+  /// Reads `value`; valid while it is, and until the next read. Errors: unsupported for text, complex and packed types,
+  /// and for what is no dense tensor.
+  [[nodiscard]] base::Result<void> read(const OrtApi& api, const OrtValue* value, const OrtPort& port);
+
+  [[nodiscard]] std::span<const std::int64_t> dims() const noexcept { return dims_; }
+  [[nodiscard]] std::span<const float> values() const noexcept { return values_; }
+
+ private:
+  std::vector<std::int64_t> dims_;
+  std::span<const float> values_;
+  std::vector<float> converted_;
+};
+
+}  // namespace ridgeline::workload

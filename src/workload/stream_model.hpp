@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "schema/stream_spec.hpp"
+#include "stream/batch_runner.hpp"
+
+namespace ridgeline::workload {
+
+/// What a stream's model is asked for; `spec.settings` with `streams` above 0.
+struct StreamModelRequest {
+  const schema::StreamSpec& spec;
+  int frame_width = 0;  ///< of the first source
+  int frame_height = 0;
+};
+
+/// What it turned out to be, for people and records.
+struct StreamModelFacts {
+  std::string runtime;  ///< "onnxruntime 1.29.0, cpu"
+  std::string input;    ///< "x: float 1x3x704x1280"
+  std::string decoder;  ///< that was chosen
+  bool pads = false;    ///< batches run in warmed sizes only
+  std::vector<std::string> notes;
+};
+
+/// A model with what comes before and behind it, a session for each worker.
+class StreamModel : public stream::BatchRunner {
+ public:
+  [[nodiscard]] virtual const StreamModelFacts& facts() const noexcept = 0;
+};
+
+/// Results are `null`, at once: what a pipeline itself takes.
+[[nodiscard]] std::unique_ptr<StreamModel> make_null_stream_model();
+
+}  // namespace ridgeline::workload
