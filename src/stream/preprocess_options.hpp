@@ -7,22 +7,28 @@
 namespace ridgeline::stream {
 
 enum class Resize {
+  automatic,  ///< stretch for a model of any size, letterbox where a side of its input is fixed
   stretch,    ///< to the input's size, whatever the sides' ratio
   letterbox,  ///< evenly, centred, the rest in one colour
 };
 
 enum class TensorLayout { nchw, nhwc };
 
-enum class ChannelOrder { rgb, bgr };
+enum class ChannelOrder {
+  rgb,
+  bgr,
+  gray,  ///< one channel: 0.299 R + 0.587 G + 0.114 B
+};
 
-/// What happens to a frame before the model (section `stream: preprocess:`).
+/// What happens to a frame before the model (section `stream: preprocess:`). A model of bytes takes pixel values from 0
+/// to 255 as they are: mean, deviation and pixel_scale are for float models.
 struct PreprocessOptions {
-  double scale = 1;  ///< inference_scale, above 0 up to 4: of the frame's sides, for a model of any size
-  int stride = 32;   ///< sides of a model of any size are multiples of it
-  Resize resize = Resize::stretch;
+  double scale = 1;  ///< inference_scale, above 0 up to 4: of the frame's sides
+  int stride = 32;   ///< sides of a model of any size are multiples of it; 1 to 1024
+  Resize resize = Resize::automatic;
   std::uint8_t border = 114;                  ///< of a letterbox, in all channels
   std::array<float, 3> mean{0, 0, 0};         ///< of pixel values from 0 to 1, in the model's channel order
-  std::array<float, 3> deviation{1, 1, 1};    ///< "std"
+  std::array<float, 3> deviation{1, 1, 1};    ///< "std"; above 0
   float pixel_scale = 1.0F / 255;             ///< a pixel's 0 to 255 times this, before mean and deviation
   ChannelOrder channels = ChannelOrder::rgb;  ///< that the model takes
   TensorLayout layout = TensorLayout::nchw;
@@ -36,8 +42,16 @@ struct FrameGeometry {
   int input_height = 0;
   double scale_x = 1;
   double scale_y = 1;
-  double offset_x = 0;
+  double offset_x = 0;  ///< whole pixels of border
   double offset_y = 0;
+  /// The frame is brought to this size first: inference_scale where the input is fixed. 0: it is not.
+  int detail_width = 0;
+  int detail_height = 0;
+
+  [[nodiscard]] double to_frame_x(double x_input) const noexcept { return (x_input - offset_x) / scale_x; }
+  [[nodiscard]] double to_frame_y(double y_input) const noexcept { return (y_input - offset_y) / scale_y; }
+
+  friend bool operator==(const FrameGeometry&, const FrameGeometry&) = default;
 };
 
 }  // namespace ridgeline::stream
