@@ -14,6 +14,7 @@
 #include "schema/profiled_model.hpp"
 #include "schema/runtime_graph.hpp"
 #include "schema/trial_spec.hpp"
+#include "workload/stream_model.hpp"
 #include "workload/workload.hpp"
 
 namespace ridgeline::workload {
@@ -50,6 +51,8 @@ struct WorkloadKind {
   std::function<base::Result<schema::ProfiledModel>(const schema::TrialSpec&, const schema::ProfilePlan&,
                                                     const std::string& folder)>
       profile{};
+  /// The spec's model as the stage of a stream; null: the kind cannot be one.
+  std::function<base::Result<std::unique_ptr<StreamModel>>(const StreamModelRequest&)> stream_model{};
   /// Settings of the most trustworthy numerics (no graph rewriting, one thread, deterministic): the accuracy reference.
   schema::Configuration reference;
   /// The same for the GPU (full FP32, little rewriting, deterministic): for models that one CPU thread is too slow for.

@@ -4,6 +4,7 @@
 #include "workload/onnx/model_inspector.hpp"
 #include "workload/onnx/model_profiler.hpp"
 #include "workload/onnx/ort_plugins.hpp"
+#include "workload/onnx/ort_stream_model.hpp"
 #include "workload/onnx/ort_workload.hpp"
 #include "workload/onnx/runtime_graph.hpp"
 
@@ -39,6 +40,10 @@ base::Result<schema::ProfiledModel> profile(const schema::TrialSpec& spec, const
   return profile_onnx_model(spec, plan, folder, OrtSearchEnvironment::of_this_process());
 }
 
+base::Result<std::unique_ptr<StreamModel>> stream_model(const StreamModelRequest& request) {
+  return make_ort_stream_model(request, OrtSearchEnvironment::of_this_process());
+}
+
 }  // namespace
 
 WorkloadKind make_onnx_kind() {
@@ -49,6 +54,7 @@ WorkloadKind make_onnx_kind() {
           .make = make,
           .runtime_graph = runtime_graph,
           .profile = profile,
+          .stream_model = stream_model,
           .reference = {{"graph_optimization_level", "disable_all"},
                         {"intra_op_num_threads", 1},
                         {"use_deterministic_compute", true}},
