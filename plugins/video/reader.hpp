@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "converter.hpp"
+#include "fd_input.hpp"
+#include "ffmpeg.hpp"
+#include "stop_signal.hpp"
+#include "video_abi.h"
+
+namespace ridgeline::video_plugin {
+
+/// One video stream, decoded frame after frame. All throw Refusal; one thread at a time, but for interrupt.
+class Reader {
+ public:
+  Reader() = default;
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  ~Reader();
+
+  /// Decodes the first frame as well: what cannot be decoded is refused here, and the sides that are told are its own.
+  void open(const char* url, const rl_video_options& options, rl_video_info& info);
+  /// False: the end.
+  [[nodiscard]] bool read(rl_video_frame& frame);
+  void convert(std::int32_t pixels, std::uint8_t* bytes, std::size_t size);
+  void totals(rl_video_totals& out) const noexcept;
+  void interrupt() noexcept { stop_.interrupt(); }
+
+ private:
+  void open_input(const char* url, const rl_video_options& options);
+  void find_stream();
+  void open_decoder(const rl_video_options& options);
+  void describe(rl_video_info& info) const noexcept;
+
+  bool decode();
+  void feed();
+  void end_input();
+  [[nodiscard]] std::int64_t expected_packets() const noexcept;
+  [[nodiscard]] std::int64_t frame_ns() const noexcept;
+  void set_time();
+  /// Throws what stopped a call of FFmpeg that ended with that error, if something did.
+  void check_stopped(int averror) const;
+
+  StopSignal stop_;
+  std::chrono::nanoseconds limit_{0};
+  std::unique_ptr<FdInput> input_;
+  AVFormatContext* format_ = nullptr;
+  AVStream* stream_ = nullptr;
+  Owned<AVCodecContext> decoder_;
+  Owned<AVPacket> packet_{av_packet_alloc()};
+  Owned<AVFrame> frame_{av_frame_alloc()};
+  Converter converter_;
+
+  bool first_is_waiting_ = false;  ///< decoded by open, not yet given
+  bool draining_ = false;
+  int failures_in_a_row_ = 0;
+  std::int64_t packets_ = 0;
+  std::int64_t frames_ = 0;
+  std::int64_t damaged_ = 0;
+  std::int64_t first_pts_ = AV_NOPTS_VALUE;  ///< in the stream's unit
+  std::int64_t pts_ns_ = -1;                 ///< of the newest frame
+  std::string cut_;                          ///< why reading stopped too early
+};
+
+}  // namespace ridgeline::video_plugin

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "stream/image.hpp"
+#include "stream/raw_format.hpp"
+
+namespace ridgeline::stream {
+
+/// Where frames come from, as a user says it.
+struct SourceOptions {
+  /// A video or picture file, a folder of pictures, rtsp://, rtmp://, udp://, srt://, http:// ..., /dev/videoN or
+  /// camera:N, synthetic:WxH[@FPS][xFRAMES], "-" for `fd`.
+  std::string source;
+  std::optional<RawFormat> raw;             ///< "-" or the file holds frames without headers
+  PixelFormat format = PixelFormat::bgr24;  ///< of the pictures, but for raw ones, which stay as they are
+  int fd = 0;                               ///< what "-" reads: standard input; stays the caller's
+  int decoder_threads = 0;                  ///< 0: as many as there are processors
+  std::string rtsp_transport = "tcp";       ///< or "udp"
+  std::chrono::nanoseconds network_timeout = std::chrono::seconds(5);  ///< without a frame; also of cameras
+  std::chrono::nanoseconds reconnect_for = std::chrono::seconds(30);   ///< then a lost live source is given up
+  int camera_width = 0;                                                ///< 0: the camera's own choice
+  int camera_height = 0;
+  double camera_fps = 0;
+  std::string video_plugin;  ///< "": RIDGELINE_VIDEO_PLUGIN, else beside the program
+};
+
+}  // namespace ridgeline::stream

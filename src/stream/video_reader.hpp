@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/error.hpp"
+#include "stream/image.hpp"
+#include "stream/source_options.hpp"
+#include "stream/video_library.hpp"
+
+namespace ridgeline::stream {
+
+/// One video through the plug-in. One thread at a time, but for interrupt.
+class VideoReader {
+ public:
+  /// What to open.
+  struct Input {
+    std::string url;
+    std::string name;                     ///< for messages
+    int fd = -1;                          ///< read instead of `url`; must stay open
+    bool live = false;                    ///< least delay rather than most frames a second
+    std::string demuxer;                  ///< FFmpeg's name of the container or device; "": recognized
+    std::chrono::nanoseconds timeout{0};  ///< longest wait for a frame; 0: no limit
+  };
+
+  explicit VideoReader(const VideoLibrary& library);  ///< the library is copied
+  VideoReader(const VideoReader&) = delete;
+  VideoReader& operator=(const VideoReader&) = delete;
+  ~VideoReader();
+
+  /// Once, before all others. Errors name the input: not_found, invalid_argument (no video stream, an unknown
+  /// protocol), corrupt (nothing can be decoded), unsupported, io, timeout, cancelled.
+  [[nodiscard]] base::Result<rl_video_info> open(const Input& input, const SourceOptions& options);
+  /// The next frame in `format`, as FrameSource::next gives it.
+  [[nodiscard]] base::Result<std::optional<std::int64_t>> next(Image& image, PixelFormat format);
+  [[nodiscard]] rl_video_totals totals() const;
+  /// From any thread; open and next end within about 100 ms.
+  void interrupt() noexcept;
+
+ private:
+  VideoLibrary library_;
+  rl_video_reader* reader_;
+  std::string name_;
+};
+
+}  // namespace ridgeline::stream
