@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/frame_line.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/json.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+constexpr std::string_view kBegin = R"({"source":)";
+
+}  // namespace
+
+std::string frame_line(const stream::FrameOutput& output) {
+  const auto& [frame, dropped, batch, launched_ns, done_ns, left_ns] = output.frame;
+  auto line = fmt::format(R"({}{},"frame":{},"pts_ms":{:.3f},"latency_ms":{:.3f},)", kBegin, frame.source,
+                          frame.sequence, static_cast<double>(frame.pts_ns) * 1e-6,
+                          static_cast<double>(left_ns - frame.intended_ns) * 1e-6);
+  if (!dropped)
+    line += fmt::format(R"("result":{}}})", output.result);
+  else if (output.error.empty())
+    line += fmt::format(R"("dropped":"{}"}})", to_string(*dropped));
+  else
+    line += fmt::format(R"("dropped":"{}","error":{}}})", to_string(*dropped), base::dump_json(output.error));
+  return line;
+}
+
+std::string lost_frame_line(std::uint32_t source, std::uint64_t sequence, stream::DropReason reason) {
+  return fmt::format(R"({}{},"frame":{},"dropped":"{}"}})", kBegin, source, sequence, to_string(reason));
+}
+
+std::uint32_t source_of_line(std::string_view line) {
+  std::uint32_t source = 0;
+  if (line.size() > kBegin.size()) std::from_chars(line.data() + kBegin.size(), line.data() + line.size(), source);
+  return source;
+}
+
+bool is_gap(std::string_view line) {
+  // Numbers only before it: the keys are in a fixed order.
+  const auto result = line.find(R"("result":)");
+  const auto dropped = line.find(R"("dropped":)");
+  return dropped != std::string_view::npos && dropped < result;
+}
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/stream_server.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "execute/frame_line.hpp"
+#include "execute/stream_summary.hpp"
+#include "stats/quantile.hpp"
+#include "stream/open_source.hpp"
+#include "stream/source_feed.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+
+constexpr auto kStatusInterval = std::chrono::milliseconds(200);
+constexpr std::string_view kNoModel = "null";
+/// Of a load's frames, which are decoded before the run and repeated.
+constexpr std::size_t kMostClipFrames = 256;
+constexpr std::size_t kMostClipBytes = 512U << 20U;
+
+std::int64_t ns_of_ms(double ms) { return static_cast<std::int64_t>(ms * 1e6); }
+
+/// To the parent, which writes the output.
+class ChannelSink final : public stream::ResultSink {
+ public:
+  explicit ChannelSink(LineChannel& channel) : channel_(channel) {}
+  [[nodiscard]] base::Result<void> write(const stream::FrameOutput& output) override {
+    if (channel_.send(stream_line::kFrame, std::string_view(frame_line(output)))) return {};
+    return base::fail(ErrorCode::cancelled, "the parent is gone");
+  }
+
+ private:
+  LineChannel& channel_;
+};
+
+std::vector<std::uint32_t> warm_sizes(std::int64_t batch_size) {
+  std::vector<std::uint32_t> sizes;
+  for (std::uint32_t size = 1; size < batch_size; size *= 2) sizes.push_back(size);
+  sizes.push_back(static_cast<std::uint32_t>(batch_size));
+  return sizes;
+}
+
+}  // namespace
+
+StreamServer::StreamServer(const workload::WorkloadRegistry& registry, LineChannel& channel, StreamCounts& counts,
+                           schema::StreamSpec spec)
+    : registry_(registry), channel_(channel), counts_(counts), spec_(std::move(spec)) {}
+
+StreamServer::~StreamServer() {
+  over_ = true;
+  if (status_.joinable()) status_.join();
+}
+
+void StreamServer::stop() {
+  const std::lock_guard lock(stopping_);
+  stopped_ = true;
+  if (pipeline_) pipeline_->stop();
+  for (const auto& opened : sources_) opened.source->interrupt();
+}
+
+double StreamServer::elapsed_s() const { return base::to_seconds(base::system_clock().now() - ready_at_); }
+
+base::Result<schema::StreamStatus> StreamServer::run() {
+  const auto begun = base::system_clock().now();
+  RL_TRY(open_sources());
+  RL_TRY(start_pipeline());
+  ready_at_ = base::system_clock().now();
+  tell_ready(base::to_seconds(ready_at_ - begun));
+  status_ = std::thread([this] { tell_status(); });
+  schema::StreamStatus audited;
+  base::Result<void> fed;
+  if (spec_.load)
+    fed = feed_load(audited);
+  else
+    feed_sources();
+  auto finished = pipeline_->finish();
+  over_ = true;
+  status_.join();
+  RL_TRY(std::move(fed));
+  RL_TRY(std::move(finished));
+  auto status = pipeline_->status();
+  auto out = summarize(status, elapsed_s());
+  const auto add = [&](const char* name, const stream::SelfCheck& check) {
+    out.checks.push_back({name, check.passed, check.message});
+  };
+  add("counts", status.meter.counts(status.in_flight));
+  add("little", status.meter.littles_law());
+  add("stages", status.meter.stage_sum());
+  out.is_void = audited.is_void;
+  out.audit = std::move(audited.audit);
+  return out;
+}
+
+base::Result<void> StreamServer::open_sources() {
+  for (const auto& wanted : spec_.sources)
+    for (std::int64_t copy = 0; copy < std::max<std::int64_t>(1, spec_.load ? 1 : spec_.copies); ++copy) {
+      stream::SourceOptions options;
+      options.source = wanted.location;
+      options.fd = kStreamInputFd;
+      options.reconnect_for = base::from_seconds(spec_.reconnect_s);
+      if (!spec_.raw.empty() && wanted.location == "-") {
+        RL_TRY_ASSIGN(options.raw, stream::parse_raw_format(spec_.raw));
+      }
+      Opened opened;
+      RL_TRY_ASSIGN(opened.source, stream::open_source(options));
+      opened.first = pool_.take();
+      RL_TRY_ASSIGN(const auto pts, opened.source->next(*opened.first));
+      if (!pts) return base::fail(ErrorCode::corrupt, "{}: no frame in it", wanted.location);
+      opened.first_pts_ns = *pts;
+      opened.pace = opened.source->info().is_live ? stream::Pace::live
+                    : wanted.realtime             ? stream::Pace::realtime
+                                                  : stream::Pace::fastest;
+      const std::lock_guard lock(stopping_);
+      if (stopped_) return base::fail(ErrorCode::cancelled, "stopped");
+      sources_.push_back(std::move(opened));
+    }
+  return {};
+}
+
+bool StreamServer::has_pace() const {
+  return (spec_.load && spec_.load->process != "offline") ||
+         std::any_of(sources_.begin(), sources_.end(), [](const auto& opened) {
+           return opened.pace != stream::Pace::fastest;
+         });
+}
+
+stream::PipelineOptions StreamServer::pipeline_options() const {
+  const auto& settings = spec_.settings;
+  stream::PipelineOptions out;
+  auto& dispatcher = out.dispatcher;
+  dispatcher.workers = static_cast<std::uint32_t>(settings.streams);
+  dispatcher.max_batch = static_cast<std::uint32_t>(settings.batch_size);
+  dispatcher.frame_timeout_ns = ns_of_ms(settings.frame_timeout_ms);
+  dispatcher.use_slack = settings.efficiency;
+  dispatcher.drop_policy = settings.drop == "oldest"   ? stream::DropPolicy::oldest
+                           : settings.drop == "newest" ? stream::DropPolicy::newest
+                           : settings.drop == "none"   ? stream::DropPolicy::none
+                           : has_pace()                ? stream::DropPolicy::oldest
+                                                       : stream::DropPolicy::none;
+  out.slo_ns = ns_of_ms(settings.slo_ms);
+  const auto several = std::max<std::int64_t>(4 * settings.batch_size, static_cast<std::int64_t>(sources_.size()));
+  dispatcher.capacity =
+      static_cast<std::size_t>(settings.inference_queue_size > 0 ? settings.inference_queue_size : several);
+  out.capacity_by_slo = settings.inference_queue_size == 0 && out.slo_ns > 0 && has_pace();
+  out.warm_sizes = warm_sizes(settings.batch_size);
+  out.shape = model_->facts().pads ? stream::BatchShape::padded : stream::BatchShape::exact;
+  out.result_queue = static_cast<std::size_t>(settings.result_queue_size);
+  return out;
+}
+
+base::Result<void> StreamServer::start_pipeline() {
+  const auto& sample = *sources_.front().first;
+  if (spec_.model.workload.location == kNoModel) {
+    model_ = workload::make_null_stream_model();
+  } else {
+    RL_TRY_ASSIGN(const auto* kind, registry_.find(spec_.model.workload.kind));
+    if (!kind->stream_model)
+      return base::fail(ErrorCode::unsupported, "{}: models of kind {} cannot be part of a stream",
+                        spec_.model.workload.location, kind->name);
+    RL_TRY_ASSIGN(model_, kind->stream_model({spec_, sample.width, sample.height}));
+  }
+  sink_ = std::make_unique<ChannelSink>(channel_);
+  RL_TRY_ASSIGN(auto pipeline, stream::Pipeline::start(pipeline_options(), *model_, *sink_, sample));
+  const std::lock_guard lock(stopping_);
+  pipeline_ = std::move(pipeline);
+  if (stopped_) pipeline_->stop();
+  return {};
+}
+
+void StreamServer::tell_ready(double ready_s) {
+  schema::StreamReady ready;
+  for (const auto& opened : sources_) {
+    const auto& info = opened.source->info();
+    ready.sources.push_back(
+        {info.name, info.width, info.height, info.fps, info.frames, info.is_live, info.decoder});
+  }
+  const auto& facts = model_->facts();
+  ready.runtime = facts.runtime;
+  ready.input = facts.input;
+  ready.decoder = facts.decoder;
+  ready.notes = facts.notes;
+  ready.workers = spec_.settings.streams;
+  ready.queue_size = static_cast<std::int64_t>(pipeline_->capacity());
+  for (const auto& [batch, times] : pipeline_->warm_up()) {
+    std::vector<double> ms;
+    for (const auto time : times) ms.push_back(static_cast<double>(time) * 1e-6);
+    ready.warm_ms[std::to_string(batch)] = stats::median(ms);
+  }
+  ready.ready_s = ready_s;
+  channel_.send(stream_line::kReady, base::Json(ready));
+}
+
+void StreamServer::tell_status() {
+  auto next = base::system_clock().now();
+  while (!over_) {
+    // In naps, as the end of a run should not wait for it.
+    base::system_clock().sleep_for(std::chrono::milliseconds(10));
+    if (base::system_clock().now() < next) continue;
+    next += kStatusInterval;
+    channel_.send(stream_line::kStatus, base::Json(summarize(pipeline_->status(), elapsed_s())));
+  }
+}
+
+void StreamServer::feed_sources() {
+  std::vector<std::thread> threads;
+  for (std::uint32_t number = 0; number < sources_.size(); ++number)
+    threads.emplace_back([this, number] {
+      auto& opened = sources_[number];
+      stream::FeedOptions options;
+      options.source = number;
+      options.pace = opened.pace;
+      options.most_frames = spec_.most_frames;
+      options.on_taken = [this, number](std::uint64_t taken) {
+        counts_.taken[number].store(taken, std::memory_order_relaxed);
+      };
+      const auto fed = stream::feed(*opened.source, *pipeline_, pool_, options,
+                                    std::pair(std::exchange(opened.first, nullptr), opened.first_pts_ns));
+      for (const auto& text : opened.source->notes()) note(fmt::format("{}: {}", opened.source->info().name, text));
+      if (!fed) note(fmt::format("{}; the other sources go on", fed.error().message));
+    });
+  for (auto& thread : threads) thread.join();
+}
+
+base::Result<std::vector<stream::Clip>> StreamServer::decode_clips() {
+  std::vector<stream::Clip> clips;
+  const std::size_t budget = kMostClipBytes / sources_.size();
+  for (auto& opened : sources_) {
+    stream::Clip clip{opened.first};
+    std::size_t bytes = opened.first->bytes.size();
+    while (clip.size() < kMostClipFrames && bytes < budget) {
+      auto image = std::make_shared<stream::Image>();
+      RL_TRY_ASSIGN(const auto pts, opened.source->next(*image));
+      if (!pts) break;
+      bytes += image->bytes.size();
+      clip.push_back(std::move(image));
+    }
+    for (std::int64_t copy = 0; copy < std::max<std::int64_t>(1, spec_.copies); ++copy) clips.push_back(clip);
+  }
+  return clips;
+}
+
+base::Result<void> StreamServer::feed_load(schema::StreamStatus& audited) {
+  const auto& load = *spec_.load;
+  RL_TRY_ASSIGN(const auto clips, decode_clips());
+  std::vector<std::uint64_t> taken(clips.size(), 0);
+  const auto on_taken = [&](std::uint32_t source) {
+    counts_.taken[source].store(++taken[source], std::memory_order_relaxed);
+  };
+  const auto duration_ns = static_cast<std::int64_t>(load.duration_s * 1e9);
+  if (load.process == "offline") {
+    stream::feed_offline(clips, duration_ns, *pipeline_, base::system_clock(), on_taken);
+    return {};
+  }
+  stream::SourceLoad one;
+  one.process = load.process == "poisson" ? stream::ArrivalProcess::poisson
+                : load.process == "burst" ? stream::ArrivalProcess::burst
+                                          : stream::ArrivalProcess::fixed;
+  one.rate_per_s = load.rate_per_s;
+  one.jitter = load.jitter;
+  one.variation = load.variation;
+  RL_TRY_ASSIGN(const auto schedule, stream::make_schedule(std::vector<stream::SourceLoad>(clips.size(), one),
+                                                           duration_ns, static_cast<std::uint64_t>(load.seed)));
+  const auto audit = stream::feed_load(schedule, clips, *pipeline_, base::system_clock(), on_taken);
+  const auto verdict = audit.verdict(ns_of_ms(spec_.settings.slo_ms));
+  audited.is_void = verdict.is_void;
+  audited.audit = verdict.message;
+  return {};
+}
+
+}  // namespace ridgeline::execute

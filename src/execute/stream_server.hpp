@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "execute/line_channel.hpp"
+#include "execute/shared_memory.hpp"
+#include "execute/stream_protocol.hpp"
+#include "schema/stream_spec.hpp"
+#include "schema/stream_status.hpp"
+#include "stream/frame_source.hpp"
+#include "stream/image_pool.hpp"
+#include "stream/load_feed.hpp"
+#include "stream/pipeline.hpp"
+#include "workload/workload_registry.hpp"
+
+namespace ridgeline::execute {
+
+/// One pipeline, from its request to its last line.
+class StreamServer {
+ public:
+  StreamServer(const workload::WorkloadRegistry& registry, LineChannel& channel, StreamCounts& counts,
+               schema::StreamSpec spec);
+  ~StreamServer();
+  StreamServer(const StreamServer&) = delete;
+  StreamServer& operator=(const StreamServer&) = delete;
+
+  /// Runs it to its end. The final status, or the error that ended it.
+  [[nodiscard]] base::Result<schema::StreamStatus> run();
+  /// From any thread: nothing more comes in.
+  void stop();
+
+ private:
+  struct Opened {
+    std::unique_ptr<stream::FrameSource> source;
+    stream::Pace pace = stream::Pace::fastest;
+    std::shared_ptr<stream::Image> first;  ///< its first picture,
+    std::int64_t first_pts_ns = 0;         ///< and when that is
+  };
+
+  [[nodiscard]] base::Result<void> open_sources();
+  [[nodiscard]] base::Result<void> start_pipeline();
+  [[nodiscard]] stream::PipelineOptions pipeline_options() const;
+  void tell_ready(double ready_s);
+  void feed_sources();
+  [[nodiscard]] base::Result<void> feed_load(schema::StreamStatus& audit);
+  [[nodiscard]] base::Result<std::vector<stream::Clip>> decode_clips();
+  void tell_status();
+  void note(const std::string& text) { channel_.send(stream_line::kNote, std::string_view(text)); }
+  [[nodiscard]] bool has_pace() const;
+  [[nodiscard]] double elapsed_s() const;
+
+  const workload::WorkloadRegistry& registry_;
+  LineChannel& channel_;
+  StreamCounts& counts_;
+  schema::StreamSpec spec_;
+  stream::ImagePool pool_;
+  std::vector<Opened> sources_;
+  std::unique_ptr<workload::StreamModel> model_;
+  std::unique_ptr<stream::ResultSink> sink_;
+  std::mutex stopping_;  ///< guards pipeline_ and sources_ against stop()
+  std::unique_ptr<stream::Pipeline> pipeline_;
+  bool stopped_ = false;
+  base::Nanoseconds ready_at_{};
+  std::atomic<bool> over_{false};
+  std::thread status_;
+};
+
+}  // namespace ridgeline::execute

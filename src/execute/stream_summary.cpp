@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/stream_summary.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+schema::LatencySummary summary_of(const stats::LatencyHistogram& histogram) {
+  const auto ms = [&](double quantile) { return static_cast<double>(histogram.quantile(quantile)) * 1e-6; };
+  return {static_cast<std::int64_t>(histogram.count()),
+          histogram.mean() * 1e-6,
+          ms(0.5),
+          ms(0.95),
+          ms(0.99),
+          ms(0.999),
+          static_cast<double>(histogram.max()) * 1e-6};
+}
+
+double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+}  // namespace
+
+schema::StreamStatus summarize(const stream::PipelineStatus& status, double elapsed_s) {
+  schema::StreamStatus out;
+  const auto& meter = status.meter;
+  const auto& counters = meter.counters();
+  out.elapsed_s = elapsed_s;
+  out.offered = static_cast<std::int64_t>(counters.offered);
+  out.delivered = static_cast<std::int64_t>(counters.delivered);
+  out.in_time = static_cast<std::int64_t>(counters.in_time);
+  for (std::size_t reason = 0; reason < stream::kDropReasons; ++reason)
+    if (counters.dropped[reason] > 0)
+      out.dropped[std::string(to_string(static_cast<stream::DropReason>(reason)))] =
+          static_cast<std::int64_t>(counters.dropped[reason]);
+  out.in_flight = static_cast<std::int64_t>(status.in_flight);
+  out.queued = static_cast<std::int64_t>(status.queued);
+  out.unwritten = static_cast<std::int64_t>(status.unwritten);
+  out.span_s = seconds(meter.span_ns());
+  out.delivered_per_s = meter.delivered_per_s();
+  out.goodput_per_s = meter.goodput_per_s();
+  out.latency = summary_of(meter.stages().latency);
+  out.late = summary_of(meter.stages().late);
+  out.queue = summary_of(meter.stages().queue);
+  out.service = summary_of(meter.stages().service);
+  out.order = summary_of(meter.stages().order);
+  for (const auto count : meter.batches()) out.batches.push_back(static_cast<std::int64_t>(count));
+  out.mean_batch = meter.mean_batch();
+  out.busy = meter.busy_ratio();
+  out.busy_workers = meter.mean_busy_workers();
+  const auto& workers = status.workers;
+  out.worker_s = {{"preprocess", seconds(workers.busy.preprocess_ns)},
+                  {"inference", seconds(workers.busy.inference_ns)},
+                  {"postprocess", seconds(workers.busy.postprocess_ns)},
+                  {"no_frame", seconds(workers.no_frame_ns)},
+                  {"filling", seconds(workers.waiting_ns)},
+                  {"output", seconds(workers.sink_ns)}};
+  out.failures = static_cast<std::int64_t>(status.failures);
+  out.last_failure = status.last_failure;
+  return out;
+}
+
+}  // namespace ridgeline::execute
