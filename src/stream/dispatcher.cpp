@@ -43,7 +43,7 @@ void Dispatcher::poll(std::int64_t now_ns, Decisions& decisions) {
   decisions.dropped.clear();
   decisions.wake_ns.reset();
   give_up_overdue(now_ns, decisions);
-  for (std::uint32_t worker = 0; worker < workers_.size() && !queue_.empty(); ++worker) {
+  for (std::uint32_t worker = 0; worker < workers_.size() && !queue_.empty() && !held_; ++worker) {
     if (workers_[worker].busy) continue;
     if (const auto at = launch_time(); at > now_ns) {
       wake_at(decisions.wake_ns, at);
@@ -132,9 +132,9 @@ void Dispatcher::give_up_overdue(std::int64_t now_ns, Decisions& decisions) {
   }
 }
 
-// While no worker is idle nothing is launched, and so nothing is dropped at launch: what has expired leaves here.
+// Where nothing can be launched, nothing is dropped at launch: what has expired leaves here.
 void Dispatcher::drop_expired(std::int64_t now_ns, Decisions& decisions) {
-  if (!options_.drop_early || busy_ < workers_.size()) return;
+  if (!options_.drop_early || (busy_ < workers_.size() && !held_)) return;
   while (!queue_.empty()) {
     const auto deadline = queue_.oldest().deadline_ns;
     if (deadline == 0) return;

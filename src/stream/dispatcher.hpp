@@ -72,6 +72,8 @@ class Dispatcher {
   void close(std::uint32_t source) { queue_.close(source); }
   /// No more frames come at all: nothing waits for a fuller batch any longer.
   void drain() noexcept { draining_ = true; }
+  /// While held nothing is launched, as results have nowhere to go; what waits is dropped as usual.
+  void hold(bool held) noexcept { held_ = held; }
   void poll(std::int64_t now_ns, Decisions& decisions);
   /// internal when that worker runs nothing. A batch that failed teaches the model nothing.
   [[nodiscard]] base::Result<Completion> complete(std::uint32_t worker, std::int64_t now_ns, bool succeeded);
@@ -109,6 +111,7 @@ class Dispatcher {
   std::vector<Worker> workers_;
   std::uint32_t busy_ = 0;
   bool draining_ = false;
+  bool held_ = false;
 };
 
 }  // namespace ridgeline::stream

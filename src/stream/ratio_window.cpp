@@ -2,15 +2,25 @@
 #include "stream/ratio_window.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 
 namespace ridgeline::stream {
 namespace {
 
 // Of fewer, one value says too much about the spread to be left out.
 constexpr std::size_t kEnoughToTrim = 20;
+// Standard deviations of a normal distribution below which 99.5 % are. Under overload every frame is launched with
+// hardly more time left than the high value, so more than 1 % of them would be late by a lower one.
+constexpr double kDeviations = 2.576;
 
 }  // namespace
+
+void RatioWindow::count_in(double ratio, double sign) noexcept {
+  const double log = std::log(ratio);
+  sum_ += sign * ratio;
+  log_sum_ += sign * log;
+  log_squares_ += sign * log * log;
+}
 
 void RatioWindow::add(double ratio) noexcept {
   if (count_ == kSize) forget_one();
@@ -20,7 +30,7 @@ void RatioWindow::add(double ratio) noexcept {
   std::copy_backward(at, end, end + 1);
   *at = ratio;
   ++count_;
-  sum_ += ratio;
+  count_in(ratio, 1);
   summarize();
 }
 
@@ -28,7 +38,7 @@ void RatioWindow::forget_one() noexcept {
   if (count_ == 0) return;
   auto* const end = sorted_.data() + count_;
   auto* const at = std::lower_bound(sorted_.data(), end, recent_[first_]);
-  sum_ -= *at;
+  count_in(*at, -1);
   std::copy(at + 1, end, at);
   first_ = (first_ + 1) % kSize;
   --count_;
@@ -40,11 +50,20 @@ void RatioWindow::summarize() noexcept {
     mean_ = high_ = 1;
     return;
   }
-  // Once a round, so that rounding does not add up.
-  if (first_ == 0) sum_ = std::accumulate(sorted_.data(), sorted_.data() + count_, 0.0);
-  const std::size_t kept = count_ - (count_ >= kEnoughToTrim ? 1 : 0);
-  mean_ = (sum_ - (kept < count_ ? sorted_[kept] : 0)) / static_cast<double>(kept);
-  high_ = sorted_[kept - 1];
+  if (first_ == 0) {  // once a round, so that rounding does not add up
+    sum_ = log_sum_ = log_squares_ = 0;
+    for (std::size_t i = 0; i < count_; ++i) count_in(sorted_[i], 1);
+  }
+  const bool trim = count_ >= kEnoughToTrim;
+  const std::size_t kept = count_ - (trim ? 1 : 0);
+  const double outlier = trim ? sorted_[kept] : 0;
+  const double outlier_log = trim ? std::log(outlier) : 0;
+  const auto n = static_cast<double>(kept);
+  mean_ = (sum_ - outlier) / n;
+  const double log_mean = (log_sum_ - outlier_log) / n;
+  const double log_variance = (log_squares_ - outlier_log * outlier_log) / n - log_mean * log_mean;
+  const double deviation = std::sqrt(std::max(log_variance, 0.0));
+  high_ = std::max(sorted_[kept - 1], std::exp(log_mean + kDeviations * deviation));
 }
 
 }  // namespace ridgeline::stream
