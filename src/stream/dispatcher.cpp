@@ -65,12 +65,18 @@ std::int64_t Dispatcher::launch_time() const noexcept {
 
 void Dispatcher::fill(std::int64_t now_ns, std::vector<Frame>& frames, std::vector<DroppedFrame>& dropped) {
   std::optional<Frame> hopeful;  // dropped last, though it could be done in time by what the warm-up took
+  std::size_t batch = 0;         // the largest that is still possible, and how long it takes
+  std::int64_t takes_ns = 0;
   while (!queue_.empty() && frames.size() < options_.max_batch) {
     const auto& next = queue_.next();
     if (options_.drop_early && next.deadline_ns != 0) {
-      const auto most = std::min<std::size_t>(options_.max_batch, frames.size() + queue_.size());
+      const auto possible = std::min<std::size_t>(options_.max_batch, frames.size() + queue_.size());
+      if (possible != batch) {
+        batch = possible;
+        takes_ns = model_.high_ns(static_cast<std::uint32_t>(batch));
+      }
       const auto left = next.deadline_ns - options_.guard_ns - now_ns;
-      if (model_.high_ns(static_cast<std::uint32_t>(most)) > left) {
+      if (takes_ns > left) {
         if (hopeful) dropped.push_back({*std::exchange(hopeful, {}), DropReason::deadline});
         const bool hope = model_.warm_ns(1) <= left;
         const auto frame = queue_.discard();
