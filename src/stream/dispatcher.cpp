@@ -64,9 +64,9 @@ std::int64_t Dispatcher::launch_time() const noexcept {
 }
 
 void Dispatcher::fill(std::int64_t now_ns, std::vector<Frame>& frames, std::vector<DroppedFrame>& dropped) {
-  std::optional<Frame> hopeful;  // dropped last, though it could be done in time by what the warm-up took
-  std::size_t batch = 0;         // the largest that is still possible, and how long it takes
-  std::int64_t takes_ns = 0;
+  std::optional<Frame> hopeful;  // the last to be dropped that would be in time if batches took what the warm-up took
+  std::size_t batch = 0;         // the largest that is still possible
+  std::int64_t takes_ns = 0;     // and how long it takes
   while (!queue_.empty() && frames.size() < options_.max_batch) {
     const auto& next = queue_.next();
     if (options_.drop_early && next.deadline_ns != 0) {

@@ -17,7 +17,9 @@ namespace ridgeline::stream {
 struct DispatcherOptions {
   std::uint32_t workers = 1;    ///< inferences in flight
   std::uint32_t max_batch = 1;  ///< frames of one inference
-  std::size_t capacity = 64;    ///< frames that wait, over all sources; with an SLO see slo_capacity
+  /// Frames that wait, over all sources; with an SLO see slo_capacity. With back-pressure a place is kept for every
+  /// open source, so that batches stay small below max_batch plus the number of sources.
+  std::size_t capacity = 64;
   DropPolicy drop_policy = DropPolicy::oldest;
   std::int64_t frame_timeout_ns = 0;  ///< the longest wait for a fuller batch while a worker is idle
   /// Waits for a fuller batch as long as deadlines allow, instead of frame_timeout_ns: less device time a frame, at the
