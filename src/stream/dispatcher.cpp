@@ -43,7 +43,7 @@ void Dispatcher::poll(std::int64_t now_ns, Decisions& decisions) {
   decisions.dropped.clear();
   decisions.wake_ns.reset();
   give_up_overdue(now_ns, decisions);
-  for (std::uint32_t worker = 0; worker < workers_.size() && !queue_.empty(); ++worker) {
+  for (std::uint32_t worker = 0; worker < workers_.size() && !queue_.empty() && !held_; ++worker) {
     if (workers_[worker].busy) continue;
     if (const auto at = launch_time(); at > now_ns) {
       wake_at(decisions.wake_ns, at);
@@ -64,13 +64,19 @@ std::int64_t Dispatcher::launch_time() const noexcept {
 }
 
 void Dispatcher::fill(std::int64_t now_ns, std::vector<Frame>& frames, std::vector<DroppedFrame>& dropped) {
-  std::optional<Frame> hopeful;  // dropped last, though it could be done in time by what the warm-up took
+  std::optional<Frame> hopeful;  // the last to be dropped that would be in time if batches took what the warm-up took
+  std::size_t batch = 0;         // the largest that is still possible
+  std::int64_t takes_ns = 0;     // and how long it takes
   while (!queue_.empty() && frames.size() < options_.max_batch) {
     const auto& next = queue_.next();
     if (options_.drop_early && next.deadline_ns != 0) {
-      const auto most = std::min<std::size_t>(options_.max_batch, frames.size() + queue_.size());
+      const auto possible = std::min<std::size_t>(options_.max_batch, frames.size() + queue_.size());
+      if (possible != batch) {
+        batch = possible;
+        takes_ns = model_.high_ns(static_cast<std::uint32_t>(batch));
+      }
       const auto left = next.deadline_ns - options_.guard_ns - now_ns;
-      if (model_.high_ns(static_cast<std::uint32_t>(most)) > left) {
+      if (takes_ns > left) {
         if (hopeful) dropped.push_back({*std::exchange(hopeful, {}), DropReason::deadline});
         const bool hope = model_.warm_ns(1) <= left;
         const auto frame = queue_.discard();
@@ -132,9 +138,9 @@ void Dispatcher::give_up_overdue(std::int64_t now_ns, Decisions& decisions) {
   }
 }
 
-// While no worker is idle nothing is launched, and so nothing is dropped at launch: what has expired leaves here.
+// Where nothing can be launched, nothing is dropped at launch: what has expired leaves here.
 void Dispatcher::drop_expired(std::int64_t now_ns, Decisions& decisions) {
-  if (!options_.drop_early || busy_ < workers_.size()) return;
+  if (!options_.drop_early || (busy_ < workers_.size() && !held_)) return;
   while (!queue_.empty()) {
     const auto deadline = queue_.oldest().deadline_ns;
     if (deadline == 0) return;

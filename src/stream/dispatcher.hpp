@@ -17,7 +17,9 @@ namespace ridgeline::stream {
 struct DispatcherOptions {
   std::uint32_t workers = 1;    ///< inferences in flight
   std::uint32_t max_batch = 1;  ///< frames of one inference
-  std::size_t capacity = 64;    ///< frames that wait, over all sources; with an SLO see slo_capacity
+  /// Frames that wait, over all sources; with an SLO see slo_capacity. With back-pressure a place is kept for every
+  /// open source, so that batches stay small below max_batch plus the number of sources.
+  std::size_t capacity = 64;
   DropPolicy drop_policy = DropPolicy::oldest;
   std::int64_t frame_timeout_ns = 0;  ///< the longest wait for a fuller batch while a worker is idle
   /// Waits for a fuller batch as long as deadlines allow, instead of frame_timeout_ns: less device time a frame, at the
@@ -72,6 +74,8 @@ class Dispatcher {
   void close(std::uint32_t source) { queue_.close(source); }
   /// No more frames come at all: nothing waits for a fuller batch any longer.
   void drain() noexcept { draining_ = true; }
+  /// While held nothing is launched, as results have nowhere to go; what waits is dropped as usual.
+  void hold(bool held) noexcept { held_ = held; }
   void poll(std::int64_t now_ns, Decisions& decisions);
   /// internal when that worker runs nothing. A batch that failed teaches the model nothing.
   [[nodiscard]] base::Result<Completion> complete(std::uint32_t worker, std::int64_t now_ns, bool succeeded);
@@ -109,6 +113,7 @@ class Dispatcher {
   std::vector<Worker> workers_;
   std::uint32_t busy_ = 0;
   bool draining_ = false;
+  bool held_ = false;
 };
 
 }  // namespace ridgeline::stream

@@ -35,7 +35,7 @@ class ServiceModel {
   [[nodiscard]] std::uint32_t largest() const noexcept;
 
   [[nodiscard]] std::int64_t expected_ns(std::uint32_t n) const noexcept;
-  /// What a batch of n rarely exceeds: about the 98th percentile of the last 128 batches of its size.
+  /// What a batch of n rarely exceeds: about the 99.5th percentile, by the last 128 batches of its size.
   [[nodiscard]] std::int64_t high_ns(std::uint32_t n) const noexcept;
   /// What the warm-up alone foretells.
   [[nodiscard]] std::int64_t warm_ns(std::uint32_t n) const noexcept;

@@ -19,13 +19,14 @@ bool StreamScheduler::has_room(std::uint32_t source) const noexcept {
 }
 
 base::Result<Admission> StreamScheduler::offer(const Frame& frame, std::int64_t now_ns) {
+  decisions_.dropped.clear();
   if (!order_.has_room(frame.source)) return Admission::must_wait;
   const auto admitted = dispatcher_.offer(frame, now_ns);
   if (admitted.admission == Admission::must_wait) return Admission::must_wait;
   RL_TRY(order_.announce(frame.source, frame.sequence));
   meter_.enter(now_ns);
-  if (admitted.dropped)
-    RL_TRY(put({.frame = *admitted.dropped, .dropped = DropReason::queue_full, .done_ns = now_ns}, now_ns));
+  if (admitted.dropped) decisions_.dropped.push_back({*admitted.dropped, DropReason::queue_full});
+  RL_TRY(put_dropped(now_ns));
   return admitted.admission;
 }
 
@@ -33,7 +34,7 @@ base::Result<std::optional<std::int64_t>> StreamScheduler::poll(std::int64_t now
   dispatcher_.poll(now_ns, decisions_);
   for (const auto& launch : decisions_.launches)
     meter_.launch(static_cast<std::uint32_t>(launch.frames.size()), now_ns);
-  RL_TRY(put_dropped(decisions_.dropped, now_ns));
+  RL_TRY(put_dropped(now_ns));
   return decisions_.wake_ns;
 }
 
@@ -55,13 +56,13 @@ base::Result<void> StreamScheduler::complete(std::uint32_t worker, std::int64_t 
 }
 
 base::Result<void> StreamScheduler::stop(std::int64_t now_ns) {
-  std::vector<DroppedFrame> dropped;
-  dispatcher_.stop(dropped);
-  return put_dropped(dropped, now_ns);
+  decisions_.dropped.clear();
+  dispatcher_.stop(decisions_.dropped);
+  return put_dropped(now_ns);
 }
 
-base::Result<void> StreamScheduler::put_dropped(const std::vector<DroppedFrame>& dropped, std::int64_t now_ns) {
-  for (const auto& [frame, reason] : dropped)
+base::Result<void> StreamScheduler::put_dropped(std::int64_t now_ns) {
+  for (const auto& [frame, reason] : decisions_.dropped)
     RL_TRY(put({.frame = frame, .dropped = reason, .done_ns = now_ns}, now_ns));
   return {};
 }

@@ -20,6 +20,9 @@ namespace ridgeline::stream {
 ///     poll(now) -> wake                          after each of them, and at `wake`; then start all of launches()
 ///     take_results(results)                      then hand them on
 ///
+/// Under a lock, the clock is read while it is held, so that times do not go back. Results that the sink does not take
+/// fast enough are kept bounded by hold().
+///
 /// A frame that was given up on (DropReason::timeout) may still be in the hands of its worker: its payload is free when
 /// the worker has completed. Errors are faults of the caller (code internal), after which the figures mean nothing.
 class StreamScheduler {
@@ -37,6 +40,8 @@ class StreamScheduler {
   [[nodiscard]] base::Result<Admission> offer(const Frame& frame, std::int64_t now_ns);
   void close(std::uint32_t source) { dispatcher_.close(source); }
   void drain() noexcept { dispatcher_.drain(); }
+  /// While held nothing is launched: for as long as results have nowhere to go.
+  void hold(bool held) noexcept { dispatcher_.hold(held); }
   /// When to poll again at the latest; none: only after an offer or completion.
   [[nodiscard]] base::Result<std::optional<std::int64_t>> poll(std::int64_t now_ns);
   /// What the last poll started.
@@ -46,6 +51,10 @@ class StreamScheduler {
                                             std::optional<DropReason> failure = {});
   /// Drops all that wait for a worker; what runs completes as usual.
   [[nodiscard]] base::Result<void> stop(std::int64_t now_ns);
+
+  /// What the last offer, poll or stop dropped, some of it long before its turn to leave: payloads that can be freed,
+  /// except after a timeout.
+  [[nodiscard]] const std::vector<DroppedFrame>& dropped() const noexcept { return decisions_.dropped; }
 
   /// What has left since the last call, in order for each source. Swaps, so that both vectors keep their memory.
   void take_results(std::vector<FrameResult>& results);
@@ -58,7 +67,7 @@ class StreamScheduler {
  private:
   StreamScheduler(Dispatcher dispatcher, std::size_t order_window);
   [[nodiscard]] base::Result<void> put(FrameResult result, std::int64_t now_ns);
-  [[nodiscard]] base::Result<void> put_dropped(const std::vector<DroppedFrame>& dropped, std::int64_t now_ns);
+  [[nodiscard]] base::Result<void> put_dropped(std::int64_t now_ns);
 
   Dispatcher dispatcher_;
   ResultOrder order_;

@@ -136,6 +136,19 @@ TEST_F(DispatcherTest, expired_frames_leave_while_every_worker_is_busy) {
   EXPECT_EQ(decisions_.dropped[0].frame.sequence, 1U);
 }
 
+TEST_F(DispatcherTest, launches_nothing_while_held_and_drops_what_expires) {
+  make({.max_batch = 4});
+  dispatcher_->hold(true);
+  offer(0, 50);
+  offer(0, 1000);
+  EXPECT_EQ(launched(0), 0U);
+  EXPECT_EQ(decisions_.wake_ns, 51);
+  EXPECT_EQ(launched(51), 0U);
+  EXPECT_EQ(decisions_.dropped.size(), 1U);
+  dispatcher_->hold(false);
+  EXPECT_EQ(launched(52), 1U);
+}
+
 TEST_F(DispatcherTest, gives_up_on_a_frame_whose_worker_does_not_answer) {
   make({.max_batch = 4, .give_up_after_ns = 100});
   offer(0, 60);

@@ -54,7 +54,7 @@ TEST(LoadSchedule, poisson_gaps_scatter_as_much_as_they_last) {
 TEST(LoadSchedule, bursts_have_the_rate_and_variation_asked_for) {
   for (const double variation : {1.0, 2.0, 4.0}) {
     const auto gaps = gaps_of(
-        arrivals_of({.process = ArrivalProcess::burst, .rate_per_s = 1000, .variation = variation}, 300 * kSecond));
+        arrivals_of({.process = ArrivalProcess::burst, .rate_per_s = 1000, .variation = variation}, 200 * kSecond));
     EXPECT_NEAR(gaps.mean_ns, 1e6, 0.01e6 * variation) << variation;
     EXPECT_NEAR(gaps.variation, variation, 0.03 * variation);
   }

@@ -55,6 +55,17 @@ TEST_P(Overload, without_either_there_is_next_to_no_goodput) {
 INSTANTIATE_TEST_SUITE_P(Models, Overload, ::testing::ValuesIn(kSimulatedCases),
                          [](const auto& tested) { return test_name(tested.param); });
 
+TEST(OverloadOfScatteringTimes, the_slo_holds_where_batches_take_a_third_more_or_less) {
+  for (const auto& simulated : kSimulatedCases)
+    for (const double overload : {1.5, 2.0, 4.0}) {
+      auto options = options_of(simulated);
+      options.device.jitter = 0.3;
+      const auto meter = simulate(options, poisson_arrivals(overload * simulated.full_rate(), kOverloadFrames)).value();
+      EXPECT_LE(meter.stages().latency.quantile(0.99), options.slo_ns) << simulated.name << ", " << overload;
+      EXPECT_GE(meter.goodput_per_s(), 0.85 * simulated.full_rate()) << simulated.name << ", " << overload;
+    }
+}
+
 TEST(OverloadOnSharedDevice, times_learnt_while_running_keep_the_slo) {
   SimulationOptions options;
   options.dispatcher.workers = 2;

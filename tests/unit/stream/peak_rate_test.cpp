@@ -12,7 +12,7 @@
 namespace ridgeline::stream {
 namespace {
 
-constexpr std::size_t kPeakFrames = 25000;
+constexpr std::size_t kPeakFrames = 20000;
 
 /// Those that wait for a fuller batch: 10 % and 50 % of the SLO, and as long as deadlines allow.
 std::vector<SimulationOptions> waiting_policies(const SimulationOptions& options) {
@@ -65,7 +65,7 @@ TEST(PeakRateOfOneWorker, is_what_theory_says) {
   options.device = {0, 1e6};
   options.dispatcher.drop_early = false;
   options.slo_ns = 11'350'000;
-  EXPECT_NEAR(find_peak_rate(options, 1000, 200000, {.quantile = 0.99, .drops = 1}).value(), 800, 12);
+  EXPECT_NEAR(find_peak_rate(options, 1000, 100000, {.quantile = 0.99, .drops = 1}).value(), 800, 12);
   options.slo_ns = 500'000;
   EXPECT_EQ(find_peak_rate(options, 1000, 1000).value(), 0);
   options.slo_ns = 0;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream/service_model.hpp"
 
+#include <cmath>
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
+#include "base/random.hpp"
 #include "stream/slo_sizing.hpp"
 
 namespace ridgeline::stream {
@@ -31,10 +35,28 @@ TEST(ServiceModel, follows_what_batches_take) {
   auto model = detector(BatchShape::exact);
   for (int i = 0; i < 200; ++i) model.observe(8, 22'000'000 + i % 10 * 100'000);
   EXPECT_NEAR(static_cast<double>(model.expected_ns(8)), 22.45e6, 0.1e6);
-  EXPECT_EQ(model.high_ns(8), 22'900'000);
+  EXPECT_NEAR(static_cast<double>(model.high_ns(8)), 23.1e6, 0.2e6);
   // No batch of 32 was seen for long: what all batches say holds for it.
   EXPECT_NEAR(static_cast<double>(model.expected_ns(32)), 35e6 * 22.45 / 11, 0.5e6);
   EXPECT_EQ(model.warm_ns(8), 11'000'000);
+}
+
+TEST(ServiceModel, its_high_value_is_rarely_exceeded_whatever_the_scatter) {
+  for (const double scatter : {0.01, 0.1, 0.3}) {
+    auto model = detector(BatchShape::exact);
+    base::Random random(23);
+    int exceeded = 0;
+    double sum = 0;
+    constexpr int kBatches = 20000;
+    for (int i = 0; i < kBatches; ++i) {
+      const auto took = static_cast<std::int64_t>(35e6 * std::exp(scatter * random.normal()));
+      exceeded += i > 200 && took > model.high_ns(32) ? 1 : 0;
+      sum += static_cast<double>(model.high_ns(32));
+      model.observe(32, took);
+    }
+    EXPECT_LT(exceeded, 0.01 * kBatches) << scatter;
+    EXPECT_LT(sum / kBatches, 35e6 * std::exp(3 * scatter)) << scatter;  // and not by being far too high
+  }
 }
 
 TEST(ServiceModel, one_outlier_moves_nothing) {
@@ -44,13 +66,13 @@ TEST(ServiceModel, one_outlier_moves_nothing) {
   EXPECT_EQ(model.expected_ns(32), 35'000'000);
   EXPECT_EQ(model.high_ns(32), 35'000'000);
   model.observe(32, 1'000'000'000);
-  EXPECT_EQ(model.high_ns(32), 1'000'000'000);
+  EXPECT_GE(model.high_ns(32), 1'000'000'000);
 }
 
 TEST(ServiceModel, a_size_that_was_slow_and_is_avoided_is_forgotten) {
   auto model = detector(BatchShape::exact);
   for (int i = 0; i < 50; ++i) model.observe(32, 100'000'000);
-  EXPECT_EQ(model.high_ns(32), 100'000'000);
+  EXPECT_GE(model.high_ns(32), 100'000'000);
   for (int i = 0; i < 300; ++i) model.observe(8, 11'000'000);
   EXPECT_EQ(model.high_ns(32), 35'000'000);
 }

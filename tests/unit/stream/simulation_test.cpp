@@ -60,7 +60,7 @@ TEST(Simulation, a_million_frames_leave_once_and_in_order) {
   SimulationOptions options;
   options.dispatcher.workers = 4;
   options.dispatcher.max_batch = 8;
-  options.dispatcher.capacity = 48;
+  options.dispatcher.capacity = 32;
   options.dispatcher.give_up_after_ns = 30 * kMillisecond;
   options.device = {1e6, 1e6, 1.0};
   options.slo_ns = 40 * kMillisecond;

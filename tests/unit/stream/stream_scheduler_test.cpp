@@ -65,6 +65,8 @@ TEST_F(StreamSchedulerTest, whatever_happens_to_a_frame_it_leaves_once_and_is_co
   ASSERT_TRUE(scheduler_->offer(frame(0, 1, 0, 30), 0));     // 1 expires
   ASSERT_TRUE(scheduler_->offer(frame(0, 2, 0, 10000), 0));  // 2 fails
   ASSERT_EQ(scheduler_->offer(frame(0, 3, 0), 0), Admission::refused);
+  ASSERT_EQ(scheduler_->dropped().size(), 1U);  // long before it leaves
+  EXPECT_EQ(scheduler_->dropped()[0].frame.sequence, 3U);
   ASSERT_TRUE(scheduler_->poll(40));
   ASSERT_TRUE(scheduler_->poll(150));
   ASSERT_TRUE(scheduler_->complete(0, 200));
