@@ -16,9 +16,9 @@ constexpr std::string_view kBegin = R"({"source":)";
 
 std::string frame_line(const stream::FrameOutput& output) {
   const auto& [frame, dropped, batch, launched_ns, done_ns, left_ns] = output.frame;
-  auto line = fmt::format(R"({}{},"frame":{},"pts_ms":{:.3f},"latency_ms":{:.3f},)", kBegin, frame.source,
-                          frame.sequence, static_cast<double>(frame.pts_ns) * 1e-6,
-                          static_cast<double>(left_ns - frame.intended_ns) * 1e-6);
+  auto line =
+      fmt::format(R"({}{},"frame":{},"pts_ms":{:.3f},"latency_ms":{:.3f},)", kBegin, frame.source, frame.sequence,
+                  static_cast<double>(frame.pts_ns) * 1e-6, static_cast<double>(left_ns - frame.intended_ns) * 1e-6);
   if (!dropped)
     line += fmt::format(R"("result":{}}})", output.result);
   else if (output.error.empty())
@@ -38,11 +38,13 @@ std::uint32_t source_of_line(std::string_view line) {
   return source;
 }
 
-bool is_gap(std::string_view line) {
-  // Numbers only before it: the keys are in a fixed order.
-  const auto result = line.find(R"("result":)");
-  const auto dropped = line.find(R"("dropped":)");
-  return dropped != std::string_view::npos && dropped < result;
+std::string_view drop_reason_of_line(std::string_view line) {
+  // What comes before it are numbers: the keys are in a fixed order.
+  constexpr std::string_view kKey = R"("dropped":")";
+  const auto at = line.find(kKey);
+  if (at == std::string_view::npos || line.find(R"("result":)") < at) return {};
+  const auto reason = line.substr(at + kKey.size());
+  return reason.substr(0, reason.find('"'));
 }
 
 }  // namespace ridgeline::execute

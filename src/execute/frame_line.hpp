@@ -20,7 +20,7 @@ namespace ridgeline::execute {
 /// The source of a line that frame_line made.
 [[nodiscard]] std::uint32_t source_of_line(std::string_view line);
 
-/// Whether it is of a frame without a result.
-[[nodiscard]] bool is_gap(std::string_view line);
+/// Why that frame has no result; "": it has one.
+[[nodiscard]] std::string_view drop_reason_of_line(std::string_view line);
 
 }  // namespace ridgeline::execute

@@ -18,9 +18,9 @@ namespace {
 constexpr int kExitUsage = 2;
 
 void tell(LineChannel& channel, const base::Error& error) {
-  channel.send(stream_line::kError, base::Json{{"code", std::string(base::enum_name(error.code))},
-                                               {"message", error.message},
-                                               {"hint", error.hint}});
+  channel.send(
+      stream_line::kError,
+      base::Json{{"code", std::string(base::enum_name(error.code))}, {"message", error.message}, {"hint", error.hint}});
 }
 
 base::Result<schema::StreamSpec> read_spec(LineChannel& channel) {

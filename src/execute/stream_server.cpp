@@ -125,9 +125,8 @@ base::Result<void> StreamServer::open_sources() {
 
 bool StreamServer::has_pace() const {
   return (spec_.load && spec_.load->process != "offline") ||
-         std::any_of(sources_.begin(), sources_.end(), [](const auto& opened) {
-           return opened.pace != stream::Pace::fastest;
-         });
+         std::any_of(sources_.begin(), sources_.end(),
+                     [](const auto& opened) { return opened.pace != stream::Pace::fastest; });
 }
 
 stream::PipelineOptions StreamServer::pipeline_options() const {
@@ -177,8 +176,7 @@ void StreamServer::tell_ready(double ready_s) {
   schema::StreamReady ready;
   for (const auto& opened : sources_) {
     const auto& info = opened.source->info();
-    ready.sources.push_back(
-        {info.name, info.width, info.height, info.fps, info.frames, info.is_live, info.decoder});
+    ready.sources.push_back({info.name, info.width, info.height, info.fps, info.frames, info.is_live, info.decoder});
   }
   const auto& facts = model_->facts();
   ready.runtime = facts.runtime;

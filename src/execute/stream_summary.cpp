@@ -6,12 +6,7 @@ namespace {
 
 schema::LatencySummary summary_of(const stats::LatencyHistogram& histogram) {
   const auto ms = [&](double quantile) { return static_cast<double>(histogram.quantile(quantile)) * 1e-6; };
-  return {static_cast<std::int64_t>(histogram.count()),
-          histogram.mean() * 1e-6,
-          ms(0.5),
-          ms(0.95),
-          ms(0.99),
-          ms(0.999),
+  return {static_cast<std::int64_t>(histogram.count()), histogram.mean() * 1e-6, ms(0.5), ms(0.95), ms(0.99), ms(0.999),
           static_cast<double>(histogram.max()) * 1e-6};
 }
 

@@ -26,8 +26,8 @@ struct StreamPreprocess {
   std::string channels = "rgb";       ///< that the model takes: rgb, bgr, gray
   /// stretch; letterbox, which keeps the sides' ratio; auto: a letterbox where the model's input is of a fixed size.
   std::string resize = "auto";
-  std::int64_t border = 114;          ///< of a letterbox, 0 to 255
-  std::int64_t stride = 32;           ///< sides of a model of any size are multiples of it
+  std::int64_t border = 114;  ///< of a letterbox, 0 to 255
+  std::int64_t stride = 32;   ///< sides of a model of any size are multiples of it
 };
 RL_DECLARE_JSON(StreamPreprocess)
 

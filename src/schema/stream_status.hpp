@@ -35,25 +35,25 @@ struct StreamStatus {
   double elapsed_s = 0;      ///< since it was ready
   std::int64_t offered = 0;  ///< frames that came in
   std::int64_t delivered = 0;
-  std::int64_t in_time = 0;  ///< of these, by their deadline
+  std::int64_t in_time = 0;                     ///< of these, by their deadline
   std::map<std::string, std::int64_t> dropped;  ///< by reason
   std::int64_t in_flight = 0;
   std::int64_t queued = 0;
-  std::int64_t unwritten = 0;  ///< results that wait for the output
-  double span_s = 0;           ///< from the first frame to the last event
-  double delivered_per_s = 0;  ///< in that span
-  double goodput_per_s = 0;    ///< of frames in time
-  LatencySummary latency;      ///< from when a frame was due, or came in, until it left
-  LatencySummary late;         ///< parts of it: from due to in the queue,
-  LatencySummary queue;        ///< waiting,
-  LatencySummary service;      ///< preparing, inference, decoding,
-  LatencySummary order;        ///< waiting for frames before it
+  std::int64_t unwritten = 0;         ///< results that wait for the output
+  double span_s = 0;                  ///< from the first frame to the last event
+  double delivered_per_s = 0;         ///< in that span
+  double goodput_per_s = 0;           ///< of frames in time
+  LatencySummary latency;             ///< from when a frame was due, or came in, until it left
+  LatencySummary late;                ///< parts of it: from due to in the queue,
+  LatencySummary queue;               ///< waiting,
+  LatencySummary service;             ///< preparing, inference, decoding,
+  LatencySummary order;               ///< waiting for frames before it
   std::vector<std::int64_t> batches;  ///< inferences by number of frames; the first is of none
   double mean_batch = 0;
   double busy = 0;          ///< share of the span in which an inference was under way
   double busy_workers = 0;  ///< inferences under way on average
-  /// Seconds of all workers: preprocess, inference, postprocess, and idle: no_frame, filling (waiting for a fuller batch),
-  /// output (held back by it).
+  /// Seconds of all workers: preprocess, inference, postprocess, and idle: no_frame, filling (waiting for a fuller
+  /// batch), output (held back by it).
   std::map<std::string, double> worker_s;
   std::int64_t failures = 0;  ///< inferences that failed
   std::string last_failure;
@@ -70,8 +70,8 @@ struct StreamSourceInfo {
   std::string name;
   std::int64_t width = 0;
   std::int64_t height = 0;
-  double fps = 0;             ///< 0: not known
-  std::int64_t frames = -1;   ///< -1: not known
+  double fps = 0;            ///< 0: not known
+  std::int64_t frames = -1;  ///< -1: not known
   bool is_live = false;
   std::string decoder;
 };

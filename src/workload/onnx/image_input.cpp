@@ -34,7 +34,8 @@ std::vector<std::int64_t> ImageInput::dims(std::int64_t frames, int input_height
 base::Result<ImageInput> find_image_input(const std::vector<OrtPort>& inputs, const std::string& model) {
   const auto fault = [&] {
     return base::fail(ErrorCode::invalid_argument,
-                      "{}: its inputs are {}; expected one of 4 dimensions with 1 or 3 channels", model, text_of(inputs))
+                      "{}: its inputs are {}; expected one of 4 dimensions with 1 or 3 channels", model,
+                      text_of(inputs))
         .hint("a pipeline feeds pictures: export the model with an input of NxCxHxW or NxHxWxC");
   };
   if (inputs.size() != 1 || !inputs.front().is_tensor || inputs.front().description.dims.size() != 4) return fault();

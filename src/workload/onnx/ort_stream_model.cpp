@@ -29,13 +29,12 @@ base::Result<stream::PreprocessOptions> preprocess_options(const schema::StreamS
   out.resize = given.resize == "stretch"     ? stream::Resize::stretch
                : given.resize == "letterbox" ? stream::Resize::letterbox
                                              : stream::Resize::automatic;
-  out.channels = input.channels == 1         ? stream::ChannelOrder::gray
-                 : given.channels == "bgr"   ? stream::ChannelOrder::bgr
-                 : given.channels == "gray"  ? stream::ChannelOrder::gray
-                                             : stream::ChannelOrder::rgb;
+  out.channels = input.channels == 1        ? stream::ChannelOrder::gray
+                 : given.channels == "bgr"  ? stream::ChannelOrder::bgr
+                 : given.channels == "gray" ? stream::ChannelOrder::gray
+                                            : stream::ChannelOrder::rgb;
   const auto spread = [](const std::vector<double>& values, std::array<float, 3>& into) {
-    for (std::size_t i = 0; i < into.size(); ++i)
-      into[i] = static_cast<float>(values[std::min(i, values.size() - 1)]);
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = static_cast<float>(values[std::min(i, values.size() - 1)]);
   };
   if (given.mean.empty() || given.std.empty())
     return base::fail(ErrorCode::invalid_argument, "preprocess: mean and std need 1 or 3 values");
@@ -57,8 +56,7 @@ std::vector<stream::OutputShape> shapes_of(const std::vector<OrtPort>& outputs) 
 
 class OrtStreamModel final : public StreamModel {
  public:
-  [[nodiscard]] base::Result<stream::BatchTimes> run(std::uint32_t worker,
-                                                     std::span<const stream::Image* const> images,
+  [[nodiscard]] base::Result<stream::BatchTimes> run(std::uint32_t worker, std::span<const stream::Image* const> images,
                                                      std::uint32_t executed_size,
                                                      std::span<std::string> results) override {
     return workers_[worker]->run(images, executed_size, results);
@@ -114,12 +112,12 @@ base::Result<void> OrtStreamModel::add_worker(const StreamModelRequest& request,
   const auto shapes = shapes_of(outputs);
   std::string decoder = spec.settings.decoder;
   if (decoder == "auto") {
-    const auto found =
-        stream::recognize_decoder(decoding, shapes, geometry.input_width, geometry.input_height);
+    const auto found = stream::recognize_decoder(decoding, shapes, geometry.input_width, geometry.input_height);
     decoder = found.name;
     if (workers_.empty()) facts_.notes.push_back(fmt::format("decoder {}: {}", found.name, found.reason));
   }
-  RL_TRY_ASSIGN(auto made, stream::make_decoder(decoder, decoding, shapes, geometry.input_width, geometry.input_height));
+  RL_TRY_ASSIGN(auto made,
+                stream::make_decoder(decoder, decoding, shapes, geometry.input_width, geometry.input_height));
   if (workers_.empty()) {
     facts_.decoder = decoder;
     facts_.input = fmt::format("{}: {} {}", input.name, element_type_name(input.type),

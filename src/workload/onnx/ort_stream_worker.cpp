@@ -129,7 +129,8 @@ base::Result<void> OrtStreamWorker::decode(const Group& group, std::int64_t fram
                           outputs_[at].description.name, dims.empty() ? 0 : dims[0], frames)
             .hint("set batch_size: 1");
       const auto size = by_frame ? all.size() / static_cast<std::size_t>(frames) : all.size();
-      views[at] = {outputs_[at].description.name, by_frame ? dims.subspan(1) : dims, all.subspan(by_frame ? i * size : 0, size)};
+      views[at] = {outputs_[at].description.name, by_frame ? dims.subspan(1) : dims,
+                   all.subspan(by_frame ? i * size : 0, size)};
     }
     auto& result = results[group.places[i]];
     result.clear();

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/stream_section.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.hpp"
+#include "config/yaml_tree.hpp"
+
+namespace ridgeline::config {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using schema::StreamSettings;
+
+using Texts = std::vector<std::string>;
+
+/// A key: how its values are checked and where they go.
+struct Key {
+  std::string name;
+  std::string fallback;
+  std::string meaning;
+  bool is_list = false;
+  /// The error is what was expected.
+  std::function<std::optional<std::string>(const Texts&, StreamSettings&)> set;
+};
+
+std::optional<double> number(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+template <typename Member>
+Key whole(std::string name, Member member, std::int64_t low, std::int64_t high, std::string meaning) {
+  StreamSettings defaults;
+  return {std::move(name), std::to_string(member(defaults)), std::move(meaning), false,
+          [member, low, high](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+            const auto value = number(texts.front());
+            if (!value || *value != std::floor(*value) || *value < static_cast<double>(low) ||
+                *value > static_cast<double>(high))
+              return fmt::format("a whole number from {} to {}", low, high);
+            member(settings) = static_cast<std::int64_t>(*value);
+            return std::nullopt;
+          }};
+}
+
+template <typename Member>
+Key real(std::string name, Member member, double low, double high, std::string meaning) {
+  StreamSettings defaults;
+  return {std::move(name), fmt::format("{:g}", member(defaults)), std::move(meaning), false,
+          [member, low, high](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+            const auto value = number(texts.front());
+            if (!value || *value < low || *value > high) return fmt::format("a number from {:g} to {:g}", low, high);
+            member(settings) = *value;
+            return std::nullopt;
+          }};
+}
+
+template <typename Member>
+Key choice(std::string name, Member member, Texts names, std::string meaning) {
+  StreamSettings defaults;
+  return {std::move(name), member(defaults), std::move(meaning) + ": " + fmt::format("{}", fmt::join(names, ", ")),
+          false, [member, names](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+            if (std::find(names.begin(), names.end(), texts.front()) == names.end())
+              return fmt::format("one of {}", fmt::join(names, ", "));
+            member(settings) = texts.front();
+            return std::nullopt;
+          }};
+}
+
+template <typename Member>
+Key numbers(std::string name, Member member, double low, std::string meaning) {
+  StreamSettings defaults;
+  return {std::move(name), fmt::format("{:g}", fmt::join(member(defaults), " ")), std::move(meaning), true,
+          [member, low](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+            std::vector<double> values;
+            for (const auto& text : texts) {
+              const auto value = number(text);
+              if (!value || *value < low) return fmt::format("numbers from {:g}", low);
+              values.push_back(*value);
+            }
+            if (values.size() != 1 && values.size() != 3) return "1 or 3 numbers";
+            member(settings) = std::move(values);
+            return std::nullopt;
+          }};
+}
+
+const std::vector<Key>& keys() {
+  constexpr double kSmall = 1e-9;
+  static const std::vector<Key> all{
+      whole(
+          "batch_size", [](auto& s) -> auto& { return s.batch_size; }, 1, 4096, "frames of one inference at most"),
+      real(
+          "inference_scale", [](auto& s) -> auto& { return s.inference_scale; }, 0.01, 4,
+          "of a frame's sides before the model"),
+      whole(
+          "inference_queue_size", [](auto& s) -> auto& { return s.inference_queue_size; }, 0, 1'000'000,
+          "frames that wait, over all sources; 0: by the SLO, else four batches"),
+      whole(
+          "result_queue_size", [](auto& s) -> auto& { return s.result_queue_size; }, 1, 1'000'000,
+          "results that wait for the output"),
+      real(
+          "frame_timeout_ms", [](auto& s) -> auto& { return s.frame_timeout_ms; }, 0, 60'000,
+          "longest wait for a fuller batch while a worker is idle; 0 launches at once"),
+      whole(
+          "streams", [](auto& s) -> auto& { return s.streams; }, 0, 64,
+          "inferences in flight; 0: two on a GPU, on a CPU one a core and four at most"),
+      choice(
+          "drop", [](auto& s) -> auto& { return s.drop; }, {"auto", "oldest", "newest", "none"},
+          "which frame leaves a full queue"),
+      {"efficiency", "false", "wait for fuller batches as long as deadlines allow: true, false", false,
+       [](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+         if (texts.front() != "true" && texts.front() != "false") return "true or false";
+         settings.efficiency = texts.front() == "true";
+         return std::nullopt;
+       }},
+      real(
+          "slo_ms", [](auto& s) -> auto& { return s.slo_ms; }, 0, 3'600'000,
+          "from when a paced frame is due to its result; 0: no limit"),
+      choice(
+          "decoder", [](auto& s) -> auto& { return s.decoder; },
+          {"auto", "ppocr", "yolo", "detr", "simcc", "heatmap", "none"}, "what the model's outputs mean"),
+      {"labels", "", "names of classes, by number", true,
+       [](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+         settings.labels = texts;
+         return std::nullopt;
+       }},
+      {"score_threshold", "the decoder's", "what scores less is left out; 0 to 1", false,
+       [](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+         settings.score_threshold = number(texts.front());
+         if (!settings.score_threshold || *settings.score_threshold < 0 || *settings.score_threshold > 1)
+           return "a number from 0 to 1";
+         return std::nullopt;
+       }},
+      numbers(
+          "preprocess.mean", [](auto& s) -> auto& { return s.preprocess.mean; }, -1e6,
+          "of values from 0 to 1, in the model's channel order"),
+      numbers(
+          "preprocess.std", [](auto& s) -> auto& { return s.preprocess.std; }, kSmall, "the same"),
+      real(
+          "preprocess.scale", [](auto& s) -> auto& { return s.preprocess.scale; }, kSmall, 1e6,
+          "of a pixel's 0 to 255, before mean and std"),
+      choice(
+          "preprocess.channels", [](auto& s) -> auto& { return s.preprocess.channels; }, {"rgb", "bgr", "gray"},
+          "that the model takes"),
+      choice(
+          "preprocess.resize", [](auto& s) -> auto& { return s.preprocess.resize; }, {"auto", "stretch", "letterbox"},
+          "how a frame fills the input"),
+      whole(
+          "preprocess.border", [](auto& s) -> auto& { return s.preprocess.border; }, 0, 255, "of a letterbox"),
+      whole(
+          "preprocess.stride", [](auto& s) -> auto& { return s.preprocess.stride; }, 1, 1024,
+          "sides of a model of any size are multiples of it"),
+  };
+  return all;
+}
+
+const Key* find_key(std::string_view name) {
+  const auto found = std::find_if(keys().begin(), keys().end(), [&](const Key& key) { return key.name == name; });
+  return found == keys().end() ? nullptr : &*found;
+}
+
+/// Keys in one mapping, "preprocess" among those of the section.
+Texts names_in(const std::string& prefix) {
+  Texts names;
+  for (const auto& key : keys()) {
+    if (key.name.rfind(prefix, 0) != 0) continue;
+    const auto rest = key.name.substr(prefix.size());
+    if (rest.find('.') == std::string::npos) names.push_back(rest);
+  }
+  if (prefix.empty()) names.emplace_back("preprocess");
+  return names;
+}
+
+class StreamReader {
+ public:
+  StreamReader(const YamlTree& tree, std::string_view file_name) : tree_(tree), file_(file_name) {}
+
+  Result<StreamSettings> read() {
+    if (tree_.documents.empty()) return settings_;
+    const int root = tree_.resolved(tree_.documents.front().root);
+    if (tree_.at(root).kind != YamlKind::mapping) return settings_;
+    const int section = tree_.find(root, "stream");
+    if (section >= 0) RL_TRY(read_mapping(tree_.resolved(section), ""));
+    return settings_;
+  }
+
+ private:
+  template <typename... Args>
+  base::Fault bad(int node, fmt::format_string<Args...> format, Args&&... args) const {
+    return base::fail(ErrorCode::invalid_argument, "{}:{}:{}: {}", file_, tree_.at(node).line, tree_.at(node).column,
+                      fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  Result<void> read_mapping(int node, const std::string& prefix) {
+    const auto& mapping = tree_.at(node);
+    if (is_null(mapping)) return {};
+    const auto what = prefix.empty() ? std::string("stream") : "stream.preprocess";
+    if (mapping.kind != YamlKind::mapping) return bad(node, "{}: expected a mapping of settings", what);
+    for (std::size_t i = 0; i < mapping.children.size(); i += 2)
+      RL_TRY(read_pair(mapping.children[i], tree_.resolved(mapping.children[i + 1]), prefix));
+    return {};
+  }
+
+  Result<void> read_pair(int key_node, int node, const std::string& prefix) {
+    const auto name = prefix + tree_.at(key_node).value;
+    if (name == "preprocess") return read_mapping(node, "preprocess.");
+    const auto* key = find_key(name);
+    if (key == nullptr) {
+      const auto names = names_in(prefix);
+      return bad(key_node, "unknown key \"{}\" in stream{}; expected {}", tree_.at(key_node).value,
+                 prefix.empty() ? "" : ".preprocess", fmt::join(names, ", "))
+          .hint("{}", base::did_you_mean(tree_.at(key_node).value, names));
+    }
+    Texts texts;
+    const auto& value = tree_.at(node);
+    if (value.kind == YamlKind::sequence && key->is_list) {
+      for (const int item : value.children) texts.push_back(tree_.at(tree_.resolved(item)).value);
+    } else if (value.kind == YamlKind::scalar && !is_null(value)) {
+      texts.push_back(value.value);
+    }
+    if (texts.empty()) return bad(node, "stream.{}: expected {}", name, key->is_list ? "a list" : "a value");
+    if (const auto expected = key->set(texts, settings_))
+      return bad(node, "stream.{}: {}; expected {}", name, fmt::join(texts, ", "), *expected);
+    return {};
+  }
+
+  const YamlTree& tree_;
+  std::string_view file_;
+  StreamSettings settings_;
+};
+
+}  // namespace
+
+Result<StreamSettings> read_stream_section(std::string_view yaml, std::string_view file_name) {
+  RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
+  return StreamReader(tree, file_name).read();
+}
+
+Result<void> set_stream_setting(StreamSettings& settings, std::string_view name, std::string_view value) {
+  const auto* key = find_key(name);
+  if (key == nullptr) {
+    Texts names;
+    for (const auto& one : keys()) names.push_back(one.name);
+    return base::fail(ErrorCode::invalid_argument, "{}: no such setting of a stream", name)
+        .hint("{}", base::did_you_mean(name, names));
+  }
+  Texts texts{std::string(value)};
+  if (key->is_list) texts = base::split(value, ',');
+  if (const auto expected = key->set(texts, settings))
+    return base::fail(ErrorCode::invalid_argument, "{}={}: expected {}", name, value, *expected);
+  return {};
+}
+
+std::vector<StreamSettingHelp> stream_setting_help() {
+  std::vector<StreamSettingHelp> out;
+  for (const auto& key : keys()) out.push_back({key.name, key.fallback, key.meaning});
+  return out;
+}
+
+}  // namespace ridgeline::config
