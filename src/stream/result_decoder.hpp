@@ -19,14 +19,27 @@ struct OutputView {
   std::span<const float> values;  ///< other types converted; integers up to 2^24 exactly
 };
 
+/// Something found, upright, in pixels of the frame and within it.
+struct FoundBox {
+  float left = 0;
+  float top = 0;
+  float right = 0;
+  float bottom = 0;
+  float score = 0;
+  int label = -1;  ///< the model's class; -1: it has none
+};
+
 /// Turns a model's outputs for one frame into what a user wants to read. Reused for all frames of one worker.
 class ResultDecoder {
  public:
   virtual ~ResultDecoder() = default;
-  /// Appends a JSON value to `json`. Coordinates are pixels of the frame. Errors: invalid_argument where the outputs
-  /// are not what this decoder reads, with their shapes.
+  /// Appends a JSON value to `json`. Coordinates are pixels of the frame, rounded to 0.1; scores have four digits.
+  /// Errors: invalid_argument where the outputs are not what this decoder reads, with their shapes, or have a NaN.
   [[nodiscard]] virtual base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                                   std::string& json) = 0;
+  /// What the last decode found, best first or from the top, for a second model and for drawing; empty for decoders
+  /// without boxes.
+  [[nodiscard]] virtual std::span<const FoundBox> boxes() const noexcept { return {}; }
 };
 
 }  // namespace ridgeline::stream
