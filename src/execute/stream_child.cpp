@@ -19,6 +19,7 @@
 #include "base/subprocess.hpp"
 #include "execute/classify.hpp"
 #include "execute/frame_line.hpp"
+#include "execute/message.hpp"
 #include "execute/output_tail.hpp"
 #include "execute/shared_memory.hpp"
 #include "execute/stream_protocol.hpp"
@@ -30,7 +31,7 @@ namespace {
 using base::ErrorCode;
 
 constexpr int kTickMs = 50;
-constexpr auto kLastWords = std::chrono::seconds(2);  ///< for a process that has said its last line to end
+constexpr auto kLastLine = std::chrono::seconds(2);  ///< for a process that has said its last line to end
 /// For what is in the pipeline to end once the run is stopped; an inference that hangs does not.
 constexpr auto kStopGrace = std::chrono::seconds(10);
 
@@ -112,7 +113,7 @@ StreamOutcome StreamChild::run() {
     check_stop();
   }
   if (over_) {
-    if (!process_->wait_for(kLastWords)) process_->signal_group(SIGKILL);
+    if (!process_->wait_for(kLastLine)) process_->signal_group(SIGKILL);
   } else {
     died();
   }
@@ -147,13 +148,12 @@ void StreamChild::take(std::string_view line) {
     if (options_.on_note) options_.on_note(out_.notes.back());
     return;
   }
-  const auto json = base::parse_json(line, "pipeline's line");
-  if (!json) return fail(json.error());
   if (kind == stream_line::kError) {
     over_ = true;
-    const auto code = base::enum_from_name<ErrorCode>(json->value("code", ""));
-    return fail({code.value_or(ErrorCode::internal), json->value("message", ""), json->value("hint", "")});
+    return fail(read_error_frame({FrameType::error, std::string(line), {}}));
   }
+  const auto json = base::parse_json(line, "pipeline's line");
+  if (!json) return fail(json.error());
   if (kind == stream_line::kReady) {
     auto ready = base::json_as<schema::StreamReady>(*json, "pipeline's line");
     if (!ready) return fail(ready.error());
@@ -193,7 +193,7 @@ void StreamChild::check_stop() {
 
 void StreamChild::died() {
   const bool killed_by_us = out_.error.has_value();
-  auto exit = process_->wait_for(killed_by_us ? std::chrono::nanoseconds(0) : std::chrono::nanoseconds(kLastWords));
+  auto exit = process_->wait_for(killed_by_us ? std::chrono::nanoseconds(0) : std::chrono::nanoseconds(kLastLine));
   if (!exit) {
     process_->signal_group(SIGKILL);
     exit = process_->wait();

@@ -9,18 +9,17 @@
 #include <thread>
 
 #include "execute/line_channel.hpp"
+#include "execute/message.hpp"
 #include "execute/stream_server.hpp"
 #include "execute/worker_environment.hpp"
 
 namespace ridgeline::execute {
 namespace {
 
-constexpr int kExitUsage = 2;
+constexpr int kExitStreamUsage = 2;
 
 void tell(LineChannel& channel, const base::Error& error) {
-  channel.send(
-      stream_line::kError,
-      base::Json{{"code", std::string(base::enum_name(error.code))}, {"message", error.message}, {"hint", error.hint}});
+  channel.send(stream_line::kError, std::string_view(make_error_frame(error).json));
 }
 
 base::Result<schema::StreamSpec> read_spec(LineChannel& channel) {
@@ -36,7 +35,7 @@ int stream_main(const workload::WorkloadRegistry& registry) {
   auto counts = SharedMemory<StreamCounts>::attach(kStreamCountsFd);
   if (!counts || ::fcntl(kStreamFd, F_GETFD) < 0) {
     std::fputs("ridgeline worker: started by ridgeline itself, not by hand: use `ridgeline stream`\n", stderr);
-    return kExitUsage;
+    return kExitStreamUsage;
   }
   for (const int fd : {kStreamFd, kStreamCountsFd, kStreamInputFd}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   // The parent decides when a run ends; a terminal's Ctrl-C reaches both.

@@ -16,6 +16,7 @@
 #include "stream/image_pool.hpp"
 #include "stream/load_feed.hpp"
 #include "stream/pipeline.hpp"
+#include "stream/source_feed.hpp"
 #include "workload/workload_registry.hpp"
 
 namespace ridgeline::execute {
