@@ -3,6 +3,7 @@
 
 #include "campaign/bench/bench_kind.hpp"
 #include "campaign/profile/profile_kind.hpp"
+#include "campaign/stream/stream_kind.hpp"
 #include "campaign/sweep/sweep_kind.hpp"
 #include "campaign/tune/tune_kind.hpp"
 #include "execute/gpu_observer.hpp"
@@ -26,6 +27,7 @@ run::Registry known_kinds() {
   kinds.add(campaign::make_bench_kind(&training_executor));
   kinds.add(campaign::make_sweep_kind([] { return make_command_executor({CommandSlot{}}); }));
   kinds.add(campaign::make_profile_kind());
+  kinds.add(campaign::make_stream_kind());
   return kinds;
 }
 

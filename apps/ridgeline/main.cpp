@@ -110,6 +110,7 @@ int run_program(std::vector<std::string> words) {
   app::add_bench(cli, context);
   app::add_sweep(cli, context);
   app::add_profile(cli, context);
+  app::add_stream(cli, context);
   app::add_monitor(cli, context);
   app::add_watch(cli, context);
   app::add_show(cli, context);

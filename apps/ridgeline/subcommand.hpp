@@ -61,6 +61,7 @@ void add_tune(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 void add_sweep(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
+void add_stream(CLI::App& app, Context& context);
 void add_monitor(CLI::App& app, Context& context);
 void add_watch(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);

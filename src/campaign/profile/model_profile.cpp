@@ -8,16 +8,15 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
-#include "base/hash.hpp"
 #include "base/scratch_folder.hpp"
 #include "base/version.hpp"
 #include "campaign/budget.hpp"
+#include "campaign/model_spec.hpp"
 #include "campaign/profile/kept_trace.hpp"
 #include "campaign/profile/profiler_cost.hpp"
 #include "campaign/profile/run_cut.hpp"
 #include "campaign/run_frame.hpp"
 #include "execute/calls.hpp"
-#include "execute/found_runtimes.hpp"
 #include "stats/mean.hpp"
 #include "stats/quantile.hpp"
 #include "trace/analysis/tables.hpp"
@@ -29,36 +28,6 @@ namespace {
 
 using base::ErrorCode;
 using base::Result;
-
-/// Where and how the model runs.
-Result<schema::TrialSpec> find_spec(const ModelProfileRequest& request, execute::Executor& executor,
-                                    const schema::Environment& environment, std::vector<std::string>& notes) {
-  schema::TrialSpec spec;
-  spec.workload = request.workload;
-  for (auto& file : spec.workload.input_files) {
-    RL_TRY_ASSIGN(file.sha256, base::sha256_file(file.path));
-  }
-  RL_TRY_ASSIGN(const auto model, execute::inspect(executor, {spec.workload, request.where.library}));
-  spec.workload.shapes = model.shapes;
-  spec.workload.content_sha256 = model.sha256;
-  for (const auto& input : model.inputs)
-    if (std::any_of(input.dim_names.begin(), input.dim_names.end(), [](const auto& name) { return !name.empty(); }))
-      spec.workload.dim_names[input.name] = input.dim_names;
-  for (const auto& note : model.notes) notes.push_back(note);
-  RL_TRY_ASSIGN(auto runtimes, execute::FoundRuntimes::find(executor, spec.workload.kind, request.where));
-  RL_TRY_ASSIGN(auto chosen, runtimes.choose(request.provider, environment));
-  RL_TRY(runtimes.check_named_plugins(chosen.index));
-  const auto& identity = runtimes.ask(chosen.index);
-  if (!identity) return tl::unexpected<base::Error>(identity.error());
-  spec.runtime = *identity;
-  spec.provider = std::move(chosen.provider);
-  spec.plugin = std::move(chosen.plugin);
-  for (auto& note : chosen.notes) notes.push_back(std::move(note));
-  spec.device =
-      !spec.on_gpu() || environment.gpus.empty() ? environment.cpu_device_id() : "gpu:" + environment.gpus.front().uuid;
-  spec.configuration = request.configuration;
-  return spec;
-}
 
 /// Several processes: each is one step, whose rows are the means of its calls. What calls of one process differ by says
 /// little of what the next one would take.
@@ -111,7 +80,9 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
   RL_TRY_ASSIGN(run.environment, executor.environment(0));
   run.environment->ridgeline_version = base::version();
   stage("looking at the model and the runtimes");
-  RL_TRY_ASSIGN(const auto spec, find_spec(request, executor, *run.environment, run.notes));
+  RL_TRY_ASSIGN(const auto spec,
+                find_model_spec({request.workload, request.provider, request.where, request.configuration}, executor,
+                                *run.environment, run.notes));
   run.provider = spec.provider;
   run.runtime = fmt::format("{} {}", spec.runtime.name, spec.runtime.version);
   const base::ScratchFolder scratch("profile");

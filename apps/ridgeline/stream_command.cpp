@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <unistd.h>
+
+#include "base/cancel.hpp"
+#include "base/file.hpp"
+#include "execute/gpu_choice.hpp"
+#include "execute/local_environment.hpp"
+#include "report/renderers.hpp"
+#include "report/stream/stream_report.hpp"
+#include "ridgeline/line_output.hpp"
+#include "ridgeline/stream_display.hpp"
+#include "ridgeline/stream_flags.hpp"
+#include "ridgeline/subcommand.hpp"
+#include "ridgeline/terminal.hpp"
+#include "ridgeline/worker_options.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+constexpr int kStreamLabel = 9;
+
+/// For people: on standard error, as standard output may be the results.
+void print_stream(const schema::StreamRun& run, const Terminal& terminal) {
+  for (const auto& [label, text] : report::stream_summary(run))
+    fmt::print(stderr, "{:<{}}{}\n", label, kStreamLabel, wrapped(text, terminal.width - kStreamLabel, kStreamLabel));
+  const auto table = [&](const report::Table& rows) {
+    if (!rows.rows.empty()) fmt::print(stderr, "\n{}", report::render_table(rows, terminal.width, terminal.colour));
+  };
+  table(report::stream_latency_table(run.status));
+  table(report::stream_time_table(run));
+  if (run.verdict && run.verdict->passed)
+    fmt::print(stderr, "\n{}\n", styled("The load was borne.", Style::good, terminal.colour));
+  if (run.verdict)
+    for (const auto& reason : run.verdict->reasons)
+      fmt::print(stderr, "\n{} {}\n", styled("Not borne:", Style::bad, terminal.colour), reason);
+  fmt::print(stderr, "\nridgeline report {} --report-html FILE shows it as a page\n", run.id);
+}
+
+base::Result<int> run_stream_command(const StreamFlags& flags, const Context& context, bool is_bench) {
+  RL_TRY_ASSIGN(auto request, read_stream_flags(flags, context, is_bench));
+  const auto environment = execute::local_environment();
+  RL_TRY_ASSIGN(const auto groups, execute::choose_gpus(flags.model.devices, environment));
+  RL_TRY_ASSIGN(auto store, context.open_store());
+  const auto gpus = groups.empty() ? execute::GpuGroup() : groups.front();
+  const auto executor = make_executor(execute::Isolation::pooled, gpus, {});
+  const auto terminal = inspect_terminal(stderr);
+  StreamDisplay display(terminal, flags.talks());
+  RL_TRY_ASSIGN(auto output, LineOutput::open(flags.output));
+  auto& child = request.child;
+  child.command = {base::executable_path().string(), "worker", "--stream"};
+  if (!gpus.empty()) child.environment = execute::gpu_environment(gpus.front());
+  child.input_fd = STDIN_FILENO;
+  child.on_ready = [&](const auto& ready) { display.ready(ready); };
+  child.on_status = [&](const auto& status) { display.status(status); };
+  child.on_note = [&](const auto& note) { display.note(note); };
+  child.on_frame = [&](const auto& line) { return output.write(line); };
+  child.stopping = &base::cancel_requested;
+  auto ran = campaign::run_stream_campaign(request, *executor, store, [&](const auto& what) { display.stage(what); });
+  display.clear();
+  if (!ran) return tl::unexpected(std::move(ran).error());
+  const auto& run = *ran;
+  RL_TRY(output.finish());
+  if (flags.json) fmt::print("{}\n", base::dump_json(report::stream_json(run)));
+  if (flags.talks()) print_stream(run, terminal);
+  if (!run.error.empty()) {
+    const auto lost = run.lost > 0 ? fmt::format("; {} frames were in it", run.lost) : std::string();
+    return base::fail(base::ErrorCode::crashed, "{}{}", run.error, lost).hint("{}", run.error_hint);
+  }
+  if (run.interrupted) return kCancelled;
+  return run.verdict && !run.verdict->passed ? kFinding : kOk;
+}
+
+}  // namespace
+
+void add_stream(CLI::App& app, Context& context) {
+  auto chosen = std::make_shared<CLI::App*>(nullptr);
+  auto* stream = add_subcommand(
+      app, context, "stream", "Run frames of videos and cameras through a model, and measure what that takes",
+      "  ridgeline stream run --source video.mp4 --model det.onnx --output out.jsonl\n"
+      "  ridgeline stream bench --source video.mp4 --model det.onnx --rate 30 --sources 8 --slo 60ms\n",
+      [chosen, &context]() -> base::Result<int> {
+        if (!(*chosen)->get_subcommands().empty()) return context.exit_code;
+        return base::fail(base::ErrorCode::invalid_argument, "stream: expected run or bench")
+            .hint("ridgeline stream run --help");
+      });
+  *chosen = stream;
+  stream->require_subcommand(0, 1);
+  auto run = std::make_shared<StreamFlags>();
+  auto* run_command =
+      add_subcommand(*stream, context, "run", "Pass every frame through the model and write the results",
+                     "  ridgeline stream run --source video.mp4 --model det.onnx --output out.jsonl\n"
+                     "  ridgeline stream run --source rtsp://camera/1 --model det.onnx --slo 60ms --output -\n"
+                     "  ... | ridgeline stream run --source - --raw 1280x720:bgr24@30 --model det.onnx\n",
+                     [run, &context] { return run_stream_command(*run, context, false); });
+  add_stream_flags(*run_command, context, *run);
+  run_command->add_flag("--realtime", run->realtime, "Play files at their own pace; late frames are dropped")
+      ->group("Frames");
+  add_time(*run_command, "--reconnect", run->reconnect_s, "How long a lost camera or address is tried again", "0s",
+           "24h");
+  auto bench = std::make_shared<StreamFlags>();
+  auto* bench_command = add_subcommand(
+      *stream, context, "bench", "Measure the pipeline under a load that was fixed before; exit code 1: not borne",
+      "  ridgeline stream bench --source video.mp4 --model det.onnx --rate 30 --sources 8 --slo 60ms\n"
+      "  ridgeline stream bench --source video.mp4 --model det.onnx                      (its peak)\n",
+      [bench, &context] { return run_stream_command(*bench, context, true); });
+  add_stream_flags(*bench_command, context, *bench);
+  add_load_flags(*bench_command, context, *bench);
+}
+
+}  // namespace ridgeline::app

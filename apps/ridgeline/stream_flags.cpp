@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/stream_flags.hpp"
+
+#include <algorithm>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "config/stream_section.hpp"
+#include "execute/stream_protocol.hpp"
+#include "ridgeline/flag_values.hpp"
+#include "schema/execution_provider.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+constexpr std::string_view kNoModel = "null";
+
+Result<std::vector<std::string>> read_labels(const std::string& file) {
+  RL_TRY_ASSIGN(const auto text, base::read_file(file));
+  auto labels = base::split(text, '\n');
+  while (!labels.empty() && base::trim(labels.back()).empty()) labels.pop_back();
+  for (auto& label : labels) label = std::string(base::trim(label));
+  if (labels.empty())
+    return base::fail(ErrorCode::invalid_argument, "--labels {}: is empty; expected one name a line", file);
+  return labels;
+}
+
+Result<schema::StreamSettings> read_settings(const StreamFlags& flags) {
+  schema::StreamSettings settings;
+  if (!flags.model.write.config.empty()) {
+    RL_TRY_ASSIGN(const auto text, base::read_file(flags.model.write.config));
+    RL_TRY_ASSIGN(settings, config::read_stream_section(text, flags.model.write.config));
+  }
+  for (const auto& given : flags.stream_set) {
+    const auto equals = given.find('=');
+    if (equals == std::string::npos)
+      return base::fail(ErrorCode::invalid_argument, "--stream {}: expected KEY=VALUE", given)
+          .hint("for example --stream batch_size=8");
+    RL_TRY(config::set_stream_setting(settings, given.substr(0, equals), given.substr(equals + 1)));
+  }
+  if (flags.slo_s) settings.slo_ms = *flags.slo_s * 1e3;
+  if (!flags.labels.empty()) {
+    RL_TRY_ASSIGN(settings.labels, read_labels(flags.labels));
+  }
+  return settings;
+}
+
+}  // namespace
+
+void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
+  auto& model = flags.model;
+  command.option_defaults()->group("Frames");
+  command
+      .add_option("--source", flags.sources,
+                  "Video file, folder of images, rtsp:// or another address, /dev/videoN, - for standard input, "
+                  "synthetic:WxH; repeatable")
+      ->type_name("SOURCE")
+      ->allow_extra_args(false)
+      ->required();
+  command.add_option("--raw", flags.raw, "Standard input holds frames without headers: bgr24, rgb24, gray or nv12")
+      ->type_name("WxH:FORMAT[@FPS]");
+  add_number(command, "--sources", flags.copies, 1, static_cast<std::int64_t>(execute::kMostSources),
+             "So many copies of each source, at once");
+  add_number(command, "--frames", flags.frames, 0, kAnyNumber, "So many frames of each source; 0: all");
+  command.option_defaults()->group("Model");
+  command.add_option("--model", model.model_option, "ONNX file; null: none, for what the pipeline itself takes")
+      ->type_name("FILE")
+      ->required();
+  auto providers = schema::provider_ids();
+  providers.insert(providers.begin(), "auto");
+  add_choice(command, context, "--provider", model.provider, providers,
+             "Execution provider (default: CUDA where it can be used, else the CPU)");
+  add_runtime_flags(command, model.where);
+  command.add_option("--set", model.set, "One setting of the runtime; repeatable; see ridgeline params")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--devices", model.devices, "The GPU, as nvidia-smi counts (default: the first)")->type_name("N");
+  command.option_defaults()->group("Pipeline");
+  command
+      .add_option("--config", model.write.config,
+                  "YAML file: its section stream, and the runtime's settings where it has them")
+      ->type_name("FILE");
+  command
+      .add_option("--stream", flags.stream_set,
+                  "One setting of the section stream, for example batch_size=8; repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  add_time(command, "--slo", flags.slo_s, "Latency limit of a frame of a source with a pace; later ones are dropped",
+           "100us", "1h");
+  command.add_option("--labels", flags.labels, "Names of classes, one a line")->type_name("FILE");
+  command.option_defaults()->group("What is written");
+  command.add_option("--output", flags.output, "Results as JSON lines, one a frame; - is standard output")
+      ->type_name("FILE");
+  command.add_flag("--json", flags.json, "The run as JSON on standard output");
+  command.add_flag("-q,--quiet", flags.quiet, "Errors only");
+  add_database_option(command, context);
+}
+
+void add_load_flags(CLI::App& command, Context& context, StreamFlags& flags) {
+  command.option_defaults()->group("Load");
+  command
+      .add_option("--rate", flags.rate,
+                  "Frames a second of each source, fixed before the run whether or not the pipeline keeps up (default: "
+                  "as fast as it takes them)")
+      ->type_name("FPS")
+      ->check(CLI::Range(0.001, 1e6));
+  add_choice(command, context, "--arrivals", flags.process, {"fixed", "poisson", "burst"},
+             "When frames come: as from cameras, by chance, or in bursts");
+  add_share(command, "--jitter", flags.jitter, "Of fixed arrivals: share of an interval", 0, 1);
+  add_time(command, "--time", flags.duration_s, "How long", "100ms", "24h");
+  add_share(command, "--max-drops", flags.most_drops, "Share of frames that may be dropped before it ends with 1", 0,
+            1);
+  add_number(command, "--seed", flags.seed, 1, kAnyNumber, "Of the arrivals");
+}
+
+Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& flags, const Context& context,
+                                                          bool is_bench) {
+  campaign::StreamCampaignRequest request;
+  request.arguments = {context.arguments.begin() + 1, context.arguments.end()};
+  auto& spec = request.spec;
+  RL_TRY_ASSIGN(spec.settings, read_settings(flags));
+  if (flags.model.model_option == kNoModel) {
+    request.workload.kind = "onnx";
+    request.workload.location = kNoModel;
+  } else {
+    RL_TRY_ASSIGN(const auto plan, read_tune_flags(flags.model, context));
+    request.workload = plan.request.workload;
+    request.provider = plan.request.provider;
+    request.where = plan.request.where();
+    request.configuration = plan.request.current.merged(plan.request.space.fixed);
+  }
+  std::size_t piped = 0;
+  for (const auto& source : flags.sources) {
+    piped += source == "-" ? 1 : 0;
+    spec.sources.push_back({source, flags.realtime});
+  }
+  if (piped > 1 || (piped == 1 && flags.copies > 1))
+    return base::fail(ErrorCode::invalid_argument, "--source - : standard input can be one source only");
+  if (!flags.raw.empty() && piped == 0)
+    return base::fail(ErrorCode::invalid_argument, "--raw {}: is about frames on standard input", flags.raw)
+        .hint("add --source -");
+  if (flags.sources.size() * static_cast<std::size_t>(flags.copies) > execute::kMostSources)
+    return base::fail(ErrorCode::invalid_argument, "{} sources; expected at most {}",
+                      flags.sources.size() * static_cast<std::size_t>(flags.copies), execute::kMostSources);
+  if (flags.output == "-" && flags.json)
+    return base::fail(ErrorCode::invalid_argument, "--output - and --json: both are standard output");
+  spec.raw = flags.raw;
+  spec.copies = flags.copies;
+  spec.most_frames = flags.frames;
+  spec.reconnect_s = flags.reconnect_s;
+  request.output = flags.output;
+  request.most_drops = flags.most_drops;
+  if (is_bench) {
+    schema::StreamLoad load;
+    load.process = flags.rate ? flags.process : "offline";
+    load.rate_per_s = flags.rate.value_or(0);
+    load.jitter = flags.jitter;
+    load.duration_s = flags.duration_s;
+    load.seed = flags.seed;
+    spec.load = load;
+  }
+  return request;
+}
+
+}  // namespace ridgeline::app

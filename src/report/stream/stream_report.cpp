@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/stream/stream_report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.hpp"
+#include "report/format.hpp"
+#include "report/inline_text.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using schema::StreamRun;
+using schema::StreamStatus;
+
+constexpr int kStreamJsonVersion = 1;
+
+std::string ms(double value) { return fmt::format("{:.{}f} ms", value, value < 10 ? 2 : 1); }
+
+std::string share(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : std::string(kAbsent);
+}
+
+KeyFigures key_figures(const StreamRun& run) {
+  const auto& status = run.status;
+  const auto& settings = run.request.spec.settings;
+  KeyFigures out;
+  out.figures.push_back({"Delivered", fmt::format("{:.1f} FPS", status.delivered_per_s),
+                         fmt::format("{} of {} frames", status.delivered, status.offered), Tone::neutral});
+  const bool late = settings.slo_ms > 0 && status.latency.p99 > settings.slo_ms;
+  out.figures.push_back({"p99 latency", ms(status.latency.p99),
+                         settings.slo_ms > 0 ? fmt::format("limit {:g} ms", settings.slo_ms)
+                                             : fmt::format("median {}", ms(status.latency.p50)),
+                         settings.slo_ms == 0 ? Tone::neutral
+                         : late               ? Tone::bad
+                                              : Tone::good});
+  out.figures.push_back({"Dropped",
+                         share(static_cast<double>(status.all_dropped()), static_cast<double>(status.offered)),
+                         drops_text(status), status.all_dropped() > 0 ? Tone::warning : Tone::good});
+  out.figures.push_back({"Mean batch", fmt::format("{:.1f}", status.mean_batch),
+                         fmt::format("of {} at most", settings.batch_size), Tone::neutral});
+  return out;
+}
+
+Facts settings_facts(const StreamRun& run) {
+  const auto& spec = run.request.spec;
+  const auto& settings = spec.settings;
+  Facts out;
+  std::vector<std::string> sources;
+  for (const auto& source : run.ready.sources)
+    sources.push_back(fmt::format("{} ({}x{}{})", source.name, source.width, source.height,
+                                  source.fps > 0 ? fmt::format(", {:g} FPS", source.fps) : std::string()));
+  if (sources.size() > 4) sources = {sources.front(), fmt::format("and {} more", sources.size() - 1)};
+  out.rows = {{"Sources", plain_text(fmt::format("{}", fmt::join(sources, ", ")))},
+              {"Model", plain_text(fmt::format("{} ({})", spec.model.workload.location, run.ready.runtime))},
+              {"Input", plain_text(run.ready.input)},
+              {"Results", plain_text(run.ready.decoder)},
+              {"Inferences in flight", std::to_string(run.ready.workers)},
+              {"Frames that may wait", std::to_string(run.ready.queue_size)},
+              {"Batch",
+               fmt::format("{} at most, {:g} ms of waiting for more", settings.batch_size, settings.frame_timeout_ms)}};
+  if (spec.load)
+    out.rows.emplace_back("Load", spec.load->process == "offline"
+                                      ? std::string("as fast as the pipeline takes it")
+                                      : fmt::format("{} at {:g} frames a second and source, seed {}",
+                                                    spec.load->process, spec.load->rate_per_s, spec.load->seed));
+  return out;
+}
+
+Table batch_table(const StreamStatus& status) {
+  Table table;
+  table.columns = {{"Frames in an inference", Align::right}, {"Inferences", Align::right}, {"Share", Align::right}};
+  double all = 0;
+  for (const auto count : status.batches) all += static_cast<double>(count);
+  for (std::size_t size = 1; size < status.batches.size(); ++size)
+    if (status.batches[size] > 0)
+      table.rows.push_back({{std::to_string(size), std::to_string(status.batches[size]),
+                             share(static_cast<double>(status.batches[size]), all)}});
+  return table;
+}
+
+Chart rate_chart(const StreamRun& run) {
+  Chart chart;
+  chart.id = "stream-rates";
+  chart.title = "Frames a second";
+  chart.alternative =
+      fmt::format("{:.1f} frames a second were delivered of {:.1f} that came in", run.status.delivered_per_s,
+                  run.status.span_s > 0 ? static_cast<double>(run.status.offered) / run.status.span_s : 0);
+  base::Json offered = base::Json::array();
+  base::Json delivered = base::Json::array();
+  for (const auto& moment : run.moments) {
+    offered.push_back({moment.at_s, moment.offered_per_s});
+    delivered.push_back({moment.at_s, moment.delivered_per_s});
+  }
+  chart.option = {{"xAxis", {{"type", "value"}, {"name", "s"}}},
+                  {"yAxis", {{"type", "value"}, {"name", "frames/s"}}},
+                  {"legend", base::Json::object()},
+                  {"series",
+                   {{{"type", "line"}, {"name", "came in"}, {"showSymbol", false}, {"data", offered}},
+                    {{"type", "line"}, {"name", "delivered"}, {"showSymbol", false}, {"data", delivered}}}}};
+  return chart;
+}
+
+}  // namespace
+
+std::string drops_text(const StreamStatus& status) {
+  std::vector<std::string> parts;
+  for (const auto& [reason, count] : status.dropped) parts.push_back(fmt::format("{} {}", count, reason));
+  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Table stream_latency_table(const StreamStatus& status) {
+  Table table;
+  table.columns = {{"Stage"},
+                   {"Mean", Align::right},
+                   {"p50", Align::right},
+                   {"p95", Align::right, true},
+                   {"p99", Align::right},
+                   {"p99.9", Align::right, true},
+                   {"Most", Align::right}};
+  const auto add = [&](const char* name, const schema::LatencySummary& row) {
+    if (row.count > 0)
+      table.rows.push_back({{name, ms(row.mean), ms(row.p50), ms(row.p95), ms(row.p99), ms(row.p999), ms(row.max)}});
+  };
+  add("end to end", status.latency);
+  add("coming in", status.late);
+  add("waiting for a worker", status.queue);
+  add("prepare, infer, decode", status.service);
+  add("waiting for frames before it", status.order);
+  return table;
+}
+
+Table stream_time_table(const StreamRun& run) {
+  Table table;
+  table.columns = {{"Workers' time"}, {"Seconds", Align::right}, {"Share", Align::right}};
+  constexpr std::array<std::pair<const char*, const char*>, 6> kRows{{{"preprocess", "preparing frames"},
+                                                                      {"inference", "inference"},
+                                                                      {"postprocess", "decoding outputs"},
+                                                                      {"no_frame", "idle: no frame was there"},
+                                                                      {"filling", "idle: waiting for a fuller batch"},
+                                                                      {"output", "idle: held back by the output"}}};
+  double all = 0;
+  for (const auto& [key, seconds] : run.status.worker_s) all += seconds;
+  for (const auto& [key, title] : kRows) {
+    const auto found = run.status.worker_s.find(key);
+    if (found != run.status.worker_s.end() && found->second > 0)
+      table.rows.push_back({{title, fmt::format("{:.2f}", found->second), share(found->second, all)}});
+  }
+  return table;
+}
+
+ReportModel build_stream_report(const StreamRun& run) {
+  ReportModel model;
+  model.title = "Stream: " + schema::stream_subject(run);
+  model.subtitle = fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s);
+  Section summary{"summary", "Summary", {}};
+  if (!run.error.empty()) summary.blocks.emplace_back(Callout{Tone::bad, "It ended early", plain_text(run.error)});
+  if (run.verdict && !run.verdict->passed)
+    for (const auto& reason : run.verdict->reasons)
+      summary.blocks.emplace_back(Callout{Tone::bad, "The load was not borne", plain_text(reason)});
+  if (run.verdict && run.verdict->passed)
+    summary.blocks.emplace_back(Callout{Tone::good, "The load was borne", plain_text(run.status.audit)});
+  summary.blocks.emplace_back(key_figures(run));
+  model.sections.push_back(std::move(summary));
+  Section time{"time", "Time", {}};
+  if (run.moments.size() > 1) time.blocks.emplace_back(rate_chart(run));
+  time.blocks.emplace_back(stream_latency_table(run.status));
+  time.blocks.emplace_back(stream_time_table(run));
+  time.blocks.emplace_back(batch_table(run.status));
+  model.sections.push_back(std::move(time));
+  Section how{"how", "Pipeline", {}};
+  how.blocks.emplace_back(settings_facts(run));
+  BulletList checks;
+  for (const auto& check : run.status.checks)
+    checks.items.push_back(plain_text(fmt::format("{}: {}", check.passed ? "holds" : "fails", check.message)));
+  if (!checks.items.empty()) how.blocks.emplace_back(std::move(checks));
+  BulletList notes;
+  for (const auto& note : run.ready.notes) notes.items.push_back(plain_text(note));
+  for (const auto& note : run.notes) notes.items.push_back(plain_text(note));
+  if (!notes.items.empty()) how.blocks.emplace_back(std::move(notes));
+  how.blocks.emplace_back(CodeBlock{"sh", run.command_line});
+  model.sections.push_back(std::move(how));
+  model.footer = fmt::format("ridgeline {}, run {}", run.environment ? run.environment->ridgeline_version : "", run.id);
+  return model;
+}
+
+base::Json stream_json(const StreamRun& run) {
+  base::Json json = run;
+  json["schema_version"] = kStreamJsonVersion;
+  return json;
+}
+
+std::vector<std::pair<std::string, std::string>> stream_summary(const StreamRun& run) {
+  const auto& status = run.status;
+  std::vector<std::pair<std::string, std::string>> out;
+  out.emplace_back("frames", fmt::format("{} came in, {} delivered, dropped: {}", status.offered, status.delivered,
+                                         drops_text(status)));
+  out.emplace_back("rate", fmt::format("{:.1f} FPS in {:.1f} s; {:.1f} in an inference on average, busy {:.0f} %",
+                                       status.delivered_per_s, status.span_s, status.mean_batch, 100 * status.busy));
+  if (status.latency.count > 0)
+    out.emplace_back("latency", fmt::format("p50 {}, p95 {}, p99 {}, p99.9 {}, most {}", ms(status.latency.p50),
+                                            ms(status.latency.p95), ms(status.latency.p99), ms(status.latency.p999),
+                                            ms(status.latency.max)));
+  if (!status.audit.empty()) out.emplace_back("load", status.audit);
+  for (const auto& check : status.checks)
+    if (!check.passed) out.emplace_back("check", check.message);
+  return out;
+}
+
+}  // namespace ridgeline::report

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.hpp"
+#include "report/report_model.hpp"
+#include "schema/stream_run.hpp"
+
+namespace ridgeline::report {
+
+[[nodiscard]] ReportModel build_stream_report(const schema::StreamRun& run);
+
+/// For machines.
+[[nodiscard]] base::Json stream_json(const schema::StreamRun& run);
+
+/// What came of it, label and text, for a terminal.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> stream_summary(const schema::StreamRun& run);
+
+/// End to end and by stage.
+[[nodiscard]] Table stream_latency_table(const schema::StreamStatus& status);
+
+/// Where the workers' time went.
+[[nodiscard]] Table stream_time_table(const schema::StreamRun& run);
+
+/// "12 deadline, 3 queue_full", or "none".
+[[nodiscard]] std::string drops_text(const schema::StreamStatus& status);
+
+}  // namespace ridgeline::report
