@@ -17,6 +17,7 @@ constexpr int kReadFailures = 16;
 // While the decoder is emptied every answer ends something, so that many failures are a decoder that never ends.
 constexpr int kDrainFailures = 4096;
 constexpr std::chrono::milliseconds kCameraNap{2};  // a camera that has no frame yet says so at once
+constexpr std::int64_t kUsualFrameNs = 33'333'333;  // where a stream tells neither times nor a rate
 constexpr std::int64_t kLiveAnalysisUs = 1'000'000;
 
 bool is_picture(const AVInputFormat& format) { return std::string_view(format.name).ends_with("_pipe"); }
@@ -37,7 +38,7 @@ void Reader::open(const char* url, const rl_video_options& options, rl_video_inf
   if (!packet_ || !frame_) throw std::bad_alloc();
   clear_log();
   limit_ = std::chrono::nanoseconds(options.timeout_ns);
-  stop_.start_limit(limit_);
+  stop_.start_limit(std::chrono::nanoseconds(options.open_timeout_ns));
   open_input(url, options);
   find_stream();
   open_decoder(options);
@@ -225,7 +226,7 @@ std::int64_t Reader::expected_packets() const noexcept {
 
 std::int64_t Reader::frame_ns() const noexcept {
   const auto rate = av_guess_frame_rate(format_, stream_, nullptr);
-  return rate.num > 0 && rate.den > 0 ? av_rescale_q(1, av_inv_q(rate), kNanosecond) : 0;
+  return rate.num > 0 && rate.den > 0 ? av_rescale_q(1, av_inv_q(rate), kNanosecond) : kUsualFrameNs;
 }
 
 void Reader::set_time() {
@@ -247,8 +248,7 @@ void Reader::check_stopped(int averror) const {
   if (averror >= 0) return;
   if (stop_.interrupted()) throw Refusal(RL_VIDEO_CANCELLED, "interrupted");
   if (stop_.expired())
-    throw Refusal(RL_VIDEO_TIMEOUT,
-                  "nothing came for " + std::to_string(static_cast<double>(limit_.count()) / 1e9).substr(0, 4) + " s");
+    throw Refusal(RL_VIDEO_TIMEOUT, "nothing came for " + std::to_string(stop_.limit().count() / 1'000'000) + " ms");
 }
 
 void Reader::convert(std::int32_t pixels, std::uint8_t* bytes, std::size_t size) {

@@ -32,11 +32,11 @@ void StopSignal::interrupt() noexcept {
 }
 
 void StopSignal::start_limit(std::chrono::nanoseconds limit) noexcept {
-  limited_ = limit.count() > 0;
-  if (limited_) deadline_ = Clock::now() + limit;
+  limit_ = limit;
+  if (limit.count() > 0) deadline_ = Clock::now() + limit;
 }
 
-bool StopSignal::expired() const noexcept { return limited_ && Clock::now() >= deadline_; }
+bool StopSignal::expired() const noexcept { return limit_.count() > 0 && Clock::now() >= deadline_; }
 
 bool StopSignal::wait_readable(int fd, std::chrono::milliseconds most) const noexcept {
   const auto until = Clock::now() + most;

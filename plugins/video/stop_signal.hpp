@@ -22,6 +22,7 @@ class StopSignal {
 
   /// 0: no limit.
   void start_limit(std::chrono::nanoseconds limit) noexcept;
+  [[nodiscard]] std::chrono::nanoseconds limit() const noexcept { return limit_; }
   [[nodiscard]] bool expired() const noexcept;
   [[nodiscard]] bool should_stop() const noexcept { return interrupted() || expired(); }
 
@@ -33,7 +34,7 @@ class StopSignal {
 
  private:
   std::atomic<bool> interrupted_{false};
-  bool limited_ = false;
+  std::chrono::nanoseconds limit_{0};
   std::chrono::steady_clock::time_point deadline_;
   int wake_ = -1;
 };

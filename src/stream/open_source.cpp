@@ -76,7 +76,7 @@ Opened open_camera(const SourceOptions& options, const std::string& device) {
   input.name = options.source;
   input.live = true;
   input.demuxer = "v4l2";
-  input.timeout = options.network_timeout;
+  input.timeout = input.open_timeout = options.network_timeout;
   return LiveSource::open(library, input, options);
 }
 
@@ -88,7 +88,7 @@ Opened open_address(const SourceOptions& options, std::string_view scheme) {
   input.url = options.source;
   input.name = source_name(options.source);
   input.live = std::find(kLiveSchemes.begin(), kLiveSchemes.end(), scheme) != kLiveSchemes.end();
-  input.timeout = options.network_timeout;
+  input.timeout = input.open_timeout = options.network_timeout;
   if (input.live) return LiveSource::open(library, input, options);
   return VideoSource::open(library, input, options, std::nullopt);
 }

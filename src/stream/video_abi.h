@@ -29,7 +29,7 @@ enum rl_video_code {
   RL_VIDEO_NO_STREAM = 4,   /* readable, but there is no video in it */
   RL_VIDEO_CORRUPT = 5,     /* not a video that FFmpeg knows, or nothing in it can be decoded */
   RL_VIDEO_IO = 6,          /* the operating system or the other side refused */
-  RL_VIDEO_TIMEOUT = 7,     /* nothing came for rl_video_options.timeout_ns */
+  RL_VIDEO_TIMEOUT = 7,     /* nothing came for as long as rl_video_options allows */
   RL_VIDEO_CANCELLED = 8,   /* interrupt */
   RL_VIDEO_UNSUPPORTED = 9, /* this FFmpeg has no decoder or encoder for it */
   RL_VIDEO_OUT_OF_MEMORY = 10,
@@ -55,11 +55,12 @@ enum rl_video_pixels { /* the numbers of stream::PixelFormat; rows without paddi
 
 typedef struct rl_video_options {
   uint32_t struct_size;
-  int32_t fd;         /* what to read instead of `url`, which then only names it; stays the caller's. -1: none */
-  int32_t threads;    /* of the decoder; 0: as many as there are processors */
-  int32_t live;       /* 1: least delay rather than most frames a second */
-  int64_t timeout_ns; /* longest wait for one frame, and for opening; 0: no limit */
-  const char* format; /* FFmpeg's name of the container or device ("v4l2"); NULL: recognized */
+  int32_t fd;              /* what to read instead of `url`, which then only names it; stays the caller's. -1: none */
+  int32_t threads;         /* of the decoder; 0: as many as there are processors */
+  int32_t live;            /* 1: least delay rather than most frames a second */
+  int64_t timeout_ns;      /* longest wait for one frame; 0: no limit */
+  int64_t open_timeout_ns; /* longest wait for opening, the first frame included; 0: no limit */
+  const char* format;      /* FFmpeg's name of the container or device ("v4l2"); NULL: recognized */
   const char* rtsp_transport; /* "tcp", "udp"; NULL: FFmpeg's choice */
   int32_t width, height;      /* asked of a camera; 0: its own choice */
   double fps;

@@ -90,7 +90,7 @@ Result<VideoLibrary> VideoLibrary::open(const std::string& named) {
 std::string VideoLibrary::runtime() const { return fmt::format("FFmpeg {}, {}", api_->ffmpeg_version, api_->license); }
 
 base::Error to_error(const rl_video_error& error, const std::string& name) {
-  return base::Error{code_of(error.code), fmt::format("{}: {}", name, error.message)};
+  return base::Error{code_of(error.code), name.empty() ? error.message : fmt::format("{}: {}", name, error.message)};
 }
 
 }  // namespace ridgeline::stream

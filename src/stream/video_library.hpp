@@ -29,7 +29,7 @@ class VideoLibrary {
   std::filesystem::path path_;
 };
 
-/// A failed call's error, with what it was about before the message.
+/// A failed call's error, with what it was about before the message; "": without.
 [[nodiscard]] base::Error to_error(const rl_video_error& error, const std::string& name);
 
 }  // namespace ridgeline::stream

@@ -25,6 +25,7 @@ base::Result<rl_video_info> VideoReader::open(const Input& input, const SourceOp
   asked.threads = options.decoder_threads;
   asked.live = input.live ? 1 : 0;
   asked.timeout_ns = input.timeout.count();
+  asked.open_timeout_ns = input.open_timeout.count();
   asked.format = input.demuxer.empty() ? nullptr : input.demuxer.c_str();
   asked.rtsp_transport = options.rtsp_transport.empty() ? nullptr : options.rtsp_transport.c_str();
   asked.width = options.camera_width;

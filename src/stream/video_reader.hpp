@@ -18,11 +18,12 @@ class VideoReader {
   /// What to open.
   struct Input {
     std::string url;
-    std::string name;                     ///< for messages
-    int fd = -1;                          ///< read instead of `url`; must stay open
-    bool live = false;                    ///< least delay rather than most frames a second
-    std::string demuxer;                  ///< FFmpeg's name of the container or device; "": recognized
-    std::chrono::nanoseconds timeout{0};  ///< longest wait for a frame; 0: no limit
+    std::string name;                          ///< begins error messages; "": they have no name
+    int fd = -1;                               ///< read instead of `url`; must stay open
+    bool live = false;                         ///< least delay rather than most frames a second
+    std::string demuxer;                       ///< FFmpeg's name of the container or device; "": recognized
+    std::chrono::nanoseconds timeout{0};       ///< longest wait for a frame; 0: no limit
+    std::chrono::nanoseconds open_timeout{0};  ///< longest wait for the first frame
   };
 
   explicit VideoReader(const VideoLibrary& library);  ///< the library is copied

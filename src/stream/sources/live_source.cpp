@@ -24,28 +24,39 @@ constexpr std::int64_t kRecordingEndNs = 1'000'000'000;
 
 }  // namespace
 
+LiveSource::LiveSource(const VideoLibrary& library, VideoReader::Input input, SourceOptions options)
+    : library_(library), name_(input.name), input_(std::move(input)), options_(std::move(options)) {
+  input_.name.clear();  // a reader's error is the reason that a message of ours ends with
+}
+
 base::Result<std::unique_ptr<FrameSource>> LiveSource::open(const VideoLibrary& library,
                                                             const VideoReader::Input& input,
                                                             const SourceOptions& options) {
   std::unique_ptr<LiveSource> source(new LiveSource(library, input, options));
-  RL_TRY(source->connect());
+  auto connected = source->connect(input.open_timeout);
+  if (!connected) return tl::unexpected(std::move(connected).error().in(source->name_));
   source->last_frame_at_ = Clock::now();
   return source;
 }
 
-base::Result<void> LiveSource::connect() {
+base::Result<void> LiveSource::connect(std::chrono::nanoseconds most) {
   auto reader = std::make_shared<VideoReader>(library_);
   {
     const std::scoped_lock lock(mutex_);
     reader_ = reader;
   }
-  if (stop_.is_set()) return fail(ErrorCode::cancelled, "{}: interrupted", input_.name);
-  RL_TRY_ASSIGN(const auto video, reader->open(input_, options_));
-  if (info_.name.empty()) info_ = info_of(video, input_.name, true);
+  // An interruption before this line has met the reader that came before.
+  if (stop_.is_set()) return interrupted();
+  auto input = input_;
+  input.open_timeout = most;
+  RL_TRY_ASSIGN(const auto video, reader->open(input, options_));
+  if (info_.name.empty()) info_ = info_of(video, name_, true);
   duration_ns_ = video.duration_ns;
   connected_at_ = Clock::now();
   return {};
 }
+
+base::Fault LiveSource::interrupted() const { return fail(ErrorCode::cancelled, "{}: interrupted", name_); }
 
 base::Result<std::optional<std::int64_t>> LiveSource::next(Image& image) {
   for (;;) {
@@ -64,46 +75,47 @@ base::Result<std::optional<std::int64_t>> LiveSource::next(Image& image) {
 }
 
 base::Result<std::optional<std::int64_t>> LiveSource::read(Image& image) {
-  if (stop_.is_set()) return fail(ErrorCode::cancelled, "{}: interrupted", input_.name);
+  if (stop_.is_set()) return interrupted();
   auto pts = reader_->next(image, options_.format);
   if (pts && *pts) return pts;
-  if (stop_.is_set()) return fail(ErrorCode::cancelled, "{}: interrupted", input_.name);
+  if (stop_.is_set()) return interrupted();
   if (!pts && pts.error().code == ErrorCode::out_of_memory) return pts;
-  const auto totals = reader_->totals();
-  lost_because_ = !pts              ? std::move(pts).error().message
-                  : totals.cut != 0 ? fmt::format("{}: {}", input_.name, totals.reason)
-                                    : std::string();
-  damaged_ += totals.damaged;
+  if (!pts) {
+    lost_because_ = std::move(pts).error().message;
+  } else {
+    const auto totals = reader_->totals();
+    lost_because_ = totals.cut != 0 ? totals.reason : "";
+  }
   return std::nullopt;
 }
 
 base::Result<void> LiveSource::reconnect() {
   const auto lost_at = Clock::now();
+  const auto since = [&] { return std::chrono::nanoseconds(Clock::now() - lost_at); };
+  damaged_ += reader_->totals().damaged;
   ++losses_;
-  note(fmt::format("{}: connection lost after {}", lost_because_.empty() ? input_.name : lost_because_,
-                   base::counted(static_cast<std::size_t>(frames_), "frame")));
+  note(fmt::format("{}: connection lost after {}{}", name_, base::counted(static_cast<std::size_t>(frames_), "frame"),
+                   lost_because_.empty() ? "" : " (" + lost_because_ + ")"));
   if (delay_.count() == 0 || lost_at - connected_at_ > kGoodConnection) delay_ = kFirstDelay;
-  for (int attempts = 1;; ++attempts) {
-    const auto left = options_.reconnect_for - (Clock::now() - lost_at);
-    if (left.count() <= 0) break;
-    if (!stop_.sleep_for(std::min<std::chrono::nanoseconds>(delay_, left)))
-      return fail(ErrorCode::cancelled, "{}: interrupted", input_.name);
+  for (std::size_t attempts = 1; since() < options_.reconnect_for; ++attempts) {
+    if (!stop_.sleep_for(std::min(delay_, options_.reconnect_for - since()))) return interrupted();
     delay_ = std::min(2 * delay_, kLongestDelay);
-    const auto connected = connect();
+    const auto left = std::max<std::chrono::nanoseconds>(options_.reconnect_for - since(), kFirstDelay);
+    const auto connected = connect(std::min(left, options_.network_timeout));
     if (connected) {
       offset_ns_ = last_ns_ + std::chrono::nanoseconds(Clock::now() - last_frame_at_).count();
-      note(fmt::format(
-          "{}: back after {}, {}", input_.name,
-          base::format_duration(static_cast<double>(std::chrono::nanoseconds(Clock::now() - lost_at).count())),
-          base::counted(static_cast<std::size_t>(attempts), "attempt")));
+      note(fmt::format("{}: back after {}, {}", name_, base::format_duration(static_cast<double>(since().count())),
+                       base::counted(attempts, "attempt")));
       return {};
     }
-    if (stop_.is_set()) return fail(ErrorCode::cancelled, "{}: interrupted", input_.name);
+    if (stop_.is_set()) return interrupted();
     lost_because_ = connected.error().message;
   }
-  return fail(ErrorCode::io, "{}: not back within {}", lost_because_.empty() ? input_.name : lost_because_,
-              base::format_duration(static_cast<double>(options_.reconnect_for.count())))
-      .hint("see whether the camera or server still sends");
+  return fail(ErrorCode::io, "{}: lost after {} and not back within {}{}", name_,
+              base::counted(static_cast<std::size_t>(frames_), "frame"),
+              base::format_duration(static_cast<double>(options_.reconnect_for.count())),
+              lost_because_.empty() ? "" : " (" + lost_because_ + ")")
+      .hint("see whether it still sends");
 }
 
 void LiveSource::note(std::string text) {
@@ -122,11 +134,11 @@ void LiveSource::interrupt() noexcept {
 
 std::vector<std::string> LiveSource::notes() const {
   auto notes = events_;
-  if (2 * losses_ > kMostEvents) notes.push_back(fmt::format("{}: {} losses in all", input_.name, losses_));
+  if (2 * losses_ > kMostEvents) notes.push_back(fmt::format("{}: {} losses in all", name_, losses_));
   auto totals = reader_->totals();
   totals.damaged += damaged_;
   totals.cut = 0;
-  for (auto& note : notes_of(totals, input_.name)) notes.push_back(std::move(note));
+  for (auto& note : notes_of(totals, name_)) notes.push_back(std::move(note));
   return notes;
 }
 

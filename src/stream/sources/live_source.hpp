@@ -32,15 +32,16 @@ class LiveSource final : public FrameSource {
  private:
   using Clock = std::chrono::steady_clock;
 
-  LiveSource(const VideoLibrary& library, VideoReader::Input input, SourceOptions options)
-      : library_(library), input_(std::move(input)), options_(std::move(options)) {}
-  [[nodiscard]] base::Result<void> connect();
+  LiveSource(const VideoLibrary& library, VideoReader::Input input, SourceOptions options);
+  [[nodiscard]] base::Result<void> connect(std::chrono::nanoseconds most);
+  [[nodiscard]] base::Fault interrupted() const;
   /// A frame; nullopt: the connection is over, for `lost_because_`.
   [[nodiscard]] base::Result<std::optional<std::int64_t>> read(Image& image);
   [[nodiscard]] base::Result<void> reconnect();
   void note(std::string text);
 
   VideoLibrary library_;
+  std::string name_;
   VideoReader::Input input_;
   SourceOptions options_;
   SourceInfo info_;

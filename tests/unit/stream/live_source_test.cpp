@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// With the fake plug-in of tests/fakes/fake_video_plugin.c.
+#include "stream/sources/live_source.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "stream/open_source.hpp"
+
+namespace ridgeline::stream {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(LiveSource, comes_back_with_times_that_go_on_and_is_interrupted) {
+  SourceOptions options{.source = "rtsp://me:secret@fake/stream"};
+  options.video_plugin = RL_TEST_FAKE_VIDEO;
+  auto source = open_source(options).value();
+  EXPECT_TRUE(source->info().is_live);
+  EXPECT_EQ(source->info().name, "rtsp://me:***@fake/stream");
+  Image image;
+  std::int64_t last = -1;
+  for (int frame = 0; frame < 6; ++frame) {
+    const auto pts = source->next(image).value();
+    ASSERT_TRUE(pts);
+    EXPECT_GT(*pts, last);
+    // Lost for 0.1 + 0.2 + 0.4 s: two attempts were refused.
+    EXPECT_GE(*pts, frame < 3 ? 0 : 80'000'000 + 700'000'000);
+    last = *pts;
+    EXPECT_EQ(image.bytes, std::vector<std::uint8_t>(24, 128));
+  }
+  std::jthread other([&] {
+    std::this_thread::sleep_for(900ms);  // it waits in the third connection by then
+    source->interrupt();
+  });
+  const auto pts = source->next(image);
+  ASSERT_FALSE(pts);
+  EXPECT_EQ(pts.error().code, base::ErrorCode::cancelled);
+  EXPECT_EQ(source->next(image).error().code, base::ErrorCode::cancelled);
+  const auto notes = source->notes();
+  ASSERT_EQ(notes.size(), 5U);
+  EXPECT_EQ(notes[0], "rtsp://me:***@fake/stream: connection lost after 3 frames");
+  EXPECT_EQ(notes[1].rfind("rtsp://me:***@fake/stream: back after ", 0), 0U) << notes[1];
+  EXPECT_NE(notes[1].find(", 3 attempts"), std::string::npos);
+  EXPECT_EQ(notes[2], "rtsp://me:***@fake/stream: connection lost after 6 frames");
+  EXPECT_EQ(notes[4], "rtsp://me:***@fake/stream: 2 damaged frames skipped");
+}
+
+TEST(LiveSource, is_not_waited_for_when_it_is_not_there_at_first) {
+  SourceOptions options{.source = "rtsp://nobody/stream"};
+  options.video_plugin = RL_TEST_FAKE_VIDEO;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto source = open_source(options);
+  ASSERT_FALSE(source);
+  EXPECT_EQ(source.error().message, "rtsp://nobody/stream: connection refused");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
+}
+
+TEST(VideoLibrary, refuses_what_is_no_plugin_of_this_version) {
+  for (const char* const file : {RL_TEST_FAKE_VIDEO_SHORT, RL_TEST_DATA "/../CMakeLists.txt", "/nowhere/video.so"}) {
+    const auto library = VideoLibrary::open(file);
+    ASSERT_FALSE(library) << file;
+    EXPECT_FALSE(library.error().hint.empty());
+    EXPECT_EQ(library.error().message.find('\n'), std::string::npos);
+  }
+  EXPECT_EQ(VideoLibrary::open(RL_TEST_FAKE_VIDEO)->runtime(), "FFmpeg 0.0, none");
+}
+
+}  // namespace
+}  // namespace ridgeline::stream
