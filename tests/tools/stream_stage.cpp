@@ -4,20 +4,25 @@
 //   rl_stream_stage decode DECODER FRAME_WxFRAME_H INPUT_WxINPUT_H REPEATS VALUES.f32:DIMxDIM...
 // preprocess takes the frame stretched to a multiple of 32, as RGB floats in NCHW. Prints a line of JSON: the result,
 // and milliseconds of each repeat.
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stream/decoders/make_decoder.hpp"
+#include "stream/decoders/output_checks.hpp"
 #include "stream/preprocessor.hpp"
 
 namespace {
@@ -65,29 +70,70 @@ std::vector<double> time_repeats(int repeats, Call call) {
 
 void preprocess(const std::vector<std::string>& args) {
   const auto size = numbers(args[1]);
-  const auto model = numbers(args[2]);
   stream::PreprocessOptions options;
-  options.resize = stream::Resize::stretch;
-  options.mean.fill(std::strtof(args[3].c_str(), nullptr));
-  options.deviation.fill(std::strtof(args[4].c_str(), nullptr));
-  const stream::Image image{static_cast<int>(size[0]), static_cast<int>(size[1]), stream::PixelFormat::bgr24,
+  options.mean.fill(std::strtof(args[2].c_str(), nullptr));
+  options.deviation.fill(std::strtof(args[3].c_str(), nullptr));
+  const stream::Image image{static_cast<int>(size.at(0)), static_cast<int>(size.at(1)), stream::PixelFormat::bgr24,
                             read_bytes(args[0])};
   stream::Preprocessor preprocessor(options);
-  const auto geometry =
-      take(preprocessor.plan(image.width, image.height, static_cast<int>(model[0]), static_cast<int>(model[1])));
+  const auto geometry = take(preprocessor.plan(image.width, image.height, -1, -1));
   std::vector<float> out(preprocessor.elements(geometry));
-  const auto times = time_repeats(std::atoi(args[5].c_str()), [&] { take(preprocessor.run(image, geometry, out)); });
-  std::ofstream(args[6], std::ios::binary)
+  const auto times = time_repeats(std::atoi(args[4].c_str()), [&] { take(preprocessor.run(image, geometry, out)); });
+  std::ofstream(args[5], std::ios::binary)
       .write(reinterpret_cast<const char*>(out.data()), static_cast<std::streamsize>(out.size() * sizeof(float)));
   fmt::print("{{\"result\":[{},{}],\"ms\":{}}}\n", geometry.input_width, geometry.input_height, times);
+}
+
+/// NAME:DIMxDIM:FILE.
+struct StoredOutput {
+  std::string name;
+  std::vector<std::int64_t> dims;
+  std::vector<float> values;
+};
+
+StoredOutput read_output(const std::string& text) {
+  const auto first = text.find(':');
+  const auto second = text.find(':', first + 1);
+  if (second == std::string::npos) stop(text + ": expected NAME:DIMxDIM:FILE");
+  StoredOutput output{text.substr(0, first), numbers(text.substr(first + 1, second - first - 1)), {}};
+  const auto bytes = read_bytes(text.substr(second + 1));
+  output.values.resize(bytes.size() / sizeof(float));
+  std::memcpy(output.values.data(), bytes.data(), output.values.size() * sizeof(float));
+  return output;
+}
+
+void decode(const std::vector<std::string>& args) {
+  const auto frame = numbers(args[1]);
+  const auto input = numbers(args[2]);
+  stream::FrameGeometry geometry;
+  geometry.frame_width = static_cast<int>(frame.at(0));
+  geometry.frame_height = static_cast<int>(frame.at(1));
+  geometry.input_width = static_cast<int>(input.at(0));
+  geometry.input_height = static_cast<int>(input.at(1));
+  geometry.scale_x = static_cast<double>(input[0]) / static_cast<double>(frame[0]);
+  geometry.scale_y = static_cast<double>(input[1]) / static_cast<double>(frame[1]);
+  std::vector<StoredOutput> stored;
+  for (std::size_t i = 4; i < args.size(); ++i) stored.push_back(read_output(args[i]));
+  std::vector<stream::OutputView> views;
+  for (const auto& output : stored) views.push_back({output.name, output.dims, output.values});
+  const auto decoder =
+      take(stream::make_decoder(args[0], {}, stream::shapes_of(views), geometry.input_width, geometry.input_height));
+  std::string json;
+  const auto times = time_repeats(std::atoi(args[3].c_str()), [&] {
+    json.clear();
+    take(decoder->decode(views, geometry, json));
+  });
+  fmt::print("{{\"result\":{},\"ms\":{}}}\n", json, times);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + 1, argv + argc);
-  if (args.size() == 8 && args[0] == "preprocess")
+  if (args.size() == 7 && args[0] == "preprocess")
     preprocess({args.begin() + 1, args.end()});
+  else if (args.size() >= 6 && args[0] == "decode")
+    decode({args.begin() + 1, args.end()});
   else
     stop("rl_stream_stage preprocess|decode ...; see tests/tools/stream_stage.cpp");
   return 0;

@@ -22,14 +22,15 @@ using base::fail;
 
 bool mentions(const OutputShape& output, std::string_view word) { return output.name.find(word) != std::string::npos; }
 
-/// Distributions over columns and rows are longer than the input's sides, at the same ratio.
+/// Distributions over columns and rows have a whole number of places a pixel, the same for both.
 bool looks_like_simcc(std::span<const OutputShape> outputs, std::int64_t width, std::int64_t height) {
   const auto columns = find_simcc_columns(outputs);
   if (!columns) return false;
   if (mentions(outputs[0], "simcc") && mentions(outputs[1], "simcc")) return true;
   const auto across = outputs[*columns].dims[1];
   const auto down = outputs[1 - *columns].dims[1];
-  return width > 0 && height > 0 && across >= width && down >= height && across * height == down * width;
+  return width > 0 && height > 0 && across >= width && down >= height && across / width == down / height &&
+         across % width == 0 && down % height == 0;
 }
 
 /// One map of the input's size; a size that is not known fits.
@@ -45,7 +46,7 @@ bool looks_like_heatmaps(std::span<const OutputShape> outputs, std::int64_t widt
   if (mentions(outputs[0], "heatmap")) return true;
   const auto down = outputs[0].dims[1];
   const auto across = outputs[0].dims[2];
-  return across > 0 && down > 0 && width >= 2 * across && width % across == 0 && height % down == 0 &&
+  return across > 0 && down > 0 && across <= width / 2 && width % across == 0 && height % down == 0 &&
          width / across == height / down;
 }
 
@@ -65,7 +66,7 @@ RecognizedDecoder recognize_decoder(const DecoderOptions& options, std::span<con
   // Other models give one row of a few values too: boxes are many, or are final.
   const bool is_table = !outputs.empty() && outputs[0].dims.size() == 2 &&
                         (outputs[0].dims[0] != 1 && outputs[0].dims[1] != 1) &&
-                        (outputs.size() == 1 || outputs[1].dims.size() == 3);
+                        (outputs.size() == 1 || outputs[1].dims.size() >= 3);
   if (const auto layout = find_yolo_layout(options.labels, outputs, input_width, input_height); layout && is_table)
     return {"yolo", fmt::format("{}: {}", shapes, to_text(*layout))};
   return {"none", fmt::format("{}: no decoder reads these", shapes)};

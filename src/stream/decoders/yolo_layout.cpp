@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream/decoders/yolo_layout.hpp"
 
+#include <algorithm>
+
 #include "stream/decoders/output_checks.hpp"
 
 namespace ridgeline::stream {
@@ -34,7 +36,7 @@ base::Result<YoloLayout> find_yolo_layout(std::span<const std::string> labels, s
   const auto columns = outputs[0].dims[1];
   const auto names = static_cast<std::int64_t>(labels.size());
   const bool has_masks = outputs.size() > 1 && outputs[1].dims.size() == 3;
-  const std::int64_t masks = has_masks && outputs[1].dims[0] > 0 ? outputs[1].dims[0] : 0;
+  const std::int64_t masks = has_masks ? std::clamp<std::int64_t>(outputs[1].dims[0], 0, kMostChannels) : 0;
   const auto cells = cells_of(input_width, input_height);
   const bool is_full = cells > 0 && (rows == cells || rows == 3 * cells);
   if (columns == 6 + masks && !is_full && rows <= kMostFinalBoxes && !(names == 1 && rows < 0))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream/decoders/make_decoder.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -82,9 +83,21 @@ TEST(MakeDecoder, stands_any_shape) {
       for (const auto c : sizes) shapes.push_back({a, b, c});
     }
   }
-  const std::vector<float> values(4, 0.5F);
+  const std::vector<float> values(4 * 6 * 7 * 7, 0.5F);
+  const auto values_of = [&](const std::vector<std::int64_t>& dims) {
+    std::uint64_t count = 1;
+    for (const auto dim : dims)
+      count = std::min<std::uint64_t>(count * static_cast<std::uint64_t>(std::clamp<std::int64_t>(dim, 0, 9999)), 9999);
+    return std::span(values).first(std::min<std::size_t>(count, values.size()));
+  };
   for (const auto& first : shapes)
-    for (const auto& second : {std::vector<std::int64_t>{}, {4}, {-1, 4}, {6, 7}, {0, 4}}) {
+    for (const auto& second : {std::vector<std::int64_t>{},
+                               {4},
+                               {4, 4},
+                               {-1, 4},
+                               {6, 7},
+                               {0, 4},
+                               {std::numeric_limits<std::int64_t>::max(), 4, 4}}) {
       const std::vector<OutputShape> outputs{{"a", first}, {"b", second}};
       for (const auto name : kDecoderNames)
         for (const std::size_t count : {1U, 2U}) {
@@ -92,7 +105,7 @@ TEST(MakeDecoder, stands_any_shape) {
           const auto decoder = make_decoder(name, {}, used, -1, 64);
           if (!decoder) continue;
           std::vector<OutputView> views;
-          for (const auto& output : used) views.push_back({output.name, output.dims, values});
+          for (const auto& output : used) views.push_back({output.name, output.dims, values_of(output.dims)});
           std::string json;
           (void)(*decoder)->decode(views, same_geometry(64, 64), json);
         }
