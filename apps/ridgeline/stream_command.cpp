@@ -64,10 +64,7 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
   RL_TRY(output.finish());
   if (flags.json) fmt::print("{}\n", base::dump_json(report::stream_json(run)));
   if (flags.talks()) print_stream(run, terminal);
-  if (!run.error.empty()) {
-    const auto lost = run.lost > 0 ? fmt::format("; {} frames were in it", run.lost) : std::string();
-    return base::fail(base::ErrorCode::crashed, "{}{}", run.error, lost).hint("{}", run.error_hint);
-  }
+  if (!run.error.empty()) return base::fail(base::ErrorCode::crashed, "{}", run.error).hint("{}", run.error_hint);
   if (run.interrupted) return kCancelled;
   return run.verdict && !run.verdict->passed ? kFinding : kOk;
 }

@@ -221,6 +221,8 @@ void StreamChild::tell_lost() {
       take_frame(lost_frame_line(source, sequence, stream::DropReason::crashed));
     }
   }
+  if (out_.lost > 0 && is_writing_ && out_.error)
+    out_.error->message += fmt::format("; {} frames were in the pipeline", out_.lost);
   if (over_ && !out_.error) return;
   // The last status is older than the last lines.
   out_.status.dropped = dropped_;

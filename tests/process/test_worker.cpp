@@ -15,7 +15,9 @@
 #include "execute/calls.hpp"
 #include "execute/frame.hpp"
 #include "execute/message.hpp"
+#include "execute/stream_process.hpp"
 #include "execute/worker_status.hpp"
+#include "fakes/faulty_stream_model.hpp"
 #include "fakes/local_executor.hpp"
 
 namespace {
@@ -94,6 +96,11 @@ int misbehave(std::string_view how) {
     return 0;
   }
   if (how == "parent") return play_parent();
+  if (how == "stream") {
+    workload::WorkloadRegistry registry;
+    registry.add(fakes::FaultyStreamModel::kind());
+    return execute::stream_main(registry);
+  }
   std::fprintf(stderr, "unknown way to misbehave: %s\n", std::string(how).c_str());
   return 2;
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "base/text.hpp"
+#include "workload/workload_registry.hpp"
+
+namespace ridgeline::fakes {
+
+/// A stage that counts frames and misbehaves from one of them on: "crash:20" (SIGABRT), "exit:20", "hang:20",
+/// "fail:20", "fail_once:20"; "slow:5" takes so many milliseconds a batch. As the location of a model of kind "faulty".
+class FaultyStreamModel final : public workload::StreamModel {
+ public:
+  explicit FaultyStreamModel(const std::string& location) {
+    const auto parts = base::split(location, ':');
+    how_ = parts[0];
+    if (parts.size() > 1) at_ = std::stoull(parts[1]);
+  }
+
+  base::Result<stream::BatchTimes> run(std::uint32_t, std::span<const stream::Image* const> images, std::uint32_t,
+                                       std::span<std::string> results) override {
+    const auto before = frames_.fetch_add(images.size());
+    const bool now = before + images.size() > at_;
+    if (how_ == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(at_));
+    if (now && how_ == "crash") std::abort();
+    if (now && how_ == "exit") ::_exit(3);
+    while (now && how_ == "hang") std::this_thread::sleep_for(std::chrono::seconds(1));
+    if (now && (how_ == "fail" || (how_ == "fail_once" && before <= at_)))
+      return base::fail(base::ErrorCode::internal, "the model failed \"here\"");
+    for (auto& result : results) result = R"({"mean":1})";
+    return stream::BatchTimes{1000, 2000, 3000};
+  }
+  const workload::StreamModelFacts& facts() const noexcept override { return facts_; }
+
+  static workload::WorkloadKind kind() {
+    workload::WorkloadKind kind;
+    kind.name = "faulty";
+    kind.stream_model =
+        [](const workload::StreamModelRequest& request) -> base::Result<std::unique_ptr<workload::StreamModel>> {
+      if (request.spec.model.workload.location == "refuse")
+        return base::fail(base::ErrorCode::invalid_argument, "no such model").hint("name another");
+      return std::make_unique<FaultyStreamModel>(request.spec.model.workload.location);
+    };
+    return kind;
+  }
+
+ private:
+  workload::StreamModelFacts facts_{"faulty 1", "any", "none", false, {}};
+  std::string how_;
+  std::uint64_t at_ = 0;
+  std::atomic<std::uint64_t> frames_{0};
+};
+
+}  // namespace ridgeline::fakes

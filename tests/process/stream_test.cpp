@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include <map>
+
+#include "base/json.hpp"
+#include "execute/frame_line.hpp"
+#include "execute/stream_child.hpp"
+#include "worker_fixture.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+/// Runs a pipeline of the test worker and keeps what it told.
+class StreamProcess : public testing::Test {
+ protected:
+  StreamProcess() {
+    spec_.model.workload.kind = "faulty";
+    spec_.model.workload.location = "fine";
+    spec_.sources = {{"synthetic:16x16x100", false}};
+    spec_.settings.streams = 2;
+    options_.command = {RL_TEST_WORKER, "stream"};
+    options_.input_fd = -1;
+    options_.on_frame = [this](const std::string& line) -> base::Result<void> {
+      const auto json = base::parse_json(line, "line");
+      EXPECT_TRUE(json) << line;
+      const auto source = json->at("source").get<std::uint32_t>();
+      EXPECT_EQ(json->at("frame"), next_[source]++) << "in order, none missing, none twice";
+      json->contains("result") ? ++results_ : ++gaps_[json->at("dropped")];
+      return {};
+    };
+  }
+
+  StreamOutcome run() {
+    auto out = run_stream(spec_, options_);
+    EXPECT_TRUE(out) << out.error().message;
+    return out ? std::move(*out) : StreamOutcome{};
+  }
+  [[nodiscard]] std::uint64_t lines() const {
+    std::uint64_t sum = 0;
+    for (const auto& [source, next] : next_) sum += next;
+    return sum;
+  }
+
+  schema::StreamSpec spec_;
+  StreamChildOptions options_;
+  std::map<std::uint32_t, std::uint64_t> next_;
+  std::map<std::string, std::uint64_t> gaps_;
+  std::uint64_t results_ = 0;
+};
+
+TEST_F(StreamProcess, every_frame_of_every_source_has_a_line) {
+  spec_.copies = 3;
+  const auto out = run();
+  EXPECT_FALSE(out.error) << out.error->message;
+  EXPECT_EQ(next_, (std::map<std::uint32_t, std::uint64_t>{{0, 100}, {1, 100}, {2, 100}}));
+  EXPECT_EQ(results_, 300U);
+  EXPECT_EQ(out.status.delivered, 300);
+  EXPECT_EQ(out.ready.sources.size(), 3U);
+  EXPECT_EQ(out.ready.runtime, "faulty 1");
+  ASSERT_EQ(out.status.checks.size(), 3U);
+  EXPECT_TRUE(out.status.checks.front().passed) << out.status.checks.front().message;
+}
+
+TEST_F(StreamProcess, a_crash_is_told_with_the_frames_that_were_in_it) {
+  for (const auto* how : {"crash:60", "exit:60"}) {
+    SCOPED_TRACE(how);
+    next_.clear();
+    gaps_.clear();
+    results_ = 0;
+    spec_.model.workload.location = how;
+    const auto out = run();
+    ASSERT_TRUE(out.error);
+    EXPECT_EQ(out.error->code, base::ErrorCode::crashed);
+    EXPECT_NE(out.error->message.find(how[0] == 'c' ? "SIGABRT" : "exit code 3"), std::string::npos)
+        << out.error->message;
+    EXPECT_GT(out.lost, 0U);
+    EXPECT_EQ(gaps_["crashed"], out.lost);
+    EXPECT_EQ(lines(), results_ + out.lost);
+    EXPECT_EQ(out.status.offered, static_cast<std::int64_t>(lines()));
+    EXPECT_EQ(out.status.delivered, static_cast<std::int64_t>(results_));
+    EXPECT_NE(out.error->message.find("were in the pipeline"), std::string::npos);
+  }
+}
+
+TEST_F(StreamProcess, a_model_that_fails_once_is_a_gap_with_its_reason) {
+  spec_.model.workload.location = "fail_once:60";
+  std::string error;
+  const auto count = options_.on_frame;
+  options_.on_frame = [&](const std::string& line) {
+    const auto json = base::parse_json(line, "line");
+    if (json->contains("error")) error = json->at("error");
+    return count(line);
+  };
+  const auto out = run();
+  EXPECT_FALSE(out.error);
+  EXPECT_EQ(lines(), 100U);
+  EXPECT_GE(gaps_["failed"], 1U);
+  EXPECT_EQ(error, "the model failed \"here\"");
+  EXPECT_EQ(out.status.last_failure, "the model failed \"here\"");
+}
+
+TEST_F(StreamProcess, a_model_that_goes_on_failing_ends_the_run) {
+  spec_.model.workload.location = "fail:10";
+  spec_.sources = {{"synthetic:16x16x10000", false}};
+  const auto out = run();
+  ASSERT_TRUE(out.error);
+  EXPECT_NE(out.error->message.find("20 inferences failed one after another"), std::string::npos) << out.error->message;
+  EXPECT_LT(lines(), 10000U);
+  EXPECT_EQ(out.status.offered, static_cast<std::int64_t>(lines()));
+}
+
+TEST_F(StreamProcess, an_output_that_fails_ends_the_run_with_its_words) {
+  spec_.sources = {{"synthetic:16x16x100000", false}};
+  options_.on_frame = [&](const std::string&) -> base::Result<void> {
+    if (++results_ > 50) return base::fail(base::ErrorCode::io, "out.jsonl: No space left on device");
+    return {};
+  };
+  const auto out = run();
+  ASSERT_TRUE(out.error);
+  EXPECT_EQ(out.error->message, "out.jsonl: No space left on device");
+}
+
+TEST_F(StreamProcess, stopping_ends_it_and_every_frame_is_accounted_for) {
+  spec_.model.workload.location = "slow:5";
+  spec_.sources = {{"synthetic:16x16x100000", false}};
+  options_.stopping = [&] { return results_ > 20; };
+  const auto out = run();
+  EXPECT_FALSE(out.error) << out.error->message;
+  EXPECT_GT(gaps_["stopped"], 0U);
+  EXPECT_EQ(lines(), results_ + gaps_["stopped"]);
+  EXPECT_EQ(out.status.offered, static_cast<std::int64_t>(lines()));
+}
+
+TEST_F(StreamProcess, what_keeps_it_from_starting_is_the_error) {
+  spec_.model.workload.location = "refuse";
+  auto out = run();
+  ASSERT_TRUE(out.error);
+  EXPECT_EQ(out.error->message, "no such model");
+  EXPECT_EQ(out.error->hint, "name another");
+  EXPECT_EQ(out.error->code, base::ErrorCode::invalid_argument);
+  EXPECT_EQ(out.ready.workers, 0);
+
+  spec_.sources = {{"/no/such/video.mp4", false}};
+  out = run();
+  ASSERT_TRUE(out.error);
+  EXPECT_EQ(out.error->message, "/no/such/video.mp4: no such file");
+
+  options_.command = {"/no/such/program"};
+  EXPECT_FALSE(run_stream(spec_, options_));
+}
+
+TEST_F(StreamProcess, an_open_loop_is_audited_and_counts_what_it_drops) {
+  spec_.model.workload.location = "slow:20";
+  spec_.settings.streams = 1;
+  spec_.settings.slo_ms = 100;
+  spec_.copies = 2;
+  spec_.load.emplace();
+  spec_.load->rate_per_s = 100;
+  spec_.load->duration_s = 1;
+  const auto out = run();
+  EXPECT_FALSE(out.error) << out.error->message;
+  EXPECT_EQ(lines(), 200U) << "fixed before the run";
+  EXPECT_EQ(out.status.offered, 200);
+  EXPECT_LT(out.status.delivered, 120) << "50 a second";
+  EXPECT_GT(out.status.delivered, 10);
+  EXPECT_FALSE(out.status.audit.empty());
+}
+
+TEST_F(StreamProcess, frames_are_pushed_in_through_a_pipe) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  spec_.sources = {{"-", false}};
+  spec_.raw = "4x2:gray@10";
+  options_.input_fd = ends[0];
+  std::thread writer([fd = ends[1]] {
+    const std::string frame(8, 'x');
+    for (int i = 0; i < 25; ++i) EXPECT_EQ(::write(fd, frame.data(), frame.size()), 8);
+    EXPECT_EQ(::write(fd, "cut", 3), 3);
+    ::close(fd);
+  });
+  const auto out = run();
+  writer.join();
+  ::close(ends[0]);
+  EXPECT_FALSE(out.error) << out.error->message;
+  EXPECT_EQ(lines(), 25U);
+  ASSERT_EQ(out.notes.size(), 1U) << "of the frame that was cut off";
+}
+
+TEST(FrameLine, is_what_a_reader_expects) {
+  stream::FrameResult frame;
+  frame.frame.source = 2;
+  frame.frame.sequence = 7;
+  frame.frame.pts_ns = 280'000'000;
+  frame.frame.intended_ns = 1'000'000;
+  frame.left_ns = 31'500'000;
+  const std::string result = R"({"boxes":[{"dropped":"x"}]})";
+  const auto line = frame_line({frame, result, nullptr, ""});
+  EXPECT_EQ(line,
+            R"({"source":2,"frame":7,"pts_ms":280.000,"latency_ms":30.500,"result":{"boxes":[{"dropped":"x"}]}})");
+  EXPECT_EQ(source_of_line(line), 2U);
+  EXPECT_EQ(drop_reason_of_line(line), "");
+  frame.dropped = stream::DropReason::failed;
+  const auto gap = frame_line({frame, "", nullptr, "no \"result\": here"});
+  EXPECT_EQ(drop_reason_of_line(gap), "failed");
+  EXPECT_EQ(base::parse_json(gap, "")->at("error"), "no \"result\": here");
+  EXPECT_EQ(lost_frame_line(3, 9, stream::DropReason::crashed), R"({"source":3,"frame":9,"dropped":"crashed"})");
+}
+
+}  // namespace
+}  // namespace ridgeline::execute

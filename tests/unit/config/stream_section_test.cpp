@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/stream_section.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ridgeline::config {
+namespace {
+
+TEST(StreamSection, every_key_is_read) {
+  const auto settings = read_stream_section(R"(model: det.onnx
+stream:
+  batch_size: 8
+  inference_scale: 0.5
+  inference_queue_size: 16
+  result_queue_size: 32
+  frame_timeout_ms: 2.5
+  streams: 3
+  drop: newest
+  efficiency: true
+  slo_ms: 60
+  decoder: yolo
+  labels: [person, bicycle]
+  score_threshold: 0.4
+  preprocess:
+    mean: [0.485, 0.456, 0.406]
+    std: 0.5
+    scale: 1
+    channels: bgr
+    resize: letterbox
+    border: 0
+    stride: 64
+)",
+                                            "pipeline.yaml");
+  ASSERT_TRUE(settings) << settings.error().message;
+  EXPECT_EQ(settings->batch_size, 8);
+  EXPECT_EQ(settings->inference_scale, 0.5);
+  EXPECT_EQ(settings->inference_queue_size, 16);
+  EXPECT_EQ(settings->result_queue_size, 32);
+  EXPECT_EQ(settings->frame_timeout_ms, 2.5);
+  EXPECT_EQ(settings->streams, 3);
+  EXPECT_EQ(settings->drop, "newest");
+  EXPECT_TRUE(settings->efficiency);
+  EXPECT_EQ(settings->slo_ms, 60);
+  EXPECT_EQ(settings->decoder, "yolo");
+  EXPECT_EQ(settings->labels, (std::vector<std::string>{"person", "bicycle"}));
+  EXPECT_EQ(settings->score_threshold, 0.4);
+  EXPECT_EQ(settings->preprocess.mean, (std::vector<double>{0.485, 0.456, 0.406}));
+  EXPECT_EQ(settings->preprocess.std, (std::vector<double>{0.5}));
+  EXPECT_EQ(settings->preprocess.scale, 1);
+  EXPECT_EQ(settings->preprocess.channels, "bgr");
+  EXPECT_EQ(settings->preprocess.resize, "letterbox");
+  EXPECT_EQ(settings->preprocess.border, 0);
+  EXPECT_EQ(settings->preprocess.stride, 64);
+}
+
+TEST(StreamSection, a_file_without_one_keeps_the_defaults) {
+  for (const auto* text : {"", "threads: 4\n", "stream:\n", "stream:\n  preprocess:\n"}) {
+    const auto settings = read_stream_section(text, "a.yaml");
+    ASSERT_TRUE(settings) << text;
+    EXPECT_EQ(base::Json(*settings), base::Json(schema::StreamSettings{}));
+  }
+}
+
+TEST(StreamSection, faults_name_the_place_the_value_and_what_was_expected) {
+  struct Row {
+    const char* yaml;
+    const char* message;
+    const char* hint;
+  };
+  const Row rows[] = {
+      {"stream:\n  batchsize: 4\n", "a.yaml:2:3: unknown key \"batchsize\" in stream", "batch_size"},
+      {"stream:\n  preprocess:\n    means: 1\n", "a.yaml:3:5: unknown key \"means\" in stream.preprocess", "mean"},
+      {"stream:\n  batch_size: 0\n", "a.yaml:2:15: stream.batch_size: 0; expected a whole number from 1 to 4096", ""},
+      {"stream:\n  batch_size: many\n", "stream.batch_size: many; expected a whole number", ""},
+      {"stream:\n  inference_scale: .inf\n", "stream.inference_scale: .inf; expected a number from 0.01 to 4", ""},
+      {"stream:\n  drop: random\n", "stream.drop: random; expected one of auto, oldest, newest, none", ""},
+      {"stream:\n  preprocess: {mean: [1, 2]}\n", "stream.preprocess.mean: 1, 2; expected 1 or 3 numbers", ""},
+      {"stream:\n  preprocess: {std: 0}\n", "stream.preprocess.std: 0; expected numbers from", ""},
+      {"stream: [1]\n", "stream: expected a mapping of settings", ""},
+      {"stream:\n  slo_ms: [1, 2]\n", "stream.slo_ms: expected a value", ""},
+      {"stream:\n  efficiency: yes\n", "stream.efficiency: yes; expected true or false", ""},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.yaml);
+    const auto settings = read_stream_section(row.yaml, "a.yaml");
+    ASSERT_FALSE(settings);
+    EXPECT_EQ(settings.error().code, base::ErrorCode::invalid_argument);
+    EXPECT_NE(settings.error().message.find(row.message), std::string::npos) << settings.error().message;
+    EXPECT_NE(settings.error().hint.find(row.hint), std::string::npos) << settings.error().hint;
+  }
+}
+
+TEST(StreamSection, one_setting_from_the_command_line) {
+  schema::StreamSettings settings;
+  EXPECT_TRUE(set_stream_setting(settings, "batch_size", "4"));
+  EXPECT_TRUE(set_stream_setting(settings, "preprocess.mean", "0.1,0.2,0.3"));
+  EXPECT_EQ(settings.batch_size, 4);
+  EXPECT_EQ(settings.preprocess.mean.size(), 3U);
+  const auto unknown = set_stream_setting(settings, "preproces.mean", "1");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().hint.find("preprocess.mean"), std::string::npos);
+  EXPECT_FALSE(set_stream_setting(settings, "batch_size", "x"));
+  EXPECT_EQ(stream_setting_help().size(), 19U);
+}
+
+}  // namespace
+}  // namespace ridgeline::config
