@@ -54,6 +54,7 @@ class StreamChild {
   void take(std::string_view line);
   void take_frame(std::string_view line);
   void check_stop();
+  void check_stall();
   void died();
   void tell_lost();
   void fail(base::Error error) {
@@ -72,6 +73,8 @@ class StreamChild {
   bool over_ = false;                            ///< its last line has come
   bool is_writing_ = true;                       ///< until the output fails
   std::optional<std::chrono::steady_clock::time_point> stopped_at_;
+  std::uint64_t lines_seen_ = 0;
+  std::chrono::steady_clock::time_point moved_at_ = std::chrono::steady_clock::now();  ///< when the last line came
   std::optional<std::int64_t> oom_kills_before_;
 };
 
@@ -111,6 +114,7 @@ StreamOutcome StreamChild::run() {
     }
     if (!receive()) break;
     check_stop();
+    check_stall();
   }
   if (over_) {
     if (!process_->wait_for(kLastLine)) process_->signal_group(SIGKILL);
@@ -189,6 +193,19 @@ void StreamChild::check_stop() {
                                           std::chrono::seconds(kStopGrace).count())});
     process_->signal_group(SIGKILL);
   }
+}
+
+void StreamChild::check_stall() {
+  const auto now = std::chrono::steady_clock::now();
+  // While it warms up nothing is known of how long an inference takes.
+  if (out_.lines != lines_seen_ || out_.status.in_flight == 0 || out_.ready.workers == 0) {
+    lines_seen_ = out_.lines;
+    moved_at_ = now;
+    return;
+  }
+  if (out_.error || std::chrono::duration<double>(now - moved_at_).count() < options_.stall_timeout_s) return;
+  fail({ErrorCode::timeout, fmt::format("no result came for {:g} s: an inference hangs", options_.stall_timeout_s)});
+  process_->signal_group(SIGKILL);
 }
 
 void StreamChild::died() {

@@ -23,8 +23,10 @@ struct StreamChildOptions {
   /// A frame's line, without its end, in order for each source; an error ends the run. While it does not return the
   /// pipeline is held back.
   std::function<base::Result<void>(const std::string&)> on_frame{};
-  /// Polled; the first true lets what is in the pipeline end and drops what waits, the second (asked again) kills it.
+  /// Polled; true drops what waits and lets what is under way end.
   std::function<bool()> stopping{};
+  /// Without a line for so long while frames are in the pipeline it is killed: an inference hangs.
+  double stall_timeout_s = 60;
 };
 
 /// What a stream came to. With an error the numbers are the last that were told, and its frames' lines are complete

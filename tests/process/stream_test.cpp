@@ -133,6 +133,20 @@ TEST_F(StreamProcess, stopping_ends_it_and_every_frame_is_accounted_for) {
   EXPECT_EQ(out.status.offered, static_cast<std::int64_t>(lines()));
 }
 
+TEST_F(StreamProcess, an_inference_that_hangs_is_killed_with_the_frames_told) {
+  spec_.model.workload.location = "hang:30";
+  spec_.settings.streams = 1;
+  options_.stall_timeout_s = 0.5;
+  const auto out = run();
+  ASSERT_TRUE(out.error);
+  EXPECT_EQ(out.error->code, base::ErrorCode::timeout);
+  EXPECT_NE(out.error->message.find("no result came for 0.5 s: an inference hangs; "), std::string::npos)
+      << out.error->message;
+  EXPECT_EQ(results_, 30 - 4U) << "but those that warm it up";
+  EXPECT_GT(gaps_["crashed"], 0U);
+  EXPECT_EQ(lines(), results_ + gaps_["crashed"]);
+}
+
 TEST_F(StreamProcess, what_keeps_it_from_starting_is_the_error) {
   spec_.model.workload.location = "refuse";
   auto out = run();
