@@ -60,7 +60,7 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
       ->type_name("SOURCE")
       ->allow_extra_args(false)
       ->required();
-  command.add_option("--raw", flags.raw, "Standard input holds frames without headers: bgr24, rgb24, gray or nv12")
+  command.add_option("--raw", flags.raw, "Standard input, or the file, holds frames without headers: bgr24, rgb24, gray or nv12")
       ->type_name("WxH:FORMAT[@FPS]");
   add_number(command, "--sources", flags.copies, 1, static_cast<std::int64_t>(execute::kMostSources),
              "So many copies of each source, at once");
@@ -139,9 +139,6 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
   }
   if (piped > 1 || (piped == 1 && flags.copies > 1))
     return base::fail(ErrorCode::invalid_argument, "--source - : standard input can be one source only");
-  if (!flags.raw.empty() && piped == 0)
-    return base::fail(ErrorCode::invalid_argument, "--raw {}: is about frames on standard input", flags.raw)
-        .hint("add --source -");
   if (flags.sources.size() * static_cast<std::size_t>(flags.copies) > execute::kMostSources)
     return base::fail(ErrorCode::invalid_argument, "{} sources; expected at most {}",
                       flags.sources.size() * static_cast<std::size_t>(flags.copies), execute::kMostSources);

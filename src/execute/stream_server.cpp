@@ -98,13 +98,15 @@ base::Result<schema::StreamStatus> StreamServer::run() {
 }
 
 base::Result<void> StreamServer::open_sources() {
+  const bool has_pipe = std::any_of(spec_.sources.begin(), spec_.sources.end(),
+                                    [](const auto& source) { return source.location == "-"; });
   for (const auto& wanted : spec_.sources)
     for (std::int64_t copy = 0; copy < std::max<std::int64_t>(1, spec_.load ? 1 : spec_.copies); ++copy) {
       stream::SourceOptions options;
       options.source = wanted.location;
       options.fd = kStreamInputFd;
       options.reconnect_for = base::from_seconds(spec_.reconnect_s);
-      if (!spec_.raw.empty() && wanted.location == "-") {
+      if (!spec_.raw.empty() && (wanted.location == "-" || !has_pipe)) {
         RL_TRY_ASSIGN(options.raw, stream::parse_raw_format(spec_.raw));
       }
       Opened opened;

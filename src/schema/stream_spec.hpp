@@ -64,7 +64,7 @@ RL_DECLARE_JSON(StreamLoad)
 struct StreamSpec {
   TrialSpec model;  ///< location "null": no model, results are null
   std::vector<StreamSource> sources;
-  std::string raw;  ///< of headless frames on "-": "1280x720:bgr24@30"; "": none
+  std::string raw;  ///< of frames without headers on "-", or else in files: "1280x720:bgr24@30"; "": none
   double reconnect_s = 30;
   StreamSettings settings;
   std::optional<StreamLoad> load{};

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Frames through a model and through none, a load that is borne and one that is not, and every fault of the user's.
+source "$(dirname "$0")/lib.sh"
+
+lines() { jq -c "$1" <"$WORK/$2" | sort | uniq -c | sed 's/^ *//'; }
+
+# --- every frame has a line ---
+run 0 stream run --source synthetic:64x48x50 --source synthetic:32x32x20 --model null --output a.jsonl
+is "$(wc -l <a.jsonl)" 70 "lines"
+is "$(jq -s 'map(select(.source==0).frame) == [range(50)]' a.jsonl)" true "frames of the first source in order"
+is "$(jq -s 'map(select(.source==1).frame) == [range(20)]' a.jsonl)" true "frames of the second"
+is "$(lines 'keys' a.jsonl)" '70 ["frame","latency_ms","pts_ms","result","source"]' "keys"
+err "70 came in, 70 delivered, dropped: none"
+run 0 stream run --source synthetic:64x48x5 --model null --output - -q
+is "$(wc -l <"$WORK/out")" 5 "lines on standard output"
+run 0 stream run --source synthetic:64x48 --frames 7 --sources 3 --model null --output b.jsonl --json
+is "$(wc -l <b.jsonl)" 21 "lines of copies"
+json .status.delivered 21
+json .kind null
+json .ready.workers "$(jq -r .ready.workers "$WORK/out")"
+
+# --- frames through a pipe ---
+head -c $((3 * 8 * 4 * 10 + 5)) /dev/zero >raw
+checks=$((checks + 1))
+"$RIDGELINE" stream run --source - --raw 8x4:bgr24@25 --model null --output c.jsonl <raw >out 2>err || problem "a pipe of frames"
+is "$(wc -l <c.jsonl)" 10 "lines of a pipe"
+is "$(jq -s '.[9].pts_ms' c.jsonl)" 360 "times of a pipe"
+err "note"
+run 0 stream run --source raw --raw 8x4:bgr24 --model null --output d.jsonl -q
+is "$(wc -l <d.jsonl)" 10 "lines of a raw file"
+
+# --- what came of it is a run ---
+run 0 show latest
+out "frames"
+run 0 history
+out "stream"
+run 0 report latest --report-html page.html --output page.md
+checks=$((checks + 2))
+grep -q "prepare, infer, decode" page.md || problem "no stages in the report"
+grep -q "Frames that may wait" page.html || problem "no pipeline in the page"
+: >x.yaml
+run 2 apply latest --config x.yaml
+err "recommends no settings"
+
+# --- a load: fixed before the run, judged afterwards ---
+run "0|1" stream bench --source synthetic:64x48 --model null --rate 50 --sources 2 --time 1s --slo 200ms --json --output e.jsonl
+is "$(wc -l <e.jsonl)" 100 "a load has as many frames as it was to have"
+json .status.offered 100
+json '.status.checks | length' 3
+json '.status.checks | map(.passed) | all' true
+run 0 stream bench --source synthetic:64x48 --model null --time 300ms --json
+json .verdict.passed true
+json .request.spec.load.process offline
+
+# --- settings ---
+printf 'stream:\n  batch_size: 4\n  streams: 1\n  frame_timeout_ms: 50\n' >p.yaml
+run 0 stream run --source synthetic:64x48x40 --model null --config p.yaml --json
+json .request.spec.settings.batch_size 4
+json '.status.batches | length' 5
+run 0 stream run --source synthetic:64x48x40 --model null --config p.yaml --stream batch_size=2 --json
+json .request.spec.settings.batch_size 2
+
+# --- a real model ---
+det=${MODELS:-}/ch_PP-OCRv4_det_infer.onnx
+if [ -f "$det" ] && [ -n "${ORT_LIBRARY:-}" ]; then
+  run 0 stream run --source synthetic:96x64x12 --model "$det" --provider cpu --output f.jsonl --stream batch_size=3 --json
+  is "$(wc -l <f.jsonl)" 12 "lines of a real model"
+  is "$(lines '.result|keys' f.jsonl)" '12 ["boxes"]' "results of ppocr"
+  json .ready.decoder ppocr
+  json .ready.input "x: float 1x3x64x96"
+  run 0 stream run --source synthetic:96x64x3 --model "$det" --provider cpu --output g.jsonl --stream decoder=none --stream inference_scale=0.5 --json
+  json .ready.input "x: float 1x3x32x64"
+  is "$(lines '.result|keys' g.jsonl)" '3 ["outputs"]' "results of none"
+  bad "an SLO of 0.1 ms is shorter than one inference" "give a longer SLO" -- stream bench --source synthetic:640x480 --model "$det" --provider cpu --rate 5 --slo 100us --time 1s
+  bad "decoder yolo" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --stream decoder=yolo
+fi
+
+# --- faults of the user's ---
+bad "/no/such.mp4: no such file" -- stream run --source /no/such.mp4 --model null
+bad "no model at missing.onnx" -- stream run --source synthetic:8x8x2 --model missing.onnx
+bad "unknown key \"batchsize\" in stream" "batch_size" -- stream run --source synthetic:8x8x2 --model null --config <(printf 'stream:\n  batchsize: 3\n')
+bad "batch_size=0: expected a whole number from 1 to 4096" -- stream run --source synthetic:8x8x2 --model null --stream batch_size=0
+bad "--stream batch_size: expected KEY=VALUE" -- stream run --source synthetic:8x8x2 --model null --stream batch_size
+bad "none of bgr24, rgb24, gray, nv12" -- stream run --source - --raw 8x8:yuv --model null
+bad "standard input can be one source only" -- stream run --source - --source - --model null
+bad "No such file or directory" "choose another file" -- stream run --source synthetic:8x8x2 --model null --output /no/such/folder/out.jsonl
+bad "--output - and --json" -- stream run --source synthetic:8x8x2 --model null --output - --json
+bad "synthetic:8" -- stream run --source synthetic:8 --model null
+bad "expected run or bench" -- stream
+run 2 stream run --model null
+err "--source"
+run 2 stream run --source synthetic:8x8x100000 --model null --output /dev/full
+err "/dev/full: No space left on device"
+
+# --- stopped, and left by its reader ---
+checks=$((checks + 1))
+timeout -s INT 1 "$RIDGELINE" stream run --source synthetic:64x48 --realtime --model null --output h.jsonl >out 2>err
+is $? 124 "a run that is stopped ends" # timeout's own code; the run's is 130
+checks=$((checks + 1))
+[ "$(wc -l <h.jsonl)" -gt 5 ] || problem "lines of a stopped run: $(wc -l <h.jsonl)"
+checks=$((checks + 1))
+timeout 60 "$RIDGELINE" stream run --source synthetic:64x48 --model null --output - 2>err | head -n 3 >out
+is "${PIPESTATUS[0]}" 2 "a run whose reader leaves"
+grep -q "its reader is gone" err || problem "no word of the reader"
+finish
