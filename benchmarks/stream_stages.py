@@ -26,7 +26,7 @@ import pyclipper
 from shapely.geometry import Polygon
 
 MEAN = DEVIATION = 0.5
-FRAMES_A_CLIP = 8
+FRAMES_A_CLIP = 60
 ROUNDS = 5
 REPEATS = 20
 THRESHOLD, BOX_THRESHOLD, UNCLIP, MIN_SIDE, CANDIDATES = 0.3, 0.6, 1.5, 3, 1000

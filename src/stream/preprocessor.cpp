@@ -60,13 +60,14 @@ void write_luma(const float* __restrict row, std::size_t pixels, bool is_bgr, fl
     out[x] = row[3 * x] * first + row[3 * x + 1] * second + row[3 * x + 2] * third + bias;
 }
 
-std::uint8_t to_byte(float value) { return static_cast<std::uint8_t>(std::clamp(value + 0.5F, 0.0F, 255.0F)); }
+/// Interpolated pixels stay within 0 to 255.
+std::uint8_t to_byte(float value) { return static_cast<std::uint8_t>(static_cast<int>(value + 0.5F)); }
 
-void convert(const float* values, std::size_t count, std::uint16_t* out) {
+void convert(const float* __restrict values, std::size_t count, std::uint16_t* __restrict out) {
   for (std::size_t i = 0; i < count; ++i) out[i] = to_half(values[i]);
 }
 
-void convert(const float* values, std::size_t count, std::uint8_t* out) {
+void convert(const float* __restrict values, std::size_t count, std::uint8_t* __restrict out) {
   for (std::size_t i = 0; i < count; ++i) out[i] = to_byte(values[i]);
 }
 

@@ -34,7 +34,8 @@ class ResultDecoder {
  public:
   virtual ~ResultDecoder() = default;
   /// Appends a JSON value to `json`. Coordinates are pixels of the frame, rounded to 0.1; scores have four digits.
-  /// Errors: invalid_argument where the outputs are not what this decoder reads, with their shapes, or have a NaN.
+  /// Errors: invalid_argument where the outputs are not what this decoder reads, with their shapes, or have a NaN;
+  /// `json` is as before then.
   [[nodiscard]] virtual base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                                   std::string& json) = 0;
   /// What the last decode found, best first or from the top, for a second model and for drawing; empty for decoders

@@ -130,9 +130,7 @@ base::Result<void> DetrDecoder::take_logits(const OutputView& logits, const Outp
   return {};
 }
 
-base::Result<void> DetrDecoder::decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                       std::string& json) {
-  boxes_.clear();
+base::Result<void> DetrDecoder::find_boxes(std::span<const OutputView> outputs, const FrameGeometry& geometry) {
   const auto refuse = [&] {
     return fail(ErrorCode::invalid_argument, "decoder detr: {}: expected {}", shapes_text(outputs),
                 places_.labels ? "labels, boxes and scores" : "logits of QxC and boxes of Qx4");
@@ -152,9 +150,15 @@ base::Result<void> DetrDecoder::decode(std::span<const OutputView> outputs, cons
     RL_TRY(take_logits(scores, boxes, geometry));
   }
   keep_best(boxes_, max_boxes_);
-  if (auto moved = move_to_frame(boxes_, geometry, "detr"); !moved) {
+  return move_to_frame(boxes_, geometry, "detr");
+}
+
+base::Result<void> DetrDecoder::decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
+                                       std::string& json) {
+  boxes_.clear();
+  if (auto found = find_boxes(outputs, geometry); !found) {
     boxes_.clear();
-    return moved;
+    return found;
   }
   append_boxes(json, boxes_, labels_);
   return {};

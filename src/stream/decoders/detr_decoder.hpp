@@ -40,6 +40,7 @@ class DetrDecoder : public ResultDecoder {
 
  private:
   DetrDecoder(const DecoderOptions& options, const DetrOutputs& places);
+  base::Result<void> find_boxes(std::span<const OutputView> outputs, const FrameGeometry& geometry);
   base::Result<void> take_scores(std::span<const OutputView> outputs);
   base::Result<void> take_logits(const OutputView& logits, const OutputView& boxes, const FrameGeometry& geometry);
   [[nodiscard]] DetrScores scores_for(std::size_t classes) const noexcept;

@@ -58,10 +58,10 @@ Summary summarize(std::span<const float> values) {
 
 base::Result<void> SummaryDecoder::decode(std::span<const OutputView> outputs, const FrameGeometry& /*geometry*/,
                                           std::string& json) {
+  for (const auto& output : outputs) RL_TRY(check_size(output));
   json += R"({"outputs":[)";
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& output = outputs[i];
-    RL_TRY(check_size(output));
     json += i == 0 ? R"({"name":)" : R"(,{"name":)";
     json += base::dump_json(std::string(output.name));
     fmt::format_to(std::back_inserter(json), R"(,"shape":[{}])", fmt::join(output.dims, ","));

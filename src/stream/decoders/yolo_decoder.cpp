@@ -73,9 +73,7 @@ void YoloDecoder::take_columns(std::span<const float> values) {
   }
 }
 
-base::Result<void> YoloDecoder::decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                       std::string& json) {
-  boxes_.clear();
+base::Result<void> YoloDecoder::find_boxes(std::span<const OutputView> outputs, const FrameGeometry& geometry) {
   const std::size_t channels_at = layout_.kind == YoloKind::columns ? 0 : 1;
   if (outputs.empty() || outputs[0].dims.size() != 2 || outputs[0].dims[channels_at] != layout_.channels)
     return base::fail(base::ErrorCode::invalid_argument, "decoder yolo: {}: expected {}, {} values each",
@@ -92,9 +90,15 @@ base::Result<void> YoloDecoder::decode(std::span<const OutputView> outputs, cons
     keep_best(boxes_, max_boxes_);
   else
     suppress_overlaps(boxes_, iou_threshold_, max_boxes_);
-  if (auto moved = move_to_frame(boxes_, geometry, "yolo"); !moved) {
+  return move_to_frame(boxes_, geometry, "yolo");
+}
+
+base::Result<void> YoloDecoder::decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
+                                       std::string& json) {
+  boxes_.clear();
+  if (auto found = find_boxes(outputs, geometry); !found) {
     boxes_.clear();
-    return moved;
+    return found;
   }
   append_boxes(json, boxes_, labels_);
   return {};

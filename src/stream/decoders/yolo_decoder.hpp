@@ -28,6 +28,7 @@ class YoloDecoder : public ResultDecoder {
 
  private:
   YoloDecoder(const DecoderOptions& options, const YoloLayout& layout);
+  base::Result<void> find_boxes(std::span<const OutputView> outputs, const FrameGeometry& geometry);
   base::Result<void> take_final(std::span<const float> values);
   void take_rows(std::span<const float> values);
   void take_columns(std::span<const float> values);

@@ -224,6 +224,14 @@ TEST(HalfFloat, is_the_nearest_half) {
                                                                       {2049.0F, 0x6800},
                                                                       {2051.0F, 0x6802}})
     EXPECT_EQ(to_half(value), bits) << value;
+  for (int bits = 0; bits < 0x7c00; ++bits) {
+    const int exponent = bits >> 10;
+    const int fraction = bits & 0x3ff;
+    const float value = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                                      : std::ldexp(static_cast<float>(1024 + fraction), exponent - 25);
+    ASSERT_EQ(to_half(value), bits);
+    ASSERT_EQ(to_half(-value), bits | 0x8000);
+  }
   EXPECT_EQ(to_half(std::numeric_limits<float>::quiet_NaN()) & 0x7fff, 0x7e00);
   EXPECT_EQ(to_half(std::numeric_limits<float>::infinity()), 0x7c00);
 }

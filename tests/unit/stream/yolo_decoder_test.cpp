@@ -81,6 +81,19 @@ TEST(YoloDecoder, takes_final_boxes_as_they_are) {
             "decoder yolo: class -3: expected a number from 0");
 }
 
+TEST(YoloDecoder, has_nothing_of_the_frame_before_an_error) {
+  std::vector<MadeOutput> outputs{in_columns(three_boxes(), 3, 8400)};
+  const auto decoder = make_decoder("yolo", {}, shapes_of(views_of(outputs)), 640, 640).value();
+  std::string json;
+  ASSERT_TRUE(decoder->decode(views_of(outputs), same_geometry(640, 640), json));
+  EXPECT_EQ(decoder->boxes().size(), 2U);
+  const auto before = json;
+  outputs[0].values[0] = std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(decoder->decode(views_of(outputs), same_geometry(640, 640), json));
+  EXPECT_EQ(json, before);
+  EXPECT_TRUE(decoder->boxes().empty());
+}
+
 TEST(YoloDecoder, leaves_out_the_channels_of_masks) {
   auto output = in_columns(three_boxes(), 3 + 32, 8400);
   std::fill(output.values.begin() + 7 * 8400, output.values.end(), 50.0F);
