@@ -60,7 +60,9 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
       ->type_name("SOURCE")
       ->allow_extra_args(false)
       ->required();
-  command.add_option("--raw", flags.raw, "Standard input, or the file, holds frames without headers: bgr24, rgb24, gray or nv12")
+  command
+      .add_option("--raw", flags.raw,
+                  "Standard input, or the file, holds frames without headers: bgr24, rgb24, gray or nv12")
       ->type_name("WxH:FORMAT[@FPS]");
   add_number(command, "--sources", flags.copies, 1, static_cast<std::int64_t>(execute::kMostSources),
              "So many copies of each source, at once");

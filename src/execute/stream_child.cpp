@@ -31,7 +31,7 @@ namespace {
 using base::ErrorCode;
 
 constexpr int kTickMs = 50;
-constexpr int kFirstFreeFd = 10;  ///< above those that the child gets
+constexpr int kFirstFreeFd = 10;                     ///< above those that the child gets
 constexpr auto kLastLine = std::chrono::seconds(2);  ///< for a process that has said its last line to end
 /// For what is in the pipeline to end once the run is stopped; an inference that hangs does not.
 constexpr auto kStopGrace = std::chrono::seconds(10);
