@@ -2,7 +2,7 @@
 # Every command has help with an example, and the README agrees with it.
 source "$(dirname "$0")/lib.sh"
 run 0 --help
-commands="tune bench sweep profile monitor watch show history report compare rerun apply rollback doctor params version completion"
+commands="tune bench sweep profile stream monitor watch show history report compare rerun apply rollback doctor params version completion"
 for command in $commands; do out "  $command "; done
 no_out "worker"
 for command in $commands; do
@@ -21,7 +21,7 @@ run 2 tune
 is "$(cat "$WORK/err")" "error: no model is named"$'\n'"hint: name one, for example: ridgeline tune model.onnx" "tune"
 run 0 tune --help
 # Every option that README and docs name exists somewhere.
-for command in $commands "profile import" "profile diff"; do "$RIDGELINE" $command --help; done >all-help
+for command in $commands "profile import" "profile diff" "stream run" "stream bench"; do "$RIDGELINE" $command --help; done >all-help
 for option in $(grep -ohE '(^|[ `(])--[a-z][a-z-]+' "$SOURCE/README.md" "$SOURCE"/docs/*.md | grep -oE -- '--[a-z-]+' | sort -u |
   grep -vE -- '--(metrics|page|trace|type|workflow|preset|install|prefix|help|gpu|gpus|gres|nv|pid)$'); do
   checks=$((checks + 1))
