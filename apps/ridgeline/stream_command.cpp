@@ -30,11 +30,12 @@ void print_stream(const schema::StreamRun& run, const Terminal& terminal) {
   };
   table(report::stream_latency_table(run.status));
   table(report::stream_time_table(run));
-  if (run.verdict && run.verdict->passed)
-    fmt::print(stderr, "\n{}\n", styled("The load was borne.", Style::good, terminal.colour));
-  if (run.verdict)
-    for (const auto& reason : run.verdict->reasons)
-      fmt::print(stderr, "\n{} {}\n", styled("Not borne:", Style::bad, terminal.colour), reason);
+  if (run.verdict) {
+    const bool passed = run.verdict->passed;
+    fmt::print(stderr, "\n{}\n",
+               styled(report::verdict_title(run), passed ? Style::good : Style::bad, terminal.colour));
+    for (const auto& reason : run.verdict->reasons) fmt::print(stderr, "{}\n", wrapped(reason, terminal.width, 0));
+  }
   fmt::print(stderr, "\nridgeline report {} --report-html FILE shows it as a page\n", run.id);
 }
 

@@ -9,6 +9,7 @@
 
 #include "execute/frame_line.hpp"
 #include "execute/stream_summary.hpp"
+#include "host/prompt_thread.hpp"
 #include "stats/quantile.hpp"
 #include "stream/open_source.hpp"
 #include "stream/source_feed.hpp"
@@ -266,10 +267,14 @@ base::Result<void> StreamServer::feed_load(schema::StreamStatus& audited) {
   one.variation = load.variation;
   RL_TRY_ASSIGN(const auto schedule, stream::make_schedule(std::vector<stream::SourceLoad>(clips.size(), one),
                                                            duration_ns, static_cast<std::uint64_t>(load.seed)));
+  // Inferences that keep every processor busy would delay it by milliseconds.
+  const host::PromptThread prompt;
   const auto audit = stream::feed_load(schedule, clips, *pipeline_, base::system_clock(), on_taken);
   const auto verdict = audit.verdict(ns_of_ms(spec_.settings.slo_ms));
   audited.is_void = verdict.is_void;
   audited.audit = verdict.message;
+  if (verdict.is_void && !prompt.is_allowed())
+    audited.audit += "; its thread has no priority here (CAP_SYS_NICE would give it), so keep a processor free for it";
   return {};
 }
 

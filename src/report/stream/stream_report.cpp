@@ -57,11 +57,16 @@ Facts settings_facts(const StreamRun& run) {
   out.rows = {{"Sources", plain_text(fmt::format("{}", fmt::join(sources, ", ")))},
               {"Model", plain_text(fmt::format("{} ({})", spec.model.workload.location, run.ready.runtime))},
               {"Input", plain_text(run.ready.input)},
-              {"Results", plain_text(run.ready.decoder)},
+              {"Decoder", plain_text(run.ready.decoder)},
               {"Inferences in flight", std::to_string(run.ready.workers)},
               {"Frames that may wait", std::to_string(run.ready.queue_size)},
               {"Batch",
                fmt::format("{} at most, {:g} ms of waiting for more", settings.batch_size, settings.frame_timeout_ms)}};
+  if (run.environment)
+    out.rows.emplace_back(
+        "Machine", plain_text(fmt::format(
+                       "{}, {:g} usable CPUs{}", run.environment->cpu_model, run.environment->usable_cpus,
+                       run.environment->gpus.empty() ? std::string() : ", " + run.environment->gpus.front().name)));
   if (spec.load)
     out.rows.emplace_back("Load", spec.load->process == "offline"
                                       ? std::string("as fast as the pipeline takes it")
@@ -105,6 +110,11 @@ Chart rate_chart(const StreamRun& run) {
 }
 
 }  // namespace
+
+std::string verdict_title(const StreamRun& run) {
+  if (run.status.is_void) return "The run is void: the load was not the one that was asked for";
+  return run.verdict && run.verdict->passed ? "The load was borne" : "The load was not borne";
+}
 
 std::string drops_text(const StreamStatus& status) {
   std::vector<std::string> parts;
@@ -160,9 +170,9 @@ ReportModel build_stream_report(const StreamRun& run) {
   if (!run.error.empty()) summary.blocks.emplace_back(Callout{Tone::bad, "It ended early", plain_text(run.error)});
   if (run.verdict && !run.verdict->passed)
     for (const auto& reason : run.verdict->reasons)
-      summary.blocks.emplace_back(Callout{Tone::bad, "The load was not borne", plain_text(reason)});
+      summary.blocks.emplace_back(Callout{Tone::bad, verdict_title(run), plain_text(reason)});
   if (run.verdict && run.verdict->passed)
-    summary.blocks.emplace_back(Callout{Tone::good, "The load was borne", plain_text(run.status.audit)});
+    summary.blocks.emplace_back(Callout{Tone::good, verdict_title(run), plain_text(run.status.audit)});
   summary.blocks.emplace_back(key_figures(run));
   model.sections.push_back(std::move(summary));
   Section time{"time", "Time", {}};

@@ -25,6 +25,9 @@ namespace ridgeline::report {
 /// Where the workers' time went.
 [[nodiscard]] Table stream_time_table(const schema::StreamRun& run);
 
+/// What a bench says, in a few words.
+[[nodiscard]] std::string verdict_title(const schema::StreamRun& run);
+
 /// "12 deadline, 3 queue_full", or "none".
 [[nodiscard]] std::string drops_text(const schema::StreamStatus& status);
 
