@@ -10,6 +10,7 @@
 #include "report/renderers.hpp"
 #include "report/stream/stream_report.hpp"
 #include "ridgeline/line_output.hpp"
+#include "ridgeline/python_packages.hpp"
 #include "ridgeline/stream_display.hpp"
 #include "ridgeline/stream_flags.hpp"
 #include "ridgeline/subcommand.hpp"
@@ -95,8 +96,16 @@ void add_stream(CLI::App& app, Context& context) {
   add_stream_flags(*run_command, context, *run);
   run_command->add_flag("--realtime", run->realtime, "Play files at their own pace; late frames are dropped")
       ->group("Frames");
+  run_command->add_flag("--live", run->live, "Frames on standard input are due when they come; late ones are dropped")
+      ->group("Frames");
   add_time(*run_command, "--reconnect", run->reconnect_s, "How long a lost camera or address is tried again", "0s",
            "24h");
+  add_subcommand(*stream, context, "python", "Print the folder for PYTHONPATH that has ridgeline.stream",
+                 "  PYTHONPATH=$(ridgeline stream python) python3 server.py\n", []() -> base::Result<int> {
+                   RL_TRY_ASSIGN(const auto folder, python_packages());
+                   fmt::print("{}\n", folder);
+                   return kOk;
+                 });
   auto bench = std::make_shared<StreamFlags>();
   auto* bench_command = add_subcommand(
       *stream, context, "bench", "Measure the pipeline under a load that was fixed before; exit code 1: not borne",

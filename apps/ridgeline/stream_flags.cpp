@@ -137,10 +137,13 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
   std::size_t piped = 0;
   for (const auto& source : flags.sources) {
     piped += source == "-" ? 1 : 0;
-    spec.sources.push_back({source, flags.realtime});
+    spec.sources.push_back({source, flags.realtime, flags.live && source == "-"});
   }
   if (piped > 1 || (piped == 1 && flags.copies > 1))
     return base::fail(ErrorCode::invalid_argument, "--source - : standard input can be one source only");
+  if (flags.live && piped == 0)
+    return base::fail(ErrorCode::invalid_argument, "--live: is about frames on standard input")
+        .hint("add --source -, or use --realtime to play files at their own pace");
   if (flags.sources.size() * static_cast<std::size_t>(flags.copies) > execute::kMostSources)
     return base::fail(ErrorCode::invalid_argument, "{} sources; expected at most {}",
                       flags.sources.size() * static_cast<std::size_t>(flags.copies), execute::kMostSources);

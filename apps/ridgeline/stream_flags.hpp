@@ -19,6 +19,7 @@ struct StreamFlags {
   std::int64_t copies = 1;
   std::int64_t frames = 0;
   bool realtime = false;
+  bool live = false;
   double reconnect_s = 30;
   std::vector<std::string> stream_set;
   std::optional<double> slo_s;

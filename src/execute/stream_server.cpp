@@ -116,9 +116,9 @@ base::Result<void> StreamServer::open_sources() {
       RL_TRY_ASSIGN(const auto pts, opened.source->next(*opened.first));
       if (!pts) return base::fail(ErrorCode::corrupt, "{}: no frame in it", wanted.location);
       opened.first_pts_ns = *pts;
-      opened.pace = opened.source->info().is_live ? stream::Pace::live
-                    : wanted.realtime             ? stream::Pace::realtime
-                                                  : stream::Pace::fastest;
+      opened.pace = opened.source->info().is_live || wanted.live ? stream::Pace::live
+                    : wanted.realtime                            ? stream::Pace::realtime
+                                                                 : stream::Pace::fastest;
       const std::lock_guard lock(stopping_);
       if (stopped_) return base::fail(ErrorCode::cancelled, "stopped");
       sources_.push_back(std::move(opened));

@@ -3,7 +3,7 @@
 
 namespace ridgeline::schema {
 
-RL_DEFINE_JSON(StreamSource, location, realtime)
+RL_DEFINE_JSON(StreamSource, location, realtime, live)
 RL_DEFINE_JSON(StreamPreprocess, mean, std, scale, channels, resize, border, stride)
 RL_DEFINE_JSON(StreamSettings, batch_size, inference_scale, inference_queue_size, result_queue_size, frame_timeout_ms,
                streams, drop, efficiency, slo_ms, decoder, labels, score_threshold, preprocess)

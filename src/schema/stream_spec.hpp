@@ -15,6 +15,7 @@ namespace ridgeline::schema {
 struct StreamSource {
   std::string location;   ///< file, folder, URL, /dev/videoN, "-", "synthetic:WxH"
   bool realtime = false;  ///< a file is paced by its own times
+  bool live = false;      ///< frames of a pipe are due when they come, and do not wait
 };
 RL_DECLARE_JSON(StreamSource)
 
