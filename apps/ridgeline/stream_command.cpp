@@ -104,7 +104,7 @@ void add_stream(CLI::App& app, Context& context) {
   add_stream_flags(*run_command, context, *run);
   run_command->add_flag("--realtime", run->realtime, "Play files at their own pace; late frames are dropped")
       ->group("Frames");
-  add_time(*run_command, "--reconnect", run->reconnect_s, "How long a lost camera or address is tried again", "0s",
+  add_time(*run_command, "--reconnect", run->reconnect_s, "How long a lost camera or address is tried again", "100ms",
            "24h");
   auto bench = std::make_shared<StreamFlags>();
   auto* bench_command = add_subcommand(
