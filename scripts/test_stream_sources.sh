@@ -18,8 +18,8 @@ skip() {
 }
 
 work=$(mktemp -d)
-server=
-trap '[ -z "$server" ] || kill -9 "$server" 2>/dev/null; rm -rf "$work"' EXIT
+source "$ROOT/tests/tools/rtsp_server.sh"
+trap 'end_rtsp; rm -rf "$work"' EXIT
 failures=0
 problem() {
   echo "FAILED: $*"
@@ -79,32 +79,16 @@ for name in nowhere.mp4 "$0"; do
 done
 
 # RTSP, ended and started again.
-start_server() {
-  /usr/bin/python3 -B "$ROOT/tests/tools/rtsp_server.py" "$1" >"$work/server" 2>&1 &
-  server=$!
-  local tries
-  for ((tries = 0; tries < 100; tries++)); do
-    grep -q ready "$work/server" && return 0
-    kill -0 "$server" 2>/dev/null || return 1
-    sleep 0.1
-  done
-  return 1
-}
-end_server() {
-  kill -9 "$server" 2>/dev/null || true
-  wait "$server" 2>/dev/null || true
-  server=
-}
 port=$((20000 + $$ % 10000))
-if start_server $port; then
+if start_rtsp $port; then
   address=rtsp://127.0.0.1:$port/test
   if read_source "$work/none" "rtsp://127.0.0.1:$port/nothing"; then problem "an address without a stream was read"; fi
   read_source "$work/rtsp" "$address" --frames 150 --every 0 &
   reader=$!
   sleep 3
-  end_server
+  end_rtsp
   sleep 1
-  start_server $port || problem "the server did not start again: $(cat "$work/server")"
+  start_rtsp $port || problem "the server did not start again: $(cat "$work/server")"
   wait "$reader" || problem "RTSP: $(cat "$work/rtsp.err")"
   [ "$(last "$work/rtsp" | jq .frames)" = 150 ] || problem "RTSP: $(last "$work/rtsp")"
   [ "$(last "$work/rtsp" | jq '.notes | length')" = 2 ] || problem "RTSP: $(last "$work/rtsp")"
@@ -114,22 +98,21 @@ if start_server $port; then
   read_source "$work/stalled" "$address" --every 0 --interrupt-after 2 &
   reader=$!
   sleep 1.5
-  kill -STOP "$server"
+  kill -STOP "$rtsp_pid"
   wait "$reader" || true
   grep -v interrupted_ms "$work/stalled" | grep -q cancelled || problem "not interrupted: $(last "$work/stalled")"
   took=$(jq -s '[.[] | .interrupted_ms | values][0]' "$work/stalled")
   echo "a server that stands still: interrupted after $took ms"
   jq -n -e "$took < 150" >/dev/null || problem "interrupted only after $took ms"
-  kill -CONT "$server"
+  kill -CONT "$rtsp_pid"
   read_source "$work/gone" "$address" --every 0 --reconnect 2s &
   reader=$!
   sleep 2
-  end_server
+  end_rtsp
   if wait "$reader"; then problem "a server that is gone: no error"; fi
   grep -q "not back within 2" "$work/gone.err" || problem "a server that is gone: $(cat "$work/gone.err")"
 else
   echo "left out: RTSP ($(tail -n 1 "$work/server"))"
-  server=
 fi
 
 [ $failures -eq 0 ] || die "$failures checks failed"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/line_output.hpp"
 
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -9,25 +10,27 @@
 #include <utility>
 
 namespace ridgeline::app {
+namespace {
+
+constexpr int kFileMode = 0666;
+
+}  // namespace
 
 base::Result<LineOutput> LineOutput::open(const std::string& file) {
-  if (file.empty()) return LineOutput(nullptr, "", false);
+  if (file.empty()) return LineOutput(-1, "");
   // A reader that leaves shows as an error of the write.
   std::signal(SIGPIPE, SIG_IGN);
-  std::FILE* opened = file == "-" ? stdout : std::fopen(file.c_str(), "w");
-  if (opened == nullptr)
+  if (file == "-") return LineOutput(STDOUT_FILENO, "standard output");
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode);
+  if (fd < 0)
     return base::fail(base::ErrorCode::io, "--output {}: {}", file, std::strerror(errno)).hint("choose another file");
-  struct stat info {};
-  const bool is_file = ::fstat(::fileno(opened), &info) == 0 && S_ISREG(info.st_mode);
-  return LineOutput(opened, file == "-" ? "standard output" : file, !is_file);
+  return LineOutput(fd, file);
 }
 
 LineOutput::LineOutput(LineOutput&& other) noexcept
-    : file_(std::exchange(other.file_, nullptr)), name_(std::move(other.name_)), at_once_(other.at_once_) {}
+    : fd_(std::exchange(other.fd_, -1)), name_(std::move(other.name_)), whole_(other.whole_) {}
 
-LineOutput::~LineOutput() {
-  if (file_ != nullptr && file_ != stdout) std::fclose(file_);
-}
+LineOutput::~LineOutput() { (void)finish(); }
 
 base::Fault LineOutput::fault() const {
   if (errno == EPIPE) return base::fail(base::ErrorCode::io, "{}: its reader is gone", name_);
@@ -36,17 +39,28 @@ base::Fault LineOutput::fault() const {
 }
 
 base::Result<void> LineOutput::write(const std::string& line) {
-  if (file_ == nullptr) return {};
-  errno = 0;
-  if (std::fwrite(line.data(), 1, line.size(), file_) != line.size() || std::fputc('\n', file_) == EOF) return fault();
-  if (at_once_ && std::fflush(file_) != 0) return fault();
+  if (fd_ < 0) return {};
+  line_ = line;
+  line_ += '\n';
+  for (std::size_t done = 0; done < line_.size();) {
+    const auto wrote = ::write(fd_, line_.data() + done, line_.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) {
+      auto failed = fault();
+      // Standard output may have had lines of others before ours.
+      if (done > 0 && fd_ != STDOUT_FILENO) (void)!::ftruncate(fd_, whole_);
+      return failed;
+    }
+    done += static_cast<std::size_t>(wrote);
+  }
+  whole_ += static_cast<std::int64_t>(line_.size());
   return {};
 }
 
 base::Result<void> LineOutput::finish() {
-  if (file_ == nullptr) return {};
-  errno = 0;
-  if (std::fflush(file_) != 0) return fault();
+  const int fd = std::exchange(fd_, -1);
+  // A file system on a network tells only now what it could not write.
+  if (fd >= 0 && fd != STDOUT_FILENO && ::close(fd) != 0) return fault();
   return {};
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdio>
+#include <cstdint>
 #include <string>
 
 #include "base/error.hpp"
 
 namespace ridgeline::app {
 
-/// Lines to a file or to standard output ("-"), or to nowhere (""). Written at once where somebody may be reading:
-/// standard output and pipes.
+/// Lines to a file or to standard output ("-"), or to nowhere (""). Each is written at once: somebody may be reading,
+/// and a process that is killed has lost none.
 class LineOutput {
  public:
   /// Errors: io, naming the file.
@@ -20,18 +20,18 @@ class LineOutput {
   LineOutput& operator=(const LineOutput&) = delete;
   ~LineOutput();
 
+  /// A line that a file has no room for is taken back, so that whole ones remain.
   [[nodiscard]] base::Result<void> write(const std::string& line);
-  /// What was written is in the file.
   [[nodiscard]] base::Result<void> finish();
 
  private:
-  LineOutput(std::FILE* file, std::string name, bool at_once)
-      : file_(file), name_(std::move(name)), at_once_(at_once) {}
+  LineOutput(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
   [[nodiscard]] base::Fault fault() const;
 
-  std::FILE* file_;  ///< null: nowhere
+  int fd_;  ///< -1: nowhere
   std::string name_;
-  bool at_once_;
+  std::string line_;        ///< reused
+  std::int64_t whole_ = 0;  ///< bytes of whole lines
 };
 
 }  // namespace ridgeline::app

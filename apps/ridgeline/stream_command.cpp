@@ -5,6 +5,7 @@
 
 #include "base/cancel.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "execute/gpu_choice.hpp"
 #include "execute/local_environment.hpp"
 #include "report/renderers.hpp"
@@ -68,6 +69,15 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
   if (flags.talks()) print_stream(run, terminal);
   if (!run.error.empty()) return base::fail(base::ErrorCode::crashed, "{}", run.error).hint("{}", run.error_hint);
   if (run.interrupted) return kCancelled;
+  if (const auto& lost = run.status.lost_sources; !lost.empty())
+    return base::fail(base::ErrorCode::io, "{}{}", lost.front(),
+                      lost.size() > 1 ? fmt::format("; {} sources were lost", lost.size()) : "")
+        .hint("the results of what came in are complete");
+  if (run.status.failures > 0)
+    return base::fail(base::ErrorCode::io, "{}, the last with: {}",
+                      base::counted(static_cast<std::size_t>(run.status.failures), "failed inference"),
+                      run.status.last_failure)
+        .hint("their frames are in the output as \"dropped\":\"failed\"");
   return run.verdict && !run.verdict->passed ? kFinding : kOk;
 }
 
@@ -98,7 +108,7 @@ void add_stream(CLI::App& app, Context& context) {
       ->group("Frames");
   run_command->add_flag("--live", run->live, "Frames on standard input are due when they come; late ones are dropped")
       ->group("Frames");
-  add_time(*run_command, "--reconnect", run->reconnect_s, "How long a lost camera or address is tried again", "0s",
+  add_time(*run_command, "--reconnect", run->reconnect_s, "How long a lost camera or address is tried again", "100ms",
            "24h");
   add_subcommand(*stream, context, "python", "Print the folder for PYTHONPATH that has ridgeline.stream",
                  "  PYTHONPATH=$(ridgeline stream python) python3 server.py\n", []() -> base::Result<int> {

@@ -91,21 +91,24 @@ void limit_resources(const ChildPlan& plan) noexcept {
   }
 }
 
-/// Parent's and child's numbers may overlap, so every descriptor is first copied above all of the targets.
+/// Parent's and child's numbers may overlap, so every descriptor is first copied above all of the targets; only then
+/// are the standard ones replaced, which may be among them.
 void place_descriptors(ChildPlan& plan) noexcept {
   const auto& wanted = *plan.file_descriptors;
   int above = std::max(kFirstPassedFd, plan.report_fd);
   for (const auto& [from, to] : wanted) above = std::max({above, from, to});
-  if (plan.output_fd >= 0) {
-    if (::dup2(plan.output_fd, STDOUT_FILENO) < 0 || ::dup2(plan.output_fd, STDERR_FILENO) < 0)
-      give_up(plan, "redirect");
-  }
   const int report = ::fcntl(plan.report_fd, F_DUPFD_CLOEXEC, above + 1);
   if (report < 0) give_up(plan, "duplicate");
   plan.report_fd = report;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     plan.parked[i] = ::fcntl(wanted[i].first, F_DUPFD_CLOEXEC, above + 1);
     if (plan.parked[i] < 0) give_up(plan, "duplicate");
+  }
+  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null < 0 || ::dup2(null, STDIN_FILENO) < 0) give_up(plan, "open /dev/null");
+  if (plan.output_fd >= 0) {
+    if (::dup2(plan.output_fd, STDOUT_FILENO) < 0 || ::dup2(plan.output_fd, STDERR_FILENO) < 0)
+      give_up(plan, "redirect");
   }
   // Whatever else the parent holds open (databases, sockets of libraries) must not leak; ignored by old kernels.
   ::close_range(kFirstPassedFd, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -118,8 +121,6 @@ void place_descriptors(ChildPlan& plan) noexcept {
   reset_signals();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != plan.parent) ::_exit(127);  // the parent died before the signal was armed
-  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (null < 0 || ::dup2(null, STDIN_FILENO) < 0) give_up(plan, "open /dev/null");
   place_descriptors(plan);
   limit_resources(plan);
   ::execvpe(plan.argv[0], plan.argv.data(), plan.envp.data());

@@ -31,7 +31,6 @@ namespace {
 using base::ErrorCode;
 
 constexpr int kTickMs = 50;
-constexpr int kFirstFreeFd = 10;                     ///< above those that the child gets
 constexpr auto kLastLine = std::chrono::seconds(2);  ///< for a process that has said its last line to end
 /// For what is in the pipeline to end once the run is stopped; an inference that hangs does not.
 constexpr auto kStopGrace = std::chrono::seconds(10);
@@ -87,13 +86,11 @@ base::Result<void> StreamChild::start(const schema::StreamSpec& spec) {
   child.argv = options_.command;
   child.environment = options_.environment;
   child.file_descriptors = {{sockets[1], kStreamFd}, {counts_.fd(), kStreamCountsFd}};
-  // Out of the way of the child's own standard input, which is nothing.
-  const int input = options_.input_fd >= 0 ? ::fcntl(options_.input_fd, F_DUPFD_CLOEXEC, kFirstFreeFd) : -1;
-  if (input >= 0) child.file_descriptors.emplace_back(input, kStreamInputFd);
+  if (options_.input_fd >= 0 && ::fcntl(options_.input_fd, F_GETFD) >= 0)
+    child.file_descriptors.emplace_back(options_.input_fd, kStreamInputFd);
   oom_kills_before_ = host::oom_kills();
   auto process = base::Subprocess::spawn(child);
   ::close(sockets[1]);
-  if (input >= 0) ::close(input);
   socket_ = sockets[0];
   if (!process) return tl::unexpected(std::move(process).error());
   process_ = std::move(*process);

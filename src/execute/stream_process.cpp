@@ -53,7 +53,10 @@ int stream_main(const workload::WorkloadRegistry& registry) {
   std::thread([&] {
     const auto line = channel.receive();
     if (!line) ::_exit(0);
-    server.stop();
+    if (!server.stop()) {
+      tell(channel, {base::ErrorCode::cancelled, "stopped before the first frame"});
+      ::_exit(0);
+    }
     if (!channel.receive()) ::_exit(0);
   }).detach();
   const auto done = server.run();

@@ -58,11 +58,12 @@ StreamServer::~StreamServer() {
   if (status_.joinable()) status_.join();
 }
 
-void StreamServer::stop() {
+bool StreamServer::stop() {
   const std::lock_guard lock(stopping_);
   stopped_ = true;
   if (pipeline_) pipeline_->stop();
   for (const auto& opened : sources_) opened.source->interrupt();
+  return pipeline_ != nullptr;
 }
 
 double StreamServer::elapsed_s() const { return base::to_seconds(base::system_clock().now() - ready_at_); }
@@ -93,6 +94,7 @@ base::Result<schema::StreamStatus> StreamServer::run() {
   add("counts", status.meter.counts(status.in_flight));
   add("little", status.meter.littles_law());
   add("stages", status.meter.stage_sum());
+  out.lost_sources = std::move(lost_sources_);
   out.is_void = audited.is_void;
   out.audit = std::move(audited.audit);
   return out;
@@ -168,9 +170,15 @@ base::Result<void> StreamServer::start_pipeline() {
     RL_TRY_ASSIGN(model_, kind->stream_model({spec_, sample.width, sample.height}));
   }
   sink_ = std::make_unique<ChannelSink>(channel_);
-  RL_TRY_ASSIGN(auto pipeline, stream::Pipeline::start(pipeline_options(), *model_, *sink_, sample));
+  auto pipeline = stream::Pipeline::start(pipeline_options(), *model_, *sink_, sample);
+  if (!pipeline) {
+    auto error = std::move(pipeline).error();
+    // The runtime's own word for whatever the model did not like.
+    if (error.code == ErrorCode::internal) error = {ErrorCode::unsupported, std::move(error.message), ""};
+    return tl::unexpected(std::move(error).in("warm-up with the first frame"));
+  }
   const std::lock_guard lock(stopping_);
-  pipeline_ = std::move(pipeline);
+  pipeline_ = std::move(*pipeline);
   if (stopped_) pipeline_->stop();
   return {};
 }
@@ -222,8 +230,11 @@ void StreamServer::feed_sources() {
       };
       const auto fed = stream::feed(*opened.source, *pipeline_, pool_, options,
                                     std::pair(std::exchange(opened.first, nullptr), opened.first_pts_ns));
-      for (const auto& text : opened.source->notes()) note(fmt::format("{}: {}", opened.source->info().name, text));
-      if (!fed) note(fmt::format("{}; the other sources go on", fed.error().message));
+      for (const auto& text : opened.source->notes()) note(text);
+      if (fed) return;
+      if (sources_.size() > 1) note(fmt::format("{}; the other sources go on", fed.error().message));
+      const std::lock_guard lock(losing_);
+      lost_sources_.push_back(fed.error().message);
     });
   for (auto& thread : threads) thread.join();
 }

@@ -32,8 +32,9 @@ class StreamServer {
 
   /// Runs it to its end. The final status, or the error that ended it.
   [[nodiscard]] base::Result<schema::StreamStatus> run();
-  /// From any thread: nothing more comes in.
-  void stop();
+  /// From any thread: nothing more comes in. False: nothing has come in yet, and what run() waits for, like a pipe
+  /// without a writer, need not end.
+  bool stop();
 
  private:
   struct Opened {
@@ -69,6 +70,8 @@ class StreamServer {
   base::Nanoseconds ready_at_{};
   std::atomic<bool> over_{false};
   std::thread status_;
+  std::mutex losing_;
+  std::vector<std::string> lost_sources_;
 };
 
 }  // namespace ridgeline::execute

@@ -57,9 +57,10 @@ struct StreamStatus {
   std::map<std::string, double> worker_s;
   std::int64_t failures = 0;  ///< inferences that failed
   std::string last_failure;
-  std::vector<StreamCheck> checks;  ///< at the end
-  bool is_void = false;             ///< the load generator was too late to be believed
-  std::string audit;                ///< its own words; "" without one
+  std::vector<std::string> lost_sources;  ///< what ended those that did not come to their end
+  std::vector<StreamCheck> checks;        ///< at the end
+  bool is_void = false;                   ///< the load generator was too late to be believed
+  std::string audit;                      ///< its own words; "" without one
 
   [[nodiscard]] std::int64_t all_dropped() const;
 };

@@ -94,6 +94,21 @@ TEST(Subprocess, passes_descriptors_even_when_numbers_overlap) {
   ::close(second[0]);
 }
 
+TEST(Subprocess, passes_the_standard_input_on_under_another_number) {
+  int input[2];
+  ASSERT_EQ(::pipe2(input, O_CLOEXEC), 0);
+  const int own = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  ASSERT_EQ(::dup2(input[0], STDIN_FILENO), STDIN_FILENO);
+  ASSERT_EQ(::write(input[1], "frames\n", 7), 7);
+  ::close(input[1]);
+  auto child = Subprocess::spawn({.argv = {"sh", "-c", "cat <&5; cat"}, .file_descriptors = {{STDIN_FILENO, 5}}});
+  if (own >= 0) ::dup2(own, STDIN_FILENO);
+  ::close(own);
+  ::close(input[0]);
+  ASSERT_TRUE(child) << child.error().message;
+  EXPECT_EQ(read_all(child->output_fd()), "frames\n");
+}
+
 TEST(Subprocess, leaks_no_other_descriptor) {
   const int leaky = ::open("/dev/null", O_RDONLY);
   auto child = shell(fmt::format("test -e /proc/self/fd/{} && echo leaked || echo closed", leaky));
