@@ -9,6 +9,7 @@
 """
 import collections
 import json
+import statistics
 import sys
 import time
 
@@ -90,8 +91,11 @@ def memory(seconds, pids):
             with open(f"/proc/{pid}/status", encoding="ascii") as status:
                 values.append(next(int(line.split()[1]) for line in status if line.startswith("VmRSS")))
         time.sleep(seconds / 60)
-    # What caches and allocators take at first is no growth: the second half against the second quarter.
-    grew = {pid: max(values[len(values) // 2 :]) - max(values[len(values) // 4 : len(values) // 2]) for pid, values in samples.items()}
+    # What caches and allocators take at first, and give back at times, is no growth: the last quarter's median against the second's.
+    grew = {}
+    for pid, values in samples.items():
+        quarter = len(values) // 4
+        grew[pid] = statistics.median(values[-quarter:]) - statistics.median(values[quarter : 2 * quarter])
     print(json.dumps({"grew_kb": grew, "kb": {pid: values[:: max(1, len(values) // 6)] for pid, values in samples.items()}}))
 
 

@@ -31,6 +31,7 @@ std::int64_t ns_of_ms(double ms) { return static_cast<std::int64_t>(ms * 1e6); }
 class ChannelSink final : public stream::ResultSink {
  public:
   explicit ChannelSink(LineChannel& channel) : channel_(channel) {}
+  [[nodiscard]] bool wants_images() const override { return false; }
   [[nodiscard]] base::Result<void> write(const stream::FrameOutput& output) override {
     if (channel_.send(stream_line::kFrame, std::string_view(frame_line(output)))) return {};
     return base::fail(ErrorCode::cancelled, "the parent is gone");

@@ -37,6 +37,10 @@ class FrameStore {
   }
   [[nodiscard]] Slot& at(std::uint64_t number) { return slots_[number]; }
   void hold(std::uint64_t number) { ++slots_[number].holders; }
+  /// The picture of a frame that only its result is needed of, unless a worker still reads it.
+  void drop_image(std::uint64_t number) {
+    if (slots_[number].holders == 1) slots_[number].image.reset();
+  }
   /// The last one frees it; strings keep their memory.
   void release(std::uint64_t number) {
     auto& slot = slots_[number];

@@ -32,7 +32,7 @@ base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& o
 }
 
 Pipeline::Pipeline(const PipelineOptions& options, BatchRunner& runner, ResultSink& sink)
-    : options_(options), runner_(runner), sink_(sink) {
+    : options_(options), runner_(runner), sink_(sink), wants_images_(sink.wants_images()) {
   for (std::uint32_t i = 0; i < options.dispatcher.workers; ++i) workers_.push_back(std::make_unique<Worker>());
 }
 
@@ -220,6 +220,8 @@ void Pipeline::pump() {
   }
   scheduler_->take_results(left_);
   if (!left_.empty()) {
+    for (const auto& result : left_)
+      if (!wants_images_) store_.drop_image(result.frame.payload);
     unwritten_.insert(unwritten_.end(), left_.begin(), left_.end());
     writer_wake_.notify_one();
   }
@@ -253,6 +255,7 @@ void Pipeline::work(std::uint32_t number) {
       if (ran) slots[i]->result.swap(results[i]);
       if (!ran) slots[i]->error = ran.error().message;
       store_.release(own.work.slots[i]);
+      if (!wants_images_) store_.drop_image(own.work.slots[i]);
     }
     if (ran) {
       time_.busy.preprocess_ns += ran->preprocess_ns;
@@ -310,7 +313,8 @@ void Pipeline::write() {
     for (std::size_t i = 0; i < results.size() && !broken && !error; ++i) {
       // A worker may still write to the slot of a frame that was given up.
       const auto& dropped = results[i].dropped;
-      const FrameOutput output{results[i], dropped ? none : slots[i]->result, slots[i]->image.get(),
+      const FrameOutput output{results[i], dropped ? none : slots[i]->result,
+                               wants_images_ ? slots[i]->image.get() : nullptr,
                                dropped == DropReason::failed ? slots[i]->error : none};
       if (auto written = sink_.write(output); !written) error = written.error();
     }

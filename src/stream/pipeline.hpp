@@ -99,6 +99,7 @@ class Pipeline {
   const PipelineOptions options_;
   BatchRunner& runner_;
   ResultSink& sink_;
+  const bool wants_images_;
   std::vector<WarmUpTimes> warm_up_;
 
   std::mutex mutex_;

@@ -21,6 +21,8 @@ struct FrameOutput {
 class ResultSink {
  public:
   virtual ~ResultSink() = default;
+  /// Whether results keep their pictures until they are written: as many as results may wait.
+  [[nodiscard]] virtual bool wants_images() const { return true; }
   /// An error ends the run.
   [[nodiscard]] virtual base::Result<void> write(const FrameOutput& output) = 0;
   /// After the last one.
