@@ -37,6 +37,7 @@ helpers=()
 clean_up() {
   end_rtsp
   [ ${#helpers[@]} -eq 0 ] || kill -9 "${helpers[@]}" 2>/dev/null || true
+  wait 2>/dev/null || true
   [ -z "$disk" ] || umount -l "$disk"
   rm -rf "$work"
 }
@@ -187,7 +188,7 @@ begin "a model that works for the first frames only"
 input=white.bgr stream --source - --raw 64x48:bgr24 --model flash.onnx
 ends 2
 says "inferences failed one after another"
-holds '.dropped.failed > 5 and .run.status.delivered == 4'
+holds '.dropped.failed >= 1 and .run.status.delivered == 4'
 passed
 
 begin "the pipeline's process killed"

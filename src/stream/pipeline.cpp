@@ -151,7 +151,9 @@ base::Result<void> Pipeline::finish() {
     scheduler_->drain();
     pump();
   }
-  room_.wait(lock, [&] { return error_ || (scheduler_->in_flight() == 0 && unwritten_.empty() && writing_ == 0); });
+  room_.wait(lock, [&] {
+    return sink_failed_ || ((error_ || scheduler_->in_flight() == 0) && unwritten_.empty() && writing_ == 0);
+  });
   end();
   if (!error_ && !finished_) {
     finished_ = true;
@@ -269,10 +271,10 @@ void Pipeline::work(std::uint32_t number) {
     }
     if (auto done = scheduler_->complete(number, now_ns, ran ? std::nullopt : std::optional(DropReason::failed)); !done)
       fail(done.error());
+    pump();
     if (failures_in_a_row_ >= options_.most_failures)
       fail({ran.error().code, fmt::format("{} inferences failed one after another, the last with: {}",
                                           failures_in_a_row_, last_failure_)});
-    pump();
   }
 }
 
@@ -307,7 +309,7 @@ void Pipeline::write() {
     slots.clear();
     for (const auto& result : results) slots.push_back(&store_.at(result.frame.payload));
     writing_ = results.size();
-    const bool broken = error_.has_value();
+    const bool broken = sink_failed_;
     lock.unlock();
     std::optional<base::Error> error;
     for (std::size_t i = 0; i < results.size() && !broken && !error; ++i) {
@@ -322,7 +324,10 @@ void Pipeline::write() {
     for (const auto& result : results) store_.release(result.frame.payload);
     writing_ = 0;
     if (!error && !broken) written_ += results.size();
-    if (error) fail(*error);
+    if (error) {
+      sink_failed_ = true;
+      fail(*error);
+    }
     room_.notify_all();
   }
 }

@@ -116,6 +116,7 @@ class Pipeline {
   std::size_t writing_ = 0;        ///< taken by the writer, not written yet
   std::uint64_t written_ = 0;
   std::optional<base::Error> error_;
+  bool sink_failed_ = false;  ///< nothing more is written; after other errors what has left still is
   std::string last_failure_;
   std::uint64_t failures_ = 0;
   std::uint32_t failures_in_a_row_ = 0;
