@@ -92,7 +92,10 @@ base::Result<void> Pipeline::warm(const Image& sample) {
   return {};
 }
 
-bool Pipeline::sink_is_behind() const noexcept { return unwritten_.size() + writing_ >= options_.result_queue; }
+/// Results that wait for one before them count: a worker that stands still would let all of a file in.
+bool Pipeline::sink_is_behind() const noexcept {
+  return unwritten_.size() + writing_ + scheduler_->held() >= options_.result_queue;
+}
 
 Offered Pipeline::offer(NewFrame frame) {
   std::unique_lock lock(mutex_);

@@ -59,6 +59,8 @@ class StreamScheduler {
   /// What has left since the last call, in order for each source. Swaps, so that both vectors keep their memory.
   void take_results(std::vector<FrameResult>& results);
 
+  /// Results that wait for one before them.
+  [[nodiscard]] std::size_t held() const noexcept { return order_.held(); }
   /// Frames offered that have not left.
   [[nodiscard]] std::size_t in_flight() const noexcept { return order_.awaited(); }
   [[nodiscard]] const Dispatcher& dispatcher() const noexcept { return dispatcher_; }
