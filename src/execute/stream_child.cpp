@@ -106,12 +106,12 @@ base::Result<void> StreamChild::start(const schema::StreamSpec& spec) {
 }
 
 StreamOutcome StreamChild::run() {
+  int output = process_->output_fd();
   for (;;) {
-    std::array<pollfd, 2> ready{{{socket_, POLLIN, 0}, {process_->output_fd(), POLLIN, 0}}};
+    std::array<pollfd, 2> ready{{{socket_, POLLIN, 0}, {output, POLLIN, 0}}};
     ::poll(ready.data(), ready.size(), kTickMs);
-    if (ready[1].revents != 0 && !tail_.drain(process_->output_fd())) {
-      // Its output has ended; its lines may not have.
-    }
+    // One that has ended would wake every poll; its lines may still come.
+    if (ready[1].revents != 0 && !tail_.drain(output)) output = -1;
     if (!receive()) break;
     check_stop();
     check_stall();
