@@ -35,7 +35,8 @@ out "frames"
 run 0 history
 out "stream"
 run 0 report latest --report-html page.html --output page.md
-checks=$((checks + 2))
+checks=$((checks + 3))
+grep -q "^ridgeline stream run --source raw" page.md || problem "no command in the report"
 grep -q "prepare, infer, decode" page.md || problem "no stages in the report"
 grep -q "Frames that may wait" page.html || problem "no pipeline in the page"
 : >x.yaml

@@ -34,7 +34,7 @@ class StreamKind final : public run::Kind {
 
   [[nodiscard]] Result<run::RunComparison> rerun(const run::TrialName& name, store::Store&) const override {
     return base::fail(ErrorCode::unsupported, "run {} is a stream: run it again by its command", name.run.id)
-        .hint("{}", name.run.command_line);
+        .hint("ridgeline {}", name.run.command_line);
   }
 
   [[nodiscard]] bool knows(const schema::Run&, std::string_view, const run::Target&) const override { return false; }

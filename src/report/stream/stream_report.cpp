@@ -100,12 +100,13 @@ Chart rate_chart(const StreamRun& run) {
     offered.push_back({moment.at_s, moment.offered_per_s});
     delivered.push_back({moment.at_s, moment.delivered_per_s});
   }
-  chart.option = {{"xAxis", {{"type", "value"}, {"name", "s"}}},
-                  {"yAxis", {{"type", "value"}, {"name", "frames/s"}}},
-                  {"legend", base::Json::object()},
-                  {"series",
-                   {{{"type", "line"}, {"name", "came in"}, {"showSymbol", false}, {"data", offered}},
-                    {{"type", "line"}, {"name", "delivered"}, {"showSymbol", false}, {"data", delivered}}}}};
+  chart.option = {
+      {"xAxis", {{"type", "value"}, {"name", "s"}}},
+      {"yAxis", {{"type", "value"}, {"name", "frames/s"}}},
+      {"legend", base::Json::object()},
+      {"series",
+       {{{"type", "line"}, {"name", "came in"}, {"role", "series-1"}, {"showSymbol", false}, {"data", offered}},
+        {{"type", "line"}, {"name", "delivered"}, {"role", "best"}, {"showSymbol", false}, {"data", delivered}}}}};
   return chart;
 }
 
@@ -191,7 +192,7 @@ ReportModel build_stream_report(const StreamRun& run) {
   for (const auto& note : run.ready.notes) notes.items.push_back(plain_text(note));
   for (const auto& note : run.notes) notes.items.push_back(plain_text(note));
   if (!notes.items.empty()) how.blocks.emplace_back(std::move(notes));
-  how.blocks.emplace_back(CodeBlock{"sh", run.command_line});
+  how.blocks.emplace_back(CodeBlock{"sh", "ridgeline " + run.command_line});
   model.sections.push_back(std::move(how));
   model.footer = fmt::format("ridgeline {}, run {}", run.environment ? run.environment->ridgeline_version : "", run.id);
   return model;
