@@ -7,6 +7,7 @@
 
 #include "schema/environment.hpp"
 #include "schema/run.hpp"
+#include "schema/stream_moment.hpp"
 #include "schema/stream_spec.hpp"
 #include "schema/stream_status.hpp"
 
@@ -20,16 +21,6 @@ struct StreamRequest {
   double most_drops = 1;  ///< share of the frames, above which a bench ends with 1
 };
 RL_DECLARE_JSON(StreamRequest)
-
-/// A second of a run, or what was left of it.
-struct StreamMoment {
-  double at_s = 0;  ///< its end, since the pipeline was ready
-  double offered_per_s = 0;
-  double delivered_per_s = 0;
-  double dropped_per_s = 0;
-  double queued = 0;  ///< at its end
-};
-RL_DECLARE_JSON(StreamMoment)
 
 /// What a bench says of its limits.
 struct StreamVerdict {

@@ -11,7 +11,9 @@
 #include "campaign/budget.hpp"
 #include "campaign/model_spec.hpp"
 #include "campaign/run_frame.hpp"
+#include "campaign/stream/stream_gpu_reader.hpp"
 #include "campaign/stream/stream_moments.hpp"
+#include "execute/frame_line.hpp"
 #include "schema/execution_provider.hpp"
 
 namespace ridgeline::campaign {
@@ -79,10 +81,15 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
   choose_streams(spec, *run.environment);
   stage("starting the pipeline");
   StreamMoments moments;
+  StreamGpuReader gpu(spec.model.device, base::system_clock());
   auto child = request.child;
   child.on_status = [&](const schema::StreamStatus& status) {
-    moments.add(status);
-    if (request.child.on_status) request.child.on_status(status);
+    moments.add(status, gpu.read());
+    if (request.on_progress) request.on_progress({status, moments.recent()});
+  };
+  child.on_frame = [&](const std::string& line) -> Result<void> {
+    if (const auto latency = execute::latency_of_line(line)) moments.add_frame(*latency);
+    return request.child.on_frame ? request.child.on_frame(line) : Result<void>();
   };
   RL_TRY_ASSIGN(auto outcome, execute::run_stream(spec, child));
   // A pipeline that never began has nothing to keep.

@@ -10,6 +10,7 @@
 #include "execute/executor.hpp"
 #include "execute/stream_child.hpp"
 #include "schema/found_runtime.hpp"
+#include "schema/stream_progress.hpp"
 #include "schema/stream_run.hpp"
 #include "store/store.hpp"
 
@@ -21,7 +22,8 @@ struct StreamCampaignRequest : schema::StreamRequest {
   std::string provider;  ///< ExecutionProvider::id, "auto", or "": as tune chooses
   schema::RuntimeRequest where;
   schema::Configuration configuration;
-  execute::StreamChildOptions child;  ///< with what is told while it runs
+  execute::StreamChildOptions child;  ///< with what is told while it runs, less on_status
+  std::function<void(const schema::StreamProgress&)> on_progress{};  ///< about five times a second
 };
 
 /// Finds model, runtime and provider, runs the pipeline in a process of its own and stores what it did, also of a run
