@@ -13,6 +13,7 @@
 #include "ridgeline/line_output.hpp"
 #include "ridgeline/python_packages.hpp"
 #include "ridgeline/stream_display.hpp"
+#include "ridgeline/stream_exports.hpp"
 #include "ridgeline/stream_flags.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
@@ -41,6 +42,19 @@ void print_stream(const schema::StreamRun& run, const Terminal& terminal) {
   fmt::print(stderr, "\nridgeline report {} --report-html FILE shows it as a page\n", run.id);
 }
 
+monitor::StreamView view_of(const campaign::StreamCampaignRequest& request) {
+  monitor::StreamView view;
+  schema::StreamRun run;
+  run.request = request;
+  view.subject = schema::stream_subject(run);
+  const auto& model = request.workload.location;
+  view.model = model == "null" ? "no model" : std::string(base::file_name(model));
+  view.slo_ms = request.spec.settings.slo_ms;
+  if (const auto& load = request.spec.load)
+    view.load = load->process == "offline" ? "peak" : fmt::format("{:g} FPS a source", load->rate_per_s);
+  return view;
+}
+
 base::Result<int> run_stream_command(const StreamFlags& flags, const Context& context, bool is_bench) {
   RL_TRY_ASSIGN(auto request, read_stream_flags(flags, context, is_bench));
   const auto environment = execute::local_environment();
@@ -49,22 +63,39 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
   const auto gpus = groups.empty() ? execute::GpuGroup() : groups.front();
   const auto executor = make_executor(execute::Isolation::pooled, gpus, {});
   const auto terminal = inspect_terminal(stderr);
-  StreamDisplay display(terminal, flags.talks());
+  StreamDisplay display(
+      terminal,
+      stream_display_mode(terminal, flags.talks(), flags.headless,
+                          (flags.output == "-" || flags.live_json == "-") && inspect_terminal(stdout).interactive),
+      view_of(request));
+  RL_TRY_ASSIGN(const auto exports, StreamExports::open(flags, view_of(request)));
+  if (const auto url = exports->url(); !url.empty() && !flags.quiet) fmt::print(stderr, "serving  {}\n", url);
   RL_TRY_ASSIGN(auto output, LineOutput::open(flags.output));
   auto& child = request.child;
   child.command = {base::executable_path().string(), "worker", "--stream"};
   if (!gpus.empty()) child.environment = execute::gpu_environment(gpus.front());
   child.input_fd = STDIN_FILENO;
-  child.on_ready = [&](const auto& ready) { display.ready(ready); };
-  child.on_status = [&](const auto& status) { display.status(status); };
+  child.on_ready = [&](const auto& ready) {
+    exports->ready(ready);
+    display.ready(ready);
+  };
+  request.on_progress = [&](const auto& progress) {
+    exports->progress(progress);
+    display.progress(progress);
+  };
   child.on_note = [&](const auto& note) { display.note(note); };
-  child.on_frame = [&](const auto& line) { return output.write(line); };
-  child.stopping = &base::cancel_requested;
+  child.on_frame = [&](const auto& line) {
+    exports->frame(line);
+    return output.write(line);
+  };
+  child.stopping = [&] { return display.wants_end() || base::cancel_requested(); };
   auto ran = campaign::run_stream_campaign(request, *executor, store, [&](const auto& what) { display.stage(what); });
-  display.clear();
+  display.close();
   if (!ran) return tl::unexpected(std::move(ran).error());
   const auto& run = *ran;
   RL_TRY(output.finish());
+  RL_TRY(exports->finish());
+  if (const auto note = exports->note(); !note.empty()) display.note(note);
   if (flags.json) fmt::print("{}\n", base::dump_json(report::stream_json(run)));
   if (flags.talks()) print_stream(run, terminal);
   if (!run.error.empty()) return base::fail(base::ErrorCode::crashed, "{}", run.error).hint("{}", run.error_hint);

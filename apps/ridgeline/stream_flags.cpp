@@ -97,6 +97,19 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
   command.add_option("--output", flags.output, "Results as JSON lines, one a frame; - is standard output")
       ->type_name("FILE");
   command.add_flag("--json", flags.json, "The run as JSON on standard output");
+  command
+      .add_option("--live-json", flags.live_json,
+                  "What it does as JSON lines, one a second while it runs; - is standard output")
+      ->type_name("FILE");
+  command
+      .add_option("--prometheus", flags.prometheus,
+                  "Serve metrics over HTTP at /metrics while it runs; without HOST on the loopback only")
+      ->type_name("[HOST]:PORT");
+  command
+      .add_option("--latency-socket", flags.latency_socket,
+                  "Send each frame's latency to ridgeline watch --latency-socket PATH")
+      ->type_name("PATH");
+  command.add_flag("--headless", flags.headless, "No screen, also in a terminal: one line that is renewed");
   command.add_flag("-q,--quiet", flags.quiet, "Errors only");
   add_database_option(command, context);
 }
@@ -149,6 +162,9 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
                       flags.sources.size() * static_cast<std::size_t>(flags.copies), execute::kMostSources);
   if (flags.output == "-" && flags.json)
     return base::fail(ErrorCode::invalid_argument, "--output - and --json: both are standard output");
+  if (flags.live_json == "-" && (flags.output == "-" || flags.json))
+    return base::fail(ErrorCode::invalid_argument, "--live-json - and {}: both are standard output",
+                      flags.json ? "--json" : "--output -");
   spec.raw = flags.raw;
   spec.copies = flags.copies;
   spec.most_frames = flags.frames;

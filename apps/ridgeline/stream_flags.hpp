@@ -26,6 +26,10 @@ struct StreamFlags {
   std::string labels;
   std::string output;
   bool json = false;
+  std::string prometheus;
+  std::string live_json;
+  std::string latency_socket;
+  bool headless = false;
   bool quiet = false;
   // of bench
   std::optional<double> rate;

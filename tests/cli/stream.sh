@@ -76,7 +76,57 @@ if [ -f "$det" ] && [ -n "${ORT_LIBRARY:-}" ]; then
   bad "decoder yolo" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --stream decoder=yolo
 fi
 
+# --- told while it runs ---
+run 0 stream run --source synthetic:64x48@20x40 --realtime --model null --live-json - -q
+checks=$((checks + 1))
+[ "$(wc -l <"$WORK/out")" -ge 2 ] || problem "one line a second"
+is "$(jq -s '.[-1] | .recent.delivered_per_s > 10 and .recent.p99 >= 0 and .status.delivered > 10' "$WORK/out")" true "the last live line"
+err_lines=$(wc -l <"$WORK/err")
+is "$err_lines" 0 "lines on standard error of a quiet run"
+if command -v curl >/dev/null; then
+  "$RIDGELINE" stream run --source synthetic:64x48@20x200 --realtime --model null --prometheus :0 2>"$WORK/err" >"$WORK/out" &
+  STREAM=$!
+  for _ in $(seq 100); do
+    url=$(sed -n 's/^serving *//p' "$WORK/err")
+    [ -n "$url" ] && curl -sf "$url" >metrics && grep -q '^ridgeline_stream_frames_delivered_per_second [1-9]' metrics && break
+    sleep 0.1
+  done
+  checks=$((checks + 3))
+  for metric in 'ridgeline_stream_frames_delivered_per_second [1-9]' 'ridgeline_stream_latency_seconds{quantile="0.99"}' 'ridgeline_stream_info{.*model="no model"'; do
+    grep -q "^$metric" metrics || problem "no $metric in the metrics"
+  done
+  kill -INT $STREAM
+  wait $STREAM
+  is $? 130 "a run that was stopped by SIGINT"
+fi
+# `watch` judges what a stream sends.
+printf 'onnxruntime:\n  graph_optimization_level: all\n' >w.yaml
+"$RIDGELINE" stream run --source synthetic:64x48@100x1000 --realtime --model null --latency-socket w.sock -q --db other.db &
+STREAM=$!
+run 0 tune "synthetic:surface=flat" "${FAST[@]}" --quick --config w.yaml --apply -q
+run "0|1" watch --config w.yaml --latency-socket w.sock --baseline learn --every 500ms --count 3
+is "$(jq -s 'map(select(.event == "status")) | last | .details.state != "idle" and .now_ms > 0' "$WORK/out")" true "what watch made of a stream"
+wait $STREAM
+run 0 stream run --source synthetic:64x48x30 --model null --latency-socket nobody.sock
+err "nobody listened at nobody.sock"
+
+# --- a screen in a terminal ---
+if command -v script >/dev/null; then
+  checks=$((checks + 2))
+  (sleep 2; printf q; sleep 1) | TERM=xterm LC_ALL=C.UTF-8 timeout 30 script -qec "stty rows 24 cols 80; $RIDGELINE stream run --source synthetic:64x48 --realtime --model null" /dev/null >screen
+  { grep -q "Ridgeline stream" screen && grep -q "idle: source" screen; } || problem "no screen in a terminal"
+  grep -q "came in, " screen || problem "no summary behind the screen"
+  TERM=xterm timeout 30 script -qec "$RIDGELINE stream run --source synthetic:64x48x20 --realtime --model null --headless" /dev/null </dev/null >screen
+  checks=$((checks + 2))
+  grep -q "Ridgeline stream" screen && problem "a screen with --headless"
+  TERM=xterm timeout 30 script -qec "$RIDGELINE stream run --source synthetic:64x48x20 --realtime --model null --output -" /dev/null </dev/null >screen
+  grep -q "Ridgeline stream" screen && problem "a screen between results"
+fi
+
 # --- faults of the user's ---
+bad "--live-json - and --output -" -- stream run --source synthetic:8x8x2 --model null --output - --live-json -
+bad "--live-json /no/such/x" "choose another file" -- stream run --source synthetic:8x8x2 --model null --live-json /no/such/x
+bad "--prometheus" -- stream run --source synthetic:8x8x2 --model null --prometheus nowhere
 bad "/no/such.mp4: no such file" -- stream run --source /no/such.mp4 --model null
 bad "no model at missing.onnx" -- stream run --source synthetic:8x8x2 --model missing.onnx
 bad "unknown key \"batchsize\" in stream" "batch_size" -- stream run --source synthetic:8x8x2 --model null --config <(printf 'stream:\n  batchsize: 3\n')
