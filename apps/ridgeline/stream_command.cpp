@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include <unistd.h>
-
 #include "base/cancel.hpp"
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "execute/gpu_choice.hpp"
 #include "execute/local_environment.hpp"
@@ -12,6 +9,7 @@
 #include "report/stream/stream_report.hpp"
 #include "ridgeline/line_output.hpp"
 #include "ridgeline/python_packages.hpp"
+#include "ridgeline/stream_child.hpp"
 #include "ridgeline/stream_display.hpp"
 #include "ridgeline/stream_exports.hpp"
 #include "ridgeline/stream_flags.hpp"
@@ -31,6 +29,7 @@ void print_stream(const schema::StreamRun& run, const Terminal& terminal) {
   const auto table = [&](const report::Table& rows) {
     if (!rows.rows.empty()) fmt::print(stderr, "\n{}", report::render_table(rows, terminal.width, terminal.colour));
   };
+  table(report::stream_load_table(run));
   table(report::stream_latency_table(run.status));
   table(report::stream_time_table(run));
   if (run.verdict) {
@@ -71,10 +70,8 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
   RL_TRY_ASSIGN(const auto exports, StreamExports::open(flags, view_of(request)));
   if (const auto url = exports->url(); !url.empty() && !flags.quiet) fmt::print(stderr, "serving  {}\n", url);
   RL_TRY_ASSIGN(auto output, LineOutput::open(flags.output));
+  request.child = stream_child(gpus);
   auto& child = request.child;
-  child.command = {base::executable_path().string(), "worker", "--stream"};
-  if (!gpus.empty()) child.environment = execute::gpu_environment(gpus.front());
-  child.input_fd = STDIN_FILENO;
   child.on_ready = [&](const auto& ready) {
     exports->ready(ready);
     display.ready(ready);
@@ -89,6 +86,7 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
     return output.write(line);
   };
   child.stopping = [&] { return display.wants_end() || base::cancel_requested(); };
+  request.on_rate = [&](double rate) { display.load(fmt::format("{:g} FPS a source", rate)); };
   auto ran = campaign::run_stream_campaign(request, *executor, store, [&](const auto& what) { display.stage(what); });
   display.close();
   if (!ran) return tl::unexpected(std::move(ran).error());
@@ -151,7 +149,9 @@ void add_stream(CLI::App& app, Context& context) {
   auto* bench_command = add_subcommand(
       *stream, context, "bench", "Measure the pipeline under a load that was fixed before; exit code 1: not borne",
       "  ridgeline stream bench --source video.mp4 --model det.onnx --rate 30 --sources 8 --slo 60ms\n"
-      "  ridgeline stream bench --source video.mp4 --model det.onnx                      (its peak)\n",
+      "  ridgeline stream bench --source video.mp4 --model det.onnx                      (its peak)\n"
+      "  ridgeline stream bench --source video.mp4 --model det.onnx --rate 10,20,40 --slo 60ms   (latency against "
+      "load)\n",
       [bench, &context] { return run_stream_command(*bench, context, true); });
   add_stream_flags(*bench_command, context, *bench);
   add_load_flags(*bench_command, context, *bench);

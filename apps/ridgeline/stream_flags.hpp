@@ -32,7 +32,7 @@ struct StreamFlags {
   bool headless = false;
   bool quiet = false;
   // of bench
-  std::optional<double> rate;
+  std::vector<double> rates;
   std::string process = "fixed";
   double jitter = 0;
   double duration_s = 10;

@@ -53,6 +53,35 @@ run 0 stream bench --source synthetic:64x48 --model null --time 300ms --json
 json .verdict.passed true
 json .request.spec.load.process offline
 
+# --- several rates, and runs against each other ---
+run "0|1" stream bench --source synthetic:64x48 --model null --rate 40,20 --time 1s --slo 200ms --json
+json '.points | map(.rate_per_s) | tostring' '[20,40]'
+json '.points | map(.status.offered) | tostring' '[20,40]'
+json '.verdict.held_per_s != null' true
+run 0 show latest
+out "Latency against load"
+run 0 report latest --report-html load.html
+checks=$((checks + 1))
+grep -q "stream-load" load.html || problem "no chart of latency against load"
+run 0 stream bench --source synthetic:64x48 --model null --time 5s -q
+run 0 stream bench --source synthetic:640x480 --model null --time 5s -q
+peaks=($("$RIDGELINE" history --ids | head -n 2))
+run "0|1" compare "${peaks[1]}" "${peaks[0]}"
+out "the ratio is that of throughput"
+out "intervals are by seconds"
+out "sources: synthetic:64x48 64x48 -> synthetic:640x480 640x480"
+run "0|1" compare "${peaks[0]}" "${peaks[1]}" --json
+json '.details.figures | map(.name) | tostring' '["throughput","p50","p95","p99"]'
+run 0 compare "${peaks[0]}" "${peaks[0]}"
+out "the same record"
+run "0|1" rerun "${peaks[0]}"
+out "now "
+load=$("$RIDGELINE" history --ids | sed -n 3p)
+bad "a ratio of the two would mean nothing" -- compare "$load" "${peaks[0]}"
+"$RIDGELINE" stream run --source - --raw 8x4:bgr24@25 --model null -q <raw
+bad "came from standard input" "run it again by its command" -- rerun latest
+bad "--output with 2 rates" -- stream bench --source synthetic:8x8 --model null --rate 1,2 --output x.jsonl
+
 # --- settings ---
 printf 'stream:\n  batch_size: 4\n  streams: 1\n  frame_timeout_ms: 50\n' >p.yaml
 run 0 stream run --source synthetic:64x48x40 --model null --config p.yaml --json

@@ -8,7 +8,7 @@ namespace ridgeline::campaign {
 namespace {
 
 constexpr std::size_t kMostMoments = 4096;
-constexpr double kMomentS = 1;
+constexpr double kMomentS = 0.95;    ///< a second of statuses that come every 200 ms, not exactly
 constexpr double kLeastPart = 0.05;  ///< of a second: less tells nothing of a rate
 
 /// Of moments equally long.
