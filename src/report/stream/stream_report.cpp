@@ -160,21 +160,24 @@ Table stream_latency_table(const StreamStatus& status) {
 Table stream_load_table(const StreamRun& run) {
   Table table;
   if (run.points.empty()) return table;
-  table.columns = {{"FPS a source", Align::right}, {"Offered", Align::right, true},
-                   {"Delivered", Align::right},    {"p50", Align::right, true},
-                   {"p99", Align::right},          {"Dropped", Align::right},
-                   {"Busy", Align::right, true},   {"Verdict"}};
+  // The verdict second, as a narrow page shows the first columns only.
+  table.columns = {{"FPS a source", Align::right}, {"Verdict"},
+                   {"p50", Align::right, true},    {"p99", Align::right},
+                   {"Dropped", Align::right},      {"Offered", Align::right, true},
+                   {"Delivered", Align::right},    {"Busy", Align::right, true}};
   for (const auto& [rate, status, moments, verdict] : run.points)
     table.rows.push_back(
         {{fmt::format("{:g}", rate),
-          fmt::format("{:.1f}/s", status.span_s > 0 ? static_cast<double>(status.offered) / status.span_s : 0),
-          fmt::format("{:.1f}/s", status.delivered_per_s), ms(status.latency.p50), ms(status.latency.p99),
-          share(static_cast<double>(status.all_dropped()), static_cast<double>(status.offered)),
-          fmt::format("{:.0f} %", 100 * status.busy),
           verdict.passed   ? "held"
           : status.is_void ? "void"
-                           : "not held"},
-         verdict.passed ? Tone::good : Tone::bad,
+                           : "not held",
+          ms(status.latency.p50), ms(status.latency.p99),
+          share(static_cast<double>(status.all_dropped()), static_cast<double>(status.offered)),
+          fmt::format("{:.1f}/s", status.span_s > 0 ? static_cast<double>(status.offered) / status.span_s : 0),
+          fmt::format("{:.1f}/s", status.delivered_per_s), fmt::format("{:.0f} %", 100 * status.busy)},
+         verdict.passed   ? Tone::good
+         : status.is_void ? Tone::warning
+                          : Tone::bad,
          ""});
   return table;
 }
