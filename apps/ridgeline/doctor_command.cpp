@@ -13,8 +13,8 @@
 #include "execute/gpu_choice.hpp"
 #include "execute/local_environment.hpp"
 #include "ridgeline/doctor_text.hpp"
-#include "ridgeline/monitor_terminal.hpp"
 #include "ridgeline/runtime_flags.hpp"
+#include "ridgeline/screen_terminal.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/worker_options.hpp"
 

@@ -16,14 +16,14 @@ constexpr int kFileMode = 0666;
 
 }  // namespace
 
-base::Result<LineOutput> LineOutput::open(const std::string& file) {
+base::Result<LineOutput> LineOutput::open(const std::string& file, const char* option) {
   if (file.empty()) return LineOutput(-1, "");
   // A reader that leaves shows as an error of the write.
   std::signal(SIGPIPE, SIG_IGN);
   if (file == "-") return LineOutput(STDOUT_FILENO, "standard output");
   const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode);
   if (fd < 0)
-    return base::fail(base::ErrorCode::io, "--output {}: {}", file, std::strerror(errno)).hint("choose another file");
+    return base::fail(base::ErrorCode::io, "{} {}: {}", option, file, std::strerror(errno)).hint("choose another file");
   return LineOutput(fd, file);
 }
 

@@ -12,14 +12,15 @@ namespace ridgeline::app {
 /// and a process that is killed has lost none.
 class LineOutput {
  public:
-  /// Errors: io, naming the file.
-  [[nodiscard]] static base::Result<LineOutput> open(const std::string& file);
+  /// `option`: that named the file. Errors: io, naming both.
+  [[nodiscard]] static base::Result<LineOutput> open(const std::string& file, const char* option = "--output");
   LineOutput(LineOutput&& other) noexcept;
   LineOutput& operator=(LineOutput&&) = delete;
   LineOutput(const LineOutput&) = delete;
   LineOutput& operator=(const LineOutput&) = delete;
   ~LineOutput();
 
+  [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
   /// A line that a file has no room for is taken back, so that whole ones remain.
   [[nodiscard]] base::Result<void> write(const std::string& line);
   [[nodiscard]] base::Result<void> finish();

@@ -19,7 +19,7 @@
 #include "monitor/snapshot_source.hpp"
 #include "monitor/view_state.hpp"
 #include "ridgeline/flag_values.hpp"
-#include "ridgeline/monitor_terminal.hpp"
+#include "ridgeline/screen_terminal.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
 
@@ -184,7 +184,7 @@ Result<int> screen(const MonitorFlags& flags, Watch& watch, base::Nanoseconds in
   RL_TRY_ASSIGN(auto latest, watch.look(true));
   history.add(*latest);
   // Opened last: what goes wrong before is said on a terminal in its normal mode.
-  RL_TRY_ASSIGN(auto terminal, MonitorTerminal::open(colour, flags.ascii));
+  RL_TRY_ASSIGN(auto terminal, ScreenTerminal::open(colour, flags.ascii));
   std::shared_ptr<const monitor::Snapshot> shown = latest;
   std::unique_ptr<monitor::History> frozen;
   monitor::release_start_up_pages();

@@ -33,7 +33,9 @@ void add_show(CLI::App& app, Context& context) {
                        for (const auto& section : report.sections) fmt::print("{}\n", section_text(section, terminal));
                        return kOk;
                      });
-  command->add_option("RUN", flags->run, "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep, profile)")
+  command
+      ->add_option("RUN", flags->run,
+                   "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep, profile, stream)")
       ->capture_default_str();
   command->add_flag("--json", flags->json, "As JSON");
   add_database_option(*command, context);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include <unistd.h>
-
 #include "base/cancel.hpp"
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "execute/gpu_choice.hpp"
 #include "execute/local_environment.hpp"
@@ -12,7 +9,9 @@
 #include "report/stream/stream_report.hpp"
 #include "ridgeline/line_output.hpp"
 #include "ridgeline/python_packages.hpp"
+#include "ridgeline/stream_child.hpp"
 #include "ridgeline/stream_display.hpp"
+#include "ridgeline/stream_exports.hpp"
 #include "ridgeline/stream_flags.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
@@ -30,6 +29,7 @@ void print_stream(const schema::StreamRun& run, const Terminal& terminal) {
   const auto table = [&](const report::Table& rows) {
     if (!rows.rows.empty()) fmt::print(stderr, "\n{}", report::render_table(rows, terminal.width, terminal.colour));
   };
+  table(report::stream_load_table(run));
   table(report::stream_latency_table(run.status));
   table(report::stream_time_table(run));
   if (run.verdict) {
@@ -41,6 +41,19 @@ void print_stream(const schema::StreamRun& run, const Terminal& terminal) {
   fmt::print(stderr, "\nridgeline report {} --report-html FILE shows it as a page\n", run.id);
 }
 
+monitor::StreamView view_of(const campaign::StreamCampaignRequest& request) {
+  monitor::StreamView view;
+  schema::StreamRun run;
+  run.request = request;
+  view.subject = schema::stream_subject(run);
+  const auto& model = request.workload.location;
+  view.model = model == "null" ? "no model" : std::string(base::file_name(model));
+  view.slo_ms = request.spec.settings.slo_ms;
+  if (const auto& load = request.spec.load)
+    view.load = load->process == "offline" ? "peak" : fmt::format("{:g} FPS a source", load->rate_per_s);
+  return view;
+}
+
 base::Result<int> run_stream_command(const StreamFlags& flags, const Context& context, bool is_bench) {
   RL_TRY_ASSIGN(auto request, read_stream_flags(flags, context, is_bench));
   const auto environment = execute::local_environment();
@@ -49,22 +62,38 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
   const auto gpus = groups.empty() ? execute::GpuGroup() : groups.front();
   const auto executor = make_executor(execute::Isolation::pooled, gpus, {});
   const auto terminal = inspect_terminal(stderr);
-  StreamDisplay display(terminal, flags.talks());
+  StreamDisplay display(
+      terminal,
+      stream_display_mode(terminal, flags.talks(), flags.headless,
+                          (flags.output == "-" || flags.live_json == "-") && inspect_terminal(stdout).interactive),
+      view_of(request));
+  RL_TRY_ASSIGN(const auto exports, StreamExports::open(flags, view_of(request)));
+  if (const auto url = exports->url(); !url.empty() && !flags.quiet) fmt::print(stderr, "serving  {}\n", url);
   RL_TRY_ASSIGN(auto output, LineOutput::open(flags.output));
+  request.child = stream_child(gpus);
   auto& child = request.child;
-  child.command = {base::executable_path().string(), "worker", "--stream"};
-  if (!gpus.empty()) child.environment = execute::gpu_environment(gpus.front());
-  child.input_fd = STDIN_FILENO;
-  child.on_ready = [&](const auto& ready) { display.ready(ready); };
-  child.on_status = [&](const auto& status) { display.status(status); };
+  child.on_ready = [&](const auto& ready) {
+    exports->ready(ready);
+    display.ready(ready);
+  };
+  request.on_progress = [&](const auto& progress) {
+    exports->progress(progress);
+    display.progress(progress);
+  };
   child.on_note = [&](const auto& note) { display.note(note); };
-  child.on_frame = [&](const auto& line) { return output.write(line); };
-  child.stopping = &base::cancel_requested;
+  child.on_frame = [&](const auto& line) {
+    exports->frame(line);
+    return output.write(line);
+  };
+  child.stopping = [&] { return display.wants_end() || base::cancel_requested(); };
+  request.on_rate = [&](double rate) { display.load(fmt::format("{:g} FPS a source", rate)); };
   auto ran = campaign::run_stream_campaign(request, *executor, store, [&](const auto& what) { display.stage(what); });
-  display.clear();
+  display.close();
   if (!ran) return tl::unexpected(std::move(ran).error());
   const auto& run = *ran;
   RL_TRY(output.finish());
+  RL_TRY(exports->finish());
+  if (const auto note = exports->note(); !note.empty()) display.note(note);
   if (flags.json) fmt::print("{}\n", base::dump_json(report::stream_json(run)));
   if (flags.talks()) print_stream(run, terminal);
   if (!run.error.empty()) return base::fail(base::ErrorCode::crashed, "{}", run.error).hint("{}", run.error_hint);
@@ -120,7 +149,9 @@ void add_stream(CLI::App& app, Context& context) {
   auto* bench_command = add_subcommand(
       *stream, context, "bench", "Measure the pipeline under a load that was fixed before; exit code 1: not borne",
       "  ridgeline stream bench --source video.mp4 --model det.onnx --rate 30 --sources 8 --slo 60ms\n"
-      "  ridgeline stream bench --source video.mp4 --model det.onnx                      (its peak)\n",
+      "  ridgeline stream bench --source video.mp4 --model det.onnx                      (its peak)\n"
+      "  ridgeline stream bench --source video.mp4 --model det.onnx --rate 10,20,40 --slo 60ms   (latency against "
+      "load)\n",
       [bench, &context] { return run_stream_command(*bench, context, true); });
   add_stream_flags(*bench_command, context, *bench);
   add_load_flags(*bench_command, context, *bench);

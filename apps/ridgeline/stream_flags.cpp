@@ -97,6 +97,19 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
   command.add_option("--output", flags.output, "Results as JSON lines, one a frame; - is standard output")
       ->type_name("FILE");
   command.add_flag("--json", flags.json, "The run as JSON on standard output");
+  command
+      .add_option("--live-json", flags.live_json,
+                  "What it does as JSON lines, one a second while it runs; - is standard output")
+      ->type_name("FILE");
+  command
+      .add_option("--prometheus", flags.prometheus,
+                  "Serve metrics over HTTP at /metrics while it runs; without HOST on the loopback only")
+      ->type_name("[HOST]:PORT");
+  command
+      .add_option("--latency-socket", flags.latency_socket,
+                  "Send each frame's latency to ridgeline watch --latency-socket PATH")
+      ->type_name("PATH");
+  command.add_flag("--headless", flags.headless, "No screen, also in a terminal: one line that is renewed");
   command.add_flag("-q,--quiet", flags.quiet, "Errors only");
   add_database_option(command, context);
 }
@@ -104,15 +117,17 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
 void add_load_flags(CLI::App& command, Context& context, StreamFlags& flags) {
   command.option_defaults()->group("Load");
   command
-      .add_option("--rate", flags.rate,
+      .add_option("--rate", flags.rates,
                   "Frames a second of each source, fixed before the run whether or not the pipeline keeps up (default: "
-                  "as fast as it takes them)")
-      ->type_name("FPS")
+                  "as fast as it takes them); several, joined by commas, are measured in turn")
+      ->type_name("FPS[,FPS...]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(0.001, 1e6));
   add_choice(command, context, "--arrivals", flags.process, {"fixed", "poisson", "burst"},
              "When frames come: as from cameras, by chance, or in bursts");
   add_share(command, "--jitter", flags.jitter, "Of fixed arrivals: share of an interval", 0, 1);
-  add_time(command, "--time", flags.duration_s, "How long", "100ms", "24h");
+  add_time(command, "--time", flags.duration_s, "How long, each rate", "100ms", "24h");
   add_share(command, "--max-drops", flags.most_drops, "Share of frames that may be dropped before it ends with 1", 0,
             1);
   add_number(command, "--seed", flags.seed, 1, kAnyNumber, "Of the arrivals");
@@ -149,6 +164,9 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
                       flags.sources.size() * static_cast<std::size_t>(flags.copies), execute::kMostSources);
   if (flags.output == "-" && flags.json)
     return base::fail(ErrorCode::invalid_argument, "--output - and --json: both are standard output");
+  if (flags.live_json == "-" && (flags.output == "-" || flags.json))
+    return base::fail(ErrorCode::invalid_argument, "--live-json - and {}: both are standard output",
+                      flags.json ? "--json" : "--output -");
   spec.raw = flags.raw;
   spec.copies = flags.copies;
   spec.most_frames = flags.frames;
@@ -157,8 +175,15 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
   request.most_drops = flags.most_drops;
   if (is_bench) {
     schema::StreamLoad load;
-    load.process = flags.rate ? flags.process : "offline";
-    load.rate_per_s = flags.rate.value_or(0);
+    load.process = flags.rates.empty() ? "offline" : flags.process;
+    request.rates = flags.rates;
+    std::sort(request.rates.begin(), request.rates.end());
+    request.rates.erase(std::unique(request.rates.begin(), request.rates.end()), request.rates.end());
+    load.rate_per_s = request.rates.empty() ? 0 : request.rates.front();
+    if (request.rates.size() > 1 && !flags.output.empty())
+      return base::fail(ErrorCode::invalid_argument,
+                        "--output with {} rates: frames of each would have the same numbers", request.rates.size())
+          .hint("write the results of one rate");
     load.jitter = flags.jitter;
     load.duration_s = flags.duration_s;
     load.seed = flags.seed;

@@ -26,9 +26,13 @@ struct StreamFlags {
   std::string labels;
   std::string output;
   bool json = false;
+  std::string prometheus;
+  std::string live_json;
+  std::string latency_socket;
+  bool headless = false;
   bool quiet = false;
   // of bench
-  std::optional<double> rate;
+  std::vector<double> rates;
   std::string process = "fixed";
   double jitter = 0;
   double duration_s = 10;

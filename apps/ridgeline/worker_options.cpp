@@ -76,7 +76,7 @@ std::unique_ptr<execute::Executor> make_executor(execute::Isolation isolation, c
       std::shared_ptr<const base::Clock>(std::shared_ptr<void>(), static_cast<const base::Clock*>(simulated)));
 }
 
-base::Result<std::unique_ptr<execute::Executor>> make_executor_for(const std::string& device) {
+base::Result<execute::GpuGroup> gpus_of(const std::string& device) {
   constexpr std::string_view kGpu = "gpu:";
   execute::GpuGroup gpus;
   if (device.rfind(kGpu, 0) == 0) {
@@ -89,6 +89,11 @@ base::Result<std::unique_ptr<execute::Executor>> make_executor_for(const std::st
                         environment.gpus.empty() ? "none" : execute::gpu_list(environment.gpus))
           .hint("rerun it on the machine that has it");
   }
+  return gpus;
+}
+
+base::Result<std::unique_ptr<execute::Executor>> make_executor_for(const std::string& device) {
+  RL_TRY_ASSIGN(const auto gpus, gpus_of(device));
   return make_executor(execute::Isolation::trial, gpus, {});
 }
 

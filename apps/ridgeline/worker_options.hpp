@@ -22,6 +22,9 @@ namespace ridgeline::app {
     execute::Isolation isolation, const execute::GpuGroup& gpus,
     std::function<void(const execute::JobProgress&)> on_progress, const workload::VirtualClock* simulated = nullptr);
 
+/// The GPU of a TrialSpec::device; none of a CPU. Errors: that GPU is not in this machine.
+[[nodiscard]] base::Result<execute::GpuGroup> gpus_of(const std::string& device);
+
 /// For a trial recorded on `device` (TrialSpec::device). Errors: that GPU is not in this machine.
 [[nodiscard]] base::Result<std::unique_ptr<execute::Executor>> make_executor_for(const std::string& device);
 

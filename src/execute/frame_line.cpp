@@ -47,4 +47,17 @@ std::string_view drop_reason_of_line(std::string_view line) {
   return reason.substr(0, reason.find('"'));
 }
 
+std::optional<double> latency_of_line(std::string_view line) {
+  constexpr std::string_view kKey = R"("latency_ms":)";
+  constexpr std::string_view kNext = R"(,"result":)";
+  const auto at = line.find(kKey);
+  if (at == std::string_view::npos) return std::nullopt;
+  line.remove_prefix(at + kKey.size());
+  double ms = 0;
+  const auto [end, fault] = std::from_chars(line.data(), line.data() + line.size(), ms);
+  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+  if (fault != std::errc() || line.substr(0, kNext.size()) != kNext) return std::nullopt;
+  return ms;
+}
+
 }  // namespace ridgeline::execute

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,8 @@ namespace ridgeline::execute {
 
 /// Why that frame has no result; "": it has one.
 [[nodiscard]] std::string_view drop_reason_of_line(std::string_view line);
+
+/// The latency in milliseconds that it tells of a frame with a result; nullopt: it has none.
+[[nodiscard]] std::optional<double> latency_of_line(std::string_view line);
 
 }  // namespace ridgeline::execute

@@ -1,53 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/prometheus_text.hpp"
 
-#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "base/version.hpp"
 #include "monitor/gpu_metrics.hpp"
+#include "monitor/metric_family.hpp"
 
 namespace ridgeline::monitor {
 namespace {
 
-using Labels = std::vector<std::pair<const char*, std::string>>;
-
-/// Collects the samples of one family and writes it unless it stayed empty.
-class Family {
- public:
-  Family(std::string& out, std::string name, const char* type, const char* help)
-      : out_(out), name_(std::move(name)), type_(type), help_(help) {}
-  Family(const Family&) = delete;
-  Family& operator=(const Family&) = delete;
-  ~Family() {
-    if (!samples_.empty()) out_ += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{3}", name_, help_, type_, samples_);
-  }
-
-  void add(const Labels& labels, const std::optional<double>& value) {
-    if (!value || !std::isfinite(*value)) return;
-    samples_ += name_;
-    for (std::size_t i = 0; i < labels.size(); ++i)
-      samples_ += fmt::format("{}{}=\"{}\"", i == 0 ? "{" : ",", labels[i].first, escaped(labels[i].second));
-    samples_ += fmt::format("{} {}\n", labels.empty() ? "" : "}", *value);
-  }
-
- private:
-  static std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char letter : text) {
-      if (letter == '\\' || letter == '"') out += '\\';
-      out += letter == '\n' ? ' ' : letter;
-    }
-    return out;
-  }
-
-  std::string& out_;
-  std::string name_;
-  const char* type_;
-  const char* help_;
-  std::string samples_;
-};
+using Labels = MetricLabels;
+using Family = MetricFamily;
 
 Labels labels_of(const GpuReading& gpu) { return {{"gpu", std::to_string(gpu.index)}, {"uuid", gpu.uuid}}; }
 

@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/stream_run.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 
 namespace ridgeline::schema {
 
-RL_DEFINE_JSON(StreamRequest, arguments, spec, output, most_drops)
-RL_DEFINE_JSON(StreamMoment, at_s, offered_per_s, delivered_per_s, dropped_per_s, queued)
-RL_DEFINE_JSON(StreamVerdict, passed, reasons)
+RL_DEFINE_JSON(StreamRequest, arguments, spec, output, most_drops, rates)
+RL_DEFINE_JSON(StreamVerdict, passed, reasons, held_per_s)
+RL_DEFINE_JSON(StreamPoint, rate_per_s, status, moments, verdict)
 RL_DEFINE_JSON(StreamRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,
-               trials, ready, status, moments, lost, error, error_hint, notes, verdict)
+               trials, ready, status, moments, lost, error, error_hint, notes, verdict, points)
+
+std::size_t source_count(const StreamSpec& spec) {
+  return spec.sources.size() * static_cast<std::size_t>(std::max<std::int64_t>(1, spec.copies));
+}
+
+bool is_paced(const StreamRun& run) {
+  const auto& spec = run.request.spec;
+  if (spec.load) return spec.load->process != "offline";
+  return std::any_of(spec.sources.begin(), spec.sources.end(),
+                     [](const auto& source) { return source.realtime || source.live; }) ||
+         std::any_of(run.ready.sources.begin(), run.ready.sources.end(),
+                     [](const auto& source) { return source.is_live; });
+}
 
 std::string stream_subject(const StreamRun& run) {
   const auto& sources = run.request.spec.sources;
-  const auto count = sources.size() * static_cast<std::size_t>(std::max<std::int64_t>(1, run.request.spec.copies));
+  const auto count = source_count(run.request.spec);
   if (sources.empty()) return "no source";
   const std::string name(base::file_name(sources.front().location));
   return count == 1 ? name : fmt::format("{} sources: {}{}", count, name, sources.size() > 1 ? " ..." : "");
@@ -32,6 +47,10 @@ Run to_run(const StreamRun& run) {
   line.answer = run.error.empty()
                     ? fmt::format("{:.1f} FPS, p99 {:.1f} ms", run.status.delivered_per_s, run.status.latency.p99)
                     : run.error;
+  if (run.error.empty() && run.verdict && run.verdict->held_per_s)
+    line.answer = *run.verdict->held_per_s > 0 ? fmt::format("holds {:g} FPS a source, p99 {:.1f} ms",
+                                                             *run.verdict->held_per_s, run.status.latency.p99)
+                                               : "holds none of the rates";
   line.decision = run.verdict && !run.verdict->passed ? "none" : run.error.empty() ? "keep" : "none";
   return wrap_run(StreamRun::kLayout, run, std::move(line));
 }

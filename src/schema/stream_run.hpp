@@ -7,6 +7,7 @@
 
 #include "schema/environment.hpp"
 #include "schema/run.hpp"
+#include "schema/stream_moment.hpp"
 #include "schema/stream_spec.hpp"
 #include "schema/stream_status.hpp"
 
@@ -16,27 +17,28 @@ namespace ridgeline::schema {
 struct StreamRequest {
   std::vector<std::string> arguments;
   StreamSpec spec;
-  std::string output;     ///< file of the results; "-": standard output; "": nowhere
-  double most_drops = 1;  ///< share of the frames, above which a bench ends with 1
+  std::string output;         ///< file of the results; "-": standard output; "": nowhere
+  double most_drops = 1;      ///< share of the frames, above which a bench ends with 1
+  std::vector<double> rates;  ///< of a bench that measures several in turn, rising; spec.load has the run's own
 };
 RL_DECLARE_JSON(StreamRequest)
-
-/// A second of a run, or what was left of it.
-struct StreamMoment {
-  double at_s = 0;  ///< its end, since the pipeline was ready
-  double offered_per_s = 0;
-  double delivered_per_s = 0;
-  double dropped_per_s = 0;
-  double queued = 0;  ///< at its end
-};
-RL_DECLARE_JSON(StreamMoment)
 
 /// What a bench says of its limits.
 struct StreamVerdict {
   bool passed = true;
   std::vector<std::string> reasons;  ///< that it did not
+  std::optional<double> held_per_s;  ///< of several rates the highest that was borne, with those below it; 0: none
 };
 RL_DECLARE_JSON(StreamVerdict)
+
+/// One of several rates.
+struct StreamPoint {
+  double rate_per_s = 0;  ///< a source
+  StreamStatus status;
+  std::vector<StreamMoment> moments;
+  StreamVerdict verdict;
+};
+RL_DECLARE_JSON(StreamPoint)
 
 /// One run of `ridgeline stream`.
 struct StreamRun {
@@ -59,10 +61,18 @@ struct StreamRun {
   std::string error_hint;
   std::vector<std::string> notes;
   std::optional<StreamVerdict> verdict;  ///< of a bench
+  /// Of several rates all that were measured; ready, status and moments are those of the one that was held, or the
+  /// lowest.
+  std::vector<StreamPoint> points;
 };
 RL_DECLARE_JSON(StreamRun)
 
 [[nodiscard]] Run to_run(const StreamRun& run);
+
+/// Whether frames come when they come: a camera, a load of a rate, files at their own pace.
+[[nodiscard]] bool is_paced(const StreamRun& run);
+/// How many there are, copies included.
+[[nodiscard]] std::size_t source_count(const StreamSpec& spec);
 
 /// "video.mp4", "4 sources".
 [[nodiscard]] std::string stream_subject(const StreamRun& run);

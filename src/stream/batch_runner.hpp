@@ -14,8 +14,9 @@ namespace ridgeline::stream {
 /// What the parts of one batch took, in nanoseconds.
 struct BatchTimes {
   std::int64_t preprocess_ns = 0;
-  std::int64_t inference_ns = 0;  ///< copies to and from a device included
+  std::int64_t inference_ns = 0;
   std::int64_t postprocess_ns = 0;
+  std::int64_t copy_ns = 0;  ///< to and from a device; 0: part of the inference, or there are none
 };
 
 /// A model with what comes before and behind it. Worker i is called from one thread only, its own.

@@ -265,6 +265,7 @@ void Pipeline::work(std::uint32_t number) {
     if (ran) {
       time_.busy.preprocess_ns += ran->preprocess_ns;
       time_.busy.inference_ns += ran->inference_ns;
+      time_.busy.copy_ns += ran->copy_ns;
       time_.busy.postprocess_ns += ran->postprocess_ns;
       failures_in_a_row_ = 0;
     } else {

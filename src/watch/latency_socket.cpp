@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "watch/socket_address.hpp"
 
 namespace ridgeline::watch {
 
@@ -43,13 +43,8 @@ LatencySocket::LatencySocket(std::filesystem::path path, int socket, int stop_re
       }) {}
 
 Result<std::unique_ptr<LatencySocket>> LatencySocket::open(std::filesystem::path path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
   const auto text = path.string();
-  if (text.empty() || text.size() >= sizeof address.sun_path)
-    return fail(ErrorCode::invalid_argument, "latency socket {}: expected a path of 1 to {} bytes", text,
-                sizeof address.sun_path - 1);
-  std::memcpy(address.sun_path, text.c_str(), text.size() + 1);
+  RL_TRY_ASSIGN(const auto address, socket_address(text));
   struct stat found {};
   if (::lstat(text.c_str(), &found) == 0) {
     if (!S_ISSOCK(found.st_mode))

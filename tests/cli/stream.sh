@@ -53,6 +53,35 @@ run 0 stream bench --source synthetic:64x48 --model null --time 300ms --json
 json .verdict.passed true
 json .request.spec.load.process offline
 
+# --- several rates, and runs against each other ---
+run "0|1" stream bench --source synthetic:64x48 --model null --rate 40,20 --time 1s --slo 200ms --json
+json '.points | map(.rate_per_s) | tostring' '[20,40]'
+json '.points | map(.status.offered) | tostring' '[20,40]'
+json '.verdict.held_per_s != null' true
+run 0 show latest
+out "Latency against load"
+run 0 report latest --report-html load.html
+checks=$((checks + 1))
+grep -q "stream-load" load.html || problem "no chart of latency against load"
+run 0 stream bench --source synthetic:64x48 --model null --time 5s -q
+run 0 stream bench --source synthetic:640x480 --model null --time 5s -q
+peaks=($("$RIDGELINE" history --ids | head -n 2))
+run "0|1" compare "${peaks[1]}" "${peaks[0]}"
+out "the ratio is that of throughput"
+out "intervals are by seconds"
+out "sources: synthetic:64x48 64x48 -> synthetic:640x480 640x480"
+run "0|1" compare "${peaks[0]}" "${peaks[1]}" --json
+json '.details.figures | map(.name) | tostring' '["throughput","p50","p95","p99"]'
+run 0 compare "${peaks[0]}" "${peaks[0]}"
+out "the same record"
+run "0|1" rerun "${peaks[0]}"
+out "now "
+load=$("$RIDGELINE" history --ids | sed -n 3p)
+bad "a ratio of the two would mean nothing" -- compare "$load" "${peaks[0]}"
+"$RIDGELINE" stream run --source - --raw 8x4:bgr24@25 --model null -q <raw
+bad "came from standard input" "run it again by its command" -- rerun latest
+bad "--output with 2 rates" -- stream bench --source synthetic:8x8 --model null --rate 1,2 --output x.jsonl
+
 # --- settings ---
 printf 'stream:\n  batch_size: 4\n  streams: 1\n  frame_timeout_ms: 50\n' >p.yaml
 run 0 stream run --source synthetic:64x48x40 --model null --config p.yaml --json
@@ -76,7 +105,57 @@ if [ -f "$det" ] && [ -n "${ORT_LIBRARY:-}" ]; then
   bad "decoder yolo" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --stream decoder=yolo
 fi
 
+# --- told while it runs ---
+run 0 stream run --source synthetic:64x48@20x40 --realtime --model null --live-json - -q
+checks=$((checks + 1))
+[ "$(wc -l <"$WORK/out")" -ge 2 ] || problem "one line a second"
+is "$(jq -s '.[-1] | .recent.delivered_per_s > 10 and .recent.p99 >= 0 and .status.delivered > 10' "$WORK/out")" true "the last live line"
+err_lines=$(wc -l <"$WORK/err")
+is "$err_lines" 0 "lines on standard error of a quiet run"
+if command -v curl >/dev/null; then
+  "$RIDGELINE" stream run --source synthetic:64x48@20x200 --realtime --model null --prometheus :0 2>"$WORK/err" >"$WORK/out" &
+  STREAM=$!
+  for _ in $(seq 100); do
+    url=$(sed -n 's/^serving *//p' "$WORK/err")
+    [ -n "$url" ] && curl -sf "$url" >metrics && grep -q '^ridgeline_stream_frames_delivered_per_second [1-9]' metrics && break
+    sleep 0.1
+  done
+  checks=$((checks + 3))
+  for metric in 'ridgeline_stream_frames_delivered_per_second [1-9]' 'ridgeline_stream_latency_seconds{quantile="0.99"}' 'ridgeline_stream_info{.*model="no model"'; do
+    grep -q "^$metric" metrics || problem "no $metric in the metrics"
+  done
+  kill -INT $STREAM
+  wait $STREAM
+  is $? 130 "a run that was stopped by SIGINT"
+fi
+# `watch` judges what a stream sends.
+printf 'onnxruntime:\n  graph_optimization_level: all\n' >w.yaml
+"$RIDGELINE" stream run --source synthetic:64x48@100x1000 --realtime --model null --latency-socket w.sock -q --db other.db &
+STREAM=$!
+run 0 tune "synthetic:surface=flat" "${FAST[@]}" --quick --config w.yaml --apply -q
+run "0|1" watch --config w.yaml --latency-socket w.sock --baseline learn --every 500ms --count 3
+is "$(jq -s 'map(select(.event == "status")) | last | .details.state != "idle" and .now_ms > 0' "$WORK/out")" true "what watch made of a stream"
+wait $STREAM
+run 0 stream run --source synthetic:64x48x30 --model null --latency-socket nobody.sock
+err "nobody listened at nobody.sock"
+
+# --- a screen in a terminal ---
+if command -v script >/dev/null; then
+  checks=$((checks + 2))
+  (sleep 2; printf q; sleep 1) | TERM=xterm LC_ALL=C.UTF-8 timeout 30 script -qec "stty rows 24 cols 80; $RIDGELINE stream run --source synthetic:64x48 --realtime --model null" /dev/null >screen
+  { grep -q "Ridgeline stream" screen && grep -q "idle: source" screen; } || problem "no screen in a terminal"
+  grep -q "came in, " screen || problem "no summary behind the screen"
+  TERM=xterm timeout 30 script -qec "$RIDGELINE stream run --source synthetic:64x48x20 --realtime --model null --headless" /dev/null </dev/null >screen
+  checks=$((checks + 2))
+  grep -q "Ridgeline stream" screen && problem "a screen with --headless"
+  TERM=xterm timeout 30 script -qec "$RIDGELINE stream run --source synthetic:64x48x20 --realtime --model null --output -" /dev/null </dev/null >screen
+  grep -q "Ridgeline stream" screen && problem "a screen between results"
+fi
+
 # --- faults of the user's ---
+bad "--live-json - and --output -" -- stream run --source synthetic:8x8x2 --model null --output - --live-json -
+bad "--live-json /no/such/x" "choose another file" -- stream run --source synthetic:8x8x2 --model null --live-json /no/such/x
+bad "--prometheus" -- stream run --source synthetic:8x8x2 --model null --prometheus nowhere
 bad "/no/such.mp4: no such file" -- stream run --source /no/such.mp4 --model null
 bad "no model at missing.onnx" -- stream run --source synthetic:8x8x2 --model missing.onnx
 bad "unknown key \"batchsize\" in stream" "batch_size" -- stream run --source synthetic:8x8x2 --model null --config <(printf 'stream:\n  batchsize: 3\n')

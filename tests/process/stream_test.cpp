@@ -215,9 +215,12 @@ TEST(FrameLine, is_what_a_reader_expects) {
             R"({"source":2,"frame":7,"pts_ms":280.000,"latency_ms":30.500,"result":{"boxes":[{"dropped":"x"}]}})");
   EXPECT_EQ(source_of_line(line), 2U);
   EXPECT_EQ(drop_reason_of_line(line), "");
+  EXPECT_EQ(latency_of_line(line), 30.5);
   frame.dropped = stream::DropReason::failed;
   const auto gap = frame_line({frame, "", nullptr, "no \"result\": here"});
   EXPECT_EQ(drop_reason_of_line(gap), "failed");
+  EXPECT_FALSE(latency_of_line(gap)) << "a frame that was not delivered has none";
+  EXPECT_FALSE(latency_of_line(lost_frame_line(3, 9, stream::DropReason::crashed)));
   EXPECT_EQ(base::parse_json(gap, "")->at("error"), "no \"result\": here");
   EXPECT_EQ(lost_frame_line(3, 9, stream::DropReason::crashed), R"({"source":3,"frame":9,"dropped":"crashed"})");
 }

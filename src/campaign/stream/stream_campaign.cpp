@@ -11,7 +11,10 @@
 #include "campaign/budget.hpp"
 #include "campaign/model_spec.hpp"
 #include "campaign/run_frame.hpp"
+#include "campaign/stream/stream_gpu_reader.hpp"
 #include "campaign/stream/stream_moments.hpp"
+#include "campaign/stream/stream_verdict.hpp"
+#include "execute/frame_line.hpp"
 #include "schema/execution_provider.hpp"
 
 namespace ridgeline::campaign {
@@ -36,27 +39,43 @@ void choose_streams(schema::StreamSpec& spec, const schema::Environment& environ
     configuration.set("intra_op_num_threads", std::max<std::int64_t>(1, cpus / settings.streams));
 }
 
-}  // namespace
+struct MeasuredStream {
+  execute::StreamOutcome outcome;
+  std::vector<schema::StreamMoment> moments;
+};
 
-schema::StreamVerdict judge_stream(const schema::StreamRun& run) {
-  schema::StreamVerdict out;
-  const auto& status = run.status;
-  const auto& settings = run.request.spec.settings;
-  const auto fail = [&](std::string reason) {
-    out.passed = false;
-    out.reasons.push_back(std::move(reason));
+/// Runs the pipeline once.
+Result<MeasuredStream> measure_stream(const schema::StreamSpec& spec, const StreamCampaignRequest& request) {
+  StreamMoments moments;
+  StreamGpuReader gpu(spec.model.device, base::system_clock());
+  auto child = request.child;
+  child.on_status = [&](const schema::StreamStatus& status) {
+    moments.add(status, gpu.read());
+    if (request.on_progress) request.on_progress({status, moments.recent()});
   };
-  if (status.is_void) fail(status.audit);
-  if (settings.slo_ms > 0 && status.latency.p99 > settings.slo_ms)
-    fail(fmt::format("p99 is {:.1f} ms, above the SLO of {:g} ms", status.latency.p99, settings.slo_ms));
-  const auto dropped = static_cast<double>(status.all_dropped());
-  const double share = status.offered > 0 ? dropped / static_cast<double>(status.offered) : 0;
-  if (share > run.request.most_drops)
-    fail(fmt::format("{:.2f} % of the frames were dropped, above {:g} %", 100 * share, 100 * run.request.most_drops));
-  for (const auto& check : status.checks)
-    if (!check.passed) fail(fmt::format("the pipeline's own check \"{}\" failed: {}", check.name, check.message));
-  return out;
+  child.on_frame = [&](const std::string& line) -> Result<void> {
+    if (const auto latency = execute::latency_of_line(line)) moments.add_frame(*latency);
+    return request.child.on_frame ? request.child.on_frame(line) : Result<void>();
+  };
+  RL_TRY_ASSIGN(auto outcome, execute::run_stream(spec, child));
+  auto points = moments.take(outcome.status);
+  return MeasuredStream{std::move(outcome), std::move(points)};
 }
+
+void take_stream(schema::StreamRun& run, MeasuredStream measured) {
+  auto& outcome = measured.outcome;
+  run.ready = std::move(outcome.ready);
+  run.status = std::move(outcome.status);
+  run.moments = std::move(measured.moments);
+  run.lost += static_cast<std::int64_t>(outcome.lost);
+  if (outcome.error) {
+    run.error = outcome.error->message;
+    run.error_hint = outcome.error->hint;
+  }
+  for (auto& note : outcome.notes) run.notes.push_back(std::move(note));
+}
+
+}  // namespace
 
 Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& request, execute::Executor& executor,
                                               store::Store& store,
@@ -77,29 +96,53 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
     spec.model.workload = request.workload;
   }
   choose_streams(spec, *run.environment);
-  stage("starting the pipeline");
-  StreamMoments moments;
-  auto child = request.child;
-  child.on_status = [&](const schema::StreamStatus& status) {
-    moments.add(status);
-    if (request.child.on_status) request.child.on_status(status);
-  };
-  RL_TRY_ASSIGN(auto outcome, execute::run_stream(spec, child));
-  // A pipeline that never began has nothing to keep.
-  if (outcome.error && outcome.ready.workers == 0) return tl::unexpected(std::move(*outcome.error));
-  run.ready = std::move(outcome.ready);
-  run.status = std::move(outcome.status);
-  run.moments = moments.take(run.status);
-  run.lost = static_cast<std::int64_t>(outcome.lost);
-  if (outcome.error) {
-    run.error = outcome.error->message;
-    run.error_hint = outcome.error->hint;
+  const std::vector<double> rates = request.rates.size() > 1 ? request.rates : std::vector<double>{0};
+  for (const double rate : rates) {
+    if (rate > 0) {
+      spec.load->rate_per_s = rate;
+      if (request.on_rate) request.on_rate(rate);
+    }
+    stage(rate > 0 ? fmt::format("starting the pipeline for {:g} FPS a source", rate) : "starting the pipeline");
+    RL_TRY_ASSIGN(auto measured, measure_stream(spec, request));
+    // A pipeline that never began has nothing to keep.
+    if (measured.outcome.error && measured.outcome.ready.workers == 0 && run.points.empty())
+      return tl::unexpected(std::move(*measured.outcome.error));
+    take_stream(run, std::move(measured));
+    run.interrupted = request.child.stopping && request.child.stopping();
+    if (rate > 0 && run.error.empty() && !run.interrupted)
+      run.points.push_back({rate, run.status, run.moments, judge_stream(run.status, run.request)});
+    if (run.interrupted || !run.error.empty()) break;
   }
-  for (auto& note : outcome.notes) run.notes.push_back(std::move(note));
-  run.interrupted = request.child.stopping && request.child.stopping();
-  if (spec.load && !run.interrupted && run.error.empty()) run.verdict = judge_stream(run);
+  if (!run.points.empty())
+    choose_point(run);
+  else if (spec.load && !run.interrupted && run.error.empty())
+    run.verdict = judge_stream(run.status, run.request);
   RL_TRY(frame.end());
   return run;
+}
+
+Result<schema::StreamRun> rerun_stream(const schema::StreamRun& then, execute::StreamChildOptions child) {
+  const auto& spec = then.request.spec;
+  for (const auto& source : spec.sources)
+    if (source.location == "-")
+      return base::fail(base::ErrorCode::invalid_argument,
+                        "run {}: its frames came from standard input and are not kept", then.id)
+          .hint("run it again by its command: ridgeline {}", then.command_line);
+  schema::StreamRun now = then;
+  now.notes.clear();
+  StreamCampaignRequest request;
+  request.child = std::move(child);
+  const bool is_endless = then.interrupted || std::any_of(then.ready.sources.begin(), then.ready.sources.end(),
+                                                          [](const auto& source) { return source.is_live; });
+  bool is_over = false;  // as long as then
+  request.child.stopping = [&is_over, given = request.child.stopping] { return is_over || (given && given()); };
+  request.on_progress = [&](const schema::StreamProgress& progress) {
+    is_over = is_endless && progress.status.elapsed_s >= then.status.elapsed_s;
+  };
+  RL_TRY_ASSIGN(auto measured, measure_stream(spec, request));
+  if (measured.outcome.error) return tl::unexpected(std::move(*measured.outcome.error));
+  take_stream(now, std::move(measured));
+  return now;
 }
 
 }  // namespace ridgeline::campaign

@@ -10,6 +10,7 @@
 #include "execute/executor.hpp"
 #include "execute/stream_child.hpp"
 #include "schema/found_runtime.hpp"
+#include "schema/stream_progress.hpp"
 #include "schema/stream_run.hpp"
 #include "store/store.hpp"
 
@@ -21,7 +22,9 @@ struct StreamCampaignRequest : schema::StreamRequest {
   std::string provider;  ///< ExecutionProvider::id, "auto", or "": as tune chooses
   schema::RuntimeRequest where;
   schema::Configuration configuration;
-  execute::StreamChildOptions child;  ///< with what is told while it runs
+  execute::StreamChildOptions child;  ///< with what is told while it runs, less on_status
+  std::function<void(const schema::StreamProgress&)> on_progress{};  ///< about five times a second
+  std::function<void(double)> on_rate{};                             ///< of several, before each
 };
 
 /// Finds model, runtime and provider, runs the pipeline in a process of its own and stores what it did, also of a run
@@ -31,7 +34,10 @@ struct StreamCampaignRequest : schema::StreamRequest {
                                                                   execute::Executor& executor, store::Store& store,
                                                                   const std::function<void(const std::string&)>& stage);
 
-/// Whether a load was borne: p99 within the SLO, no more drops than allowed, and a load that was what it should be.
-[[nodiscard]] schema::StreamVerdict judge_stream(const schema::StreamRun& run);
+/// Measures a stored run again, as it was run then; of several rates the one that its numbers are of. Nothing is kept.
+/// One that had no end of its own is stopped after as long as then. Errors: invalid_argument for frames that came from
+/// standard input, and those of a pipeline that fails.
+[[nodiscard]] base::Result<schema::StreamRun> rerun_stream(const schema::StreamRun& then,
+                                                           execute::StreamChildOptions child);
 
 }  // namespace ridgeline::campaign

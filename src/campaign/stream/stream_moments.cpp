@@ -1,45 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/stream/stream_moments.hpp"
 
+#include <span>
 #include <utility>
 
 namespace ridgeline::campaign {
 namespace {
 
 constexpr std::size_t kMostMoments = 4096;
+constexpr double kMomentS = 0.95;    ///< a second of statuses that come every 200 ms, not exactly
 constexpr double kLeastPart = 0.05;  ///< of a second: less tells nothing of a rate
+
+/// Of moments equally long.
+schema::StreamMoment joined(std::span<const schema::StreamMoment> moments) {
+  auto out = moments.back();
+  const auto mean = [&](double schema::StreamMoment::*member) {
+    double sum = 0;
+    for (const auto& moment : moments) sum += moment.*member;
+    return sum / static_cast<double>(moments.size());
+  };
+  const auto known_mean = [&](std::optional<double> schema::StreamMoment::*member) {
+    double sum = 0;
+    int known = 0;
+    for (const auto& moment : moments) {
+      sum += (moment.*member).value_or(0);
+      known += moment.*member ? 1 : 0;
+    }
+    return known > 0 ? std::optional(sum / known) : std::nullopt;
+  };
+  out.offered_per_s = mean(&schema::StreamMoment::offered_per_s);
+  out.delivered_per_s = mean(&schema::StreamMoment::delivered_per_s);
+  out.dropped_per_s = mean(&schema::StreamMoment::dropped_per_s);
+  out.p50 = known_mean(&schema::StreamMoment::p50);
+  out.p95 = known_mean(&schema::StreamMoment::p95);
+  out.p99 = known_mean(&schema::StreamMoment::p99);
+  return out;
+}
 
 }  // namespace
 
-void StreamMoments::add(const schema::StreamStatus& status) {
-  if (status.elapsed_s - before_.elapsed_s >= interval_s_) close(status);
+void StreamMoments::add_frame(double latency_ms) { latency_.add(static_cast<std::int64_t>(latency_ms * 1e6)); }
+
+void StreamMoments::add(const schema::StreamStatus& status, const std::optional<schema::StreamGpu>& gpu) {
+  gpu_ = gpu;
+  if (status.elapsed_s - before_.elapsed_s >= kMomentS) close(status);
 }
 
 void StreamMoments::close(const schema::StreamStatus& status) {
   const double seconds = status.elapsed_s - before_.elapsed_s;
   const auto rate = [&](std::int64_t now, std::int64_t then) { return static_cast<double>(now - then) / seconds; };
-  moments_.push_back({status.elapsed_s, rate(status.offered, before_.offered),
-                      rate(status.delivered, before_.delivered), rate(status.all_dropped(), before_.all_dropped()),
-                      static_cast<double>(status.queued)});
+  const auto ms = [&](double quantile) {
+    return latency_.count() > 0 ? std::optional(static_cast<double>(latency_.quantile(quantile)) * 1e-6) : std::nullopt;
+  };
+  recent_ = {status.elapsed_s,
+             rate(status.offered, before_.offered),
+             rate(status.delivered, before_.delivered),
+             rate(status.all_dropped(), before_.all_dropped()),
+             static_cast<double>(status.queued),
+             ms(0.5),
+             ms(0.95),
+             ms(0.99),
+             gpu_};
+  latency_ = {};
   before_ = status;
-  if (moments_.size() > kMostMoments) thin();
+  pending_.push_back(recent_);
+  if (pending_.size() >= stride_) keep();
 }
 
-void StreamMoments::thin() {
+void StreamMoments::keep() {
+  moments_.push_back(joined(pending_));
+  pending_.clear();
+  if (moments_.size() <= kMostMoments) return;
   std::vector<schema::StreamMoment> half;
-  for (std::size_t i = 0; i + 1 < moments_.size(); i += 2) {
-    auto both = moments_[i + 1];
-    both.offered_per_s = (both.offered_per_s + moments_[i].offered_per_s) / 2;
-    both.delivered_per_s = (both.delivered_per_s + moments_[i].delivered_per_s) / 2;
-    both.dropped_per_s = (both.dropped_per_s + moments_[i].dropped_per_s) / 2;
-    half.push_back(both);
-  }
+  for (std::size_t i = 0; i + 1 < moments_.size(); i += 2) half.push_back(joined(std::span(moments_).subspan(i, 2)));
   moments_ = std::move(half);
-  interval_s_ *= 2;
+  stride_ *= 2;
 }
 
 std::vector<schema::StreamMoment> StreamMoments::take(const schema::StreamStatus& last) {
   if (last.elapsed_s - before_.elapsed_s >= kLeastPart) close(last);
+  if (!pending_.empty()) keep();
   return std::move(moments_);
 }
 

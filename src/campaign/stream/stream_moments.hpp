@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "schema/stream_run.hpp"
+#include "stats/latency_histogram.hpp"
 
 namespace ridgeline::campaign {
 
@@ -11,16 +14,25 @@ namespace ridgeline::campaign {
 /// of days stays small.
 class StreamMoments {
  public:
-  void add(const schema::StreamStatus& status);
+  /// A frame that was delivered.
+  void add_frame(double latency_ms);
+  /// `gpu`: as it is now.
+  void add(const schema::StreamStatus& status, const std::optional<schema::StreamGpu>& gpu);
+  /// The last whole second.
+  [[nodiscard]] const schema::StreamMoment& recent() const noexcept { return recent_; }
   /// With what is left since the last point.
   [[nodiscard]] std::vector<schema::StreamMoment> take(const schema::StreamStatus& last);
 
  private:
   void close(const schema::StreamStatus& status);
-  void thin();
+  void keep();
 
   std::vector<schema::StreamMoment> moments_;
-  double interval_s_ = 1;
+  std::vector<schema::StreamMoment> pending_;  ///< seconds of the next point
+  std::size_t stride_ = 1;                     ///< seconds of a point
+  schema::StreamMoment recent_;
+  std::optional<schema::StreamGpu> gpu_;
+  stats::LatencyHistogram latency_;  ///< since the last second
   schema::StreamStatus before_;
 };
 

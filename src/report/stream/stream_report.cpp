@@ -2,6 +2,7 @@
 #include "report/stream/stream_report.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +10,7 @@
 #include "base/text.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/stream/stream_charts.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -87,32 +89,43 @@ Table batch_table(const StreamStatus& status) {
   return table;
 }
 
-Chart rate_chart(const StreamRun& run) {
-  Chart chart;
-  chart.id = "stream-rates";
-  chart.title = "Frames a second";
-  chart.alternative =
-      fmt::format("{:.1f} frames a second were delivered of {:.1f} that came in", run.status.delivered_per_s,
-                  run.status.span_s > 0 ? static_cast<double>(run.status.offered) / run.status.span_s : 0);
-  base::Json offered = base::Json::array();
-  base::Json delivered = base::Json::array();
-  for (const auto& moment : run.moments) {
-    offered.push_back({moment.at_s, moment.offered_per_s});
-    delivered.push_back({moment.at_s, moment.delivered_per_s});
-  }
-  chart.option = {
-      {"xAxis", {{"type", "value"}, {"name", "s"}}},
-      {"yAxis", {{"type", "value"}, {"name", "frames/s"}}},
-      {"legend", base::Json::object()},
-      {"series",
-       {{{"type", "line"}, {"name", "came in"}, {"role", "series-1"}, {"showSymbol", false}, {"data", offered}},
-        {{"type", "line"}, {"name", "delivered"}, {"role", "best"}, {"showSymbol", false}, {"data", delivered}}}}};
-  return chart;
+/// GPU telemetry for a terminal: over all seconds.
+Table gpu_table(const StreamRun& run) {
+  using schema::StreamGpu;
+  Table table;
+  table.columns = {{"GPU"}, {"Mean", Align::right}, {"Most", Align::right}};
+  const auto add = [&](const char* name, std::optional<double> StreamGpu::*member, double scale, const char* format) {
+    double sum = 0;
+    double most = 0;
+    int known = 0;
+    for (const auto& moment : run.moments) {
+      if (!moment.gpu || !(*moment.gpu.*member)) continue;
+      const double value = *(*moment.gpu.*member) * scale;
+      sum += value;
+      most = std::max(most, value);
+      ++known;
+    }
+    if (known > 0)
+      table.rows.push_back(
+          {{name, fmt::format(fmt::runtime(format), sum / known), fmt::format(fmt::runtime(format), most)}});
+  };
+  constexpr double kGib = 1.0 / (1 << 30);
+  add("busy", &StreamGpu::utilization_percent, 1, "{:.0f} %");
+  add("memory in use", &StreamGpu::memory_used_bytes, kGib, "{:.1f} GiB");
+  add("power", &StreamGpu::power_w, 1, "{:.0f} W");
+  add("temperature", &StreamGpu::temperature_c, 1, "{:.0f} °C");
+  return table;
 }
 
 }  // namespace
 
 std::string verdict_title(const StreamRun& run) {
+  if (run.verdict && run.verdict->held_per_s) {
+    const double held = *run.verdict->held_per_s;
+    return held == 0             ? "None of the rates was held"
+           : run.verdict->passed ? fmt::format("The rates were held, up to {:g} FPS a source", held)
+                                 : fmt::format("Held up to {:g} FPS a source, and not above", held);
+  }
   if (run.status.is_void) return "The run is void: the load was not the one that was asked for";
   return run.verdict && run.verdict->passed ? "The load was borne" : "The load was not borne";
 }
@@ -144,15 +157,41 @@ Table stream_latency_table(const StreamStatus& status) {
   return table;
 }
 
+Table stream_load_table(const StreamRun& run) {
+  Table table;
+  if (run.points.empty()) return table;
+  // The verdict second, as a narrow page shows the first columns only.
+  table.columns = {{"FPS a source", Align::right}, {"Verdict"},
+                   {"p50", Align::right, true},    {"p99", Align::right},
+                   {"Dropped", Align::right},      {"Offered", Align::right, true},
+                   {"Delivered", Align::right},    {"Busy", Align::right, true}};
+  for (const auto& [rate, status, moments, verdict] : run.points)
+    table.rows.push_back(
+        {{fmt::format("{:g}", rate),
+          verdict.passed   ? "held"
+          : status.is_void ? "void"
+                           : "not held",
+          ms(status.latency.p50), ms(status.latency.p99),
+          share(static_cast<double>(status.all_dropped()), static_cast<double>(status.offered)),
+          fmt::format("{:.1f}/s", status.span_s > 0 ? static_cast<double>(status.offered) / status.span_s : 0),
+          fmt::format("{:.1f}/s", status.delivered_per_s), fmt::format("{:.0f} %", 100 * status.busy)},
+         verdict.passed   ? Tone::good
+         : status.is_void ? Tone::warning
+                          : Tone::bad,
+         ""});
+  return table;
+}
+
 Table stream_time_table(const StreamRun& run) {
   Table table;
   table.columns = {{"Workers' time"}, {"Seconds", Align::right}, {"Share", Align::right}};
-  constexpr std::array<std::pair<const char*, const char*>, 6> kRows{{{"preprocess", "preparing frames"},
-                                                                      {"inference", "inference"},
-                                                                      {"postprocess", "decoding outputs"},
-                                                                      {"no_frame", "idle: no frame was there"},
-                                                                      {"filling", "idle: waiting for a fuller batch"},
-                                                                      {"output", "idle: held back by the output"}}};
+  constexpr std::array kRows{std::pair{"inference", "inference"},
+                             std::pair{"copy", "copies to and from the device"},
+                             std::pair{"preprocess", "host: preparing frames"},
+                             std::pair{"postprocess", "host: decoding outputs"},
+                             std::pair{"no_frame", "idle, source: no frame was there"},
+                             std::pair{"filling", "idle: waiting for a fuller batch"},
+                             std::pair{"output", "idle, order: held back by the output"}};
   double all = 0;
   for (const auto& [key, seconds] : run.status.worker_s) all += seconds;
   for (const auto& [key, title] : kRows) {
@@ -176,11 +215,23 @@ ReportModel build_stream_report(const StreamRun& run) {
     summary.blocks.emplace_back(Callout{Tone::good, verdict_title(run), plain_text(run.status.audit)});
   summary.blocks.emplace_back(key_figures(run));
   model.sections.push_back(std::move(summary));
+  if (auto chart = stream_load_chart(run)) {
+    Section load{"load", "Latency against load", {}};
+    load.blocks.emplace_back(std::move(*chart));
+    load.blocks.emplace_back(stream_load_table(run));
+    load.blocks.emplace_back(Paragraph{
+        fmt::format("Each rate was measured for {:g} s with a pipeline of its own. What follows is of {:g} FPS "
+                    "a source.",
+                    run.request.spec.load->duration_s, run.request.spec.load->rate_per_s)});
+    model.sections.push_back(std::move(load));
+  }
   Section time{"time", "Time", {}};
-  if (run.moments.size() > 1) time.blocks.emplace_back(rate_chart(run));
+  if (auto chart = stream_time_chart(run)) time.blocks.emplace_back(std::move(*chart));
   time.blocks.emplace_back(stream_latency_table(run.status));
   time.blocks.emplace_back(stream_time_table(run));
   time.blocks.emplace_back(batch_table(run.status));
+  if (auto chart = stream_gpu_chart(run)) time.blocks.emplace_back(std::move(*chart));
+  if (auto table = gpu_table(run); !table.rows.empty()) time.blocks.emplace_back(std::move(table));
   model.sections.push_back(std::move(time));
   Section how{"how", "Pipeline", {}};
   how.blocks.emplace_back(settings_facts(run));

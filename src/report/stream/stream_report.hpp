@@ -22,6 +22,9 @@ namespace ridgeline::report {
 /// End to end and by stage.
 [[nodiscard]] Table stream_latency_table(const schema::StreamStatus& status);
 
+/// What came of each of several rates; empty of one.
+[[nodiscard]] Table stream_load_table(const schema::StreamRun& run);
+
 /// Where the workers' time went.
 [[nodiscard]] Table stream_time_table(const schema::StreamRun& run);
 

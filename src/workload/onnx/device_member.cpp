@@ -76,20 +76,8 @@ base::Result<void> DeviceMember::let_runtime_allocate() {
   return {};
 }
 
-base::Result<std::vector<OrtValueHandle>> DeviceMember::bound_outputs() const {
-  OrtAllocator* allocator = nullptr;
-  RL_TRY(check_ort(api_, api_.GetAllocatorWithDefaultOptions(&allocator)));
-  OrtValue** values = nullptr;
-  std::size_t count = 0;
-  RL_TRY(check_ort(api_, api_.GetBoundOutputValues(binding_.get(), allocator, &values, &count)));
-  std::vector<OrtValueHandle> handles;
-  for (std::size_t at = 0; at < count; ++at) handles.emplace_back(values[at], api_.ReleaseValue);
-  if (values != nullptr) RL_TRY(check_ort(api_, api_.AllocatorFree(allocator, values)));
-  return handles;
-}
-
 base::Result<void> DeviceMember::keep_buffers() {
-  RL_TRY_ASSIGN(const auto first, bound_outputs());
+  RL_TRY_ASSIGN(const auto first, bound_output_values(api_, binding_.get()));
   if (first.size() != session_.outputs.size())
     return base::fail(base::ErrorCode::internal, "{} bound outputs for {} outputs", first.size(),
                       session_.outputs.size());
@@ -194,7 +182,7 @@ base::Result<void> DeviceMember::collect(OutputSet& outputs) {
   if (!setup_.copies && !download()) return tl::unexpected<base::Error>(last_error());
   if (setup_.stream != nullptr && !cuda_ok(cuda_.synchronize(setup_.stream), "copying outputs from the GPU"))
     return tl::unexpected<base::Error>(last_error());
-  RL_TRY_ASSIGN(const auto bound, bound_outputs());
+  RL_TRY_ASSIGN(const auto bound, bound_output_values(api_, binding_.get()));
   for (std::size_t at = 0; at < outputs_.size(); ++at) {
     const auto& slot = outputs_[at];
     const auto& name = session_.outputs[at].description.name;

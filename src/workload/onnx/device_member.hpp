@@ -53,7 +53,6 @@ class DeviceMember final : public ShapeRunner {
   [[nodiscard]] base::Result<void> bind_inputs(const std::vector<Tensor>& tensors);
   [[nodiscard]] base::Result<void> let_runtime_allocate();
   [[nodiscard]] base::Result<void> keep_buffers();
-  [[nodiscard]] base::Result<std::vector<OrtValueHandle>> bound_outputs() const;
   [[nodiscard]] bool upload() noexcept;
   [[nodiscard]] bool download() noexcept;
   [[nodiscard]] bool cuda_ok(gpu::CudaStatus status, const char* doing) noexcept;

@@ -71,6 +71,7 @@ class OrtStreamModel final : public StreamModel {
   StreamModelFacts facts_;
   // Destroyed in reverse order: sessions before their environment.
   std::unique_ptr<OrtEnvironment> environment_;
+  std::unique_ptr<GpuSide> gpu_;  ///< of a provider that takes tensors in its memory
   std::vector<std::unique_ptr<OrtStreamWorker>> workers_;
 };
 
@@ -89,6 +90,17 @@ base::Result<void> OrtStreamModel::create(const StreamModelRequest& request, con
   }
   RL_TRY_ASSIGN(const auto session, SessionSettings::make(*environment_, spec.configuration, spec.provider, extras));
   for (std::int64_t worker = 0; worker < settings.streams; ++worker) RL_TRY(add_worker(request, session));
+  if (!provider.takes_device_tensors) return {};
+  auto gpu = GpuSide::open();
+  if (!gpu) {
+    facts_.notes.push_back("what copies take is not known: " + gpu.error().message);
+    return {};
+  }
+  gpu_ = std::move(*gpu);
+  for (const auto& worker : workers_) {
+    RL_TRY_ASSIGN(auto transfer, make_cuda_transfer(*gpu_));
+    RL_TRY(worker->bind(std::move(transfer)));
+  }
   return {};
 }
 

@@ -34,6 +34,7 @@ OrtStreamWorker::OrtStreamWorker(const OrtEnvironment& environment, std::unique_
 base::Result<stream::BatchTimes> OrtStreamWorker::run(std::span<const stream::Image* const> images,
                                                       std::uint32_t executed_size, std::span<std::string> results) {
   stream::BatchTimes times;
+  if (bound_) RL_TRY(bound_->transfer().enter());
   RL_TRY_ASSIGN(const auto groups, group(images));
   for (const auto& one : groups) {
     const auto wanted = groups.size() == 1 ? executed_size : static_cast<std::uint32_t>(one.places.size());
@@ -63,15 +64,34 @@ base::Result<OrtStreamWorker::Buffer*> OrtStreamWorker::buffer(std::int64_t fram
   const auto dims = input_.dims(frames, geometry.input_height, geometry.input_width);
   if (const auto found = buffers_.find(dims); found != buffers_.end()) return &found->second;
   if (buffers_.size() >= kMostBuffers) buffers_.clear();
-  const auto& api = environment_.api();
-  RL_TRY_ASSIGN(auto value, allocate_ort_tensor(api, input_.type, dims));
-  void* data = nullptr;
-  RL_TRY(check_ort(api, api.GetTensorMutableData(value.get(), &data)));
-  RL_TRY_ASSIGN(const auto bytes, tensor_bytes(input_.type, dims));
+  RL_TRY_ASSIGN(auto made, make_buffer(dims));
+  made.frame_bytes = made.bytes / static_cast<std::size_t>(frames);
   // What pads a batch has to be numbers.
-  std::fill_n(static_cast<std::byte*>(data), bytes, std::byte{0});
-  Buffer made{std::move(value), static_cast<std::byte*>(data), static_cast<std::size_t>(bytes / frames)};
+  std::fill_n(made.data, made.bytes, std::byte{0});
   return &buffers_.emplace(dims, std::move(made)).first->second;
+}
+
+base::Result<OrtStreamWorker::Buffer> OrtStreamWorker::make_buffer(const std::vector<std::int64_t>& dims) const {
+  const auto& api = environment_.api();
+  RL_TRY_ASSIGN(const auto size, tensor_bytes(input_.type, dims));
+  const auto bytes = static_cast<std::size_t>(size);
+  if (!bound_) {
+    RL_TRY_ASSIGN(auto value, allocate_ort_tensor(api, input_.type, dims));
+    void* data = nullptr;
+    RL_TRY(check_ort(api, api.GetTensorMutableData(value.get(), &data)));
+    return Buffer{std::move(value), static_cast<std::byte*>(data), 0, {}, {}, bytes};
+  }
+  const auto& transfer = bound_->transfer();
+  RL_TRY_ASSIGN(auto host, transfer.allocate_host(bytes));
+  RL_TRY_ASSIGN(auto device, transfer.allocate_device(bytes));
+  RL_TRY_ASSIGN(auto value, wrap_memory(api, {transfer.place(), device.get(), bytes}, input_.type, dims));
+  auto* const data = static_cast<std::byte*>(host.get());
+  return Buffer{std::move(value), data, 0, std::move(host), std::move(device), bytes};
+}
+
+base::Result<void> OrtStreamWorker::bind(std::unique_ptr<DeviceTransfer> transfer) {
+  RL_TRY_ASSIGN(bound_, BoundSession::create(environment_, caller_->session(), outputs_, std::move(transfer)));
+  return {};
 }
 
 base::Result<void> OrtStreamWorker::fill(const Buffer& buffer, std::size_t at, const stream::Image& image,
@@ -95,22 +115,39 @@ base::Result<void> OrtStreamWorker::run_group(const Group& group, std::span<cons
   for (std::size_t i = 0; i < group.places.size(); ++i)
     RL_TRY(fill(*input, i, *images[group.places[i]], geometries_[group.places[i]]));
   const auto filled = now_ns();
-  const auto& api = environment_.api();
-  const char* name = input_.name.c_str();
-  const OrtValue* value = input->value.get();
-  std::vector<OrtValue*> raw(outputs_.size(), nullptr);
-  // From api.Run to the end of the run on the device: outputs come back in host memory.
-  auto ran = check_ort(api, api.Run(const_cast<OrtSession*>(caller_->session()), options_.get(), &name, &value, 1,
-                                    output_names_.data(), output_names_.size(), raw.data()));
-  std::vector<OrtValueHandle> values;
-  for (auto* one : raw) values.emplace_back(one, api.ReleaseValue);
-  if (!ran) return tl::unexpected(environment_.with_log(std::move(ran).error()));
-  const auto ended = now_ns();
-  RL_TRY(decode(group, frames, values, results));
   times.preprocess_ns += filled - begun;
-  times.inference_ns += ended - filled;
+  auto values = infer(*input, times);
+  if (!values) return tl::unexpected(environment_.with_log(std::move(values).error()));
+  const auto ended = now_ns();
+  RL_TRY(decode(group, frames, *values, results));
   times.postprocess_ns += now_ns() - ended;
   return {};
+}
+
+base::Result<std::vector<OrtValueHandle>> OrtStreamWorker::infer(const Buffer& input, stream::BatchTimes& times) {
+  const auto begun = now_ns();
+  const auto& api = environment_.api();
+  const char* name = input_.name.c_str();
+  if (bound_) {
+    RL_TRY(bound_->transfer().to_device(input.device.get(), input.host.get(), input.bytes));
+    const auto there = now_ns();
+    RL_TRY(bound_->run(options_.get(), name, input.value.get()));
+    const auto ran = now_ns();
+    RL_TRY_ASSIGN(auto values, bound_->take_outputs());
+    times.inference_ns += ran - there;
+    times.copy_ns += (there - begun) + (now_ns() - ran);
+    return values;
+  }
+  const OrtValue* value = input.value.get();
+  std::vector<OrtValue*> raw(outputs_.size(), nullptr);
+  // From api.Run to the end of the run on the device: outputs come back in host memory.
+  const auto ran = check_ort(api, api.Run(const_cast<OrtSession*>(caller_->session()), options_.get(), &name, &value, 1,
+                                          output_names_.data(), output_names_.size(), raw.data()));
+  std::vector<OrtValueHandle> values;
+  for (auto* one : raw) values.emplace_back(one, api.ReleaseValue);
+  if (!ran) return tl::unexpected(ran.error());
+  times.inference_ns += now_ns() - begun;
+  return values;
 }
 
 base::Result<void> OrtStreamWorker::decode(const Group& group, std::int64_t frames,

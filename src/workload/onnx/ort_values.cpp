@@ -168,6 +168,18 @@ base::Result<OrtValueHandle> wrap_memory(const OrtApi& api, const OurMemory& mem
   return OrtValueHandle(value, api.ReleaseValue);
 }
 
+base::Result<std::vector<OrtValueHandle>> bound_output_values(const OrtApi& api, const OrtIoBinding* binding) {
+  OrtAllocator* allocator = nullptr;
+  RL_TRY(check_ort(api, api.GetAllocatorWithDefaultOptions(&allocator)));
+  OrtValue** values = nullptr;
+  std::size_t count = 0;
+  RL_TRY(check_ort(api, api.GetBoundOutputValues(binding, allocator, &values, &count)));
+  std::vector<OrtValueHandle> handles;
+  for (std::size_t at = 0; at < count; ++at) handles.emplace_back(values[at], api.ReleaseValue);
+  if (values != nullptr) RL_TRY(check_ort(api, api.AllocatorFree(allocator, values)));
+  return handles;
+}
+
 base::Result<std::optional<FixedShape>> fixed_shape(const OrtApi& api, const OrtValue* value,
                                                     const std::vector<std::int64_t>& declared) {
   const std::optional<FixedShape> none;

@@ -14,6 +14,7 @@
 #include "workload/workload.hpp"
 
 struct OrtApi;
+struct OrtIoBinding;
 struct OrtSession;
 struct OrtValue;
 
@@ -55,6 +56,10 @@ struct OurMemory {
 /// A tensor in memory of ours, which must outlive it.
 [[nodiscard]] base::Result<OrtValueHandle> wrap_memory(const OrtApi& api, const OurMemory& memory, ElementType type,
                                                        const std::vector<std::int64_t>& dims);
+
+/// What a run left in a binding's outputs.
+[[nodiscard]] base::Result<std::vector<OrtValueHandle>> bound_output_values(const OrtApi& api,
+                                                                            const OrtIoBinding* binding);
 
 struct FixedShape {
   ElementType type = ElementType::float32;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #define NCURSES_WIDECHAR 1
 #define NCURSES_NOMACROS 1
-#include "ridgeline/monitor_terminal.hpp"
+#include "ridgeline/screen_terminal.hpp"
 
 #include <clocale>
 #include <cstdio>
@@ -78,8 +78,9 @@ KeyPress key_of(int code, wint_t character) {
 
 }  // namespace
 
-struct MonitorTerminal::Impl {
+struct ScreenTerminal::Impl {
   SCREEN* screen = nullptr;
+  int input_fd = STDIN_FILENO;
   bool colour = false;
   bool unicode = false;
 
@@ -91,22 +92,22 @@ struct MonitorTerminal::Impl {
   }
 };
 
-void MonitorTerminal::Close::operator()(Impl* impl) const noexcept {
+void ScreenTerminal::Close::operator()(Impl* impl) const noexcept {
   endwin();
   delscreen(impl->screen);
   delete impl;
 }
 
-base::Result<MonitorTerminal> MonitorTerminal::open(bool colour, bool ascii) {
+base::Result<ScreenTerminal> ScreenTerminal::open(bool colour, bool ascii, std::FILE* output, std::FILE* input) {
   const bool utf8 = locale_is_utf8();
-  SCREEN* screen = newterm(nullptr, stdout, stdin);
+  SCREEN* screen = newterm(nullptr, output, input);
   if (screen == nullptr) {
     const char* kind = std::getenv("TERM");
     return base::fail(base::ErrorCode::unavailable, "the terminal \"{}\" is of an unknown kind",
                       kind != nullptr ? kind : "")
-        .hint("set TERM, or use ridgeline monitor --once");
+        .hint("set TERM, or add --headless");
   }
-  std::unique_ptr<Impl, Close> impl(new Impl{screen, false, utf8 && !ascii});
+  std::unique_ptr<Impl, Close> impl(new Impl{screen, ::fileno(input), false, utf8 && !ascii});
   cbreak();
   noecho();
   nonl();
@@ -122,12 +123,12 @@ base::Result<MonitorTerminal> MonitorTerminal::open(bool colour, bool ascii) {
       init_pair(static_cast<short>(style + 1), rich ? look.rich : look.plain, rich ? look.rich_back : look.plain_back);
     }
   }
-  return MonitorTerminal(std::move(impl));
+  return ScreenTerminal(std::move(impl));
 }
 
-monitor::ScreenSize MonitorTerminal::size() const { return {getmaxy(stdscr), getmaxx(stdscr), impl_->unicode}; }
+monitor::ScreenSize ScreenTerminal::size() const { return {getmaxy(stdscr), getmaxx(stdscr), impl_->unicode}; }
 
-void MonitorTerminal::show(const monitor::Canvas& canvas) {
+void ScreenTerminal::show(const monitor::Canvas& canvas) {
   erase();
   std::wstring run;
   for (int row = 0; row < canvas.rows(); ++row) {
@@ -145,11 +146,11 @@ void MonitorTerminal::show(const monitor::Canvas& canvas) {
   refresh();
 }
 
-std::optional<KeyPress> MonitorTerminal::wait_for_key(std::chrono::milliseconds patience) {
+std::optional<KeyPress> ScreenTerminal::wait_for_key(std::chrono::milliseconds patience) {
   wint_t character = 0;
   int code = get_wch(&character);
   if (code == ERR) {
-    pollfd input{STDIN_FILENO, POLLIN, 0};
+    pollfd input{impl_->input_fd, POLLIN, 0};
     const int ready = ::poll(&input, 1, static_cast<int>(patience.count()));
     if (ready > 0 && (input.revents & (POLLHUP | POLLERR)) != 0 && (input.revents & POLLIN) == 0)
       return KeyPress{KeyPress::Kind::character, U'q'};  // the terminal has gone

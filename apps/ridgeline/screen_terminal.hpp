@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -13,10 +14,11 @@
 namespace ridgeline::app {
 
 /// The terminal in full-screen mode, put back as it was at the end. One at a time.
-class MonitorTerminal {
+class ScreenTerminal {
  public:
   /// Errors: unavailable when the terminal is of an unknown kind.
-  [[nodiscard]] static base::Result<MonitorTerminal> open(bool colour, bool ascii);
+  [[nodiscard]] static base::Result<ScreenTerminal> open(bool colour, bool ascii, std::FILE* output = stdout,
+                                                         std::FILE* input = stdin);
 
   [[nodiscard]] monitor::ScreenSize size() const;
   void show(const monitor::Canvas& canvas);
@@ -28,7 +30,7 @@ class MonitorTerminal {
   struct Close {
     void operator()(Impl* impl) const noexcept;
   };
-  explicit MonitorTerminal(std::unique_ptr<Impl, Close> impl) : impl_(std::move(impl)) {}
+  explicit ScreenTerminal(std::unique_ptr<Impl, Close> impl) : impl_(std::move(impl)) {}
   std::unique_ptr<Impl, Close> impl_;
 };
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "base/json.hpp"
+
+namespace ridgeline::schema {
+
+/// The GPU of a pipeline, all processes on it included; what cannot be read is nullopt.
+struct StreamGpu {
+  std::optional<double> utilization_percent;  ///< share of the time with at least one kernel running, by the driver
+  std::optional<double> memory_used_bytes;
+  std::optional<double> memory_total_bytes;
+  std::optional<double> temperature_c;
+  std::optional<double> power_w;
+};
+RL_DECLARE_JSON(StreamGpu)
+
+/// A second of a run, or what was left of it.
+struct StreamMoment {
+  double at_s = 0;  ///< its end, since the pipeline was ready
+  double offered_per_s = 0;
+  double delivered_per_s = 0;
+  double dropped_per_s = 0;
+  double queued = 0;  ///< at its end
+  /// Milliseconds, of the frames delivered in it; nullopt: there was none. Of several that were joined their mean.
+  std::optional<double> p50;
+  std::optional<double> p95;
+  std::optional<double> p99;
+  std::optional<StreamGpu> gpu;  ///< at its end
+};
+RL_DECLARE_JSON(StreamMoment)
+
+}  // namespace ridgeline::schema

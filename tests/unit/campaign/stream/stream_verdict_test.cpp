@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/stream/stream_verdict.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fakes/stream_runs.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+enum class Fate { held, missed, is_void };
+
+schema::StreamRun measured_at(const std::vector<std::pair<double, Fate>>& rates) {
+  auto run = fakes::stream_run("a", 100, 50);
+  for (const auto& [rate, fate] : rates) {
+    schema::StreamPoint point;
+    point.rate_per_s = rate;
+    point.status = run.status;
+    point.status.delivered_per_s = rate;
+    if (fate == Fate::missed) point.status.latency.p99 = 80;
+    if (fate == Fate::is_void) {
+      point.status.is_void = true;
+      point.status.audit = "late";
+    }
+    point.verdict = judge_stream(point.status, run.request);
+    run.request.rates.push_back(rate);
+    run.points.push_back(point);
+  }
+  choose_point(run);
+  return run;
+}
+
+TEST(StreamVerdict, names_the_highest_rate_that_was_held) {
+  const auto run = measured_at({{10, Fate::held}, {20, Fate::held}, {40, Fate::missed}, {80, Fate::held}});
+  ASSERT_TRUE(run.verdict);
+  EXPECT_FALSE(run.verdict->passed);
+  EXPECT_EQ(run.verdict->held_per_s, 20) << "80 after a rate that was not held is chance";
+  EXPECT_EQ(run.status.delivered_per_s, 20);
+  EXPECT_EQ(run.request.spec.load->rate_per_s, 20);
+  ASSERT_EQ(run.verdict->reasons.size(), 1U);
+  EXPECT_EQ(run.verdict->reasons[0], "40 FPS a source: p99 is 80.0 ms, above the SLO of 60 ms");
+}
+
+TEST(StreamVerdict, passes_when_the_highest_was_held) {
+  EXPECT_TRUE(measured_at({{10, Fate::held}, {20, Fate::held}}).verdict->passed);
+  EXPECT_TRUE(measured_at({{10, Fate::is_void}, {20, Fate::held}}).verdict->passed) << "a void one says nothing";
+  const auto unknown = measured_at({{10, Fate::held}, {20, Fate::is_void}});
+  EXPECT_FALSE(unknown.verdict->passed);
+  EXPECT_EQ(unknown.verdict->held_per_s, 10);
+}
+
+TEST(StreamVerdict, of_none_is_the_lowest_ones) {
+  const auto run = measured_at({{10, Fate::missed}, {20, Fate::missed}});
+  EXPECT_EQ(run.verdict->held_per_s, 0);
+  EXPECT_EQ(run.status.delivered_per_s, 10);
+}
+
+TEST(StreamVerdict, failed_inferences_and_drops_are_not_borne) {
+  auto run = fakes::stream_run("a", 100, 50);
+  run.request.most_drops = 0.01;
+  EXPECT_TRUE(judge_stream(run.status, run.request).passed);
+  run.status.dropped["queue_full"] = run.status.offered / 50;
+  EXPECT_FALSE(judge_stream(run.status, run.request).passed);
+  run.status.dropped.clear();
+  run.status.failures = 1;
+  run.status.last_failure = "out of memory";
+  EXPECT_EQ(judge_stream(run.status, run.request).reasons.at(0), "1 inferences failed, the last with: out of memory");
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/stream/stream_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fakes/stream_runs.hpp"
+#include "golden.hpp"
+#include "report/renderers.hpp"
+#include "report/stream/stream_charts.hpp"
+#include "report/stream/stream_comparison_text.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+schema::StreamRun run_of_rates() {
+  auto run = fakes::stream_run("20261126-100000-aaaa", 96, 50, 5);
+  run.request.rates = {50, 100, 200};
+  for (const double rate : run.request.rates) {
+    schema::StreamPoint point{rate, run.status, run.moments, {}};
+    point.status.delivered_per_s = 0.96 * rate;
+    point.status.latency.p50 = rate / 5;
+    point.status.latency.p99 = rate / 2;
+    point.verdict.passed = rate < 200;
+    run.points.push_back(point);
+  }
+  run.verdict = {false, {"200 FPS a source: p99 is 100.0 ms, above the SLO of 60 ms"}, 100};
+  return run;
+}
+
+TEST(StreamReport, shows_latency_against_load) {
+  expect_golden("stream_rates.md", render_markdown(build_stream_report(run_of_rates())));
+}
+
+TEST(StreamReport, has_charts_where_there_is_something_to_show) {
+  const auto run = run_of_rates();
+  const auto load = stream_load_chart(run);
+  ASSERT_TRUE(load);
+  EXPECT_EQ(load->option["series"].size(), 4U) << "p50, p99, the limit, drops";
+  EXPECT_EQ(load->option["series"][1]["data"].dump(), "[[50.0,25.0],[100.0,50.0],[200.0,100.0]]");
+  EXPECT_TRUE(stream_time_chart(run));
+  const auto gpu = stream_gpu_chart(run);
+  ASSERT_TRUE(gpu);
+  EXPECT_EQ(gpu->alternative, "Busy up to 80 %, Memory up to 11.2 GiB, Power up to 400 W, Temperature up to 60 °C.");
+  auto bare = run;
+  bare.points.clear();
+  for (auto& moment : bare.moments) moment.gpu.reset();
+  EXPECT_FALSE(stream_load_chart(bare));
+  EXPECT_FALSE(stream_gpu_chart(bare));
+  bare.moments.resize(1);
+  EXPECT_FALSE(stream_time_chart(bare));
+}
+
+TEST(StreamReport, a_comparison_states_its_unit) {
+  const auto a = fakes::stream_run("a", 100, 50);
+  const auto b = fakes::stream_run("b", 100, 40, 30, 2);
+  std::string text;
+  for (const auto& line : stream_comparison_lines(analysis::compare_streams(a, b, 0.02))) text += line + "\n";
+  EXPECT_NE(text.find("the ratio is that of p99 latency"), std::string::npos) << text;
+  EXPECT_NE(text.find("intervals are by seconds (29 and 29"), std::string::npos) << text;
+  text.clear();
+  for (const auto& line : stream_comparison_lines(analysis::compare_streams(a, fakes::stream_run("b", 9, 9, 2), 0.02)))
+    text += line + "\n";
+  EXPECT_NE(text.find("29 and 1 whole seconds after the first: 3 of each"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace ridgeline::report
