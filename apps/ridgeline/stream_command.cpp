@@ -108,6 +108,11 @@ void add_stream(CLI::App& app, Context& context) {
       ->group("Frames");
   run_command->add_flag("--live", run->live, "Frames on standard input are due when they come; late ones are dropped")
       ->group("Frames");
+  run_command
+      ->add_option("--tensors", run->tensors,
+                   "The model's outputs for every frame, as SOURCE-FRAME.OUTPUT.npy in this folder")
+      ->type_name("FOLDER")
+      ->group("What is written");
   add_time(*run_command, "--reconnect", run->reconnect_s, "How long a lost camera or address is tried again", "100ms",
            "24h");
   add_subcommand(*stream, context, "python", "Print the folder for PYTHONPATH that has ridgeline.stream",

@@ -149,7 +149,10 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
                       flags.sources.size() * static_cast<std::size_t>(flags.copies), execute::kMostSources);
   if (flags.output == "-" && flags.json)
     return base::fail(ErrorCode::invalid_argument, "--output - and --json: both are standard output");
+  if (!flags.tensors.empty() && flags.model.model_option == kNoModel)
+    return base::fail(ErrorCode::invalid_argument, "--tensors: without a model there are none");
   spec.raw = flags.raw;
+  spec.tensors = flags.tensors;
   spec.copies = flags.copies;
   spec.most_frames = flags.frames;
   spec.reconnect_s = flags.reconnect_s;

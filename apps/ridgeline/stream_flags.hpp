@@ -25,6 +25,7 @@ struct StreamFlags {
   std::optional<double> slo_s;
   std::string labels;
   std::string output;
+  std::string tensors;  ///< of run
   bool json = false;
   bool quiet = false;
   // of bench

@@ -71,6 +71,7 @@ struct StreamSpec {
   std::optional<StreamLoad> load{};
   std::int64_t most_frames = 0;  ///< of each source; 0: all
   std::int64_t copies = 1;       ///< of each source
+  std::string tensors;           ///< folder for the model's outputs; "": none
 };
 RL_DECLARE_JSON(StreamSpec)
 

@@ -66,13 +66,13 @@ base::Result<void> Pipeline::warm(const Image& sample) {
     threads.emplace_back([&, number] {
       std::vector<std::string> results;
       for (const auto size : options_.warm_sizes) {
-        const std::vector<const Image*> images(size, &sample);
+        const std::vector<BatchFrame> frames(size, {.image = &sample, .is_sample = true});
         results.resize(size);
         WarmUpTimes& of_size = times[number].emplace_back();
         of_size.batch = size;
         for (std::uint32_t run = 0; run <= options_.warm_runs; ++run) {
           const auto begun = now();
-          if (auto ran = runner_.run(number, images, size, results); !ran) {
+          if (auto ran = runner_.run(number, frames, size, results); !ran) {
             errors[number] = ran.error();
             return;
           }
@@ -212,11 +212,8 @@ void Pipeline::pump() {
     auto& worker = *workers_[launch.worker];
     worker.work.is_set = true;
     worker.work.executed_size = launch.executed_size;
-    worker.work.slots.clear();
-    for (const auto& frame : launch.frames) {
-      store_.hold(frame.payload);
-      worker.work.slots.push_back(frame.payload);
-    }
+    worker.work.frames.assign(launch.frames.begin(), launch.frames.end());
+    for (const auto& frame : launch.frames) store_.hold(frame.payload);
     worker.wake.notify_one();
   }
   if (*wake != wake_ns_) {
@@ -236,7 +233,7 @@ void Pipeline::pump() {
 void Pipeline::work(std::uint32_t number) {
   auto& own = *workers_[number];
   std::vector<FrameStore::Slot*> slots;
-  std::vector<const Image*> images;
+  std::vector<BatchFrame> frames;
   std::vector<std::string> results;
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -244,23 +241,24 @@ void Pipeline::work(std::uint32_t number) {
     if (!own.work.is_set) return;
     own.work.is_set = false;
     slots.clear();
-    images.clear();
-    for (const auto at : own.work.slots) {
-      slots.push_back(&store_.at(at));
-      images.push_back(slots.back()->image.get());
+    frames.clear();
+    for (const auto& frame : own.work.frames) {
+      slots.push_back(&store_.at(frame.payload));
+      frames.push_back({.image = slots.back()->image.get(), .source = frame.source, .sequence = frame.sequence});
     }
     results.resize(slots.size());
     const auto executed_size = own.work.executed_size;
     lock.unlock();
-    const auto ran = runner_.run(number, images, executed_size, results);
+    const auto ran = runner_.run(number, frames, executed_size, results);
     lock.lock();
     const auto now_ns = now();
     count_idle(now_ns);
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (ran) slots[i]->result.swap(results[i]);
       if (!ran) slots[i]->error = ran.error().message;
-      store_.release(own.work.slots[i]);
-      if (!wants_images_) store_.drop_image(own.work.slots[i]);
+      const auto payload = own.work.frames[i].payload;
+      store_.release(payload);
+      if (!wants_images_) store_.drop_image(payload);
     }
     if (ran) {
       time_.busy.preprocess_ns += ran->preprocess_ns;
@@ -271,6 +269,7 @@ void Pipeline::work(std::uint32_t number) {
       ++failures_;
       ++failures_in_a_row_;
       last_failure_ = ran.error().message;
+      if (ran.error().code == base::ErrorCode::io) fail(ran.error());
     }
     if (auto done = scheduler_->complete(number, now_ns, ran ? std::nullopt : std::optional(DropReason::failed)); !done)
       fail(done.error());

@@ -75,7 +75,7 @@ class Pipeline {
   struct Work {
     bool is_set = false;
     std::uint32_t executed_size = 1;
-    std::vector<std::uint64_t> slots;
+    std::vector<Frame> frames;
   };
   struct Worker {
     std::condition_variable wake;

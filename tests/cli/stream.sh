@@ -72,6 +72,14 @@ if [ -f "$det" ] && [ -n "${ORT_LIBRARY:-}" ]; then
   run 0 stream run --source synthetic:96x64x3 --model "$det" --provider cpu --output g.jsonl --stream decoder=none --stream inference_scale=0.5 --json
   json .ready.input "x: float 1x3x32x64"
   is "$(lines '.result|keys' g.jsonl)" '3 ["outputs"]' "results of none"
+  run 0 stream run --source synthetic:96x64x5 --model "$det" --provider cpu --tensors deep/tensors --stream batch_size=2 --json
+  is "$(ls -A deep/tensors | tr '\n' ' ')" "$(for i in 0 1 2 3 4; do printf '0-%d.sigmoid_0.tmp_0.npy ' $i; done)" "tensors"
+  if python3 -c 'import numpy' 2>/dev/null; then
+    is "$(python3 -c 'import numpy; x = numpy.load("deep/tensors/0-4.sigmoid_0.tmp_0.npy"); print(x.dtype, x.shape)')" "float32 (1, 64, 96)" "a tensor in NumPy"
+  fi
+  is "$(head -c 6 deep/tensors/0-4.*.npy | od -An -tx1)" " 93 4e 55 4d 50 59" "the first bytes of a tensor"
+  : >no_folder
+  bad "cannot create the folder no_folder/t" -- stream run --source synthetic:96x64x5 --model "$det" --provider cpu --tensors no_folder/t
   bad "an SLO of 0.1 ms is shorter than one inference" "give a longer SLO" -- stream bench --source synthetic:640x480 --model "$det" --provider cpu --rate 5 --slo 100us --time 1s
   bad "decoder yolo" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --stream decoder=yolo
 fi
@@ -86,6 +94,7 @@ bad "none of bgr24, rgb24, gray, nv12" -- stream run --source - --raw 8x8:yuv --
 bad "standard input can be one source only" -- stream run --source - --source - --model null
 bad "No such file or directory" "choose another file" -- stream run --source synthetic:8x8x2 --model null --output /no/such/folder/out.jsonl
 bad "--output - and --json" -- stream run --source synthetic:8x8x2 --model null --output - --json
+bad "--tensors: without a model" -- stream run --source synthetic:8x8x2 --model null --tensors t
 bad "synthetic:8" -- stream run --source synthetic:8 --model null
 bad "expected run or bench" -- stream
 run 2 stream run --model null

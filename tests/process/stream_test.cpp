@@ -111,6 +111,15 @@ TEST_F(StreamProcess, a_model_that_goes_on_failing_ends_the_run) {
   EXPECT_EQ(out.status.offered, static_cast<std::int64_t>(lines()));
 }
 
+TEST_F(StreamProcess, a_model_that_cannot_write_ends_the_run_at_once) {
+  spec_.model.workload.location = "full:10";
+  spec_.sources = {{"synthetic:16x16x10000", false}};
+  const auto out = run();
+  ASSERT_TRUE(out.error);
+  EXPECT_EQ(out.error->message.find("cannot write x.npy: no space left on device"), 0U) << out.error->message;
+  EXPECT_EQ(out.status.offered, static_cast<std::int64_t>(lines()));
+}
+
 TEST_F(StreamProcess, an_output_that_fails_ends_the_run_with_its_words) {
   spec_.sources = {{"synthetic:16x16x100000", false}};
   options_.on_frame = [&](const std::string&) -> base::Result<void> {

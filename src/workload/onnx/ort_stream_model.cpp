@@ -2,6 +2,7 @@
 #include "workload/onnx/ort_stream_model.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,10 +57,10 @@ std::vector<stream::OutputShape> shapes_of(const std::vector<OrtPort>& outputs) 
 
 class OrtStreamModel final : public StreamModel {
  public:
-  [[nodiscard]] base::Result<stream::BatchTimes> run(std::uint32_t worker, std::span<const stream::Image* const> images,
+  [[nodiscard]] base::Result<stream::BatchTimes> run(std::uint32_t worker, std::span<const stream::BatchFrame> frames,
                                                      std::uint32_t executed_size,
                                                      std::span<std::string> results) override {
-    return workers_[worker]->run(images, executed_size, results);
+    return workers_[worker]->run(frames, executed_size, results);
   }
   [[nodiscard]] const StreamModelFacts& facts() const noexcept override { return facts_; }
 
@@ -71,6 +72,7 @@ class OrtStreamModel final : public StreamModel {
   StreamModelFacts facts_;
   // Destroyed in reverse order: sessions before their environment.
   std::unique_ptr<OrtEnvironment> environment_;
+  std::optional<TensorFolder> tensors_;
   std::vector<std::unique_ptr<OrtStreamWorker>> workers_;
 };
 
@@ -124,9 +126,15 @@ base::Result<void> OrtStreamModel::add_worker(const StreamModelRequest& request,
                                fmt::join(input.dims(1, geometry.input_height, geometry.input_width), "x"));
     if (auto note = stream::fixed_input_note(preprocess, input.width, input.height)) facts_.notes.push_back(*note);
   }
-  workers_.push_back(std::make_unique<OrtStreamWorker>(*environment_, std::move(caller), std::move(input),
-                                                       std::move(outputs), std::move(options), std::move(preprocessor),
-                                                       std::move(made)));
+  if (!spec.tensors.empty() && !tensors_) {
+    std::vector<std::string> names;
+    for (const auto& port : outputs) names.push_back(port.description.name);
+    RL_TRY_ASSIGN(auto folder, TensorFolder::create(spec.tensors, names));
+    tensors_.emplace(std::move(folder));
+  }
+  workers_.push_back(std::make_unique<OrtStreamWorker>(
+      *environment_, OrtStreamParts{std::move(caller), std::move(input), std::move(outputs), std::move(options),
+                                    std::move(preprocessor), std::move(made), tensors_ ? &*tensors_ : nullptr}));
   return {};
 }
 

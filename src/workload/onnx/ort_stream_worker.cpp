@@ -17,125 +17,142 @@ std::int64_t now_ns() { return base::system_clock().now().count(); }
 
 }  // namespace
 
-OrtStreamWorker::OrtStreamWorker(const OrtEnvironment& environment, std::unique_ptr<OrtCaller> caller, ImageInput input,
-                                 std::vector<OrtPort> outputs, SessionSettings::RunHandle options,
-                                 stream::Preprocessor preprocessor, std::unique_ptr<stream::ResultDecoder> decoder)
+OrtStreamWorker::OrtStreamWorker(const OrtEnvironment& environment, OrtStreamParts parts)
     : environment_(environment),
-      caller_(std::move(caller)),
-      input_(std::move(input)),
-      outputs_(std::move(outputs)),
-      options_(std::move(options)),
-      preprocessor_(std::move(preprocessor)),
-      decoder_(std::move(decoder)),
-      read_(outputs_.size()) {
-  for (const auto& port : outputs_) output_names_.push_back(port.description.name.c_str());
+      parts_(std::move(parts)),
+      read_(parts_.outputs.size()),
+      views_(parts_.outputs.size()),
+      bytes_(parts_.outputs.size()) {
+  for (const auto& port : parts_.outputs) output_names_.push_back(port.description.name.c_str());
 }
 
-base::Result<stream::BatchTimes> OrtStreamWorker::run(std::span<const stream::Image* const> images,
+base::Result<stream::BatchTimes> OrtStreamWorker::run(std::span<const stream::BatchFrame> frames,
                                                       std::uint32_t executed_size, std::span<std::string> results) {
   stream::BatchTimes times;
-  RL_TRY_ASSIGN(const auto groups, group(images));
-  for (const auto& one : groups) {
-    const auto wanted = groups.size() == 1 ? executed_size : static_cast<std::uint32_t>(one.places.size());
-    RL_TRY(run_group(one, images, input_.batch > 0 ? input_.batch : static_cast<std::int64_t>(wanted), results, times));
-  }
+  RL_TRY_ASSIGN(const auto groups, group(frames, executed_size));
+  for (const auto& one : groups) RL_TRY(run_group(one, frames, results, times));
   return times;
 }
 
-base::Result<std::vector<OrtStreamWorker::Group>> OrtStreamWorker::group(std::span<const stream::Image* const> images) {
+base::Result<std::vector<OrtStreamWorker::Group>> OrtStreamWorker::group(std::span<const stream::BatchFrame> frames,
+                                                                         std::uint32_t executed_size) {
   std::vector<Group> groups;
   geometries_.clear();
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    RL_TRY_ASSIGN(const auto geometry,
-                  preprocessor_.plan(images[i]->width, images[i]->height, input_.width, input_.height));
+  const auto& input = parts_.input;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const auto& image = *frames[i].image;
+    RL_TRY_ASSIGN(const auto geometry, parts_.preprocessor.plan(image.width, image.height, input.width, input.height));
     geometries_.push_back(geometry);
     auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
       return group.geometry.input_width == geometry.input_width && group.geometry.input_height == geometry.input_height;
     });
-    if (found == groups.end()) found = groups.insert(groups.end(), Group{geometry, {}});
+    if (found == groups.end()) found = groups.insert(groups.end(), Group{geometry, 0, {}});
     found->places.push_back(i);
   }
+  for (auto& one : groups)
+    one.rows = input.batch > 0      ? input.batch
+               : groups.size() == 1 ? static_cast<std::int64_t>(executed_size)
+                                    : static_cast<std::int64_t>(one.places.size());
   return groups;
 }
 
-base::Result<OrtStreamWorker::Buffer*> OrtStreamWorker::buffer(std::int64_t frames,
-                                                               const stream::FrameGeometry& geometry) {
-  const auto dims = input_.dims(frames, geometry.input_height, geometry.input_width);
+base::Result<OrtStreamWorker::Buffer*> OrtStreamWorker::buffer(const Group& group) {
+  const auto dims = parts_.input.dims(group.rows, group.geometry.input_height, group.geometry.input_width);
   if (const auto found = buffers_.find(dims); found != buffers_.end()) return &found->second;
   if (buffers_.size() >= kMostBuffers) buffers_.clear();
   const auto& api = environment_.api();
-  RL_TRY_ASSIGN(auto value, allocate_ort_tensor(api, input_.type, dims));
+  RL_TRY_ASSIGN(auto value, allocate_ort_tensor(api, parts_.input.type, dims));
   void* data = nullptr;
   RL_TRY(check_ort(api, api.GetTensorMutableData(value.get(), &data)));
-  RL_TRY_ASSIGN(const auto bytes, tensor_bytes(input_.type, dims));
+  RL_TRY_ASSIGN(const auto bytes, tensor_bytes(parts_.input.type, dims));
   // What pads a batch has to be numbers.
   std::fill_n(static_cast<std::byte*>(data), bytes, std::byte{0});
-  Buffer made{std::move(value), static_cast<std::byte*>(data), static_cast<std::size_t>(bytes / frames)};
+  Buffer made{std::move(value), static_cast<std::byte*>(data), static_cast<std::size_t>(bytes / group.rows)};
   return &buffers_.emplace(dims, std::move(made)).first->second;
 }
 
 base::Result<void> OrtStreamWorker::fill(const Buffer& buffer, std::size_t at, const stream::Image& image,
                                          const stream::FrameGeometry& geometry) {
   std::byte* begin = buffer.data + at * buffer.frame_bytes;
-  const auto elements = preprocessor_.elements(geometry);
-  switch (input_.type) {
+  const auto elements = parts_.preprocessor.elements(geometry);
+  switch (parts_.input.type) {
     case ElementType::uint8:
-      return preprocessor_.run_bytes(image, geometry, {reinterpret_cast<std::uint8_t*>(begin), elements});
+      return parts_.preprocessor.run_bytes(image, geometry, {reinterpret_cast<std::uint8_t*>(begin), elements});
     case ElementType::float16:
-      return preprocessor_.run_half(image, geometry, {reinterpret_cast<std::uint16_t*>(begin), elements});
-    default: return preprocessor_.run(image, geometry, {reinterpret_cast<float*>(begin), elements});
+      return parts_.preprocessor.run_half(image, geometry, {reinterpret_cast<std::uint16_t*>(begin), elements});
+    default: return parts_.preprocessor.run(image, geometry, {reinterpret_cast<float*>(begin), elements});
   }
 }
 
-base::Result<void> OrtStreamWorker::run_group(const Group& group, std::span<const stream::Image* const> images,
-                                              std::int64_t frames, std::span<std::string> results,
-                                              stream::BatchTimes& times) {
+base::Result<void> OrtStreamWorker::run_group(const Group& group, std::span<const stream::BatchFrame> frames,
+                                              std::span<std::string> results, stream::BatchTimes& times) {
   const auto begun = now_ns();
-  RL_TRY_ASSIGN(auto* input, buffer(frames, group.geometry));
+  RL_TRY_ASSIGN(auto* input, buffer(group));
   for (std::size_t i = 0; i < group.places.size(); ++i)
-    RL_TRY(fill(*input, i, *images[group.places[i]], geometries_[group.places[i]]));
+    RL_TRY(fill(*input, i, *frames[group.places[i]].image, geometries_[group.places[i]]));
   const auto filled = now_ns();
-  const auto& api = environment_.api();
-  const char* name = input_.name.c_str();
-  const OrtValue* value = input->value.get();
-  std::vector<OrtValue*> raw(outputs_.size(), nullptr);
-  // From api.Run to the end of the run on the device: outputs come back in host memory.
-  auto ran = check_ort(api, api.Run(const_cast<OrtSession*>(caller_->session()), options_.get(), &name, &value, 1,
-                                    output_names_.data(), output_names_.size(), raw.data()));
-  std::vector<OrtValueHandle> values;
-  for (auto* one : raw) values.emplace_back(one, api.ReleaseValue);
-  if (!ran) return tl::unexpected(environment_.with_log(std::move(ran).error()));
+  RL_TRY_ASSIGN(const auto values, infer(*input));
   const auto ended = now_ns();
-  RL_TRY(decode(group, frames, values, results));
+  for (std::size_t at = 0; at < values.size(); ++at)
+    RL_TRY(read_[at].read(environment_.api(), values[at].get(), parts_.outputs[at]));
+  RL_TRY(decode(group, frames, results));
   times.preprocess_ns += filled - begun;
   times.inference_ns += ended - filled;
   times.postprocess_ns += now_ns() - ended;
   return {};
 }
 
-base::Result<void> OrtStreamWorker::decode(const Group& group, std::int64_t frames,
-                                           const std::vector<OrtValueHandle>& values, std::span<std::string> results) {
-  for (std::size_t at = 0; at < values.size(); ++at)
-    RL_TRY(read_[at].read(environment_.api(), values[at].get(), outputs_[at]));
-  std::vector<stream::OutputView> views(values.size());
+base::Result<std::vector<OrtValueHandle>> OrtStreamWorker::infer(const Buffer& input) {
+  const auto& api = environment_.api();
+  const char* name = parts_.input.name.c_str();
+  const OrtValue* value = input.value.get();
+  std::vector<OrtValue*> raw(output_names_.size(), nullptr);
+  // From api.Run to the end of the run on the device: outputs come back in host memory.
+  auto ran = check_ort(api, api.Run(const_cast<OrtSession*>(parts_.caller->session()), parts_.options.get(), &name,
+                                    &value, 1, output_names_.data(), output_names_.size(), raw.data()));
+  std::vector<OrtValueHandle> values;
+  for (auto* one : raw) values.emplace_back(one, api.ReleaseValue);
+  if (!ran) return tl::unexpected(environment_.with_log(std::move(ran).error()));
+  return values;
+}
+
+base::Result<void> OrtStreamWorker::decode(const Group& group, std::span<const stream::BatchFrame> frames,
+                                           std::span<std::string> results) {
   for (std::size_t i = 0; i < group.places.size(); ++i) {
-    for (std::size_t at = 0; at < values.size(); ++at) {
-      const auto dims = read_[at].dims();
-      const auto all = read_[at].values();
-      const bool by_frame = !dims.empty() && dims[0] == frames;
-      if (!by_frame && frames > 1)
-        return base::fail(base::ErrorCode::invalid_argument,
-                          "output {} has {} rows for a batch of {}; expected one for each frame",
-                          outputs_[at].description.name, dims.empty() ? 0 : dims[0], frames)
-            .hint("set batch_size: 1");
-      const auto size = by_frame ? all.size() / static_cast<std::size_t>(frames) : all.size();
-      views[at] = {outputs_[at].description.name, by_frame ? dims.subspan(1) : dims,
-                   all.subspan(by_frame ? i * size : 0, size)};
-    }
-    auto& result = results[group.places[i]];
+    const auto place = group.places[i];
+    RL_TRY(cut_outputs(group.rows, i));
+    auto& result = results[place];
     result.clear();
-    RL_TRY(decoder_->decode(views, geometries_[group.places[i]], result));
+    RL_TRY(parts_.decoder->decode(views_, geometries_[place], result));
+    RL_TRY(keep_tensors(frames[place]));
   }
+  return {};
+}
+
+base::Result<void> OrtStreamWorker::cut_outputs(std::int64_t rows, std::size_t row) {
+  for (std::size_t at = 0; at < read_.size(); ++at) {
+    const auto dims = read_[at].dims();
+    const auto& name = parts_.outputs[at].description.name;
+    const bool by_frame = !dims.empty() && dims[0] == rows;
+    if (!by_frame && rows > 1)
+      return base::fail(base::ErrorCode::invalid_argument,
+                        "output {} has {} rows for a batch of {}; expected one for each frame", name,
+                        dims.empty() ? 0 : dims[0], rows)
+          .hint("set batch_size: 1");
+    const auto share = [&](auto all) {
+      const auto size = by_frame ? all.size() / static_cast<std::size_t>(rows) : all.size();
+      return decltype(all)(all.data() + (by_frame ? row * size : 0), size);
+    };
+    views_[at] = {name, by_frame ? dims.subspan(1) : dims, share(read_[at].values())};
+    bytes_[at] = share(read_[at].bytes());
+  }
+  return {};
+}
+
+base::Result<void> OrtStreamWorker::keep_tensors(const stream::BatchFrame& frame) const {
+  if (parts_.tensors == nullptr || frame.is_sample) return {};
+  for (std::size_t at = 0; at < read_.size(); ++at)
+    RL_TRY(parts_.tensors->write(frame.source, frame.sequence, at, read_[at].type(), views_[at].dims, bytes_[at]));
   return {};
 }
 

@@ -11,18 +11,28 @@
 #include "workload/onnx/image_input.hpp"
 #include "workload/onnx/ort_caller.hpp"
 #include "workload/onnx/output_values.hpp"
+#include "workload/onnx/tensor_folder.hpp"
 
 namespace ridgeline::workload {
+
+/// What an OrtStreamWorker works with.
+struct OrtStreamParts {
+  std::unique_ptr<OrtCaller> caller;
+  ImageInput input;
+  std::vector<OrtPort> outputs;
+  SessionSettings::RunHandle options;
+  stream::Preprocessor preprocessor;
+  std::unique_ptr<stream::ResultDecoder> decoder;
+  const TensorFolder* tensors = nullptr;  ///< where the outputs of every frame go; null: nowhere
+};
 
 /// One session with its input buffers, its preprocessor and its decoder; one thread.
 class OrtStreamWorker {
  public:
-  OrtStreamWorker(const OrtEnvironment& environment, std::unique_ptr<OrtCaller> caller, ImageInput input,
-                  std::vector<OrtPort> outputs, SessionSettings::RunHandle options, stream::Preprocessor preprocessor,
-                  std::unique_ptr<stream::ResultDecoder> decoder);
+  OrtStreamWorker(const OrtEnvironment& environment, OrtStreamParts parts);
 
   /// As BatchRunner::run. Frames whose inputs differ in size run as batches of their own.
-  [[nodiscard]] base::Result<stream::BatchTimes> run(std::span<const stream::Image* const> images,
+  [[nodiscard]] base::Result<stream::BatchTimes> run(std::span<const stream::BatchFrame> frames,
                                                      std::uint32_t executed_size, std::span<std::string> results);
 
  private:
@@ -34,30 +44,32 @@ class OrtStreamWorker {
   /// Frames of one input size, by their place in the batch.
   struct Group {
     stream::FrameGeometry geometry;  ///< of the first one
+    std::int64_t rows = 0;           ///< of the tensors, with those that pad the batch
     std::vector<std::size_t> places;
   };
 
-  [[nodiscard]] base::Result<std::vector<Group>> group(std::span<const stream::Image* const> images);
-  [[nodiscard]] base::Result<Buffer*> buffer(std::int64_t frames, const stream::FrameGeometry& geometry);
+  [[nodiscard]] base::Result<std::vector<Group>> group(std::span<const stream::BatchFrame> frames,
+                                                       std::uint32_t executed_size);
+  [[nodiscard]] base::Result<Buffer*> buffer(const Group& group);
   [[nodiscard]] base::Result<void> fill(const Buffer& buffer, std::size_t at, const stream::Image& image,
                                         const stream::FrameGeometry& geometry);
-  [[nodiscard]] base::Result<void> run_group(const Group& group, std::span<const stream::Image* const> images,
-                                             std::int64_t frames, std::span<std::string> results,
-                                             stream::BatchTimes& times);
-  [[nodiscard]] base::Result<void> decode(const Group& group, std::int64_t frames,
-                                          const std::vector<OrtValueHandle>& values, std::span<std::string> results);
+  [[nodiscard]] base::Result<void> run_group(const Group& group, std::span<const stream::BatchFrame> frames,
+                                             std::span<std::string> results, stream::BatchTimes& times);
+  [[nodiscard]] base::Result<std::vector<OrtValueHandle>> infer(const Buffer& input);
+  [[nodiscard]] base::Result<void> decode(const Group& group, std::span<const stream::BatchFrame> frames,
+                                          std::span<std::string> results);
+  /// The share that row `row` of `rows` has of each output.
+  [[nodiscard]] base::Result<void> cut_outputs(std::int64_t rows, std::size_t row);
+  [[nodiscard]] base::Result<void> keep_tensors(const stream::BatchFrame& frame) const;
 
   const OrtEnvironment& environment_;
-  std::unique_ptr<OrtCaller> caller_;
-  ImageInput input_;
-  std::vector<OrtPort> outputs_;
+  OrtStreamParts parts_;
   std::vector<const char*> output_names_;
-  SessionSettings::RunHandle options_;
-  stream::Preprocessor preprocessor_;
-  std::unique_ptr<stream::ResultDecoder> decoder_;
   std::map<std::vector<std::int64_t>, Buffer> buffers_;  ///< by dimensions
   std::vector<stream::FrameGeometry> geometries_;        ///< of each frame of the batch under way
   std::vector<OutputValues> read_;
+  std::vector<stream::OutputView> views_;  ///< of the frame that is decoded
+  std::vector<std::string_view> bytes_;    ///< the same as the model gave them
 };
 
 }  // namespace ridgeline::workload
