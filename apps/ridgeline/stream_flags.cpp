@@ -153,6 +153,7 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
     return base::fail(ErrorCode::invalid_argument, "--tensors: without a model there are none");
   spec.raw = flags.raw;
   spec.tensors = flags.tensors;
+  spec.video = flags.video;
   spec.copies = flags.copies;
   spec.most_frames = flags.frames;
   spec.reconnect_s = flags.reconnect_s;

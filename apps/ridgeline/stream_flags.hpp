@@ -18,6 +18,8 @@ struct StreamFlags {
   std::string raw;
   std::int64_t copies = 1;
   std::int64_t frames = 0;
+  std::string video;
+  std::string tensors;
   bool realtime = false;
   bool live = false;
   double reconnect_s = 30;
@@ -25,7 +27,6 @@ struct StreamFlags {
   std::optional<double> slo_s;
   std::string labels;
   std::string output;
-  std::string tensors;  ///< of run
   bool json = false;
   bool quiet = false;
   // of bench

@@ -8,6 +8,6 @@ RL_DEFINE_JSON(StreamPreprocess, mean, std, scale, channels, resize, border, str
 RL_DEFINE_JSON(StreamSettings, batch_size, inference_scale, inference_queue_size, result_queue_size, frame_timeout_ms,
                streams, drop, efficiency, slo_ms, decoder, labels, score_threshold, preprocess)
 RL_DEFINE_JSON(StreamLoad, process, rate_per_s, jitter, variation, duration_s, seed)
-RL_DEFINE_JSON(StreamSpec, model, sources, raw, reconnect_s, settings, load, most_frames, copies, tensors)
+RL_DEFINE_JSON(StreamSpec, model, sources, raw, reconnect_s, settings, load, most_frames, copies, video, tensors)
 
 }  // namespace ridgeline::schema

@@ -71,6 +71,7 @@ struct StreamSpec {
   std::optional<StreamLoad> load{};
   std::int64_t most_frames = 0;  ///< of each source; 0: all
   std::int64_t copies = 1;       ///< of each source
+  std::string video;             ///< file, or one a source, of the frames with their results; "": none
   std::string tensors;           ///< folder for the model's outputs; "": none
 };
 RL_DECLARE_JSON(StreamSpec)

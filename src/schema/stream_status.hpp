@@ -58,6 +58,7 @@ struct StreamStatus {
   std::int64_t failures = 0;  ///< inferences that failed
   std::string last_failure;
   std::vector<std::string> lost_sources;  ///< what ended those that did not come to their end
+  std::vector<std::string> lost_videos;   ///< what ended those that are written
   std::vector<StreamCheck> checks;        ///< at the end
   bool is_void = false;                   ///< the load generator was too late to be believed
   std::string audit;                      ///< its own words; "" without one

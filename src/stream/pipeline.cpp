@@ -92,6 +92,15 @@ base::Result<void> Pipeline::warm(const Image& sample) {
   return {};
 }
 
+bool Pipeline::may_keep_images() const noexcept {
+  return wants_images_ && unwritten_.size() + writing_ + scheduler_->held() <= options_.most_images();
+}
+
+void Pipeline::free_dropped_images() {
+  if (may_keep_images()) return;
+  for (const auto& dropped : scheduler_->dropped()) store_.drop_image(dropped.frame.payload);
+}
+
 /// Results that wait for one before them count: a worker that stands still would let all of a file in.
 bool Pipeline::sink_is_behind() const noexcept {
   return unwritten_.size() + writing_ + scheduler_->held() >= options_.result_queue;
@@ -136,6 +145,7 @@ Offered Pipeline::offer(NewFrame frame) {
     if (*admitted != Admission::must_wait) break;
     wait(false);
   }
+  free_dropped_images();
   ++next_sequence_[frame.source];
   pump();
   return Offered::taken;
@@ -174,6 +184,7 @@ void Pipeline::stop() {
   if (!scheduler_) return;
   end();
   if (auto stopped = scheduler_->stop(now()); !stopped) fail(stopped.error());
+  free_dropped_images();
   pump();
 }
 
@@ -208,6 +219,7 @@ void Pipeline::pump() {
     fail(wake.error());
     return;
   }
+  free_dropped_images();
   for (const auto& launch : scheduler_->launches()) {
     auto& worker = *workers_[launch.worker];
     worker.work.is_set = true;
@@ -222,8 +234,6 @@ void Pipeline::pump() {
   }
   scheduler_->take_results(left_);
   if (!left_.empty()) {
-    for (const auto& result : left_)
-      if (!wants_images_) store_.drop_image(result.frame.payload);
     unwritten_.insert(unwritten_.end(), left_.begin(), left_.end());
     writer_wake_.notify_one();
   }
@@ -258,7 +268,7 @@ void Pipeline::work(std::uint32_t number) {
       if (!ran) slots[i]->error = ran.error().message;
       const auto payload = own.work.frames[i].payload;
       store_.release(payload);
-      if (!wants_images_) store_.drop_image(payload);
+      if (!may_keep_images()) store_.drop_image(payload);
     }
     if (ran) {
       time_.busy.preprocess_ns += ran->preprocess_ns;
@@ -302,6 +312,7 @@ void Pipeline::write() {
   const std::string none;
   std::vector<FrameResult> results;
   std::vector<FrameStore::Slot*> slots;
+  std::vector<std::shared_ptr<const Image>> images;
   std::unique_lock lock(mutex_);
   for (;;) {
     writer_wake_.wait(lock, [&] { return !unwritten_.empty() || workers_ended_; });
@@ -309,7 +320,11 @@ void Pipeline::write() {
     results.clear();
     results.swap(unwritten_);
     slots.clear();
-    for (const auto& result : results) slots.push_back(&store_.at(result.frame.payload));
+    images.clear();
+    for (const auto& result : results) {
+      slots.push_back(&store_.at(result.frame.payload));
+      images.push_back(slots.back()->image);
+    }
     writing_ = results.size();
     const bool broken = sink_failed_;
     lock.unlock();
@@ -318,7 +333,7 @@ void Pipeline::write() {
       // A worker may still write to the slot of a frame that was given up.
       const auto& dropped = results[i].dropped;
       const FrameOutput output{results[i], dropped ? none : slots[i]->result,
-                               wants_images_ ? slots[i]->image.get() : nullptr,
+                               wants_images_ ? std::move(images[i]) : nullptr,
                                dropped == DropReason::failed ? slots[i]->error : none};
       if (auto written = sink_.write(output); !written) error = written.error();
     }

@@ -90,6 +90,9 @@ class Pipeline {
   void keep_time();
   /// Under the mutex: starts what can start and passes on what has left.
   void pump();
+  /// Of frames that were dropped, perhaps long before their turn to leave.
+  void free_dropped_images();
+  [[nodiscard]] bool may_keep_images() const noexcept;
   void fail(base::Error error);
   void end();
   void count_idle(std::int64_t now_ns);

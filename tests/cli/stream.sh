@@ -43,6 +43,26 @@ grep -q "Frames that may wait" page.html || problem "no pipeline in the page"
 run 2 apply latest --config x.yaml
 err "recommends no settings"
 
+# --- the frames with their results as a video ---
+run "0|2" stream run --source synthetic:64x48x30 --model null --output i.jsonl --video v.mp4
+if [ -s v.mp4 ]; then
+  run 0 stream run --source v.mp4 --model null --output j.jsonl
+  is "$(jq -s 'map(.pts_ms) == [range(30) * 1000 / 30 | . * 1000 | round / 1000]' i.jsonl)" true "times of the frames"
+  is "$(wc -l <j.jsonl)" 30 "frames of the video"
+  run 0 stream run --source synthetic:63x47x10 --source synthetic:32x32x20 --model null --video w.mkv --stream streams=2
+  for i in 0 1; do run 0 stream run --source w.$i.mkv --model null --output w.$i.jsonl; done
+  is "$(cat w.0.jsonl | wc -l) $(cat w.1.jsonl | wc -l)" "10 20" "frames of videos of two sources"
+  ln -s /dev/full full.mkv
+  run 2 stream run --source synthetic:320x240x300 --model null --output k.jsonl --video full.mkv
+  err "full.mkv: cannot be written: no space left on device"
+  err "the results are complete"
+  is "$(jq -c 'has("result")' k.jsonl | sort | uniq -c | sed 's/^ *//')" "300 true" "results beside a video that fails"
+  bad "v.txt: no video container has this ending" -- stream run --source synthetic:64x48x30 --model null --video v.txt
+  bad "no/v.mp4" -- stream run --source synthetic:64x48x30 --model null --video no/v.mp4
+else
+  err "plug-in"
+fi
+
 # --- a load: fixed before the run, judged afterwards ---
 run "0|1" stream bench --source synthetic:64x48 --model null --rate 50 --sources 2 --time 1s --slo 200ms --json --output e.jsonl
 is "$(wc -l <e.jsonl)" 100 "a load has as many frames as it was to have"
