@@ -71,6 +71,10 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
   command.add_option("--model", model.model_option, "ONNX file; null: none, for what the pipeline itself takes")
       ->type_name("FILE")
       ->required();
+  command
+      .add_option("--crop-model", flags.crop_model,
+                  "ONNX file of a second model, which runs on the boxes that the first one found")
+      ->type_name("FILE");
   auto providers = schema::provider_ids();
   providers.insert(providers.begin(), "auto");
   add_choice(command, context, "--provider", model.provider, providers,
@@ -149,6 +153,10 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
                       flags.sources.size() * static_cast<std::size_t>(flags.copies), execute::kMostSources);
   if (flags.output == "-" && flags.json)
     return base::fail(ErrorCode::invalid_argument, "--output - and --json: both are standard output");
+  if (!flags.crop_model.empty() && flags.model.model_option == kNoModel)
+    return base::fail(ErrorCode::invalid_argument, "--crop-model: without a model there are no boxes to cut out");
+  spec.crop_model.kind = "onnx";
+  spec.crop_model.location = flags.crop_model;
   if (!flags.tensors.empty() && flags.model.model_option == kNoModel)
     return base::fail(ErrorCode::invalid_argument, "--tensors: without a model there are none");
   spec.raw = flags.raw;

@@ -13,6 +13,7 @@
 #include "execute/stream_summary.hpp"
 #include "host/prompt_thread.hpp"
 #include "stats/quantile.hpp"
+#include "stream/crop_stage.hpp"
 #include "stream/open_source.hpp"
 #include "stream/source_feed.hpp"
 
@@ -51,13 +52,6 @@ std::string numbered_name(const std::string& path, std::size_t number) {
   const auto dot = name.rfind('.');
   const auto at = dot == std::string_view::npos || dot == 0 ? path.size() : path.size() - (name.size() - dot);
   return fmt::format("{}.{}{}", path.substr(0, at), number, path.substr(at));
-}
-
-std::vector<std::uint32_t> warm_sizes(std::int64_t batch_size) {
-  std::vector<std::uint32_t> sizes;
-  for (std::uint32_t size = 1; size < batch_size; size *= 2) sizes.push_back(size);
-  sizes.push_back(static_cast<std::uint32_t>(batch_size));
-  return sizes;
 }
 
 }  // namespace
@@ -172,7 +166,7 @@ stream::PipelineOptions StreamServer::pipeline_options() const {
   dispatcher.capacity =
       static_cast<std::size_t>(settings.inference_queue_size > 0 ? settings.inference_queue_size : several);
   out.capacity_by_slo = settings.inference_queue_size == 0 && out.slo_ns > 0 && has_pace();
-  out.warm_sizes = warm_sizes(settings.batch_size);
+  out.warm_sizes = stream::warm_batch_sizes(dispatcher.max_batch);
   out.shape = model_->facts().pads ? stream::BatchShape::padded : stream::BatchShape::exact;
   const auto most_results = annotating_ != nullptr ? kMostPictures : std::numeric_limits<std::int64_t>::max();
   out.result_queue = static_cast<std::size_t>(std::min(settings.result_queue_size, most_results));

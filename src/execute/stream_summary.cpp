@@ -48,6 +48,7 @@ schema::StreamStatus summarize(const stream::PipelineStatus& status, double elap
                   {"no_frame", seconds(workers.no_frame_ns)},
                   {"filling", seconds(workers.waiting_ns)},
                   {"output", seconds(workers.sink_ns)}};
+  if (workers.busy.crops_ns > 0) out.worker_s["crops"] = seconds(workers.busy.crops_ns);
   out.failures = static_cast<std::int64_t>(status.failures);
   out.last_failure = status.last_failure;
   return out;

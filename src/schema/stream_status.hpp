@@ -52,8 +52,8 @@ struct StreamStatus {
   double mean_batch = 0;
   double busy = 0;          ///< share of the span in which an inference was under way
   double busy_workers = 0;  ///< inferences under way on average
-  /// Seconds of all workers: preprocess, inference, postprocess, and idle: no_frame, filling (waiting for a fuller
-  /// batch), output (held back by it).
+  /// Seconds of all workers: preprocess, inference, postprocess, with a second model crops, and idle: no_frame, filling
+  /// (waiting for a fuller batch), output (held back by it).
   std::map<std::string, double> worker_s;
   std::int64_t failures = 0;  ///< inferences that failed
   std::string last_failure;

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "stream/image.hpp"
+#include "stream/preprocess_options.hpp"
 
 namespace ridgeline::stream {
 
@@ -16,6 +17,7 @@ struct BatchTimes {
   std::int64_t preprocess_ns = 0;
   std::int64_t inference_ns = 0;  ///< copies to and from a device included
   std::int64_t postprocess_ns = 0;
+  std::int64_t crops_ns = 0;  ///< a second model on what the first one found, with what comes before and behind it
 };
 
 /// A frame of a batch.
@@ -23,7 +25,8 @@ struct BatchFrame {
   const Image* image = nullptr;
   std::uint32_t source = 0;
   std::uint64_t sequence = 0;
-  bool is_sample = false;  ///< to warm up with: its results go nowhere
+  bool is_sample = false;           ///< to warm up with: its results go nowhere
+  const CropPlace* crop = nullptr;  ///< set where the picture is a part of the frame: results are in the frame's pixels
 };
 
 /// A model with what comes before and behind it. Worker i is called from one thread only, its own.

@@ -274,6 +274,7 @@ void Pipeline::work(std::uint32_t number) {
       time_.busy.preprocess_ns += ran->preprocess_ns;
       time_.busy.inference_ns += ran->inference_ns;
       time_.busy.postprocess_ns += ran->postprocess_ns;
+      time_.busy.crops_ns += ran->crops_ns;
       failures_in_a_row_ = 0;
     } else {
       ++failures_;

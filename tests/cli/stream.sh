@@ -98,6 +98,26 @@ if [ -f "$det" ] && [ -n "${ORT_LIBRARY:-}" ]; then
     is "$(python3 -c 'import numpy; x = numpy.load("deep/tensors/0-4.sigmoid_0.tmp_0.npy"); print(x.dtype, x.shape)')" "float32 (1, 64, 96)" "a tensor in NumPy"
   fi
   is "$(head -c 6 deep/tensors/0-4.*.npy | od -An -tx1)" " 93 4e 55 4d 50 59" "the first bytes of a tensor"
+  python3 - <<'PYTHON'
+columns = bytes.fromhex("7f0808087f00 385454541800 00417f400000 00417f400000 384444443800 000000000000 1814127f1000 426151494600")
+width, height, dot = 320, 96, 6
+picture = bytearray([255]) * (width * height)
+for x, column in enumerate(columns):
+    for y in range(7):
+        for row in range(dot if column >> y & 1 else 0):
+            at = (25 + y * dot + row) * width + 20 + x * dot
+            picture[at : at + dot] = bytes(dot)
+open("hello.gray", "wb").write(picture * 3)
+PYTHON
+  rec=$MODELS/ch_PP-OCRv4_rec_infer.onnx
+  run 0 stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model "$rec" --provider cpu --output l.jsonl \
+    --stream crop.preprocess.mean=0.5 --stream crop.preprocess.std=0.5 --stream crop.batch_size=2 --json
+  is "$(jq -r '.result.boxes | map(.crop.outputs[0].shape[1], .crop.outputs[0].max > 0.9) | @csv' l.jsonl | sort | uniq -c | sed 's/^ *//')" "3 6625,true" "lines of text that are read"
+  json '.status.worker_s.crops > 0' true
+  json '.ready.notes | map(select(startswith("crops: input x: float 1x3x48x"))) | length' 1
+  json '.request.spec.crop_model.content_sha256 | length' 64
+  bad "--crop-model: decoder none of" "finds no boxes" -- stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model "$rec" --provider cpu --stream decoder=none
+  bad "no model at none.onnx" -- stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model none.onnx --provider cpu
   : >no_folder
   bad "cannot create the folder no_folder/t" -- stream run --source synthetic:96x64x5 --model "$det" --provider cpu --tensors no_folder/t
   bad "an SLO of 0.1 ms is shorter than one inference" "give a longer SLO" -- stream bench --source synthetic:640x480 --model "$det" --provider cpu --rate 5 --slo 100us --time 1s
@@ -114,6 +134,7 @@ bad "none of bgr24, rgb24, gray, nv12" -- stream run --source - --raw 8x8:yuv --
 bad "standard input can be one source only" -- stream run --source - --source - --model null
 bad "No such file or directory" "choose another file" -- stream run --source synthetic:8x8x2 --model null --output /no/such/folder/out.jsonl
 bad "--output - and --json" -- stream run --source synthetic:8x8x2 --model null --output - --json
+bad "--crop-model: without a model" -- stream run --source synthetic:8x8x2 --model null --crop-model x.onnx
 bad "--tensors: without a model" -- stream run --source synthetic:8x8x2 --model null --tensors t
 bad "synthetic:8" -- stream run --source synthetic:8 --model null
 bad "expected run or bench" -- stream

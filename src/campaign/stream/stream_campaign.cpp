@@ -12,6 +12,7 @@
 #include "campaign/model_spec.hpp"
 #include "campaign/run_frame.hpp"
 #include "campaign/stream/stream_moments.hpp"
+#include "execute/calls.hpp"
 #include "schema/execution_provider.hpp"
 
 namespace ridgeline::campaign {
@@ -75,6 +76,10 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
                                   *run.environment, run.notes));
   } else {
     spec.model.workload = request.workload;
+  }
+  if (!spec.crop_model.location.empty()) {
+    RL_TRY_ASSIGN(const auto crop, execute::inspect(executor, {spec.crop_model, request.where.library}));
+    spec.crop_model.content_sha256 = crop.sha256;
   }
   choose_streams(spec, *run.environment);
   stage("starting the pipeline");

@@ -147,9 +147,10 @@ Table stream_latency_table(const StreamStatus& status) {
 Table stream_time_table(const StreamRun& run) {
   Table table;
   table.columns = {{"Workers' time"}, {"Seconds", Align::right}, {"Share", Align::right}};
-  constexpr std::array<std::pair<const char*, const char*>, 6> kRows{{{"preprocess", "preparing frames"},
+  constexpr std::array<std::pair<const char*, const char*>, 7> kRows{{{"preprocess", "preparing frames"},
                                                                       {"inference", "inference"},
                                                                       {"postprocess", "decoding outputs"},
+                                                                      {"crops", "second model on crops"},
                                                                       {"no_frame", "idle: no frame was there"},
                                                                       {"filling", "idle: waiting for a fuller batch"},
                                                                       {"output", "idle: held back by the output"}}};

@@ -17,6 +17,7 @@ class BoxDecoder : public ResultDecoder {
   [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                           std::string& json) final;
   [[nodiscard]] std::span<const FoundBox> boxes() const noexcept final { return boxes_; }
+  [[nodiscard]] bool finds_boxes() const noexcept final { return true; }
 
  protected:
   explicit BoxDecoder(std::span<const std::string> labels) : labels_(labels) {}

@@ -30,6 +30,7 @@ base::Result<stream::BatchTimes> OrtStreamWorker::run(std::span<const stream::Ba
                                                       std::uint32_t executed_size, std::span<std::string> results) {
   stream::BatchTimes times;
   RL_TRY_ASSIGN(const auto groups, group(frames, executed_size));
+  if (parts_.keeps_boxes) found_.resize(frames.size());
   for (const auto& one : groups) RL_TRY(run_group(one, frames, results, times));
   return times;
 }
@@ -43,6 +44,7 @@ base::Result<std::vector<OrtStreamWorker::Group>> OrtStreamWorker::group(std::sp
     const auto& image = *frames[i].image;
     RL_TRY_ASSIGN(const auto geometry, parts_.preprocessor.plan(image.width, image.height, input.width, input.height));
     geometries_.push_back(geometry);
+    if (frames[i].crop != nullptr) geometries_.back().crop = *frames[i].crop;
     auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
       return group.geometry.input_width == geometry.input_width && group.geometry.input_height == geometry.input_height;
     });
@@ -125,6 +127,11 @@ base::Result<void> OrtStreamWorker::decode(const Group& group, std::span<const s
     result.clear();
     RL_TRY(parts_.decoder->decode(views_, geometries_[place], result));
     RL_TRY(keep_tensors(frames[place]));
+    if (!parts_.keeps_boxes) continue;
+    const auto boxes = parts_.decoder->boxes();
+    const auto quads = parts_.decoder->quads();
+    found_[place].boxes.assign(boxes.begin(), boxes.end());
+    found_[place].quads.assign(quads.begin(), quads.end());
   }
   return {};
 }

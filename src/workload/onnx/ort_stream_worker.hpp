@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stream/batch_runner.hpp"
+#include "stream/crop_stage.hpp"
 #include "stream/decoders/make_decoder.hpp"
 #include "stream/preprocessor.hpp"
 #include "workload/onnx/image_input.hpp"
@@ -24,6 +25,7 @@ struct OrtStreamParts {
   stream::Preprocessor preprocessor;
   std::unique_ptr<stream::ResultDecoder> decoder;
   const TensorFolder* tensors = nullptr;  ///< where the outputs of every frame go; null: nowhere
+  bool keeps_boxes = false;               ///< for found()
 };
 
 /// One session with its input buffers, its preprocessor and its decoder; one thread.
@@ -34,6 +36,9 @@ class OrtStreamWorker {
   /// As BatchRunner::run. Frames whose inputs differ in size run as batches of their own.
   [[nodiscard]] base::Result<stream::BatchTimes> run(std::span<const stream::BatchFrame> frames,
                                                      std::uint32_t executed_size, std::span<std::string> results);
+
+  /// What the last run found in each of its frames, where that is kept.
+  [[nodiscard]] std::span<const stream::FoundBoxes> found() const noexcept { return found_; }
 
  private:
   struct Buffer {
@@ -67,6 +72,7 @@ class OrtStreamWorker {
   std::vector<const char*> output_names_;
   std::map<std::vector<std::int64_t>, Buffer> buffers_;  ///< by dimensions
   std::vector<stream::FrameGeometry> geometries_;        ///< of each frame of the batch under way
+  std::vector<stream::FoundBoxes> found_;                ///< the same
   std::vector<OutputValues> read_;
   std::vector<stream::OutputView> views_;  ///< of the frame that is decoded
   std::vector<std::string_view> bytes_;    ///< the same as the model gave them

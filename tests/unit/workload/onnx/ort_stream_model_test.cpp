@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/json.hpp"
+#include "fakes/stream_models.hpp"
 #include "unit/workload/onnx/ort_fixture.hpp"
 #include "workload/half.hpp"
 #include "workload/onnx/npy_file.hpp"
@@ -116,6 +117,34 @@ TEST_F(OrtStreamModelTest, refuses_a_folder_for_tensors_that_cannot_be) {
   EXPECT_EQ(model.error().code, base::ErrorCode::io);
   EXPECT_NE(model.error().message.find("cannot create the folder /proc/no/tensors"), std::string::npos)
       << model.error().message;
+}
+
+TEST_F(OrtStreamModelTest, runs_a_second_model_on_what_the_first_one_finds) {
+  wanted_.settings.decoder = "yolo";
+  wanted_.settings.batch_size = 2;
+  wanted_.settings.crop.decoder = "heatmap";
+  wanted_.settings.crop.batch_size = 3;
+  wanted_.settings.crop.labels = {"nose"};
+  wanted_.crop_model.location = fakes::heatmap_model(8, 4, 2).write(folder_ / "pose.onnx");
+  const auto model = make(fakes::final_boxes_model({{4, 2, 8, 6, 0.9F, 1}, {0, 0, 8, 8, 0.8F, 0}}));
+  ASSERT_TRUE(model) << model.error().message;
+  const auto results = run(**model, {10, 20});
+  ASSERT_TRUE(results) << results.error().message;
+  for (const auto& result : *results)
+    EXPECT_EQ(
+        result.dump(),
+        R"({"boxes":[)"
+        R"({"box":[4.0,2.0,8.0,6.0],"class":1,"crop":{"keypoints":[{"label":"nose","point":[6.0,3.0],"score":1}]},"score":0.9},)"
+        R"({"box":[0.0,0.0,8.0,8.0],"class":0,"crop":{"keypoints":[{"label":"nose","point":[4.0,2.0],"score":1}]},"score":0.8}]})");
+}
+
+TEST_F(OrtStreamModelTest, needs_boxes_for_a_second_model) {
+  wanted_.crop_model.location = fakes::heatmap_model(8, 4, 2).write(folder_ / "pose.onnx");
+  const auto model = make(means_model());
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, base::ErrorCode::invalid_argument);
+  EXPECT_NE(model.error().message.find("decoder none of "), std::string::npos) << model.error().message;
+  EXPECT_NE(model.error().message.find("finds no boxes to cut out"), std::string::npos) << model.error().message;
 }
 
 }  // namespace
