@@ -52,6 +52,22 @@ inline TinyOnnx final_boxes_model(const std::vector<std::array<float, 6>>& boxes
   return ConstantModel().output("output0", {static_cast<std::int64_t>(boxes.size()), 6}, values).model();
 }
 
+/// RT-DETR as it exports itself: one box, the middle half of what `orig_target_sizes` says.
+inline TinyOnnx sizes_model() {
+  return ConstantModel()
+      .output("labels", {1}, {2})
+      .output("scores", {1}, {0.75F})
+      .model()
+      .input("orig_target_sizes", 7, {"N", "2"})
+      .node("Cast", {"orig_target_sizes"}, {"sizes"}, {TinyOnnx::int_attribute("to", 1)})
+      .node("Concat", {"sizes", "sizes"}, {"corners"}, {TinyOnnx::int_attribute("axis", 1)})
+      .floats("middle", {1, 4}, {0.25F, 0.25F, 0.75F, 0.75F})
+      .node("Mul", {"corners", "middle"}, {"row"})
+      .integers("box_shape", {-1, 1, 4})
+      .node("Reshape", {"row", "box_shape"}, {"boxes"})
+      .output("boxes", 1, {"N", "1", "4"});
+}
+
 /// One keypoint at that place of the input, in a map of its size.
 inline TinyOnnx heatmap_model(int side, int x, int y) {
   std::vector<float> map(static_cast<std::size_t>(side * side), 0);

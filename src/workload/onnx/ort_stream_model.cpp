@@ -109,7 +109,8 @@ base::Result<std::unique_ptr<stream::ResultDecoder>> make_part_decoder(const Mod
 base::Result<OpenedModel> open_model(const OrtEnvironment& environment, const SessionSettings& settings,
                                      const ModelPart& part, int width, int height) {
   RL_TRY_ASSIGN(auto caller, OrtCaller::create(environment, part.file, settings));
-  RL_TRY_ASSIGN(auto input, find_image_input(caller->inputs(), part.file));
+  RL_TRY_ASSIGN(auto inputs, find_picture_inputs(caller->inputs(), part.file));
+  auto& input = inputs.image;
   if (input.batch > 0 && part.batch_size > input.batch)
     return base::fail(ErrorCode::invalid_argument, "{} {}: the model's batch is fixed at {}", part.batch_key,
                       part.batch_size, input.batch)
@@ -119,8 +120,8 @@ base::Result<OpenedModel> open_model(const OrtEnvironment& environment, const Se
   RL_TRY_ASSIGN(const auto preprocess, preprocess_options(part, input));
   stream::Preprocessor preprocessor(preprocess);
   RL_TRY_ASSIGN(const auto geometry, preprocessor.plan(width, height, input.width, input.height));
-  OpenedModel out{
-      {std::move(caller), std::move(input), std::move(outputs), std::move(options), std::move(preprocessor), nullptr}};
+  OpenedModel out{{std::move(caller), std::move(input), std::move(inputs.sizes), std::move(outputs), std::move(options),
+                   std::move(preprocessor), nullptr}};
   RL_TRY_ASSIGN(out.parts.decoder, make_part_decoder(part, geometry, out));
   const auto& port = out.parts.input;
   out.input = fmt::format("{}: {} {}", port.name, element_type_name(port.type),

@@ -2,6 +2,7 @@
 #include "workload/onnx/ort_stream_worker.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -70,7 +71,26 @@ base::Result<OrtStreamWorker::Buffer*> OrtStreamWorker::buffer(const Group& grou
   // What pads a batch has to be numbers.
   std::fill_n(static_cast<std::byte*>(data), bytes, std::byte{0});
   Buffer made{std::move(value), static_cast<std::byte*>(data), static_cast<std::size_t>(bytes / group.rows)};
+  if (parts_.sizes) {
+    RL_TRY_ASSIGN(made.sizes, make_sizes(group));
+  }
   return &buffers_.emplace(dims, std::move(made)).first->second;
+}
+
+/// The input's own size, in whose pixels decoders expect boxes.
+base::Result<OrtValueHandle> OrtStreamWorker::make_sizes(const Group& group) const {
+  const auto& [name, type, fixed_rows] = *parts_.sizes;
+  Tensor tensor{type, {fixed_rows < 0 ? group.rows : fixed_rows, 2}, {}};
+  const auto append = [&]<typename T>(T value) {
+    tensor.bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  for (std::int64_t row = 0; row < tensor.dims[0]; ++row)
+    for (const int side : {group.geometry.input_width, group.geometry.input_height}) switch (type) {
+        case ElementType::int32: append(std::int32_t{side}); break;
+        case ElementType::float32: append(static_cast<float>(side)); break;
+        default: append(std::int64_t{side}); break;
+      }
+  return make_ort_tensor(environment_.api(), tensor);
 }
 
 base::Result<void> OrtStreamWorker::fill(const Buffer& buffer, std::size_t at, const stream::Image& image,
@@ -106,12 +126,14 @@ base::Result<void> OrtStreamWorker::run_group(const Group& group, std::span<cons
 
 base::Result<std::vector<OrtValueHandle>> OrtStreamWorker::infer(const Buffer& input) {
   const auto& api = environment_.api();
-  const char* name = parts_.input.name.c_str();
-  const OrtValue* value = input.value.get();
+  const std::array<const char*, 2> names{parts_.input.name.c_str(),
+                                         parts_.sizes ? parts_.sizes->name.c_str() : nullptr};
+  const std::array<const OrtValue*, 2> inputs{input.value.get(), input.sizes.get()};
   std::vector<OrtValue*> raw(output_names_.size(), nullptr);
   // From api.Run to the end of the run on the device: outputs come back in host memory.
-  auto ran = check_ort(api, api.Run(const_cast<OrtSession*>(parts_.caller->session()), parts_.options.get(), &name,
-                                    &value, 1, output_names_.data(), output_names_.size(), raw.data()));
+  auto ran = check_ort(
+      api, api.Run(const_cast<OrtSession*>(parts_.caller->session()), parts_.options.get(), names.data(), inputs.data(),
+                   parts_.sizes ? 2 : 1, output_names_.data(), output_names_.size(), raw.data()));
   std::vector<OrtValueHandle> values;
   for (auto* one : raw) values.emplace_back(one, api.ReleaseValue);
   if (!ran) return tl::unexpected(environment_.with_log(std::move(ran).error()));

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "stream/batch_runner.hpp"
@@ -20,6 +21,7 @@ namespace ridgeline::workload {
 struct OrtStreamParts {
   std::unique_ptr<OrtCaller> caller;
   ImageInput input;
+  std::optional<SizeInput> sizes;
   std::vector<OrtPort> outputs;
   SessionSettings::RunHandle options;
   stream::Preprocessor preprocessor;
@@ -45,6 +47,7 @@ class OrtStreamWorker {
     OrtValueHandle value;
     std::byte* data = nullptr;
     std::size_t frame_bytes = 0;
+    OrtValueHandle sizes{nullptr, nullptr};  ///< null where the model has no such input
   };
   /// Frames of one input size, by their place in the batch.
   struct Group {
@@ -56,6 +59,7 @@ class OrtStreamWorker {
   [[nodiscard]] base::Result<std::vector<Group>> group(std::span<const stream::BatchFrame> frames,
                                                        std::uint32_t executed_size);
   [[nodiscard]] base::Result<Buffer*> buffer(const Group& group);
+  [[nodiscard]] base::Result<OrtValueHandle> make_sizes(const Group& group) const;
   [[nodiscard]] base::Result<void> fill(const Buffer& buffer, std::size_t at, const stream::Image& image,
                                         const stream::FrameGeometry& geometry);
   [[nodiscard]] base::Result<void> run_group(const Group& group, std::span<const stream::BatchFrame> frames,

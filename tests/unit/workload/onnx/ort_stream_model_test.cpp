@@ -138,6 +138,41 @@ TEST_F(OrtStreamModelTest, runs_a_second_model_on_what_the_first_one_finds) {
         R"({"box":[0.0,0.0,8.0,8.0],"class":0,"crop":{"keypoints":[{"label":"nose","point":[4.0,2.0],"score":1}]},"score":0.8}]})");
 }
 
+TEST_F(OrtStreamModelTest, feeds_the_sizes_that_rt_detr_asks_for) {
+  wanted_.settings.decoder = "auto";
+  wanted_.settings.batch_size = 3;
+  const auto model = make(fakes::sizes_model());
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ((*model)->facts().decoder, "detr");
+  const auto image = grey_picture(1, 32, 32);
+  const std::vector<stream::BatchFrame> frames(2, {.image = &image});
+  std::vector<std::string> results(2);
+  const auto ran = (*model)->run(0, frames, 3, results);
+  ASSERT_TRUE(ran) << ran.error().message;
+  for (const auto& result : results)
+    EXPECT_EQ(result, R"({"boxes":[{"box":[8.0,8.0,24.0,24.0],"class":2,"score":0.75}]})");
+}
+
+TEST_F(OrtStreamModelTest, refuses_inputs_that_nobody_feeds) {
+  auto model = make(means_model().input("im_shape", kFloatTensor, {"N", "2"}));
+  ASSERT_FALSE(model);
+  EXPECT_NE(
+      model.error().message.find("images (float ?x3x8x8), im_shape (float ?x2); expected one of 4 dimensions with "
+                                 "1 or 3 channels, and beside it at most orig_target_sizes"),
+      std::string::npos)
+      << model.error().message;
+  model = make(means_model().input("orig_target_sizes", kFloatTensor, {"N", "4"}));
+  ASSERT_FALSE(model);
+  EXPECT_NE(model.error().message.find("orig_target_sizes (float ?x4); expected Nx2"), std::string::npos)
+      << model.error().message;
+  model = make(fakes::TinyOnnx()
+                   .input("x", kFloatTensor, {"N", "4"})
+                   .output("y", kFloatTensor, {"N", "4"})
+                   .node("Relu", {"x"}, {"y"}));
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, base::ErrorCode::invalid_argument);
+}
+
 TEST_F(OrtStreamModelTest, needs_boxes_for_a_second_model) {
   wanted_.crop_model.location = fakes::heatmap_model(8, 4, 2).write(folder_ / "pose.onnx");
   const auto model = make(means_model());
