@@ -155,7 +155,8 @@ std::vector<Key> make_keys() {
           "longest wait for a fuller batch while a worker is idle; 0 launches at once"),
       whole(
           "streams", [](auto& s) -> auto& { return s.streams; }, 0, 64,
-          "inferences in flight; 0: two on a GPU, on a CPU one a core and four at most"),
+          "inferences in flight; 0: two on a GPU, on a CPU one a core and four at most, fewer with "
+          "intra_op_num_threads"),
       choice(
           "drop", [](auto& s) -> auto& { return s.drop; }, {"auto", "oldest", "newest", "none"},
           "which frame leaves a full queue"),

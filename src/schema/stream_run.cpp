@@ -7,7 +7,7 @@
 
 namespace ridgeline::schema {
 
-RL_DEFINE_JSON(StreamRequest, arguments, spec, output, most_drops)
+RL_DEFINE_JSON(StreamRequest, arguments, spec, output, settings_run, most_drops)
 RL_DEFINE_JSON(StreamMoment, at_s, offered_per_s, delivered_per_s, dropped_per_s, queued)
 RL_DEFINE_JSON(StreamVerdict, passed, reasons)
 RL_DEFINE_JSON(StreamRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,

@@ -16,8 +16,9 @@ namespace ridgeline::schema {
 struct StreamRequest {
   std::vector<std::string> arguments;
   StreamSpec spec;
-  std::string output;     ///< file of the results; "-": standard output; "": nowhere
-  double most_drops = 1;  ///< share of the frames, above which a bench ends with 1
+  std::string output;        ///< file of the results; "-": standard output; "": nowhere
+  std::string settings_run;  ///< of ridgeline tune, whose settings were taken; "": none
+  double most_drops = 1;     ///< share of the frames, above which a bench ends with 1
 };
 RL_DECLARE_JSON(StreamRequest)
 

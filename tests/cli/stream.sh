@@ -118,6 +118,24 @@ PYTHON
   json '.request.spec.crop_model.content_sha256 | length' 64
   bad "--crop-model: decoder none of" "finds no boxes" -- stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model "$rec" --provider cpu --stream decoder=none
   bad "no model at none.onnx" -- stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model none.onnx --provider cpu
+  # --- with what tune recommends ---
+  has_note() { checks=$((checks + 1)); jq -e --arg text "$1" '.notes | any(contains($text))' <"$WORK/out" >/dev/null || problem "$LAST: no note \"$1\""; }
+  bad "--settings latest:tune" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --settings latest:tune
+  bad "--settings latest:stream" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --settings latest:stream
+  cls=$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx
+  printf 'parameters:\n  graph_optimization_level: [disable_all]\nonly_listed: true\n' >space.yaml
+  run "0|1" tune "$cls" --shape x:1x3x48x192 --provider cpu --quick --search grid --space space.yaml --trial-time 100ms --max-time 20s -q
+  tuned=$("$RIDGELINE" history --json | jq -r '[.[] | select(.kind == "tune")][0].id')
+  run 0 stream run --source synthetic:96x64x3 --model "$cls" --settings latest:tune --output m.jsonl --json
+  json .request.settings_run "$tuned"
+  json .request.spec.model.provider cpu
+  has_note "settings of run $tuned: "
+  run 0 stream run --source synthetic:96x64x3 --model "$cls" --settings "$tuned" --set intra_op_num_threads=2 --json
+  json .request.spec.model.configuration.intra_op_num_threads 2
+  run 0 stream run --source hello.gray --raw 320x96:gray --model "$rec" --settings "$tuned" --json
+  has_note "run $tuned tuned another model, "
+  bad "--settings 19990101" -- stream run --source synthetic:96x64x3 --model "$det" --settings 19990101
+  bad "--settings latest: without a model" -- stream run --source synthetic:96x64x3 --model null --settings latest
   : >no_folder
   bad "cannot create the folder no_folder/t" -- stream run --source synthetic:96x64x5 --model "$det" --provider cpu --tensors no_folder/t
   bad "an SLO of 0.1 ms is shorter than one inference" "give a longer SLO" -- stream bench --source synthetic:640x480 --model "$det" --provider cpu --rate 5 --slo 100us --time 1s

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
+#include "campaign/stream/tuned_settings.hpp"
 #include "execute/executor.hpp"
 #include "execute/stream_child.hpp"
 #include "schema/found_runtime.hpp"
@@ -21,7 +23,8 @@ struct StreamCampaignRequest : schema::StreamRequest {
   std::string provider;  ///< ExecutionProvider::id, "auto", or "": as tune chooses
   schema::RuntimeRequest where;
   schema::Configuration configuration;
-  execute::StreamChildOptions child;  ///< with what is told while it runs
+  std::optional<TunedSettings> tuned;  ///< those that the fields above were taken from
+  execute::StreamChildOptions child;   ///< with what is told while it runs
 };
 
 /// Finds model, runtime and provider, runs the pipeline in a process of its own and stores what it did, also of a run
