@@ -10,6 +10,7 @@
 #include "execute/local_environment.hpp"
 #include "report/renderers.hpp"
 #include "report/stream/stream_report.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/line_output.hpp"
 #include "ridgeline/python_packages.hpp"
 #include "ridgeline/stream_display.hpp"
