@@ -7,6 +7,7 @@
 #include "execute/local_environment.hpp"
 #include "report/renderers.hpp"
 #include "report/stream/stream_report.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/line_output.hpp"
 #include "ridgeline/python_packages.hpp"
 #include "ridgeline/stream_child.hpp"
@@ -102,6 +103,8 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
     return base::fail(base::ErrorCode::io, "{}{}", lost.front(),
                       lost.size() > 1 ? fmt::format("; {} sources were lost", lost.size()) : "")
         .hint("the results of what came in are complete");
+  if (const auto& lost = run.status.lost_videos; !lost.empty())
+    return base::fail(base::ErrorCode::io, "{}", lost.front()).hint("the results are complete");
   if (run.status.failures > 0)
     return base::fail(base::ErrorCode::io, "{}, the last with: {}",
                       base::counted(static_cast<std::size_t>(run.status.failures), "failed inference"),
@@ -137,6 +140,16 @@ void add_stream(CLI::App& app, Context& context) {
       ->group("Frames");
   run_command->add_flag("--live", run->live, "Frames on standard input are due when they come; late ones are dropped")
       ->group("Frames");
+  run_command
+      ->add_option("--video", run->video,
+                   "The frames with their results drawn in; .mp4, .mkv or .avi; of several sources NAME.0.mp4 ...")
+      ->type_name("FILE")
+      ->group("What is written");
+  run_command
+      ->add_option("--tensors", run->tensors,
+                   "The model's outputs for every frame, as SOURCE-FRAME.OUTPUT.npy in this folder")
+      ->type_name("FOLDER")
+      ->group("What is written");
   add_time(*run_command, "--reconnect", run->reconnect_s, "How long a lost camera or address is tried again", "100ms",
            "24h");
   add_subcommand(*stream, context, "python", "Print the folder for PYTHONPATH that has ridgeline.stream",

@@ -48,6 +48,28 @@ Result<schema::StreamSettings> read_settings(const StreamFlags& flags) {
   return settings;
 }
 
+/// --settings: what that run recommends, where flags say nothing else.
+Result<void> take_tuned(const StreamFlags& flags, const Context& context, const schema::Configuration& fixed,
+                        campaign::StreamCampaignRequest& request) {
+  const auto in_flag = [&](base::Error error) {
+    return tl::unexpected(std::move(error).in(fmt::format("--settings {}", flags.settings)));
+  };
+  auto store = context.open_store(store::Access::read);
+  if (!store) return in_flag(store.error());
+  const auto run = store->load<schema::TuneRun>(flags.settings);
+  if (!run) return in_flag(run.error());
+  RL_TRY_ASSIGN(auto tuned, campaign::tuned_settings(*run));
+  const bool has_provider = !request.provider.empty() && request.provider != tuned.provider;
+  request.configuration =
+      (has_provider ? campaign::settings_for_provider(tuned.configuration, request.provider) : tuned.configuration)
+          .merged(fixed);
+  if (!has_provider) request.provider = tuned.provider;
+  if (!has_provider && flags.model.where.text().empty()) request.where = tuned.where;
+  request.settings_run = tuned.run_id;
+  request.tuned = std::move(tuned);
+  return {};
+}
+
 }  // namespace
 
 void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
@@ -71,6 +93,10 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
   command.add_option("--model", model.model_option, "ONNX file; null: none, for what the pipeline itself takes")
       ->type_name("FILE")
       ->required();
+  command
+      .add_option("--crop-model", flags.crop_model,
+                  "ONNX file of a second model, which runs on the boxes that the first one found")
+      ->type_name("FILE");
   auto providers = schema::provider_ids();
   providers.insert(providers.begin(), "auto");
   add_choice(command, context, "--provider", model.provider, providers,
@@ -79,6 +105,11 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
   command.add_option("--set", model.set, "One setting of the runtime; repeatable; see ridgeline params")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  command
+      .add_option("--settings", flags.settings,
+                  "Take what a run of tune recommends: runtime, provider and settings, in place of those in --config; "
+                  "other flags win")
+      ->type_name("RUN|latest:tune");
   command.add_option("--devices", model.devices, "The GPU, as nvidia-smi counts (default: the first)")->type_name("N");
   command.option_defaults()->group("Pipeline");
   command
@@ -140,6 +171,8 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
   auto& spec = request.spec;
   RL_TRY_ASSIGN(spec.settings, read_settings(flags));
   if (flags.model.model_option == kNoModel) {
+    if (!flags.settings.empty())
+      return base::fail(ErrorCode::invalid_argument, "--settings {}: without a model there are none", flags.settings);
     request.workload.kind = "onnx";
     request.workload.location = kNoModel;
   } else {
@@ -148,6 +181,7 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
     request.provider = plan.request.provider;
     request.where = plan.request.where();
     request.configuration = plan.request.current.merged(plan.request.space.fixed);
+    if (!flags.settings.empty()) RL_TRY(take_tuned(flags, context, plan.request.space.fixed, request));
   }
   std::size_t piped = 0;
   for (const auto& source : flags.sources) {
@@ -167,7 +201,15 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
   if (flags.live_json == "-" && (flags.output == "-" || flags.json))
     return base::fail(ErrorCode::invalid_argument, "--live-json - and {}: both are standard output",
                       flags.json ? "--json" : "--output -");
+  if (!flags.crop_model.empty() && flags.model.model_option == kNoModel)
+    return base::fail(ErrorCode::invalid_argument, "--crop-model: without a model there are no boxes to cut out");
+  spec.crop_model.kind = "onnx";
+  spec.crop_model.location = flags.crop_model;
+  if (!flags.tensors.empty() && flags.model.model_option == kNoModel)
+    return base::fail(ErrorCode::invalid_argument, "--tensors: without a model there are none");
   spec.raw = flags.raw;
+  spec.tensors = flags.tensors;
+  spec.video = flags.video;
   spec.copies = flags.copies;
   spec.most_frames = flags.frames;
   spec.reconnect_s = flags.reconnect_s;

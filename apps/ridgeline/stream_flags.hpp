@@ -15,9 +15,13 @@ namespace ridgeline::app {
 struct StreamFlags {
   TuneFlags model;  ///< those that say what is run, and how
   std::vector<std::string> sources;
+  std::string crop_model;
+  std::string settings;
   std::string raw;
   std::int64_t copies = 1;
   std::int64_t frames = 0;
+  std::string video;
+  std::string tensors;
   bool realtime = false;
   bool live = false;
   double reconnect_s = 30;

@@ -93,9 +93,52 @@ Key numbers(std::string name, Member member, double low, std::string meaning) {
           }};
 }
 
-const std::vector<Key>& keys() {
+/// What a model has: its decoder and what comes before it. `of` is where its settings are.
+template <typename Of>
+void add_model_keys(std::vector<Key>& keys, const std::string& prefix, Of of) {
   constexpr double kSmall = 1e-9;
-  static const std::vector<Key> all{
+  const std::vector<Key> added{
+      choice(
+          prefix + "decoder", [of](auto& s) -> auto& { return of(s).decoder; },
+          {"auto", "ppocr", "yolo", "detr", "simcc", "heatmap", "none"}, "what the model's outputs mean"),
+      {prefix + "labels", "", "names of classes, by number", true,
+       [of](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+         of(settings).labels = texts;
+         return std::nullopt;
+       }},
+      {prefix + "score_threshold", "the decoder's", "what scores less is left out; 0 to 1", false,
+       [of](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+         const auto value = number(texts.front());
+         if (!value || *value < 0 || *value > 1) return "a number from 0 to 1";
+         of(settings).score_threshold = value;
+         return std::nullopt;
+       }},
+      numbers(
+          prefix + "preprocess.mean", [of](auto& s) -> auto& { return of(s).preprocess.mean; }, -1e6,
+          "of values from 0 to 1, in the model's channel order"),
+      numbers(
+          prefix + "preprocess.std", [of](auto& s) -> auto& { return of(s).preprocess.std; }, kSmall, "the same"),
+      real(
+          prefix + "preprocess.scale", [of](auto& s) -> auto& { return of(s).preprocess.scale; }, kSmall, 1e6,
+          "of a pixel's 0 to 255, before mean and std"),
+      choice(
+          prefix + "preprocess.channels", [of](auto& s) -> auto& { return of(s).preprocess.channels; },
+          {"rgb", "bgr", "gray"}, "that the model takes"),
+      choice(
+          prefix + "preprocess.resize", [of](auto& s) -> auto& { return of(s).preprocess.resize; },
+          {"auto", "stretch", "letterbox"}, "how a frame fills the input"),
+      whole(
+          prefix + "preprocess.border", [of](auto& s) -> auto& { return of(s).preprocess.border; }, 0, 255,
+          "of a letterbox"),
+      whole(
+          prefix + "preprocess.stride", [of](auto& s) -> auto& { return of(s).preprocess.stride; }, 1, 1024,
+          "sides of a model of any size are multiples of it"),
+  };
+  keys.insert(keys.end(), added.begin(), added.end());
+}
+
+std::vector<Key> make_keys() {
+  std::vector<Key> all{
       whole(
           "batch_size", [](auto& s) -> auto& { return s.batch_size; }, 1, 4096, "frames of one inference at most"),
       real(
@@ -112,7 +155,8 @@ const std::vector<Key>& keys() {
           "longest wait for a fuller batch while a worker is idle; 0 launches at once"),
       whole(
           "streams", [](auto& s) -> auto& { return s.streams; }, 0, 64,
-          "inferences in flight; 0: two on a GPU, on a CPU one a core and four at most"),
+          "inferences in flight; 0: two on a GPU, on a CPU one a core and four at most, fewer with "
+          "intra_op_num_threads"),
       choice(
           "drop", [](auto& s) -> auto& { return s.drop; }, {"auto", "oldest", "newest", "none"},
           "which frame leaves a full queue"),
@@ -125,41 +169,25 @@ const std::vector<Key>& keys() {
       real(
           "slo_ms", [](auto& s) -> auto& { return s.slo_ms; }, 0, 3'600'000,
           "from when a paced frame is due to its result; 0: no limit"),
-      choice(
-          "decoder", [](auto& s) -> auto& { return s.decoder; },
-          {"auto", "ppocr", "yolo", "detr", "simcc", "heatmap", "none"}, "what the model's outputs mean"),
-      {"labels", "", "names of classes, by number", true,
-       [](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
-         settings.labels = texts;
-         return std::nullopt;
-       }},
-      {"score_threshold", "the decoder's", "what scores less is left out; 0 to 1", false,
-       [](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
-         settings.score_threshold = number(texts.front());
-         if (!settings.score_threshold || *settings.score_threshold < 0 || *settings.score_threshold > 1)
-           return "a number from 0 to 1";
-         return std::nullopt;
-       }},
-      numbers(
-          "preprocess.mean", [](auto& s) -> auto& { return s.preprocess.mean; }, -1e6,
-          "of values from 0 to 1, in the model's channel order"),
-      numbers(
-          "preprocess.std", [](auto& s) -> auto& { return s.preprocess.std; }, kSmall, "the same"),
-      real(
-          "preprocess.scale", [](auto& s) -> auto& { return s.preprocess.scale; }, kSmall, 1e6,
-          "of a pixel's 0 to 255, before mean and std"),
-      choice(
-          "preprocess.channels", [](auto& s) -> auto& { return s.preprocess.channels; }, {"rgb", "bgr", "gray"},
-          "that the model takes"),
-      choice(
-          "preprocess.resize", [](auto& s) -> auto& { return s.preprocess.resize; }, {"auto", "stretch", "letterbox"},
-          "how a frame fills the input"),
-      whole(
-          "preprocess.border", [](auto& s) -> auto& { return s.preprocess.border; }, 0, 255, "of a letterbox"),
-      whole(
-          "preprocess.stride", [](auto& s) -> auto& { return s.preprocess.stride; }, 1, 1024,
-          "sides of a model of any size are multiples of it"),
   };
+  add_model_keys(
+      all, "", [](auto& s) -> auto& { return s; });
+  all.push_back(real(
+      "crop.margin", [](auto& s) -> auto& { return s.crop.margin; }, 0, 2,
+      "of a box's sides, on each side, that the second model sees"));
+  all.push_back(whole(
+      "crop.most", [](auto& s) -> auto& { return s.crop.most; }, 1, 1000,
+      "boxes of a frame that it sees, the first ones"));
+  all.push_back(whole(
+      "crop.batch_size", [](auto& s) -> auto& { return s.crop.batch_size; }, 1, 4096,
+      "boxes of one inference at most"));
+  add_model_keys(
+      all, "crop.", [](auto& s) -> auto& { return s.crop; });
+  return all;
+}
+
+const std::vector<Key>& keys() {
+  static const std::vector<Key> all = make_keys();
   return all;
 }
 
@@ -168,16 +196,20 @@ const Key* find_key(std::string_view name) {
   return found == keys().end() ? nullptr : &*found;
 }
 
-/// Keys in one mapping, "preprocess" among those of the section.
+/// Keys in one mapping, with those of the mappings in it: "preprocess" for "preprocess.mean".
 Texts names_in(const std::string& prefix) {
   Texts names;
   for (const auto& key : keys()) {
     if (key.name.rfind(prefix, 0) != 0) continue;
-    const auto rest = key.name.substr(prefix.size());
-    if (rest.find('.') == std::string::npos) names.push_back(rest);
+    auto rest = key.name.substr(prefix.size());
+    rest.resize(std::min(rest.size(), rest.find('.')));
+    if (std::find(names.begin(), names.end(), rest) == names.end()) names.push_back(std::move(rest));
   }
-  if (prefix.empty()) names.emplace_back("preprocess");
   return names;
+}
+
+bool is_mapping(const std::string& name) {
+  return std::any_of(keys().begin(), keys().end(), [&](const Key& key) { return key.name.rfind(name + ".", 0) == 0; });
 }
 
 class StreamReader {
@@ -200,10 +232,17 @@ class StreamReader {
                       fmt::format(format, std::forward<Args>(args)...));
   }
 
+  /// "stream.preprocess" for "preprocess."
+  static std::string section_of(const std::string& prefix) {
+    auto name = "stream." + prefix;
+    name.pop_back();
+    return name;
+  }
+
   Result<void> read_mapping(int node, const std::string& prefix) {
     const auto& mapping = tree_.at(node);
     if (is_null(mapping)) return {};
-    const auto what = prefix.empty() ? std::string("stream") : "stream.preprocess";
+    const auto what = section_of(prefix);
     if (mapping.kind != YamlKind::mapping) return bad(node, "{}: expected a mapping of settings", what);
     for (std::size_t i = 0; i < mapping.children.size(); i += 2)
       RL_TRY(read_pair(mapping.children[i], tree_.resolved(mapping.children[i + 1]), prefix));
@@ -212,12 +251,12 @@ class StreamReader {
 
   Result<void> read_pair(int key_node, int node, const std::string& prefix) {
     const auto name = prefix + tree_.at(key_node).value;
-    if (name == "preprocess") return read_mapping(node, "preprocess.");
+    if (is_mapping(name)) return read_mapping(node, name + ".");
     const auto* key = find_key(name);
     if (key == nullptr) {
       const auto names = names_in(prefix);
-      return bad(key_node, "unknown key \"{}\" in stream{}; expected {}", tree_.at(key_node).value,
-                 prefix.empty() ? "" : ".preprocess", fmt::join(names, ", "))
+      return bad(key_node, "unknown key \"{}\" in {}; expected {}", tree_.at(key_node).value, section_of(prefix),
+                 fmt::join(names, ", "))
           .hint("{}", base::did_you_mean(tree_.at(key_node).value, names));
     }
     Texts texts;

@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "execute/frame_line.hpp"
 #include "execute/stream_summary.hpp"
 #include "host/prompt_thread.hpp"
 #include "stats/quantile.hpp"
+#include "stream/crop_stage.hpp"
 #include "stream/open_source.hpp"
 #include "stream/source_feed.hpp"
 
@@ -21,6 +24,8 @@ using base::ErrorCode;
 
 constexpr auto kStatusInterval = std::chrono::milliseconds(200);
 constexpr std::string_view kNoModel = "null";
+/// That wait with their results for a video: of 4K they take 24 MB each.
+constexpr std::int64_t kMostPictures = 16;
 /// Of a load's frames, which are decoded before the run and repeated.
 constexpr std::size_t kMostClipFrames = 256;
 constexpr std::size_t kMostClipBytes = 512U << 20U;
@@ -41,11 +46,12 @@ class ChannelSink final : public stream::ResultSink {
   LineChannel& channel_;
 };
 
-std::vector<std::uint32_t> warm_sizes(std::int64_t batch_size) {
-  std::vector<std::uint32_t> sizes;
-  for (std::uint32_t size = 1; size < batch_size; size *= 2) sizes.push_back(size);
-  sizes.push_back(static_cast<std::uint32_t>(batch_size));
-  return sizes;
+/// "out.mp4" for source 2: "out.2.mp4".
+std::string numbered_name(const std::string& path, std::size_t number) {
+  const auto name = base::file_name(path);
+  const auto dot = name.rfind('.');
+  const auto at = dot == std::string_view::npos || dot == 0 ? path.size() : path.size() - (name.size() - dot);
+  return fmt::format("{}.{}{}", path.substr(0, at), number, path.substr(at));
 }
 
 }  // namespace
@@ -70,6 +76,13 @@ bool StreamServer::stop() {
 double StreamServer::elapsed_s() const { return base::to_seconds(base::system_clock().now() - ready_at_); }
 
 base::Result<schema::StreamStatus> StreamServer::run() {
+  auto out = run_pipeline();
+  auto lost = finish_videos();
+  if (out) out->lost_videos = std::move(lost);
+  return out;
+}
+
+base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
   const auto begun = base::system_clock().now();
   RL_TRY(open_sources());
   RL_TRY(start_pipeline());
@@ -153,10 +166,50 @@ stream::PipelineOptions StreamServer::pipeline_options() const {
   dispatcher.capacity =
       static_cast<std::size_t>(settings.inference_queue_size > 0 ? settings.inference_queue_size : several);
   out.capacity_by_slo = settings.inference_queue_size == 0 && out.slo_ns > 0 && has_pace();
-  out.warm_sizes = warm_sizes(settings.batch_size);
+  out.warm_sizes = stream::warm_batch_sizes(dispatcher.max_batch);
   out.shape = model_->facts().pads ? stream::BatchShape::padded : stream::BatchShape::exact;
-  out.result_queue = static_cast<std::size_t>(settings.result_queue_size);
+  const auto most_results = annotating_ != nullptr ? kMostPictures : std::numeric_limits<std::int64_t>::max();
+  out.result_queue = static_cast<std::size_t>(std::min(settings.result_queue_size, most_results));
   return out;
+}
+
+base::Result<void> StreamServer::make_sink() {
+  sink_ = std::make_unique<ChannelSink>(channel_);
+  if (spec_.video.empty()) return {};
+  const auto processors = std::max<std::size_t>(1, std::thread::hardware_concurrency());
+  std::vector<std::unique_ptr<stream::AnnotatedVideo>> videos;
+  for (std::size_t number = 0; number < sources_.size(); ++number) {
+    const auto& opened = sources_[number];
+    stream::AnnotatedVideo::Options options;
+    options.path = sources_.size() == 1 ? spec_.video : numbered_name(spec_.video, number);
+    options.width = opened.first->width;
+    options.height = opened.first->height;
+    options.fps = opened.source->info().fps;
+    options.threads = static_cast<int>(std::max<std::size_t>(1, processors / sources_.size()));
+    options.may_wait = opened.pace == stream::Pace::fastest;
+    options.on_error = [this](const base::Error& error) {
+      note(fmt::format("{}; the results go on without it", error.message));
+    };
+    RL_TRY_ASSIGN(auto video, stream::AnnotatedVideo::create(std::move(options)));
+    videos.push_back(std::move(video));
+  }
+  auto sink = std::make_unique<stream::AnnotatingSink>(std::move(sink_), std::move(videos));
+  annotating_ = sink.get();
+  sink_ = std::move(sink);
+  return {};
+}
+
+std::vector<std::string> StreamServer::finish_videos() {
+  std::vector<std::string> lost;
+  if (annotating_ == nullptr) return lost;
+  for (const auto& video : annotating_->videos()) {
+    const auto& totals = video->finish();
+    if (totals.error) lost.push_back(error_line(*totals.error));
+    if (totals.left_out > 0)
+      note(fmt::format("{}: {} of {} frames are not in it, as they came faster than they were encoded", video->path(),
+                       totals.left_out, totals.left_out + totals.written));
+  }
+  return lost;
 }
 
 base::Result<void> StreamServer::start_pipeline() {
@@ -170,7 +223,7 @@ base::Result<void> StreamServer::start_pipeline() {
                         spec_.model.workload.location, kind->name);
     RL_TRY_ASSIGN(model_, kind->stream_model({spec_, sample.width, sample.height}));
   }
-  sink_ = std::make_unique<ChannelSink>(channel_);
+  RL_TRY(make_sink());
   auto pipeline = stream::Pipeline::start(pipeline_options(), *model_, *sink_, sample);
   if (!pipeline) {
     auto error = std::move(pipeline).error();

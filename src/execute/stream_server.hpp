@@ -12,6 +12,7 @@
 #include "execute/stream_protocol.hpp"
 #include "schema/stream_spec.hpp"
 #include "schema/stream_status.hpp"
+#include "stream/annotating_sink.hpp"
 #include "stream/frame_source.hpp"
 #include "stream/image_pool.hpp"
 #include "stream/load_feed.hpp"
@@ -45,7 +46,11 @@ class StreamServer {
   };
 
   [[nodiscard]] base::Result<void> open_sources();
+  [[nodiscard]] base::Result<schema::StreamStatus> run_pipeline();
+  [[nodiscard]] base::Result<void> make_sink();
   [[nodiscard]] base::Result<void> start_pipeline();
+  /// Ends their files; what went wrong with them.
+  std::vector<std::string> finish_videos();
   [[nodiscard]] stream::PipelineOptions pipeline_options() const;
   void tell_ready(double ready_s);
   void feed_sources();
@@ -64,7 +69,8 @@ class StreamServer {
   std::vector<Opened> sources_;
   std::unique_ptr<workload::StreamModel> model_;
   std::unique_ptr<stream::ResultSink> sink_;
-  std::mutex stopping_;  ///< guards pipeline_ and sources_ against stop()
+  stream::AnnotatingSink* annotating_ = nullptr;  ///< the sink, where there are videos
+  std::mutex stopping_;                           ///< guards pipeline_ and sources_ against stop()
   std::unique_ptr<stream::Pipeline> pipeline_;
   bool stopped_ = false;
   base::Nanoseconds ready_at_{};

@@ -49,6 +49,7 @@ schema::StreamStatus summarize(const stream::PipelineStatus& status, double elap
                   {"filling", seconds(workers.waiting_ns)},
                   {"output", seconds(workers.sink_ns)}};
   if (workers.busy.copy_ns > 0) out.worker_s["copy"] = seconds(workers.busy.copy_ns);
+  if (workers.busy.crops_ns > 0) out.worker_s["crops"] = seconds(workers.busy.crops_ns);
   out.failures = static_cast<std::int64_t>(status.failures);
   out.last_failure = status.last_failure;
   return out;

@@ -9,7 +9,7 @@
 
 namespace ridgeline::schema {
 
-RL_DEFINE_JSON(StreamRequest, arguments, spec, output, most_drops, rates)
+RL_DEFINE_JSON(StreamRequest, arguments, spec, output, settings_run, most_drops, rates)
 RL_DEFINE_JSON(StreamVerdict, passed, reasons, held_per_s)
 RL_DEFINE_JSON(StreamPoint, rate_per_s, status, moments, verdict)
 RL_DEFINE_JSON(StreamRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,

@@ -18,6 +18,7 @@ struct StreamRequest {
   std::vector<std::string> arguments;
   StreamSpec spec;
   std::string output;         ///< file of the results; "-": standard output; "": nowhere
+  std::string settings_run;   ///< of ridgeline tune, whose settings were taken; "": none
   double most_drops = 1;      ///< share of the frames, above which a bench ends with 1
   std::vector<double> rates;  ///< of a bench that measures several in turn, rising; spec.load has the run's own
 };

@@ -32,6 +32,18 @@ struct StreamPreprocess {
 };
 RL_DECLARE_JSON(StreamPreprocess)
 
+/// A second model on what the first one found (section `stream: crop:`).
+struct StreamCrop {
+  std::string decoder = "auto";
+  std::vector<std::string> labels{};
+  std::optional<double> score_threshold{};
+  double margin = 0;            ///< of a box's sides, on each side
+  std::int64_t most = 16;       ///< boxes of a frame
+  std::int64_t batch_size = 8;  ///< crops of one inference at most
+  StreamPreprocess preprocess;
+};
+RL_DECLARE_JSON(StreamCrop)
+
 /// Settings of a pipeline (section `stream:` of a config).
 struct StreamSettings {
   std::int64_t batch_size = 1;            ///< frames of one inference at most
@@ -47,6 +59,7 @@ struct StreamSettings {
   std::vector<std::string> labels{};  ///< names of classes, by number
   std::optional<double> score_threshold{};  ///< 0 to 1; unset: the decoder's own
   StreamPreprocess preprocess;
+  StreamCrop crop;
 };
 RL_DECLARE_JSON(StreamSettings)
 
@@ -63,7 +76,8 @@ RL_DECLARE_JSON(StreamLoad)
 
 /// What the process that runs a pipeline is asked for.
 struct StreamSpec {
-  TrialSpec model;  ///< location "null": no model, results are null
+  TrialSpec model;         ///< location "null": no model, results are null
+  WorkloadRef crop_model;  ///< location "": none
   std::vector<StreamSource> sources;
   std::string raw;  ///< of frames without headers on "-", or else in files: "1280x720:bgr24@30"; "": none
   double reconnect_s = 30;
@@ -71,6 +85,8 @@ struct StreamSpec {
   std::optional<StreamLoad> load{};
   std::int64_t most_frames = 0;  ///< of each source; 0: all
   std::int64_t copies = 1;       ///< of each source
+  std::string video;             ///< file, or one a source, of the frames with their results; "": none
+  std::string tensors;           ///< folder for the model's outputs; "": none
 };
 RL_DECLARE_JSON(StreamSpec)
 

@@ -53,11 +53,13 @@ struct StreamStatus {
   double busy = 0;          ///< share of the span in which an inference was under way
   double busy_workers = 0;  ///< inferences under way on average
   /// Seconds of all workers: preprocess, inference, postprocess, copy (to and from the device, where that is known:
-  /// else part of the inference), and idle: no_frame, filling (waiting for a fuller batch), output (held back by it).
+  /// else part of the inference), with a second model crops, and idle: no_frame, filling (waiting for a fuller batch),
+  /// output (held back by it).
   std::map<std::string, double> worker_s;
   std::int64_t failures = 0;  ///< inferences that failed
   std::string last_failure;
   std::vector<std::string> lost_sources;  ///< what ended those that did not come to their end
+  std::vector<std::string> lost_videos;   ///< what ended those that are written
   std::vector<StreamCheck> checks;        ///< at the end
   bool is_void = false;                   ///< the load generator was too late to be believed
   std::string audit;                      ///< its own words; "" without one

@@ -66,13 +66,13 @@ base::Result<void> Pipeline::warm(const Image& sample) {
     threads.emplace_back([&, number] {
       std::vector<std::string> results;
       for (const auto size : options_.warm_sizes) {
-        const std::vector<const Image*> images(size, &sample);
+        const std::vector<BatchFrame> frames(size, {.image = &sample, .is_sample = true});
         results.resize(size);
         WarmUpTimes& of_size = times[number].emplace_back();
         of_size.batch = size;
         for (std::uint32_t run = 0; run <= options_.warm_runs; ++run) {
           const auto begun = now();
-          if (auto ran = runner_.run(number, images, size, results); !ran) {
+          if (auto ran = runner_.run(number, frames, size, results); !ran) {
             errors[number] = ran.error();
             return;
           }
@@ -90,6 +90,15 @@ base::Result<void> Pipeline::warm(const Image& sample) {
       all.times_ns.insert(all.times_ns.end(), of_worker[size].times_ns.begin(), of_worker[size].times_ns.end());
   }
   return {};
+}
+
+bool Pipeline::may_keep_images() const noexcept {
+  return wants_images_ && unwritten_.size() + writing_ + scheduler_->held() <= options_.most_images();
+}
+
+void Pipeline::free_dropped_images() {
+  if (may_keep_images()) return;
+  for (const auto& dropped : scheduler_->dropped()) store_.drop_image(dropped.frame.payload);
 }
 
 /// Results that wait for one before them count: a worker that stands still would let all of a file in.
@@ -136,6 +145,7 @@ Offered Pipeline::offer(NewFrame frame) {
     if (*admitted != Admission::must_wait) break;
     wait(false);
   }
+  free_dropped_images();
   ++next_sequence_[frame.source];
   pump();
   return Offered::taken;
@@ -174,6 +184,7 @@ void Pipeline::stop() {
   if (!scheduler_) return;
   end();
   if (auto stopped = scheduler_->stop(now()); !stopped) fail(stopped.error());
+  free_dropped_images();
   pump();
 }
 
@@ -208,15 +219,13 @@ void Pipeline::pump() {
     fail(wake.error());
     return;
   }
+  free_dropped_images();
   for (const auto& launch : scheduler_->launches()) {
     auto& worker = *workers_[launch.worker];
     worker.work.is_set = true;
     worker.work.executed_size = launch.executed_size;
-    worker.work.slots.clear();
-    for (const auto& frame : launch.frames) {
-      store_.hold(frame.payload);
-      worker.work.slots.push_back(frame.payload);
-    }
+    worker.work.frames.assign(launch.frames.begin(), launch.frames.end());
+    for (const auto& frame : launch.frames) store_.hold(frame.payload);
     worker.wake.notify_one();
   }
   if (*wake != wake_ns_) {
@@ -225,8 +234,6 @@ void Pipeline::pump() {
   }
   scheduler_->take_results(left_);
   if (!left_.empty()) {
-    for (const auto& result : left_)
-      if (!wants_images_) store_.drop_image(result.frame.payload);
     unwritten_.insert(unwritten_.end(), left_.begin(), left_.end());
     writer_wake_.notify_one();
   }
@@ -236,7 +243,7 @@ void Pipeline::pump() {
 void Pipeline::work(std::uint32_t number) {
   auto& own = *workers_[number];
   std::vector<FrameStore::Slot*> slots;
-  std::vector<const Image*> images;
+  std::vector<BatchFrame> frames;
   std::vector<std::string> results;
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -244,34 +251,37 @@ void Pipeline::work(std::uint32_t number) {
     if (!own.work.is_set) return;
     own.work.is_set = false;
     slots.clear();
-    images.clear();
-    for (const auto at : own.work.slots) {
-      slots.push_back(&store_.at(at));
-      images.push_back(slots.back()->image.get());
+    frames.clear();
+    for (const auto& frame : own.work.frames) {
+      slots.push_back(&store_.at(frame.payload));
+      frames.push_back({.image = slots.back()->image.get(), .source = frame.source, .sequence = frame.sequence});
     }
     results.resize(slots.size());
     const auto executed_size = own.work.executed_size;
     lock.unlock();
-    const auto ran = runner_.run(number, images, executed_size, results);
+    const auto ran = runner_.run(number, frames, executed_size, results);
     lock.lock();
     const auto now_ns = now();
     count_idle(now_ns);
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (ran) slots[i]->result.swap(results[i]);
       if (!ran) slots[i]->error = ran.error().message;
-      store_.release(own.work.slots[i]);
-      if (!wants_images_) store_.drop_image(own.work.slots[i]);
+      const auto payload = own.work.frames[i].payload;
+      store_.release(payload);
+      if (!may_keep_images()) store_.drop_image(payload);
     }
     if (ran) {
       time_.busy.preprocess_ns += ran->preprocess_ns;
       time_.busy.inference_ns += ran->inference_ns;
       time_.busy.copy_ns += ran->copy_ns;
       time_.busy.postprocess_ns += ran->postprocess_ns;
+      time_.busy.crops_ns += ran->crops_ns;
       failures_in_a_row_ = 0;
     } else {
       ++failures_;
       ++failures_in_a_row_;
       last_failure_ = ran.error().message;
+      if (ran.error().code == base::ErrorCode::io) fail(ran.error());
     }
     if (auto done = scheduler_->complete(number, now_ns, ran ? std::nullopt : std::optional(DropReason::failed)); !done)
       fail(done.error());
@@ -304,6 +314,7 @@ void Pipeline::write() {
   const std::string none;
   std::vector<FrameResult> results;
   std::vector<FrameStore::Slot*> slots;
+  std::vector<std::shared_ptr<const Image>> images;
   std::unique_lock lock(mutex_);
   for (;;) {
     writer_wake_.wait(lock, [&] { return !unwritten_.empty() || workers_ended_; });
@@ -311,7 +322,11 @@ void Pipeline::write() {
     results.clear();
     results.swap(unwritten_);
     slots.clear();
-    for (const auto& result : results) slots.push_back(&store_.at(result.frame.payload));
+    images.clear();
+    for (const auto& result : results) {
+      slots.push_back(&store_.at(result.frame.payload));
+      images.push_back(slots.back()->image);
+    }
     writing_ = results.size();
     const bool broken = sink_failed_;
     lock.unlock();
@@ -320,7 +335,7 @@ void Pipeline::write() {
       // A worker may still write to the slot of a frame that was given up.
       const auto& dropped = results[i].dropped;
       const FrameOutput output{results[i], dropped ? none : slots[i]->result,
-                               wants_images_ ? slots[i]->image.get() : nullptr,
+                               wants_images_ ? std::move(images[i]) : nullptr,
                                dropped == DropReason::failed ? slots[i]->error : none};
       if (auto written = sink_.write(output); !written) error = written.error();
     }

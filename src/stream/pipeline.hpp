@@ -75,7 +75,7 @@ class Pipeline {
   struct Work {
     bool is_set = false;
     std::uint32_t executed_size = 1;
-    std::vector<std::uint64_t> slots;
+    std::vector<Frame> frames;
   };
   struct Worker {
     std::condition_variable wake;
@@ -90,6 +90,9 @@ class Pipeline {
   void keep_time();
   /// Under the mutex: starts what can start and passes on what has left.
   void pump();
+  /// Of frames that were dropped, perhaps long before their turn to leave.
+  void free_dropped_images();
+  [[nodiscard]] bool may_keep_images() const noexcept;
   void fail(base::Error error);
   void end();
   void count_idle(std::int64_t now_ns);

@@ -21,6 +21,11 @@ struct PipelineOptions {
   std::int64_t slo_ns = 0;
   bool capacity_by_slo = false;    ///< dispatcher.capacity is what slo_capacity makes of the warm-up
   std::size_t result_queue = 256;  ///< results that wait for the sink; sources that can wait do so while it is full
+  /// Pictures of results that wait for those before them or for the sink, and of frames that were dropped; others go
+  /// without. Above it only where sources cannot wait, or a worker does not answer.
+  [[nodiscard]] std::size_t most_images() const noexcept {
+    return result_queue + dispatcher.capacity + std::size_t{dispatcher.workers} * dispatcher.max_batch;
+  }
   std::size_t order_window = StreamScheduler::kOrderWindow;
   /// Batches that fail one after another, from the first or the last good one on, before the run is given up.
   std::uint32_t most_failures = 20;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
+
+#include "stream/point.hpp"
 
 namespace ridgeline::stream {
 
@@ -34,6 +38,17 @@ struct PreprocessOptions {
   TensorLayout layout = TensorLayout::nchw;
 };
 
+/// Where a picture lies in the frame that it was cut from.
+struct CropPlace {
+  Point origin{};      ///< of its upper left corner
+  Point across{1, 0};  ///< that one of its pixels goes to the right
+  Point down{0, 1};
+  int frame_width = 0;
+  int frame_height = 0;
+
+  friend bool operator==(const CropPlace&, const CropPlace&) = default;
+};
+
 /// How a frame lies in the model's input: x_input = x_frame * scale_x + offset_x, the same for y.
 struct FrameGeometry {
   int frame_width = 0;
@@ -48,8 +63,21 @@ struct FrameGeometry {
   int detail_width = 0;
   int detail_height = 0;
 
-  [[nodiscard]] double to_frame_x(double x_input) const noexcept { return (x_input - offset_x) / scale_x; }
-  [[nodiscard]] double to_frame_y(double y_input) const noexcept { return (y_input - offset_y) / scale_y; }
+  /// Set where the "frame" was cut out of another, in whose pixels results are told.
+  std::optional<CropPlace> crop{};
+
+  /// Where a place of the input is in the frame.
+  [[nodiscard]] Point to_frame(double x_input, double y_input) const noexcept {
+    const double x = (x_input - offset_x) / scale_x;
+    const double y = (y_input - offset_y) / scale_y;
+    return crop ? crop->origin + crop->across * x + crop->down * y : Point{x, y};
+  }
+  /// The same, moved into the frame.
+  [[nodiscard]] Point to_frame_within(double x_input, double y_input) const noexcept {
+    const auto place = to_frame(x_input, y_input);
+    return {std::clamp(place.x, 0.0, static_cast<double>(crop ? crop->frame_width : frame_width)),
+            std::clamp(place.y, 0.0, static_cast<double>(crop ? crop->frame_height : frame_height))};
+  }
 
   friend bool operator==(const FrameGeometry&, const FrameGeometry&) = default;
 };

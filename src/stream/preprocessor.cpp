@@ -28,6 +28,14 @@ int dynamic_side(int side, const PreprocessOptions& options) {
   return std::max(1, static_cast<int>(strides)) * options.stride;
 }
 
+/// The same beside one that is fixed at `other_input` (-1: it is not): as long as the frame is then.
+int free_side(int side, int other_side, int other_input, const PreprocessOptions& options) {
+  if (other_input < 1) return dynamic_side(side, options);
+  auto evenly = options;
+  evenly.scale = static_cast<double>(other_input) / other_side;
+  return std::min(dynamic_side(side, evenly), kLongestSide / options.stride * options.stride);
+}
+
 void write_planes(const float* __restrict row, std::size_t pixels, const std::array<float, 3>& gain,
                   const std::array<float, 3>& bias, float* __restrict first, float* __restrict second,
                   float* __restrict third) {
@@ -97,8 +105,11 @@ base::Result<FrameGeometry> Preprocessor::plan(int frame_width, int frame_height
   FrameGeometry geometry;
   geometry.frame_width = frame_width;
   geometry.frame_height = frame_height;
-  geometry.input_width = model_width > 0 ? model_width : dynamic_side(frame_width, options_);
-  geometry.input_height = model_height > 0 ? model_height : dynamic_side(frame_height, options_);
+  const bool is_even = options_.resize != Resize::stretch;
+  geometry.input_width =
+      model_width > 0 ? model_width : free_side(frame_width, frame_height, is_even ? model_height : -1, options_);
+  geometry.input_height =
+      model_height > 0 ? model_height : free_side(frame_height, frame_width, is_even ? model_width : -1, options_);
   if (geometry.input_width > kLongestSide || geometry.input_height > kLongestSide)
     return fail(ErrorCode::invalid_argument, "a model input of {}x{}: expected sides of 1 to {}", geometry.input_width,
                 geometry.input_height, kLongestSide);

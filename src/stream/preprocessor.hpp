@@ -30,8 +30,9 @@ class Preprocessor {
   explicit Preprocessor(const PreprocessOptions& options) : options_(options) {}
 
   /// For frames of that size; a model's side is -1 where it takes any. Such a side becomes
-  /// round(scale * side / stride) * stride (halves to even), at least one stride. A side that is fixed stays, and a
-  /// scale below 1 takes detail from the frame instead. Errors: invalid_argument (sides outside 1 to 32768).
+  /// round(scale * side / stride) * stride (halves to even), at least one stride. A side that is fixed stays; one
+  /// beside it that is not becomes as long as it keeps the frame's ratio, unless frames are stretched. With both fixed
+  /// a scale below 1 takes detail from the frame instead. Errors: invalid_argument (sides outside 1 to 32768).
   [[nodiscard]] base::Result<FrameGeometry> plan(int frame_width, int frame_height, int model_width,
                                                  int model_height) const;
 

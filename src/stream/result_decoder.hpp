@@ -41,6 +41,10 @@ class ResultDecoder {
   /// What the last decode found, best first or from the top, for a second model and for drawing; empty for decoders
   /// without boxes.
   [[nodiscard]] virtual std::span<const FoundBox> boxes() const noexcept { return {}; }
+  /// The same boxes where they need not be upright; none where they are.
+  [[nodiscard]] virtual std::span<const Quad> quads() const noexcept { return {}; }
+  /// Whether there can be any.
+  [[nodiscard]] virtual bool finds_boxes() const noexcept { return false; }
 };
 
 }  // namespace ridgeline::stream

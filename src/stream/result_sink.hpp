@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/error.hpp"
@@ -13,15 +14,16 @@ namespace ridgeline::stream {
 struct FrameOutput {
   const FrameResult& frame;
   const std::string& result;  ///< JSON; "" for a gap
-  const Image* image;         ///< the picture; null where the sink does not want it
-  const std::string& error;   ///< why its batch failed; ""
+  /// The picture; null where the sink does not want it, or where too many would have had to be kept.
+  std::shared_ptr<const Image> image;
+  const std::string& error;  ///< why its batch failed; ""
 };
 
 /// Where results go; one thread.
 class ResultSink {
  public:
   virtual ~ResultSink() = default;
-  /// Whether results keep their pictures until they are written: as many as results may wait.
+  /// Whether results keep their pictures until they are written, as many as PipelineOptions::most_images.
   [[nodiscard]] virtual bool wants_images() const { return true; }
   /// An error ends the run.
   [[nodiscard]] virtual base::Result<void> write(const FrameOutput& output) = 0;

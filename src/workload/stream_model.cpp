@@ -6,8 +6,8 @@ namespace {
 
 class NullModel final : public StreamModel {
  public:
-  [[nodiscard]] base::Result<stream::BatchTimes> run(std::uint32_t, std::span<const stream::Image* const>,
-                                                     std::uint32_t, std::span<std::string> results) override {
+  [[nodiscard]] base::Result<stream::BatchTimes> run(std::uint32_t, std::span<const stream::BatchFrame>, std::uint32_t,
+                                                     std::span<std::string> results) override {
     for (auto& result : results) result = "null";
     return stream::BatchTimes{};
   }

@@ -43,6 +43,26 @@ grep -q "Frames that may wait" page.html || problem "no pipeline in the page"
 run 2 apply latest --config x.yaml
 err "recommends no settings"
 
+# --- the frames with their results as a video ---
+run "0|2" stream run --source synthetic:64x48x30 --model null --output i.jsonl --video v.mp4
+if [ -s v.mp4 ]; then
+  run 0 stream run --source v.mp4 --model null --output j.jsonl
+  is "$(jq -s 'map(.pts_ms) == [range(30) * 1000 / 30 | . * 1000 | round / 1000]' i.jsonl)" true "times of the frames"
+  is "$(wc -l <j.jsonl)" 30 "frames of the video"
+  run 0 stream run --source synthetic:63x47x10 --source synthetic:32x32x20 --model null --video w.mkv --stream streams=2
+  for i in 0 1; do run 0 stream run --source w.$i.mkv --model null --output w.$i.jsonl; done
+  is "$(cat w.0.jsonl | wc -l) $(cat w.1.jsonl | wc -l)" "10 20" "frames of videos of two sources"
+  ln -s /dev/full full.mkv
+  run 2 stream run --source synthetic:320x240x300 --model null --output k.jsonl --video full.mkv
+  err "full.mkv: cannot be written: no space left on device"
+  err "the results are complete"
+  is "$(jq -c 'has("result")' k.jsonl | sort | uniq -c | sed 's/^ *//')" "300 true" "results beside a video that fails"
+  bad "v.txt: no video container has this ending" -- stream run --source synthetic:64x48x30 --model null --video v.txt
+  bad "no/v.mp4" -- stream run --source synthetic:64x48x30 --model null --video no/v.mp4
+else
+  err "plug-in"
+fi
+
 # --- a load: fixed before the run, judged afterwards ---
 run "0|1" stream bench --source synthetic:64x48 --model null --rate 50 --sources 2 --time 1s --slo 200ms --json --output e.jsonl
 is "$(wc -l <e.jsonl)" 100 "a load has as many frames as it was to have"
@@ -101,6 +121,52 @@ if [ -f "$det" ] && [ -n "${ORT_LIBRARY:-}" ]; then
   run 0 stream run --source synthetic:96x64x3 --model "$det" --provider cpu --output g.jsonl --stream decoder=none --stream inference_scale=0.5 --json
   json .ready.input "x: float 1x3x32x64"
   is "$(lines '.result|keys' g.jsonl)" '3 ["outputs"]' "results of none"
+  run 0 stream run --source synthetic:96x64x5 --model "$det" --provider cpu --tensors deep/tensors --stream batch_size=2 --json
+  is "$(ls -A deep/tensors | tr '\n' ' ')" "$(for i in 0 1 2 3 4; do printf '0-%d.sigmoid_0.tmp_0.npy ' $i; done)" "tensors"
+  if python3 -c 'import numpy' 2>/dev/null; then
+    is "$(python3 -c 'import numpy; x = numpy.load("deep/tensors/0-4.sigmoid_0.tmp_0.npy"); print(x.dtype, x.shape)')" "float32 (1, 64, 96)" "a tensor in NumPy"
+  fi
+  is "$(head -c 6 deep/tensors/0-4.*.npy | od -An -tx1)" " 93 4e 55 4d 50 59" "the first bytes of a tensor"
+  python3 - <<'PYTHON'
+columns = bytes.fromhex("7f0808087f00 385454541800 00417f400000 00417f400000 384444443800 000000000000 1814127f1000 426151494600")
+width, height, dot = 320, 96, 6
+picture = bytearray([255]) * (width * height)
+for x, column in enumerate(columns):
+    for y in range(7):
+        for row in range(dot if column >> y & 1 else 0):
+            at = (25 + y * dot + row) * width + 20 + x * dot
+            picture[at : at + dot] = bytes(dot)
+open("hello.gray", "wb").write(picture * 3)
+PYTHON
+  rec=$MODELS/ch_PP-OCRv4_rec_infer.onnx
+  run 0 stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model "$rec" --provider cpu --output l.jsonl \
+    --stream crop.preprocess.mean=0.5 --stream crop.preprocess.std=0.5 --stream crop.batch_size=2 --json
+  is "$(jq -r '.result.boxes | map(.crop.outputs[0].shape[1], .crop.outputs[0].max > 0.9) | @csv' l.jsonl | sort | uniq -c | sed 's/^ *//')" "3 6625,true" "lines of text that are read"
+  json '.status.worker_s.crops > 0' true
+  json '.ready.notes | map(select(startswith("crops: input x: float 1x3x48x"))) | length' 1
+  json '.request.spec.crop_model.content_sha256 | length' 64
+  bad "--crop-model: decoder none of" "finds no boxes" -- stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model "$rec" --provider cpu --stream decoder=none
+  bad "no model at none.onnx" -- stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model none.onnx --provider cpu
+  # --- with what tune recommends ---
+  has_note() { checks=$((checks + 1)); jq -e --arg text "$1" '.notes | any(contains($text))' <"$WORK/out" >/dev/null || problem "$LAST: no note \"$1\""; }
+  bad "--settings latest:tune" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --settings latest:tune
+  bad "--settings latest:stream" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --settings latest:stream
+  cls=$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx
+  printf 'parameters:\n  graph_optimization_level: [disable_all]\nonly_listed: true\n' >space.yaml
+  run "0|1" tune "$cls" --shape x:1x3x48x192 --provider cpu --quick --search grid --space space.yaml --trial-time 100ms --max-time 20s -q
+  tuned=$("$RIDGELINE" history --json | jq -r '[.[] | select(.kind == "tune")][0].id')
+  run 0 stream run --source synthetic:96x64x3 --model "$cls" --settings latest:tune --output m.jsonl --json
+  json .request.settings_run "$tuned"
+  json .request.spec.model.provider cpu
+  has_note "settings of run $tuned: "
+  run 0 stream run --source synthetic:96x64x3 --model "$cls" --settings "$tuned" --set intra_op_num_threads=2 --json
+  json .request.spec.model.configuration.intra_op_num_threads 2
+  run 0 stream run --source hello.gray --raw 320x96:gray --model "$rec" --settings "$tuned" --json
+  has_note "run $tuned tuned another model, "
+  bad "--settings 19990101" -- stream run --source synthetic:96x64x3 --model "$det" --settings 19990101
+  bad "--settings latest: without a model" -- stream run --source synthetic:96x64x3 --model null --settings latest
+  : >no_folder
+  bad "cannot create the folder no_folder/t" -- stream run --source synthetic:96x64x5 --model "$det" --provider cpu --tensors no_folder/t
   bad "an SLO of 0.1 ms is shorter than one inference" "give a longer SLO" -- stream bench --source synthetic:640x480 --model "$det" --provider cpu --rate 5 --slo 100us --time 1s
   bad "decoder yolo" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --stream decoder=yolo
 fi
@@ -165,6 +231,8 @@ bad "none of bgr24, rgb24, gray, nv12" -- stream run --source - --raw 8x8:yuv --
 bad "standard input can be one source only" -- stream run --source - --source - --model null
 bad "No such file or directory" "choose another file" -- stream run --source synthetic:8x8x2 --model null --output /no/such/folder/out.jsonl
 bad "--output - and --json" -- stream run --source synthetic:8x8x2 --model null --output - --json
+bad "--crop-model: without a model" -- stream run --source synthetic:8x8x2 --model null --crop-model x.onnx
+bad "--tensors: without a model" -- stream run --source synthetic:8x8x2 --model null --tensors t
 bad "synthetic:8" -- stream run --source synthetic:8 --model null
 bad "expected run or bench" -- stream
 run 2 stream run --model null

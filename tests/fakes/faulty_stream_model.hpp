@@ -14,7 +14,8 @@
 namespace ridgeline::fakes {
 
 /// A stage that counts frames and misbehaves from one of them on: "crash:20" (SIGABRT), "exit:20", "hang:20",
-/// "fail:20", "fail_once:20"; "slow:5" takes so many milliseconds a batch. As the location of a model of kind "faulty".
+/// "fail:20", "fail_once:20", "full:20" (what it writes has no room); "slow:5" takes so many milliseconds a batch. As
+/// the location of a model of kind "faulty".
 class FaultyStreamModel final : public workload::StreamModel {
  public:
   explicit FaultyStreamModel(const std::string& location) {
@@ -23,16 +24,17 @@ class FaultyStreamModel final : public workload::StreamModel {
     if (parts.size() > 1) at_ = std::stoull(parts[1]);
   }
 
-  base::Result<stream::BatchTimes> run(std::uint32_t, std::span<const stream::Image* const> images, std::uint32_t,
+  base::Result<stream::BatchTimes> run(std::uint32_t, std::span<const stream::BatchFrame> frames, std::uint32_t,
                                        std::span<std::string> results) override {
-    const auto before = frames_.fetch_add(images.size());
-    const bool now = before + images.size() > at_;
+    const auto before = frames_.fetch_add(frames.size());
+    const bool now = before + frames.size() > at_;
     if (how_ == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(at_));
     if (now && how_ == "crash") std::abort();
     if (now && how_ == "exit") ::_exit(3);
     while (now && how_ == "hang") std::this_thread::sleep_for(std::chrono::seconds(1));
     if (now && (how_ == "fail" || (how_ == "fail_once" && before <= at_)))
       return base::fail(base::ErrorCode::internal, "the model failed \"here\"");
+    if (now && how_ == "full") return base::fail(base::ErrorCode::io, "cannot write x.npy: no space left on device");
     for (auto& result : results) result = R"({"mean":1})";
     return stream::BatchTimes{1000, 2000, 3000};
   }

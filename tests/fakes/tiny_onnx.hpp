@@ -80,8 +80,23 @@ class TinyOnnx {
     graph_.message(5, tensor.number(2, 1).bytes(8, name).bytes(9, raw));
     return *this;
   }
+  /// A vector of int64.
+  TinyOnnx& integers(const std::string& name, const std::vector<std::int64_t>& values) {
+    std::string raw(values.size() * sizeof(std::int64_t), '\0');
+    std::memcpy(raw.data(), values.data(), raw.size());
+    const auto count = static_cast<std::int64_t>(values.size());
+    graph_.message(5, Message().number(1, count).number(2, 7).bytes(8, name).bytes(9, raw));
+    return *this;
+  }
   [[nodiscard]] static Message int_attribute(const std::string& name, std::int64_t number) {
     return Message().bytes(1, name).number(3, number).number(20, 2);
+  }
+
+  [[nodiscard]] static Message ints_attribute(const std::string& name, const std::vector<std::int64_t>& numbers) {
+    Message attribute;
+    attribute.bytes(1, name);
+    for (const auto number : numbers) attribute.number(8, number);
+    return attribute.number(20, 7);
   }
 
   [[nodiscard]] std::string bytes() const {

@@ -2,11 +2,15 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
+#include <filesystem>
 #include <map>
+#include <set>
 
 #include "base/json.hpp"
+#include "base/scratch_folder.hpp"
 #include "execute/frame_line.hpp"
 #include "execute/stream_child.hpp"
+#include "fakes/stream_models.hpp"
 #include "worker_fixture.hpp"
 
 namespace ridgeline::execute {
@@ -111,6 +115,15 @@ TEST_F(StreamProcess, a_model_that_goes_on_failing_ends_the_run) {
   EXPECT_EQ(out.status.offered, static_cast<std::int64_t>(lines()));
 }
 
+TEST_F(StreamProcess, a_model_that_cannot_write_ends_the_run_at_once) {
+  spec_.model.workload.location = "full:10";
+  spec_.sources = {{"synthetic:16x16x10000", false}};
+  const auto out = run();
+  ASSERT_TRUE(out.error);
+  EXPECT_EQ(out.error->message.find("cannot write x.npy: no space left on device"), 0U) << out.error->message;
+  EXPECT_EQ(out.status.offered, static_cast<std::int64_t>(lines()));
+}
+
 TEST_F(StreamProcess, an_output_that_fails_ends_the_run_with_its_words) {
   spec_.sources = {{"synthetic:16x16x100000", false}};
   options_.on_frame = [&](const std::string&) -> base::Result<void> {
@@ -200,6 +213,67 @@ TEST_F(StreamProcess, frames_are_pushed_in_through_a_pipe) {
   EXPECT_FALSE(out.error) << out.error->message;
   EXPECT_EQ(lines(), 25U);
   ASSERT_EQ(out.notes.size(), 1U) << "of the frame that was cut off";
+}
+
+/// Models that find the same in every picture, in ONNX Runtime.
+class StreamModels : public StreamProcess {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(RL_TEST_ORT_ROOT "/lib")) GTEST_SKIP() << "no ONNX Runtime at " RL_TEST_ORT_ROOT;
+    options_.environment = {{"ONNXRUNTIME_ROOT", RL_TEST_ORT_ROOT}};
+    spec_.sources = {{"synthetic:16x16x7", false}};
+    spec_.model.workload.kind = "onnx";
+    spec_.model.provider = "cpu";
+    spec_.model.configuration.set("intra_op_num_threads", 1);
+    spec_.settings.batch_size = 3;
+  }
+  /// What the decoder that was recognized makes of it, the same for all frames, which are twice the input's size.
+  std::pair<std::string, std::string> decode(const fakes::TinyOnnx& model) {
+    spec_.model.workload.location = model.write(folder_.path() / "model.onnx");
+    std::set<std::string> results;
+    options_.on_frame = [&](const std::string& line) -> base::Result<void> {
+      results.insert(base::dump_json(base::parse_json(line, "line").value_or(base::Json())["result"]));
+      return {};
+    };
+    const auto out = run();
+    EXPECT_FALSE(out.error) << out.error->message;
+    EXPECT_EQ(out.lines, 7U);
+    EXPECT_EQ(results.size(), 1U);
+    return {out.ready.decoder, results.empty() ? "" : *results.begin()};
+  }
+
+  base::ScratchFolder folder_{"models"};
+};
+
+TEST_F(StreamModels, are_decoded_from_end_to_end) {
+  using Found = std::pair<std::string, std::string>;
+  std::vector<float> columns(6 * 8, 0);  // centre, size and two classes of eight boxes
+  for (const auto& [row, value] : std::vector<std::pair<std::size_t, float>>{{0, 4}, {1, 3}, {2, 4}, {3, 2}, {5, 0.9F}})
+    columns[row * 8 + 6] = value;
+  EXPECT_EQ(decode(fakes::ConstantModel().output("output0", {6, 8}, columns).model()),
+            Found("yolo", R"({"boxes":[{"box":[4.0,4.0,12.0,8.0],"class":1,"score":0.9}]})"));
+  EXPECT_EQ(decode(fakes::ConstantModel()
+                       .output("logits", {2, 3}, {-9, -9, -9, -9, 0, -9})
+                       .output("pred_boxes", {2, 4}, {0, 0, 0, 0, 0.5F, 0.5F, 0.5F, 0.25F})
+                       .model()),
+            Found("detr", R"({"boxes":[{"box":[4.0,6.0,12.0,10.0],"class":1,"score":0.5}]})"));
+  EXPECT_EQ(decode(fakes::sizes_model()),
+            Found("detr", R"({"boxes":[{"box":[4.0,4.0,12.0,12.0],"class":2,"score":0.75}]})"));
+  std::vector<float> across(16, 0);
+  std::vector<float> down(16, 0);
+  across[6] = 0.5F;
+  down[10] = 0.75F;
+  EXPECT_EQ(decode(fakes::ConstantModel().output("simcc_x", {1, 16}, across).output("simcc_y", {1, 16}, down).model()),
+            Found("simcc", R"({"keypoints":[{"point":[6.0,10.0],"score":0.5}]})"));
+  std::vector<float> heat(16, 0);
+  heat[4 * 2 + 1] = 1;
+  EXPECT_EQ(decode(fakes::ConstantModel().output("heatmap", {1, 4, 4}, heat).model()),
+            Found("heatmap", R"({"keypoints":[{"point":[4.0,8.0],"score":1}]})"));
+  std::vector<float> map(32 * 32, 0);
+  for (std::size_t y = 8; y <= 16; ++y) std::fill_n(map.begin() + static_cast<std::ptrdiff_t>(32 * y + 4), 21, 0.875F);
+  const auto [decoder, text] = decode(fakes::ConstantModel(32).output("map", {1, 32, 32}, map).model());
+  EXPECT_EQ(decoder, "ppocr");
+  EXPECT_NE(text.find(R"("score":0.875)"), std::string::npos) << text;
 }
 
 TEST(FrameLine, is_what_a_reader_expects) {

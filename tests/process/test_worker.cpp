@@ -97,7 +97,7 @@ int misbehave(std::string_view how) {
   }
   if (how == "parent") return play_parent();
   if (how == "stream") {
-    workload::WorkloadRegistry registry;
+    auto registry = workload::make_default_registry();
     registry.add(fakes::FaultyStreamModel::kind());
     return execute::stream_main(registry);
   }

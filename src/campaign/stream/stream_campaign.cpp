@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/clock.hpp"
 #include "base/version.hpp"
@@ -14,6 +15,7 @@
 #include "campaign/stream/stream_gpu_reader.hpp"
 #include "campaign/stream/stream_moments.hpp"
 #include "campaign/stream/stream_verdict.hpp"
+#include "execute/calls.hpp"
 #include "execute/frame_line.hpp"
 #include "schema/execution_provider.hpp"
 
@@ -30,11 +32,13 @@ constexpr std::int64_t kGpuStreams = 2;  ///< the copies of one batch under the 
 void choose_streams(schema::StreamSpec& spec, const schema::Environment& environment) {
   auto& settings = spec.settings;
   const auto cpus = std::max<std::int64_t>(1, static_cast<std::int64_t>(environment.usable_cpus));
-  if (settings.streams == 0)
-    settings.streams =
-        schema::provider_of(spec.model.provider).on_gpu() ? kGpuStreams : std::min(kMostOwnStreams, cpus);
-  // Sessions side by side share the processors.
   auto& configuration = spec.model.configuration;
+  // Sessions side by side share the processors.
+  const auto threads = std::max<std::int64_t>(1, configuration.get_or("intra_op_num_threads", 1).as_integer(1));
+  if (settings.streams == 0)
+    settings.streams = schema::provider_of(spec.model.provider).on_gpu()
+                           ? kGpuStreams
+                           : std::clamp<std::int64_t>(cpus / threads, 1, kMostOwnStreams);
   if (spec.model.provider == schema::cpu_provider().id && !configuration.contains("intra_op_num_threads"))
     configuration.set("intra_op_num_threads", std::max<std::int64_t>(1, cpus / settings.streams));
 }
@@ -43,6 +47,16 @@ struct MeasuredStream {
   execute::StreamOutcome outcome;
   std::vector<schema::StreamMoment> moments;
 };
+
+void tell_tuned(const TunedSettings& tuned, const schema::TrialSpec& spec, std::vector<std::string>& notes) {
+  notes.push_back(fmt::format("settings of run {}: {}", tuned.run_id, spec.configuration.to_text()));
+  if (!tuned.left_out.empty())
+    notes.push_back(fmt::format("run {} recommends {} too, which a pipeline decides on its own", tuned.run_id,
+                                fmt::join(tuned.left_out, ", ")));
+  if (tuned.content_sha256 != spec.workload.content_sha256)
+    notes.push_back(fmt::format("run {} tuned another model, {}: its settings need not be the fastest for this one",
+                                tuned.run_id, tuned.model));
+}
 
 /// Runs the pipeline once.
 Result<MeasuredStream> measure_stream(const schema::StreamSpec& spec, const StreamCampaignRequest& request) {
@@ -94,6 +108,11 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
                                   *run.environment, run.notes));
   } else {
     spec.model.workload = request.workload;
+  }
+  if (request.tuned) tell_tuned(*request.tuned, spec.model, run.notes);
+  if (!spec.crop_model.location.empty()) {
+    RL_TRY_ASSIGN(const auto crop, execute::inspect(executor, {spec.crop_model, request.where.library}));
+    spec.crop_model.content_sha256 = crop.sha256;
   }
   choose_streams(spec, *run.environment);
   const std::vector<double> rates = request.rates.size() > 1 ? request.rates : std::vector<double>{0};

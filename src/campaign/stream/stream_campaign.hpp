@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
+#include "campaign/stream/tuned_settings.hpp"
 #include "execute/executor.hpp"
 #include "execute/stream_child.hpp"
 #include "schema/found_runtime.hpp"
@@ -22,7 +24,8 @@ struct StreamCampaignRequest : schema::StreamRequest {
   std::string provider;  ///< ExecutionProvider::id, "auto", or "": as tune chooses
   schema::RuntimeRequest where;
   schema::Configuration configuration;
-  execute::StreamChildOptions child;  ///< with what is told while it runs, less on_status
+  std::optional<TunedSettings> tuned;  ///< those that the fields above were taken from
+  execute::StreamChildOptions child;   ///< with what is told while it runs, less on_status
   std::function<void(const schema::StreamProgress&)> on_progress{};  ///< about five times a second
   std::function<void(double)> on_rate{};                             ///< of several, before each
 };

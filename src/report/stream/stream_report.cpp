@@ -186,6 +186,7 @@ Table stream_time_table(const StreamRun& run) {
   Table table;
   table.columns = {{"Workers' time"}, {"Seconds", Align::right}, {"Share", Align::right}};
   constexpr std::array kRows{std::pair{"inference", "inference"},
+                             std::pair{"crops", "second model on crops"},
                              std::pair{"copy", "copies to and from the device"},
                              std::pair{"preprocess", "host: preparing frames"},
                              std::pair{"postprocess", "host: decoding outputs"},

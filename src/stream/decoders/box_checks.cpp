@@ -32,26 +32,31 @@ base::Result<int> class_number(float value, std::string_view decoder) {
   return static_cast<int>(std::lround(value));
 }
 
+FoundBox upright_box(const Quad& corners) {
+  const auto [left, right] = std::minmax({corners[0].x, corners[1].x, corners[2].x, corners[3].x});
+  const auto [top, bottom] = std::minmax({corners[0].y, corners[1].y, corners[2].y, corners[3].y});
+  return {static_cast<float>(left), static_cast<float>(top), static_cast<float>(right), static_cast<float>(bottom)};
+}
+
 base::Result<void> move_to_frame(std::vector<FoundBox>& boxes, const FrameGeometry& geometry,
                                  std::string_view decoder) {
-  const auto move_x = [&](float x) {
-    return static_cast<float>(
-        std::clamp(geometry.to_frame_x(static_cast<double>(x)), 0.0, static_cast<double>(geometry.frame_width)));
-  };
-  const auto move_y = [&](float y) {
-    return static_cast<float>(
-        std::clamp(geometry.to_frame_y(static_cast<double>(y)), 0.0, static_cast<double>(geometry.frame_height)));
-  };
   for (auto& box : boxes) {
     if (!std::isfinite(box.left + box.top + box.right + box.bottom))
       return fail(ErrorCode::invalid_argument, "decoder {}: a box of {},{},{},{}: expected numbers", decoder, box.left,
                   box.top, box.right, box.bottom);
     if (box.score > kHighestScore)
       return fail(ErrorCode::invalid_argument, "decoder {}: a score of {:.4g}: expected 0 to 1", decoder, box.score);
-    box.left = move_x(box.left);
-    box.top = move_y(box.top);
-    box.right = move_x(box.right);
-    box.bottom = move_y(box.bottom);
+    const auto corner = [&](float x, float y) {
+      return geometry.to_frame_within(static_cast<double>(x), static_cast<double>(y));
+    };
+    // What is upright in a crop need not be in the frame.
+    const Quad corners{corner(box.left, box.top), corner(box.right, box.top), corner(box.right, box.bottom),
+                       corner(box.left, box.bottom)};
+    const auto bounds = upright_box(corners);
+    box.left = bounds.left;
+    box.top = bounds.top;
+    box.right = bounds.right;
+    box.bottom = bounds.bottom;
   }
   return {};
 }

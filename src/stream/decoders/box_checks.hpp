@@ -17,6 +17,9 @@ namespace ridgeline::stream {
 /// A class that a model tells as a float. Errors: invalid_argument (below 0, above 10^6, no number).
 [[nodiscard]] base::Result<int> class_number(float value, std::string_view decoder);
 
+/// Around these corners.
+[[nodiscard]] FoundBox upright_box(const Quad& corners);
+
 /// From pixels of the input to those of the frame, cut to the frame. Errors: invalid_argument (an infinite coordinate,
 /// a score above 1: logits that were taken for scores), naming `decoder`.
 [[nodiscard]] base::Result<void> move_to_frame(std::vector<FoundBox>& boxes, const FrameGeometry& geometry,

@@ -70,15 +70,15 @@ base::Result<std::unique_ptr<ResultDecoder>> DetrDecoder::make(const DecoderOpti
 }
 
 DetrDecoder::DetrDecoder(const DecoderOptions& options, const DetrOutputs& places)
-    : places_(places),
-      labels_(options.labels),
+    : BoxDecoder(options.labels),
+      places_(places),
       score_threshold_(static_cast<float>(options.score_threshold.value_or(0.5))),
       max_boxes_(options.max_boxes),
       scores_(options.detr_scores) {}
 
 DetrScores DetrDecoder::scores_for(std::size_t classes) const noexcept {
   if (scores_) return *scores_;
-  const bool has_no_object = labels_.size() > 0 ? classes == labels_.size() + 1 : classes == kCocoWithNoObject;
+  const bool has_no_object = labels().size() > 0 ? classes == labels().size() + 1 : classes == kCocoWithNoObject;
   return has_no_object ? DetrScores::softmax : DetrScores::sigmoid;
 }
 
@@ -151,17 +151,6 @@ base::Result<void> DetrDecoder::find_boxes(std::span<const OutputView> outputs, 
   }
   keep_best(boxes_, max_boxes_);
   return move_to_frame(boxes_, geometry, "detr");
-}
-
-base::Result<void> DetrDecoder::decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                       std::string& json) {
-  boxes_.clear();
-  if (auto found = find_boxes(outputs, geometry); !found) {
-    boxes_.clear();
-    return found;
-  }
-  append_boxes(json, boxes_, labels_);
-  return {};
 }
 
 }  // namespace ridgeline::stream

@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "stream/decoders/box_decoder.hpp"
 #include "stream/decoders/decoder_options.hpp"
-#include "stream/decoders/result_text.hpp"
-#include "stream/result_decoder.hpp"
 
 namespace ridgeline::stream {
 
@@ -27,30 +26,23 @@ struct DetrOutputs {
 /// Boxes of DETR, Deformable DETR and RT-DETR: from logits and normalised boxes (centre and size), or from labels,
 /// boxes and scores as RT-DETR's own export has them, whose corners are pixels of the input (`orig_target_sizes` is the
 /// input's size). Nothing is suppressed.
-///   {"boxes":[{"box":[left,top,right,bottom],"label":"car","class":2,"score":0.91}, ...]}, best first
-class DetrDecoder : public ResultDecoder {
+class DetrDecoder : public BoxDecoder {
  public:
   /// Errors: invalid_argument (options out of range, outputs of another shape, another number of classes than labels).
   [[nodiscard]] static base::Result<std::unique_ptr<ResultDecoder>> make(const DecoderOptions& options,
                                                                          std::span<const OutputShape> outputs);
 
-  [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                          std::string& json) override;
-  [[nodiscard]] std::span<const FoundBox> boxes() const noexcept override { return boxes_; }
-
  private:
   DetrDecoder(const DecoderOptions& options, const DetrOutputs& places);
-  base::Result<void> find_boxes(std::span<const OutputView> outputs, const FrameGeometry& geometry);
+  base::Result<void> find_boxes(std::span<const OutputView> outputs, const FrameGeometry& geometry) override;
   base::Result<void> take_scores(std::span<const OutputView> outputs);
   base::Result<void> take_logits(const OutputView& logits, const OutputView& boxes, const FrameGeometry& geometry);
   [[nodiscard]] DetrScores scores_for(std::size_t classes) const noexcept;
 
   DetrOutputs places_;
-  LabelTexts labels_;
   float score_threshold_;
   std::size_t max_boxes_;
   std::optional<DetrScores> scores_;
-  std::vector<FoundBox> boxes_;
 };
 
 }  // namespace ridgeline::stream

@@ -54,9 +54,9 @@ base::Result<void> HeatmapDecoder::decode(std::span<const OutputView> outputs, c
     double y_map = static_cast<double>(y);
     if (x > 0 && x + 1 < width) x_map += towards_higher(map[best - 1], map[best + 1]);
     if (y > 0 && y + 1 < height) y_map += towards_higher(map[best - width], map[best + width]);
-    points_.push_back({geometry.to_frame_x(x_map * geometry.input_width / static_cast<double>(width)),
-                       geometry.to_frame_y(y_map * geometry.input_height / static_cast<double>(height)),
-                       static_cast<double>(map[best])});
+    const auto place = geometry.to_frame(x_map * geometry.input_width / static_cast<double>(width),
+                                         y_map * geometry.input_height / static_cast<double>(height));
+    points_.push_back({place.x, place.y, static_cast<double>(map[best])});
   }
   append_keypoints(json, points_, score_threshold_, labels_);
   return {};

@@ -20,6 +20,8 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
+constexpr std::int64_t kMostKnownClasses = 2000;  // more are characters or words; `yolo` reads them where it is named
+
 bool mentions(const OutputShape& output, std::string_view word) { return output.name.find(word) != std::string::npos; }
 
 /// Distributions over columns and rows have a whole number of places a pixel, the same for both.
@@ -67,7 +69,8 @@ RecognizedDecoder recognize_decoder(const DecoderOptions& options, std::span<con
   const bool is_table = !outputs.empty() && outputs[0].dims.size() == 2 &&
                         (outputs[0].dims[0] != 1 && outputs[0].dims[1] != 1) &&
                         (outputs.size() == 1 || outputs[1].dims.size() >= 3);
-  if (const auto layout = find_yolo_layout(options.labels, outputs, input_width, input_height); layout && is_table)
+  if (const auto layout = find_yolo_layout(options.labels, outputs, input_width, input_height);
+      layout && is_table && layout->classes <= kMostKnownClasses)
     return {"yolo", fmt::format("{}: {}", shapes, to_text(*layout))};
   return {"none", fmt::format("{}: no decoder reads these", shapes)};
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "stream/decoders/box_checks.hpp"
 #include "stream/decoders/output_checks.hpp"
 #include "stream/decoders/result_text.hpp"
 
@@ -102,9 +103,7 @@ void PpocrDecoder::append_box(const Map& map, const RotatedRectangle& rectangle,
   const double to_input_x = static_cast<double>(geometry.input_width) / map.width;
   const double to_input_y = static_cast<double>(geometry.input_height) / map.height;
   auto corners = rectangle.corners();
-  for (auto& corner : corners)
-    corner = {std::clamp(geometry.to_frame_x(corner.x * to_input_x), 0.0, static_cast<double>(geometry.frame_width)),
-              std::clamp(geometry.to_frame_y(corner.y * to_input_y), 0.0, static_cast<double>(geometry.frame_height))};
+  for (auto& corner : corners) corner = geometry.to_frame_within(corner.x * to_input_x, corner.y * to_input_y);
   json += boxes_.empty() ? R"({"points":[)" : R"(,{"points":[)";
   for (std::size_t i = 0; i < 4; ++i) {
     json += i == 0 ? "[" : ",[";
@@ -116,15 +115,15 @@ void PpocrDecoder::append_box(const Map& map, const RotatedRectangle& rectangle,
   json += R"(],"score":)";
   append_score(json, score);
   json += '}';
-  const auto [left, right] = std::minmax({corners[0].x, corners[1].x, corners[2].x, corners[3].x});
-  const auto [top, bottom] = std::minmax({corners[0].y, corners[1].y, corners[2].y, corners[3].y});
-  boxes_.push_back({static_cast<float>(left), static_cast<float>(top), static_cast<float>(right),
-                    static_cast<float>(bottom), static_cast<float>(score), -1});
+  quads_.push_back(corners);
+  boxes_.push_back(upright_box(corners));
+  boxes_.back().score = static_cast<float>(score);
 }
 
 base::Result<void> PpocrDecoder::decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                         std::string& json) {
   boxes_.clear();
+  quads_.clear();
   if (outputs.size() != 1 || !is_map(outputs[0].dims))
     return fail(ErrorCode::invalid_argument, "decoder ppocr: {}: expected one map of 1xHxW", shapes_text(outputs));
   RL_TRY(check_size(outputs[0]));

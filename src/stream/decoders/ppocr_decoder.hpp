@@ -26,6 +26,8 @@ class PpocrDecoder : public ResultDecoder {
   [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                           std::string& json) override;
   [[nodiscard]] std::span<const FoundBox> boxes() const noexcept override { return boxes_; }
+  [[nodiscard]] std::span<const Quad> quads() const noexcept override { return quads_; }
+  [[nodiscard]] bool finds_boxes() const noexcept override { return true; }
 
  private:
   /// A probability map.
@@ -55,6 +57,7 @@ class PpocrDecoder : public ResultDecoder {
   std::vector<Point> hull_;
   std::vector<Extent> extents_;
   std::vector<FoundBox> boxes_;
+  std::vector<Quad> quads_;
 };
 
 }  // namespace ridgeline::stream

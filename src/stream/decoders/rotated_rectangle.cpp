@@ -24,7 +24,7 @@ void extend_chain(std::vector<Point>& hull, std::size_t keep, Point point) {
 
 }  // namespace
 
-std::array<Point, 4> RotatedRectangle::corners() const {
+Quad RotatedRectangle::corners() const {
   const Point u{axis.x * width / 2, axis.y * width / 2};
   const Point v{-axis.y * height / 2, axis.x * height / 2};
   std::array<Point, 4> found{Point{centre.x - u.x - v.x, centre.y - u.y - v.y},

@@ -5,14 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "stream/point.hpp"
+
 namespace ridgeline::stream {
-
-struct Point {
-  double x = 0;
-  double y = 0;
-
-  friend bool operator==(const Point&, const Point&) = default;
-};
 
 /// A rectangle at any angle.
 struct RotatedRectangle {
@@ -22,7 +17,7 @@ struct RotatedRectangle {
   double height = 0;
 
   /// From the top left one clockwise (y points down): of the two leftmost corners the upper one comes first.
-  [[nodiscard]] std::array<Point, 4> corners() const;
+  [[nodiscard]] Quad corners() const;
   [[nodiscard]] double shorter_side() const noexcept { return width < height ? width : height; }
   /// Larger by `distance` on each side.
   [[nodiscard]] RotatedRectangle grown(double distance) const noexcept;

@@ -70,7 +70,8 @@ base::Result<void> SimccDecoder::decode(std::span<const OutputView> outputs, con
     const auto y = peak_of(rows.values.subspan(k * height, height));
     const double x_input = static_cast<double>(x.place) * geometry.input_width / static_cast<double>(width);
     const double y_input = static_cast<double>(y.place) * geometry.input_height / static_cast<double>(height);
-    points_.push_back({geometry.to_frame_x(x_input), geometry.to_frame_y(y_input), std::min(x.value, y.value)});
+    const auto place = geometry.to_frame(x_input, y_input);
+    points_.push_back({place.x, place.y, std::min(x.value, y.value)});
   }
   append_keypoints(json, points_, score_threshold_, labels_);
   return {};

@@ -17,8 +17,8 @@ base::Result<std::unique_ptr<ResultDecoder>> YoloDecoder::make(const DecoderOpti
 }
 
 YoloDecoder::YoloDecoder(const DecoderOptions& options, const YoloLayout& layout)
-    : layout_(layout),
-      labels_(options.labels),
+    : BoxDecoder(options.labels),
+      layout_(layout),
       score_threshold_(static_cast<float>(options.score_threshold.value_or(0.25))),
       iou_threshold_(options.iou_threshold),
       max_boxes_(options.max_boxes) {}
@@ -91,17 +91,6 @@ base::Result<void> YoloDecoder::find_boxes(std::span<const OutputView> outputs, 
   else
     suppress_overlaps(boxes_, iou_threshold_, max_boxes_);
   return move_to_frame(boxes_, geometry, "yolo");
-}
-
-base::Result<void> YoloDecoder::decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                       std::string& json) {
-  boxes_.clear();
-  if (auto found = find_boxes(outputs, geometry); !found) {
-    boxes_.clear();
-    return found;
-  }
-  append_boxes(json, boxes_, labels_);
-  return {};
 }
 
 }  // namespace ridgeline::stream

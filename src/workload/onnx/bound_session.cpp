@@ -43,9 +43,11 @@ base::Result<std::unique_ptr<BoundSession>> BoundSession::create(const OrtEnviro
                                                         std::move(held), std::move(on_device), std::move(on_host)));
 }
 
-base::Result<void> BoundSession::run(const OrtRunOptions* options, const char* input_name, const OrtValue* input) {
+base::Result<void> BoundSession::run(const OrtRunOptions* options, std::span<const char* const> names,
+                                     std::span<const OrtValue* const> inputs) {
   const auto& api = environment_.api();
-  RL_TRY(check_ort(api, api.BindInput(binding_.get(), input_name, input)));
+  for (std::size_t at = 0; at < inputs.size(); ++at)
+    RL_TRY(check_ort(api, api.BindInput(binding_.get(), names[at], inputs[at])));
   // Anew each time: a binding keeps the values of the run before, whose shapes may be others.
   for (const auto& port : outputs_)
     RL_TRY(check_ort(api, api.BindOutputToDevice(binding_.get(), port.description.name.c_str(),

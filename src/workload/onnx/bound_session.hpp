@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "workload/onnx/device_transfer.hpp"
@@ -26,8 +27,9 @@ class BoundSession {
                                                                           std::unique_ptr<DeviceTransfer> transfer);
 
   [[nodiscard]] const DeviceTransfer& transfer() const noexcept { return *transfer_; }
-  /// `input`: in the device's memory.
-  [[nodiscard]] base::Result<void> run(const OrtRunOptions* options, const char* input_name, const OrtValue* input);
+  /// `inputs`: in the device's memory, or small and in the host's.
+  [[nodiscard]] base::Result<void> run(const OrtRunOptions* options, std::span<const char* const> names,
+                                       std::span<const OrtValue* const> inputs);
   /// The last run's outputs in host memory, valid until the next call.
   [[nodiscard]] base::Result<std::vector<OrtValueHandle>> take_outputs();
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,22 @@ struct ImageInput {
   [[nodiscard]] std::vector<std::int64_t> dims(std::int64_t frames, int input_height, int input_width) const;
 };
 
+/// `orig_target_sizes`, by which RT-DETR and its kin scale their boxes: width and height for each picture.
+struct SizeInput {
+  std::string name;
+  ElementType type = ElementType::int64;  ///< int64, int32 or float
+  std::int64_t rows = -1;                 ///< -1: as many as pictures
+};
+
+/// What a pipeline feeds.
+struct PictureInputs {
+  ImageInput image;
+  std::optional<SizeInput> sizes;
+};
+
 /// Errors: invalid_argument where the model has not exactly one input of 4 dimensions with 1 or 3 channels, or others
-/// beside it; unsupported for its type.
-[[nodiscard]] base::Result<ImageInput> find_image_input(const std::vector<OrtPort>& inputs, const std::string& model);
+/// than sizes beside it; unsupported for their types.
+[[nodiscard]] base::Result<PictureInputs> find_picture_inputs(const std::vector<OrtPort>& inputs,
+                                                              const std::string& model);
 
 }  // namespace ridgeline::workload

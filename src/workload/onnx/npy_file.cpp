@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/onnx/npy_file.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -10,6 +14,9 @@ namespace ridgeline::workload {
 namespace {
 
 using base::ErrorCode;
+
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
+constexpr std::size_t kAlignment = 64;  // of the data, for readers that map the file
 
 struct Dtype {
   std::string_view text;  // without the byte-order mark
@@ -81,8 +88,7 @@ std::size_t little_endian(std::string_view bytes) {
 }  // namespace
 
 base::Result<Tensor> parse_npy(std::string_view bytes, std::string_view what) {
-  constexpr std::string_view kMagic = "\x93NUMPY";
-  if (bytes.substr(0, kMagic.size()) != kMagic || bytes.size() < 10)
+  if (bytes.substr(0, kNpyMagic.size()) != kNpyMagic || bytes.size() < 10)
     return base::fail(ErrorCode::corrupt, "{}: not a .npy file: expected one written by numpy.save", what);
   const int major = static_cast<unsigned char>(bytes[6]);
   if (major < 1 || major > 3)
@@ -116,6 +122,24 @@ base::Result<Tensor> parse_npy(std::string_view bytes, std::string_view what) {
                       shape_text(tensor.dims), element_type_name(tensor.type), *expected);
   tensor.bytes = std::string(data);
   return tensor;
+}
+
+base::Result<std::string> npy_header(ElementType type, std::span<const std::int64_t> dims) {
+  const auto row =
+      std::find_if(std::begin(kDtypes), std::end(kDtypes), [&](const Dtype& one) { return one.type == type; });
+  if (row == std::end(kDtypes))
+    return base::fail(ErrorCode::unsupported, "a tensor of type {} has no form in a .npy file",
+                      element_type_name(type));
+  const bool has_order = element_bits(type) > 8 && type != ElementType::bfloat16;
+  auto dict = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}", has_order ? '<' : '|',
+                          row->text, fmt::join(dims, ", "), dims.size() == 1 ? "," : "");
+  const std::size_t start = kNpyMagic.size() + 4;
+  dict.resize((start + dict.size() + kAlignment) / kAlignment * kAlignment - start - 1, ' ');
+  dict += '\n';
+  std::string header(kNpyMagic);
+  for (const auto byte : {std::size_t{1}, std::size_t{0}, dict.size() & 0xFFU, dict.size() >> 8U})
+    header += static_cast<char>(byte);
+  return header + dict;
 }
 
 base::Result<Tensor> read_npy(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,5 +27,9 @@ struct Tensor {
 
 /// The same from memory; `what` names the source in messages.
 [[nodiscard]] base::Result<Tensor> parse_npy(std::string_view bytes, std::string_view what);
+
+/// What goes before the bytes of a tensor in C order, as numpy.save writes it (version 1.0). Errors: unsupported for
+/// text and packed types.
+[[nodiscard]] base::Result<std::string> npy_header(ElementType type, std::span<const std::int64_t> dims);
 
 }  // namespace ridgeline::workload

@@ -32,6 +32,8 @@ base::Result<void> OutputValues::read(const OrtApi& api, const OrtValue* value, 
   void* data = nullptr;
   // The C API takes no constant value; nothing is written to it.
   RL_TRY(check_ort(api, api.GetTensorMutableData(const_cast<OrtValue*>(value), &data)));
+  type_ = shape->type;
+  bytes_ = {static_cast<const char*>(data), count * static_cast<std::size_t>(element_bits(type_) / 8)};
   if (shape->type == ElementType::float32) {
     values_ = {static_cast<const float*>(data), count};
     return {};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -20,9 +21,14 @@ class OutputValues {
 
   [[nodiscard]] std::span<const std::int64_t> dims() const noexcept { return dims_; }
   [[nodiscard]] std::span<const float> values() const noexcept { return values_; }
+  /// As the model gave them.
+  [[nodiscard]] ElementType type() const noexcept { return type_; }
+  [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
 
  private:
+  ElementType type_ = ElementType::float32;
   std::vector<std::int64_t> dims_;
+  std::string_view bytes_;
   std::span<const float> values_;
   std::vector<float> converted_;
 };

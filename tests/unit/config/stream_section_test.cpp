@@ -29,6 +29,14 @@ stream:
     resize: letterbox
     border: 0
     stride: 64
+  crop:
+    decoder: simcc
+    labels: [nose]
+    score_threshold: 0.3
+    margin: 0.125
+    most: 4
+    batch_size: 2
+    preprocess: {mean: 0.5, stride: 8}
 )",
                                             "pipeline.yaml");
   ASSERT_TRUE(settings) << settings.error().message;
@@ -51,6 +59,16 @@ stream:
   EXPECT_EQ(settings->preprocess.resize, "letterbox");
   EXPECT_EQ(settings->preprocess.border, 0);
   EXPECT_EQ(settings->preprocess.stride, 64);
+  const auto& crop = settings->crop;
+  EXPECT_EQ(crop.decoder, "simcc");
+  EXPECT_EQ(crop.labels, (std::vector<std::string>{"nose"}));
+  EXPECT_EQ(crop.score_threshold, 0.3);
+  EXPECT_EQ(crop.margin, 0.125);
+  EXPECT_EQ(crop.most, 4);
+  EXPECT_EQ(crop.batch_size, 2);
+  EXPECT_EQ(crop.preprocess.mean, (std::vector<double>{0.5}));
+  EXPECT_EQ(crop.preprocess.stride, 8);
+  EXPECT_EQ(crop.preprocess.channels, "rgb");
 }
 
 TEST(StreamSection, a_file_without_one_keeps_the_defaults) {
@@ -70,6 +88,10 @@ TEST(StreamSection, faults_name_the_place_the_value_and_what_was_expected) {
   const Row rows[] = {
       {"stream:\n  batchsize: 4\n", "a.yaml:2:3: unknown key \"batchsize\" in stream", "batch_size"},
       {"stream:\n  preprocess:\n    means: 1\n", "a.yaml:3:5: unknown key \"means\" in stream.preprocess", "mean"},
+      {"stream:\n  crop:\n    preprocess: {means: 1}\n", "a.yaml:3:18: unknown key \"means\" in stream.crop.preprocess",
+       "mean"},
+      {"stream:\n  crop: {mergin: 1}\n", "unknown key \"mergin\" in stream.crop; expected margin", "margin"},
+      {"stream:\n  crop: 3\n", "stream.crop: expected a mapping of settings", ""},
       {"stream:\n  batch_size: 0\n", "a.yaml:2:15: stream.batch_size: 0; expected a whole number from 1 to 4096", ""},
       {"stream:\n  batch_size: many\n", "stream.batch_size: many; expected a whole number", ""},
       {"stream:\n  inference_scale: .inf\n", "stream.inference_scale: .inf; expected a number from 0.01 to 4", ""},
@@ -100,7 +122,7 @@ TEST(StreamSection, one_setting_from_the_command_line) {
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().hint.find("preprocess.mean"), std::string::npos);
   EXPECT_FALSE(set_stream_setting(settings, "batch_size", "x"));
-  EXPECT_EQ(stream_setting_help().size(), 19U);
+  EXPECT_EQ(stream_setting_help().size(), 32U);
 }
 
 }  // namespace

@@ -20,15 +20,15 @@ class NumberRunner final : public BatchRunner {
   std::atomic<std::uint64_t> batches{0};
   std::uint64_t fail_every = 0;  ///< 0: never
 
-  base::Result<BatchTimes> run(std::uint32_t worker, std::span<const Image* const> images, std::uint32_t,
+  base::Result<BatchTimes> run(std::uint32_t worker, std::span<const BatchFrame> frames, std::uint32_t,
                                std::span<std::string> results) override {
     const auto number = ++batches;
-    if (before) before(worker, images.size());
+    if (before) before(worker, frames.size());
     if (fail_every != 0 && number % fail_every == 0)
       return base::fail(base::ErrorCode::internal, "batch {} failed", number);
-    for (std::size_t i = 0; i < images.size(); ++i) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
       std::uint64_t frame = 0;
-      std::memcpy(&frame, images[i]->bytes.data(), sizeof frame);
+      std::memcpy(&frame, frames[i].image->bytes.data(), sizeof frame);
       results[i] = std::to_string(frame);
     }
     return BatchTimes{1, 2, 3};

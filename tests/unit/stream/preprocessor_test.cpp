@@ -71,7 +71,7 @@ TEST(Preprocessor, a_fixed_input_is_letterboxed_and_a_scale_takes_detail) {
   EXPECT_DOUBLE_EQ(geometry.offset_y, 140);
   EXPECT_EQ(geometry.detail_width, 320);
   EXPECT_EQ(geometry.detail_height, 180);
-  EXPECT_DOUBLE_EQ(geometry.to_frame_y(140 + 180), 360);
+  EXPECT_DOUBLE_EQ(geometry.to_frame(0, 140 + 180).y, 360);
   EXPECT_EQ(
       fixed_input_note(options, 640, 640),
       "inference_scale 0.25: the model's input is fixed at 640x640, so that frames lose detail and inference costs "

@@ -22,6 +22,10 @@ class BoundSessionTest : public OrtTest {
     bound_ = BoundSession::create(*environment_, caller_->session(), outputs_, std::make_unique<HostTransfer>(copies_))
                  .value();
   }
+  base::Result<void> run_bound(const OrtValue* input) {
+    const char* name = "x";
+    return bound_->run(nullptr, {&name, 1}, {&input, 1});
+  }
   /// relu of that many rows.
   std::vector<float> run(std::int64_t rows, float first) {
     std::vector<float> input(static_cast<std::size_t>(rows) * 4, first);
@@ -31,7 +35,7 @@ class BoundSessionTest : public OrtTest {
     const auto value =
         wrap_memory(environment_->api(), {MemoryPlace::pinned, device.get(), bytes}, ElementType::float32, {rows, 4})
             .value();
-    const auto ran = bound_->run(nullptr, "x", value.get());
+    const auto ran = run_bound(value.get());
     EXPECT_TRUE(ran) << ran.error().message;
     const auto outputs = bound_->take_outputs();
     EXPECT_TRUE(outputs) << outputs.error().message;
@@ -63,7 +67,7 @@ TEST_F(BoundSessionTest, an_input_that_does_not_fit_is_the_runtimes_error) {
   std::vector<float> input(5);
   const auto value =
       wrap_memory(environment_->api(), {MemoryPlace::pinned, input.data(), 20}, ElementType::float32, {1, 5});
-  EXPECT_FALSE(bound_->run(nullptr, "x", value->get()));
+  EXPECT_FALSE(run_bound(value->get()));
   EXPECT_EQ(run(1, 2), std::vector<float>(4, 2)) << "the session goes on";
 }
 

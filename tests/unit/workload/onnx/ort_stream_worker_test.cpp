@@ -30,18 +30,22 @@ class OrtStreamWorkerTest : public OrtTest {
                           .write(folder_ / "picture.onnx");
     const auto settings = SessionSettings::make(*environment_, one_thread(), "cpu").value();
     auto caller = OrtCaller::create(*environment_, file, settings).value();
-    auto input = find_image_input(caller->inputs(), file).value();
+    auto input = find_picture_inputs(caller->inputs(), file).value().image;
     auto outputs = session_ports(environment_->api(), caller->session(), PortSide::outputs).value();
     const std::vector<stream::OutputShape> shapes{{"y", {3, 32, 32}}};
-    return std::make_unique<OrtStreamWorker>(*environment_, std::move(caller), std::move(input), std::move(outputs),
-                                             settings.make_run_options(SessionSettings::kNoGraph).value(),
-                                             stream::Preprocessor(stream::PreprocessOptions{}),
-                                             stream::make_decoder("none", {}, shapes, 32, 32).value());
+    OrtStreamParts parts{std::move(caller),
+                         std::move(input),
+                         {},
+                         std::move(outputs),
+                         settings.make_run_options(SessionSettings::kNoGraph).value(),
+                         stream::Preprocessor(stream::PreprocessOptions{}),
+                         stream::make_decoder("none", {}, shapes, 32, 32).value()};
+    return std::make_unique<OrtStreamWorker>(*environment_, std::move(parts));
   }
   std::vector<std::string> run(OrtStreamWorker& worker, std::size_t frames, std::uint32_t executed,
                                stream::BatchTimes& times) {
-    std::vector<const stream::Image*> batch;
-    for (std::size_t i = 0; i < frames; ++i) batch.push_back(&images_[i]);
+    std::vector<stream::BatchFrame> batch;
+    for (std::size_t i = 0; i < frames; ++i) batch.push_back({.image = &images_[i]});
     std::vector<std::string> results(frames);
     const auto ran = worker.run(batch, executed, results);
     EXPECT_TRUE(ran) << ran.error().message;
