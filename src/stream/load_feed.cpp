@@ -2,6 +2,7 @@
 #include "stream/load_feed.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ridgeline::stream {
 namespace {
@@ -27,11 +28,12 @@ LatenessAudit feed_load(const std::vector<Arrival>& schedule, const std::vector<
   for (const auto& arrival : schedule) {
     const auto& clip = clips[arrival.source];
     const auto due_ns = start_ns + arrival.at_ns;
+    NewFrame frame{arrival.source, clip[arrival.sequence % clip.size()], arrival.at_ns, due_ns, false};
     wait_until(clock, due_ns, pipeline);
-    audit.add(due_ns, clock.now().count());
-    if (pipeline.offer({arrival.source, clip[arrival.sequence % clip.size()], arrival.at_ns, due_ns, false}) ==
-        Offered::ended)
-      break;
+    const auto issued_ns = clock.now().count();
+    const auto offered = pipeline.offer(std::move(frame));
+    audit.add(due_ns, issued_ns);
+    if (offered == Offered::ended) break;
     on_taken(arrival.source);
   }
   for (std::uint32_t source = 0; source < clips.size(); ++source) pipeline.close(source);

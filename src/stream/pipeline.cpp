@@ -10,7 +10,6 @@
 #include "stream/slo_sizing.hpp"
 
 namespace ridgeline::stream {
-
 base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& options, BatchRunner& runner,
                                                         ResultSink& sink, const Image& sample) {
   std::unique_ptr<Pipeline> out(new Pipeline(options, runner, sink));
@@ -147,7 +146,7 @@ Offered Pipeline::offer(NewFrame frame) {
   }
   free_dropped_images();
   ++next_sequence_[frame.source];
-  pump();
+  if (const auto worker = pump(true)) run(*worker, lock);
   return Offered::taken;
 }
 
@@ -210,22 +209,27 @@ void Pipeline::count_idle(std::int64_t now_ns) {
   idle_since_ns_ = now_ns;
 }
 
-void Pipeline::pump() {
-  if (error_) return;
+std::optional<std::uint32_t> Pipeline::pump(bool may_run) {
+  std::optional<std::uint32_t> own;
+  if (error_) return own;
   const auto now_ns = now();
   count_idle(now_ns);
   const auto wake = scheduler_->poll(now_ns);
   if (!wake) {
     fail(wake.error());
-    return;
+    return own;
   }
   free_dropped_images();
   for (const auto& launch : scheduler_->launches()) {
     auto& worker = *workers_[launch.worker];
-    worker.work.is_set = true;
-    worker.work.executed_size = launch.executed_size;
-    worker.work.frames.assign(launch.frames.begin(), launch.frames.end());
+    worker.executed_size = launch.executed_size;
+    worker.tickets.assign(launch.frames.begin(), launch.frames.end());
     for (const auto& frame : launch.frames) store_.hold(frame.payload);
+    if (may_run && !own && scheduler_->dispatcher().model().warm_ns(launch.executed_size) < options_.hand_over_ns) {
+      own = launch.worker;
+      continue;
+    }
+    worker.has_work = true;
     worker.wake.notify_one();
   }
   if (*wake != wake_ns_) {
@@ -238,58 +242,61 @@ void Pipeline::pump() {
     writer_wake_.notify_one();
   }
   room_.notify_all();
+  return own;
 }
 
 void Pipeline::work(std::uint32_t number) {
   auto& own = *workers_[number];
-  std::vector<FrameStore::Slot*> slots;
-  std::vector<BatchFrame> frames;
-  std::vector<std::string> results;
   std::unique_lock lock(mutex_);
   for (;;) {
-    own.wake.wait(lock, [&] { return own.work.is_set || quit_; });
-    if (!own.work.is_set) return;
-    own.work.is_set = false;
-    slots.clear();
-    frames.clear();
-    for (const auto& frame : own.work.frames) {
-      slots.push_back(&store_.at(frame.payload));
-      frames.push_back({.image = slots.back()->image.get(), .source = frame.source, .sequence = frame.sequence});
-    }
-    results.resize(slots.size());
-    const auto executed_size = own.work.executed_size;
-    lock.unlock();
-    const auto ran = runner_.run(number, frames, executed_size, results);
-    lock.lock();
-    const auto now_ns = now();
-    count_idle(now_ns);
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (ran) slots[i]->result.swap(results[i]);
-      if (!ran) slots[i]->error = ran.error().message;
-      const auto payload = own.work.frames[i].payload;
-      store_.release(payload);
-      if (!may_keep_images()) store_.drop_image(payload);
-    }
-    if (ran) {
-      time_.busy.preprocess_ns += ran->preprocess_ns;
-      time_.busy.inference_ns += ran->inference_ns;
-      time_.busy.copy_ns += ran->copy_ns;
-      time_.busy.postprocess_ns += ran->postprocess_ns;
-      time_.busy.crops_ns += ran->crops_ns;
-      failures_in_a_row_ = 0;
-    } else {
-      ++failures_;
-      ++failures_in_a_row_;
-      last_failure_ = ran.error().message;
-      if (ran.error().code == base::ErrorCode::io) fail(ran.error());
-    }
-    if (auto done = scheduler_->complete(number, now_ns, ran ? std::nullopt : std::optional(DropReason::failed)); !done)
-      fail(done.error());
-    pump();
-    if (failures_in_a_row_ >= options_.most_failures)
-      fail({ran.error().code, fmt::format("{} inferences failed one after another, the last with: {}",
-                                          failures_in_a_row_, last_failure_)});
+    own.wake.wait(lock, [&] { return own.has_work || quit_; });
+    if (!own.has_work) return;
+    own.has_work = false;
+    run(number, lock);
   }
+}
+
+void Pipeline::run(std::uint32_t number, std::unique_lock<std::mutex>& lock) {
+  auto& own = *workers_[number];
+  own.slots.clear();
+  own.frames.clear();
+  for (const auto& ticket : own.tickets) {
+    own.slots.push_back(&store_.at(ticket.payload));
+    own.frames.push_back(
+        {.image = own.slots.back()->image.get(), .source = ticket.source, .sequence = ticket.sequence});
+  }
+  own.results.resize(own.slots.size());
+  lock.unlock();
+  const auto ran = runner_.run(number, own.frames, own.executed_size, own.results);
+  lock.lock();
+  const auto now_ns = now();
+  count_idle(now_ns);
+  for (std::size_t i = 0; i < own.slots.size(); ++i) {
+    if (ran) own.slots[i]->result.swap(own.results[i]);
+    if (!ran) own.slots[i]->error = ran.error().message;
+    const auto payload = own.tickets[i].payload;
+    store_.release(payload);
+    if (!may_keep_images()) store_.drop_image(payload);
+  }
+  if (ran) {
+    time_.busy.preprocess_ns += ran->preprocess_ns;
+    time_.busy.inference_ns += ran->inference_ns;
+    time_.busy.copy_ns += ran->copy_ns;
+    time_.busy.postprocess_ns += ran->postprocess_ns;
+    time_.busy.crops_ns += ran->crops_ns;
+    failures_in_a_row_ = 0;
+  } else {
+    ++failures_;
+    ++failures_in_a_row_;
+    last_failure_ = ran.error().message;
+    if (ran.error().code == base::ErrorCode::io) fail(ran.error());
+  }
+  if (auto done = scheduler_->complete(number, now_ns, ran ? std::nullopt : std::optional(DropReason::failed)); !done)
+    fail(done.error());
+  pump();
+  if (failures_in_a_row_ >= options_.most_failures)
+    fail({ran.error().code,
+          fmt::format("{} inferences failed one after another, the last with: {}", failures_in_a_row_, last_failure_)});
 }
 
 void Pipeline::keep_time() {

@@ -71,15 +71,15 @@ class Pipeline {
   [[nodiscard]] const std::vector<WarmUpTimes>& warm_up() const noexcept { return warm_up_; }
 
  private:
-  /// A worker's next batch.
-  struct Work {
-    bool is_set = false;
-    std::uint32_t executed_size = 1;
-    std::vector<Frame> frames;
-  };
   struct Worker {
     std::condition_variable wake;
-    Work work;
+    bool has_work = false;  ///< for its thread: what lies in tickets
+    std::uint32_t executed_size = 1;
+    std::vector<Frame> tickets;
+    // Of the batch under way; kept for their memory.
+    std::vector<FrameStore::Slot*> slots;
+    std::vector<BatchFrame> frames;
+    std::vector<std::string> results;
     std::thread thread;
   };
 
@@ -88,8 +88,11 @@ class Pipeline {
   void work(std::uint32_t number);
   void write();
   void keep_time();
-  /// Under the mutex: starts what can start and passes on what has left.
-  void pump();
+  /// A worker's batch, on the calling thread; the lock is not held meanwhile.
+  void run(std::uint32_t number, std::unique_lock<std::mutex>& lock);
+  /// Under the mutex: starts what can start and passes on what has left. A worker whose batch is left to the caller,
+  /// which may run one.
+  std::optional<std::uint32_t> pump(bool may_run = false);
   /// Of frames that were dropped, perhaps long before their turn to leave.
   void free_dropped_images();
   [[nodiscard]] bool may_keep_images() const noexcept;

@@ -29,6 +29,8 @@ struct PipelineOptions {
   std::size_t order_window = StreamScheduler::kOrderWindow;
   /// Batches that fail one after another, from the first or the last good one on, before the run is given up.
   std::uint32_t most_failures = 20;
+  /// Batches that the warm-up ran in less are run by the thread that brings the frame: waking another takes longer.
+  std::int64_t hand_over_ns = 5'000;
   const base::Clock* clock = &base::system_clock();
 };
 

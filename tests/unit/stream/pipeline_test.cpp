@@ -90,6 +90,7 @@ class PipelineTest : public testing::Test {
     options_.dispatcher.capacity = 16;
     options_.dispatcher.drop_policy = DropPolicy::none;
     options_.warm_sizes = {1, 2, 4};
+    options_.hand_over_ns = 0;
   }
   std::unique_ptr<Pipeline> start() {
     auto started = Pipeline::start(options_, runner_, sink_, *numbered(0));
@@ -128,6 +129,40 @@ TEST_F(PipelineTest, frames_of_files_all_leave_in_order_with_their_own_results) 
   EXPECT_EQ(pipeline->warm_up().size(), 3U);
   EXPECT_EQ(pipeline->warm_up()[1].times_ns.size(), 2 * options_.warm_runs);
   EXPECT_EQ(pipeline->offer(frame(0, 2000)), Offered::ended);
+}
+
+TEST_F(PipelineTest, what_takes_less_than_waking_a_thread_runs_where_the_frame_comes_from) {
+  options_.hand_over_ns = 1'000'000'000;
+  auto pipeline = start();
+  std::vector<std::thread::id> threads;
+  std::mutex adding;
+  runner_.before = [&](std::uint32_t, std::size_t) {
+    const std::lock_guard lock(adding);
+    threads.push_back(std::this_thread::get_id());
+  };
+  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(pipeline->offer(frame(0, i)), Offered::taken);
+  ASSERT_TRUE(pipeline->finish());
+  EXPECT_EQ(sink_.results, 100U);
+  EXPECT_EQ(sink_.wrong, 0U);
+  EXPECT_EQ(threads, std::vector<std::thread::id>(100, std::this_thread::get_id()));
+}
+
+TEST_F(PipelineTest, threads_that_run_their_own_frames_do_not_disturb_each_other) {
+  options_.hand_over_ns = 1'000'000'000;
+  options_.dispatcher.max_batch = 1;
+  options_.warm_sizes = {1};
+  runner_.fail_every = 7;
+  auto pipeline = start();
+  std::vector<std::thread> sources;
+  for (std::uint32_t source = 0; source < 4; ++source)
+    sources.emplace_back([&, source] {
+      for (std::uint64_t i = 0; i < 5000; ++i) ASSERT_EQ(pipeline->offer(frame(source, i)), Offered::taken);
+      pipeline->close(source);
+    });
+  for (auto& source : sources) source.join();
+  ASSERT_TRUE(pipeline->finish());
+  EXPECT_EQ(sink_.all(), 20'000U);
+  EXPECT_EQ(sink_.wrong, 0U);
 }
 
 // Workers that take random times, fail, and stand still; sources that cannot wait and have deadlines.
