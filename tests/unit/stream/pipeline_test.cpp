@@ -151,8 +151,8 @@ TEST_F(PipelineTest, threads_that_run_their_own_frames_do_not_disturb_each_other
   options_.hand_over_ns = 1'000'000'000;
   options_.dispatcher.max_batch = 1;
   options_.warm_sizes = {1};
-  runner_.fail_every = 7;
   auto pipeline = start();
+  runner_.fail_every = 7;
   std::vector<std::thread> sources;
   for (std::uint32_t source = 0; source < 4; ++source)
     sources.emplace_back([&, source] {
