@@ -56,7 +56,7 @@ int run(double rate, double service_us, double seconds) {
     return 2;
   }
   const host::PromptThread prompt;
-  const auto audit = feed_load(*schedule, {{image}}, **pipeline, base::system_clock(), [](std::uint32_t) {});
+  const auto audit = feed_load(*schedule, {{image}}, **pipeline, base::system_clock());
   if (const auto ended = (*pipeline)->finish(); !ended) {
     std::fprintf(stderr, "error: %s\n", ended.error().message.c_str());
     return 2;

@@ -170,6 +170,9 @@ stream::PipelineOptions StreamServer::pipeline_options() const {
   out.shape = model_->facts().pads ? stream::BatchShape::padded : stream::BatchShape::exact;
   const auto most_results = annotating_ != nullptr ? kMostPictures : std::numeric_limits<std::int64_t>::max();
   out.result_queue = static_cast<std::size_t>(std::min(settings.result_queue_size, most_results));
+  out.on_taken = [this](std::uint32_t source, std::uint64_t taken) {
+    counts_.taken[source].store(taken, std::memory_order_relaxed);
+  };
   return out;
 }
 
@@ -279,9 +282,6 @@ void StreamServer::feed_sources() {
       options.source = number;
       options.pace = opened.pace;
       options.most_frames = spec_.most_frames;
-      options.on_taken = [this, number](std::uint64_t taken) {
-        counts_.taken[number].store(taken, std::memory_order_relaxed);
-      };
       const auto fed = stream::feed(*opened.source, *pipeline_, pool_, options,
                                     std::pair(std::exchange(opened.first, nullptr), opened.first_pts_ns));
       for (const auto& text : opened.source->notes()) note(text);
@@ -314,13 +314,9 @@ base::Result<std::vector<stream::Clip>> StreamServer::decode_clips() {
 base::Result<void> StreamServer::feed_load(schema::StreamStatus& audited) {
   const auto& load = *spec_.load;
   RL_TRY_ASSIGN(const auto clips, decode_clips());
-  std::vector<std::uint64_t> taken(clips.size(), 0);
-  const auto on_taken = [&](std::uint32_t source) {
-    counts_.taken[source].store(++taken[source], std::memory_order_relaxed);
-  };
   const auto duration_ns = static_cast<std::int64_t>(load.duration_s * 1e9);
   if (load.process == "offline") {
-    stream::feed_offline(clips, duration_ns, *pipeline_, base::system_clock(), on_taken);
+    stream::feed_offline(clips, duration_ns, *pipeline_, base::system_clock());
     return {};
   }
   stream::SourceLoad one;
@@ -334,7 +330,9 @@ base::Result<void> StreamServer::feed_load(schema::StreamStatus& audited) {
                                                            duration_ns, static_cast<std::uint64_t>(load.seed)));
   // Inferences that keep every processor busy would delay it by milliseconds.
   const host::PromptThread prompt;
-  const auto audit = stream::feed_load(schedule, clips, *pipeline_, base::system_clock(), on_taken);
+  const auto audit = stream::feed_load(schedule, clips, *pipeline_, base::system_clock());
+  // One that was cut short is not judged; its last frame was due when it stopped waiting, or later.
+  if (!pipeline_->takes()) return {};
   const auto verdict = audit.verdict(ns_of_ms(spec_.settings.slo_ms));
   audited.is_void = verdict.is_void;
   audited.audit = verdict.message;

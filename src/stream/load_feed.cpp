@@ -22,7 +22,7 @@ void wait_until(const base::Clock& clock, std::int64_t due_ns, const Pipeline& p
 }  // namespace
 
 LatenessAudit feed_load(const std::vector<Arrival>& schedule, const std::vector<Clip>& clips, Pipeline& pipeline,
-                        const base::Clock& clock, const std::function<void(std::uint32_t source)>& on_taken) {
+                        const base::Clock& clock) {
   LatenessAudit audit;
   const auto start_ns = clock.now().count();
   for (const auto& arrival : schedule) {
@@ -34,20 +34,18 @@ LatenessAudit feed_load(const std::vector<Arrival>& schedule, const std::vector<
     const auto offered = pipeline.offer(std::move(frame));
     audit.add(due_ns, issued_ns);
     if (offered == Offered::ended) break;
-    on_taken(arrival.source);
   }
   for (std::uint32_t source = 0; source < clips.size(); ++source) pipeline.close(source);
   return audit;
 }
 
 void feed_offline(const std::vector<Clip>& clips, std::int64_t duration_ns, Pipeline& pipeline,
-                  const base::Clock& clock, const std::function<void(std::uint32_t source)>& on_taken) {
+                  const base::Clock& clock) {
   const auto end_ns = clock.now().count() + duration_ns;
   for (std::uint64_t number = 0; clock.now().count() < end_ns; ++number)
     for (std::uint32_t source = 0; source < clips.size(); ++source) {
       const auto& clip = clips[source];
       if (pipeline.offer({source, clip[number % clip.size()], 0, {}, true}) == Offered::ended) return;
-      on_taken(source);
     }
   for (std::uint32_t source = 0; source < clips.size(); ++source) pipeline.close(source);
 }

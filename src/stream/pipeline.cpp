@@ -146,6 +146,7 @@ Offered Pipeline::offer(NewFrame frame) {
   }
   free_dropped_images();
   ++next_sequence_[frame.source];
+  if (options_.on_taken) options_.on_taken(frame.source, next_sequence_[frame.source]);
   if (const auto worker = pump(true)) run(*worker, lock);
   return Offered::taken;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -31,6 +32,9 @@ struct PipelineOptions {
   std::uint32_t most_failures = 20;
   /// Batches that the warm-up ran in less are run by the thread that brings the frame: waking another takes longer.
   std::int64_t hand_over_ns = 5'000;
+  /// How many frames of a source have been taken; told before they can run, so that none is lost from the count when
+  /// the process dies. Under the pipeline's lock.
+  std::function<void(std::uint32_t source, std::uint64_t taken)> on_taken{};
   const base::Clock* clock = &base::system_clock();
 };
 

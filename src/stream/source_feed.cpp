@@ -51,7 +51,6 @@ base::Result<std::uint64_t> feed(FrameSource& source, Pipeline& pipeline, ImageP
     }
     if (pipeline.offer(std::move(frame)) == Offered::ended) break;
     ++taken;
-    if (options.on_taken) options.on_taken(taken);
   }
   pipeline.close(options.source);
   if (error) return tl::unexpected(std::move(*error));

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -26,8 +25,6 @@ struct FeedOptions {
   Pace pace = Pace::fastest;
   std::int64_t most_frames = 0;  ///< 0: all
   const base::Clock* clock = &base::system_clock();
-  /// After each frame that the pipeline has taken, with how many those are.
-  std::function<void(std::uint64_t taken)> on_taken{};
 };
 
 /// Passes a source's pictures on until it ends, or the pipeline does; closes it there. The error that ended the source,

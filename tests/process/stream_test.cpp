@@ -195,6 +195,18 @@ TEST_F(StreamProcess, an_open_loop_is_audited_and_counts_what_it_drops) {
   EXPECT_FALSE(out.status.audit.empty());
 }
 
+TEST_F(StreamProcess, a_load_that_is_cut_short_is_not_judged) {
+  spec_.model.workload.location = "slow:5";
+  spec_.load.emplace();
+  spec_.load->rate_per_s = 20;
+  spec_.load->duration_s = 60;
+  options_.stopping = [&] { return results_ > 5; };
+  const auto out = run();
+  EXPECT_FALSE(out.error) << out.error->message;
+  EXPECT_FALSE(out.status.is_void) << out.status.audit;
+  EXPECT_EQ(out.status.audit, "");
+}
+
 TEST_F(StreamProcess, frames_are_pushed_in_through_a_pipe) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);

@@ -127,7 +127,10 @@ std::string verdict_title(const StreamRun& run) {
                                  : fmt::format("Held up to {:g} FPS a source, and not above", held);
   }
   if (run.status.is_void) return "The run is void: the load was not the one that was asked for";
-  return run.verdict && run.verdict->passed ? "The load was borne" : "The load was not borne";
+  const bool passed = run.verdict && run.verdict->passed;
+  if (run.request.spec.load && run.request.spec.load->process == "offline")
+    return passed ? "The peak was measured" : "The peak does not hold";
+  return passed ? "The load was borne" : "The load was not borne";
 }
 
 std::string drops_text(const StreamStatus& status) {

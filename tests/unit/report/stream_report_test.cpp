@@ -50,6 +50,17 @@ TEST(StreamReport, has_charts_where_there_is_something_to_show) {
   EXPECT_FALSE(stream_time_chart(bare));
 }
 
+TEST(StreamReport, names_what_was_judged) {
+  auto run = fakes::stream_run("a", 100, 50);
+  run.verdict.emplace();
+  run.request.spec.load.emplace().process = "poisson";
+  EXPECT_EQ(verdict_title(run), "The load was borne");
+  run.request.spec.load->process = "offline";
+  EXPECT_EQ(verdict_title(run), "The peak was measured");
+  run.verdict->passed = false;
+  EXPECT_EQ(verdict_title(run), "The peak does not hold");
+}
+
 TEST(StreamReport, a_comparison_states_its_unit) {
   const auto a = fakes::stream_run("a", 100, 50);
   const auto b = fakes::stream_run("b", 100, 40, 30, 2);

@@ -133,12 +133,15 @@ TEST_F(PipelineTest, frames_of_files_all_leave_in_order_with_their_own_results) 
 
 TEST_F(PipelineTest, what_takes_less_than_waking_a_thread_runs_where_the_frame_comes_from) {
   options_.hand_over_ns = 1'000'000'000;
+  std::atomic<std::uint64_t> taken{0};
+  options_.on_taken = [&](std::uint32_t, std::uint64_t count) { taken = count; };
   auto pipeline = start();
   std::vector<std::thread::id> threads;
   std::mutex adding;
   runner_.before = [&](std::uint32_t, std::size_t) {
     const std::lock_guard lock(adding);
     threads.push_back(std::this_thread::get_id());
+    EXPECT_EQ(taken, threads.size()) << "counted before it runs";
   };
   for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(pipeline->offer(frame(0, i)), Offered::taken);
   ASSERT_TRUE(pipeline->finish());
