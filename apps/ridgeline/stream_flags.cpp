@@ -86,6 +86,10 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
       .add_option("--raw", flags.raw,
                   "Standard input, or the file, holds frames without headers: bgr24, rgb24, gray or nv12")
       ->type_name("WxH:FORMAT[@FPS]");
+  command.add_option("--camera", flags.camera, "What a camera is asked for (default: its own choice)")
+      ->type_name("WxH[@FPS]");
+  add_choice(command, context, "--rtsp-transport", flags.rtsp_transport, {"tcp", "udp"},
+             "How RTSP servers send: udp loses frames rather than time");
   add_number(command, "--sources", flags.copies, 1, static_cast<std::int64_t>(execute::kMostSources),
              "So many copies of each source, at once");
   add_number(command, "--frames", flags.frames, 0, kAnyNumber, "So many frames of each source; 0: all");
@@ -213,6 +217,8 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
   spec.copies = flags.copies;
   spec.most_frames = flags.frames;
   spec.reconnect_s = flags.reconnect_s;
+  spec.camera = flags.camera;
+  spec.rtsp_transport = flags.rtsp_transport;
   request.output = flags.output;
   request.most_drops = flags.most_drops;
   if (is_bench) {

@@ -25,6 +25,8 @@ struct StreamFlags {
   bool realtime = false;
   bool live = false;
   double reconnect_s = 30;
+  std::string camera;
+  std::string rtsp_transport = "tcp";
   std::vector<std::string> stream_set;
   std::optional<double> slo_s;
   std::string labels;

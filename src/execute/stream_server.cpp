@@ -123,6 +123,9 @@ base::Result<void> StreamServer::open_sources() {
       options.source = wanted.location;
       options.fd = kStreamInputFd;
       options.reconnect_for = base::from_seconds(spec_.reconnect_s);
+      options.rtsp_transport = spec_.rtsp_transport;
+      options.on_note = [this](const std::string& text) { note(text); };
+      if (!spec_.camera.empty()) RL_TRY(stream::set_camera_mode(spec_.camera, options));
       if (!spec_.raw.empty() && (wanted.location == "-" || !has_pipe)) {
         RL_TRY_ASSIGN(options.raw, stream::parse_raw_format(spec_.raw));
       }

@@ -9,7 +9,7 @@ RL_DEFINE_JSON(StreamCrop, decoder, labels, score_threshold, margin, most, batch
 RL_DEFINE_JSON(StreamSettings, batch_size, inference_scale, inference_queue_size, result_queue_size, frame_timeout_ms,
                streams, drop, efficiency, slo_ms, decoder, labels, score_threshold, preprocess, crop)
 RL_DEFINE_JSON(StreamLoad, process, rate_per_s, jitter, variation, duration_s, seed)
-RL_DEFINE_JSON(StreamSpec, model, crop_model, sources, raw, reconnect_s, settings, load, most_frames, copies, video,
-               tensors)
+RL_DEFINE_JSON(StreamSpec, model, crop_model, sources, raw, reconnect_s, camera, rtsp_transport, settings, load,
+               most_frames, copies, video, tensors)
 
 }  // namespace ridgeline::schema

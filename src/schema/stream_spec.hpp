@@ -81,6 +81,8 @@ struct StreamSpec {
   std::vector<StreamSource> sources;
   std::string raw;  ///< of frames without headers on "-", or else in files: "1280x720:bgr24@30"; "": none
   double reconnect_s = 30;
+  std::string camera;                  ///< what cameras are asked for: "1280x720@30"; "": their own choice
+  std::string rtsp_transport = "tcp";  ///< or udp
   StreamSettings settings;
   std::optional<StreamLoad> load{};
   std::int64_t most_frames = 0;  ///< of each source; 0: all

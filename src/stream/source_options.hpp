@@ -2,9 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "base/error.hpp"
 #include "stream/image.hpp"
 #include "stream/raw_format.hpp"
 
@@ -26,6 +29,11 @@ struct SourceOptions {
   int camera_height = 0;
   double camera_fps = 0;
   std::string video_plugin;  ///< "": RIDGELINE_VIDEO_PLUGIN, else beside the program
+  /// Told at once, from the thread that reads, that a live source was lost or is back.
+  std::function<void(const std::string&)> on_note{};
 };
+
+/// "1280x720@30" or "1280x720": what a camera is asked for. Errors: invalid_argument, naming the part that is wrong.
+[[nodiscard]] base::Result<void> set_camera_mode(std::string_view text, SourceOptions& options);
 
 }  // namespace ridgeline::stream

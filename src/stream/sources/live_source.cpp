@@ -18,7 +18,7 @@ constexpr std::chrono::nanoseconds kFirstDelay = 100ms;
 constexpr std::chrono::nanoseconds kLongestDelay = 5s;
 // A server that accepts and hangs up at once must not be asked ten times a second.
 constexpr std::chrono::nanoseconds kGoodConnection = 5s;
-// A source that is lost every minute for weeks must not fill the memory with notes.
+// A source that is lost every minute for weeks must not fill the run with notes.
 constexpr std::size_t kMostEvents = 40;
 constexpr std::int64_t kRecordingEndNs = 1'000'000'000;
 
@@ -118,8 +118,8 @@ base::Result<void> LiveSource::reconnect() {
       .hint("see whether it still sends");
 }
 
-void LiveSource::note(std::string text) {
-  if (events_.size() < kMostEvents) events_.push_back(std::move(text));
+void LiveSource::note(const std::string& text) {
+  if (++noted_ <= kMostEvents && options_.on_note) options_.on_note(text);
 }
 
 void LiveSource::interrupt() noexcept {
@@ -133,7 +133,7 @@ void LiveSource::interrupt() noexcept {
 }
 
 std::vector<std::string> LiveSource::notes() const {
-  auto notes = events_;
+  std::vector<std::string> notes;
   if (2 * losses_ > kMostEvents) notes.push_back(fmt::format("{}: {} losses in all", name_, losses_));
   auto totals = reader_->totals();
   totals.damaged += damaged_;

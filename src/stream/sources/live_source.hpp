@@ -16,7 +16,7 @@ namespace ridgeline::stream {
 
 /// A camera or server that sends whether or not anybody reads: RTSP, RTMP, UDP, SRT, V4L2. One that is lost is opened
 /// again, after 0.1 s, then twice as long each time up to 5 s, until SourceOptions::reconnect_for has passed (error
-/// io). Times go on by the clock meanwhile and never go back. Each loss and return is a note.
+/// io). Times go on by the clock meanwhile and never go back. Each loss and return is told (on_note).
 class LiveSource final : public FrameSource {
  public:
   /// The first connection is tried once: a wrong address must not take half a minute. Errors: VideoReader::open's.
@@ -38,7 +38,7 @@ class LiveSource final : public FrameSource {
   /// A frame; nullopt: the connection is over, for `lost_because_`.
   [[nodiscard]] base::Result<std::optional<std::int64_t>> read(Image& image);
   [[nodiscard]] base::Result<void> reconnect();
-  void note(std::string text);
+  void note(const std::string& text);
 
   VideoLibrary library_;
   std::string name_;
@@ -59,7 +59,7 @@ class LiveSource final : public FrameSource {
   std::int64_t frames_ = 0;
   std::int64_t damaged_ = 0;  ///< of connections that are over
   std::size_t losses_ = 0;
-  std::vector<std::string> events_;
+  std::size_t noted_ = 0;
 };
 
 }  // namespace ridgeline::stream

@@ -180,6 +180,19 @@ TEST(OpenSource, refuses_what_is_not_there_or_does_not_fit) {
   EXPECT_EQ(refusal(carrier).code, base::ErrorCode::invalid_argument);
 }
 
+TEST(OpenSource, asks_a_camera_for_a_size_and_a_rate) {
+  SourceOptions options;
+  ASSERT_TRUE(set_camera_mode("1280x720", options));
+  EXPECT_EQ(options.camera_width, 1280);
+  EXPECT_EQ(options.camera_height, 720);
+  EXPECT_EQ(options.camera_fps, 0);
+  ASSERT_TRUE(set_camera_mode("640x480@29.97", options));
+  EXPECT_EQ(options.camera_height, 480);
+  EXPECT_DOUBLE_EQ(options.camera_fps, 29.97);
+  for (const char* wrong : {"", "640", "640x0", "640x480@", "640x480@0"})
+    EXPECT_EQ(set_camera_mode(wrong, options).error().code, base::ErrorCode::invalid_argument) << wrong;
+}
+
 TEST(OpenSource, hides_a_password) {
   EXPECT_EQ(source_name("rtsp://me:secret@cam:554/a@b"), "rtsp://me:***@cam:554/a@b");
   EXPECT_EQ(source_name("rtsp://me:se:c@ret@cam"), "rtsp://me:***@cam");
