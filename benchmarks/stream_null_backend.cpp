@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a pipeline adds to each frame: fixed arrivals, one source, and a runner that does nothing or spins for a given
 // time.
-//   stream_null_backend [RATE] [SERVICE_US] [SECONDS]       default: 1000 0 20
+//   stream_null_backend [RATE] [SERVICE_US] [SECONDS] [HAND_OVER_US]       default: 1000 0 20 5
+// HAND_OVER_US: PipelineOptions::hand_over_ns; 0: another thread runs every frame.
 // Prints percentiles of the latency, from when a frame was due to when its result left, and of the load's own lateness.
 #include <cstdio>
 #include <cstdlib>
@@ -37,11 +38,12 @@ class NullSink final : public ResultSink {
   base::Result<void> finish() override { return {}; }
 };
 
-int run(double rate, double service_us, double seconds) {
+int run(double rate, double service_us, double seconds, double hand_over_us) {
   SpinningRunner runner(static_cast<std::int64_t>(service_us * 1e3));
   NullSink sink;
   PipelineOptions options;
   options.dispatcher.drop_policy = DropPolicy::oldest;
+  options.hand_over_ns = static_cast<std::int64_t>(hand_over_us * 1e3);
   auto image = std::make_shared<Image>();
   image->width = image->height = 8;
   image->bytes.resize(image_bytes(8, 8, image->format));
@@ -79,5 +81,5 @@ int run(double rate, double service_us, double seconds) {
 
 int main(int count, char** values) {
   const auto value = [&](int at, double otherwise) { return count > at ? std::atof(values[at]) : otherwise; };
-  return ridgeline::stream::run(value(1, 1000), value(2, 0), value(3, 20));
+  return ridgeline::stream::run(value(1, 1000), value(2, 0), value(3, 20), value(4, 5));
 }
