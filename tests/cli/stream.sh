@@ -229,7 +229,7 @@ bad "batch_size=0: expected a whole number from 1 to 4096" -- stream run --sourc
 bad "--stream batch_size: expected KEY=VALUE" -- stream run --source synthetic:8x8x2 --model null --stream batch_size
 bad "none of bgr24, rgb24, gray, nv12" -- stream run --source - --raw 8x8:yuv --model null
 bad "camera: the size \"wide\" is not WIDTHxHEIGHT" -- stream run --source synthetic:8x8x2 --camera wide --model null
-bad "none of tcp, udp" -- stream run --source synthetic:8x8x2 --rtsp-transport pigeon --model null
+bad "expected one of tcp|udp" -- stream run --source synthetic:8x8x2 --rtsp-transport pigeon --model null
 bad "standard input can be one source only" -- stream run --source - --source - --model null
 bad "No such file or directory" "choose another file" -- stream run --source synthetic:8x8x2 --model null --output /no/such/folder/out.jsonl
 bad "--output - and --json" -- stream run --source synthetic:8x8x2 --model null --output - --json
