@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -119,8 +120,11 @@ base::Result<void> read_all(stream::FrameSource& source, const Arguments& argume
 }  // namespace
 
 int main(int count, char** words) {
-  const auto arguments = parse({words + 1, words + count});
+  auto arguments = parse({words + 1, words + count});
   if (!arguments) return complain(arguments.error());
+  // Called by the thread that reads, which is this one.
+  std::vector<std::string> notes;
+  arguments->options.on_note = [&](const std::string& text) { notes.push_back(text); };
   auto source = stream::open_source(arguments->options);
   if (!source) return complain(source.error());
   const auto& info = (*source)->info();
@@ -143,7 +147,8 @@ int main(int count, char** words) {
   if (interrupter.joinable()) interrupter.join();
   if (!read && read.error().code == base::ErrorCode::cancelled)
     summary["interrupted_ms"] = std::chrono::duration<double, std::milli>(ended - interrupted_at).count();
-  summary["notes"] = (*source)->notes();
+  for (auto& note : (*source)->notes()) notes.push_back(std::move(note));
+  summary["notes"] = notes;
   std::cout << summary.dump() << std::endl;
   return read ? 0 : complain(read.error());
 }
