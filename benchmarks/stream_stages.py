@@ -4,7 +4,7 @@
 
   stream_stages.py --program build/bench/bin/rl_stream_stage --model DET.onnx --clips bikes.mp4 bigbuckbunny.mp4
 
-Needs opencv-python-headless, numpy, onnxruntime, pyclipper and shapely of PyPI; DET.onnx is a detector of PP-OCR.
+Needs opencv-python-headless, numpy, onnxruntime and pyclipper (scripts/stream_python.sh); DET.onnx is a detector of PP-OCR.
 preprocess: 1280x720 to 1280x704x3 floats in NCHW, against cv2.resize and numpy, and cv2.dnn.blobFromImage, in turns.
 ppocr: boxes of real probability maps (frames of the clips, as they are and with text written on them) against PaddleOCR's
 DBPostProcess in Python (cv2.findContours, cv2.minAreaRect, pyclipper), matched by IoU of at least 0.9.
@@ -22,14 +22,13 @@ import time
 import cv2
 import numpy as np
 import onnxruntime
-import pyclipper
-from shapely.geometry import Polygon
+
+from stream_demo import boxes_of
 
 MEAN = DEVIATION = 0.5
 FRAMES_A_CLIP = 60
 ROUNDS = 5
 REPEATS = 20
-THRESHOLD, BOX_THRESHOLD, UNCLIP, MIN_SIDE, CANDIDATES = 0.3, 0.6, 1.5, 3, 1000
 WORDS = ["EXIT 24", "Ridgeline", "speed limit 60", "No parking", "Platform 9", "sale -30%", "p99 < 60 ms", "bikes only"]
 
 
@@ -58,53 +57,10 @@ def run(program, *args):
     return json.loads(subprocess.run([program, *map(str, args)], check=True, capture_output=True, text=True).stdout)
 
 
-def mini_box(points):
-    rectangle = cv2.minAreaRect(points)
-    corners = sorted(cv2.boxPoints(rectangle).tolist(), key=lambda p: p[0])
-    left, right = sorted(corners[:2], key=lambda p: p[1]), sorted(corners[2:], key=lambda p: p[1])
-    return np.array([left[0], right[0], right[1], left[1]], np.float32), min(rectangle[1])
-
-
-def box_score(values, corners):
-    height, width = values.shape
-    left, right = (int(np.clip(f(corners[:, 0]), 0, width - 1)) for f in (lambda c: np.floor(c.min()), lambda c: np.ceil(c.max())))
-    top, bottom = (int(np.clip(f(corners[:, 1]), 0, height - 1)) for f in (lambda c: np.floor(c.min()), lambda c: np.ceil(c.max())))
-    mask = np.zeros((bottom - top + 1, right - left + 1), np.uint8)
-    cv2.fillPoly(mask, (corners - [left, top]).reshape(1, -1, 2).astype(np.int32), 1)
-    return cv2.mean(values[top : bottom + 1, left : right + 1], mask)[0]
-
-
-def boxes_by_python(values, frame_width, frame_height):
-    """DBPostProcess.boxes_from_bitmap of PaddleOCR."""
-    height, width = values.shape
-    contours, _ = cv2.findContours((values > THRESHOLD).astype(np.uint8) * 255, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)
-    found = []
-    for contour in contours[:CANDIDATES]:
-        corners, side = mini_box(contour)
-        if side < MIN_SIDE:
-            continue
-        score = box_score(values, corners)
-        if score < BOX_THRESHOLD:
-            continue
-        shape = Polygon(corners)
-        offset = pyclipper.PyclipperOffset()
-        offset.AddPath(corners, pyclipper.JT_ROUND, pyclipper.ET_CLOSEDPOLYGON)
-        grown = offset.Execute(shape.area * UNCLIP / shape.length)
-        if len(grown) != 1:
-            continue
-        corners, side = mini_box(np.array(grown[0]).reshape(-1, 1, 2).astype(np.int32))
-        if side < MIN_SIDE + 2:
-            continue
-        corners[:, 0] = np.clip(np.round(corners[:, 0] / width * frame_width), 0, frame_width)
-        corners[:, 1] = np.clip(np.round(corners[:, 1] / height * frame_height), 0, frame_height)
-        found.append((corners, score))
-    return found
-
-
 def iou(a, b):
-    a, b = Polygon(a), Polygon(b)
-    both = a.intersection(b).area
-    return both / (a.area + b.area - both) if both > 0 else 0
+    a, b = np.float32(a), np.float32(b)
+    both = cv2.intersectConvexConvex(a, b)[0]
+    return both / (cv2.contourArea(a) + cv2.contourArea(b) - both) if both > 0 else 0
 
 
 def matched(boxes, others):
@@ -176,7 +132,7 @@ def compare_boxes(program, folder, model, clips):
             answer = run(program, "decode", "ppocr", f"{frame_width}x{frame_height}", f"{width}x{height}", REPEATS,
                          f"map:1x{height}x{width}:{folder / 'map.f32'}")
             ours = [(box["points"], box["score"]) for box in answer["result"]["boxes"]]
-            theirs = boxes_by_python(values, frame_width, frame_height)
+            theirs = [(box["points"], box["score"]) for box in boxes_of(values, frame_width, frame_height)]
             for name, boxes, others in (("ridgeline", ours, theirs), ("python", theirs, ours)):
                 counts[name][0] += matched([b for b, _ in boxes], [b for b, _ in others])
                 counts[name][1] += len(boxes)
@@ -184,7 +140,7 @@ def compare_boxes(program, folder, model, clips):
                        if any(iou(box, corners) >= 0.9 for box, _ in ours)]
             if (width, height) == (1280, 704):
                 our_ms += answer["ms"]
-                python_ms += times_of(lambda: boxes_by_python(values, frame_width, frame_height))
+                python_ms += times_of(lambda: boxes_of(values, frame_width, frame_height))
     print(f"ppocr: boxes with a partner of IoU 0.9 or more")
     for name, (found, of) in counts.items():
         print(f"  {name:<10} {found} of {of} ({found / max(1, of):.1%})")

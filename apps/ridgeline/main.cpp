@@ -64,17 +64,20 @@ std::vector<std::string> present_words(int argc, char** argv) {
   return words;
 }
 
-/// An option given the empty text, as an unset variable of a shell gives it, is a mistake: read as "not given" it would
-/// let
-/// --db '' write to the results file of every day.
+/// An option or argument given as the empty text, as an unset variable of a shell gives it, is a mistake: read as "not
+/// given" it would let --db '' write to the results file of every day.
 std::string empty_value(const CLI::App& cli, int argc, char** argv) {
-  const auto named = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
-  const auto found = cli.get_subcommands(named);
-  if (found.empty()) return {};
-  const CLI::App* command = found.front();
-  for (int i = 2; i < argc; ++i) {
+  const CLI::App* command = &cli;
+  int at = 1;
+  for (; at < argc; ++at) {
+    const auto found = command->get_subcommands([&](const CLI::App* nested) { return nested->get_name() == argv[at]; });
+    if (found.empty()) break;
+    command = found.front();
+  }
+  for (int i = at; i < argc; ++i) {
     std::string_view name(argv[i]);
     if (name == "--") break;
+    if (name.empty()) return fmt::format("{}: argument {} is empty; expected a name", command->get_name(), i - at + 1);
     const bool attached = name.size() > 3 && name.rfind("--", 0) == 0 && name.find('=') == name.size() - 1;
     if (attached) name.remove_suffix(1);
     const bool followed = i + 1 < argc && argv[i + 1][0] == '\0';

@@ -18,13 +18,13 @@ using base::Result;
 
 constexpr std::string_view kNoModel = "null";
 
-Result<std::vector<std::string>> read_labels(const std::string& file) {
+Result<std::vector<std::string>> read_labels(std::string_view flag, const std::string& file) {
   RL_TRY_ASSIGN(const auto text, base::read_file(file));
   auto labels = base::split(text, '\n');
   while (!labels.empty() && base::trim(labels.back()).empty()) labels.pop_back();
   for (auto& label : labels) label = std::string(base::trim(label));
   if (labels.empty())
-    return base::fail(ErrorCode::invalid_argument, "--labels {}: is empty; expected one name a line", file);
+    return base::fail(ErrorCode::invalid_argument, "{} {}: is empty; expected one name a line", flag, file);
   return labels;
 }
 
@@ -43,7 +43,13 @@ Result<schema::StreamSettings> read_settings(const StreamFlags& flags) {
   }
   if (flags.slo_s) settings.slo_ms = *flags.slo_s * 1e3;
   if (!flags.labels.empty()) {
-    RL_TRY_ASSIGN(settings.labels, read_labels(flags.labels));
+    RL_TRY_ASSIGN(settings.labels, read_labels("--labels", flags.labels));
+  }
+  if (!flags.crop_labels.empty() && flags.crop_model.empty())
+    return base::fail(ErrorCode::invalid_argument, "--crop-labels {}: there is no second model", flags.crop_labels)
+        .hint("add --crop-model FILE");
+  if (!flags.crop_labels.empty()) {
+    RL_TRY_ASSIGN(settings.crop.labels, read_labels("--crop-labels", flags.crop_labels));
   }
   return settings;
 }
@@ -127,7 +133,9 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
       ->allow_extra_args(false);
   add_time(command, "--slo", flags.slo_s, "Latency limit of a frame of a source with a pace; later ones are dropped",
            "100us", "1h");
-  command.add_option("--labels", flags.labels, "Names of classes, one a line")->type_name("FILE");
+  command.add_option("--labels", flags.labels, "Names of classes, or characters of text, one a line")
+      ->type_name("FILE");
+  command.add_option("--crop-labels", flags.crop_labels, "The same of the second model")->type_name("FILE");
   command.option_defaults()->group("What is written");
   command.add_option("--output", flags.output, "Results as JSON lines, one a frame; - is standard output")
       ->type_name("FILE");

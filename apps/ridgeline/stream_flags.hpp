@@ -30,6 +30,7 @@ struct StreamFlags {
   std::vector<std::string> stream_set;
   std::optional<double> slo_s;
   std::string labels;
+  std::string crop_labels;
   std::string output;
   bool json = false;
   std::string prometheus;

@@ -100,7 +100,8 @@ void add_model_keys(std::vector<Key>& keys, const std::string& prefix, Of of) {
   const std::vector<Key> added{
       choice(
           prefix + "decoder", [of](auto& s) -> auto& { return of(s).decoder; },
-          {"auto", "ppocr", "yolo", "detr", "simcc", "heatmap", "none"}, "what the model's outputs mean"),
+          {"auto", "ppocr", "yolo", "detr", "simcc", "heatmap", "classify", "ctc", "none"},
+          "what the model's outputs mean"),
       {prefix + "labels", "", "names of classes, by number", true,
        [of](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
          of(settings).labels = texts;

@@ -37,9 +37,9 @@ class ResultDrawing {
 
   void draw(const base::Json& result) {
     if (!result.is_object()) return;
-    for_each(result, "boxes", [&](const base::Json& box) { draw_box(box); });
-    std::size_t number = 0;
-    for_each(result, "keypoints", [&](const base::Json& point) { draw_keypoint(point, number++); });
+    if (const auto text = caption_of(result); !text.empty())
+      canvas_.text(2 * pen_, 2 * pen_, text, pen_, kDark, kPalette[0]);
+    draw_parts(result);
   }
 
  private:
@@ -47,6 +47,13 @@ class ResultDrawing {
     int x = 0;
     int y = 0;
   };
+
+  void draw_parts(const base::Json& result) {
+    if (!result.is_object()) return;
+    for_each(result, "boxes", [&](const base::Json& box) { draw_box(box); });
+    std::size_t number = 0;
+    for_each(result, "keypoints", [&](const base::Json& point) { draw_keypoint(point, number++); });
+  }
 
   template <typename Each>
   static void for_each(const base::Json& result, const char* key, const Each& each) {
@@ -88,9 +95,23 @@ class ResultDrawing {
       const auto& to = corners[(i + 1) % corners.size()];
       canvas_.line(corners[i].x, corners[i].y, to.x, to.y, pen_, colour);
     }
-    const auto text = text_of(box);
+    auto text = text_of(box);
+    if (const auto crop = box.find("crop"); crop != box.end()) {
+      draw_parts(*crop);
+      const bool has_class = box.contains("label") || box.contains("class");
+      if (const auto caption = caption_of(*crop); !caption.empty()) text = has_class ? text + ", " + caption : caption;
+    }
     if (!text.empty()) canvas_.text(corners[0].x, corners[0].y - Canvas::text_height(pen_), text, pen_, kDark, colour);
-    if (const auto crop = box.find("crop"); crop != box.end()) draw(*crop);
+  }
+
+  /// What a whole picture is or says: "tabby 0.83", "EXIT 24 0.98".
+  [[nodiscard]] static std::string caption_of(const base::Json& result) {
+    if (!result.is_object()) return "";
+    if (const auto classes = result.find("classes"); classes != result.end() && classes->is_array())
+      return classes->empty() || !classes->front().is_object() ? "" : text_of(classes->front());
+    const auto text = result.find("text");
+    if (text == result.end() || !text->is_string() || text->get_ref<const std::string&>().empty()) return "";
+    return with_score(text->get<std::string>(), result);
   }
 
   /// "car 0.91"
@@ -101,8 +122,11 @@ class ResultDrawing {
     } else if (box.contains("class") && box["class"].is_number_integer()) {
       text = fmt::format("class {}", box["class"].get<int>());
     }
-    if (box.contains("score") && box["score"].is_number())
-      text += fmt::format("{}{:.2f}", text.empty() ? "" : " ", box["score"].get<double>());
+    return with_score(std::move(text), box);
+  }
+  [[nodiscard]] static std::string with_score(std::string text, const base::Json& scored) {
+    if (const auto score = scored.find("score"); score != scored.end() && score->is_number())
+      text += fmt::format("{}{:.2f}", text.empty() ? "" : " ", score->get<double>());
     return text;
   }
 

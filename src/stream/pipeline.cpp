@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,7 +14,13 @@ namespace ridgeline::stream {
 base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& options, BatchRunner& runner,
                                                         ResultSink& sink, const Image& sample) {
   std::unique_ptr<Pipeline> out(new Pipeline(options, runner, sink));
-  RL_TRY(out->warm(sample));
+  auto* self = out.get();
+  for (std::uint32_t i = 0; i < options.dispatcher.workers; ++i)
+    out->workers_[i]->thread = std::thread([self, i, &sample] {
+      self->warm(i, sample);
+      self->work(i);
+    });
+  RL_TRY(out->await_warm_up());
   RL_TRY_ASSIGN(auto model, ServiceModel::make(out->warm_up_, options.shape));
   auto dispatcher = options.dispatcher;
   if (options.capacity_by_slo) {
@@ -22,9 +29,6 @@ base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& o
   RL_TRY_ASSIGN(auto scheduler, StreamScheduler::make(dispatcher, std::move(model), options.order_window));
   out->scheduler_.emplace(std::move(scheduler));
   out->idle_since_ns_ = out->now();
-  auto* self = out.get();
-  for (std::uint32_t i = 0; i < options.dispatcher.workers; ++i)
-    out->workers_[i]->thread = std::thread([self, i] { self->work(i); });
   out->timer_ = std::thread([self] { self->keep_time(); });
   out->writer_ = std::thread([self] { self->write(); });
   return out;
@@ -56,38 +60,39 @@ Pipeline::~Pipeline() {
   if (writer_.joinable()) writer_.join();
 }
 
-base::Result<void> Pipeline::warm(const Image& sample) {
-  // On the workers' own threads and at the same time, as it will be later.
-  std::vector<std::vector<WarmUpTimes>> times(workers_.size());
-  std::vector<std::optional<base::Error>> errors(workers_.size());
-  std::vector<std::thread> threads;
-  for (std::uint32_t number = 0; number < workers_.size(); ++number)
-    threads.emplace_back([&, number] {
-      std::vector<std::string> results;
-      for (const auto size : options_.warm_sizes) {
-        const std::vector<BatchFrame> frames(size, {.image = &sample, .is_sample = true});
-        results.resize(size);
-        WarmUpTimes& of_size = times[number].emplace_back();
-        of_size.batch = size;
-        for (std::uint32_t run = 0; run <= options_.warm_runs; ++run) {
-          const auto begun = now();
-          if (auto ran = runner_.run(number, frames, size, results); !ran) {
-            errors[number] = ran.error();
-            return;
-          }
-          if (run > 0) of_size.times_ns.push_back(std::max<std::int64_t>(1, now() - begun));
-        }
+void Pipeline::warm(std::uint32_t number, const Image& sample) {
+  auto& own = *workers_[number];
+  const auto run_all = [&]() -> base::Result<void> {
+    for (const auto size : options_.warm_sizes) {
+      const std::vector<BatchFrame> frames(size, {.image = &sample, .is_sample = true});
+      own.results.resize(size);
+      WarmUpTimes& of_size = own.warm_up.emplace_back();
+      of_size.batch = size;
+      for (std::uint32_t run = 0; run <= options_.warm_runs; ++run) {
+        const auto begun = now();
+        RL_TRY(runner_.run(number, frames, size, own.results));
+        if (run > 0) of_size.times_ns.push_back(std::max<std::int64_t>(1, now() - begun));
       }
-    });
-  for (auto& thread : threads) thread.join();
-  for (auto& error : errors)
-    if (error) return tl::unexpected(std::move(*error));
-  for (std::size_t size = 0; size < options_.warm_sizes.size(); ++size) {
-    WarmUpTimes& all = warm_up_.emplace_back();
-    all.batch = options_.warm_sizes[size];
-    for (const auto& of_worker : times)
-      all.times_ns.insert(all.times_ns.end(), of_worker[size].times_ns.begin(), of_worker[size].times_ns.end());
-  }
+    }
+    return {};
+  };
+  auto ran = run_all();
+  const std::lock_guard lock(mutex_);
+  if (!ran && !error_) error_ = std::move(ran).error();
+  own.is_warm = true;
+  warm_.notify_one();
+}
+
+base::Result<void> Pipeline::await_warm_up() {
+  std::unique_lock lock(mutex_);
+  warm_.wait(lock, [&] { return std::ranges::all_of(workers_, [](const auto& worker) { return worker->is_warm; }); });
+  if (error_) return tl::unexpected(*error_);
+  warm_up_ = workers_.front()->warm_up;
+  for (const auto& worker : std::span(workers_).subspan(1))
+    for (std::size_t size = 0; size < warm_up_.size(); ++size) {
+      const auto& times = worker->warm_up[size].times_ns;
+      warm_up_[size].times_ns.insert(warm_up_[size].times_ns.end(), times.begin(), times.end());
+    }
   return {};
 }
 

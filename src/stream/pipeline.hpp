@@ -80,11 +80,15 @@ class Pipeline {
     std::vector<FrameStore::Slot*> slots;
     std::vector<BatchFrame> frames;
     std::vector<std::string> results;
+    std::vector<WarmUpTimes> warm_up;
+    bool is_warm = false;  ///< or has failed to be
     std::thread thread;
   };
 
   Pipeline(const PipelineOptions& options, BatchRunner& runner, ResultSink& sink);
-  [[nodiscard]] base::Result<void> warm(const Image& sample);
+  /// On the worker's own thread, as runtimes keep handles and plans by thread, and at the same time as the others.
+  void warm(std::uint32_t number, const Image& sample);
+  [[nodiscard]] base::Result<void> await_warm_up();
   void work(std::uint32_t number);
   void write();
   void keep_time();
@@ -113,7 +117,8 @@ class Pipeline {
   FrameStore store_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::uint64_t> next_sequence_;  ///< by source
-  std::condition_variable room_;              ///< for sources
+  std::condition_variable warm_;
+  std::condition_variable room_;  ///< for sources
   std::condition_variable timer_wake_;
   std::optional<std::int64_t> wake_ns_;
   std::condition_variable writer_wake_;

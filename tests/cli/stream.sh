@@ -145,13 +145,21 @@ PYTHON
   json '.status.worker_s.crops > 0' true
   json '.ready.notes | map(select(startswith("crops: input x: float 1x3x48x"))) | length' 1
   json '.request.spec.crop_model.content_sha256 | length' 64
+  cls=$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx
+  run 0 stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model "$rec" --provider cpu --output l.jsonl \
+    --stream crop.preprocess.mean=0.5 --stream crop.preprocess.std=0.5 --crop-labels "$MODELS/ppocr_keys_v1.txt" --json
+  is "$(jq -r '.result.boxes[0].crop | .text, .score > 0.8' l.jsonl | sort | uniq -c | sed 's/^ *//' | paste -sd ' ')" "3 Hello42 3 true" "text that is read"
+  run 0 stream run --source hello.gray --raw 320x96:gray --model "$cls" --provider cpu --output l.jsonl --stream labels=up,down --json
+  json .ready.decoder classify
+  is "$(lines '.result.classes|map(.label)|sort' l.jsonl)" '3 ["down","up"]' "classes"
+  bad "--crop-labels x.txt" "no second model" -- stream run --source synthetic:8x8x2 --model "$det" --crop-labels x.txt
+  bad "decoder ctc" "6625 characters for 2 labels" -- stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model "$rec" --provider cpu --stream crop.decoder=ctc --stream crop.labels=a,b
   bad "--crop-model: decoder none of" "finds no boxes" -- stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model "$rec" --provider cpu --stream decoder=none
   bad "no model at none.onnx" -- stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model none.onnx --provider cpu
   # --- with what tune recommends ---
   has_note() { checks=$((checks + 1)); jq -e --arg text "$1" '.notes | any(contains($text))' <"$WORK/out" >/dev/null || problem "$LAST: no note \"$1\""; }
   bad "--settings latest:tune" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --settings latest:tune
   bad "--settings latest:stream" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --settings latest:stream
-  cls=$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx
   printf 'parameters:\n  graph_optimization_level: [disable_all]\nonly_listed: true\n' >space.yaml
   run "0|1" tune "$cls" --shape x:1x3x48x192 --provider cpu --quick --search grid --space space.yaml --trial-time 100ms --max-time 20s -q
   tuned=$("$RIDGELINE" history --json | jq -r '[.[] | select(.kind == "tune")][0].id')
@@ -163,6 +171,7 @@ PYTHON
   json .request.spec.model.configuration.intra_op_num_threads 2
   run 0 stream run --source hello.gray --raw 320x96:gray --model "$rec" --settings "$tuned" --json
   has_note "run $tuned tuned another model, "
+  bad "--settings ''" -- stream run --source synthetic:96x64x3 --model "$det" --settings ""
   bad "--settings 19990101" -- stream run --source synthetic:96x64x3 --model "$det" --settings 19990101
   bad "--settings latest: without a model" -- stream run --source synthetic:96x64x3 --model null --settings latest
   : >no_folder

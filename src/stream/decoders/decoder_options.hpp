@@ -18,7 +18,7 @@ enum class DetrScores {
 /// What a decoder is to do. Thresholds are from 0 to 1.
 struct DecoderOptions {
   std::vector<std::string> labels;        ///< names by class or keypoint; may be empty
-  std::optional<double> score_threshold;  ///< default: ppocr 0.6, yolo 0.25, detr 0.5, keypoints: all are told
+  std::optional<double> score_threshold;  ///< default: ppocr 0.6, yolo 0.25, detr 0.5, else: all are told
   double iou_threshold = 0.45;            ///< yolo: of two boxes of one class that overlap more, the better one stays
   std::size_t max_boxes = 300;            ///< yolo, detr: the best ones
   std::optional<DetrScores> detr_scores;  ///< default: softmax with one class more than labels, or 92 without labels

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "stream/decoders/box_checks.hpp"
+#include "stream/decoders/distribution.hpp"
 #include "stream/decoders/non_max_suppression.hpp"
 #include "stream/decoders/output_checks.hpp"
 
@@ -116,12 +117,9 @@ base::Result<void> DetrDecoder::take_logits(const OutputView& logits, const Outp
     const float* row = logits.values.data() + q * classes;
     const float* box = boxes.values.data() + 4 * q;
     if (is_softmax) {
-      const float highest = *std::max_element(row, row + classes);
-      float sum = 0;
-      for (std::size_t c = 0; c < classes; ++c) sum += std::exp(row[c] - highest);
-      const float* best = std::max_element(row, row + named);
-      const float score = std::exp(*best - highest) / sum;
-      if (score >= score_threshold_) add(box, score, static_cast<std::size_t>(best - row));
+      const auto best = static_cast<std::size_t>(std::max_element(row, row + named) - row);
+      const float score = softmax_at({row, classes}, best);
+      if (score >= score_threshold_) add(box, score, best);
     } else {
       for (std::size_t c = 0; c < named; ++c)
         if (row[c] >= least_logit) add(box, 1 / (1 + std::exp(-row[c])), c);

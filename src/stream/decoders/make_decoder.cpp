@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "stream/decoders/box_checks.hpp"
+#include "stream/decoders/class_decoder.hpp"
+#include "stream/decoders/ctc_decoder.hpp"
 #include "stream/decoders/detr_decoder.hpp"
 #include "stream/decoders/heatmap_decoder.hpp"
 #include "stream/decoders/output_checks.hpp"
@@ -20,6 +22,7 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
+constexpr std::size_t kImageNetClasses = 1000;
 constexpr std::int64_t kMostKnownClasses = 2000;  // more are characters or words; `yolo` reads them where it is named
 
 bool mentions(const OutputShape& output, std::string_view word) { return output.name.find(word) != std::string::npos; }
@@ -72,6 +75,13 @@ RecognizedDecoder recognize_decoder(const DecoderOptions& options, std::span<con
   if (const auto layout = find_yolo_layout(options.labels, outputs, input_width, input_height);
       layout && is_table && layout->classes <= kMostKnownClasses)
     return {"yolo", fmt::format("{}: {}", shapes, to_text(*layout))};
+  // Vectors are many things: their size has to be known and to agree with the labels.
+  const auto labels = options.labels.size();
+  if (is_ctc_output(outputs, labels) && outputs[0].dims[1] > 0)
+    return {"ctc", fmt::format("{}: a character a step, of {} labels", shapes, labels)};
+  if (const auto place = find_class_output(outputs, labels > 0 ? labels : kImageNetClasses);
+      place && std::ranges::all_of(outputs[*place].dims, [](auto dim) { return dim > 0; }))
+    return {"classify", fmt::format("{}: one value a class", shapes)};
   return {"none", fmt::format("{}: no decoder reads these", shapes)};
 }
 
@@ -85,6 +95,8 @@ base::Result<std::unique_ptr<ResultDecoder>> make_decoder(std::string_view name,
   if (name == "detr") return DetrDecoder::make(options, outputs);
   if (name == "simcc") return SimccDecoder::make(options, outputs);
   if (name == "heatmap") return HeatmapDecoder::make(options, outputs);
+  if (name == "classify") return ClassDecoder::make(options, outputs);
+  if (name == "ctc") return CtcDecoder::make(options, outputs);
   if (name == "none") return std::make_unique<SummaryDecoder>();
   return fail(ErrorCode::invalid_argument, "decoder {}: expected one of {}", name, fmt::join(kDecoderNames, ", "));
 }

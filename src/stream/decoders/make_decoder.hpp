@@ -13,8 +13,8 @@
 
 namespace ridgeline::stream {
 
-inline constexpr std::array<std::string_view, 7> kDecoderNames{"auto",  "ppocr",   "yolo", "detr",
-                                                               "simcc", "heatmap", "none"};
+inline constexpr std::array<std::string_view, 9> kDecoderNames{"auto",    "ppocr",    "yolo", "detr", "simcc",
+                                                               "heatmap", "classify", "ctc",  "none"};
 
 /// What `auto` takes a model for.
 struct RecognizedDecoder {
@@ -22,7 +22,8 @@ struct RecognizedDecoder {
   std::string reason;     ///< for people: "output0 of 84x8400: boxes in columns of 4 + 80 classes"
 };
 
-/// By names and shapes of the outputs; "none" where nothing fits. A side of the input is -1 where it is not known.
+/// By names and shapes of the outputs, and by how many labels there are; "none" where nothing fits. A side of the input
+/// is -1 where it is not known.
 [[nodiscard]] RecognizedDecoder recognize_decoder(const DecoderOptions& options, std::span<const OutputShape> outputs,
                                                   int input_width, int input_height);
 

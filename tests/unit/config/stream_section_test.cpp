@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "stream/decoders/make_decoder.hpp"
+
 namespace ridgeline::config {
 namespace {
 
@@ -123,6 +125,15 @@ TEST(StreamSection, one_setting_from_the_command_line) {
   EXPECT_NE(unknown.error().hint.find("preprocess.mean"), std::string::npos);
   EXPECT_FALSE(set_stream_setting(settings, "batch_size", "x"));
   EXPECT_EQ(stream_setting_help().size(), 32U);
+}
+
+TEST(StreamSection, every_decoder_can_be_named) {
+  for (const auto name : stream::kDecoderNames) {
+    schema::StreamSettings settings;
+    EXPECT_TRUE(set_stream_setting(settings, "decoder", name)) << name;
+    EXPECT_TRUE(set_stream_setting(settings, "crop.decoder", name)) << name;
+    EXPECT_EQ(settings.crop.decoder, name);
+  }
 }
 
 }  // namespace

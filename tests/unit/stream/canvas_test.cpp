@@ -97,6 +97,22 @@ TEST_F(CanvasTest, draws_what_decoders_find) {
   EXPECT_NE(at(35, 25), (Colour{})) << "of the second model";
 }
 
+TEST_F(CanvasTest, writes_what_a_picture_is_or_says) {
+  const auto drawn = [&](const char* json) {
+    image_.bytes.assign(image_.bytes.size(), 0);
+    draw_result(canvas_, json, {});
+    return 40 * 30 - count({});
+  };
+  EXPECT_GT(drawn(R"({"classes":[{"class":1,"label":"cat","score":0.9},{"class":0,"score":0.1}]})"), 0);
+  EXPECT_GT(drawn(R"({"text":"EXIT","score":0.9})"), drawn(R"({"text":"E","score":0.9})"));
+  EXPECT_EQ(drawn(R"({"text":"","score":0})"), 0);
+  EXPECT_EQ(drawn(R"({"classes":[]})"), 0);
+  EXPECT_EQ(drawn(R"({"classes":[3],"text":4})"), 0);
+  const auto* const box = R"({"boxes":[{"points":[[1,20],[30,20],[30,28],[1,28]]}]})";
+  const auto* const said = R"({"boxes":[{"points":[[1,20],[30,20],[30,28],[1,28]],"crop":{"text":"EXIT","score":1}}]})";
+  EXPECT_GT(drawn(said), drawn(box)) << "of the second model";
+}
+
 TEST_F(CanvasTest, draws_nothing_of_what_it_does_not_know) {
   for (const auto* json :
        {"null", "", "{", "[]", "3", R"({"boxes":3,"keypoints":{}})", R"({"boxes":[1,{"box":[1,2]}]})",

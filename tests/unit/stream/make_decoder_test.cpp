@@ -53,7 +53,12 @@ std::vector<KnownModel> known_models() {
       {"RTMPose", {{"simcc_x", {17, 384}}, {"simcc_y", {17, 512}}}, 192, 256, {}, "simcc", ""},
       {"SimCC without names", {{"a", {17, 384}}, {"b", {17, 512}}}, 192, 256, {}, "simcc", ""},
       {"HRNet", {{"o", {17, 64, 48}}}, 192, 256, {}, "heatmap", "o of 17x64x48: maps smaller than the input"},
-      {"ResNet", {{"logits", {1000}}}, 224, 224, {}, "none", "logits of 1000: no decoder reads these"},
+      {"ResNet", {{"logits", {1000}}}, 224, 224, {}, "classify", "logits of 1000: one value a class"},
+      {"two classes with names", {{"o", {2}}}, 192, 48, {"0", "180"}, "classify", ""},
+      {"two values", {{"o", {2}}}, 192, 48, {}, "none", "o of 2: no decoder reads these"},
+      {"a recognizer", {{"o", {40, 4}}}, 320, 48, {"a", "b"}, "ctc", "o of 40x4: a character a step, of 2 labels"},
+      {"a recognizer of any size", {{"o", {-1, 6625}}}, -1, 48, std::vector<std::string>(6623, "a"), "ctc", ""},
+      {"a recognizer without labels", {{"o", {-1, 6625}}}, -1, 48, {}, "none", ""},
       {"a segmentation", {{"o", {21, 520, 520}}}, 520, 520, {}, "none", ""},
       {"embeddings", {{"o", {1, 768}}}, 224, 224, {}, "none", ""},
       {"nothing", {}, 224, 224, {}, "none", "no outputs: no decoder reads these"},
@@ -115,7 +120,7 @@ TEST(MakeDecoder, stands_any_shape) {
 TEST(MakeDecoder, names_what_is_wrong) {
   const std::vector<OutputShape> outputs{{"o", {84, 8400}}};
   EXPECT_EQ(make_decoder("yolov8", {}, outputs, 640, 640).error().message,
-            "decoder yolov8: expected one of auto, ppocr, yolo, detr, simcc, heatmap, none");
+            "decoder yolov8: expected one of auto, ppocr, yolo, detr, simcc, heatmap, classify, ctc, none");
   DecoderOptions options;
   options.score_threshold = 1.5;
   EXPECT_EQ(make_decoder("yolo", options, outputs, 640, 640).error().message, "score_threshold 1.5 is outside 0..1");

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 
 namespace ridgeline::stream {
@@ -272,6 +275,21 @@ TEST_F(PipelineTest, a_model_that_fails_while_it_warms_up_is_no_pipeline) {
   const auto started = Pipeline::start(options_, runner_, sink_, *numbered(0));
   ASSERT_FALSE(started);
   EXPECT_NE(started.error().message.find("failed"), std::string::npos);
+}
+
+TEST_F(PipelineTest, a_worker_is_warmed_on_the_thread_that_it_runs_on) {
+  std::mutex mutex;
+  std::array<std::set<std::thread::id>, 2> threads;
+  runner_.before = [&](std::uint32_t worker, std::size_t) {
+    const std::lock_guard lock(mutex);
+    threads.at(worker).insert(std::this_thread::get_id());
+  };
+  auto pipeline = start();
+  for (const auto& of_worker : threads) EXPECT_EQ(of_worker.size(), 1U);
+  for (std::uint64_t i = 0; i < 100; ++i) EXPECT_EQ(pipeline->offer(frame(0, i)), Offered::taken);
+  ASSERT_TRUE(pipeline->finish());
+  for (const auto& of_worker : threads) EXPECT_EQ(of_worker.size(), 1U);
+  EXPECT_NE(threads[0], threads[1]);
 }
 
 TEST_F(PipelineTest, stop_drops_what_waits_and_lets_go_of_sources) {
