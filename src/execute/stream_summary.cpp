@@ -39,9 +39,9 @@ schema::StreamStatus summarize(const stream::PipelineStatus& status, double elap
   out.order = summary_of(meter.stages().order);
   for (const auto count : meter.batches()) out.batches.push_back(static_cast<std::int64_t>(count));
   out.mean_batch = meter.mean_batch();
-  out.busy = meter.busy_ratio();
-  out.busy_workers = meter.mean_busy_workers();
   const auto& workers = status.workers;
+  out.busy_workers = meter.mean_busy_workers();
+  out.busy = out.busy_workers / workers.workers;
   out.worker_s = {{"preprocess", seconds(workers.busy.preprocess_ns)},
                   {"inference", seconds(workers.busy.inference_ns)},
                   {"postprocess", seconds(workers.busy.postprocess_ns)},

@@ -82,7 +82,7 @@ void write_workers(StreamText& text, const StreamView& view) {
     batches.add({}, count, "_count");
   }
   text.gauge("workers", "Inferences that can be in flight.", static_cast<double>(view.ready.workers));
-  text.gauge("busy_ratio", "Share of the time with an inference under way.", status.busy);
+  text.gauge("busy_ratio", "Share of the workers' time that is not idle.", status.busy);
   auto time = text.family("worker_seconds_total", "counter",
                           "Workers' time: inference, copy, preprocess, postprocess, and idle: no_frame (source), "
                           "filling (a fuller batch), output (order and output).");

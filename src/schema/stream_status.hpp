@@ -50,7 +50,7 @@ struct StreamStatus {
   LatencySummary order;               ///< waiting for frames before it
   std::vector<std::int64_t> batches;  ///< inferences by number of frames; the first is of none
   double mean_batch = 0;
-  double busy = 0;          ///< share of the span in which an inference was under way
+  double busy = 0;          ///< share of the workers' time in the span
   double busy_workers = 0;  ///< inferences under way on average
   /// Seconds of all workers: preprocess, inference, postprocess, copy (to and from the device, where that is known:
   /// else part of the inference), with a second model crops, and idle: no_frame, filling (waiting for a fuller batch),

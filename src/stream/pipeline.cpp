@@ -37,6 +37,7 @@ base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& o
 Pipeline::Pipeline(const PipelineOptions& options, BatchRunner& runner, ResultSink& sink)
     : options_(options), runner_(runner), sink_(sink), wants_images_(sink.wants_images()) {
   for (std::uint32_t i = 0; i < options.dispatcher.workers; ++i) workers_.push_back(std::make_unique<Worker>());
+  time_.workers = options.dispatcher.workers;
 }
 
 Pipeline::~Pipeline() {

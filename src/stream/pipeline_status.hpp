@@ -13,6 +13,7 @@ namespace ridgeline::stream {
 
 /// Where the time of workers went, summed over them, in nanoseconds since the pipeline was ready.
 struct WorkerTime {
+  std::uint32_t workers = 1;
   BatchTimes busy;
   std::int64_t no_frame_ns = 0;  ///< idle, and no frame was there: the source, or the load
   std::int64_t waiting_ns = 0;   ///< idle although frames waited: for a fuller batch
