@@ -51,7 +51,7 @@ monitor::StreamView view_of(const campaign::StreamCampaignRequest& request) {
   view.model = model == "null" ? "no model" : std::string(base::file_name(model));
   view.slo_ms = request.spec.settings.slo_ms;
   if (const auto& load = request.spec.load)
-    view.load = load->process == "offline" ? "peak" : fmt::format("{:g} FPS a source", load->rate_per_s);
+    view.load = load->process == "offline" ? "peak" : fmt::format("{:.4g} FPS a source", load->rate_per_s);
   return view;
 }
 

@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "config/stream_section.hpp"
+#include "execute/arrival_trace.hpp"
 #include "execute/stream_protocol.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "schema/execution_provider.hpp"
@@ -52,6 +53,27 @@ Result<schema::StreamSettings> read_settings(const StreamFlags& flags) {
     RL_TRY_ASSIGN(settings.crop.labels, read_labels("--crop-labels", flags.crop_labels));
   }
   return settings;
+}
+
+Result<schema::StreamLoad> read_load(const StreamFlags& flags) {
+  schema::StreamLoad load;
+  load.process = flags.rates.empty() ? "offline" : flags.process;
+  load.rate_per_s = flags.rates.empty() ? 0 : *std::min_element(flags.rates.begin(), flags.rates.end());
+  load.jitter = flags.jitter;
+  load.variation = flags.variation;
+  load.duration_s = flags.duration_s.value_or(load.duration_s);
+  load.seed = flags.seed;
+  if (flags.trace.empty()) return load;
+  RL_TRY_ASSIGN(const auto text, base::read_file(flags.trace));
+  RL_TRY_ASSIGN(const auto times, execute::parse_arrival_trace(text, flags.trace));
+  load.process = "trace";
+  load.trace = flags.trace;
+  // The last frame belongs to it too.
+  const double all_s = static_cast<double>(times.back()) * 1e-9 + 1e-3;
+  load.duration_s = flags.duration_s.value_or(all_s);
+  const auto end = std::lower_bound(times.begin(), times.end(), static_cast<std::int64_t>(load.duration_s * 1e9));
+  load.rate_per_s = static_cast<double>(end - times.begin()) / std::min(load.duration_s, all_s);
+  return load;
 }
 
 /// --settings: what that run recommends, where flags say nothing else.
@@ -169,8 +191,21 @@ void add_load_flags(CLI::App& command, Context& context, StreamFlags& flags) {
       ->check(CLI::Range(0.001, 1e6));
   add_choice(command, context, "--arrivals", flags.process, {"fixed", "poisson", "burst"},
              "When frames come: as from cameras, by chance, or in bursts");
+  command
+      .add_option("--variation", flags.variation,
+                  "Of bursts: standard deviation of the gaps between frames over their mean, 1 to 20")
+      ->type_name("NUMBER")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 20.0));
+  command
+      .add_option("--trace", flags.trace,
+                  "Frames of each source come at these times: seconds since the start, one a line; in place of --rate")
+      ->type_name("FILE")
+      ->excludes("--rate")
+      ->excludes("--arrivals");
   add_share(command, "--jitter", flags.jitter, "Of fixed arrivals: share of an interval", 0, 1);
-  add_time(command, "--time", flags.duration_s, "How long, each rate", "100ms", "24h");
+  add_time(command, "--time", flags.duration_s, "How long, each rate (default: 10s; a trace as long as it is)", "100ms",
+           "24h");
   add_share(command, "--max-drops", flags.most_drops, "Share of frames that may be dropped before it ends with 1", 0,
             1);
   add_number(command, "--seed", flags.seed, 1, kAnyNumber, "Of the arrivals");
@@ -230,20 +265,14 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
   request.output = flags.output;
   request.most_drops = flags.most_drops;
   if (is_bench) {
-    schema::StreamLoad load;
-    load.process = flags.rates.empty() ? "offline" : flags.process;
     request.rates = flags.rates;
     std::sort(request.rates.begin(), request.rates.end());
     request.rates.erase(std::unique(request.rates.begin(), request.rates.end()), request.rates.end());
-    load.rate_per_s = request.rates.empty() ? 0 : request.rates.front();
     if (request.rates.size() > 1 && !flags.output.empty())
       return base::fail(ErrorCode::invalid_argument,
                         "--output with {} rates: frames of each would have the same numbers", request.rates.size())
           .hint("write the results of one rate");
-    load.jitter = flags.jitter;
-    load.duration_s = flags.duration_s;
-    load.seed = flags.seed;
-    spec.load = load;
+    RL_TRY_ASSIGN(spec.load, read_load(flags));
   }
   return request;
 }

@@ -42,7 +42,9 @@ struct StreamFlags {
   std::vector<double> rates;
   std::string process = "fixed";
   double jitter = 0;
-  double duration_s = 10;
+  double variation = 3;
+  std::string trace;
+  std::optional<double> duration_s;
   double most_drops = 0.001;
   std::int64_t seed = 1;
 

@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
+#include "execute/arrival_trace.hpp"
 #include "execute/frame_line.hpp"
 #include "execute/stream_summary.hpp"
 #include "host/prompt_thread.hpp"
@@ -325,7 +327,12 @@ base::Result<void> StreamServer::feed_load(schema::StreamStatus& audited) {
   stream::SourceLoad one;
   one.process = load.process == "poisson" ? stream::ArrivalProcess::poisson
                 : load.process == "burst" ? stream::ArrivalProcess::burst
+                : load.process == "trace" ? stream::ArrivalProcess::trace
                                           : stream::ArrivalProcess::fixed;
+  if (one.process == stream::ArrivalProcess::trace) {
+    RL_TRY_ASSIGN(const auto text, base::read_file(load.trace));
+    RL_TRY_ASSIGN(one.times_ns, parse_arrival_trace(text, load.trace));
+  }
   one.rate_per_s = load.rate_per_s;
   one.jitter = load.jitter;
   one.variation = load.variation;

@@ -14,6 +14,22 @@ namespace {
 
 constexpr int kPercentRoom = 6;
 
+struct TimePart {
+  const char* key;
+  const char* label;
+  Palette palette;
+};
+constexpr std::array kTimeParts{TimePart{"inference", "inference", Palette::load},
+                                TimePart{"crops", "second model", Palette::load},
+                                TimePart{"copy", "copies", Palette::heat},
+                                TimePart{"preprocess", "host: preparing", Palette::heat},
+                                TimePart{"postprocess", "host: decoding", Palette::heat},
+                                TimePart{"no_frame", "idle: source", Palette::load},
+                                TimePart{"filling", "idle: fuller batch", Palette::load},
+                                TimePart{"output", "idle: order, output", Palette::heat}};
+/// Room for these is kept, so that the screen does not move when copies begin.
+constexpr int kUsualTimeParts = 7;
+
 std::string ms_text(const std::optional<double>& ms) {
   return !ms ? "-" : fmt::format("{:.{}f}", *ms, *ms < 9.995 ? 2 : *ms < 999.5 ? 1 : 0);
 }
@@ -131,23 +147,19 @@ void draw_stream_batches(Canvas& canvas, const StreamArea& area, const StreamVie
   }
 }
 
+int stream_time_rows(const StreamView& view) {
+  const auto parts = std::ranges::count_if(
+      kTimeParts, [&](const TimePart& part) { return view.progress.status.worker_s.contains(part.key); });
+  return 1 + std::max(static_cast<int>(parts), kUsualTimeParts);
+}
+
 void draw_stream_time(Canvas& canvas, const StreamArea& area, const StreamView& view) {
   heading(canvas, area, "Workers' time", "");
-  struct Part {
-    const char* key;
-    const char* label;
-    Palette palette;
-  };
-  constexpr std::array kParts{
-      Part{"inference", "inference", Palette::load},        Part{"copy", "copies", Palette::heat},
-      Part{"preprocess", "host: preparing", Palette::heat}, Part{"postprocess", "host: decoding", Palette::heat},
-      Part{"no_frame", "idle: source", Palette::load},      Part{"filling", "idle: fuller batch", Palette::load},
-      Part{"output", "idle: order, output", Palette::heat}};
   const auto& worker_s = view.progress.status.worker_s;
   double all = 0;
   for (const auto& [key, seconds] : worker_s) all += seconds;
   int row = area.row;
-  for (const auto& part : kParts) {
+  for (const auto& part : kTimeParts) {
     const auto found = worker_s.find(part.key);
     if (found == worker_s.end()) continue;
     share_row(canvas, area, ++row, part.label, 19, all > 0 ? found->second / all : 0, part.palette);

@@ -31,7 +31,7 @@ void draw_stream_frames(Canvas& canvas, const StreamArea& area, const StreamView
 int draw_stream_gpu(Canvas& canvas, int row, const StreamView& view);
 
 /// Rows that draw_stream_time takes.
-inline constexpr int kStreamTimeRows = 8;
+[[nodiscard]] int stream_time_rows(const StreamView& view);
 /// Rows that draw_stream_latency takes.
 inline constexpr int kStreamLatencyRows = 5;
 

@@ -64,7 +64,8 @@ Canvas draw_stream_screen(const StreamView& view, const ScreenSize& size) {
   const int last = size.rows - 1;
   const int gap = size.rows >= kRoomyRows ? 1 : 0;
   const int middle = size.columns / 2;
-  const int fixed = 1 + gap + kStreamLatencyRows + gap + kStreamTimeRows + gap;
+  const int time_rows = stream_time_rows(view);
+  const int fixed = 1 + gap + kStreamLatencyRows + gap + time_rows + gap;
   const int gpu_rows = view.progress.recent.gpu ? 1 : 0;
   int spare = last - 1 - fixed - gpu_rows;
   const int note_rows = std::clamp(static_cast<int>(view.notes.size()), 0, std::max(spare - 3, 0));
@@ -85,9 +86,9 @@ Canvas draw_stream_screen(const StreamView& view, const ScreenSize& size) {
   draw_stream_latency(canvas, {row, 0, middle, kStreamLatencyRows}, view);
   draw_stream_batches(canvas, {row, middle + 1, size.columns, kStreamLatencyRows}, view);
   row += kStreamLatencyRows + gap;
-  draw_stream_time(canvas, {row, 0, middle, kStreamTimeRows}, view);
-  draw_stream_frames(canvas, {row, middle + 1, size.columns, kStreamTimeRows}, view);
-  row += kStreamTimeRows;
+  draw_stream_time(canvas, {row, 0, middle, time_rows}, view);
+  draw_stream_frames(canvas, {row, middle + 1, size.columns, time_rows}, view);
+  row += time_rows;
   if (row < last) row = draw_stream_gpu(canvas, row, view);
   draw_stream_notes(canvas, row, last, view);
   const int after = canvas.put(last, 1, "q", Style::key);

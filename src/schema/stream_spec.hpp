@@ -65,8 +65,9 @@ RL_DECLARE_JSON(StreamSettings)
 
 /// Arrivals that a load generator makes of the sources' frames, which are decoded before.
 struct StreamLoad {
-  std::string process = "fixed";  ///< fixed, poisson, burst; "offline": as fast as the pipeline takes them
-  double rate_per_s = 30;         ///< a source
+  std::string process = "fixed";  ///< fixed, poisson, burst, trace; "offline": as fast as the pipeline takes them
+  std::string trace;              ///< file of arrival times, seconds since the start, one a line
+  double rate_per_s = 30;         ///< a source; of a trace its mean
   double jitter = 0;              ///< of fixed: share of an interval
   double variation = 3;           ///< of burst: standard deviation of the gaps over their mean
   double duration_s = 10;

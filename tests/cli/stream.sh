@@ -69,6 +69,19 @@ is "$(wc -l <e.jsonl)" 100 "a load has as many frames as it was to have"
 json .status.offered 100
 json '.status.checks | length' 3
 json '.status.checks | map(.passed) | all' true
+printf '# a gate\n0\n0.1\n0.1\n0.35\n' >times.txt
+run "0|1" stream bench --source synthetic:64x48 --model null --sources 2 --trace times.txt --output t.jsonl --json
+json '[.status.offered, .request.spec.load.process, (.request.spec.load.rate_per_s * 10 | round)] | tojson' '[8,"trace",114]'
+run "0|1" stream bench --source synthetic:64x48 --model null --trace times.txt --time 200ms --json
+json .status.offered 3
+run 0 report latest
+out "times.txt, 15 frames a second and source"
+bad "--trace" "--rate" -- stream bench --source synthetic:64x48 --model null --trace times.txt --rate 5
+bad "nowhere.txt" -- stream bench --source synthetic:64x48 --model null --trace nowhere.txt
+echo 0.2 >>times.txt
+bad 'times.txt:6: "0.2"; expected a time that is not before the one above it' -- stream bench --source synthetic:64x48 --model null --trace times.txt
+run "0|1" stream bench --source synthetic:64x48 --model null --rate 100 --arrivals burst --variation 5 --time 300ms --json
+json .request.spec.load.variation 5
 run 0 stream bench --source synthetic:64x48 --model null --time 300ms --json
 json .verdict.passed true
 json .request.spec.load.process offline

@@ -70,8 +70,10 @@ Facts settings_facts(const StreamRun& run) {
                        "{}, {:g} usable CPUs{}", run.environment->cpu_model, run.environment->usable_cpus,
                        run.environment->gpus.empty() ? std::string() : ", " + run.environment->gpus.front().name)));
   if (spec.load)
-    out.rows.emplace_back("Load", spec.load->process == "offline"
-                                      ? std::string("as fast as the pipeline takes it")
+    out.rows.emplace_back("Load", spec.load->process == "offline" ? std::string("as fast as the pipeline takes it")
+                                  : spec.load->process == "trace"
+                                      ? plain_text(fmt::format("{}, {:.4g} frames a second and source",
+                                                               spec.load->trace, spec.load->rate_per_s))
                                       : fmt::format("{} at {:g} frames a second and source, seed {}",
                                                     spec.load->process, spec.load->rate_per_s, spec.load->seed));
   return out;

@@ -75,6 +75,15 @@ TEST_F(StreamScreenTest, fits_every_size) {
   EXPECT_EQ(draw(10, 80), "too small: 60x18 at least");
 }
 
+TEST_F(StreamScreenTest, a_second_model_has_a_row_of_its_own) {
+  view_.progress.status.worker_s["crops"] = 6;
+  for (const int rows : {18, 24, 40}) {
+    const auto text = draw(rows, 80);
+    for (const auto* part : {"second model", "20 %", "idle: order, output", "GPU  busy", "q Stop"})
+      EXPECT_NE(text.find(part), std::string::npos) << rows << "\n" << text;
+  }
+}
+
 TEST_F(StreamScreenTest, says_what_exceeds_the_limit_and_that_it_stops) {
   view_.slo_ms = 50;
   view_.is_stopping = true;
