@@ -13,6 +13,28 @@ std::vector<const CLI::App*> visible_commands(const CLI::App& app) {
   return {commands.begin(), commands.end()};
 }
 
+/// A command by the words that call it: "stream run".
+struct CalledCommand {
+  std::string words;
+  const CLI::App* command;
+};
+
+/// All of them, each with its own behind it.
+std::vector<CalledCommand> all_commands(const CLI::App& app) {
+  std::vector<CalledCommand> all;
+  for (const auto* command : visible_commands(app)) {
+    all.push_back({command->get_name(), command});
+    for (auto& [words, nested] : all_commands(*command)) all.push_back({command->get_name() + " " + words, nested});
+  }
+  return all;
+}
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  for (const auto* command : commands) names.push_back(command->get_name());
+  return names;
+}
+
 std::vector<std::string> long_options(const CLI::App& command) {
   std::vector<std::string> names;
   for (const auto* option : command.get_options())
@@ -128,8 +150,10 @@ std::string zsh_option(const CLI::Option& option, const std::string& name, const
   return line + "'";
 }
 
-std::string zsh_operand(Operand operand) {
-  switch (operand) {
+std::string zsh_operand(const CLI::App& command) {
+  if (const auto nested = visible_commands(command); !nested.empty())
+    return fmt::format("'*:command:({})'", joined(names_of(nested)));
+  switch (operand_of(command)) {
     case Operand::runs: return "'*:run:(${(f)\"$(_ridgeline_runs $words)\"})'";
     case Operand::shells: return "'*:shell:(bash zsh)'";
     case Operand::parameters: return fmt::format("'*:parameter:({})'", parameter_words(""));
@@ -139,37 +163,51 @@ std::string zsh_operand(Operand operand) {
   return "'*: :()'";
 }
 
+std::string zsh_arguments(const CLI::App& command, const std::string& indent, const Context& context) {
+  auto out = fmt::format("{}_arguments -s \\\n", indent);
+  for (const auto* option : command.get_options())
+    for (const auto& name : option->get_lnames())
+      out += fmt::format("{}  {} \\\n", indent, zsh_option(*option, name, context));
+  return out + fmt::format("{}  {}\n", indent, zsh_operand(command));
+}
+
 }  // namespace
 
 std::string bash_completion(const CLI::App& app, const Context& context) {
-  std::vector<std::string> names;
-  for (const auto* command : visible_commands(app)) names.push_back(command->get_name());
+  const auto commands = all_commands(app);
   std::string out = "# bash completion for ridgeline; made by: ridgeline completion bash\n";
   out.append(kRunIds).append(kBashWords);
   out += fmt::format(
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$current\"))\n"
-      "    return\n  fi\n  case \"$command $previous\" in\n",
-      joined(names));
-  for (const auto* command : visible_commands(app))
+      "    return\n  fi\n",
+      joined(names_of(visible_commands(app))));
+  for (const auto& [words, command] : commands)
+    if (words.find(' ') != std::string::npos)
+      out += fmt::format(
+          "  [ \"$COMP_CWORD\" -gt 2 ] && [ \"$command ${{COMP_WORDS[2]}}\" = \"{0}\" ] && command=\"{0}\"\n", words);
+  out += "  case \"$command $previous\" in\n";
+  for (const auto& [called, command] : commands)
     for (const auto* option : command->get_options()) {
       const auto words = context.choices.find(option);
       if (words == context.choices.end()) continue;
       for (const auto& name : option->get_lnames())
-        out += fmt::format("    \"{} --{}\") words=\"{}\"; {}; return ;;\n", command->get_name(), name,
-                           joined(words->second), kReply);
+        out +=
+            fmt::format("    \"{} --{}\") words=\"{}\"; {}; return ;;\n", called, name, joined(words->second), kReply);
     }
   out += fmt::format(
       "    *\" --set\")\n      case \"$key\" in\n        \"\") words=\"{}\"; compopt -o nospace ;;\n{}"
       "      esac\n      {}\n      return ;;\n",
       parameter_words("="), value_cases("        ", "words=\"", "\""), kReply);
   out += "  esac\n  case \"$command\" in\n";
-  for (const auto* command : visible_commands(app)) {
+  for (const auto& [called, command] : commands) {
     const auto operand = operand_of(*command);
     const std::string extra = operand == Operand::runs         ? " $(_ridgeline_runs \"${COMP_WORDS[@]}\")"
                               : operand == Operand::shells     ? " bash zsh"
                               : operand == Operand::parameters ? " " + parameter_words("")
                                                                : "";
-    out += fmt::format("    {}) words=\"{}{}\" ;;\n", command->get_name(), joined(long_options(*command)), extra);
+    const auto nested = joined(names_of(visible_commands(*command)));
+    out += fmt::format("    \"{}\") words=\"{}{}{}{}\" ;;\n", called, nested, nested.empty() ? "" : " ",
+                       joined(long_options(*command)), extra);
   }
   out +=
       "  esac\n"
@@ -194,11 +232,15 @@ std::string zsh_completion(const CLI::App& app, const Context& context) {
   out +=
       "  )\n  if (( CURRENT == 2 )); then\n    _describe 'command' commands\n    return\n  fi\n  case $words[2] in\n";
   for (const auto* command : visible_commands(app)) {
-    out += fmt::format("    {})\n      _arguments -s \\\n", command->get_name());
-    for (const auto* option : command->get_options())
-      for (const auto& name : option->get_lnames())
-        out += fmt::format("        {} \\\n", zsh_option(*option, name, context));
-    out += fmt::format("        {}\n      ;;\n", zsh_operand(operand_of(*command)));
+    out += fmt::format("    {})\n", command->get_name());
+    if (const auto nested = visible_commands(*command); !nested.empty()) {
+      out += "      if (( CURRENT > 3 )); then\n        case $words[3] in\n";
+      for (const auto* one : nested)
+        out += fmt::format("          {})\n{}            return\n            ;;\n", one->get_name(),
+                           zsh_arguments(*one, "            ", context));
+      out += "        esac\n      fi\n";
+    }
+    out += zsh_arguments(*command, "      ", context) + "      ;;\n";
   }
   out += "  esac\n}\n_ridgeline \"$@\"\n";
   return out;

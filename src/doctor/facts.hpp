@@ -74,6 +74,14 @@ struct LibraryFact {
   int release = 0;  ///< that the CUDA provider asks for; 0: any
 };
 
+/// What reads videos and cameras for `stream`; opened in a process of its own.
+struct VideoFacts {
+  std::string path;     ///< of the plug-in; "" when there is none
+  std::string version;  ///< "FFmpeg 5.1.9-0+deb12u1, GPL version 2 or later"
+  std::string error;    ///< why it cannot be used; "": it can
+  std::string fix;
+};
+
 /// A model run by one provider on one device in a worker.
 struct ProviderRun {
   std::string provider;  ///< schema::ExecutionProvider::id
@@ -167,6 +175,7 @@ struct Facts {
   DriverFacts driver;
   RuntimeFacts runtime;
   std::vector<LibraryFact> libraries;
+  VideoFacts video;
   std::vector<ProviderRun> smoke;
   std::vector<GpuFacts> gpus;
   MachineFacts machine;

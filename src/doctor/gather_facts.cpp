@@ -142,6 +142,7 @@ Facts gather_facts(const Sources& sources) {
   facts.runtime = read_runtime(sources);
   sources.on_progress("opening libraries");
   facts.libraries = read_library_facts(facts.runtime, sources.search, sources.open_library);
+  facts.video = read_video_facts(sources.open_library);
   const base::ScratchFolder scratch("doctor");
   if (sources.load) {
     sources.on_progress("running a small model");

@@ -23,23 +23,6 @@ constexpr const char* kBuild =
     "apt install libavformat-dev libavdevice-dev libswscale-dev and build Ridgeline again, or set "
     "RIDGELINE_VIDEO_PLUGIN";
 
-Result<fs::path> find_plugin(const std::string& named) {
-  std::error_code ignored;
-  const char* const set = std::getenv("RIDGELINE_VIDEO_PLUGIN");
-  const bool from_environment = named.empty() && set != nullptr && *set != '\0';
-  const std::string one = from_environment ? set : named;
-  if (!one.empty()) {
-    if (fs::is_regular_file(one, ignored)) return fs::absolute(one);
-    return fail(ErrorCode::not_found, "{}{}: no such file", from_environment ? "RIDGELINE_VIDEO_PLUGIN " : "", one)
-        .hint("name {}, or leave it out", kVideoPlugin);
-  }
-  const auto folder = base::executable_path().parent_path().parent_path() / "lib";
-  if (fs::is_regular_file(folder / kVideoPlugin, ignored)) return folder / kVideoPlugin;
-  return fail(ErrorCode::not_found, "video needs the plug-in {}, and there is none in {}", kVideoPlugin,
-              folder.string())
-      .hint("{}", kBuild);
-}
-
 /// True when the table holds every function of the version that it claims.
 bool is_complete(const rl_video_api& api) {
   constexpr auto kFirstSize = offsetof(rl_video_api, close_writer) + sizeof(rl_video_api::close_writer);
@@ -65,8 +48,25 @@ ErrorCode code_of(std::int32_t code) {
 
 }  // namespace
 
+Result<fs::path> VideoLibrary::find(const std::string& named) {
+  std::error_code ignored;
+  const char* const set = std::getenv("RIDGELINE_VIDEO_PLUGIN");
+  const bool from_environment = named.empty() && set != nullptr && *set != '\0';
+  const std::string one = from_environment ? set : named;
+  if (!one.empty()) {
+    if (fs::is_regular_file(one, ignored)) return fs::absolute(one);
+    return fail(ErrorCode::not_found, "{}{}: no such file", from_environment ? "RIDGELINE_VIDEO_PLUGIN " : "", one)
+        .hint("name {}, or leave it out", kVideoPlugin);
+  }
+  const auto folder = base::executable_path().parent_path().parent_path() / "lib";
+  if (fs::is_regular_file(folder / kVideoPlugin, ignored)) return folder / kVideoPlugin;
+  return fail(ErrorCode::not_found, "video needs the plug-in {}, and there is none in {}", kVideoPlugin,
+              folder.string())
+      .hint("{}", kBuild);
+}
+
 Result<VideoLibrary> VideoLibrary::open(const std::string& named) {
-  RL_TRY_ASSIGN(const auto path, find_plugin(named));
+  RL_TRY_ASSIGN(const auto path, find(named));
   const auto library = base::DynamicLibrary::open_file(path.string());
   if (!library)
     return fail(ErrorCode::unavailable, "the video plug-in cannot be loaded ({})", library.error().message)

@@ -17,6 +17,8 @@ class VideoLibrary {
   /// program (../lib), which is in its build folder too. Errors, one line with what to install: not_found (there is
   /// none), unavailable (FFmpeg's libraries are missing, or the plug-in has another version of the interface).
   [[nodiscard]] static base::Result<VideoLibrary> open(const std::string& named = "");
+  /// The file that open() would open. Errors: not_found.
+  [[nodiscard]] static base::Result<std::filesystem::path> find(const std::string& named = "");
 
   [[nodiscard]] const rl_video_api& api() const noexcept { return *api_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }

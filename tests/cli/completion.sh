@@ -18,6 +18,12 @@ holds "$(offered 'ridgeline tune --search = q' 4)" quick
 lacks() { checks=$((checks + 1)); ! grep -qxF -- "$2" <<<"$1" || problem "offered: $2"; }
 lacks "$(offered 'ridgeline bench --search q' 3)" quick
 holds "$(offered 'ridgeline params in' 2)" intra_op_num_threads
+# Commands of a command.
+holds "$(offered 'ridgeline stream be' 2)" bench
+holds "$(offered 'ridgeline stream bench --arr' 3)" --arrivals
+lacks "$(offered 'ridgeline stream run --arr' 3)" --arrivals
+holds "$(offered 'ridgeline stream bench --arrivals p' 4)" poisson
+holds "$(offered 'ridgeline profile import --cs' 3)" --csv
 # "=" is a word of its own for bash.
 holds "$(offered 'ridgeline tune --set execution_mode =' 4)" parallel
 holds "$(offered 'ridgeline tune --set execution_mode = pa' 5)" parallel
@@ -72,6 +78,8 @@ Z
   holds "$(typed 'ridgeline params in')" intra_op_num_threads
   holds "$(typed 'ridgeline tune --set execution_mode=')" parallel
   holds "$(typed 'ridgeline show --db other.db ')" "$id"
+  holds "$(typed 'ridgeline stream be')" bench
+  holds "$(typed 'ridgeline stream bench --arrivals ')" poisson
 fi
 bad "fish" -- completion fish
 finish

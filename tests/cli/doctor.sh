@@ -156,6 +156,11 @@ ln -s "$CRASHING" crash/libcupti.so.13
 LD_LIBRARY_PATH="$WORK/crash" doctor --no-load
 check libraries.cupti warn "libcupti.so.13 ends the process that opens it: SIGSEGV"
 unset LD_LIBRARY_PATH
+echo "no library" >bad.so
+RIDGELINE_VIDEO_PLUGIN=$PWD/bad.so doctor --no-load
+check libraries.video skipped "lost: videos, cameras and addresses as sources of stream; to have them: install FFmpeg"
+RIDGELINE_VIDEO_PLUGIN=$PWD/nowhere.so doctor --no-load
+check libraries.video skipped "nowhere.so: no such file"
 
 # Parts of CUDA that ONNX Runtime does not load are found on disk; what lies beside them counts.
 FAKES=$(dirname "$RIDGELINE")/../tests/unit/workload/gpu_libraries

@@ -295,6 +295,15 @@ Check optional_check(const Optional& library, const Facts& facts) {
                        fmt::format("{}{}", fact->version.empty() ? "" : fact->version + "; ", fact->path));
 }
 
+/// Absent, it is no warning either.
+Check video_check(const VideoFacts& video) {
+  if (video.error.empty())
+    return library_check("video", "Video", CheckStatus::ok, fmt::format("{}; {}", video.version, video.path));
+  return library_check("video", "Video", CheckStatus::skipped,
+                       fmt::format("{}; lost: videos, cameras and addresses as sources of stream; to have them: {}",
+                                   video.error, video.fix));
+}
+
 }  // namespace
 
 std::vector<Check> check_libraries(const Facts& facts) {
@@ -305,6 +314,7 @@ std::vector<Check> check_libraries(const Facts& facts) {
   checks.push_back(provider_check(facts));
   for (const auto& part : kCudaParts) checks.push_back(cuda_part_check(part, facts));
   for (const auto& library : kOptional) checks.push_back(optional_check(library, facts));
+  checks.push_back(video_check(facts.video));
   return checks;
 }
 

@@ -18,6 +18,7 @@
 #include "doctor/load_error.hpp"
 #include "execute/classify.hpp"
 #include "execute/output_tail.hpp"
+#include "stream/video_library.hpp"
 #include "workload/onnx/cuda_libraries.hpp"
 #include "workload/onnx/gpu_library_names.hpp"
 #include "workload/onnx/loaded_gpu_libraries.hpp"
@@ -25,7 +26,7 @@
 
 namespace ridgeline::doctor {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(OpenedLibrary, path, version, error)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(OpenedLibrary, path, version, error, fix)
 
 namespace {
 
@@ -165,6 +166,22 @@ base::Result<base::DynamicLibrary> open_with_neighbours(const std::string& file,
   return library;
 }
 
+OpenedLibrary opened_library(const std::string& file) {
+  std::set<std::string> tried;
+  const auto library = open_with_neighbours(file, tried);
+  if (!library) return {"", "", library.error().message, ""};
+  auto version = workload::loaded_library(library->path()).version;
+  const bool is_cupti = library->path().filename().string().rfind("libcupti", 0) == 0;
+  if (is_cupti && version.empty()) version = cupti_version(*library);  // others may bring it along
+  return {library->path().string(), version, "", ""};
+}
+
+OpenedLibrary opened_video(const std::string& file) {
+  const auto video = stream::VideoLibrary::open(file);
+  if (!video) return {file, "", video.error().message, video.error().hint};
+  return {file, video->runtime(), "", ""};
+}
+
 }  // namespace
 
 std::vector<LibraryFact> read_library_facts(const RuntimeFacts& runtime,
@@ -182,6 +199,13 @@ std::vector<LibraryFact> read_library_facts(const RuntimeFacts& runtime,
     found.push_back(std::move(fact));
   }
   return found;
+}
+
+VideoFacts read_video_facts(const LibraryOpener& open) {
+  const auto plugin = stream::VideoLibrary::find();
+  if (!plugin) return {"", "", plugin.error().message, plugin.error().hint};
+  auto opened = open(plugin->string());
+  return {plugin->string(), std::move(opened.version), std::move(opened.error), std::move(opened.fix)};
 }
 
 std::string find_fetch_script(const fs::path& program) {
@@ -218,17 +242,8 @@ LibraryOpener opener_in_child(std::vector<std::string> command) {
 }
 
 int open_library_main(const std::string& file) {
-  OpenedLibrary answer;
-  std::set<std::string> tried;
-  const auto library = open_with_neighbours(file, tried);
-  if (library) {
-    answer.path = library->path().string();
-    answer.version = workload::loaded_library(library->path()).version;
-    const bool is_cupti = library->path().filename().string().rfind("libcupti", 0) == 0;
-    if (is_cupti && answer.version.empty()) answer.version = cupti_version(*library);  // others may bring it along
-  } else {
-    answer.error = library.error().message;
-  }
+  const auto plugin = stream::VideoLibrary::find();
+  const auto answer = plugin && plugin->string() == file ? opened_video(file) : opened_library(file);
   // Exit handlers of vendors' libraries are no part of the question.
   std::printf("%s%s\n", std::string(kAnswer).c_str(), base::dump_json(base::Json(answer)).c_str());
   std::fflush(stdout);

@@ -16,6 +16,7 @@ struct OpenedLibrary {
   std::string path;  ///< as the loader found it; "" when it did not
   std::string version;
   std::string error;
+  std::string fix;  ///< where it is known
 };
 
 /// Opens a file, or a bare name on the loader's path. Not in this process: what a vendor's library does when it is
@@ -36,5 +37,8 @@ using LibraryOpener = std::function<OpenedLibrary(const std::string& file)>;
 [[nodiscard]] std::vector<LibraryFact> read_library_facts(const RuntimeFacts& runtime,
                                                           const workload::OrtSearchEnvironment& environment,
                                                           const LibraryOpener& open);
+
+/// The video plug-in, and the FFmpeg that it finds.
+[[nodiscard]] VideoFacts read_video_facts(const LibraryOpener& open);
 
 }  // namespace ridgeline::doctor

@@ -71,6 +71,7 @@ inline Facts healthy_facts() {
                      {"CUDA runtime", "/cuda/libcudart.so.13", "13.0", "", "", 13},
                      {"cuBLAS", "/cuda/libcublas.so.13", "13.1.0", "", "", 13},
                      {"cuDNN", "/cuda/libcudnn.so.9", "9.19.0", "", "", 9}};
+  facts.video = {"/lib/ridgeline_video.so", "FFmpeg 5.1.9, GPL version 2 or later", "", ""};
   for (const auto* provider : {"cpu", "cuda"}) {
     ProviderRun run;
     run.provider = provider;

@@ -256,5 +256,16 @@ TEST(LibraryChecks, an_optional_library_that_does_not_load_names_the_first_missi
       << "without a GPU the driver's library is no loss";
 }
 
+TEST(LibraryChecks, without_ffmpeg_only_videos_are_lost) {
+  auto facts = healthy_facts();
+  EXPECT_EQ(see_library(facts, "video").evidence, "FFmpeg 5.1.9, GPL version 2 or later; /lib/ridgeline_video.so");
+  facts.video = {"/lib/ridgeline_video.so", "", "the video plug-in cannot be loaded (libavutil.so.57)",
+                 "apt install x"};
+  EXPECT_EQ(see_library(facts, "video").status, CheckStatus::skipped);
+  EXPECT_EQ(see_library(facts, "video").evidence,
+            "the video plug-in cannot be loaded (libavutil.so.57); lost: videos, cameras and addresses as sources of "
+            "stream; to have them: apt install x");
+}
+
 }  // namespace
 }  // namespace ridgeline::doctor
