@@ -109,6 +109,10 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
   } else {
     spec.model.workload = request.workload;
   }
+  if (const auto graphs = take_out_graphs(spec.model.configuration); !graphs.empty())
+    run.notes.push_back(
+        fmt::format("{} left out: a CUDA graph replays one size at fixed addresses, which frames do not have",
+                    fmt::join(graphs, ", ")));
   if (request.tuned) tell_tuned(*request.tuned, spec.model, run.notes);
   if (!spec.crop_model.location.empty()) {
     RL_TRY_ASSIGN(const auto crop, execute::inspect(executor, {spec.crop_model, request.where.library}));

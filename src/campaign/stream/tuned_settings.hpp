@@ -32,4 +32,8 @@ struct TunedSettings {
 [[nodiscard]] schema::Configuration settings_for_provider(const schema::Configuration& configuration,
                                                           const std::string& provider);
 
+/// Takes out what captures CUDA graphs: they replay one size of input at fixed addresses, and frames have neither.
+/// Returns what was taken out, "enable_cuda_graph=true".
+[[nodiscard]] std::vector<std::string> take_out_graphs(schema::Configuration& configuration);
+
 }  // namespace ridgeline::campaign

@@ -25,6 +25,16 @@ schema::TuneRun tuned_run() {
   return run;
 }
 
+TEST(TunedSettings, are_without_cuda_graphs) {
+  schema::Configuration configuration{{"enable_cuda_graph", true}, {"gpu_graph_id", 3}, {"prefer_nhwc", true}};
+  EXPECT_EQ(take_out_graphs(configuration), std::vector<std::string>{"enable_cuda_graph=true"});
+  EXPECT_EQ(configuration, (schema::Configuration{{"prefer_nhwc", true}}));
+  schema::Configuration off{{"enable_cuda_graph", false}, {"trt_cuda_graph_enable", true}};
+  EXPECT_EQ(take_out_graphs(off), std::vector<std::string>{"trt_cuda_graph_enable=true"});
+  EXPECT_EQ(off, (schema::Configuration{{"enable_cuda_graph", false}}));
+  EXPECT_TRUE(take_out_graphs(off).empty());
+}
+
 TEST(TunedSettings, are_what_the_run_recommends_for_sessions) {
   const auto tuned = tuned_settings(tuned_run());
   ASSERT_TRUE(tuned) << tuned.error().message;
