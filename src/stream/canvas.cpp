@@ -23,6 +23,9 @@ bool clip_axis(double from, double to, double last, double& begin, double& end) 
   return begin <= end;
 }
 
+/// Of UTF-8: its character began before, and has its glyph.
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
+
 }  // namespace
 
 void Canvas::fill(int left, int top, int width, int height, const Colour& colour) {
@@ -54,7 +57,8 @@ void Canvas::line(int from_x, int from_y, int to_x, int to_y, int thickness, con
 }
 
 int Canvas::text_width(std::string_view text, int scale) noexcept {
-  return scale * (kAdvance * static_cast<int>(text.size()) + 1);
+  const auto characters = text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues));
+  return scale * (kAdvance * static_cast<int>(characters) + 1);
 }
 
 int Canvas::text_height(int scale) noexcept { return scale * (kGlyphHeight + 2); }
@@ -63,13 +67,15 @@ void Canvas::text(int left, int top, std::string_view text, int scale, const Col
   left = std::max(0, std::min(left, image_.width - text_width(text, scale)));
   top = std::max(0, std::min(top, image_.height - text_height(scale)));
   fill(left, top, text_width(text, scale), text_height(scale), ground);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto& columns = glyph_of(text[i]);
-    const int at = left + scale * (1 + kAdvance * static_cast<int>(i));
+  int at = left + scale;
+  for (const char character : text) {
+    if (continues(character)) continue;
+    const auto& columns = glyph_of(character);
     for (int x = 0; x < kGlyphWidth; ++x)
       for (int y = 0; y < kGlyphHeight; ++y)
         if ((columns[static_cast<std::size_t>(x)] >> y & 1) != 0)
           fill(at + scale * x, top + scale * (1 + y), scale, scale, colour);
+    at += scale * kAdvance;
   }
 }
 

@@ -20,8 +20,8 @@ class Canvas {
   void fill(int left, int top, int width, int height, const Colour& colour);
   /// From pixel to pixel, both included.
   void line(int from_x, int from_y, int to_x, int to_y, int thickness, const Colour& colour);
-  /// `left`, `top` is its upper left corner; a glyph's pixel is `scale` pixels wide and high. On a ground of its own,
-  /// which is moved into the picture as far as it fits.
+  /// In UTF-8; a question mark for each character beyond ASCII. `left`, `top` is its upper left corner; a glyph's pixel
+  /// is `scale` pixels wide and high. On a ground of its own, which is moved into the picture as far as it fits.
   void text(int left, int top, std::string_view text, int scale, const Colour& colour, const Colour& ground);
   /// Of such a text with its ground.
   [[nodiscard]] static int text_width(std::string_view text, int scale) noexcept;

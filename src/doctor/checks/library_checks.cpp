@@ -300,8 +300,8 @@ Check video_check(const VideoFacts& video) {
   if (video.error.empty())
     return library_check("video", "Video", CheckStatus::ok, fmt::format("{}; {}", video.version, video.path));
   return library_check("video", "Video", CheckStatus::skipped,
-                       fmt::format("{}; lost: videos, cameras and addresses as sources of stream; to have them: {}",
-                                   video.error, video.fix));
+                       fmt::format("{}; lost: videos, cameras and addresses as sources of stream{}{}", video.error,
+                                   video.fix.empty() ? "" : "; to have them: ", video.fix));
 }
 
 }  // namespace

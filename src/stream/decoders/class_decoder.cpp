@@ -76,11 +76,13 @@ base::Result<void> ClassDecoder::decode(std::span<const OutputView> outputs, con
   if (!std::isfinite(value_of(order_.front())))
     return fail(ErrorCode::invalid_argument, "output {} of {}: its largest value is infinite; expected a number",
                 output.name, shape_text(output.dims));
+  const auto best = static_cast<std::size_t>(order_.front());
   const bool has_probabilities = is_distribution(values);
+  const float best_score = has_probabilities ? values[best] : softmax_at(values, best);
   json += R"({"classes":[)";
   for (std::size_t i = 0; i < most; ++i) {
     const auto number = static_cast<std::size_t>(order_[i]);
-    const float score = has_probabilities ? values[number] : softmax_at(values, number);
+    const float score = has_probabilities ? values[number] : best_score * std::exp(values[number] - values[best]);
     if (score < score_threshold_) break;
     fmt::format_to(std::back_inserter(json), R"({}{{"class":{})", i == 0 ? "" : ",", order_[i]);
     labels_.append(json, order_[i]);

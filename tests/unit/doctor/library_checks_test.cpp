@@ -265,6 +265,8 @@ TEST(LibraryChecks, without_ffmpeg_only_videos_are_lost) {
   EXPECT_EQ(see_library(facts, "video").evidence,
             "the video plug-in cannot be loaded (libavutil.so.57); lost: videos, cameras and addresses as sources of "
             "stream; to have them: apt install x");
+  facts.video = {"/lib/ridgeline_video.so", "", "opening it took more than 60 s", ""};
+  EXPECT_TRUE(see_library(facts, "video").evidence.ends_with("as sources of stream"));
 }
 
 }  // namespace

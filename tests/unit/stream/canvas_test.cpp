@@ -79,6 +79,13 @@ TEST_F(CanvasTest, writes_letters_on_a_ground_within_the_picture) {
             "#......#...\n"
             "#......#...\n"
             "#####..#...\n");
+  EXPECT_EQ(Canvas::text_width("L\xe5\x87\xba", 1), Canvas::text_width("L?", 1)) << "one mark a character";
+  const auto ink_of = [&](const char* text) {
+    image_.bytes.assign(image_.bytes.size(), 0);
+    canvas_.text(0, 0, text, 1, kInk, kPaper);
+    return count(kInk);
+  };
+  EXPECT_EQ(ink_of("\xe5\x87\xba\xc3\xa9"), ink_of("??"));
   EXPECT_EQ(glyph_of('\n'), glyph_of('?'));
   EXPECT_EQ(glyph_of('\xe9'), glyph_of('?'));
 }
