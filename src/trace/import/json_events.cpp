@@ -260,13 +260,12 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
       if (closed && !is_array_) {
         // Keys behind the events are read first: what is patched below has to stay until the next call.
         // They may move the bytes, so the batch is copied out only in this one, last case.
-        last_.assign(bytes_.begin() + static_cast<std::ptrdiff_t>(begin),
-                     bytes_.begin() + static_cast<std::ptrdiff_t>(end));
+        const std::size_t size = end - begin + 2;
+        last_.assign(size + padding(), '\0');
+        last_[0] = '[';
+        std::copy_n(bytes_.data() + begin, end - begin, last_.data() + 1);
+        last_[size - 1] = ']';
         (void)skip_to_events();
-        last_.insert(last_.begin(), '[');
-        last_.push_back(']');
-        const std::size_t size = last_.size();
-        last_.resize(size + padding());
         return std::string_view(last_.data(), size);
       }
       bytes_[begin - 1] = '[';
