@@ -20,10 +20,10 @@ add_promtool() {
   export PATH=$PATH:$tools
 }
 
-# tmux: the monitor's screen is tested in a terminal. torch: the training plugin and the Python way. clang-format: the
-# test that sources are laid out as .clang-format says. venv: Perfetto's own classes read our timelines. GStreamer: an RTSP server
-# that streams come from.
-"$ROOT/scripts/setup.sh" ci tmux libtorch-dev python3-torch python3-venv clang-format-14 \
+# tmux: the monitor's screen is tested in a terminal. h5py: what the loader reads is compared with it. torch: the training plugin
+# and the Python way. clang-format: the test that sources are laid out as .clang-format says. venv: Perfetto's own classes read our
+# timelines. GStreamer: an RTSP server that streams come from.
+"$ROOT/scripts/setup.sh" ci tmux libtorch-dev python3-h5py python3-torch python3-venv clang-format-14 \
   gir1.2-gst-rtsp-server-1.0 python3-gi gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly
 add_promtool
 cd "$ROOT"

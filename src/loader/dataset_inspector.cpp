@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // inspect_dataset of hdf5_library.hpp: what the library says of a dataset, as a DatasetLayout.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <vector>
 
+#include "base/text.hpp"
 #include "loader/chunk_index.hpp"
+#include "loader/dataset_links.hpp"
 #include "loader/hdf5_handle.hpp"
 #include "loader/hdf5_library.hpp"
 #include "loader/hdf5_types.hpp"
+#include "loader/other_files.hpp"
 #include "loader/superblock.hpp"
 
 namespace ridgeline::loader {
@@ -18,7 +23,8 @@ using base::fail;
 using base::Result;
 
 /// Filters that we undo ourselves; the first other one, or a second compressor, becomes the reason for the library.
-std::vector<FilterStep> describe_filters(hid_t properties, std::string& reason) {
+/// Errors: unsupported (a filter that the library lacks as well).
+Result<std::vector<FilterStep>> describe_filters(hid_t properties, const std::string& dataset, std::string& reason) {
   constexpr H5Z_filter_t kLzf = 32000;
   std::vector<FilterStep> steps;
   int compressors = 0;
@@ -40,28 +46,21 @@ std::vector<FilterStep> describe_filters(hid_t properties, std::string& reason) 
     } else if (id == H5Z_FILTER_FLETCHER32) {
       steps.push_back({Filter::fletcher32, 0});
     } else {
-      reason = fmt::format("filter {} ({})", id, name[0] == '\0' ? "unnamed" : name.data());
-      return {};
+      // Some names go on with an address: "HDF5 zstd filter; see https://..."
+      const auto filter =
+          fmt::format("filter {} ({})", id, name[0] == '\0' ? "unnamed" : base::split(name.data(), ';')[0]);
+      if (H5Zfilter_avail(id) <= 0)
+        return fail(ErrorCode::unsupported, "dataset \"{}\" was written with {}, which is not installed", dataset,
+                    filter)
+            .hint(
+                "set HDF5_PLUGIN_PATH to the folder of its plugin (of Python's hdf5plugin: hdf5plugin.PLUGIN_PATH), or "
+                "write the file again with gzip");
+      reason = filter;
+      return std::vector<FilterStep>{};
     }
   }
   if (compressors > 1) reason = "more than one compressor in the filter pipeline";
   return steps;
-}
-
-/// "; it has images, labels": what lies in the folder that was searched.
-std::string names_there(hid_t file) {
-  H5G_info_t info;
-  if (H5Gget_info(file, &info) < 0) return "";
-  constexpr hsize_t kMost = 12;
-  std::string names;
-  for (hsize_t i = 0; i < std::min(info.nlinks, kMost); ++i) {
-    std::array<char, 128> name{};
-    if (H5Lget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT) < 0)
-      continue;
-    names += fmt::format("{}{}", names.empty() ? "; it has " : ", ", name.data());
-  }
-  if (info.nlinks > kMost) names += ", ...";
-  return names.empty() ? "; it is empty" : names;
 }
 
 /// The index by the library's own calls: quadratic in the number of chunks, but for every index format.
@@ -109,13 +108,14 @@ void unfilter_edge_chunks(DatasetLayout& layout) {
 
 struct Opened {
   Hdf5Handle file;
+  Hdf5Handle owner;  ///< the file that holds the dataset, perhaps another one
   Hdf5Handle dataset;
   Hdf5Handle type;
   Hdf5Handle space;
   Hdf5Handle properties;
 };
 
-Result<void> describe_chunks(const std::filesystem::path& path, const Opened& opened, DatasetLayout& layout) {
+Result<void> describe_chunks(const DataFile& file, const Opened& opened, DatasetLayout& layout) {
   std::vector<hsize_t> extents(layout.shape.size());
   if (H5Pget_chunk(opened.properties.get(), static_cast<int>(extents.size()), extents.data()) !=
       static_cast<int>(extents.size()))
@@ -135,7 +135,7 @@ Result<void> describe_chunks(const std::filesystem::path& path, const Opened& op
     chunks *= count;
   }
   HeaderPlace place;
-  const Hdf5Handle creation(H5Fget_create_plist(opened.file.get()), H5Pclose);
+  const Hdf5Handle creation(H5Fget_create_plist(opened.owner.get()), H5Pclose);
   hsize_t user_block = 0;
   std::size_t address_bytes = 8;
   std::size_t length_bytes = 8;
@@ -152,7 +152,6 @@ Result<void> describe_chunks(const std::filesystem::path& path, const Opened& op
   place.address_bytes = static_cast<unsigned>(address_bytes);
   place.length_bytes = static_cast<unsigned>(length_bytes);
   place.max_shape.assign(most.begin(), most.end());
-  RL_TRY_ASSIGN(const auto file, DataFile::open(path));
   RL_TRY_ASSIGN(auto index, read_chunk_index(file, place, layout));
   if (index.chunks) {
     layout.chunks = std::move(*index.chunks);
@@ -167,14 +166,59 @@ Result<void> describe_chunks(const std::filesystem::path& path, const Opened& op
   return {};
 }
 
-Result<void> describe_storage(const std::filesystem::path& path, const Opened& opened, DatasetLayout& layout) {
+/// The file that holds the dataset, opened for ourselves; it must be the one that the library has open. Sets data_file
+/// when it is not `readable`, and library_reason when it cannot be had.
+Result<DataFile> find_owner(const DataFile& readable, hid_t owner, DatasetLayout& layout) {
+  struct stat status {};
+  void* handle = nullptr;
+  const bool known = H5Fget_vfd_handle(owner, H5P_DEFAULT, &handle) >= 0 && handle != nullptr &&
+                     ::fstat(*static_cast<const int*>(handle), &status) == 0;
+  const auto is_open_as = [&](const DataFile& file) {
+    return known && file.identity().device == status.st_dev && file.identity().inode == status.st_ino;
+  };
+  if (is_open_as(readable)) return DataFile::open(readable.path());
+  const auto path = path_of_file(owner);
+  RL_TRY_ASSIGN(auto file, DataFile::open(path));
+  if (is_open_as(file)) {
+    layout.data_file = path.string();
+    layout.notes.push_back(
+        fmt::format("dataset \"{}\" lies in {}, where an external link leads", layout.dataset, path.string()));
+  } else {
+    layout.library_reason = "the file that holds it could not be found by its name";
+  }
+  return file;
+}
+
+/// Values that nobody wrote read as the fill value.
+void note_unwritten(DatasetLayout& layout) {
+  const auto note = [&](const std::string& what) {
+    layout.notes.push_back(
+        fmt::format("dataset \"{}\": {} never written: only the fill value is there", layout.dataset, what));
+  };
+  if (layout.rows() * layout.row_elements() == 0) return;
+  if (layout.storage == Storage::contiguous && layout.contiguous_offset == ChunkEntry::kMissing)
+    note("its values were");
+  if (layout.storage != Storage::chunked) return;
+  const auto missing = std::count_if(layout.chunks.begin(), layout.chunks.end(),
+                                     [](const ChunkEntry& chunk) { return chunk.missing(); });
+  if (missing > 0) note(fmt::format("{} of {} chunks were", missing, layout.chunks.size()));
+}
+
+Result<void> describe_storage(const DataFile& file, const Opened& opened, DatasetLayout& layout) {
   std::string reason = std::exchange(layout.library_reason, "");
   layout.storage = Storage::library;
   const auto properties = opened.properties.get();
   const auto kind = H5Pget_layout(properties);
   if (kind == H5D_VIRTUAL) reason = "a virtual dataset";
   if (H5Pget_external_count(properties) > 0) reason = "data in external files";
-  if (reason.empty()) layout.filters = describe_filters(properties, reason);
+  if (kind == H5D_VIRTUAL || H5Pget_external_count(properties) > 0) {
+    layout.needs_other_files = true;
+    RL_TRY_ASSIGN(auto notes, check_other_files(opened.dataset.get(), layout.dataset));
+    layout.notes.insert(layout.notes.end(), notes.begin(), notes.end());
+  }
+  std::string filter_reason;
+  RL_TRY_ASSIGN(layout.filters, describe_filters(properties, layout.dataset, filter_reason));
+  if (reason.empty()) reason = filter_reason;
   if (reason.empty() && layout.row_bytes() > (std::uint64_t{1} << 31U)) reason = "rows beyond 2 GiB";
   if (!reason.empty()) {
     layout.filters.clear();
@@ -183,7 +227,7 @@ Result<void> describe_storage(const std::filesystem::path& path, const Opened& o
   }
   if (kind == H5D_CHUNKED) {
     layout.storage = Storage::chunked;
-    return describe_chunks(path, opened, layout);
+    return describe_chunks(file, opened, layout);
   }
   if (kind == H5D_CONTIGUOUS) {
     layout.storage = Storage::contiguous;
@@ -212,19 +256,10 @@ Result<DatasetLayout> inspect(const std::filesystem::path& path, const std::stri
   RL_TRY_ASSIGN(const auto readable, DataFile::open(path));
   Opened opened;
   opened.file = open_hdf5(path.string());
-  if (!opened.file.valid()) return tl::unexpected(refused_file(readable, hdf5_reason()));
-  if (H5Lexists(opened.file.get(), dataset.c_str(), H5P_DEFAULT) == 0)
-    return fail(ErrorCode::not_found, "has no dataset \"{}\"{}", dataset, names_there(opened.file.get()));
-  opened.dataset = Hdf5Handle(H5Dopen2(opened.file.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!opened.dataset.valid()) {
-    const Hdf5Handle object(H5Oopen(opened.file.get(), dataset.c_str(), H5P_DEFAULT), H5Oclose);
-    if (object.valid() && H5Iget_type(object.get()) == H5I_GROUP)
-      return fail(ErrorCode::invalid_argument, "\"{}\" is a group, not a dataset{}", dataset,
-                  names_there(object.get()));
-    return fail(
-        H5Lexists(opened.file.get(), dataset.c_str(), H5P_DEFAULT) > 0 ? ErrorCode::corrupt : ErrorCode::not_found,
-        "dataset \"{}\" cannot be opened: {}", dataset, hdf5_reason());
-  }
+  if (!opened.file.valid()) return tl::unexpected(refused_file(readable, hdf5_reason(), hdf5_version()));
+  RL_TRY_ASSIGN(auto named, open_dataset(opened.file.get(), dataset));
+  opened.dataset = std::move(named.dataset);
+  opened.owner = std::move(named.owner);
   opened.type = Hdf5Handle(H5Dget_type(opened.dataset.get()), H5Tclose);
   opened.space = Hdf5Handle(H5Dget_space(opened.dataset.get()), H5Sclose);
   opened.properties = Hdf5Handle(H5Dget_create_plist(opened.dataset.get()), H5Pclose);
@@ -242,11 +277,14 @@ Result<DatasetLayout> inspect(const std::filesystem::path& path, const std::stri
   auto element = describe_element(opened.type.get(), layout.library_reason);
   if (!element) return tl::unexpected(std::move(element).error().in(fmt::format("dataset \"{}\"", dataset)));
   layout.element = *element;
-  RL_TRY(describe_storage(path, opened, layout));
+  RL_TRY_ASSIGN(const auto owner, find_owner(readable, opened.owner.get(), layout));
+  layout.needs_other_files = named.through_external_link;
+  RL_TRY(describe_storage(owner, opened, layout));
   RL_TRY(read_fill_value(opened.properties.get(), opened.type.get(), layout));
   if (layout.storage == Storage::compact)
     layout.compact.resize(static_cast<std::size_t>(layout.rows() * layout.row_bytes()));
-  RL_TRY(validate_layout(layout, readable.size()));
+  RL_TRY(validate_layout(layout, owner.size()));
+  note_unwritten(layout);
   return layout;
 }
 

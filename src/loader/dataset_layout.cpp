@@ -248,6 +248,10 @@ std::string encode_layout(const DatasetLayout& layout) {
     out.number(chunk.filter_mask);
   }
   out.bytes(layout.compact);
+  out.text(layout.data_file);
+  out.number(static_cast<std::uint8_t>(layout.needs_other_files ? 1 : 0));
+  out.number<std::uint64_t>(layout.notes.size());
+  for (const auto& note : layout.notes) out.text(note);
   return out.take();
 }
 
@@ -277,7 +281,12 @@ Result<DatasetLayout> decode_layout(std::string_view bytes) {
     chunk.filter_mask = in.number<std::uint32_t>();
   }
   layout.compact = in.bytes();
-  if (!in.done() || big_endian > 1)
+  layout.data_file = in.text();
+  const auto needs_other_files = in.number<std::uint8_t>();
+  layout.needs_other_files = needs_other_files == 1;
+  layout.notes.resize(in.count(8));
+  for (auto& note : layout.notes) note = in.text();
+  if (!in.done() || big_endian > 1 || needs_other_files > 1)
     return fail(ErrorCode::corrupt, "a dataset layout that is cut off or has bytes left over");
   return layout;
 }

@@ -55,6 +55,10 @@ struct DatasetLayout {
   std::uint64_t contiguous_offset = ChunkEntry::kMissing;
   std::vector<ChunkEntry> chunks;  ///< chunked: the whole grid, last axis fastest
   std::vector<std::byte> compact;  ///< compact: all elements in the host's byte order
+  std::string data_file;           ///< absolute path of the file that holds the dataset; "": the one that was opened
+  bool needs_other_files =
+      false;  ///< links, external storage or sources: a change there is not seen in the file opened
+  std::vector<std::string> notes;  ///< what a user should know of values that lie elsewhere or nowhere
 
   [[nodiscard]] std::uint64_t rows() const noexcept { return shape.empty() ? 1 : shape.front(); }
   [[nodiscard]] std::uint64_t row_elements() const noexcept;

@@ -21,7 +21,12 @@ constexpr std::uint64_t kRowsAtOnce = 4096;  // to be kept; whole chunks
 
 Result<std::unique_ptr<DatasetReader>> DatasetReader::open(const DataFile& file, DatasetLayout layout,
                                                            ChunkCache* cache, unsigned cache_id) {
-  std::unique_ptr<DatasetReader> reader(new DatasetReader(file, std::move(layout), cache, cache_id));
+  std::unique_ptr<DataFile> linked;
+  if (!layout.data_file.empty()) {
+    RL_TRY_ASSIGN(auto other, DataFile::open(layout.data_file));
+    linked = std::make_unique<DataFile>(std::move(other));
+  }
+  std::unique_ptr<DatasetReader> reader(new DatasetReader(file, std::move(linked), std::move(layout), cache, cache_id));
   if (reader->layout_.storage == Storage::library) {
     RL_TRY_ASSIGN(auto library, LibraryDataset::open(file.path(), reader->layout_));
     reader->library_.emplace(std::move(library));
@@ -29,8 +34,10 @@ Result<std::unique_ptr<DatasetReader>> DatasetReader::open(const DataFile& file,
   return reader;
 }
 
-DatasetReader::DatasetReader(const DataFile& file, DatasetLayout layout, ChunkCache* cache, unsigned cache_id)
-    : file_(file),
+DatasetReader::DatasetReader(const DataFile& file, std::unique_ptr<DataFile> linked, DatasetLayout layout,
+                             ChunkCache* cache, unsigned cache_id)
+    : linked_(std::move(linked)),
+      file_(linked_ ? *linked_ : file),
       layout_(std::move(layout)),
       chunks_(file_, layout_),
       cache_(cache),

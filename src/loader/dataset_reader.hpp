@@ -57,6 +57,8 @@ class DatasetReader {
   [[nodiscard]] base::Result<void> read(std::span<const RowRequest> requests, ReadScratch& scratch,
                                         ReadStatistics& statistics, const RowCachePlan* plan = nullptr) const;
   [[nodiscard]] const DatasetLayout& layout() const noexcept { return layout_; }
+  /// The file whose bytes are read: the one that was opened, or the one that an external link leads to.
+  [[nodiscard]] const DataFile& file() const noexcept { return file_; }
   /// True when reading a row may mean reading (and decoding) its whole chunk.
   [[nodiscard]] bool uses_cache() const noexcept { return uses_cache_; }
   /// True when decoded chunks are kept for other threads, which wait for one that is in the making.
@@ -72,7 +74,8 @@ class DatasetReader {
     std::vector<std::uint64_t> begin;
     std::vector<std::uint64_t> extent;
   };
-  DatasetReader(const DataFile& file, DatasetLayout layout, ChunkCache* cache, unsigned cache_id);
+  DatasetReader(const DataFile& file, std::unique_ptr<DataFile> linked, DatasetLayout layout, ChunkCache* cache,
+                unsigned cache_id);
   [[nodiscard]] base::Result<void> read_stored(std::span<const RowRequest> requests, ReadScratch& scratch,
                                                ReadStatistics& statistics, const RowCachePlan* plan) const;
   /// All rows, one after another, or nullptr where they are not kept or could not be loaded.
@@ -95,6 +98,7 @@ class DatasetReader {
   [[nodiscard]] Box box(std::uint64_t index) const;
   void copy_row(const Box& box, const std::byte* chunk_row, std::byte* row) const;
 
+  std::unique_ptr<DataFile> linked_;  ///< the file that an external link leads to
   const DataFile& file_;
   DatasetLayout layout_;
   ChunkReader chunks_;

@@ -3,8 +3,11 @@
 
 #include <hdf5.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace ridgeline::loader {
 
@@ -37,6 +40,19 @@ void prepare_hdf5();
 
 /// The innermost sentence of the library's error stack, in lower case; "no reason given" when there is none.
 [[nodiscard]] std::string hdf5_reason();
+
+/// The kinds of error on the library's stack, innermost first.
+struct Hdf5Minors {
+  std::vector<hid_t> kinds;
+  [[nodiscard]] bool has(hid_t kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
+};
+[[nodiscard]] Hdf5Minors hdf5_minors();
+
+/// Whether the library refuses something for being newer than itself, by its own words.
+[[nodiscard]] bool too_new(std::string_view reason);
+
+/// "1.10.8": the library's version.
+[[nodiscard]] std::string hdf5_version();
 
 /// Opens for reading without taking a file lock where locks are switched off or not to be had.
 [[nodiscard]] Hdf5Handle open_hdf5(const std::string& path);

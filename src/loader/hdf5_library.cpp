@@ -60,6 +60,31 @@ std::string hdf5_reason() {
   return reason;
 }
 
+Hdf5Minors hdf5_minors() {
+  Hdf5Minors minors;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
+        static_cast<Hdf5Minors*>(out)->kinds.push_back(error->min_num);
+        return 0;
+      },
+      &minors);
+  return minors;
+}
+
+bool too_new(std::string_view reason) {
+  return reason.find("bad version number") != std::string_view::npos ||
+         reason.find("unknown datatype class") != std::string_view::npos;
+}
+
+std::string hdf5_version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
 Hdf5Handle open_hdf5(const std::string& path) {
   // Kept for good: closing it after a failed opening would clear the library's reason for that.
   static const hid_t access = [] {

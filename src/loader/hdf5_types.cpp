@@ -12,14 +12,25 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-std::string_view class_name(H5T_class_t type_class) {
-  switch (type_class) {
-    case H5T_COMPOUND: return "compound elements";
+/// A compound of two equal floats named r and i, as h5py and NumPy write it.
+bool is_complex(hid_t type) {
+  if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) return false;
+  for (const char* name : {"r", "i"}) {
+    const int index = H5Tget_member_index(type, name);
+    if (index < 0 || H5Tget_member_class(type, static_cast<unsigned>(index)) != H5T_FLOAT) return false;
+  }
+  return true;
+}
+
+std::string_view class_name(hid_t type) {
+  switch (H5Tget_class(type)) {
+    case H5T_COMPOUND: return is_complex(type) ? "complex numbers" : "compound elements";
     case H5T_ARRAY: return "array elements";
     case H5T_OPAQUE: return "opaque elements";
     case H5T_BITFIELD: return "bit field elements";
     case H5T_STRING: return "string elements";
     case H5T_ENUM: return "enumerated elements";
+    case H5T_TIME: return "times";
     case H5T_INTEGER: return "integers with unused bits or of an unusual size";
     case H5T_FLOAT: return "floating-point numbers in an unusual format";
     default: return "elements of an unusual class";
@@ -86,11 +97,15 @@ std::optional<ElementType> plain_element(hid_t type) {
 }
 
 Result<ElementType> describe_element(hid_t type, std::string& reason) {
+  if (H5Tis_variable_str(type) > 0)
+    return fail(ErrorCode::unsupported, "strings of variable length cannot be put into a batch")
+        .hint("store numbers: for classes, an integer from 0 for each sample");
   if (has_variable_part(type))
     return fail(ErrorCode::unsupported, "elements of variable length cannot be put into a batch")
         .hint("store a fixed-size array");
   if (H5Tdetect_class(type, H5T_REFERENCE) > 0)
-    return fail(ErrorCode::unsupported, "references to other objects cannot be put into a batch");
+    return fail(ErrorCode::unsupported, "references to other objects cannot be put into a batch")
+        .hint("name the dataset that they refer to");
   const auto type_class = H5Tget_class(type);
   if (type_class == H5T_ENUM) {  // h5py's booleans are enumerated 8-bit integers
     const Hdf5Handle base_type(H5Tget_super(type), H5Tclose);
@@ -98,7 +113,7 @@ Result<ElementType> describe_element(hid_t type, std::string& reason) {
   } else if (const auto element = plain_element(type)) {
     return *element;
   }
-  reason = class_name(type_class);
+  reason = class_name(type);
   const Hdf5Handle native(H5Tget_native_type(type, H5T_DIR_ASCEND), H5Tclose);
   const auto size = native.valid() ? H5Tget_size(native.get()) : 0;
   if (size == 0) return fail(ErrorCode::unsupported, "{} that have no form in memory", reason);

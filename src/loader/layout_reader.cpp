@@ -23,7 +23,7 @@ using base::fail;
 using base::Result;
 
 constexpr unsigned kInspectSeconds = 600;
-constexpr std::string_view kCacheMagic = "ridgeline layout 2\n";
+constexpr std::string_view kCacheMagic = "ridgeline layout 3\n";
 
 void append_number(std::string& out, std::uint64_t value) {
   for (unsigned i = 0; i < 8; ++i) out.push_back(static_cast<char>(value >> (8 * i) & 0xFFU));
@@ -108,7 +108,7 @@ Result<DatasetLayout> LayoutCache::find(const DataFile& file, const std::string&
 }
 
 Result<void> LayoutCache::keep(const DataFile& file, const DatasetLayout& layout) const {
-  if (folder_.empty()) return {};
+  if (folder_.empty() || layout.needs_other_files) return {};
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) return fail(ErrorCode::io, "cannot make {}: {}", folder_.string(), error.message());
@@ -160,8 +160,14 @@ Result<DatasetLayout> inspect_in_child(const std::filesystem::path& path, const 
 Result<DatasetLayout> read_layout(const DataFile& file, const std::string& dataset, const LayoutCache& cache) {
   if (auto kept = cache.find(file, dataset)) return kept;
   RL_TRY_ASSIGN(auto layout, inspect_in_child(file.path(), dataset));
-  if (auto valid = validate_layout(layout, file.size()); !valid)
-    return tl::unexpected(std::move(valid).error().in(file.path().string()));
+  const auto holder = layout.data_file.empty() ? file.path() : std::filesystem::path(layout.data_file);
+  auto bytes = file.size();
+  if (!layout.data_file.empty()) {
+    RL_TRY_ASSIGN(const auto owner, DataFile::open(holder));
+    bytes = owner.size();
+  }
+  if (auto valid = validate_layout(layout, bytes); !valid)
+    return tl::unexpected(std::move(valid).error().in(holder.string()));
   (void)cache.keep(file, layout);  // a read-only home costs time, not correctness
   return layout;
 }

@@ -21,7 +21,7 @@ class LayoutCache {
 
   /// not_found when there is none, corrupt when there is a damaged one; both mean: read the file.
   [[nodiscard]] base::Result<DatasetLayout> find(const DataFile& file, const std::string& dataset) const;
-  /// Writes in one step. Errors: io.
+  /// Writes in one step, unless values lie in other files, whose changes would not be seen. Errors: io.
   [[nodiscard]] base::Result<void> keep(const DataFile& file, const DatasetLayout& layout) const;
   /// The entry's place, whether or not it exists.
   [[nodiscard]] std::filesystem::path entry(const DataFile& file, const std::string& dataset) const;

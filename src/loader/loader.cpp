@@ -46,6 +46,7 @@ std::vector<std::string> Loader::notes() const {
           fmt::format("dataset \"{}\": the HDF5 library was asked for the place of each chunk, slow for many "
                       "the first time: {}",
                       layout.dataset, layout.library_reason));
+    notes.insert(notes.end(), layout.notes.begin(), layout.notes.end());
   }
   return notes;
 }

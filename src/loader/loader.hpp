@@ -78,7 +78,8 @@ class Loader {
   [[nodiscard]] const DatasetLayout& layout(std::size_t dataset) const;
   /// Type of the elements in batches, in the host's byte order; the layout has the stored one.
   [[nodiscard]] ElementType element(std::size_t dataset) const;
-  /// One line for each dataset that the library must read, or whose chunks it had to find, with the reason.
+  /// One line for each dataset that the library must read, or whose chunks it had to find, with the reason; that lies
+  /// in another file; or whose values are not all there.
   [[nodiscard]] std::vector<std::string> notes() const;
   [[nodiscard]] LoaderStatistics statistics() const;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "loader/page_cache.hpp"
@@ -137,11 +138,30 @@ std::uint64_t Loader::Engine::batches_per_epoch() const noexcept {
   return samples / options_.batch_size + (!options_.drop_last && samples % options_.batch_size != 0 ? 1 : 0);
 }
 
+/// Over all files that are read, by their bytes; unknown where the library reads files that we do not.
+std::optional<double> Loader::Engine::resident_share_of_data() const {
+  std::map<std::filesystem::path, const DataFile*> files;
+  for (const auto& reader : readers_) {
+    if (reader->layout().storage == Storage::library && reader->layout().needs_other_files) return std::nullopt;
+    files[reader->file().path()] = &reader->file();
+  }
+  double bytes = 0;
+  double resident_bytes = 0;
+  for (const auto& [path, file] : files) {
+    const auto share = resident_share(*file);
+    if (!share) return std::nullopt;
+    bytes += static_cast<double>(file->size());
+    resident_bytes += *share * static_cast<double>(file->size());
+  }
+  if (bytes == 0) return std::nullopt;
+  return resident_bytes / bytes;
+}
+
 Result<void> Loader::Engine::start_epoch(std::uint64_t number) {
   auto order = sampler_->epoch(number);
-  const auto resident = resident_share(file_);
+  const auto resident = resident_share_of_data();
   std::unique_lock lock(pool_->mutex);
-  resident_at_start_ = resident ? std::optional(*resident) : std::nullopt;
+  resident_at_start_ = resident;
   batches_ = next_batch_ = 0;  // nothing more is claimed
   for (auto& slot : pool_->slots) slot->next_piece = slot->pieces;
   pool_->ready.wait(lock, [&] { return busy_ == 0; });
@@ -412,7 +432,7 @@ LoaderStatistics Loader::Engine::statistics() const {
   all.consumer_wait_seconds = consumer_wait_seconds_;
   all.cached_bytes = cache_->bytes();
   for (const auto& row_cache : row_caches_) all.cached_bytes += row_cache ? row_cache->bytes() : 0;
-  all.tells_cold_reads = file_.tells_cold_reads();
+  for (const auto& reader : readers_) all.tells_cold_reads = all.tells_cold_reads && reader->file().tells_cold_reads();
   all.resident_at_start = resident_at_start_;
   return all;
 }

@@ -58,6 +58,7 @@ class Loader::Engine {
   [[nodiscard]] base::Result<void> open_datasets();
   void make_row_caches();
   [[nodiscard]] base::Result<void> make_pool(std::shared_ptr<BatchAllocator> allocator);
+  [[nodiscard]] std::optional<double> resident_share_of_data() const;
   void compute_next_uses();
   void run(Worker& worker);
   /// A free slot for the next batch of the epoch, or nullptr. The mutex is held.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace ridgeline::loader {
@@ -21,6 +22,9 @@ constexpr std::size_t kIndexedAddresses = 28;
 constexpr std::size_t kNewAddresses = 12;
 constexpr std::size_t kOldAddressBytesAt = 13;
 constexpr std::size_t kNewAddressBytesAt = 9;
+constexpr unsigned kLatestVersion = 3;
+constexpr unsigned kLastBelieved = 15;  // more are damage, not a future
+constexpr std::uint64_t kDriverBytes = 512;
 constexpr std::size_t kEndOfFile = 2;  ///< behind the base address and another one, in every version
 
 bool has_signature(const ByteSource& file, std::uint64_t offset) {
@@ -48,6 +52,22 @@ std::optional<std::uint64_t> end_of_file(const ByteSource& file, std::uint64_t b
   return number(file, begin + addresses + kEndOfFile * *bytes, static_cast<std::size_t>(*bytes));
 }
 
+/// Drivers that spread one HDF5 file over several write their names near the superblock: into a block that an address
+/// of versions 0 and 1 leads to (the last of four), or the extension of versions 2 and 3 (the second).
+bool is_in_parts(const ByteSource& file, std::uint64_t begin, unsigned version) {
+  if (version > 3) return false;
+  const bool old = version < 2;
+  const auto addresses = version == 0 ? kOldAddresses : version == 1 ? kIndexedAddresses : kNewAddresses;
+  const auto bytes = number(file, begin + (old ? kOldAddressBytesAt : kNewAddressBytesAt), 1);
+  if (!bytes) return false;
+  const auto place = number(file, begin + addresses + (old ? 3 : 1) * *bytes, static_cast<std::size_t>(*bytes));
+  if (!place || *place > file.size() || begin > file.size() - *place) return false;
+  std::string block(static_cast<std::size_t>(std::min<std::uint64_t>(kDriverBytes, file.size() - begin - *place)),
+                    '\0');
+  if (!file.read(begin + *place, std::as_writable_bytes(std::span(block)))) return false;
+  return block.find("NCSAfami") != std::string::npos || block.find("NCSAmult") != std::string::npos;
+}
+
 bool in_use(std::string_view reason) {
   return reason.find("unable to lock file") != std::string_view::npos ||
          reason.find("already open") != std::string_view::npos;
@@ -57,11 +77,14 @@ bool in_use(std::string_view reason) {
 
 std::optional<Superblock> find_superblock(const ByteSource& file) {
   for (std::uint64_t at = 0; at + kSignature.size() <= file.size(); at = at == 0 ? kFirstUserBlock : at * 2)
-    if (has_signature(file, at)) return Superblock{at, end_of_file(file, at)};
+    if (has_signature(file, at)) {
+      const auto version = static_cast<unsigned>(number(file, at + kSignature.size(), 1).value_or(0));
+      return Superblock{at, version, end_of_file(file, at), is_in_parts(file, at, version)};
+    }
   return std::nullopt;
 }
 
-Error refused_file(const ByteSource& file, const std::string& reason) {
+Error refused_file(const ByteSource& file, const std::string& reason, const std::string& library_version) {
   const auto size = file.size();
   if (size == 0) return {ErrorCode::corrupt, "is empty: expected an HDF5 file"};
   const auto superblock = find_superblock(file);
@@ -69,6 +92,15 @@ Error refused_file(const ByteSource& file, const std::string& reason) {
     return {ErrorCode::corrupt,
             fmt::format("is no HDF5 file: it does not begin with the HDF5 signature ({} bytes)", size),
             "name a file that h5py or another HDF5 library wrote"};
+  if (superblock->in_parts)
+    return {ErrorCode::unsupported,
+            "is one of several files that make one HDF5 file together (family or split driver): expected a single file",
+            "join them: h5repart for a family, else open them in h5py with their driver and copy the datasets"};
+  if (superblock->version > kLatestVersion && superblock->version <= kLastBelieved)
+    return {ErrorCode::unsupported,
+            fmt::format("has a superblock of version {}, newer than HDF5 {} reads, which is used here",
+                        superblock->version, library_version),
+            "write it again in an older format, in h5py with File(..., libver=(\"earliest\", \"v110\"))"};
   if (superblock->end_of_file && *superblock->end_of_file > size)
     return {ErrorCode::corrupt, fmt::format("is cut off: {} bytes of {}", size, *superblock->end_of_file),
             "copy it again, or let its writer close it"};

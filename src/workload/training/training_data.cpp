@@ -29,25 +29,38 @@ std::string option(const std::map<std::string, std::string>& options, const std:
   return found == options.end() ? "" : found->second;
 }
 
-/// The named dataset, or the first usual name that is there; "" when none is and `needed` is false.
+/// "train/" of "train/x".
+std::string group_of(const std::string& dataset) { return dataset.substr(0, dataset.rfind('/') + 1); }
+
+/// With the way to name another dataset, where the error is about the name.
+base::Error with_option(base::Error error, const char* name_of_option) {
+  if (error.code == ErrorCode::not_found || error.code == ErrorCode::invalid_argument)
+    error.hint = fmt::format("name one with --option {}=NAME", name_of_option);
+  return error;
+}
+
+/// The named dataset, or the first usual name that is there, in one of the groups; "" when none is and `needed` is
+/// false.
 template <typename Names>
 Result<std::string> choose(const loader::DataFile& file, const std::string& named, const Names& usual, bool needed,
-                           const char* name_of_option) {
+                           const char* name_of_option, const std::vector<std::string>& groups) {
   const auto cache = loader::LayoutCache::of_user();
   if (!named.empty()) {
-    RL_TRY(loader::read_layout(file, named, cache));
-    return named;
+    auto layout = loader::read_layout(file, named, cache);
+    if (layout) return named;
+    return tl::unexpected<base::Error>(with_option(std::move(layout).error(), name_of_option));
   }
   std::optional<base::Error> first;
-  for (const char* name : usual) {
-    auto layout = loader::read_layout(file, name, cache);
-    if (layout) return name;
-    if (layout.error().code != ErrorCode::not_found) return tl::unexpected<base::Error>(std::move(layout).error());
-    if (!first) first = std::move(layout).error();
-  }
+  for (const auto& group : groups)
+    for (const char* name : usual) {
+      auto layout = loader::read_layout(file, group + name, cache);
+      if (layout) return group + name;
+      if (layout.error().code != ErrorCode::not_found)
+        return tl::unexpected<base::Error>(with_option(std::move(layout).error(), name_of_option));
+      if (!first) first = std::move(layout).error();
+    }
   if (!needed) return std::string{};
-  first->hint = fmt::format("name one with --option {}=NAME", name_of_option);
-  return tl::unexpected<base::Error>(std::move(*first));
+  return tl::unexpected<base::Error>(with_option(std::move(*first), name_of_option));
 }
 
 template <typename T>
@@ -118,6 +131,12 @@ class Inspection {
           RL_TRY(check(data.data() + at, spread ? places[row] : row));
     }
   }
+  [[nodiscard]] Result<void> check_has_values() const {
+    if (rows_ > 0 && row_elements_ > 0) return {};
+    return fail(ErrorCode::invalid_argument, "{} has no {} (shape {})", what(), rows_ == 0 ? "samples" : "values",
+                fmt::join(loader_->layout(0).shape, " x "))
+        .hint("name a dataset that was written to with --option input_dataset=NAME");
+  }
   [[nodiscard]] std::vector<std::string> notes() const { return loader_->notes(); }
   [[nodiscard]] std::string what() const { return fmt::format("{}: dataset \"{}\"", path_, dataset_); }
 
@@ -167,8 +186,12 @@ Result<TrainingData> choose_training_data(const std::string& path, const std::ma
     data.cache_bytes = static_cast<std::uint64_t>(*value) * 1'000'000;
   }
   RL_TRY_ASSIGN(const auto file, loader::DataFile::open(path));
-  RL_TRY_ASSIGN(data.input, choose(file, option(options, "input_dataset"), kInputNames, true, "input_dataset"));
-  RL_TRY_ASSIGN(data.label, choose(file, option(options, "label_dataset"), kLabelNames, false, "label_dataset"));
+  RL_TRY_ASSIGN(data.input, choose(file, option(options, "input_dataset"), kInputNames, true, "input_dataset", {""}));
+  // Labels of train/x lie in train as well, or at the root.
+  std::vector<std::string> groups{group_of(data.input)};
+  if (!groups.front().empty()) groups.emplace_back();
+  RL_TRY_ASSIGN(data.label,
+                choose(file, option(options, "label_dataset"), kLabelNames, false, "label_dataset", groups));
   return data;
 }
 
@@ -178,6 +201,7 @@ Result<DataCensus> inspect_training_data(const TrainingData& data) {
     RL_TRY_ASSIGN(auto inputs, Inspection::open(data, data.input));
     census.samples = inputs.rows();
     census.notes = inputs.notes();
+    RL_TRY(inputs.check_has_values());
     const auto bytes = inputs.rows() * inputs.row_elements() * inputs.type().size;
     const bool spread = bytes > kReadWhole && inputs.rows() > kSpotChecks;
     if (inputs.type().kind == ElementKind::floating) RL_TRY(check_finite(inputs, spread));

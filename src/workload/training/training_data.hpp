@@ -26,8 +26,8 @@ struct TrainingData {
 [[nodiscard]] const std::vector<std::string>& data_option_names();
 
 /// Reads input_dataset, label_dataset, order and cache_mb. Without names: the first of x, input, inputs, images, image,
-/// data, features and X that the file has, and the first of y, label, labels, target and targets, or none. Errors,
-/// naming file and datasets: not_found, invalid_argument, corrupt, unsupported.
+/// data, features and X that the file has, and the first of y, label, labels, target and targets in the same group,
+/// else at the root, or none. Errors, naming file and datasets: not_found, invalid_argument, corrupt, unsupported.
 [[nodiscard]] base::Result<TrainingData> choose_training_data(const std::string& path,
                                                               const std::map<std::string, std::string>& options);
 
