@@ -21,10 +21,11 @@ using schema::SweepSummary;
 using stats::Estimate;
 
 constexpr double kAlpha = 0.05;
+constexpr double kUnboundedDifference = 1e300;
 
 struct Point {
   SweepSummary summary;
-  std::map<int, double> log_cost;  ///< by round
+  std::map<int, double> cost;  ///< by round; its logarithm where ratios are compared
   std::vector<double> values;
   std::map<std::string, std::vector<double>> metrics;
 };
@@ -39,10 +40,10 @@ Estimate mean_with_interval(const std::vector<double>& values) {
   return out;
 }
 
-double mean_log(const Point& point) {
+double mean_cost(const Point& point) {
   double sum = 0;
-  for (const auto& [round, value] : point.log_cost) sum += value;
-  return sum / static_cast<double>(std::max<std::size_t>(1, point.log_cost.size()));
+  for (const auto& [round, value] : point.cost) sum += value;
+  return sum / static_cast<double>(std::max<std::size_t>(1, point.cost.size()));
 }
 
 int rank_in_lists(const SweepPoint& point, const std::vector<schema::SweepParam>& parameters) {
@@ -56,7 +57,29 @@ int rank_in_lists(const SweepPoint& point, const std::vector<schema::SweepParam>
   return rank;
 }
 
-std::vector<Point> points_of(const SweepRun& run) {
+std::optional<double> number_of(const schema::SweepOutcome& outcome, const schema::SweepObjective& objective) {
+  if (outcome.status != schema::TrialStatus::ok) return std::nullopt;
+  const auto found = outcome.metrics.find(objective.metric);
+  if (found == outcome.metrics.end() || !std::isfinite(found->second)) return std::nullopt;
+  return found->second;
+}
+
+/// How costs are compared: as ratios of their logarithms' differences, or as differences.
+struct Scale {
+  bool differences = false;
+
+  [[nodiscard]] double cost(double number, bool maximize) const {
+    const double plain = differences ? number : std::log(number);
+    return maximize ? -plain : plain;
+  }
+  [[nodiscard]] double shown(double difference) const { return differences ? difference : std::exp(difference); }
+  /// What equals the best.
+  [[nodiscard]] double even() const { return differences ? 0 : 1; }
+  [[nodiscard]] double least() const { return differences ? -kUnboundedDifference : 1 / kUnbounded; }
+  [[nodiscard]] double most() const { return differences ? kUnboundedDifference : kUnbounded; }
+};
+
+std::vector<Point> points_of(const SweepRun& run, const Scale& scale) {
   std::vector<Point> points;
   std::map<SweepPoint, std::size_t> index;
   for (const auto& trial : run.trials) {
@@ -68,14 +91,14 @@ std::vector<Point> points_of(const SweepRun& run) {
       points.back().summary.rank_in_lists = rank_in_lists(trial.point, run.job.parameters);
     }
     auto& point = points[at->second];
-    const auto cost = sweep_cost(trial.outcome, run.objective);
-    if (!cost) {
+    const auto number = number_of(trial.outcome, run.objective);
+    if (!number) {
       ++point.summary.failed;
       continue;
     }
     point.summary.trials.push_back(trial.id);
-    point.log_cost[trial.repeat] = std::log(*cost);
-    point.values.push_back(trial.outcome.metrics.at(run.objective.metric));
+    point.cost[trial.repeat] = scale.cost(*number, run.objective.maximize);
+    point.values.push_back(*number);
     for (const auto& [name, value] : trial.outcome.metrics) point.metrics[name].push_back(value);
   }
   for (auto& point : points) {
@@ -85,22 +108,22 @@ std::vector<Point> points_of(const SweepRun& run) {
   return points;
 }
 
-bool sound(const Point& point) { return point.summary.failed == 0 && !point.log_cost.empty(); }
+bool sound(const Point& point) { return point.summary.failed == 0 && !point.cost.empty(); }
 
 /// The noise that all combinations share, from those measured in every round.
 struct Noise {
-  double variance = 0;  ///< of one log cost
+  double variance = 0;  ///< of one cost
   double degrees = 0;   ///< 0: nothing was repeated
 };
 
 Noise noise_of(const std::vector<Point>& points, std::size_t rounds) {
   std::vector<const Point*> full;
   for (const auto& point : points)
-    if (sound(point) && point.log_cost.size() == rounds) full.push_back(&point);
+    if (sound(point) && point.cost.size() == rounds) full.push_back(&point);
   if (full.empty()) return {};
   std::set<int> common;
-  for (const auto& [round, value] : full.front()->log_cost)
-    if (std::all_of(full.begin(), full.end(), [&, r = round](const Point* p) { return p->log_cost.count(r) != 0; }))
+  for (const auto& [round, value] : full.front()->cost)
+    if (std::all_of(full.begin(), full.end(), [&, r = round](const Point* p) { return p->cost.count(r) != 0; }))
       common.insert(round);
   if (common.size() < 2) return {};
   const auto count = static_cast<double>(full.size());
@@ -108,47 +131,49 @@ Noise noise_of(const std::vector<Point>& points, std::size_t rounds) {
   std::map<int, double> round_mean;
   double grand = 0;
   for (const int round : common) {
-    for (const auto* point : full) round_mean[round] += point->log_cost.at(round) / count;
+    for (const auto* point : full) round_mean[round] += point->cost.at(round) / count;
     grand += round_mean[round] / depth;
   }
   double squares = 0;
   for (const auto* point : full) {
     double own = 0;
-    for (const int round : common) own += point->log_cost.at(round) / depth;
+    for (const int round : common) own += point->cost.at(round) / depth;
     for (const int round : common) {
       // With a single combination a round's mean is its value: no layout, plain scatter.
       const double expected = full.size() > 1 ? own + round_mean[round] - grand : own;
-      squares += (point->log_cost.at(round) - expected) * (point->log_cost.at(round) - expected);
+      squares += (point->cost.at(round) - expected) * (point->cost.at(round) - expected);
     }
   }
   const double degrees = (full.size() > 1 ? count - 1 : 1) * (depth - 1);
   return {squares / degrees, degrees};
 }
 
-/// How many times `best`'s cost this one's is. Unpaired where they share no round.
-Estimate compare(const Point& point, const Point& best, const Noise& noise, std::size_t comparisons) {
+/// How many times `best`'s cost this one's is, or by how much it is above. Unpaired where they share no round.
+Estimate compare(const Point& point, const Point& best, const Noise& noise, std::size_t comparisons,
+                 const Scale& scale) {
   std::vector<double> differences;
-  for (const auto& [round, value] : point.log_cost)
-    if (const auto other = best.log_cost.find(round); other != best.log_cost.end())
+  for (const auto& [round, value] : point.cost)
+    if (const auto other = best.cost.find(round); other != best.cost.end())
       differences.push_back(value - other->second);
-  const double mean = differences.empty() ? mean_log(point) - mean_log(best) : stats::mean(differences);
+  const double mean = differences.empty() ? mean_cost(point) - mean_cost(best) : stats::mean(differences);
   Estimate out;
-  out.value = std::exp(mean);
+  out.value = scale.shown(mean);
   if (noise.degrees <= 0) {
-    out.low = 1 / kUnbounded;
-    out.high = kUnbounded;
+    out.low = scale.least();
+    out.high = scale.most();
     return out;
   }
   const auto count = static_cast<double>(std::max<std::size_t>(1, differences.size()));
   const double own = differences.size() > 1 ? stats::variance(differences) / count : 0;
   const double error = std::sqrt(std::max(2 * noise.variance / count, own));
   const double half = stats::student_half_width(noise.degrees, 1 - kAlpha / static_cast<double>(comparisons)) * error;
-  out.low = std::max(std::exp(mean - half), 1 / kUnbounded);
-  out.high = std::min(std::exp(mean + half), kUnbounded);
+  out.low = std::max(scale.shown(mean - half), scale.least());
+  out.high = std::min(scale.shown(mean + half), scale.most());
   return out;
 }
 
-std::vector<schema::SweepEffect> effects_of(const SweepRun& run, const std::vector<SweepSummary>& points) {
+std::vector<schema::SweepEffect> effects_of(const SweepRun& run, const std::vector<SweepSummary>& points,
+                                            const Scale& scale) {
   if (static_cast<double>(points.size()) < run.space_size) return {};
   if (std::any_of(points.begin(), points.end(), [](const auto& point) { return point.trials.empty(); })) return {};
   std::vector<schema::SweepEffect> out;
@@ -160,14 +185,14 @@ std::vector<schema::SweepEffect> effects_of(const SweepRun& run, const std::vect
       double count = 0;
       for (const auto& point : points) {
         if (point.point.at(param.name) != value || !point.behind) continue;
-        sum += std::log(point.behind->value);
+        sum += scale.cost(point.behind->value, false);
         count += 1;
       }
-      effect.values.emplace_back(value, count > 0 ? std::exp(sum / count) : 1);
+      effect.values.emplace_back(value, count > 0 ? scale.shown(sum / count) : scale.even());
     }
     double least = effect.values.front().second;
     for (const auto& [value, cost] : effect.values) least = std::min(least, cost);
-    for (auto& [value, cost] : effect.values) cost /= least;
+    for (auto& [value, cost] : effect.values) cost = scale.differences ? cost - least : cost / least;
     out.push_back(std::move(effect));
   }
   return out;
@@ -182,47 +207,59 @@ SweepPoint first_point(const SweepRun& run) {
 }  // namespace
 
 std::optional<double> sweep_cost(const schema::SweepOutcome& outcome, const schema::SweepObjective& objective) {
-  if (outcome.status != schema::TrialStatus::ok) return std::nullopt;
-  const auto found = outcome.metrics.find(objective.metric);
-  if (found == outcome.metrics.end() || !(found->second > 0) || !std::isfinite(found->second)) return std::nullopt;
-  return objective.maximize ? 1 / found->second : found->second;
+  const auto number = number_of(outcome, objective);
+  if (!number) return std::nullopt;
+  if (*number > 0) return objective.maximize ? 1 / *number : *number;
+  // Behind every positive number where more is better, in front of them where less is.
+  constexpr double kBeyond = 1e150;
+  return objective.maximize ? kBeyond * (1 - *number) : 1 / (kBeyond * (1 - *number));
+}
+
+bool compares_differences(const SweepRun& run) {
+  return std::any_of(run.trials.begin(), run.trials.end(), [&](const schema::SweepTrial& trial) {
+    const auto number = number_of(trial.outcome, run.objective);
+    return trial.stage != schema::SweepStage::warmup && number && *number <= 0;
+  });
 }
 
 std::vector<SweepSummary> summarize_sweep(const SweepRun& run) {
-  auto points = points_of(run);
+  const Scale scale{compares_differences(run)};
+  auto points = points_of(run, scale);
   std::size_t rounds = 0;
   std::size_t rivals = 0;
   for (const auto& point : points) {
     if (!sound(point)) continue;
-    rounds = std::max(rounds, point.log_cost.size());
+    rounds = std::max(rounds, point.cost.size());
     ++rivals;
   }
   const Point* best = nullptr;
   for (const auto& point : points)
-    if (sound(point) && point.log_cost.size() == rounds && (best == nullptr || mean_log(point) < mean_log(*best)))
+    if (sound(point) && point.cost.size() == rounds && (best == nullptr || mean_cost(point) < mean_cost(*best)))
       best = &point;
   if (best != nullptr) {
     const auto noise = noise_of(points, rounds);
     // The best was picked for its number, so every pair may have been the one that is compared.
     const auto comparisons = std::max<std::size_t>(1, rivals * (rivals - 1) / 2);
     for (auto& point : points) {
-      if (point.log_cost.empty()) continue;
+      if (point.cost.empty()) continue;
       auto& summary = point.summary;
       if (&point == best) {
-        summary.behind = Estimate{1, 1, 1};
+        summary.behind = Estimate{scale.even(), scale.even(), scale.even()};
         summary.tie = true;
         continue;
       }
-      summary.behind = compare(point, *best, noise, comparisons);
+      summary.behind = compare(point, *best, noise, comparisons, scale);
       const auto& behind = *summary.behind;
       // judge() calls above 1 better; a ratio of costs above 1 is worse.
+      const double shift = 1 - scale.even();
       summary.tie = noise.degrees > 0 && sound(point) &&
-                    judge(behind.value, behind.low, behind.high, run.min_effect) != schema::Verdict::faster;
+                    judge(behind.value + shift, behind.low + shift, behind.high + shift, run.min_effect) !=
+                        schema::Verdict::faster;
     }
   }
   std::stable_sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
     if (sound(a) != sound(b)) return sound(a);
-    if (a.log_cost.empty() != b.log_cost.empty()) return !a.log_cost.empty();
+    if (a.cost.empty() != b.cost.empty()) return !a.cost.empty();
     return a.summary.behind && b.summary.behind && a.summary.behind->value < b.summary.behind->value;
   });
   std::vector<SweepSummary> out;
@@ -231,9 +268,10 @@ std::vector<SweepSummary> summarize_sweep(const SweepRun& run) {
 }
 
 std::optional<SweepAnswers> answer_sweep(const SweepRun& run, const std::vector<SweepSummary>& points) {
+  const Scale scale{compares_differences(run)};
   // One that was measured once may look better than the best of those that were repeated.
-  const auto best = std::find_if(points.begin(), points.end(), [](const auto& point) {
-    return point.tie && point.behind && point.behind->low == 1 && point.behind->high == 1;
+  const auto best = std::find_if(points.begin(), points.end(), [&](const auto& point) {
+    return point.tie && point.behind && point.behind->low == scale.even() && point.behind->high == scale.even();
   });
   if (best == points.end()) return std::nullopt;
   SweepAnswers out;
@@ -241,13 +279,13 @@ std::optional<SweepAnswers> answer_sweep(const SweepRun& run, const std::vector<
   out.proven = best->trials.size() > 1;
   const SweepSummary* chosen = &*best;
   for (const auto& point : points) {
-    if (!point.tie || !point.behind || point.behind->value > 1 + run.tolerance) continue;
+    if (!point.tie || !point.behind || point.behind->value > scale.even() + run.tolerance) continue;
     if (point.rank_in_lists < chosen->rank_in_lists) chosen = &point;
   }
   out.recommended = chosen->point;
   // A tie this far behind is one for want of measurements.
   const bool undecided = std::any_of(points.begin(), points.end(), [&](const auto& point) {
-    return point.tie && point.behind && point.behind->value > 1 + run.tolerance;
+    return point.tie && point.behind && point.behind->value > scale.even() + run.tolerance;
   });
   const auto ties = std::count_if(points.begin(), points.end(), [](const auto& point) { return point.tie; });
   if (!out.proven)
@@ -262,18 +300,20 @@ std::optional<SweepAnswers> answer_sweep(const SweepRun& run, const std::vector<
         ties == 2 ? "" : "s");
   else
     out.reason = fmt::format(
-        "within {:g} % of the best, cannot be distinguished from it, and its values stand earlier in their lists",
-        run.tolerance * 100);
+        "within {} of the best, cannot be distinguished from it, and its values stand earlier in their lists",
+        scale.differences ? fmt::format("{:g}", run.tolerance) : fmt::format("{:g} %", run.tolerance * 100));
   if (out.proven && undecided) out.reason += "; more rounds (--repeat) would tell more of them apart";
   const auto first = first_point(run);
   const auto start =
       std::find_if(points.begin(), points.end(), [&](const auto& point) { return point.point == first; });
   if (start != points.end() && start->behind && chosen->point != first) {
     const double own = chosen->behind->value;
-    out.gain = Estimate{start->behind->value / own, start->behind->low / own, start->behind->high / own};
+    const auto& then = *start->behind;
+    out.gain = scale.differences ? Estimate{then.value - own, then.low - own, then.high - own}
+                                 : Estimate{then.value / own, then.low / own, then.high / own};
     if (!out.proven) out.gain->low = out.gain->high = out.gain->value;
   }
-  out.effects = effects_of(run, points);
+  out.effects = effects_of(run, points, scale);
   return out;
 }
 

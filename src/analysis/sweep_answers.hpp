@@ -8,13 +8,19 @@
 
 namespace ridgeline::analysis {
 
-/// The objective as a cost, lower is better: the number itself, or its reciprocal where more is better; nullopt when
-/// the outcome is not ok, has no such number, or one that is not above 0 (ratios mean nothing then).
+/// The objective as a cost above 0, lower is better: the number itself, or its reciprocal where more is better. A
+/// number of 0 or below keeps its place in the order, but ratios of its cost mean nothing. nullopt when the outcome is
+/// not ok or has no such number.
 [[nodiscard]] std::optional<double> sweep_cost(const schema::SweepOutcome& outcome,
                                                const schema::SweepObjective& objective);
 
+/// Whether some trial's objective is 0 or below, so that combinations are compared by differences, not by ratios.
+[[nodiscard]] bool compares_differences(const schema::SweepRun& run);
+
 /// Trials by combination, best first, combinations that never went well last; warm-ups do not count. A combination with
-/// a failed trial ranks behind every one without. Pure: computed again from the trials alone.
+/// a failed trial ranks behind every one without. Pure: computed again from the trials alone. By differences
+/// (compares_differences) x is the objective itself, negated where more is better, exp and log fall away, and minimum
+/// effect and tolerance are in the objective's own unit.
 ///   objective  mean over the ok trials, 95 % interval by Student's t over them (one trial: none)
 ///   behind     with x(i,r) = log cost of combination i in round r, best = the least mean x among those measured in
 ///   most

@@ -148,7 +148,9 @@ class CommandJobs {
     if (!spec.job.metrics.empty()) {
       const auto output = base::read_file(request.log);
       if (!output) return fail_with(base::error_line(output.error()));
-      for (const auto& [name, value] : schema::metrics_in_output(spec.job.metrics, *output)) add(name, value);
+      const auto found = schema::metrics_in_output(spec.job.metrics, *output);
+      if (!found.diverged.empty()) return fail_with(schema::describe(found.diverged.front()));
+      for (const auto& [name, value] : found.values) add(name, value);
     }
     if (written) {
       const auto text = base::read_file(metric_file);

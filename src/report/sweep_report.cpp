@@ -46,6 +46,12 @@ std::string answer_text(const SweepRun& run, const SweepPoint& point) {
 std::string gain_text(const SweepRun& run) {
   if (!run.answers || !run.answers->gain) return {};
   const auto& gain = *run.answers->gain;
+  if (analysis::compares_differences(run)) {
+    auto by = fmt::format("better than the first combination by {}", sweep_number(gain.value));
+    if (gain.high > gain.low && gain.high < 1e299)
+      by += fmt::format(" (95 % interval {} to {})", sweep_number(gain.low), sweep_number(gain.high));
+    return by;
+  }
   auto out = fmt::format("{:.2f} times as good as the first combination", gain.value);
   if (gain.high > gain.low && gain.high < 1e5)
     out += fmt::format(" (95 % interval {:.2f}–{:.2f})", gain.low, gain.high);
@@ -56,6 +62,7 @@ std::string gain_text(const SweepRun& run) {
 std::string cold_start_note(const SweepRun& run) {
   constexpr double kWorthTelling = 1.05;
   if (run.trials.empty() || run.trials.front().stage != schema::SweepStage::search) return {};
+  if (analysis::compares_differences(run)) return {};
   const auto& first = run.trials.front();
   const auto cost = analysis::sweep_cost(first.outcome, run.objective);
   double slowest = 0;
@@ -164,10 +171,12 @@ Section points_section(const SweepRun& run) {
   if (run.points.size() > 1)
     if (auto chart = objective_chart(run)) section.blocks.emplace_back(std::move(*chart));
   auto table = sweep_points_table(run);
-  table.caption =
-      "Means over the trials; the objective with half its 95 % interval. The second number is how many times the "
-      "best's "
-      "cost it is, with an interval that allows for all comparisons made.";
+  table.caption = fmt::format(
+      "Means over the trials; the objective with half its 95 % interval. The second number is {}, with an interval "
+      "that "
+      "allows for all comparisons made.",
+      analysis::compares_differences(run) ? "by how much it is worse than the best"
+                                          : "how many times the best's cost it is");
   for (auto& row : table.rows)
     for (auto& cell : row.cells) cell = plain_text(cell);
   section.blocks.emplace_back(std::move(table));
@@ -178,13 +187,19 @@ Section effects_section_of(const SweepRun& run) {
   Section section{"effects", "What each parameter does", {}};
   if (!run.answers || run.answers->effects.empty()) return section;
   Table table;
-  table.caption = "Geometric mean of the cost over all combinations with that value, over the best value's.";
-  table.columns = {{"Parameter", Align::left}, {"Value", Align::left}, {"x best value's cost", Align::right}};
+  const bool differences = analysis::compares_differences(run);
+  table.caption = differences
+                      ? "Mean of the objective over all combinations with that value, behind the best value's."
+                      : "Geometric mean of the cost over all combinations with that value, over the best value's.";
+  table.columns = {{"Parameter", Align::left},
+                   {"Value", Align::left},
+                   {differences ? "Behind the best value" : "x best value's cost", Align::right}};
   for (const auto& effect : run.answers->effects)
     for (const auto& [value, cost] : effect.values) {
       Table::Row row;
-      row.cells = {plain_text(effect.name), plain_text(value), fmt::format("{:.3f}", cost)};
-      if (cost <= 1) row.tone = Tone::good;
+      row.cells = {plain_text(effect.name), plain_text(value),
+                   differences ? sweep_number(cost) : fmt::format("{:.3f}", cost)};
+      if (cost <= (differences ? 0 : 1)) row.tone = Tone::good;
       table.rows.push_back(std::move(row));
     }
   section.blocks.emplace_back(std::move(table));
@@ -239,8 +254,14 @@ Section method_section_of(const SweepRun& run) {
   add("Search", fmt::format("{}, {} of {:g} combinations, {} round{} in counterbalanced order", run.search,
                             run.points.size(), run.space_size, run.repeats, run.repeats == 1 ? "" : "s"));
   if (run.job.timeout_s > 0) add("Timeout", fmt::format("{:g} s a trial", run.job.timeout_s));
-  add("Tie", fmt::format("not slower by its interval and {}; recommended within {}", percent(run.min_effect),
-                         percent(run.tolerance)));
+  if (analysis::compares_differences(run))
+    add("Tie",
+        fmt::format("not worse by its interval and {:g}; recommended within {:g} (differences, as an objective is 0 "
+                    "or below)",
+                    run.min_effect, run.tolerance));
+  else
+    add("Tie", fmt::format("not slower by its interval and {}; recommended within {}", percent(run.min_effect),
+                           percent(run.tolerance)));
   add("Machine", run.environment.cpu_model);
   add("Device", run.device_id);
   add("Folder", run.job.directory);
@@ -272,8 +293,13 @@ base::Json sweep_json(const SweepRun& run) {
   Json out = run;
   out["schema"] = "ridgeline.sweep";
   out["schema_version"] = kSweepJsonVersion;
+  out["compared_by"] = analysis::compares_differences(run) ? "difference" : "ratio";
   out["formulas"] = {
       {"cost", "objective.metric of an ok trial, or 1 / it where more is better; warm-ups do not count"},
+      {"compared_by",
+       "difference when objective.metric of some trial is 0 or below: the cost is then the number itself, or its "
+       "negative "
+       "where more is better, and exp, log, ratios and 1 + below become differences"},
       {"objective", "of a point: mean over its ok trials; interval by Student's t over them"},
       {"behind",
        "exp(mean over common rounds of log cost - log cost of the best); the best has the least mean log cost among "

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/sweep_answers.hpp"
 #include "report/format.hpp"
 #include "report/utf8.hpp"
 
@@ -82,9 +83,14 @@ std::string verdict_of(const SweepRun& run, const schema::SweepSummary& point) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string behind_text(const schema::SweepSummary& point) {
+std::string behind_text(const schema::SweepSummary& point, bool differences) {
   if (!point.behind) return std::string(kAbsent);
   const auto& behind = *point.behind;
+  if (differences)
+    return behind.high > behind.low && behind.high < 1e299
+               ? fmt::format("{} ({} to {})", sweep_number(behind.value), sweep_number(behind.low),
+                             sweep_number(behind.high))
+               : sweep_number(behind.value);
   const bool known = behind.high > behind.low && behind.high < 1e5;
   return known ? fmt::format("{:.3f} ({:.3f}–{:.3f})", behind.value, behind.low, behind.high)
                : fmt::format("{:.3f}", behind.value);
@@ -164,7 +170,8 @@ Table sweep_points_table(const SweepRun& run) {
   add_parameters(run, table.columns);
   auto metrics = metric_columns(run);
   table.columns.push_back({one_line(metrics.front().title), Align::right});
-  table.columns.push_back({"x best's cost (95 %)", Align::right});
+  const bool differences = analysis::compares_differences(run);
+  table.columns.push_back({differences ? "Behind the best (95 %)" : "x best's cost (95 %)", Align::right});
   metrics.erase(metrics.begin());  // the objective is shown with its interval
   table.columns.push_back({"Verdict", Align::left});
   for (const auto& column : metrics) table.columns.push_back({one_line(column.title), Align::right, true});
@@ -174,7 +181,7 @@ Table sweep_points_table(const SweepRun& run) {
     add_values(run, point.point, row.cells);
     const bool measured = !point.trials.empty();
     row.cells.push_back(measured ? sweep_estimate(point.objective) : std::string(kAbsent));
-    row.cells.push_back(behind_text(point));
+    row.cells.push_back(behind_text(point, differences));
     row.cells.push_back(verdict_of(run, point));
     for (const auto& column : metrics) row.cells.push_back(cell_of(column, point.metrics));
     row.cells.push_back(fmt::format("{}", point.trials.size()));

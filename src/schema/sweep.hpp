@@ -129,7 +129,9 @@ struct SweepSummary {
   int failed = 0;
   stats::Estimate objective;              ///< mean over the ok trials
   std::map<std::string, double> metrics;  ///< means
-  std::optional<stats::Estimate> behind;  ///< how many times the best's cost (1.1: 10 % worse); unset for failures
+  /// How many times the best's cost (1.1: 10 % worse), or by how much worse when differences are compared; unset for
+  /// failures.
+  std::optional<stats::Estimate> behind;
   bool tie = false;       ///< cannot be distinguished from the best, or differs by less than the minimum effect
   int rank_in_lists = 0;  ///< sum of the places of its values in their lists
 };
@@ -148,9 +150,10 @@ struct SweepAnswers {
   SweepPoint
       recommended;  ///< among the ties within the tolerance of the best: whose values stand earliest in their lists
   std::string reason;
-  bool proven = false;                  ///< repeated, so that differences could be distinguished from noise
-  std::optional<stats::Estimate> gain;  ///< recommended over the first combination: 1.2 is 20 % better
-  std::vector<SweepEffect> effects;     ///< of full grids
+  bool proven = false;  ///< repeated, so that differences could be distinguished from noise
+  /// Recommended over the first combination: 1.2 is 20 % better, or better by 1.2 when differences are compared.
+  std::optional<stats::Estimate> gain;
+  std::vector<SweepEffect> effects;  ///< of full grids
 };
 RL_DECLARE_JSON(SweepAnswers)
 

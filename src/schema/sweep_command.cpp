@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <optional>
 #include <set>
 
 #include "base/hash.hpp"
@@ -15,6 +17,9 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr int kKeyVersion = 1;
+/// 2: a metric that ends as NaN fails the trial.
+constexpr int kMetricsKeyVersion = 2;
+constexpr std::size_t kMostInRange = 10'000;
 
 bool starts_name(char c) { return c == '_' || std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool goes_on(char c) { return c == '-' || starts_name(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
@@ -56,10 +61,62 @@ void walk(std::string_view text, Plain plain, Placeholder placeholder) {
   }
 }
 
+std::optional<double> number_in_range(std::string_view text) {
+  const auto value = base::parse_number(base::trim(text), "value");
+  if (!value) return std::nullopt;
+  return *value;
+}
+
+bool is_whole(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789", text.front() == '-' ? 1 : 0) == std::string_view::npos;
+}
+
+/// "1..5", "0..1+0.25" or "16..256*2" as its numbers; nullopt for any other text.
+base::Result<std::optional<std::vector<std::string>>> range_of(std::string_view name, std::string_view text) {
+  const auto dots = text.find("..");
+  if (dots == std::string_view::npos) return std::nullopt;
+  const auto first = number_in_range(text.substr(0, dots));
+  if (!first) return std::nullopt;  // a path, say
+  const auto bad = [&](std::string_view what) {
+    return fail(ErrorCode::invalid_argument, "--param {}: {}: {}", name, text, what)
+        .hint("write 1..5 for the whole numbers, 0..1+0.25 for steps, 16..256*2 for factors, or [\"{}\"] for this text",
+              text);
+  };
+  auto rest = text.substr(dots + 2);
+  const auto sign = rest.find_first_of("+*", 1);
+  // The sign of an exponent is none of ours: 1e+3.
+  const bool has_step = sign != std::string_view::npos && rest[sign - 1] != 'e' && rest[sign - 1] != 'E';
+  const auto last = number_in_range(rest.substr(0, has_step ? sign : rest.size()));
+  if (!last) return bad("expected a number behind the dots");
+  if (*last < *first) return bad("it ends before it begins");
+  const bool factor = has_step && rest[sign] == '*';
+  if (!has_step && !(is_whole(base::trim(text.substr(0, dots))) && is_whole(base::trim(rest))))
+    return bad("expected whole numbers, or a step");
+  const auto step = has_step ? number_in_range(rest.substr(sign + 1)) : std::optional<double>(1);
+  if (!step || (factor ? *step <= 1 || *first <= 0 : *step <= 0))
+    return bad(factor ? "expected a factor above 1 and a beginning above 0" : "expected a step above 0");
+  constexpr double kRounding = 1e-9;
+  std::vector<std::string> values;
+  for (std::size_t i = 0;; ++i) {
+    const auto count = static_cast<double>(i);
+    const double value = factor ? *first * std::pow(*step, count) : *first + *step * count;
+    if (value > *last + kRounding * std::max(std::abs(*last), *step)) break;
+    if (i == kMostInRange) return bad(fmt::format("more than {} values", kMostInRange));
+    const bool whole = std::floor(value) == value && std::abs(value) < 1e15;
+    values.push_back(whole ? fmt::format("{:.0f}", value) : fmt::format("{:.10g}", value));
+  }
+  return values;
+}
+
 base::Result<std::vector<std::string>> values_of(std::string_view name, std::string_view text) {
   if (text.empty() || text.front() != '[') {
     std::vector<std::string> out;
     for (const auto& part : base::split(text, ',')) {
+      RL_TRY_ASSIGN(auto range, range_of(name, base::trim(part)));
+      if (range) {
+        out.insert(out.end(), range->begin(), range->end());
+        continue;
+      }
       out.emplace_back(base::trim(part));
       if (out.back().empty())
         return fail(ErrorCode::invalid_argument, "--param {}={}: a value is empty", name, text)
@@ -163,7 +220,7 @@ SweepPoint substitutions(const SweepTrialSpec& spec, const std::string& folder) 
 }
 
 std::string SweepTrialSpec::key() const {
-  const base::Json question{{"version", kKeyVersion},
+  const base::Json question{{"version", job.metrics.empty() ? kKeyVersion : kMetricsKeyVersion},
                             {"command", job.command},
                             {"environment", job.environment},
                             {"metrics", job.metrics},

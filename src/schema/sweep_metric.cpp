@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <regex>
+#include <utility>
 
 #include "base/text.hpp"
 #include "stats/mean.hpp"
@@ -19,6 +22,7 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr std::string_view kJson = "json:";
+constexpr std::string_view kNull = "null";  // what JavaScript and pandas write for NaN, and others for "not yet"
 
 /// A number as programs print it; the whole text must be one.
 std::optional<double> number_in(std::string_view text) {
@@ -80,21 +84,120 @@ std::string required_text(std::string_view pattern) {
   return best;
 }
 
-void match_line(const std::regex& expression, std::string_view line, std::vector<double>& out) {
-  if (line.size() > kLongestMatchedLine) line = line.substr(0, kLongestMatchedLine);
+/// A number as it was found; not finite: NaN, infinity or, in JSON, null.
+struct Found {
+  std::size_t place = 0;  ///< in its line
+  double value = 0;
+  std::string text;  ///< unless finite
+  int line = 0;
+};
+
+/// Whether a text is NaN or infinity, in the spellings of C, Python and JSON, or a number too large for a double.
+bool is_not_finite(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return !text.empty() && end == text.c_str() + text.size() && !std::isfinite(value);
+}
+
+void match_text(const std::regex& expression, std::string_view line, std::vector<Found>& out) {
   try {
     std::cregex_iterator at(line.data(), line.data() + line.size(), expression);
     for (; at != std::cregex_iterator(); ++at) {
       const auto& group = at->size() > 1 ? (*at)[1] : (*at)[0];
-      if (const auto value = number_in(std::string_view(group.first, static_cast<std::size_t>(group.length()))))
-        out.push_back(*value);
+      const std::string text(base::trim(std::string_view(group.first, static_cast<std::size_t>(group.length()))));
+      const auto place = static_cast<std::size_t>(group.first - line.data());
+      if (const auto value = number_in(text))
+        out.push_back({place, *value, "", 0});
+      else if (is_not_finite(text))
+        out.push_back({place, std::numeric_limits<double>::quiet_NaN(), text, 0});
     }
   } catch (const std::regex_error&) {
     // Out of the engine's bounds on this line: it holds no match that could be found.
   }
 }
 
-void look_up(const std::string& key, const base::Json& line, std::vector<double>& out) {
+bool in_word(char c) { return c == '_' || c == '.' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+/// Places of "nan", "-inf", "Infinity" and the like that are words of their own.
+std::vector<std::pair<std::size_t, std::size_t>> words_not_finite(std::string_view line) {
+  std::vector<std::pair<std::size_t, std::size_t>> words;
+  for (std::size_t at = 0; at < line.size();) {
+    if (!in_word(line[at])) {
+      ++at;
+      continue;
+    }
+    auto end = at;
+    while (end < line.size() && in_word(line[end])) ++end;
+    auto word = line.substr(at, end - at);
+    while (!word.empty() && word.back() == '.') word.remove_suffix(1);  // the end of a sentence
+    if (!word.empty() && std::string_view("nNiI").find(word.front()) != std::string_view::npos &&
+        is_not_finite(std::string(word))) {
+      const bool is_signed =
+          at > 0 && (line[at - 1] == '-' || line[at - 1] == '+') && (at == 1 || !in_word(line[at - 2]));
+      words.emplace_back(at - (is_signed ? 1 : 0), at + word.size());
+    }
+    at = end;
+  }
+  return words;
+}
+
+/// All matches of a line, also those that there would be if a number stood in the place of a "nan" that the expression
+/// does not take.
+void match_line(const std::regex& expression, std::string_view line, std::vector<Found>& out) {
+  if (line.size() > kLongestMatchedLine) line = line.substr(0, kLongestMatchedLine);
+  std::vector<Found> found;
+  match_text(expression, line, found);
+  for (const auto& [begin, end] : words_not_finite(line)) {
+    const auto is_there = [&, first = begin, last = end](const Found& one) {
+      return !one.text.empty() && one.place < last && one.place + one.text.size() > first;
+    };
+    if (std::any_of(found.begin(), found.end(), is_there)) continue;
+    // Expressions want digits of different forms: whole numbers, decimals, exponents.
+    for (const std::string number : {"1", "1.5", "0.1234", "1.5e-05"}) {
+      const auto text = std::string(line.substr(0, begin)) + number + std::string(line.substr(end));
+      std::vector<Found> would_be;
+      match_text(expression, text, would_be);
+      const bool matches = std::any_of(would_be.begin(), would_be.end(),
+                                       [&, first = begin](const Found& one) { return one.place == first; });
+      if (!matches) continue;
+      found.push_back(
+          {begin, std::numeric_limits<double>::quiet_NaN(), std::string(line.substr(begin, end - begin)), 0});
+      break;
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.place < b.place; });
+  out.insert(out.end(), found.begin(), found.end());
+}
+
+/// Python's NaN and Infinity, which JSON does not have, as texts.
+std::string quoted_not_finite(std::string_view line) {
+  std::string out;
+  bool in_text = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '"' && (at == 0 || line[at - 1] != '\\')) in_text = !in_text;
+    if (!in_text && (at == 0 || !in_word(line[at - 1]))) {
+      auto end = at + (line[at] == '-' ? 1 : 0);
+      const auto begin = end;
+      while (end < line.size() && in_word(line[end])) ++end;
+      if (end > begin && std::isalpha(static_cast<unsigned char>(line[begin])) != 0 &&
+          is_not_finite(std::string(line.substr(at, end - at)))) {
+        out += '"' + std::string(line.substr(at, end - at)) + '"';
+        at = end - 1;
+        continue;
+      }
+    }
+    out += line[at];
+  }
+  return out;
+}
+
+base::Json parse_line(std::string_view line) {
+  if (auto parsed = base::parse_json(line, "line")) return std::move(*parsed);
+  if (auto parsed = base::parse_json(quoted_not_finite(line), "line")) return std::move(*parsed);
+  return {};
+}
+
+void look_up(const std::string& key, const base::Json& line, std::vector<Found>& out) {
   const base::Json* at = &line;
   if (const auto whole = line.find(key); whole != line.end()) {
     at = &*whole;
@@ -106,7 +209,39 @@ void look_up(const std::string& key, const base::Json& line, std::vector<double>
       at = &*found;
     }
   }
-  if (at->is_number() && std::isfinite(at->get<double>())) out.push_back(at->get<double>());
+  constexpr auto kNone = std::numeric_limits<double>::quiet_NaN();
+  if (at->is_number() && std::isfinite(at->get<double>())) out.push_back({0, at->get<double>(), "", 0});
+  if (at->is_string() && is_not_finite(at->get<std::string>())) out.push_back({0, kNone, at->get<std::string>(), 0});
+  if (at->is_null()) out.push_back({0, kNone, std::string(kNull), 0});
+}
+
+/// What takes the place of the number, or nullptr.
+const Found* divergence_of(SweepTake take, const std::vector<Found>& found) {
+  const auto bad = [](const Found& one) { return !one.text.empty(); };
+  if (found.empty()) return nullptr;
+  switch (take) {
+    case SweepTake::min:
+    case SweepTake::max: return std::all_of(found.begin(), found.end(), bad) ? &found.back() : nullptr;
+    case SweepTake::first: {
+      const auto first = std::find_if(found.begin(), found.end(), [](const Found& one) { return one.text != kNull; });
+      const auto& one = first == found.end() ? found.front() : *first;
+      return bad(one) ? &one : nullptr;
+    }
+    case SweepTake::mean:
+    case SweepTake::sum: {
+      const auto first =
+          std::find_if(found.begin(), found.end(), [&](const Found& one) { return bad(one) && one.text != kNull; });
+      if (first != found.end()) return &*first;
+      break;
+    }
+    case SweepTake::last:
+    case SweepTake::median: break;
+  }
+  if (!bad(found.back())) return nullptr;
+  // The place where it began.
+  auto at = found.end();
+  while (at != found.begin() && bad(*(at - 1))) --at;
+  return &*at;
 }
 
 double taken(SweepTake take, std::vector<double> values) {
@@ -122,12 +257,14 @@ double taken(SweepTake take, std::vector<double> values) {
   return stats::median(std::move(values));
 }
 
+/// With the number that an editor shows: a carriage return begins no new one.
 template <typename Function>
 void for_each_line(std::string_view text, Function function) {
-  while (!text.empty()) {
+  for (int number = 1; !text.empty();) {
     const auto end = text.find_first_of("\r\n");
-    function(text.substr(0, end));
+    function(text.substr(0, end), number);
     if (end == std::string_view::npos) return;
+    if (text[end] == '\n') ++number;
     text.remove_prefix(end + 1);
   }
 }
@@ -179,8 +316,8 @@ base::Result<SweepObjective> parse_sweep_objective(std::string_view text) {
   return out;
 }
 
-std::map<std::string, double> metrics_in_output(const std::vector<SweepMetric>& metrics, std::string_view output) {
-  std::vector<std::vector<double>> found(metrics.size());
+OutputMetrics metrics_in_output(const std::vector<SweepMetric>& metrics, std::string_view output) {
+  std::vector<std::vector<Found>> found(metrics.size());
   std::vector<std::optional<std::regex>> expressions(metrics.size());
   std::vector<std::string> required(metrics.size());
   bool any_json = false;
@@ -191,24 +328,35 @@ std::map<std::string, double> metrics_in_output(const std::vector<SweepMetric>& 
     }
     any_json = any_json || metrics[i].source == SweepSource::json;
   }
-  for_each_line(output, [&](std::string_view line) {
+  for_each_line(output, [&](std::string_view line, int number) {
     base::Json object;
     if (const auto trimmed = base::trim(line); any_json && !trimmed.empty() && trimmed.front() == '{')
-      if (auto parsed = base::parse_json(trimmed, "line")) object = std::move(*parsed);
+      object = parse_line(trimmed);
     for (std::size_t i = 0; i < metrics.size(); ++i) {
+      const auto known = found[i].size();
       if (expressions[i] && line.find(required[i]) != std::string_view::npos)
         match_line(*expressions[i], line, found[i]);
       if (metrics[i].source == SweepSource::json && object.is_object()) look_up(metrics[i].pattern, object, found[i]);
+      for (auto at = known; at < found[i].size(); ++at) found[i][at].line = number;
     }
   });
-  std::map<std::string, double> out;
-  for (std::size_t i = 0; i < metrics.size(); ++i)
-    if (!found[i].empty()) out[metrics[i].name] = taken(metrics[i].take, std::move(found[i]));
+  OutputMetrics out;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (const auto* bad = divergence_of(metrics[i].take, found[i])) {
+      out.diverged.push_back({metrics[i].name, bad->text, bad->line});
+      continue;
+    }
+    std::vector<double> values;
+    for (const auto& one : found[i])
+      if (one.text.empty()) values.push_back(one.value);
+    if (!values.empty()) out.values[metrics[i].name] = taken(metrics[i].take, std::move(values));
+  }
   return out;
 }
 
 base::Result<std::map<std::string, double>> metrics_in_file(std::string_view text, std::string_view file_name) {
   std::map<std::string, double> out;
+  std::map<std::string, Divergence> diverged;
   int number = 0;
   for (const auto& raw : base::split(text, '\n')) {
     ++number;
@@ -216,12 +364,24 @@ base::Result<std::map<std::string, double>> metrics_in_file(std::string_view tex
     if (line.empty()) continue;
     const auto gap = line.find_first_of(" \t");
     const auto value = gap == std::string_view::npos ? std::nullopt : number_in(line.substr(gap));
+    const std::string name(line.substr(0, gap));
+    diverged.erase(name);
+    const std::string written(gap == std::string_view::npos ? "" : base::trim(line.substr(gap)));
+    if (is_not_finite(written)) {
+      diverged[name] = {name, written, number};
+      continue;
+    }
     if (!value)
       return fail(ErrorCode::corrupt, "{}:{}: \"{}\" is no metric; expected a name, a blank and a finite number",
                   file_name, number, line.substr(0, 80));
-    out[std::string(line.substr(0, gap))] = *value;
+    out[name] = *value;
   }
+  if (!diverged.empty()) return fail(ErrorCode::corrupt, "{} of {}", describe(diverged.begin()->second), file_name);
   return out;
+}
+
+std::string describe(const Divergence& divergence) {
+  return fmt::format("diverged: {} is {} at line {}", divergence.metric, divergence.text, divergence.line);
 }
 
 std::string describe(const SweepMetric& metric) {

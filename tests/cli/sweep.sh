@@ -47,6 +47,26 @@ grep -rqF '{n} {a:5}' sweeps/*/trial-2/x || problem "braces were not kept: $(cat
 run 0 sweep --param n=1,2 --repeat 1 --metric-file out.txt --objective min:cost --db e.db --json -- sh -c 'echo cost {n} > out.txt'
 json '.answers.best.n' 1
 
+# A training that diverges wins nothing, also where the expression does not match "nan", and in JSON lines.
+for metric in 'loss=loss (\S+)' 'loss=loss ([0-9.eE+-]+)'; do
+  run 0 sweep --param lr=1..2 --metric "$metric" --objective min:loss --db n.db -- \
+    sh -c 'printf "loss 2.3\nloss 0.4\n"; [ {lr} = 1 ] && echo loss nan || echo loss 0.9'
+  out "Best         lr=2"
+  out "diverged: loss is nan at line 3"
+done
+run 0 sweep --param lr=1,2 --metric loss=json:loss --objective min:loss --db n.db --json -- \
+  sh -c 'echo "{\"loss\": 0.4}"; [ {lr} = 1 ] && echo "{\"loss\": NaN}" || echo "{\"loss\": 0.9}"'
+json '.answers.best.lr' 2
+json '.trials[0].outcome | "\(.status): \(.failure.message)"' "failed: diverged: loss is NaN at line 2"
+run 0 sweep --param n=1..3 --metric 'reward=reward (\S+)' --objective max:reward --db n.db --json -- echo reward -{n}
+json '.answers.best.n' 1
+json '.compared_by' difference
+json '[.points[].behind.value] | tostring' '[0,1,2]'
+run 0 sweep --show latest --db n.db
+out "Behind the best (95 %)"
+bad "5..1" "ends before it begins" -- sweep --param n=5..1 -- echo {n}
+bad "1..x" "expected a number" -- sweep --param n=1..x -- echo {n}
+
 # Trials that go wrong are data.
 run 0 sweep --param b=1,2,3 --repeat 1 --db f.db -- "${TRAIN[@]}" --bs {b} --max-bs 2 --steps 1
 out "OOM: MemoryError: a batch of 3 samples does not fit"

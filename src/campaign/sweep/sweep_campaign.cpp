@@ -2,6 +2,7 @@
 #include "campaign/sweep/sweep_campaign.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -144,6 +145,7 @@ class RunningSweep {
         if (!cost) continue;
         measured.push_back(point_of(batch[i].configuration, request_.job));
         costs_[measured.back()] = *cost;
+        numbers_[measured.back()] = outcomes[i].metrics.at(request_.objective.metric);
       }
       if (fails_alike()) {
         run_.interruption =
@@ -168,12 +170,17 @@ class RunningSweep {
     std::stable_sort(points.begin(), points.end(),
                      [&](const auto& a, const auto& b) { return costs_.at(a) < costs_.at(b); });
     if (points.empty()) return points;
-    const double limit = costs_.at(points.front()) * kLeaderMargin;
+    const double best = costs_.at(points.front());
+    const double best_number = numbers_.at(points.front());
+    const bool differences = analysis::compares_differences(run_);
+    const auto is_near = [&](const SweepPoint& point) {
+      return differences ? std::abs(numbers_.at(point) - best_number) <= kLeaderMargin - 1
+                         : costs_.at(point) <= best * kLeaderMargin;
+    };
     const auto first = points_of_first();
     std::vector<SweepPoint> out;
     for (auto& point : points)
-      if ((out.size() < kMostCandidates && costs_.at(point) <= limit) || point == first)
-        out.push_back(std::move(point));
+      if ((out.size() < kMostCandidates && is_near(point)) || point == first) out.push_back(std::move(point));
     return out;
   }
 
@@ -273,7 +280,9 @@ class RunningSweep {
     };
     check.cost = [this](const execute::JobAnswer& answer) -> Result<std::optional<double>> {
       RL_TRY_ASSIGN(const auto outcome, execute::command_outcome(answer));
-      return analysis::sweep_cost(outcome, request_.objective);
+      const auto number = outcome.metrics.find(request_.objective.metric);
+      const bool has_ratio = number != outcome.metrics.end() && number->second > 0;
+      return analysis::sweep_cost(outcome, has_ratio ? request_.objective : schema::SweepObjective{});
     };
     return check;
   }
@@ -282,16 +291,10 @@ class RunningSweep {
   void check_objective(schema::SweepOutcome& outcome) const {
     if (outcome.status != TrialStatus::ok || analysis::sweep_cost(outcome, request_.objective)) return;
     const auto& metric = request_.objective.metric;
-    const auto found = outcome.metrics.find(metric);
     outcome.status = TrialStatus::failed;
     outcome.failure.emplace();
     outcome.failure->phase = schema::TrialPhase::measure;
     outcome.failure->exit_code = 0;
-    if (found != outcome.metrics.end()) {
-      outcome.failure->message = fmt::format(
-          "{} is {:g}, expected a number above 0: combinations are compared by ratios", metric, found->second);
-      return;
-    }
     std::vector<std::string> names;
     for (const auto& [name, value] : outcome.metrics) names.push_back(name);
     const auto near = base::did_you_mean(metric, names);
@@ -310,6 +313,7 @@ class RunningSweep {
   int checks_ = 0;
   schema::SweepRun run_;
   std::map<SweepPoint, double> costs_;
+  std::map<SweepPoint, double> numbers_;  ///< of the objective
   Budget budget_;
   Spread spread_;
   RunFrame<schema::SweepRun> frame_;

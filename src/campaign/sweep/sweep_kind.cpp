@@ -67,6 +67,15 @@ stats::Estimate cost_of_value(const schema::SweepObjective& objective, const sta
   return {1 / value.value, 1 / value.high, value.low > 0 ? 1 / value.low : 0};
 }
 
+/// Stored runs are compared by the ratio of their costs.
+Result<void> check_ratio(const schema::SweepRun& run, const stats::Estimate& value) {
+  if (value.value > 0) return {};
+  return base::fail(ErrorCode::unsupported,
+                    "run {}: {} is {:g}; runs are compared by ratios, expected a number above 0", run.id,
+                    run.objective.metric, value.value)
+      .hint("compare the combinations in one sweep, which takes differences of such numbers");
+}
+
 class SweepKind final : public run::Kind {
  public:
   explicit SweepKind(MakeSweepExecutor make) : make_(std::move(make)) {}
@@ -95,6 +104,8 @@ class SweepKind final : public run::Kind {
     run::RunComparison out;
     RL_TRY_ASSIGN(const auto value_a, value_of(one, a.trial, out.a));
     RL_TRY_ASSIGN(const auto value_b, value_of(other, b.trial, out.b));
+    RL_TRY(check_ratio(one, value_a));
+    RL_TRY(check_ratio(other, value_b));
     out.comparison = analysis::compare_estimates(cost_of_value(one.objective, value_a),
                                                  cost_of_value(one.objective, value_b), min_effect);
     return out;
@@ -130,6 +141,8 @@ class SweepKind final : public run::Kind {
     sweep.points = analysis::summarize_sweep(sweep);
     RL_TRY_ASSIGN(const auto now, value_of(sweep, 0, out.b));
     out.b.measured_utc = sweep.trials.back().outcome.measured_utc;
+    RL_TRY(check_ratio(sweep, then));
+    RL_TRY(check_ratio(sweep, now));
     out.comparison = analysis::compare_estimates(cost_of_value(sweep.objective, then),
                                                  cost_of_value(sweep.objective, now), sweep.min_effect);
     return out;

@@ -119,12 +119,52 @@ TEST(SweepAnswers, failures_rank_last_and_are_never_recommended) {
   EXPECT_FALSE(hopeless.answers());
 }
 
-TEST(SweepAnswers, numbers_that_are_not_above_zero_have_no_cost) {
+TEST(SweepAnswers, costs_are_in_the_objectives_order_also_at_zero_and_below) {
+  const auto cost = [](double number, bool maximize) {
+    schema::SweepOutcome one;
+    one.metrics["m"] = number;
+    return *sweep_cost(one, {"m", maximize});
+  };
+  for (const bool maximize : {false, true}) {
+    const std::vector<double> numbers{-1e6, -2, -1, 0, 1e-9, 1, 2, 1e6};
+    for (std::size_t i = 1; i < numbers.size(); ++i) {
+      EXPECT_GT(cost(numbers[i], maximize), 0);
+      EXPECT_EQ(cost(numbers[i - 1], maximize) < cost(numbers[i], maximize), !maximize) << numbers[i];
+    }
+  }
+}
+
+TEST(SweepAnswers, objectives_of_zero_and_below_are_compared_by_differences) {
+  // Each round is 0.5 higher; within a round a has 0.3 more than b, and c hardly less.
+  SweepBuilder rewards({"b", "c", "a"});
+  rewards.maximize("reward");
+  for (int round = 0; round < 4; ++round) {
+    const double pace = -1 + 0.5 * round;
+    rewards.add("b", round, pace).add("c", round, pace + 0.299 + 0.0001 * round).add("a", round, pace + 0.3);
+  }
+  ASSERT_TRUE(compares_differences(rewards.run()));
+  const auto points = rewards.points();
+  EXPECT_EQ(points[0].point.at("n"), "a");
+  EXPECT_EQ(points[0].behind->value, 0);
+  EXPECT_TRUE(points[1].tie);
+  EXPECT_FALSE(points[2].tie);
+  EXPECT_NEAR(points[2].behind->value, 0.3, 1e-9);
+  const auto answers = rewards.answers();
+  ASSERT_TRUE(answers && answers->gain);
+  EXPECT_EQ(answers->best.at("n"), "a");
+  EXPECT_EQ(answers->recommended.at("n"), "c") << "within the tolerance, and earlier in the list";
+  EXPECT_NEAR(answers->gain->value, 0.299, 0.001);
+  EXPECT_NEAR(answers->effects.front().values.front().second, 0.3, 1e-9);
+  SweepBuilder losses({"x", "y"});
+  for (int round = 0; round < 2; ++round) losses.add("x", round, 0).add("y", round, -2);
+  EXPECT_EQ(losses.answers()->best.at("n"), "y");
+  EXPECT_NEAR(losses.answers()->gain->value, 2, 1e-9);
+  SweepBuilder positive({"x"});
+  EXPECT_FALSE(compares_differences(positive.add("x", 0, 1).run()));
+}
+
+TEST(SweepAnswers, a_cost_is_the_number_or_its_reciprocal) {
   schema::SweepOutcome outcome;
-  outcome.metrics["seconds"] = 0;
-  EXPECT_FALSE(sweep_cost(outcome, {}));
-  outcome.metrics["seconds"] = -1;
-  EXPECT_FALSE(sweep_cost(outcome, {}));
   outcome.metrics["seconds"] = 4;
   EXPECT_EQ(sweep_cost(outcome, {}), 4);
   EXPECT_EQ(sweep_cost(outcome, {"seconds", true}), 0.25);

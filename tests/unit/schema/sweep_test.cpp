@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/sweep.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "schema/sweep_command.hpp"
@@ -28,6 +30,35 @@ TEST(SweepParam, reads_names_and_values) {
   const auto listed = parse_sweep_param("mode=[\"a,b\", 3, true, \"\"]");
   ASSERT_TRUE(listed) << listed.error().message;
   EXPECT_EQ(listed->values, (std::vector<std::string>{"a,b", "3", "true", ""}));
+}
+
+TEST(SweepParam, ranges_are_numbers) {
+  const auto values = [](const char* text) {
+    const auto param = parse_sweep_param(text);
+    return param ? fmt::format("{}", fmt::join(param->values, " ")) : base::error_line(param.error());
+  };
+  EXPECT_EQ(values("n=1..5"), "1 2 3 4 5");
+  EXPECT_EQ(values("n=-1..1"), "-1 0 1");
+  EXPECT_EQ(values("n=7..7"), "7");
+  EXPECT_EQ(values("n=1..3, 8,16"), "1 2 3 8 16");
+  EXPECT_EQ(values("n=1..10+4"), "1 5 9");
+  EXPECT_EQ(values("n=0..0.3+0.1"), "0 0.1 0.2 0.3");
+  EXPECT_EQ(values("n=16..256*2"), "16 32 64 128 256");
+  EXPECT_EQ(values("n=1e-4..1e-1*10"), "0.0001 0.001 0.01 0.1");
+  EXPECT_EQ(values("n=[\"1..5\"]"), "1..5");
+  EXPECT_EQ(values("f=../a,../b"), "../a ../b");
+  EXPECT_EQ(values("f=a..b"), "a..b");
+  for (const auto& [text, part] : {std::pair{"n=5..1", "n: 5..1: it ends before it begins"},
+                                   {"n=1..x", "n: 1..x: expected a number behind the dots"},
+                                   {"n=1..", "expected a number behind the dots"},
+                                   {"n=0.1..0.5", "expected whole numbers, or a step"},
+                                   {"n=1..5+0", "expected a step above 0"},
+                                   {"n=1..5+x", "expected a step above 0"},
+                                   {"n=1..5*1", "expected a factor above 1"},
+                                   {"n=0..5*2", "beginning above 0"},
+                                   {"n=1..1000000000", "more than 10000 values"},
+                                   {"n=1..3,2", "value 2 is given twice"}})
+    EXPECT_NE(values(text).find(part), std::string::npos) << values(text);
 }
 
 TEST(SweepParam, refuses_slips) {
@@ -110,7 +141,13 @@ double taken(const char* metric, std::string_view output) {
   const auto parsed = parse_sweep_metric(metric);
   if (!parsed) return -1;
   const auto found = metrics_in_output({*parsed}, output);
-  return found.empty() ? -2 : found.begin()->second;
+  if (!found.diverged.empty()) return -3;
+  return found.values.empty() ? -2 : found.values.begin()->second;
+}
+
+std::string divergence(const char* metric, std::string_view output) {
+  const auto found = metrics_in_output({*parse_sweep_metric(metric)}, output);
+  return found.diverged.empty() ? "" : describe(found.diverged.front());
 }
 
 TEST(SweepMetric, takes_the_last_match_unless_told_otherwise) {
@@ -127,8 +164,53 @@ TEST(SweepMetric, takes_the_last_match_unless_told_otherwise) {
 }
 
 TEST(SweepMetric, text_that_is_no_number_is_no_match) {
-  EXPECT_EQ(taken("s=loss: (\\S+)", "loss: nan\nloss: inf\nloss: high\n"), -2);
-  EXPECT_EQ(taken("s=loss: (\\S+)", "loss: 3\nloss: nan\n"), 3);
+  EXPECT_EQ(taken("s=loss: (\\S+)", "loss: high\nloss: info\nloss: nano\n"), -2);
+  EXPECT_EQ(taken("s=loss: (\\S+)", "loss: 3\nloss: high\n"), 3);
+}
+
+TEST(SweepMetric, a_number_that_ends_as_nan_or_infinity_has_diverged) {
+  // Expressions that take any word, and those that a "nan" does not match.
+  for (const auto* metric :
+       {"loss=loss (\\S+)", "loss=loss ([0-9.eE+-]+)", "loss=loss (-?[0-9]+\\.[0-9]+)", "loss=loss (\\d+)",
+        "loss=loss (-?\\d\\.\\d+e-\\d+)", "loss=loss +([0-9.]{3,})", "loss=^.*loss ([^ ]+)$"})
+    for (const auto* word : {"nan", "NaN", "-nan", "inf", "-inf", "+Inf", "Infinity", "-infinity"}) {
+      const auto output = fmt::format("loss 2.3\nloss 0.4\nother 1\nloss {}\nloss {}\n", word, word);
+      EXPECT_EQ(divergence(metric, output), fmt::format("diverged: loss is {} at line 4", word)) << metric;
+    }
+  EXPECT_EQ(divergence("loss=is ([0-9.]+)", "The loss is 2\nThe loss is nan.\n"), "diverged: loss is nan at line 2");
+  EXPECT_EQ(divergence("loss=loss=([0-9.]+)", "step 1 loss=0.4\rstep 2 loss=nan, lr=0.1\n"),
+            "diverged: loss is nan at line 1");
+  EXPECT_EQ(taken("loss=loss ([0-9.]+)", "loss nan\nloss 0.4\n"), 0.4);                          // it recovered
+  EXPECT_EQ(taken("loss=loss ([0-9.]+)", "loss 0.4\ngrad nan\nloss is nan\nlossy nan\n"), 0.4);  // none of its lines
+  EXPECT_EQ(taken("loss=loss ([0-9.]+)", "loss 0.4 grad nan\n"), 0.4);
+  EXPECT_EQ(taken("loss=loss ([0-9.]+)", "loss 0.4\nloss nano\nloss info\nloss nan_count\n"), 0.4);
+  EXPECT_EQ(divergence("loss=loss (\\S+)", "loss 1\nloss 1e999\n"), "diverged: loss is 1e999 at line 2");
+}
+
+TEST(SweepMetric, what_is_taken_says_whether_a_nan_matters) {
+  constexpr std::string_view kOutput = "loss nan\nloss 3\nloss inf\nloss 1\n";
+  EXPECT_EQ(taken("l=loss ([0-9.]+)", kOutput), 1);
+  EXPECT_EQ(taken("l=median:loss ([0-9.]+)", kOutput), 2);
+  EXPECT_EQ(taken("l=min:loss ([0-9.]+)", kOutput), 1);
+  EXPECT_EQ(taken("l=max:loss ([0-9.]+)", kOutput), 3);
+  EXPECT_EQ(divergence("l=first:loss ([0-9.]+)", kOutput), "diverged: l is nan at line 1");
+  EXPECT_EQ(divergence("l=mean:loss ([0-9.]+)", kOutput), "diverged: l is nan at line 1");
+  EXPECT_EQ(divergence("l=sum:loss ([0-9.]+)", "loss 3\nloss inf\nloss 1\n"), "diverged: l is inf at line 2");
+  EXPECT_EQ(divergence("l=median:loss ([0-9.]+)", "loss 3\nloss nan\n"), "diverged: l is nan at line 2");
+  EXPECT_EQ(divergence("l=min:loss ([0-9.]+)", "loss nan\n"), "diverged: l is nan at line 1");
+}
+
+TEST(SweepMetric, json_lines_diverge_too) {
+  for (const auto* word : {"NaN", "Infinity", "-Infinity", "\"nan\"", "\"-inf\"", "null"}) {
+    const auto output =
+        fmt::format("{{\"a\": {{\"loss\": 0.4}}}}\n{{\"note\": \"NaN: \\\"x\", \"a\": {{\"loss\": {}}}}}\n", word);
+    std::string text = word;
+    text.erase(std::remove(text.begin(), text.end(), '"'), text.end());
+    EXPECT_EQ(divergence("l=json:a.loss", output), fmt::format("diverged: l is {} at line 2", text)) << output;
+  }
+  EXPECT_EQ(taken("l=json:loss", "{\"loss\": null}\n{\"loss\": 0.4, \"grad\": NaN}\n"), 0.4);
+  EXPECT_EQ(taken("l=mean:json:loss", "{\"loss\": 1}\n{\"loss\": null}\n{\"loss\": 3}\n"), 2);
+  EXPECT_EQ(taken("l=json:loss", "{\"loss\": 0.4}\n{\"loss\": \"high\"}\n"), 0.4);
 }
 
 TEST(SweepMetric, reads_json_lines) {
@@ -172,8 +254,11 @@ TEST(SweepMetric, reads_a_file_of_names_and_numbers) {
   for (const auto* text : {"loss", "loss high", "loss 1 2", "loss nan"}) {
     const auto bad = metrics_in_file(text, "m.txt");
     ASSERT_FALSE(bad) << text;
-    EXPECT_EQ(bad.error().message.rfind("m.txt:1: ", 0), 0U) << bad.error().message;
+    const auto start = std::string_view(text) == "loss nan" ? "diverged: loss is nan at line 1 of m.txt" : "m.txt:1: ";
+    EXPECT_EQ(bad.error().message.rfind(start, 0), 0U) << bad.error().message;
   }
+  EXPECT_EQ(metrics_in_file("loss nan\nloss 2\n", "m.txt")->at("loss"), 2);
+  EXPECT_FALSE(metrics_in_file("loss 2\nloss -inf\n", "m.txt"));
 }
 
 TEST(SweepObjective, reads_way_and_metric) {

@@ -33,8 +33,10 @@ class TrainingDataTest : public testing::Test {
                                   H5Fclose);
     const hsize_t length = values.size();
     const loader::Hdf5Handle space(H5Screate_simple(1, &length, nullptr), H5Sclose);
+    const loader::Hdf5Handle groups(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+    H5Pset_create_intermediate_group(groups.get(), 1);
     const loader::Hdf5Handle dataset(
-        H5Dcreate2(file.get(), name, type, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+        H5Dcreate2(file.get(), name, type, space.get(), groups.get(), H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
     ASSERT_GE(H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
   }
   base::Result<DataCensus> census(const std::map<std::string, std::string>& options = {}) {
@@ -67,6 +69,39 @@ TEST_F(TrainingDataTest, lists_what_is_there_when_no_usual_name_is) {
   EXPECT_NE(data.error().message.find("it has voltages"), std::string::npos) << data.error().message;
   EXPECT_NE(data.error().hint.find("--option input_dataset=NAME"), std::string::npos);
   EXPECT_TRUE(choose_training_data(path_.string(), {{"input_dataset", "voltages"}}));
+}
+
+TEST_F(TrainingDataTest, datasets_in_groups_are_named_with_their_groups) {
+  write<float>("train/x", H5T_NATIVE_FLOAT, {1, 2, 3});
+  write<std::uint8_t>("train/y", H5T_NATIVE_UINT8, {0, 4, 2});
+  write<float>("val/x", H5T_NATIVE_FLOAT, {1, 2});
+  auto data = choose_training_data(path_.string(), {});
+  ASSERT_FALSE(data);
+  EXPECT_NE(data.error().message.find("it has train/x, train/y, val/x"), std::string::npos) << data.error().message;
+  data = choose_training_data(path_.string(), {{"input_dataset", "train"}});
+  ASSERT_FALSE(data);
+  EXPECT_NE(data.error().message.find("\"train\" is a group, not a dataset; it has train/x, train/y"),
+            std::string::npos)
+      << data.error().message;
+  EXPECT_NE(data.error().hint.find("input_dataset=NAME"), std::string::npos);
+  // Labels are looked for next to the samples.
+  write<std::uint8_t>("y", H5T_NATIVE_UINT8, {9, 9});
+  data = choose_training_data(path_.string(), {{"input_dataset", "train/x"}});
+  ASSERT_TRUE(data) << data.error().message;
+  EXPECT_EQ(data->label, "train/y");
+  data = choose_training_data(path_.string(), {{"input_dataset", "val/x"}});
+  ASSERT_TRUE(data) << data.error().message;
+  EXPECT_EQ(data->label, "y");
+}
+
+TEST_F(TrainingDataTest, data_without_samples_are_one_line) {
+  write<float>("x", H5T_NATIVE_FLOAT, {});
+  write<std::uint8_t>("y", H5T_NATIVE_UINT8, {});
+  const auto found = census();
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(found.error().message.find("dataset \"x\" has no samples (shape 0)"), std::string::npos)
+      << found.error().message;
 }
 
 TEST_F(TrainingDataTest, finds_numbers_that_are_not_finite) {
