@@ -143,12 +143,17 @@ Result<int> once(const MonitorFlags& flags, Watch& watch, base::Nanoseconds begu
   RL_TRY_ASSIGN(const auto snapshot, watch.look(true));
   if (flags.json) {
     fmt::print("{}\n", base::dump_json(monitor::json_of(*snapshot, order_of(flags))));
-    return kOk;
+  } else {
+    const auto terminal = inspect_terminal(stdout);
+    const bool unicode = locale_is_utf8() && !flags.ascii;
+    print_once(monitor::draw_once(*snapshot, order_of(flags), std::min(terminal.width, 160), unicode),
+               terminal.colour && !flags.no_color);
   }
-  const auto terminal = inspect_terminal(stdout);
-  const bool unicode = locale_is_utf8() && !flags.ascii;
-  print_once(monitor::draw_once(*snapshot, order_of(flags), std::min(terminal.width, 160), unicode),
-             terminal.colour && !flags.no_color);
+  if (snapshot->gpus.empty()) {
+    std::fflush(stdout);
+    fmt::print(stderr, "{} run ridgeline doctor: it shows why no GPU is visible and how to fix it\n",
+               styled("hint:", Style::accent, inspect_terminal(stderr).colour && !flags.no_color));
+  }
   return kOk;
 }
 

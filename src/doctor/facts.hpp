@@ -153,12 +153,14 @@ struct MachineFacts {
   bool container = false;
 };
 
-/// A Python installation or environment that has packages of interest.
+/// A Python installation or environment that has packages of interest, or is what `python3` starts.
 struct PythonFacts {
   std::string label;                            ///< "Python environment VIRTUAL_ENV=/x"
   std::map<std::string, std::string> packages;  ///< "torch", "onnxruntime", "onnxruntime-gpu": version
   std::vector<std::string> ort_providers;       ///< that the installed onnxruntime has libraries for
   std::string torch_cuda;                       ///< "12.8"; "" for a CPU build
+  std::string executable{};                     ///< starts it; "" for a mere folder of packages
+  bool is_python3 = false;                      ///< what `python3` starts
 };
 
 /// `--model`: the user's own model.

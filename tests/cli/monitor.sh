@@ -17,6 +17,7 @@ library() {
 run 0 monitor --once
 out "no NVIDIA GPU is visible"
 out "libnvidia-ml.so.1"
+err "hint: run ridgeline doctor"
 run 0 monitor --once --json
 json '.gpus | length' 0
 json '.host.cpus > 0 and .host.memory_total_bytes > 0' true

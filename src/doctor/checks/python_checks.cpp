@@ -42,7 +42,13 @@ std::string packages_text(const PythonFacts& python) {
 
 Check check_environment(const PythonFacts& python, std::size_t number, const Facts& facts) {
   Check check{fmt::format("python.{}", number), "Python", CheckGroup::python, ok, {}, {}, {}};
-  check.evidence = fmt::format("{}: {}", python.label, packages_text(python));
+  check.evidence = fmt::format("{}{}: {}", python.label, python.is_python3 ? " (python3 on PATH)" : "",
+                               python.packages.empty() ? "neither onnxruntime nor torch" : packages_text(python));
+  if (python.packages.empty()) check.status = skipped;
+  const bool is_other = !python.is_python3 && !python.executable.empty() &&
+                        std::any_of(facts.pythons.begin(), facts.pythons.end(),
+                                    [](const PythonFacts& other) { return other.is_python3; });
+  if (is_other && has(python, "torch")) check.evidence += "; chosen with --python-exe " + python.executable;
   const auto says = [&](CheckStatus status, std::string why, std::string fix, std::vector<std::string> commands) {
     check.status = status;
     check.evidence += "; " + why;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -23,14 +24,40 @@ namespace fs = std::filesystem;
 /// onnxruntime is published under a name for each kind of accelerator, and its add-ons begin likewise.
 bool is_wanted(const std::string& package) { return package == "torch" || package.rfind("onnxruntime", 0) == 0; }
 
+struct Installation {
+  workload::PythonEnvironment environment;
+  fs::path executable;  ///< "" for a folder of packages
+};
+
 /// python_environments knows the first python3 on PATH; a machine often has several.
-std::vector<workload::PythonEnvironment> all_environments(const workload::OrtSearchEnvironment& environment) {
-  auto found = workload::python_environments(environment);
+std::vector<Installation> all_installations(const workload::OrtSearchEnvironment& environment) {
+  std::vector<Installation> found;
   std::error_code error;
+  for (auto& python : workload::python_environments(environment)) {
+    auto executable = python.prefix / "bin/python3";
+    if (!fs::exists(executable, error)) executable.clear();
+    found.push_back({std::move(python), std::move(executable)});
+  }
   for (const auto& folder : base::split(environment.path, ':'))
-    if (!folder.empty() && fs::exists(fs::path(folder) / "python3", error))
-      found.push_back({"Python under " + fs::path(folder).parent_path().string(), fs::path(folder).parent_path()});
+    if (const auto executable = fs::path(folder) / "python3"; !folder.empty() && fs::exists(executable, error)) {
+      const auto prefix = fs::path(folder).parent_path();
+      found.push_back({{"Python under " + prefix.string(), prefix}, executable});
+    }
   return found;
+}
+
+/// Packages of the base installation that a virtual environment was made to see.
+std::vector<fs::path> package_folders(const fs::path& prefix) {
+  auto folders = workload::python_package_folders(prefix);
+  const auto settings = base::read_file(prefix / "pyvenv.cfg").value_or("");
+  std::map<std::string, std::string> values;
+  for (const auto& line : base::split(settings, '\n'))
+    if (const auto equals = line.find('='); equals != std::string::npos)
+      values[std::string(base::trim(line.substr(0, equals)))] = base::trim(line.substr(equals + 1));
+  if (values["include-system-site-packages"] == "true")
+    for (auto& folder : workload::python_package_folders(fs::path(values["home"]).parent_path()))
+      folders.push_back(std::move(folder));
+  return folders;
 }
 
 /// torch/version.py has: cuda: Optional[str] = '12.8'
@@ -69,21 +96,30 @@ void read_packages(const fs::path& folder, PythonFacts& facts) {
 
 std::vector<PythonFacts> read_python_facts(const workload::OrtSearchEnvironment& environment) {
   std::vector<PythonFacts> found;
-  std::set<fs::path> seen;
+  std::set<fs::path> prefixes;
+  std::set<fs::path> executables;
   std::error_code error;
-  for (const auto& python : all_environments(environment)) {
-    auto real = fs::canonical(python.prefix, error);
-    if (!seen.insert(error ? python.prefix : real).second) continue;
+  const auto real = [&](const fs::path& path) {
+    auto canonical = fs::canonical(path, error);
+    return error ? path : canonical;
+  };
+  const auto of_python3 = workload::python_prefix_on_path(environment.path);
+  for (const auto& [python, executable] : all_installations(environment)) {
+    if (!prefixes.insert(real(python.prefix)).second) continue;
+    // /bin/python3 is /usr/bin/python3; in a virtual environment the same link means another set of packages.
+    const bool is_virtual = fs::exists(python.prefix / "pyvenv.cfg", error);
+    if (!executable.empty() && !is_virtual && !executables.insert(real(executable)).second) continue;
     PythonFacts facts;
     facts.label = python.label;
-    for (const auto& folder : workload::python_package_folders(python.prefix)) {
-      const auto packages = fs::canonical(folder, error);
-      // "lib64" is a link to "lib", and /usr and / share their folders.
-      if (seen.insert(error ? folder : packages).second) read_packages(folder, facts);
-    }
-    if (!facts.packages.empty()) found.push_back(std::move(facts));
+    facts.executable = executable.string();
+    facts.is_python3 = !of_python3.empty() && real(of_python3) == real(python.prefix);
+    std::set<fs::path> folders;  // "lib64" is a link to "lib"
+    for (const auto& folder : package_folders(python.prefix))
+      if (folders.insert(real(folder)).second) read_packages(folder, facts);
+    if (!facts.packages.empty() || facts.is_python3) found.push_back(std::move(facts));
   }
-  return found;
+  const bool any = std::any_of(found.begin(), found.end(), [](const auto& facts) { return !facts.packages.empty(); });
+  return any ? found : std::vector<PythonFacts>{};
 }
 
 }  // namespace ridgeline::doctor

@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+}  // namespace
+
 fs::path python_prefix_on_path(const std::string& path) {
   std::error_code error;
   for (const auto& folder : base::split(path, ':')) {
@@ -28,8 +30,6 @@ fs::path python_prefix_on_path(const std::string& path) {
   }
   return {};
 }
-
-}  // namespace
 
 std::vector<long> version_numbers(const std::string& name) {
   std::vector<long> numbers;

@@ -19,6 +19,9 @@ struct PythonEnvironment {
 /// Those in sight, in search order: VIRTUAL_ENV, CONDA_PREFIX, that of the first python3 on PATH, pip's --user folder.
 [[nodiscard]] std::vector<PythonEnvironment> python_environments(const OrtSearchEnvironment& environment);
 
+/// The installation that `python3` starts by this PATH, through pyenv's script as well; "" when there is none.
+[[nodiscard]] std::filesystem::path python_prefix_on_path(const std::string& path);
+
 /// Its existing package folders: {lib,lib64,local/lib}/python3*/{site,dist}-packages, newest Python first.
 [[nodiscard]] std::vector<std::filesystem::path> python_package_folders(const std::filesystem::path& prefix);
 

@@ -14,13 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "onnxruntime_gpu-1.20.1.dist-info"
+/// "onnxruntime_gpu-1.20.1.dist-info", or, of distributions like Debian, "torch-1.13.0-py3.11.egg-info".
 std::optional<PythonPackage> package_of(const fs::path& info) {
-  if (info.extension() != ".dist-info") return std::nullopt;
+  if (info.extension() != ".dist-info" && info.extension() != ".egg-info") return std::nullopt;
   const auto stem = info.stem().string();
   const auto dash = stem.find('-');
   if (dash == std::string::npos) return std::nullopt;
   PythonPackage package{stem.substr(0, dash), stem.substr(dash + 1), info / "RECORD"};
+  if (const auto python = package.version.find("-py3"); python != std::string::npos) package.version.resize(python);
   for (auto& c : package.name) c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return package;
 }

@@ -9,7 +9,7 @@
 
 namespace ridgeline::workload {
 
-/// An installed distribution, as pip wrote it down; no Python is started.
+/// An installed distribution, as pip or a package of the system wrote it down; no Python is started.
 struct PythonPackage {
   std::string name;              ///< lower case, with dashes: "onnxruntime-gpu"
   std::string version;           ///< "1.31.1"

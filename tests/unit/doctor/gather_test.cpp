@@ -226,10 +226,42 @@ TEST_F(Gather, python_packages_are_read_without_starting_python) {
   environment.virtual_env = (root / "venv").string();
   environment.path = (root / "other/bin").string();
   const auto found = read_python_facts(environment);
-  ASSERT_EQ(found.size(), 1U) << "an environment without either package is none of our business";
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_TRUE(found.back().packages.empty());
+  EXPECT_TRUE(found.back().is_python3) << "what python3 starts is named, also without either package";
+  EXPECT_FALSE(found.front().is_python3);
   EXPECT_EQ(found.front().packages.at("onnxruntime-gpu"), "1.20.1");
   EXPECT_EQ(found.front().torch_cuda, "12.8");
   EXPECT_EQ(found.front().ort_providers.front(), "CUDAExecutionProvider");
+}
+
+TEST_F(Gather, a_distributions_torch_is_seen_next_to_another_python3_on_the_path) {
+  put("pyenv/shims/python3", "");
+  put("pyenv/version", "3.11.7\n");
+  put("pyenv/versions/3.11.7/bin/python3", "");
+  put("usr/bin/python3", "");
+  put("usr/lib/python3/dist-packages/torch-1.13.0a0+gitunknown.egg-info/PKG-INFO", "");
+  put("usr/lib/python3/dist-packages/torch/version.py", "__version__ = '1.13.0a0'\ncuda = None\n");
+  put("usr/lib/python3/dist-packages/onnxruntime-1.21.0-py3.13.egg-info", "");
+  workload::OrtSearchEnvironment environment;
+  environment.path = (root / "pyenv/shims").string() + ":" + (root / "usr/bin").string();
+  auto found = read_python_facts(environment);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_TRUE(found.front().is_python3);
+  EXPECT_TRUE(found.front().packages.empty());
+  EXPECT_EQ(found.back().packages.at("torch"), "1.13.0a0+gitunknown");
+  EXPECT_EQ(found.back().packages.at("onnxruntime"), "1.21.0");
+  EXPECT_EQ(found.back().torch_cuda, "");
+  EXPECT_EQ(found.back().executable, (root / "usr/bin/python3").string());
+  // A virtual environment that was made with --system-site-packages sees it too, another does not.
+  put("venv/bin/python3", "");
+  put("venv/pyvenv.cfg", "home = " + (root / "usr/bin").string() + "\ninclude-system-site-packages = true\n");
+  environment.virtual_env = (root / "venv").string();
+  found = read_python_facts(environment);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found.front().packages.count("torch"), 1U);
+  put("venv/pyvenv.cfg", "home = " + (root / "usr/bin").string() + "\ninclude-system-site-packages = false\n");
+  EXPECT_EQ(read_python_facts(environment).size(), 2U);
 }
 
 TEST_F(Gather, every_build_of_onnxruntime_is_listed_with_its_provider) {

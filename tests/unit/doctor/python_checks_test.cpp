@@ -14,6 +14,17 @@ TEST(PythonChecks, an_environment_says_what_it_would_use) {
   EXPECT_TRUE(contains(check.evidence, "would use CUDAExecutionProvider"));
 }
 
+TEST(PythonChecks, torch_of_another_python_than_the_one_on_the_path_says_how_to_choose_it) {
+  auto facts = cpu_facts();
+  facts.pythons = {{"x", {}, {}, "", "/x/bin/python3", true}, {"y", {{"torch", "1.13.0"}}, {}, "", "/usr/bin/python3"}};
+  const auto checks = check_python(facts);
+  ASSERT_EQ(checks.size(), 2U);
+  EXPECT_EQ(checks.front().status, CheckStatus::skipped);
+  EXPECT_EQ(checks.front().evidence, "x (python3 on PATH): neither onnxruntime nor torch");
+  EXPECT_EQ(checks.back().status, CheckStatus::ok);
+  EXPECT_EQ(checks.back().evidence, "y: torch 1.13.0 (CPU); chosen with --python-exe /usr/bin/python3");
+}
+
 TEST(PythonChecks, none_is_skipped) { EXPECT_EQ(first(cpu_facts()).status, CheckStatus::skipped); }
 
 TEST(PythonChecks, both_builds_of_onnxruntime_are_a_warning) {
