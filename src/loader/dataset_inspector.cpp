@@ -256,7 +256,10 @@ Result<DatasetLayout> inspect(const std::filesystem::path& path, const std::stri
   RL_TRY_ASSIGN(const auto readable, DataFile::open(path));
   Opened opened;
   opened.file = open_hdf5(path.string());
-  if (!opened.file.valid()) return tl::unexpected(refused_file(readable, hdf5_reason(), hdf5_version()));
+  if (!opened.file.valid()) {
+    const auto reason = hdf5_reason();  // before any other call clears it
+    return tl::unexpected(refused_file(readable, reason, hdf5_version()));
+  }
   RL_TRY_ASSIGN(auto named, open_dataset(opened.file.get(), dataset));
   opened.dataset = std::move(named.dataset);
   opened.owner = std::move(named.owner);
