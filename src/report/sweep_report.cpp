@@ -293,13 +293,8 @@ base::Json sweep_json(const SweepRun& run) {
   Json out = run;
   out["schema"] = "ridgeline.sweep";
   out["schema_version"] = kSweepJsonVersion;
-  out["compared_by"] = analysis::compares_differences(run) ? "difference" : "ratio";
   out["formulas"] = {
       {"cost", "objective.metric of an ok trial, or 1 / it where more is better; warm-ups do not count"},
-      {"compared_by",
-       "difference when objective.metric of some trial is 0 or below: the cost is then the number itself, or its "
-       "negative "
-       "where more is better, and exp, log, ratios and 1 + below become differences"},
       {"objective", "of a point: mean over its ok trials; interval by Student's t over them"},
       {"behind",
        "exp(mean over common rounds of log cost - log cost of the best); the best has the least mean log cost among "
@@ -308,6 +303,13 @@ base::Json sweep_json(const SweepRun& run) {
       {"tie", "behind.low <= 1, or behind.value < 1 + min_effect"},
       {"gain", "behind of the first combination over behind of the recommended one"},
       {"recommended", "among ties with behind.value <= 1 + tolerance the least rank_in_lists"}};
+  if (analysis::compares_differences(run)) {
+    out["compared_by"] = "difference";
+    out["formulas"]["compared_by"] =
+        "difference, as objective.metric of some trial is 0 or below: the cost is the number itself, or its negative "
+        "where "
+        "more is better, and exp, log, ratios and 1 become differences and 0";
+  }
   return out;
 }
 
