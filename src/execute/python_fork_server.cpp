@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kVariable = "RIDGELINE_FORK_SERVER";  ///< the path of the socket
 constexpr const char* kForkLifeVariable = "RIDGELINE_FORK_LIFE";
-constexpr int kListener = 3;                                ///< its number in the server
+constexpr int kListener = 3;  ///< its number in the server
 constexpr int kBacklog = 16;
 
 /// A socket that listens before the server runs, so that whoever comes early waits for it; -1: none can be made.

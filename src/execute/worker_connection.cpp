@@ -29,9 +29,9 @@ using std::chrono::steady_clock;
 constexpr auto kTick = std::chrono::milliseconds(50);  ///< how often cancellation and signs of life are looked at
 constexpr auto kLastWords = std::chrono::milliseconds(1000);  ///< for a worker that has hung up to end by itself
 constexpr const char* kWorkerLifeVariable = "RIDGELINE_WORKER_LIFE";
-constexpr auto kFarewell = std::chrono::milliseconds(500);    ///< for an idle worker to end after its input closed
-constexpr auto kStill = std::chrono::seconds(1);  ///< nothing moves: not an ordinary request about to answer
-constexpr auto kStop = std::chrono::seconds(1);   ///< for a process to stand still
+constexpr auto kFarewell = std::chrono::milliseconds(500);  ///< for an idle worker to end after its input closed
+constexpr auto kStill = std::chrono::seconds(1);            ///< nothing moves: not an ordinary request about to answer
+constexpr auto kStop = std::chrono::seconds(1);             ///< for a process to stand still
 constexpr auto kStopTick = std::chrono::microseconds(20);
 constexpr auto kLastThread = std::chrono::microseconds(100);  ///< to leave its core, once all are said to be stopped
 constexpr double kBusyShare = 0.05;  ///< of a core: more than the heartbeat itself could ever use

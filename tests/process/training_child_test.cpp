@@ -120,7 +120,8 @@ TEST(TrainingChild, a_hang_ends_at_its_deadline_with_all_that_it_started) {
 
 /// Tells a phase and, when asked, where it is; then waits for ever.
 const std::string kHangsInAPhase =
-    "    signal.signal(signal.SIGUSR1, lambda *_: answer({'doing': 'importing train.py', 'at': 'train.py:2 in make'}))\n"
+    "    signal.signal(signal.SIGUSR1, lambda *_: answer({'doing': 'importing train.py', 'at': 'train.py:2 in "
+    "make'}))\n"
     "    answer({'doing': 'importing train.py'})\n"
     "    while True: time.sleep(600)\n";
 
@@ -133,9 +134,8 @@ TEST(TrainingChild, a_hang_is_told_by_its_phase_and_place) {
   spec.plan.prepare_limit_s = 3;
   const auto done = child.prepare(spec);
   ASSERT_FALSE(done);
-  EXPECT_EQ(
-      done.error().error.message,
-      "no answer from the training process within 3 s, in phase \"importing train.py\" at train.py:2 in make");
+  EXPECT_EQ(done.error().error.message,
+            "no answer from the training process within 3 s, in phase \"importing train.py\" at train.py:2 in make");
   EXPECT_EQ(waited_for, "importing train.py");
 }
 
@@ -153,14 +153,14 @@ TEST(TrainingChild, the_runs_time_ends_it_before_its_own_limit) {
 }
 
 TEST(TrainingChild, who_does_not_say_where_it_is_is_told_by_its_last_phase) {
-  TrainingChild child(options_of("    signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
-                                 "    answer({'doing': 'the first step'})\n    while True: time.sleep(600)\n"));
+  TrainingChild child(
+      options_of("    signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
+                 "    answer({'doing': 'the first step'})\n    while True: time.sleep(600)\n"));
   auto spec = quick_spec();
   spec.plan.prepare_limit_s = 3;
   const auto done = child.prepare(spec);
   ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().error.message,
-            "no answer from the training process within 3 s, in phase \"the first step\"");
+  EXPECT_EQ(done.error().error.message, "no answer from the training process within 3 s, in phase \"the first step\"");
 }
 
 TEST(TrainingChild, phases_do_not_disturb_a_trial) {

@@ -48,11 +48,10 @@ TEST(BenchConfig, what_changes_the_speed_and_is_not_taken_is_told) {
       "other:\n  device: 3\n  num_gpus: 1\n  persistent_workers:\n",
       "train.yaml");
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->not_taken,
-            (std::map<int, std::string>{{1, "device: 4 devices, of which a trial has one"},
-                                        {3, "prefetch_factor: 4"},
-                                        {5, "devices: 2 devices, of which a trial has one"},
-                                        {6, "gpu_ids: 3 devices, of which a trial has one"}}));
+  EXPECT_EQ(config->not_taken, (std::map<int, std::string>{{1, "device: 4 devices, of which a trial has one"},
+                                                           {3, "prefetch_factor: 4"},
+                                                           {5, "devices: 2 devices, of which a trial has one"},
+                                                           {6, "gpu_ids: 3 devices, of which a trial has one"}}));
 }
 
 void expect_refusal(const char* yaml, const char* text) {
