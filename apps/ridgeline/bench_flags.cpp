@@ -138,8 +138,8 @@ class BenchReader {
     if (const auto& keys = plan_.config.not_taken; !keys.empty()) {
       std::vector<std::string> texts;
       std::vector<int> lines;
-      for (const auto& [line, text] : keys) {
-        texts.push_back(text);
+      for (const auto& [line, key] : keys) {
+        texts.push_back(key);
         lines.push_back(line);
       }
       note("not taken", fmt::format("{}", fmt::join(texts, "; ")), fmt::format("{}:{}", file, fmt::join(lines, ", ")));

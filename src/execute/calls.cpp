@@ -7,7 +7,6 @@
 
 #include "execute/deadline.hpp"
 #include "execute/message.hpp"
-#include "workload/torch/torch_code.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -80,11 +79,9 @@ Result<schema::RuntimeIdentity> probe(Executor& executor, const std::string& kin
 
 Result<schema::ModelDescription> inspect(Executor& executor, const workload::InspectRequest& request,
                                          const TimeLeft& time_left) {
-  const bool is_code = request.workload.kind == workload::kPythonKind;
   return call<schema::ModelDescription>(
       executor, job_of(job_kind::kInspect, InspectMessage{request.workload, request.runtime_library}, kInspectDeadlineS,
-                       fmt::format("{} {}", is_code ? "importing and calling" : "reading", request.workload.location),
-                       time_left));
+                       fmt::format("reading {}", request.workload.location), time_left));
 }
 
 Result<std::vector<schema::ExportedModel>> export_models(Executor& executor, const schema::WorkloadRef& workload,

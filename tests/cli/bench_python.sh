@@ -6,7 +6,7 @@ PYTHON=$(command -v python3)
 export PYTHONPATH=$SOURCE/tests/fakes/faketorch PYTHONDONTWRITEBYTECODE=1
 HANG_LIMIT_S=60
 MARKER=$$0181  # seconds that nobody else sleeps for
-bench() { printf '%s\n' bench --python "$1" --python-exe "$PYTHON" --device cpu --batch-sizes 8 --num-workers 0 --no-diagnosis --stability-run 0 --db "${1%%.*}.db"; }
+bench() { printf '%s\n' bench --python "$1" --python-exe "$PYTHON" --device cpu --search grid --batch-sizes 8 --num-workers "${2:-0}" --no-diagnosis --stability-run 0 --db "${1%%.*}.db"; }
 gone() { checks=$((checks + 1)); ! pgrep -f "^sleep $MARKER" >/dev/null || problem "$LAST: a process was left behind"; }
 AWAY="import subprocess
 subprocess.Popen(['sh', '-c', 'trap \"\" TERM INT HUP; exec sleep $MARKER'], start_new_session=True)"
@@ -17,7 +17,7 @@ printf '%s\nimport signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n
 mapfile -t HANGS < <(bench imports.py:bench)
 bad "--max-time 3s was over, in phase \"importing imports.py\" at imports.py:5 in <module>" "if __name__ == \"__main__\"" -- "${HANGS[@]}" --max-time 3s
 gone
-bad "--max-time of 3 s was over" "importing and calling imports.py:make" "__main__" -- tune --python imports.py:make --python-exe "$PYTHON" --max-time 3s --db t.db
+bad "--max-time of 3 s was over while importing and calling imports.py:make" "__main__" -- tune --python imports.py:make --python-exe "$PYTHON" --max-time 3s --db t.db
 gone
 
 # A step that hangs, and floods the output.
@@ -26,12 +26,12 @@ printf 'def flood():\n    while True: os.write(1, b"x" * 65536)\ndef bench(setti
 printf '    def forward(model, batch):\n        while True: time.sleep(0.01)\n    return dict(%s, forward=forward)\n' "$MODEL" >>steps.py
 mapfile -t HANGS < <(bench steps.py:bench)
 run 1 "${HANGS[@]}" --max-time 2s
-out "timeout: --max-time 2s and 5 s of grace were over, in phase \"the first step\" at steps.py:12 in forward"
+out "timeout: --max-time 2s and 5 s of grace were over, in phase \"the first step\" at steps.py:11 in forward"
 gone
 run 1 "${HANGS[@]}" --max-time 2s --json --output steps.md
 json '.trials | length' 1
 json '.trials[0].outcome.status' timeout
-checks=$((checks + 1)); grep -q 'in phase "the first step" at steps.py:12' steps.md || problem "the report does not name the phase"
+checks=$((checks + 1)); grep -q 'in phase "the first step" at steps.py:11' steps.md || problem "the report does not name the phase"
 
 # A script that reads its command line.
 printf 'import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument("--data", required=True)\nparser.parse_args()\n' >loop.py
@@ -49,11 +49,11 @@ run 0 "${NOTED[@]}" --steps 5 --config several.yaml --no-apply
 out "not taken     device: 4 devices, of which a trial has one; prefetch_factor: 4  (several.yaml:1, 2)"
 out "notes.py:bench returned scheduler, epochs, which bench does not take: steps are timed without"
 mapfile -t NOTED < <(bench notes.py:nan)
-run 0 "${NOTED[@]}" --steps 5 --output nan.md --db nan.db
+run 0 "${NOTED[@]}" --steps 5 --output nan.md --fresh
 out "the loss is not finite in 1 of 1 trials that train, first in trial 1 (batch 8"
 checks=$((checks + 1)); grep -q 'the loss is not finite in 1 of 1' nan.md || problem "the report does not tell of the loss"
 mapfile -t NOTED < <(bench notes.py:broken)
-run 1 "${NOTED[@]}" --steps 5 --db broken.db
+run 1 "${NOTED[@]}" --steps 5 --fresh
 out "failed: KeyError: 'label' (notes.py:6 in <lambda>)"
 
 # The same with the real torch: a stream, a worker's own error, an optimizer over another model's parameters.
@@ -79,12 +79,12 @@ def made(data):
 def stream(settings): return dict(made(Stream()), optimizer=torch.optim.SGD(torch.nn.Linear(16, 2).parameters(), lr=0.1))
 def broken(settings): return made(Broken())
 END
-  mapfile -t REAL < <(bench real.py:stream)
-  run 0 "${REAL[@]}" --num-workers 1 --steps 5
+  mapfile -t REAL < <(bench real.py:stream 1)
+  run 0 "${REAL[@]}" --steps 5
   out "Recommended"
   out "the optimizer holds none of the model's 2 parameters that require a gradient"
-  mapfile -t REAL < <(bench real.py:broken)
-  run 1 "${REAL[@]}" --num-workers 1 --steps 5 --output real.md
+  mapfile -t REAL < <(bench real.py:broken 1)
+  run 1 "${REAL[@]}" --steps 5 --output real.md
   out "failed: OSError: image file is truncated (3 bytes not processed) (real.py:10 in __getitem__)"
   no_out "Caught OSError"
   checks=$((checks + 1)); grep -q 'OSError: image file is truncated' real.md || problem "the report does not name the worker's error"

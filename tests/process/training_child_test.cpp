@@ -44,7 +44,8 @@ schema::TrainingTrialSpec quick_spec() {
 const std::string kGood =
     "    if op == 'run': answer({'ok': {'steps': [row() for _ in range(request['steps'])], 'wall_ms': 8.6 * "
     "request['steps']}})\n"
-    "    elif op == 'resources': answer({'ok': {'peak_reserved_gb': 1.5, 'loss_not_finite': True}})\n"
+    "    elif op == 'resources': answer({'ok': {'peak_reserved_gb': 1.5, 'loss_not_finite': True, 'notes': "
+    "{'not_taken': 'x'}}})\n"
     "    else: answer({'ok': {}})\n"
     "    if op == 'close': break\n";
 
@@ -60,6 +61,7 @@ TEST(TrainingChild, runs_a_trial_from_start_to_end) {
   ASSERT_TRUE(resources);
   EXPECT_EQ(resources->peak_reserved_gb, 1.5);
   EXPECT_TRUE(std::isnan(*resources->last_loss));
+  EXPECT_EQ(resources->notes.at("not_taken"), "x");
   child.close();
 }
 

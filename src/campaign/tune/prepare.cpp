@@ -101,7 +101,8 @@ base::Error late_model(base::Error error, const RunContext& context) {
   if (error.code != ErrorCode::out_of_time) return error;
   const bool is_code = context.request.workload.kind == workload::kPythonKind;
   return {ErrorCode::invalid_argument,
-          fmt::format("--max-time of {:.3g} s was over: {}", context.budget.limit_s(), error.message),
+          fmt::format("--max-time of {:.3g} s was over while {} {}: {}", context.budget.limit_s(),
+                      is_code ? "importing and calling" : "reading", context.request.workload.location, error.message),
           std::string(is_code ? "put what the script runs under if __name__ == \"__main__\":, or give it more time"
                               : "give it more time")};
 }
