@@ -25,10 +25,10 @@ printf '%s\nimport os, threading, time, torch\nclass Loader:\n    def __iter__(s
 printf 'def flood():\n    while True: os.write(1, b"x" * 65536)\ndef bench(settings):\n    threading.Thread(target=flood, daemon=True).start()\n' >>steps.py
 printf '    def forward(model, batch):\n        while True: time.sleep(0.01)\n    return dict(%s, forward=forward)\n' "$MODEL" >>steps.py
 mapfile -t HANGS < <(bench steps.py:bench)
-run 1 "${HANGS[@]}" --max-time 2s
+run 1 "${HANGS[@]}" --max-time 2s --output steps.md
 out "timeout: --max-time 2s and 5 s of grace were over, in phase \"the first step\" at steps.py:11 in forward"
 gone
-run 1 "${HANGS[@]}" --max-time 2s --json --output steps.md
+run 1 bench --show latest --db steps.db --json
 json '.trials | length' 1
 json '.trials[0].outcome.status' timeout
 checks=$((checks + 1)); grep -q 'in phase "the first step" at steps.py:11' steps.md || problem "the report does not name the phase"
