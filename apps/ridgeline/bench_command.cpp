@@ -51,13 +51,19 @@ class BenchDisplay final : public campaign::BenchObserver {
     rows_.row(report::bench_line(row.cells), row.tone);
     std::fflush(stdout);
   }
+  /// What a trial's process is doing, until it does steps.
+  void waiting(const std::string& doing, double waited_s) {
+    if (!doing.empty() && steps_ == 0) rows_.status(fmt::format("{}; {}, {:.0f} s", doing_, doing, waited_s));
+  }
   void progress(const execute::JobProgress& now) {
+    steps_ = now.steps;
     if (now.steps > 0) rows_.status(fmt::format("{}; {} steps, {:.0f} s", doing_, now.steps, now.elapsed_s));
   }
 
  private:
   TrialRows rows_;
   std::string doing_;
+  std::int64_t steps_ = 0;
 };
 
 /// What the recommended batch means for the training in the file to change, as it stands before.
@@ -164,6 +170,11 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
   RL_TRY(check_outputs(flags));
   if (!flags.show.empty()) return show(flags, context, terminal);
   RL_TRY_ASSIGN(auto plan, read_bench_flags(flags, context));
+  auto err = inspect_terminal(stderr);
+  if (flags.quiet) err.interactive = false;
+  BenchDisplay display(TrialRows(terminal, err, flags.talks()));
+  // Of several slots the first is told of, as its progress is.
+  ChildTerms terms{plan.deadline, [&](const std::string& doing, double waited_s) { display.waiting(doing, waited_s); }};
   if (plan.request.job.kind == "python")
     plan.request.explain_loader = [&](const schema::TrainingSettings& settings) {
       schema::TrainingTrialSpec spec;
@@ -171,24 +182,25 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
       spec.settings = settings;
       spec.settings.workers = 0;
       spec.data = schema::DataMode::loader_only;
-      return explain_python_loader(spec);
+      return explain_python_loader(spec, {plan.deadline, {}});
     };
   std::vector<TrainingSlot> slots;
   for (const auto& gpu : plan.gpus) {
     const auto seen = flags.spread ? execute::gpu_environment(gpu) : std::vector<std::pair<std::string, std::string>>();
-    RL_TRY_ASSIGN(auto runners, make_bench_runners(plan.request.job, flags.torch_plugin, seen));
+    RL_TRY_ASSIGN(auto runners, make_bench_runners(plan.request.job, flags.torch_plugin, terms, seen));
+    terms.waiting = {};
     slots.push_back({std::move(runners), gpu.uuid});
   }
   if (slots.empty()) {
-    RL_TRY_ASSIGN(auto runners, make_bench_runners(plan.request.job, flags.torch_plugin));
+    RL_TRY_ASSIGN(auto runners, make_bench_runners(plan.request.job, flags.torch_plugin, terms));
     slots.push_back({std::move(runners), ""});
   }
   RL_TRY_ASSIGN(auto store, context.open_store());
-  auto err = inspect_terminal(stderr);
-  if (flags.quiet) err.interactive = false;
-  BenchDisplay display(TrialRows(terminal, err, flags.talks()));
   const auto executor = make_training_executor(slots, [&](const execute::JobProgress& now) { display.progress(now); });
   campaign::BenchCampaign campaign(*executor, store, display, &base::cancel_requested);
+  // A simulated run has a clock of its own.
+  if (plan.request.job.kind != "synthetic")
+    plan.request.spent_before_s = base::to_seconds(base::system_clock().now() - plan.begun);
   RL_TRY_ASSIGN(const auto run, campaign.run(plan.request));
   return finish(run, flags, terminal);
 }

@@ -19,6 +19,7 @@
 #include "ridgeline/bench_runners.hpp"
 #include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
+#include "ridgeline/waiting_line.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "workload/training/synthetic_step_options.hpp"
 
@@ -35,6 +36,8 @@ constexpr std::string_view kNative = "native";
 constexpr std::int64_t kLargestDefaultBatch = 8192;
 constexpr double kTrialShare = 0.05;  ///< of --max-time that warm-up and timing of one trial may take, each
 constexpr double kShortestTrialS = 1;
+constexpr double kLeastGraceS = 5;    ///< after --max-time, for what is still running to end
+constexpr double kGraceShare = 0.05;  ///< of --max-time
 
 /// "1 2 4", "1,2,4" or both, ascending and without repeats.
 Result<std::vector<std::int64_t>> whole_list(const std::vector<std::string>& texts, std::string_view flag,
@@ -57,10 +60,14 @@ std::string listed(const std::vector<T>& values) {
 
 class BenchReader {
  public:
-  BenchReader(const BenchFlags& flags, const Context& context) : flags_(flags), context_(context) {}
+  BenchReader(const BenchFlags& flags, const Context& context)
+      : flags_(flags), context_(context), waiting_(inspect_terminal(stderr), !flags.quiet) {
+    terms_.waiting = [this](const std::string& doing, double waited_s) { waiting_.show(doing, waited_s); };
+  }
 
   Result<BenchPlan> read() {
     RL_TRY(check_write_flags(flags_.write));
+    read_deadline();
     RL_TRY(read_config());
     RL_TRY(read_job());
     RL_TRY(read_data());
@@ -103,6 +110,18 @@ class BenchReader {
     note("model", model_ + size, "built in, as neither --model nor --python names yours");
   }
 
+  void read_deadline() {
+    plan_.begun = base::system_clock().now();
+    if (!flags_.max_time_s) return;
+    const double limit_s = *flags_.max_time_s;
+    const double grace_s = std::max(kLeastGraceS, kGraceShare * limit_s);
+    plan_.deadline = {plan_.begun + base::from_seconds(limit_s + grace_s),
+                      fmt::format("--max-time {} and {:.3g} s of grace were over", time_text(limit_s), grace_s)};
+    // Without the grace: what is asked before the first trial leaves no time for one.
+    terms_.deadline = {plan_.begun + base::from_seconds(limit_s),
+                       fmt::format("--max-time {} was over", time_text(limit_s))};
+  }
+
   [[nodiscard]] bool is_synthetic() const { return model_ == kSynthetic || model_.rfind("synthetic:", 0) == 0; }
 
   Result<void> read_config() {
@@ -116,6 +135,15 @@ class BenchReader {
     RL_TRY_ASSIGN(plan_.config, campaign::parse_bench_config(text, file));
     for (const auto& [key, reason] : plan_.config.not_read)
       note("not read", fmt::format("{}: {}", key, reason), place(key));
+    if (const auto& keys = plan_.config.not_taken; !keys.empty()) {
+      std::vector<std::string> texts;
+      std::vector<int> lines;
+      for (const auto& [line, key] : keys) {
+        texts.push_back(key);
+        lines.push_back(line);
+      }
+      note("not taken", fmt::format("{}", fmt::join(texts, "; ")), fmt::format("{}:{}", file, fmt::join(lines, ", ")));
+    }
     return {};
   }
 
@@ -169,7 +197,7 @@ class BenchReader {
   /// The plugin is asked in a process of its own: a mistake in model, options or data ends here.
   Result<void> read_native() {
     auto& job = plan_.request.job;
-    const auto facts = describe_native_job(job, flags_.torch_plugin);
+    const auto facts = describe_native_job(job, flags_.torch_plugin, terms_);
     if (!facts) {
       auto error = facts.error();
       if (flags_.model.empty() && error.code == ErrorCode::invalid_argument)
@@ -202,7 +230,7 @@ class BenchReader {
                   flags_.python)
           .hint("for example --python train:make");
     job.python = flags_.interpreter.empty() ? "python3" : flags_.interpreter;
-    RL_TRY_ASSIGN(const auto found, describe_python_job(job.python, job.target));
+    RL_TRY_ASSIGN(const auto found, describe_python_job(job.python, job.target, terms_));
     job.runtime = found.runtime;
     job.target_sha256 = found.source_sha256;
     return {};
@@ -487,6 +515,8 @@ class BenchReader {
 
   const BenchFlags& flags_;
   const Context& context_;
+  WaitingLine waiting_;
+  ChildTerms terms_;
   BenchPlan plan_;
   std::string model_ = flags_.model;     ///< or the built-in one
   std::optional<std::int64_t> samples_;  ///< of the data file, where they are known beforehand

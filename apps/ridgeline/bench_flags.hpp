@@ -12,6 +12,7 @@
 #include "campaign/bench/bench_campaign.hpp"
 #include "campaign/bench/bench_config.hpp"
 #include "execute/gpu_choice.hpp"
+#include "execute/json_child.hpp"
 #include "ridgeline/output_flags.hpp"
 #include "ridgeline/subcommand.hpp"
 
@@ -52,8 +53,10 @@ inline constexpr std::int64_t kDefaultStabilitySteps = 200;  ///< steps, in at m
 struct BenchPlan {
   campaign::BenchRequest request;
   campaign::BenchConfig config;
-  schema::Environment environment;  ///< of this machine
-  execute::GpuGroup gpus;           ///< trials run on; several: each with one of them; none on a CPU
+  schema::Environment environment;               ///< of this machine
+  base::Nanoseconds begun{0};                    ///< by base::system_clock(): --max-time counts from here
+  std::optional<execute::RunDeadline> deadline;  ///< of trials
+  execute::GpuGroup gpus;                        ///< trials run on; several: each with one of them; none on a CPU
 };
 
 /// What to do where the file to change is not there.

@@ -20,25 +20,31 @@ using base::Result;
 
 constexpr double kDescribeLimitS = 300;  ///< importing torch from a cold network file system takes minutes
 
-Result<execute::JsonChildOptions> python_child(const std::string& interpreter) {
-  RL_TRY_ASSIGN(auto folder, python_packages());
-  if (const char* set = std::getenv("PYTHONPATH"); set != nullptr && *set != '\0') folder += ":" + std::string(set);
+execute::JsonChildOptions options_under(const ChildTerms& terms) {
   execute::JsonChildOptions options;
-  options.command = {interpreter, "-m", "ridgeline_train"};
-  options.environment = {{"PYTHONPATH", folder}, {"PYTHONUNBUFFERED", "1"}};
   options.cancelled = &base::cancel_requested;
+  options.deadline = terms.deadline;
+  options.waiting = terms.waiting;
   return options;
 }
 
-Result<execute::JsonChildOptions> native_child(const std::string& plugin) {
+Result<execute::JsonChildOptions> python_child(const std::string& interpreter, const ChildTerms& terms) {
+  RL_TRY_ASSIGN(auto folder, python_packages());
+  if (const char* set = std::getenv("PYTHONPATH"); set != nullptr && *set != '\0') folder += ":" + std::string(set);
+  auto options = options_under(terms);
+  options.command = {interpreter, "-m", "ridgeline_train"};
+  options.environment = {{"PYTHONPATH", folder}, {"PYTHONUNBUFFERED", "1"}};
+  return options;
+}
+
+Result<execute::JsonChildOptions> native_child(const std::string& plugin, const ChildTerms& terms) {
   RL_TRY_ASSIGN(const auto plugins, workload::find_torch_plugins(plugin));
-  execute::JsonChildOptions options;
+  auto options = options_under(terms);
   options.command = {base::executable_path().string(), "train-worker"};
   for (const auto& path : plugins) {
     options.command.emplace_back("--plugin");
     options.command.push_back(path.string());
   }
-  options.cancelled = &base::cancel_requested;
   return options;
 }
 
@@ -57,8 +63,9 @@ BenchRunners runners_in_one_child(execute::JsonChildOptions options) {
 
 }  // namespace
 
-Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job, const std::string& plugin) {
-  RL_TRY_ASSIGN(auto options, native_child(plugin));
+Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job, const std::string& plugin,
+                                           const ChildTerms& terms) {
+  RL_TRY_ASSIGN(auto options, native_child(plugin, terms));
   execute::TrainingChild child(std::move(options));
   const auto answer = child.ask({{"op", "describe"}, {"job", job}}, kDescribeLimitS);
   if (!answer) {
@@ -79,23 +86,26 @@ Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job, const
   return facts;
 }
 
-Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target) {
-  RL_TRY_ASSIGN(auto options, python_child(interpreter));
+Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target,
+                                      const ChildTerms& terms) {
+  RL_TRY_ASSIGN(auto options, python_child(interpreter, terms));
   execute::TrainingChild child(std::move(options));
   const auto answer = child.ask({{"op", "describe"}, {"target", target}}, kDescribeLimitS);
   if (!answer) {
     auto error = answer.error().error;
     // Whatever goes wrong here is for the user to fix: the code itself, or the interpreter.
-    if (error.code == ErrorCode::internal) error.code = ErrorCode::invalid_argument;
+    if (error.code == ErrorCode::timeout)
+      error.hint = "put what the script runs under if __name__ == \"__main__\":, or give it more time with --max-time";
+    if (error.code == ErrorCode::internal || error.code == ErrorCode::timeout) error.code = ErrorCode::invalid_argument;
     return tl::unexpected(std::move(error).in(fmt::format("--python {}", target)));
   }
   child.close();
   return PythonJob{answer->value("runtime", ""), answer->value("source_sha256", "")};
 }
 
-std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& spec) {
+std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& spec, const ChildTerms& terms) {
   constexpr double kDear = 0.1;  // of a sample's time
-  auto options = python_child(spec.job.python);
+  auto options = python_child(spec.job.python, terms);
   if (!options) return {base::error_line(options.error())};
   execute::TrainingChild child(std::move(*options));
   if (const auto ready = child.prepare(spec); !ready) return {"transforms: " + base::error_line(ready.error().error)};
@@ -119,12 +129,13 @@ std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& 
 }
 
 Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin,
+                                        const ChildTerms& terms,
                                         const std::vector<std::pair<std::string, std::string>>& environment) {
   if (job.kind == "synthetic") {
     auto clock = std::make_shared<const workload::VirtualClock>();
     return BenchRunners{workload::make_synthetic_steps(clock), clock, nullptr};
   }
-  RL_TRY_ASSIGN(auto options, job.kind == "python" ? python_child(job.python) : native_child(plugin));
+  RL_TRY_ASSIGN(auto options, job.kind == "python" ? python_child(job.python, terms) : native_child(plugin, terms));
   options.environment.insert(options.environment.end(), environment.begin(), environment.end());
   return job.kind == "python" ? runners_in_children(options) : runners_in_one_child(std::move(options));
 }

@@ -10,11 +10,18 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "execute/json_child.hpp"
 #include "execute/training_jobs.hpp"
 #include "schema/training_trial.hpp"
 #include "workload/training/step_runner.hpp"
 
 namespace ridgeline::app {
+
+/// How a process is asked: until when at most, and who is told of the phase that is waited for.
+struct ChildTerms {
+  std::optional<execute::RunDeadline> deadline = {};
+  std::function<void(const std::string& doing, double waited_s)> waiting = {};
+};
 
 /// What a Python training job is, asked of the interpreter before anything is measured.
 struct PythonJob {
@@ -22,8 +29,9 @@ struct PythonJob {
   std::string source_sha256;  ///< of the module's file
 };
 
-/// Errors, one line each: no such interpreter, module or function, torch missing.
-[[nodiscard]] base::Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target);
+/// Errors, one line each: no such interpreter, module or function, torch missing, an import that does not end.
+[[nodiscard]] base::Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target,
+                                                          const ChildTerms& terms);
 
 /// What a native job is, asked of a worker process before anything is measured: this process never loads LibTorch.
 struct NativeJobFacts {
@@ -37,11 +45,12 @@ struct NativeJobFacts {
 /// `plugin`: --torch-plugin or "". Errors, one line each: no plugin, one that cannot be loaded, no such model, loss,
 /// optimizer or option, data that cannot be trained on.
 [[nodiscard]] base::Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job,
-                                                               const std::string& plugin);
+                                                               const std::string& plugin, const ChildTerms& terms);
 
 /// Lines naming the transforms that take at least a tenth of a sample's time, dearest first; of Python jobs whose data
 /// set shows its transforms. What cannot be found out is one line that says why.
-[[nodiscard]] std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& spec);
+[[nodiscard]] std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& spec,
+                                                             const ChildTerms& terms);
 
 /// How trials of a job are run: the factory of its runners, and the clock that measures its trials (nullptr: the
 /// system's). Errors: unsupported (a way of training that this build has not).
@@ -52,7 +61,7 @@ struct BenchRunners {
 };
 /// `environment`: set for its processes, on top of ours.
 [[nodiscard]] base::Result<BenchRunners> make_bench_runners(
-    const schema::TrainingJob& job, const std::string& plugin,
+    const schema::TrainingJob& job, const std::string& plugin, const ChildTerms& terms,
     const std::vector<std::pair<std::string, std::string>>& environment = {});
 
 }  // namespace ridgeline::app

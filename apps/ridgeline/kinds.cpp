@@ -15,7 +15,7 @@ namespace ridgeline::app {
 namespace {
 
 base::Result<std::unique_ptr<execute::Executor>> training_executor(const schema::TrainingTrialSpec& spec) {
-  RL_TRY_ASSIGN(const auto runners, make_bench_runners(spec.job, ""));
+  RL_TRY_ASSIGN(const auto runners, make_bench_runners(spec.job, "", {}));
   const auto uuids = execute::gpu_uuid_of(spec.device_id);  // several of a run that was spread over them
   return make_training_executor({{runners, uuids.substr(0, uuids.find('|'))}});
 }

@@ -9,7 +9,7 @@ import traceback
 from ridgeline_train import channel
 from ridgeline_train.failures import UserError, facts_of
 
-from .user_frames import user_frames
+from ridgeline_train.user_frames import user_frames
 
 USAGE = "ridgeline_infer is started by `ridgeline tune --python FILE.py:FUNCTION`"
 

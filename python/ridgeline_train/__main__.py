@@ -8,11 +8,22 @@ import traceback
 from . import channel
 
 
+def ended(error, phase):
+    """A script that parses arguments, or is its own program."""
+    from .failures import UserError
+    from .user_frames import place_of_error
+
+    place = place_of_error(error)
+    return UserError("the script ended the process (exit code %s) in phase \"%s\"%s" % (error.code, phase, ", at " + place if place else ""),
+                     "put what it runs, and the reading of its arguments, under if __name__ == \"__main__\":")
+
+
 def serve(connection):
-    from . import target, transforms
+    from . import phase, target, transforms
     from .failures import facts_of
     from .trial import Trial
 
+    phase.tell_to(connection)
     trial = None
     while True:
         request = connection.receive()
@@ -30,6 +41,7 @@ def serve(connection):
                 trial = Trial(function, request["spec"])
                 answer = {}
             elif op == "transforms":
+                phase.enter("taking samples of the data set")
                 answer = transforms.costs(trial.sample_source())
             elif op == "run":
                 answer = trial.run(int(request["steps"]))
@@ -38,14 +50,18 @@ def serve(connection):
             elif op == "resources":
                 answer = trial.resources()
             elif op == "close":
+                phase.enter("ending")
                 connection.send({"ok": {}})
                 return
             else:
                 raise ValueError("unknown request %r" % op)
+            phase.now = ""
             connection.send({"ok": answer})
-        except Exception as error:  # every failure is the trial's outcome
+        except (Exception, SystemExit) as error:  # every failure is the trial's outcome
             traceback.print_exc()
             sys.stderr.flush()
+            if isinstance(error, SystemExit):
+                error = ended(error, phase.now)
             risen = None
             try:
                 if trial is not None and before is not None:

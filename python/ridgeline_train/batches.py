@@ -12,6 +12,8 @@ MOST_MEMBERS = 8     # of a list that are looked at
 MOST_DEPTH = 4
 LONG_LIST = 4        # no (input, target, ...) any more: samples that were not collated
 
+END = object()
+
 SAMPLES_HINT = "where a batch's first dimension is not its samples, return samples(batch) beside it"
 
 
@@ -143,9 +145,8 @@ class Batches:
 
     def next(self):
         while True:
-            try:
-                batch = next(self.iterator)
-            except StopIteration:
+            batch = next(self.iterator, END)
+            if batch is END:
                 self._begin_again()
                 continue
             samples = self.samples(batch)

@@ -7,6 +7,7 @@ import importlib.util
 import os
 import sys
 
+from . import phase
 from .failures import UserError
 
 
@@ -15,23 +16,25 @@ def load(target):
     module_name, _, function_name = target.rpartition(":")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    if module_name.endswith(".py"):
-        module = _from_file(module_name)
-    else:
-        try:
-            module = importlib.import_module(module_name)
-        except ModuleNotFoundError as error:
-            if error.name == "torch":
-                raise UserError("%s needs torch, which %s does not have; name another interpreter with --python-exe"
-                                % (module_name, sys.executable))
-            if error.name and (module_name == error.name or module_name.startswith(error.name + ".")):
-                raise UserError("no module named %r in %s or on the Python path" % (error.name, os.getcwd()))
-            raise UserError("importing %s failed: %s" % (module_name, error))
+    phase.enter("importing %s" % module_name)
+    module = _from_file(module_name) if module_name.endswith(".py") else _by_name(module_name)
     function = getattr(module, function_name, None)
     if not callable(function):
         names = [name for name in vars(module) if callable(getattr(module, name)) and not name.startswith("_")]
         raise UserError("%s has no function %r; it has %s" % (module_name, function_name, ", ".join(sorted(names)[:12]) or "none"))
     return function, getattr(module, "__file__", "") or ""
+
+
+def _by_name(module_name):
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name == "torch":
+            raise UserError("%s needs torch, which %s does not have; name another interpreter with --python-exe"
+                            % (module_name, sys.executable))
+        if error.name and (module_name == error.name or module_name.startswith(error.name + ".")):
+            raise UserError("no module named %r in %s or on the Python path" % (error.name, os.getcwd()))
+        raise UserError("importing %s failed: %s" % (module_name, error))
 
 
 def _from_file(path):
@@ -53,6 +56,7 @@ def _from_file(path):
 
 def describe(target):
     """What identifies the job besides its settings."""
+    phase.enter("importing torch")
     try:
         import torch
     except ImportError as error:

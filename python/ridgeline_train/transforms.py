@@ -3,6 +3,8 @@
 
 import time
 
+from .failures import BadSettings
+
 SAMPLES = 64
 LIMIT_S = 20.0
 
@@ -57,15 +59,27 @@ def _wrap(owner):
     return timed
 
 
+def _samples(dataset):
+    """Some, from all over the data set where it has items."""
+    if not hasattr(dataset, "__getitem__") or not hasattr(dataset, "__len__"):
+        yield from dataset
+        return
+    count = len(dataset)
+    for turn in range(min(SAMPLES, count)):
+        yield dataset[(turn * 7919) % count]
+
+
 def costs(dataset):
     """{"sample_ms": mean time of a sample, "transforms": [[name, mean ms], ...]}, dearest first."""
     timed = _wrap(_bottom(dataset))
-    count = len(dataset)
-    begin = time.perf_counter()
     done = 0
-    while done < min(SAMPLES, count) and (done == 0 or time.perf_counter() - begin < LIMIT_S):
-        dataset[(done * 7919) % count]
+    begin = time.perf_counter()
+    for _ in _samples(dataset):
         done += 1
+        if done >= SAMPLES or time.perf_counter() - begin >= LIMIT_S:
+            break
+    if done == 0:
+        raise BadSettings("the data set gave no sample")
     sample_ms = (time.perf_counter() - begin) * 1e3 / done
     rows = [[one.name(), one.seconds * 1e3 / done] for one in timed]
     rows.sort(key=lambda row: -row[1])

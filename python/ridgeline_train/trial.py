@@ -2,12 +2,13 @@
 """One trial: the user's model, optimizer and data under fixed settings, step by step."""
 
 import contextlib
-import math
 import time
 
-from . import batches, loader_cost, result
+from . import batches, learning, loader_cost, losses, optimizers, phase, result
 from .failures import BadSettings, UserError
+from .loaders import Loaders
 from .marks import ClockMarks, EventMarks
+from .placing import is_on, pinned, to_device
 from .settings import Settings
 
 KEPT_BATCHES = 2  # for data in memory and on the device
@@ -15,28 +16,6 @@ HOLD_CYCLES = 2e9   # of a GPU's clock in a second, about
 HOLD_SHARE = 1.5    # of a step's time, for its launches
 HOLD_MOST_S = 0.5
 MARKS = 6         # a step: begin, batch here, batch on the device, forward done, backward done, optimizer done
-
-
-def _to_device(batch, device, non_blocking):
-    if hasattr(batch, "to"):
-        return batch.to(device, non_blocking=non_blocking)
-    if isinstance(batch, dict):
-        return {key: _to_device(value, device, non_blocking) for key, value in batch.items()}
-    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*(_to_device(value, device, non_blocking) for value in batch))
-    if isinstance(batch, (list, tuple)):
-        return type(batch)(_to_device(value, device, non_blocking) for value in batch)
-    return batch
-
-
-def _pinned(batch):
-    if hasattr(batch, "pin_memory"):
-        return batch.pin_memory()
-    if isinstance(batch, dict):
-        return {key: _pinned(value) for key, value in batch.items()}
-    if isinstance(batch, (list, tuple)) and not hasattr(batch, "_fields"):
-        return type(batch)(_pinned(value) for value in batch)
-    return batch
 
 
 class Trial:
@@ -58,8 +37,10 @@ class Trial:
         self.notes = {}  # what the loader did not take over, or may not have
         self.loader_seconds = 0.0
         self.loader_cpu = 0.0
-        self.skipped = 0
         self.loss_value = None
+        self.learning = None
+        self.seen_gradients = False
+        self.begun = False
         self.timed_wall = 0.0
         self.timed_steps = 0
         self.cpu_before = 0.0
@@ -78,28 +59,40 @@ class Trial:
 
     def _build(self, function):
         made = result.made_by(function, self.settings, self.target, self.data != "loader_only")
-        self.loader_of = made.get("loader")
-        self.dataset = made.get("dataset")
+        self.notes.update(made.notes)
+        self.loaders = Loaders(made, self.target, self.cuda)
         self.samples_of = made.get("samples")
         if self.data == "loader_only":
             self.model = None
         else:
-            self.model = made["model"].to(self.device)
+            phase.enter("moving the model to %s" % self.device)
+            self.model = made["model"] if is_on(made["model"], self.device) else made["model"].to(self.device)
             self.model.train()
-            optimizer = made["optimizer"]
-            self.optimizer = optimizer if hasattr(optimizer, "step") else optimizer(self.model)
-            self.forward = made.get("forward") or self._plain_forward(made["loss"])
+            if type(self.model).__name__ in ("DataParallel", "DistributedDataParallel"):
+                self.notes["several_devices"] = ("the model is a %s: it may use other devices than the one that is measured"
+                                                 % type(self.model).__name__)
+            self.optimizer = optimizers.optimizer_of(made["optimizer"], self.model, self.target, self.notes)
+            optimizers.check_step(self.optimizer, self.target)
+            self.zero_gradients = optimizers.zeroing(self.optimizer)
+            self._take_loss(made)
             self.scaler = self._scaler()
         if self.data in ("host", "device"):
+            phase.enter("loading batches to keep")
             self._keep_batches()
 
-    def _plain_forward(self, loss):
+    def _take_loss(self, made):
+        loss, self.forward = made.get("loss"), made.get("forward")
+        self.loss_by = "forward" if self.forward is not None else "loss"
+        if self.forward is not None:
+            return
+        if hasattr(loss, "parameters") and hasattr(loss, "to"):
+            loss = loss.to(self.device)  # weights of classes
+
         def forward(model, batch):
-            if not isinstance(batch, (list, tuple)) or len(batch) != 2:
-                raise UserError("batches are not (input, target) pairs; return forward(model, batch) in place of loss")
+            losses.check_pair(batch)
             return loss(model(batch[0]), batch[1])
 
-        return forward
+        self.forward = forward
 
     def _scaler(self):
         if self.settings.amp != "fp16":
@@ -115,24 +108,9 @@ class Trial:
         dtype = self.torch.bfloat16 if self.settings.amp == "bf16" else self.torch.float16
         return self.torch.autocast(device_type=self.device.type, dtype=dtype)
 
-    def _make_loader(self, settings):
-        if self.loader_of is not None:
-            # A loader that is handed over as an object was made by the function, with the settings it got.
-            return self.loader_of(settings) if callable(self.loader_of) and not hasattr(self.loader_of, "__iter__") else self.loader_of
-        from torch.utils.data import DataLoader
-
-        return DataLoader(self.dataset, batch_size=settings.batch, shuffle=True, num_workers=settings.workers,
-                          pin_memory=settings.pin_memory and self.cuda, drop_last=True,
-                          persistent_workers=settings.workers > 0)
-
     def sample_source(self):
         """The data set behind the loader, item by item."""
-        if self.dataset is not None:
-            return self.dataset
-        source = getattr(self._make_loader(self.settings.without_workers()), "dataset", None)
-        if source is None or not hasattr(source, "__getitem__") or not hasattr(source, "__len__"):
-            raise BadSettings("the loader shows no data set with items")
-        return source
+        return self.loaders.items(self.settings.without_workers())
 
     def _batches(self, loader):
         return batches.Batches(loader, self.settings.batch, self.settings.workers, self.samples_of)
@@ -146,7 +124,7 @@ class Trial:
             self.turn += 1
             return batch
         if self.source is None:
-            loader = self._make_loader(self.settings)
+            loader = self.loaders.make(self.settings)
             batches.check_workers(loader, self.settings.workers)
             self.source = self._batches(loader)
             self._note("workers_unseen", batches.workers_unseen(loader, self.settings.workers))
@@ -165,51 +143,77 @@ class Trial:
             self.notes[code] = text
 
     def _keep_batches(self):
-        source = self._batches(self._make_loader(self.settings.without_workers()))
+        source = self._batches(self.loaders.make(self.settings.without_workers()))
         kept = [source.next() for _ in range(KEPT_BATCHES)]
         self.unseen = source.unseen
         del source
         if self.data == "device":
-            kept = [_to_device(batch, self.device, False) for batch in kept]
+            kept = [to_device(batch, self.device, False) for batch in kept]
         elif self.settings.pin_memory and self.cuda:
-            kept = [_pinned(batch) for batch in kept]
+            kept = [pinned(batch) for batch in kept]
         self.kept = kept
         self.turn = 0
 
     def _step(self, marks):
         marks.mark()
+        self._phase("loading a batch", "loading the first batch")
         batch = self._next_batch()
+        self._phase("a step", "the first step")
         marks.mark()
         if self.data == "loader_only":
             for _ in range(MARKS - 2):
                 marks.mark()
             return
         if self.data != "device":
-            batch = _to_device(batch, self.device, self.settings.pin_memory)
+            batch = to_device(batch, self.device, self.settings.pin_memory)
         marks.mark()
         with self._autocast():
-            loss = self.forward(self.model, batch)
+            loss = losses.loss_of(self.forward(self.model, batch), self.loss_by, self.notes)
+        losses.check_gradient(loss)
         marks.mark()
         if self.scaler is None:
             loss.backward()
+            self._look_at_gradients()
             marks.mark()
             self.optimizer.step()
         else:
             self.scaler.scale(loss).backward()
+            self._look_at_gradients()
             marks.mark()
             self.scaler.step(self.optimizer)
             self.scaler.update()
-        self.optimizer.zero_grad(set_to_none=True)
+        self.zero_gradients()
         marks.mark()
         self.loss_value = loss.detach()
 
+    def _look_at_gradients(self):
+        if not self.seen_gradients:
+            self.seen_gradients = True
+            self.learning.after_backward()
+
+    def _begin(self):
+        """What is done before the first step alone."""
+        if self.data != "loader_only":
+            self.learning = learning.Learning(self.model, self.optimizer)
+
+    def _phase(self, usual, first):
+        if self.begun:
+            phase.now = usual  # telling it would take time of a step
+        else:
+            phase.enter(first)
+
     def run(self, steps):
+        if not self.begun:
+            self._begin()
+        else:
+            phase.enter("a step")
         count = steps * MARKS + 1
         marks = EventMarks(self.torch, self.device, count) if self.cuda else ClockMarks(count)
         marks.wait()
         begin = time.perf_counter()
         for _ in range(steps):
             self._step(marks)
+            self.begun = True
         marks.mark()
         marks.wait()
         wall = (time.perf_counter() - begin) * 1e3
@@ -306,13 +310,11 @@ class Trial:
         if self.unseen:
             self._note("batch_unseen", "the batches show no number of samples: that they hold %d was not checked; "
                                        "return samples(batch) to have it checked" % self.settings.batch)
+        self.notes.update(self.loaders.notes)
+        if self.learning is not None:
+            self.notes.update(self.learning.notes())
         if self.notes:
             out["notes"] = dict(self.notes)
         if self.loss_value is not None:
-            value = float(self.loss_value.float().mean())
-            # JSON has no NaN.
-            if math.isfinite(value):
-                out["last_loss"] = value
-            else:
-                out["loss_not_finite"] = True
+            out.update(learning.loss_numbers(self.loss_value))
         return out

@@ -77,10 +77,11 @@ Result<schema::RuntimeIdentity> probe(Executor& executor, const std::string& kin
   return call<schema::RuntimeIdentity>(executor, std::move(job));
 }
 
-Result<schema::ModelDescription> inspect(Executor& executor, const workload::InspectRequest& request) {
+Result<schema::ModelDescription> inspect(Executor& executor, const workload::InspectRequest& request,
+                                         const TimeLeft& time_left) {
   return call<schema::ModelDescription>(
       executor, job_of(job_kind::kInspect, InspectMessage{request.workload, request.runtime_library}, kInspectDeadlineS,
-                       fmt::format("reading {}", request.workload.location)));
+                       fmt::format("reading {}", request.workload.location), time_left));
 }
 
 Result<std::vector<schema::ExportedModel>> export_models(Executor& executor, const schema::WorkloadRef& workload,

@@ -59,7 +59,8 @@ struct ProbeOptions {
                                                           const std::string& library, std::size_t slot = 0,
                                                           const ProbeOptions& options = {});
 [[nodiscard]] base::Result<schema::ModelDescription> inspect(Executor& executor,
-                                                             const workload::InspectRequest& request);
+                                                             const workload::InspectRequest& request,
+                                                             const TimeLeft& time_left = {});
 /// The workload's model as ONNX files in `folder`, which is there, one for each exporter and precision
 /// (schema::ExportedModel); `library`: of the runtime that the run is on.
 /// Errors: unsupported (this kind has no other form).

@@ -29,6 +29,7 @@ constexpr int kChildSocket = 3;
 constexpr const char* kMarkName = "RIDGELINE_TRAINING";  ///< tells what the process started from everybody else's
 constexpr double kCloseLimitS = 2;                       ///< of a polite end; the group is killed afterwards
 constexpr int kChildPollMs = 50;
+constexpr double kWhereLimitS = 0.5;  ///< for the word where it hangs
 
 StepError plain_error(base::Error error) { return StepError{std::move(error), {}, {}, {}, {}}; }
 
@@ -54,10 +55,13 @@ base::Result<void> JsonChild::start() {
   child.argv = options_.command;
   child.environment = options_.environment;
   child.environment.emplace_back("RIDGELINE_TRAIN_FD", std::to_string(kChildSocket));
-  const auto life = fmt::format("{}-{}", ::getpid(), base::system_clock().now().count());
+  const auto life = mark_of_a_life();
   child.environment.emplace_back(kMarkName, life);
   mark_ = fmt::format("{}={}", kMarkName, life);
   child.file_descriptors = {{sockets[1], kChildSocket}};
+  buffer_.clear();
+  doing_ = "starting";
+  tells_phases_ = false;
   oom_kills_before_ = kernel_kills();
   auto process = base::Subprocess::spawn(child);
   ::close(sockets[1]);
@@ -133,46 +137,99 @@ StepError JsonChild::reject(base::Error reason) {
   return error;
 }
 
-StepResult<std::string> JsonChild::receive(double limit_s) {
+struct JsonChild::Waiting {
+  base::Nanoseconds since{0};
+  double limit_s = 0;
+};
+
+std::optional<std::string> JsonChild::buffered_line() {
+  const auto end_of_line = buffer_.find('\n');
+  if (end_of_line == std::string::npos) return std::nullopt;
+  auto line = buffer_.substr(0, end_of_line);
+  buffer_.erase(0, end_of_line + 1);
+  return line;
+}
+
+bool JsonChild::read_more(int poll_ms) {
+  std::array<pollfd, 2> ready{pollfd{socket_, POLLIN, 0}, pollfd{process_->output_fd(), POLLIN, 0}};
+  ::poll(ready.data(), ready.size(), poll_ms);
+  if (ready[1].revents != 0 && !output_.drain(process_->output_fd())) {
+    // Its output is closed; the answer may still come.
+    pollfd answer{socket_, POLLIN, 0};
+    ::poll(&answer, 1, poll_ms);
+  }
+  std::array<char, 65536> piece;
+  const auto got = ::recv(socket_, piece.data(), piece.size(), 0);
+  if (got > 0) buffer_.append(piece.data(), static_cast<std::size_t>(got));
+  const bool broken = got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+  // Its workers may hold the socket open after the process itself has died.
+  return !broken && (got >= 0 || !process_->poll());
+}
+
+StepResult<std::string> JsonChild::receive(const Waiting& waiting) {
   const auto& clock = base::system_clock();
-  const auto deadline = clock.now() + base::from_seconds(limit_s);
   while (true) {
-    if (const auto end_of_line = buffer_.find('\n'); end_of_line != std::string::npos) {
-      auto line = buffer_.substr(0, end_of_line);
-      buffer_.erase(0, end_of_line + 1);
-      return line;
-    }
+    if (auto line = buffered_line()) return std::move(*line);
     if (buffer_.size() > kLongestLine)
       return tl::unexpected(reject({ErrorCode::corrupt, options_.what + " sent a line without end"}));
     if (options_.cancelled && options_.cancelled())
       return tl::unexpected(reject({ErrorCode::cancelled, "stopped by a signal"}));
-    if (clock.now() >= deadline)
-      return tl::unexpected(
-          reject({ErrorCode::timeout, fmt::format("no answer from {} within {:.0f} s", options_.what, limit_s)}));
-    std::array<pollfd, 2> ready{pollfd{socket_, POLLIN, 0}, pollfd{process_->output_fd(), POLLIN, 0}};
-    ::poll(ready.data(), ready.size(), kChildPollMs);
-    if (ready[1].revents != 0 && !output_.drain(process_->output_fd())) {
-      // Its output is closed; the answer may still come.
-      pollfd answer{socket_, POLLIN, 0};
-      ::poll(&answer, 1, kChildPollMs);
-    }
-    std::array<char, 65536> piece;
-    const auto got = ::recv(socket_, piece.data(), piece.size(), 0);
-    if (got > 0) buffer_.append(piece.data(), static_cast<std::size_t>(got));
-    const bool broken = got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
-    // Its workers may hold the socket open after the process itself has died.
-    if (broken || (got < 0 && process_->poll())) return tl::unexpected(died());
+    const auto now = clock.now();
+    if (now >= waiting.since + base::from_seconds(waiting.limit_s) ||
+        (options_.deadline && now >= options_.deadline->at))
+      return tl::unexpected(late(waiting));
+    if (options_.waiting) options_.waiting(doing_, base::to_seconds(now - waiting.since));
+    if (!read_more(kChildPollMs)) return tl::unexpected(died());
   }
 }
 
+bool JsonChild::take_phase(const base::Result<base::Json>& line) {
+  if (!line || !line->is_object() || !line->contains("doing")) return false;
+  const auto text = [&](const char* key) {
+    const auto found = line->find(key);
+    return found != line->end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  doing_ = text("doing");
+  at_ = text("at");
+  tells_phases_ = true;
+  return true;
+}
+
+std::string JsonChild::where_it_is() {
+  const auto& clock = base::system_clock();
+  at_.clear();
+  if (tells_phases_) ::kill(process_->pid(), SIGUSR1);
+  const auto end = clock.now() + base::from_seconds(kWhereLimitS);
+  while (tells_phases_ && clock.now() < end) {
+    const auto line = buffered_line();
+    if (line && take_phase(base::parse_json(*line, options_.what + "'s phase"))) break;
+    if (!line && !read_more(kChildPollMs)) break;
+  }
+  if (doing_.empty()) return {};
+  return fmt::format(", in phase \"{}\"{}{}", doing_, at_.empty() ? "" : " at ", at_);
+}
+
+StepError JsonChild::late(const Waiting& waiting) {
+  const bool all_over = options_.deadline && base::system_clock().now() >= options_.deadline->at;
+  const auto where = where_it_is();
+  return reject({ErrorCode::timeout,
+                 all_over ? options_.deadline->text + where
+                          : fmt::format("no answer from {} within {:.0f} s{}", options_.what, waiting.limit_s, where)});
+}
+
 StepResult<base::Json> JsonChild::ask(const base::Json& request, double limit_s) {
+  doing_.clear();
   if (!process_) {
     if (auto started = start(); !started) return tl::unexpected(plain_error(std::move(started).error()));
   }
   if (!send(base::dump_json(request) + "\n")) return tl::unexpected(died());
-  auto line = receive(limit_s);
-  if (!line) return tl::unexpected(std::move(line).error());
-  const auto answer = base::parse_json(*line, options_.what + "'s answer");
+  const Waiting waiting{base::system_clock().now(), limit_s};
+  base::Result<base::Json> answer;
+  do {
+    auto line = receive(waiting);
+    if (!line) return tl::unexpected(std::move(line).error());
+    answer = base::parse_json(*line, options_.what + "'s answer");
+  } while (take_phase(answer));
   if (answer && answer->is_object() && answer->contains("ok")) return answer->at("ok");
   if (answer && answer->is_object() && answer->contains("error")) {
     const auto facts = base::json_as<workload::FailureFacts>(answer->at("error"), options_.what + "'s error");

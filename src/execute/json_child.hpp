@@ -14,6 +14,12 @@
 
 namespace ridgeline::execute {
 
+/// The end of the whole run's time: a request that has no answer by then is given up, whatever its own limit.
+struct RunDeadline {
+  base::Nanoseconds at{0};  ///< by base::system_clock()
+  std::string text;         ///< "--max-time 20s was over"
+};
+
 struct JsonChildOptions {
   std::vector<std::string> command;                              ///< argv
   std::vector<std::pair<std::string, std::string>> environment;  ///< on top of ours
@@ -21,12 +27,18 @@ struct JsonChildOptions {
   /// The kernel's count of out-of-memory kills; unset: host::oom_kills.
   std::function<std::optional<std::int64_t>()> kernel_kills = {};
   std::string what = "the training process";  ///< for messages
+  std::optional<RunDeadline> deadline = {};
+  /// Called now and then while an answer is waited for: the phase that the process last told ("": none) and how long it
+  /// has been waited for.
+  std::function<void(const std::string& doing, double waited_s)> waiting = {};
 };
 
 /// A process that answers one request at a time, killed with all that it started, also what made itself a session of
 /// its own (execute::end_detached). Requests and answers are JSON lines on one socket, whose number in the child is in
 /// RIDGELINE_TRAIN_FD; the child's output is kept for failure records only. An answer is {"ok":...} or
-/// {"error":workload::FailureFacts}.
+/// {"error":workload::FailureFacts}. Before it may come {"doing":"importing train.py"}: the phase that an error names
+/// when there is no answer in time. A child that tells phases is asked by SIGUSR1 where it is before it is killed, and
+/// says {"doing":..,"at":"train.py:12 in make"}.
 class JsonChild {
  public:
   explicit JsonChild(JsonChildOptions options) : options_(std::move(options)) {}
@@ -48,7 +60,17 @@ class JsonChild {
 
  private:
   [[nodiscard]] base::Result<void> start();
-  [[nodiscard]] workload::StepResult<std::string> receive(double limit_s);
+  struct Waiting;
+  /// The next line of the child, an answer or not.
+  [[nodiscard]] workload::StepResult<std::string> receive(const Waiting& waiting);
+  [[nodiscard]] std::optional<std::string> buffered_line();
+  /// Reads what there is within `poll_ms`. False: the connection has broken.
+  [[nodiscard]] bool read_more(int poll_ms);
+  [[nodiscard]] workload::StepError late(const Waiting& waiting);
+  /// Whether the line was a phase.
+  bool take_phase(const base::Result<base::Json>& line);
+  /// ", in phase ..." with the line of code that it is at.
+  [[nodiscard]] std::string where_it_is();
   [[nodiscard]] workload::StepError died();
   [[nodiscard]] bool send(const std::string& line) const;
   [[nodiscard]] std::optional<std::int64_t> kernel_kills() const;
@@ -59,6 +81,9 @@ class JsonChild {
   std::optional<base::Subprocess> process_;
   int socket_ = -1;
   std::string buffer_;
+  std::string doing_;  ///< the phase that it told last
+  std::string at_;     ///< where in the user's code
+  bool tells_phases_ = false;
   OutputTail output_;
   std::optional<std::int64_t> oom_kills_before_;
   std::string mark_;  ///< in the environment of all that the process starts

@@ -10,6 +10,8 @@
 #include <map>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "base/clock.hpp"
 #include "host/processes.hpp"
 #include "host/this_process.hpp"
@@ -110,6 +112,8 @@ int kill_until_none(const std::function<std::vector<pid_t>()>& find, double limi
     clock.sleep_for(std::chrono::milliseconds(5));
   }
 }
+
+std::string mark_of_a_life() { return fmt::format("{}-{}", ::getpid(), base::system_clock().now().count()); }
 
 int end_detached(std::optional<pid_t> root, const std::string& mark) {
   if (root) ::kill(*root, SIGSTOP);

@@ -37,6 +37,9 @@ int end_descendants(double grace_s, const std::function<void(pid_t, int)>& reape
 /// SIGKILLs what `find` returns until that is nothing, at most `limit_s`. Returns how many it still found then.
 int kill_until_none(const std::function<std::vector<pid_t>()>& find, double limit_s = 2);
 
+/// What tells all that one child starts from everybody else's: a variable of its environment, "1234-5678".
+[[nodiscard]] std::string mark_of_a_life();
+
 /// SIGKILLs what a child of this process has started, in whatever session or group: everything that descends from
 /// `root` (which is stopped first, so that it starts no more, and not killed itself; nullopt: it has ended), and, as
 /// that misses what has lost its parents, every process with `mark` ("NAME=value", which the child was started with) in

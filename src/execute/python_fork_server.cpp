@@ -8,11 +8,16 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <fmt/format.h>
+
+#include "execute/process_tree.hpp"
+
 namespace ridgeline::execute {
 namespace {
 
 constexpr const char* kVariable = "RIDGELINE_FORK_SERVER";  ///< the path of the socket
-constexpr int kListener = 3;                                ///< its number in the server
+constexpr const char* kForkLifeVariable = "RIDGELINE_FORK_LIFE";
+constexpr int kListener = 3;  ///< its number in the server
 constexpr int kBacklog = 16;
 
 /// A socket that listens before the server runs, so that whoever comes early waits for it; -1: none can be made.
@@ -45,6 +50,9 @@ PythonForkServer::PythonForkServer(const std::string& python, const std::string&
     path_of_python += ":" + std::string(set);
   options.environment.emplace_back("PYTHONPATH", path_of_python);
   options.file_descriptors = {{listener, kListener}};
+  const auto life = mark_of_a_life();
+  options.environment.emplace_back(kForkLifeVariable, life);
+  mark_ = fmt::format("{}={}", kForkLifeVariable, life);
   auto process = base::Subprocess::spawn(options);
   ::close(listener);
   if (!process) return;
@@ -53,7 +61,10 @@ PythonForkServer::PythonForkServer(const std::string& python, const std::string&
 }
 
 PythonForkServer::~PythonForkServer() {
-  if (process_) ::unsetenv(kVariable);
+  if (!process_) return;
+  ::unsetenv(kVariable);
+  // What the user's file has started as it was imported.
+  (void)end_detached(process_->poll() ? std::nullopt : std::optional(process_->pid()), mark_);
 }
 
 std::vector<std::string> fork_relay(const std::string& python, const std::string& package_folder) {

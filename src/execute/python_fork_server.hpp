@@ -25,6 +25,7 @@ class PythonForkServer {
  private:
   base::ScratchFolder folder_{"python"};
   std::optional<base::Subprocess> process_;
+  std::string mark_;  ///< in the environment of all that it starts
 };
 
 /// What goes before the command of a Python process, so that it is forked where there is a server. Empty: there is

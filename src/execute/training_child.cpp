@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace ridgeline::execute {
 namespace {
@@ -70,6 +71,11 @@ StepResult<schema::TrainingResources> TrainingChild::resources() {
   if (!answer) return tl::unexpected(std::move(answer).error());
   auto resources = base::json_as<schema::TrainingResources>(*answer, "resources of a trial");
   if (!resources) return tl::unexpected(child_.reject(std::move(resources).error()));
+  if (answer->is_object() && answer->contains("notes")) {
+    auto notes = base::json_as<std::map<std::string, std::string>>(answer->at("notes"), "notes of a trial");
+    if (!notes) return tl::unexpected(child_.reject(std::move(notes).error()));
+    resources->notes = std::move(*notes);
+  }
   if (answer->is_object() && answer->value("loss_not_finite", false))
     resources->last_loss = std::numeric_limits<double>::quiet_NaN();
   return std::move(*resources);

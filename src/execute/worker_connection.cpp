@@ -16,6 +16,7 @@
 
 #include "base/version.hpp"
 #include "execute/message.hpp"
+#include "execute/process_tree.hpp"
 #include "host/cgroup_limits.hpp"
 #include "host/process_cpu.hpp"
 
@@ -27,9 +28,10 @@ using std::chrono::steady_clock;
 
 constexpr auto kTick = std::chrono::milliseconds(50);  ///< how often cancellation and signs of life are looked at
 constexpr auto kLastWords = std::chrono::milliseconds(1000);  ///< for a worker that has hung up to end by itself
-constexpr auto kFarewell = std::chrono::milliseconds(500);    ///< for an idle worker to end after its input closed
-constexpr auto kStill = std::chrono::seconds(1);  ///< nothing moves: not an ordinary request about to answer
-constexpr auto kStop = std::chrono::seconds(1);   ///< for a process to stand still
+constexpr const char* kWorkerLifeVariable = "RIDGELINE_WORKER_LIFE";
+constexpr auto kFarewell = std::chrono::milliseconds(500);  ///< for an idle worker to end after its input closed
+constexpr auto kStill = std::chrono::seconds(1);            ///< nothing moves: not an ordinary request about to answer
+constexpr auto kStop = std::chrono::seconds(1);             ///< for a process to stand still
 constexpr auto kStopTick = std::chrono::microseconds(20);
 constexpr auto kLastThread = std::chrono::microseconds(100);  ///< to leave its core, once all are said to be stopped
 constexpr double kBusyShare = 0.05;  ///< of a core: more than the heartbeat itself could ever use
@@ -54,6 +56,8 @@ base::Result<std::unique_ptr<WorkerConnection>> WorkerConnection::launch(const W
   base::SubprocessOptions child;
   child.argv = options.command;
   child.environment = options.environment;
+  const auto life = mark_of_a_life();
+  child.environment.emplace_back(kWorkerLifeVariable, life);
   child.file_descriptors = {{sockets[1], kRequestFd}, {sockets[1], kReplyFd}, {status.fd(), kStatusFd}};
   child.address_space_bytes = options.address_space_bytes;
   auto process = base::Subprocess::spawn(child);
@@ -65,6 +69,7 @@ base::Result<std::unique_ptr<WorkerConnection>> WorkerConnection::launch(const W
   ::fcntl(sockets[0], F_SETFL, O_NONBLOCK);
   std::unique_ptr<WorkerConnection> connection(
       new WorkerConnection(options, std::move(*process), std::move(status), sockets[0]));
+  connection->mark_ = fmt::format("{}={}", kWorkerLifeVariable, life);
   RL_TRY(connection->greet());
   return connection;
 }
@@ -311,6 +316,8 @@ WorkerDeath WorkerConnection::killed(DeathCause cause, std::string message) {
   WorkerDeath death;
   death.cause = cause;
   death.phase = status_->control.phase.load();
+  // A user's code that it runs in a process of its own may have started others, in sessions of their own.
+  (void)end_detached(alive() ? std::optional(pid()) : std::nullopt, mark_);
   process_.signal_group(SIGKILL);
   death.exit = process_.wait();
   death.message = std::move(message);

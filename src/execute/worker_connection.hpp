@@ -102,6 +102,7 @@ class WorkerConnection {
   int socket_;
   FrameReader reader_;
   OutputTail tail_;
+  std::string mark_;  ///< in the environment of all that the worker starts
   bool output_open_ = true;
   bool on_gpu_ = false;
   pid_t outside_ = 0;  ///< 0: none

@@ -182,8 +182,8 @@ class Session {
       out.flags.push_back({schema::FlagLevel::notice, "identity",
                            fmt::format("the phases' sum misses the wall time by {:.1f} %", out.identity_error * 100)});
     if (out.resources.last_loss && !std::isfinite(*out.resources.last_loss))
-      out.flags.push_back(
-          {schema::FlagLevel::notice, "loss_not_finite", "the loss is not finite: speed is right, training is not"});
+      out.flags.push_back({schema::FlagLevel::notice, std::string(kLossNotFinite),
+                           "the loss is not finite: speed is right, training is not"});
     const auto& rate = out.samples_per_s;
     if (rate.value > 0 && (rate.high - rate.low) / 2 > plan_.target_interval_ratio * rate.value)
       out.flags.push_back(

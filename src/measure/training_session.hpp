@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "gpu/round_watch.hpp"
@@ -9,6 +10,9 @@
 #include "workload/training/step_runner.hpp"
 
 namespace ridgeline::measure {
+
+/// The flag of a loss that is NaN or infinite.
+inline constexpr std::string_view kLossNotFinite = "loss_not_finite";
 
 struct TrainingControl {
   std::function<bool()> cancelled;                                       ///< polled between windows

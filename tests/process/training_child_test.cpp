@@ -44,7 +44,8 @@ schema::TrainingTrialSpec quick_spec() {
 const std::string kGood =
     "    if op == 'run': answer({'ok': {'steps': [row() for _ in range(request['steps'])], 'wall_ms': 8.6 * "
     "request['steps']}})\n"
-    "    elif op == 'resources': answer({'ok': {'peak_reserved_gb': 1.5, 'loss_not_finite': True}})\n"
+    "    elif op == 'resources': answer({'ok': {'peak_reserved_gb': 1.5, 'loss_not_finite': True, 'notes': "
+    "{'not_taken': 'x'}}})\n"
     "    else: answer({'ok': {}})\n"
     "    if op == 'close': break\n";
 
@@ -60,6 +61,7 @@ TEST(TrainingChild, runs_a_trial_from_start_to_end) {
   ASSERT_TRUE(resources);
   EXPECT_EQ(resources->peak_reserved_gb, 1.5);
   EXPECT_TRUE(std::isnan(*resources->last_loss));
+  EXPECT_EQ(resources->notes.at("not_taken"), "x");
   child.close();
 }
 
@@ -116,6 +118,57 @@ TEST(TrainingChild, a_hang_ends_at_its_deadline_with_all_that_it_started) {
   EXPECT_EQ(done.error().error.code, base::ErrorCode::timeout);
   EXPECT_LT(base::to_seconds(base::system_clock().now() - begin), 10);
   EXPECT_FALSE(is_there(marker));
+}
+
+/// Tells a phase and, when asked, where it is; then waits for ever.
+const std::string kHangsInAPhase =
+    "    signal.signal(signal.SIGUSR1, lambda *_: answer({'doing': 'importing train.py', 'at': 'train.py:2 in "
+    "make'}))\n"
+    "    answer({'doing': 'importing train.py'})\n"
+    "    while True: time.sleep(600)\n";
+
+TEST(TrainingChild, a_hang_is_told_by_its_phase_and_place) {
+  auto options = options_of(kHangsInAPhase);
+  std::string waited_for;
+  options.waiting = [&](const std::string& doing, double) { waited_for = doing; };
+  TrainingChild child(options);
+  auto spec = quick_spec();
+  spec.plan.prepare_limit_s = 3;
+  const auto done = child.prepare(spec);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().error.message,
+            "no answer from the training process within 3 s, in phase \"importing train.py\" at train.py:2 in make");
+  EXPECT_EQ(waited_for, "importing train.py");
+}
+
+TEST(TrainingChild, the_runs_time_ends_it_before_its_own_limit) {
+  auto options = options_of(kHangsInAPhase);
+  options.deadline = {base::system_clock().now() + base::from_seconds(3), "--max-time 3s was over"};
+  TrainingChild child(options);
+  auto spec = quick_spec();
+  spec.plan.prepare_limit_s = 600;
+  const auto done = child.prepare(spec);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().error.code, base::ErrorCode::timeout);
+  EXPECT_EQ(done.error().error.message,
+            "--max-time 3s was over, in phase \"importing train.py\" at train.py:2 in make");
+}
+
+TEST(TrainingChild, who_does_not_say_where_it_is_is_told_by_its_last_phase) {
+  TrainingChild child(
+      options_of("    signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
+                 "    answer({'doing': 'the first step'})\n    while True: time.sleep(600)\n"));
+  auto spec = quick_spec();
+  spec.plan.prepare_limit_s = 3;
+  const auto done = child.prepare(spec);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().error.message, "no answer from the training process within 3 s, in phase \"the first step\"");
+}
+
+TEST(TrainingChild, phases_do_not_disturb_a_trial) {
+  TrainingChild child(options_of("    answer({'doing': op})\n" + kGood));
+  ASSERT_TRUE(child.prepare(quick_spec()));
+  EXPECT_TRUE(child.run(2));
 }
 
 /// Starts `sleep marker`, deaf to SIGTERM, in a session of its own; `waits` until it is there.

@@ -36,7 +36,7 @@ except ImportError:
 
 from ridgeline_infer import __main__ as server  # noqa: E402
 from ridgeline_infer import settings  # noqa: E402
-from ridgeline_infer.user_frames import user_frames  # noqa: E402
+from ridgeline_train.user_frames import user_frames  # noqa: E402
 from ridgeline_train.channel import Channel  # noqa: E402
 from ridgeline_train.failures import BadSettings  # noqa: E402
 

@@ -2,6 +2,7 @@
 #include "campaign/bench/bench_campaign.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "analysis/bench_answers.hpp"
 #include "analysis/bench_rules.hpp"
 #include "campaign/bench/bench_trials.hpp"
+#include "measure/training_session.hpp"
 #include "search/bench_searcher.hpp"
 #include "search/searcher.hpp"
 
@@ -298,18 +300,32 @@ class RunningBench {
         .hint("name others");
   }
 
-  [[nodiscard]] static bool told(const std::string& code) {
-    return code == "batch_unseen" || code == "workers_unseen" || code == "pin_ignored";
+  /// Whether a flag of a trial is about the training and not about how it was measured.
+  [[nodiscard]] static bool told(const schema::QualityFlag& flag) {
+    constexpr std::array kOfMeasuring{"not_steady", "identity", "gpu_shared", "throttled", "stability_run_cut"};
+    return flag.level == schema::FlagLevel::notice &&
+           std::find(kOfMeasuring.begin(), kOfMeasuring.end(), flag.code) == kOfMeasuring.end();
   }
 
   /// What the way of training wants reported of its trials, once.
   void note_flags() {
+    std::vector<const BenchTrial*> not_finite;
+    std::size_t trained = 0;
     for (const auto& trial : run_.trials) {
       if (!trial.outcome.measurement) continue;
-      for (const auto& flag : trial.outcome.measurement->flags)
-        if (told(flag.code) && std::find(run_.notes.begin(), run_.notes.end(), flag.message) == run_.notes.end())
+      if (trial.data != DataMode::loader_only) ++trained;
+      for (const auto& flag : trial.outcome.measurement->flags) {
+        if (flag.code == measure::kLossNotFinite)
+          not_finite.push_back(&trial);
+        else if (told(flag) && std::find(run_.notes.begin(), run_.notes.end(), flag.message) == run_.notes.end())
           run_.notes.push_back(flag.message);
+      }
     }
+    if (!not_finite.empty())
+      run_.notes.push_back(fmt::format(
+          "the loss is not finite in {} of {} trials that train, first in trial {} ({}): speed is right, "
+          "training is not",
+          not_finite.size(), trained, not_finite.front()->id, schema::describe(not_finite.front()->settings)));
   }
 
   Result<void> measure_again(const analysis::DiagnosisInput& input, bool only_if_noisy) {

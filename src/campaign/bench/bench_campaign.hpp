@@ -21,7 +21,8 @@ inline constexpr std::string_view kBatchOrigin = "batch sizes";
 struct BenchRequest : schema::BenchRequest {
   std::string device{schema::kCpuDevice};
   std::string device_id;
-  double cores = 0;  ///< that loader and step may use; 0: not known
+  double cores = 0;           ///< that loader and step may use; 0: not known
+  double spent_before_s = 0;  ///< of max_time, before the run began: what was asked of the job
   std::optional<schema::TrainingSettings> current;
   std::vector<schema::BenchOrigin> origins;
   /// Asked when loading or decoding holds training up: lines about what makes a sample dear, for BenchRun::notes.

@@ -2,6 +2,7 @@
 #include "campaign/bench/bench_config.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "config/key_place.hpp"
@@ -40,6 +41,7 @@ class BenchConfigReader {
     }
     for (const auto* section : {"data", "training"})
       for (const auto& key : keys_of(section)) RL_TRY(read_elsewhere(section, key));
+    find_not_taken(root);
     return std::move(config_);
   }
 
@@ -53,6 +55,47 @@ class BenchConfigReader {
   void leave(int node, const std::string& path, const std::string& why) {
     config_.not_read[path] = why;
     config_.lines[path] = tree_.at(node).line;
+  }
+
+  [[nodiscard]] std::string scalar_text(int node) const {
+    return tree_.at(node).kind == config::YamlKind::scalar ? tree_.at(node).value : "...";
+  }
+
+  /// How many devices a value names: a list, a number of them, or "0,1,2".
+  [[nodiscard]] std::size_t devices_of(const std::string& key, int node) const {
+    if (tree_.at(node).kind == config::YamlKind::sequence) return tree_.at(node).children.size();
+    if (tree_.at(node).kind != config::YamlKind::scalar) return 1;
+    const auto& text = tree_.at(node).value;
+    const bool counts = key != "device" && key != "device_ids" && key != "gpu_ids";
+    if (const auto number = base::parse_integer(text, key); counts && number && *number > 1)
+      return static_cast<std::size_t>(*number);
+    return base::split(text, ',').size();
+  }
+
+  /// Keys, wherever they are, that change how fast the user's training runs and that no trial has.
+  void find_not_taken(int node) {
+    static const std::set<std::string, std::less<>> kPlain{
+        "prefetch_factor", "persistent_workers",     "channels_last", "torch_compile",
+        "compile",         "gradient_checkpointing", "max_grad_norm", "gradient_clip_val"};
+    static const std::set<std::string, std::less<>> kDevices{
+        "device", "devices", "device_ids", "gpus", "gpu_ids", "num_gpus", "world_size", "nproc_per_node", "num_nodes"};
+    node = tree_.resolved(node);
+    const auto& children = tree_.at(node).children;
+    if (tree_.at(node).kind == config::YamlKind::sequence)
+      for (const int child : children) find_not_taken(child);
+    if (tree_.at(node).kind != config::YamlKind::mapping) return;
+    for (std::size_t i = 0; i + 1 < children.size(); i += 2) {
+      const auto& key = tree_.at(children[i]).value;
+      const int value = tree_.resolved(children[i + 1]);
+      const int line = tree_.at(children[i]).line;
+      if (config::is_null(tree_.at(value))) continue;
+      if (kPlain.count(key) != 0)
+        config_.not_taken[line] = fmt::format("{}: {}", key, scalar_text(value));
+      else if (kDevices.count(key) != 0 && devices_of(key, value) > 1)
+        config_.not_taken[line] = fmt::format("{}: {} devices, of which a trial has one", key, devices_of(key, value));
+      else
+        find_not_taken(value);
+    }
   }
 
   /// "${BATCH}" is a value once another program has filled it in.

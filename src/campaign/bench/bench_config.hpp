@@ -38,6 +38,8 @@ struct BenchConfig {
   std::map<std::string, int> lines;  ///< "benchmark.batch_sizes" -> 3, of every key that is set or in not_read
   /// "data.workers" -> why: a key like one of ours, or a value that another program fills in.
   std::map<std::string, std::string> not_read;
+  /// What changes the speed of a training and is not taken: the line -> "prefetch_factor: 4".
+  std::map<int, std::string> not_taken;
 };
 
 /// Errors (invalid_argument, "file:line:column: ..."): malformed YAML, an unknown key of benchmark with the nearest

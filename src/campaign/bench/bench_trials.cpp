@@ -49,7 +49,9 @@ BenchTrials::BenchTrials(execute::Executor& executor, store::Store& store, Bench
       run_(run),
       budget_(executor.clock(), request.max_time),
       frame_(store, executor.clock(), budget_, run_, schema::shell_line(request.arguments)),
-      spread_(executor, budget_, interference_check()) {}
+      spread_(executor, budget_, interference_check()) {
+  budget_.exclude_from_budget(-request.spent_before_s);
+}
 
 Result<void> BenchTrials::end() {
   if (auto note = spread_.note(); !note.empty()) run_.notes.push_back(std::move(note));

@@ -13,6 +13,7 @@
 #include "execute/provider_choice.hpp"
 #include "execute/worker_environment.hpp"
 #include "measure/gpu_plans.hpp"
+#include "workload/torch/torch_code.hpp"
 
 namespace ridgeline::campaign {
 
@@ -95,12 +96,26 @@ void copy_request(const TuneRequest& request, schema::TuneRun& run) {
   run.current_origins = request.current_origins;
 }
 
+/// Of a model that the user's --max-time did not suffice to look at.
+base::Error late_model(base::Error error, const RunContext& context) {
+  if (error.code != ErrorCode::out_of_time) return error;
+  const bool is_code = context.request.workload.kind == workload::kPythonKind;
+  return {ErrorCode::invalid_argument,
+          fmt::format("--max-time of {:.3g} s was over while {} {}: {}", context.budget.limit_s(),
+                      is_code ? "importing and calling" : "reading", context.request.workload.location, error.message),
+          std::string(is_code ? "put what the script runs under if __name__ == \"__main__\":, or give it more time"
+                              : "give it more time")};
+}
+
 /// The model first: most mistakes are in its path or shapes.
 Result<void> look_at_model(RunContext& context) {
   const auto& request = context.request;
   auto& run = context.result.run;
   RL_TRY(hash_input_files(run.workload));
-  RL_TRY_ASSIGN(run.model, execute::inspect(context.executor, {run.workload, request.ort_library}));
+  auto time_left = context.budget.time_left(0, 0);
+  time_left.grace_s = 0;  // nothing is left for a trial
+  RL_TRY_ASSIGN(run.model, execute::inspect(context.executor, {run.workload, request.ort_library}, time_left)
+                               .map_error([&](auto error) { return late_model(std::move(error), context); }));
   RL_TRY(check_input_types(run.model));
   RL_TRY(check_shapes_and_batch(request.workload, run.model, request.space));
   run.workload.shapes = run.model.shapes;

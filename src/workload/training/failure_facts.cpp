@@ -153,6 +153,9 @@ StepError judge_failure(const FailureFacts& facts) {
   } else if (facts.exit_code || facts.signal) {
     code = ErrorCode::crashed;
   }
+  if (!facts.place.empty()) message += fmt::format(" ({})", first_line(facts.place));
+  if (out.oom == OomEvidence::none && !facts.came_from.empty())
+    message += "; it came from " + first_line(facts.came_from);
   for (const auto& line : facts.traceback) message += "\n  " + line;
   out.error = {code, std::move(message), facts.hint};
   return out;
@@ -160,6 +163,6 @@ StepError judge_failure(const FailureFacts& facts) {
 
 RL_DEFINE_JSON(FailureCause, type, bases, message, cuda_error, system_error)
 RL_DEFINE_JSON(FailureFacts, type, bases, message, cuda_error, ooms_risen, exit_code, signal, kernel_oom_kill,
-               bad_settings, user_error, system_error, causes, hint, traceback)
+               bad_settings, user_error, system_error, causes, hint, traceback, place, came_from)
 
 }  // namespace ridgeline::workload

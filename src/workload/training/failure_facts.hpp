@@ -38,6 +38,8 @@ struct FailureFacts {
   std::vector<FailureCause> causes = {};  ///< nearest first
   std::string hint = {};                  ///< of an error of ours: what to do next
   std::vector<std::string> traceback{};   ///< of the user's own code, the outermost call first
+  std::string place{};                    ///< where in the user's own code it was raised: "train.py:12 in forward"
+  std::string came_from{};  ///< "OSError: truncated": the first of its causes that was raised in the user's own code
 };
 RL_DECLARE_JSON(FailureFacts)
 

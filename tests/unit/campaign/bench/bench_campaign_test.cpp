@@ -131,6 +131,16 @@ TEST_F(BenchCampaignTest, time_that_is_used_up_ends_the_search) {
   EXPECT_TRUE(bench->answers);
 }
 
+TEST_F(BenchCampaignTest, what_was_asked_of_the_job_beforehand_counts) {
+  auto limited = request("", "grid");
+  limited.max_time = std::chrono::seconds(60);
+  limited.spent_before_s = 45;
+  const auto bench = run(limited);
+  ASSERT_TRUE(bench);
+  EXPECT_NE(bench->interruption.find("--max-time"), std::string::npos);
+  EXPECT_LT(bench->duration_s, 45);
+}
+
 // With another --max-time, which is the trials' limit too, none of 269 stored trials was taken up again.
 TEST_F(BenchCampaignTest, more_time_goes_on_where_less_had_ended) {
   auto limited = request("", "grid");

@@ -42,6 +42,18 @@ TEST(BenchConfig, an_empty_file_says_nothing) {
   EXPECT_FALSE(parse_bench_config("benchmark:\n", "bench.yaml")->batch_sizes);
 }
 
+TEST(BenchConfig, what_changes_the_speed_and_is_not_taken_is_told) {
+  const auto config = parse_bench_config(
+      "device: [0, 1, 2, 3]\ndata:\n  loader: {prefetch_factor: 4}\ntrainer:\n  devices: 2\n  gpu_ids: \"0,1,2\"\n"
+      "other:\n  device: 3\n  num_gpus: 1\n  persistent_workers:\n",
+      "train.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->not_taken, (std::map<int, std::string>{{1, "device: 4 devices, of which a trial has one"},
+                                                           {3, "prefetch_factor: 4"},
+                                                           {5, "devices: 2 devices, of which a trial has one"},
+                                                           {6, "gpu_ids: 3 devices, of which a trial has one"}}));
+}
+
 void expect_refusal(const char* yaml, const char* text) {
   const auto config = parse_bench_config(yaml, "bench.yaml");
   ASSERT_FALSE(config) << yaml;

@@ -65,6 +65,16 @@ TEST(FailureFacts, what_a_shortage_was_raised_again_as_names_it) {
   EXPECT_EQ(judge_failure(facts).oom, OomEvidence::none);
 }
 
+TEST(FailureFacts, where_it_was_raised_and_what_it_came_from_are_told) {
+  FailureFacts facts;
+  facts.type = "RuntimeError";
+  facts.message = "sample 7 is broken\nsecond line";
+  facts.place = "train.py:12 in __getitem__";
+  facts.came_from = "OSError: truncated";
+  EXPECT_EQ(judge_failure(facts).error.message,
+            "RuntimeError: sample 7 is broken (train.py:12 in __getitem__); it came from OSError: truncated");
+}
+
 TEST(FailureFacts, an_uncaught_exception_is_named) {
   EXPECT_EQ(uncaught_type("x\nterminate called after throwing an instance of 'std::bad_alloc'\n  what(): no\n"),
             "std::bad_alloc");

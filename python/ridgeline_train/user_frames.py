@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of a traceback that the user wrote."""
+"""The part of a traceback, or of a stack, that the user wrote."""
 
 import linecache
 import os
 import sys
 import sysconfig
+import traceback
 
 SHOWN = 6
 LINE = 200  # characters
@@ -18,7 +19,7 @@ def _folder(path):
 def _excluded():
     """Folders of torch, of this package and of Python itself."""
     folders = [_folder(os.path.dirname(os.path.abspath(__file__)))]
-    for name in ("ridgeline_train", "torch"):
+    for name in ("ridgeline_infer", "torch"):
         module = sys.modules.get(name)
         path = getattr(module, "__file__", None)
         if path:
@@ -32,15 +33,27 @@ def _installed(path):
     return "site-packages" in parts or "dist-packages" in parts or any(path.startswith(folder) for folder in standard)
 
 
+def _is_ours(path):
+    return any(path.startswith(folder) for folder in _excluded())
+
+
+def _is_users(path):
+    return not path.startswith("<") and not _is_ours(os.path.realpath(path)) and not _installed(os.path.realpath(path))
+
+
 def _printable(text):
     return "".join(letter if letter.isprintable() else " " for letter in text).strip()[:LINE]
 
 
-def _shown(path, number, name, line):
+def _place(path, number):
     short = os.path.relpath(path)
     if short.startswith(os.pardir):
         short = path
-    place = "%s:%d" % (short, number)
+    return "%s:%d" % (short, number)
+
+
+def _shown(path, number, name, line):
+    place = _place(path, number)
     return _printable("%s in %s: %s" % (place, name, line.strip()) if name else "%s: %s" % (place, line.strip()))
 
 
@@ -57,8 +70,7 @@ def _frames_of(error):
         trace = trace.tb_next
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         found.append((os.path.realpath(error.filename), error.lineno, "", error.text or ""))
-    excluded = _excluded()
-    found = [frame for frame in found if not any(frame[0].startswith(folder) for folder in excluded)]
+    found = [frame for frame in found if not _is_ours(frame[0])]
     # A model's library is told only where no file of the user's took part.
     own = [frame for frame in found if not _installed(frame[0])]
     standard = _folder(sysconfig.get_path("stdlib"))
@@ -75,3 +87,27 @@ def user_frames(error):
             return [_shown(*frame) for frame in frames[-SHOWN:]]
         error = error.__cause__ if error.__cause__ is not None or error.__suppress_context__ else error.__context__
     return []
+
+
+def place_of(lines):
+    """"file:line in name" of the last of (file, line, name) that is the user's own; "" where none is."""
+    for path, number, name in reversed(lines):
+        if _is_users(path):
+            return _printable("%s in %s" % (_place(os.path.realpath(path), number), name))
+    return ""
+
+
+def place_of_error(error):
+    lines = [(entry.filename, entry.lineno, entry.name) for entry in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        lines.append((error.filename, error.lineno, "its text"))
+    return place_of(lines)
+
+
+def place_of_stack(frame):
+    """Where a thread is that is running."""
+    lines = []
+    while frame is not None:
+        lines.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+        frame = frame.f_back
+    return place_of(lines[::-1])

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loader of a trial, made of what the user's function returned."""
+
+import inspect
+
+from .failures import BadSettings, UserError
+from .result import LOADING, listed, shown
+
+
+def _is_plain(sampler):
+    """One that a DataLoader makes by itself."""
+    return type(sampler).__name__ in ("RandomSampler", "SequentialSampler", "_InfiniteConstantSampler")
+
+
+def _taken_apart(loader, target, notes):
+    """The data set of a DataLoader and how it loads."""
+    batches = loader.batch_sampler
+    if type(batches).__name__ not in ("BatchSampler", "NoneType"):
+        raise UserError("%s returned a DataLoader with a batch_sampler (%s), which makes batches of its own; return loader, a function of the settings"
+                        % (target, type(batches).__name__))
+    if loader.batch_size is None and batches is None:
+        raise UserError("%s returned a DataLoader with batch_size None, whose data set makes the batches; return loader, a function of the settings"
+                        % target)
+    found = {"collate_fn": loader.collate_fn, "worker_init_fn": loader.worker_init_fn}
+    sampler = loader.sampler if batches is None else batches.sampler
+    if not _is_plain(sampler):
+        found["sampler"] = sampler
+    elif type(sampler).__name__ == "SequentialSampler":
+        found["shuffle"] = False
+    if getattr(loader, "prefetch_factor", None) not in (None, 2):
+        found["prefetch_factor"] = loader.prefetch_factor
+    notes["taken_apart"] = ("%s returned a DataLoader as its data set: batches are made of %s with the trial's batch, workers and pinning"
+                            % (target, type(loader.dataset).__name__))
+    return loader.dataset, {key: value for key, value in found.items() if value is not None}
+
+
+def _check(dataset, target):
+    from torch.utils.data import IterableDataset
+
+    if isinstance(dataset, type):
+        raise UserError("%s returned dataset = %s; expected an instance: %s(...)" % (target, shown(dataset), dataset.__name__))
+    if isinstance(dataset, str) or isinstance(dataset, dict):
+        raise UserError("%s returned dataset = %s; expected a torch.utils.data.Dataset" % (target, shown(dataset)))
+    if isinstance(dataset, IterableDataset):
+        return
+    if not hasattr(dataset, "__getitem__") or not hasattr(dataset, "__len__"):
+        raise UserError("%s returned dataset = %s; expected items and a length (__getitem__ and __len__), or a torch.utils.data.IterableDataset"
+                        % (target, shown(dataset)))
+    if isinstance(dataset, (tuple, list)) and len(dataset) == 2 and all(len(getattr(one, "shape", ())) > 0 for one in dataset):
+        raise UserError("%s returned dataset = %s of whole tensors; expected samples: torch.utils.data.TensorDataset(...)" % (target, shown(dataset)))
+    if len(dataset) == 0:
+        raise UserError("%s returned a data set without samples (%s); expected at least one batch" % (target, type(dataset).__name__))
+
+
+def _difference(first, other):
+    """Why two samples do not stack; "" where nothing is seen."""
+    shapes = [getattr(one, "shape", None) for one in (first, other)]
+    if None not in shapes:
+        return "shapes %s and %s" % (list(shapes[0]), list(shapes[1])) if tuple(shapes[0]) != tuple(shapes[1]) else ""
+    if isinstance(first, dict) and isinstance(other, dict):
+        pairs = [(first[key], other[key]) for key in first if key in other]
+    elif isinstance(first, (list, tuple)) and isinstance(other, (list, tuple)):
+        if len(first) != len(other):
+            return "%d and %d members" % (len(first), len(other))
+        pairs = list(zip(first, other))
+    else:
+        return ""
+    return next((found for found in (_difference(*pair) for pair in pairs) if found), "")
+
+
+class _Collate:
+    """torch's own, with a word on what to do where it refuses the samples."""
+
+    def __call__(self, samples):
+        from torch.utils.data.dataloader import default_collate
+
+        try:
+            return default_collate(samples)
+        except (TypeError, RuntimeError) as error:
+            text = str(error).strip().partition("\n")[0]
+            if "alloc" in text or "memory" in text:
+                raise
+            # In a worker torch tells of its shared memory only.
+            text = next((found for found in (_difference(samples[0], other) for other in samples[1:]) if found), text)
+        raise UserError("the data set's samples do not make one batch of %d (%s); return collate_fn, or a loader of your own" % (len(samples), text))
+
+
+class Loaders:
+    def __init__(self, made, target, cuda):
+        self.cuda = cuda
+        self.target = target
+        self.notes = {}
+        self.loader_of = made.get("loader")
+        self.dataset = None
+        self.loading = {}
+        if self.loader_of is None:
+            self._take(made["dataset"], {key: made[key] for key in LOADING if key in made})
+        elif self._is_dataset(self.loader_of):
+            self.notes["loader_is_dataset"] = "%s returned a data set as its loader (%s): batches are made of it" % (target, type(self.loader_of).__name__)
+            self._take(self.loader_of, {})
+            self.loader_of = None
+
+    @staticmethod
+    def _is_dataset(value):
+        if hasattr(value, "__iter__") or not hasattr(value, "__getitem__"):
+            return False
+        from torch.utils.data import Dataset
+
+        return isinstance(value, Dataset)
+
+    def _take(self, dataset, loading):
+        if callable(dataset) and not isinstance(dataset, type) and not hasattr(dataset, "__getitem__") and not hasattr(dataset, "__iter__"):
+            raise UserError("%s returned dataset = %s; expected a data set, not a function" % (self.target, shown(dataset)))
+        if hasattr(dataset, "num_workers") and hasattr(dataset, "batch_sampler"):
+            dataset, found = _taken_apart(dataset, self.target, self.notes)
+            loading = dict(found, **loading)
+        _check(dataset, self.target)
+        self.dataset = dataset
+        self.loading = loading
+
+    def make(self, settings):
+        if self.loader_of is not None:
+            return self._own(settings)
+        from torch.utils.data import DataLoader, IterableDataset
+
+        workers = settings.workers
+        chosen = dict(self.loading)
+        chosen.setdefault("collate_fn", _Collate())
+        if isinstance(self.dataset, IterableDataset):
+            unused = [key for key in ("sampler", "shuffle") if chosen.pop(key, None)]
+            if unused:
+                self.notes["iterable"] = "an IterableDataset takes no %s: not used" % listed(unused)
+        elif "sampler" in chosen:
+            chosen.pop("shuffle", None)
+        else:
+            chosen.setdefault("shuffle", True)
+        chosen.setdefault("persistent_workers", True)
+        if workers == 0:
+            chosen.pop("persistent_workers")
+            chosen.pop("prefetch_factor", None)
+        return DataLoader(self.dataset, batch_size=settings.batch, num_workers=workers, pin_memory=settings.pin_memory and self.cuda,
+                          drop_last=True, **chosen)
+
+    def _own(self, settings):
+        # A loader that is handed over as an object was made by the function, with the settings it got.
+        if not callable(self.loader_of) or hasattr(self.loader_of, "__iter__"):
+            return self.loader_of
+        try:
+            inspect.signature(self.loader_of).bind(settings)
+        except TypeError:
+            return self.loader_of()  # made of the settings that the function got
+        except ValueError:  # of a callable that has no signature
+            pass
+        return self.loader_of(settings)
+
+    def items(self, settings):
+        """The data set behind the loader, for taking samples one by one."""
+        source = self.dataset if self.dataset is not None else getattr(self.make(settings), "dataset", None)
+        if source is None or not (hasattr(source, "__iter__") or (hasattr(source, "__getitem__") and hasattr(source, "__len__"))):
+            raise BadSettings("the loader shows no data set with items")
+        return source
