@@ -149,6 +149,7 @@ void TerminalProgress::model_ready(const schema::TuneRun& run) {
   if (model.shape_notes.empty() || model.shapes.size() > 1)
     for (const auto& shapes : model.shapes)
       fact("shapes", (model.shapes.size() > 1 ? "in the mix: " : "") + analysis::shape_text(shapes) + batch);
+  for (const auto& text : model.input_notes) fact("input", text);
   if (verbosity_ >= 1)
     for (const auto& text : model.notes) fact("note", text);
 }

@@ -10,6 +10,7 @@
 #include "config/space_file.hpp"
 #include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
+#include "ridgeline/input_flags.hpp"
 #include "ridgeline/workloads.hpp"
 #include "schema/catalog.hpp"
 #include "search/named_space.hpp"
@@ -25,15 +26,6 @@ namespace {
 
 constexpr std::string_view kSyntheticPrefix = "synthetic:";
 constexpr const char* kPythonKind = "python";
-
-Result<std::pair<std::string, std::string>> name_and_rest(const std::string& text, std::string_view flag,
-                                                          std::string_view example) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string::npos || colon + 1 == text.size())
-    return fail(ErrorCode::invalid_argument, "{} {}: expected NAME:VALUE", flag, text)
-        .hint("for example {} {}", flag, example);
-  return std::pair{text.substr(0, colon), text.substr(colon + 1)};
-}
 
 /// Several --shape for one input are a mix; an input given once is the same in every member of the mix.
 Result<std::vector<schema::ShapeSet>> read_shapes(const std::vector<std::string>& texts) {
@@ -289,14 +281,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   request.workload = flags.python.empty() ? workload_of(model) : python_workload(model);
   request.workload.seed = request.seed = flags.seed;
   RL_TRY_ASSIGN(request.workload.shapes, read_shapes(flags.shapes));
-  for (const auto& text : flags.inputs) {
-    RL_TRY_ASSIGN(auto pair, name_and_rest(text, "--input", "images:photo.npy"));
-    for (const auto& given : request.workload.input_files)
-      if (given.name == pair.first)
-        return fail(ErrorCode::invalid_argument, "--input {}: {} is already read from {}", text, given.name, given.path)
-            .hint("give one file");
-    request.workload.input_files.push_back({pair.first, pair.second, ""});
-  }
+  RL_TRY(read_input_flags(flags.inputs, request.workload));
   if (request.workload.kind == "synthetic" && !(flags.inputs.empty() && flags.where.text().empty()))
     return fail(ErrorCode::invalid_argument, "{}: {} is simulated and has no use for it",
                 flags.inputs.empty() ? flags.where.text() : "--input " + flags.inputs.front(), model)

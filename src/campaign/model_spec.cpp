@@ -20,6 +20,8 @@ base::Result<schema::TrialSpec> find_model_spec(const ModelWanted& wanted, execu
   }
   RL_TRY_ASSIGN(const auto model, execute::inspect(executor, {spec.workload, wanted.where.library}));
   spec.workload.shapes = model.shapes;
+  spec.workload.input_values = model.input_values;
+  for (const auto& note : model.input_notes) notes.push_back("input " + note);
   spec.workload.content_sha256 = model.sha256;
   for (const auto& input : model.inputs)
     if (std::any_of(input.dim_names.begin(), input.dim_names.end(), [](const auto& name) { return !name.empty(); }))

@@ -57,9 +57,11 @@ struct ModelDescription {
   double min_bytes =
       0;  ///< per inference: parameters, inputs and outputs once, plus activations once written and once read
   std::map<std::string, double> flops_by_op;
-  std::map<std::string, std::int64_t> uncounted_ops;  ///< operators whose FLOPs are unknown, by type
-  std::vector<ShapeSet> shapes;                       ///< the concrete shapes chosen
-  std::vector<std::string> shape_notes;               ///< how each dynamic dimension was chosen, for people
+  std::map<std::string, std::int64_t> uncounted_ops;   ///< operators whose FLOPs are unknown, by type
+  std::vector<ShapeSet> shapes;                        ///< the concrete shapes chosen
+  std::vector<std::string> shape_notes;                ///< how each dynamic dimension was chosen, for people
+  std::vector<std::vector<InputValues>> input_values;  ///< WorkloadRef::input_values
+  std::vector<std::string> input_notes;                ///< how values of generated inputs were chosen, for people
   std::vector<std::string> notes;               ///< e.g. shape inference stopped at an operator newer than we know
   bool has_control_flow = false;                ///< If, Loop or Scan
   std::optional<std::int64_t> batch_axis_size;  ///< the batch in `shapes`; nullopt when no batch axis is recognised

@@ -26,7 +26,12 @@ base::Json identity(const TrialSpec& spec) {
   auto json = with_former_keys(spec);
   json["workload"].erase("location");
   for (auto& file : json["workload"]["input_files"]) file.erase("path");
-  json["workload"].erase("dim_names");                   // follows from the model
+  json["workload"].erase("dim_names");     // follows from the model
+  json["workload"].erase("given_values");  // they are among input_values
+  auto& sets = json["workload"]["input_values"];
+  for (auto& set : sets)
+    for (auto& values : set) values.erase("reason");
+  if (spec.workload.input_values.empty()) json["workload"].erase("input_values");  // older than this field
   if (spec.tensor_location == "host") json.erase("io");  // the only one there is on the CPU, and older than this field
   if (!spec.isolated) json.erase("alone");               // older than this field
   if (spec.calls_per_wait == 1) json.erase("calls_per_wait");

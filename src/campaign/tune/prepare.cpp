@@ -119,6 +119,7 @@ Result<void> look_at_model(RunContext& context) {
   RL_TRY(check_input_types(run.model));
   RL_TRY(check_shapes_and_batch(request.workload, run.model, request.space));
   run.workload.shapes = run.model.shapes;
+  run.workload.input_values = run.model.input_values;
   run.workload.content_sha256 = run.model.sha256;
   run.workload.dim_names = symbolic_dimensions(run.model);
   return {};

@@ -126,6 +126,7 @@ Section model_section(const TuneView& view) {
   facts.add("Outputs", tensors_text(model.outputs));
   facts.add("Shapes timed", shapes_text(model.shapes.empty() ? view.run.workload.shapes : model.shapes));
   facts.add("How they were chosen", joined_plain(model.shape_notes));
+  facts.add("Values of inputs", joined_plain(model.input_notes));
   if (model.nodes > 0) facts.add("Nodes", fmt::format("{}: {}", model.nodes, histogram_text(model.node_counts, 8)));
   if (model.parameters > 0)
     facts.add("Parameters", fmt::format("{} ({})", format_count(static_cast<double>(model.parameters)),

@@ -65,6 +65,11 @@ DimHint guess_length(const ShapeHints& hints, const char* reason) {
   return {kSequence, reason};
 }
 
+/// [layers, batch, hidden size] of an LSTM, GRU or RNN, whose middle axis is often nameless.
+bool is_batch_of_state(const schema::TensorDescription& input, std::size_t axis, const ShapeHints& hints) {
+  return axis == 1 && input.dims.size() == 3 && input.dims[0] > 0 && hints.hidden_sizes.count(input.dims[2]) != 0;
+}
+
 }  // namespace
 
 DimHint guess_dim(const schema::TensorDescription& input, std::size_t axis, const ShapeHints& hints, bool decodes) {
@@ -83,6 +88,7 @@ DimHint guess_dim(const schema::TensorDescription& input, std::size_t axis, cons
       return guess_length(hints, "a usual sequence length");
     case DimRole::unknown: break;
   }
+  if (is_batch_of_state(input, axis, hints)) return {1, "the batch of a recurrent state"};
   if (axes && axis == axes->height) return guess_spatial(input, true, axes, hints);
   if (axes && axis == axes->width) return guess_spatial(input, false, axes, hints);
   if (axes && axis == 1 && input.dims.size() == 4) return {3, "channels of a colour image"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/onnx/graph_shapes.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <unordered_map>
@@ -29,6 +30,7 @@ struct Binding {
   const TypeProto* type = nullptr;
   const TensorProto* tensor = nullptr;
   const SmallTensor* value = nullptr;
+  const Origin* origin = nullptr;
 };
 
 /// Names visible in a graph; subgraphs see those around them, functions do not.
@@ -54,8 +56,8 @@ Opsets opsets_of(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdPro
 
 class Walker {
  public:
-  Walker(const onnx::ModelProto& model, const std::function<void(const TypedNode&)>& visit)
-      : model_(model), visit_(visit), opsets_(opsets_of(model.opset_import())) {
+  Walker(const onnx::ModelProto& model, const std::function<void(const TypedNode&)>& visit, const WalkOptions& options)
+      : model_(model), visit_(visit), options_(options), opsets_(opsets_of(model.opset_import())) {
     opsets_.try_emplace("", 1);  // what a file older than opset imports means
     for (const auto& function : model.functions())
       functions_[normal_domain(function.domain()) + ":" + function.name()] = &function;
@@ -69,7 +71,11 @@ class Walker {
       auto type = input.type();
       for (const auto& shape : shapes)
         if (shape.name == input.name() && type.has_tensor_type()) set_dims(input.type(), shape.dims, type);
-      scope.names[input.name()].type = keep(std::move(type));
+      auto& binding = scope.names[input.name()];
+      if (const auto value = options_.values.find(input.name()); value != options_.values.end())
+        binding = bind_value(value->second);
+      binding.type = keep(std::move(type));
+      binding.origin = keep(origin_of_input(input.name(), *binding.type));
     }
     walk_graph(graph, scope, 1);
     return std::move(report_);
@@ -77,6 +83,9 @@ class Walker {
 
  private:
   const TypeProto* keep(TypeProto type) { return &types_.emplace_back(std::move(type)); }
+  const Origin* keep(Origin origin) {
+    return origin.strands.empty() && !origin.counts ? nullptr : &origins_.emplace_back(std::move(origin));
+  }
 
   /// Puts concrete sizes into a type and remembers which symbolic name got which size.
   void set_dims(const TypeProto& declared, const std::vector<std::int64_t>& dims, TypeProto& type) {
@@ -93,7 +102,7 @@ class Walker {
   Binding bind_value(SmallTensor value) {
     const auto& small = values_.emplace_back(std::move(value));
     const auto& tensor = tensors_.emplace_back(write_small_tensor(small));
-    return {keep(type_of(tensor)), &tensor, &small};
+    return {keep(type_of(tensor)), &tensor, &small, nullptr};
   }
 
   static TypeProto type_of(const TensorProto& tensor) {
@@ -106,7 +115,7 @@ class Walker {
 
   void bind_initializers(const GraphProto& graph, Scope& scope) {
     for (const auto& tensor : graph.initializer()) {
-      Binding binding{keep(type_of(tensor)), nullptr, nullptr};
+      Binding binding{keep(type_of(tensor)), nullptr, nullptr, nullptr};
       if (auto value = read_small_tensor(tensor)) {
         binding.value = &values_.emplace_back(std::move(*value));
         binding.tensor = &tensor;
@@ -117,7 +126,7 @@ class Walker {
       TypeProto type;
       type.mutable_tensor_type()->set_elem_type(sparse.values().data_type());
       for (const auto dim : sparse.dims()) type.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
-      scope.names[sparse.values().name()] = {keep(std::move(type)), nullptr, nullptr};
+      scope.names[sparse.values().name()] = {keep(std::move(type)), nullptr, nullptr, nullptr};
     }
     for (const auto& info : graph.value_info()) scope.declared[info.name()] = &info.type();
     for (const auto& info : graph.output()) scope.declared[info.name()] = &info.type();
@@ -206,6 +215,7 @@ class Walker {
     if (const auto* condition = inputs[0].value; condition != nullptr && condition->values.size() == 1)
       return walk_subgraph(condition->values[0] != 0 ? yes->g() : no->g(), {}, scope, repeats);
     report_.unknown_branch = true;
+    tell_control(node, inputs, repeats);
     auto outputs = walk_subgraph(yes->g(), {}, scope, repeats / 2);
     const auto others = walk_subgraph(no->g(), {}, scope, repeats / 2);
     for (std::size_t i = 0; i < outputs.size() && i < others.size(); ++i) {
@@ -213,8 +223,23 @@ class Walker {
       if (!dims || dims != concrete_dims(others[i].type)) outputs[i].type = nullptr;
       outputs[i].tensor = nullptr;
       outputs[i].value = nullptr;
+      if (others[i].origin == nullptr) continue;
+      Origin both = outputs[i].origin != nullptr ? *outputs[i].origin : Origin{};
+      both.elements.clear();
+      both.strands.insert(both.strands.end(), others[i].origin->strands.begin(), others[i].origin->strands.end());
+      outputs[i].origin = keep(std::move(both));
     }
     return outputs;
+  }
+
+  void tell_control(const NodeProto& node, const std::vector<Binding>& inputs, double repeats) {
+    if (!options_.open_control) return;
+    TypedNode typed{node, {}, {}, repeats};
+    for (const auto& input : inputs) {
+      typed.inputs.push_back(input.type);
+      typed.known.push_back({input.type, input.value, input.origin});
+    }
+    options_.open_control(typed);
   }
 
   /// Loop state keeps the shape of the first round: libonnx drops it, since it may change, but it rarely does.
@@ -226,13 +251,23 @@ class Walker {
     if (const auto* most = inputs[0].value; most != nullptr && most->values.size() == 1)
       trips = std::max(0.0, most->values[0]);
     if (!trips) report_.unknown_trip_count = true;
+    tell_control(node, inputs, repeats);
     std::vector<Binding> state(inputs.begin(), inputs.end());
-    for (auto& one : state) one = {one.type, nullptr, nullptr};
+    for (auto& one : state) one = {one.type, nullptr, nullptr, one.origin};
+    if (const auto* count = state[0].origin; count != nullptr) {  // the number of a round is at most this
+      auto last = *count;
+      last.elements.clear();
+      for (auto& strand : last.strands) {
+        strand.least_offset -= 1;
+        strand.most_offset -= 1;
+      }
+      state[0].origin = keep(std::move(last));
+    }
     const auto results = walk_subgraph(body->g(), state, scope, repeats * trips.value_or(1));
     std::vector<Binding> outputs;
     const auto carried = state.size() - 2;
     for (std::size_t i = 1; i < results.size(); ++i) {
-      Binding output{results[i].type, nullptr, nullptr};
+      Binding output{results[i].type, nullptr, nullptr, nullptr};
       if (i > carried) output.type = stacked(results[i].type, trips);
       outputs.push_back(output);
     }
@@ -255,7 +290,9 @@ class Walker {
     std::vector<const TypeProto*> types;
     std::vector<const TensorProto*> tensors;
     std::vector<FoldInput> fold_inputs;
+    std::vector<KnownInput> known;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
+      known.push_back({inputs[i].type, inputs[i].value, inputs[i].origin});
       types.push_back(inputs[i].type);
       tensors.push_back(inputs[i].tensor);
       fold_inputs.push_back({!node.input(static_cast<int>(i)).empty(), inputs[i].type, inputs[i].value});
@@ -269,7 +306,15 @@ class Walker {
       const auto scan_repeats = node.op_type() == "Scan" ? scan_trips(node, inputs) : 1;
       const SubgraphInference subgraph = [&](const GraphProto& graph, const std::vector<const TypeProto*>& given) {
         std::vector<Binding> bindings;
-        for (const auto* type : given) bindings.push_back({type != nullptr ? keep(*type) : nullptr, nullptr, nullptr});
+        for (const auto* type : given)
+          bindings.push_back({type != nullptr ? keep(*type) : nullptr, nullptr, nullptr, nullptr});
+        // A body's inputs are those of the node, one by one or one element after another.
+        for (std::size_t i = 0; i < bindings.size() && given.size() == inputs.size(); ++i)
+          if (inputs[i].origin != nullptr) {
+            auto moved = *inputs[i].origin;
+            moved.elements.clear();
+            bindings[i].origin = keep(std::move(moved));
+          }
         std::vector<const TypeProto*> results;
         if (scope.depth < kDeepestNesting)
           for (const auto& one : walk_subgraph(graph, bindings, scope, repeats * scan_repeats))
@@ -285,6 +330,11 @@ class Walker {
         outputs[i].type =
             settle(node, i, i < result.outputs.size() ? std::move(result.outputs[i]) : TypeProto{}, types, scope);
     }
+    if (std::any_of(known.begin(), known.end(), [](const auto& one) { return one.origin != nullptr; }) ||
+        node.op_type() == "Range") {
+      auto origins = follow_origins(node, known);
+      for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].origin = keep(std::move(origins[i]));
+    }
     std::vector<const TypeProto*> output_types;
     bool shapeless = false;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -293,7 +343,7 @@ class Walker {
       shapeless = shapeless || (tensor && !node.output(static_cast<int>(i)).empty() && !concrete_dims(outputs[i].type));
     }
     if (shapeless) ++report_.shapeless_nodes;
-    visit_({node, std::move(types), std::move(output_types), repeats, folded});
+    visit_({node, std::move(types), std::move(output_types), repeats, folded, std::move(known)});
     return outputs;
   }
 
@@ -350,6 +400,7 @@ class Walker {
 
   const onnx::ModelProto& model_;
   const std::function<void(const TypedNode&)>& visit_;
+  const WalkOptions& options_;
   Opsets opsets_;
   std::map<std::string, const onnx::FunctionProto*> functions_;
   std::map<std::string, std::int64_t> symbols_;
@@ -359,6 +410,7 @@ class Walker {
   std::deque<TypeProto> types_;
   std::deque<TensorProto> tensors_;
   std::deque<SmallTensor> values_;
+  std::deque<Origin> origins_;
   std::deque<NodeProto> nodes_;
   std::deque<Opsets> function_opsets_;
 };
@@ -377,7 +429,13 @@ std::optional<std::vector<std::int64_t>> concrete_dims(const TypeProto* type) {
 
 ShapeReport infer_shapes(const onnx::ModelProto& model, const schema::ShapeSet& shapes,
                          const std::function<void(const TypedNode&)>& visit) {
-  return Walker(model, visit).run(shapes);
+  const WalkOptions none;
+  return infer_shapes(model, shapes, visit, none);
+}
+
+ShapeReport infer_shapes(const onnx::ModelProto& model, const schema::ShapeSet& shapes,
+                         const std::function<void(const TypedNode&)>& visit, const WalkOptions& options) {
+  return Walker(model, visit, options).run(shapes);
 }
 
 }  // namespace ridgeline::workload

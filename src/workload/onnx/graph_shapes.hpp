@@ -10,6 +10,8 @@
 
 #include "schema/workload_ref.hpp"
 #include "workload/onnx/onnx_proto.hpp"
+#include "workload/onnx/small_tensor.hpp"
+#include "workload/onnx/value_origin.hpp"
 
 namespace ridgeline::workload {
 
@@ -18,8 +20,9 @@ struct TypedNode {
   const onnx::NodeProto& node;
   std::vector<const onnx::TypeProto*> inputs;
   std::vector<const onnx::TypeProto*> outputs;
-  double repeats = 1;   ///< runs per inference: trip counts of the loops around it
-  bool folded = false;  ///< its result is known beforehand: shape arithmetic and constants
+  double repeats = 1;               ///< runs per inference: trip counts of the loops around it
+  bool folded = false;              ///< its result is known beforehand: shape arithmetic and constants
+  std::vector<KnownInput> known{};  ///< the inputs again, with their values and origins
 };
 
 /// What stood in the way of knowing every shape.
@@ -38,6 +41,14 @@ struct ShapeReport {
 /// Never fails: what is not known stays null. May throw what libonnx throws beside its own inference errors.
 ShapeReport infer_shapes(const onnx::ModelProto& model, const schema::ShapeSet& shapes,
                          const std::function<void(const TypedNode&)>& visit);
+
+/// What else a walk is given and tells.
+struct WalkOptions {
+  std::map<std::string, SmallTensor> values{};           ///< of the model's inputs, where they are known
+  std::function<void(const TypedNode&)> open_control{};  ///< an If or Loop that data decide, before its bodies
+};
+ShapeReport infer_shapes(const onnx::ModelProto& model, const schema::ShapeSet& shapes,
+                         const std::function<void(const TypedNode&)>& visit, const WalkOptions& options);
 
 /// The dimensions of a tensor type when every one is known.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> concrete_dims(const onnx::TypeProto* type);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/onnx/input_generator.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -42,10 +43,57 @@ void fill_small(std::string& bytes, Random& random) {
   fill<T>(bytes, [&] { return static_cast<T>(random.below(128)); });
 }
 
+/// Calls `next` for each element, which gives it as T.
+template <typename Next>
+void fill_as(ElementType type, std::string& bytes, Next next) {
+  switch (type) {
+    case ElementType::float32:
+    case ElementType::complex64: return fill<float>(bytes, [&] { return static_cast<float>(next()); });
+    case ElementType::float64:
+    case ElementType::complex128: return fill<double>(bytes, [&] { return static_cast<double>(next()); });
+    case ElementType::float16:
+      return fill<std::uint16_t>(bytes, [&] { return float_to_half(static_cast<float>(next())); });
+    case ElementType::bfloat16:
+      return fill<std::uint16_t>(bytes, [&] { return float_to_bfloat16(static_cast<float>(next())); });
+    case ElementType::int32:
+    case ElementType::uint32: return fill<std::int32_t>(bytes, [&] { return static_cast<std::int32_t>(next()); });
+    case ElementType::int64:
+    case ElementType::uint64: return fill<std::int64_t>(bytes, [&] { return static_cast<std::int64_t>(next()); });
+    case ElementType::int16:
+    case ElementType::uint16: return fill<std::int16_t>(bytes, [&] { return static_cast<std::int16_t>(next()); });
+    case ElementType::int4:
+    case ElementType::uint4:  // two in a byte
+      return fill<std::uint8_t>(bytes, [&] {
+        const auto one = static_cast<unsigned>(next()) & 0xFU;
+        return static_cast<std::uint8_t>(one | (static_cast<unsigned>(next()) & 0xFU) << 4U);
+      });
+    default: return fill<std::int8_t>(bytes, [&] { return static_cast<std::int8_t>(next()); });
+  }
+}
+
+void fill_by(const schema::InputValues& values, std::int64_t batch, ElementType type, std::string& bytes,
+             Random& random) {
+  if (values.real) return fill_as(type, bytes, [&] { return *values.real; });
+  if (!values.elements.empty()) {
+    std::size_t next = 0;
+    return fill_as(type, bytes, [&] {
+      const auto at = next++ % values.elements.size();
+      return values.elements[at] + (at < values.per_batch.size() ? values.per_batch[at] * batch : 0);
+    });
+  }
+  const auto high = std::max(values.low, values.high + values.high_per_batch * batch);
+  const auto span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(values.low) + 1;  // 0: all of 2^64
+  fill_as(type, bytes, [&] {
+    const auto above = span == 0 ? random.next() : random.below(span);
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(values.low) + above);
+  });
+}
+
 }  // namespace
 
 base::Result<Tensor> generate_input(std::string_view name, ElementType type, const std::vector<std::int64_t>& dims,
-                                    std::uint64_t seed, std::size_t shape_set) {
+                                    std::uint64_t seed, std::size_t shape_set, const schema::InputValues* values,
+                                    std::int64_t batch) {
   if (element_bits(type) == 0)
     return base::fail(
         ErrorCode::unsupported,
@@ -69,6 +117,10 @@ base::Result<Tensor> generate_input(std::string_view name, ElementType type, con
   }
   Random random(stream_of(name, seed, shape_set));
   auto& bytes = tensor.bytes;
+  if (values != nullptr) {
+    fill_by(*values, batch, type, bytes, random);
+    return tensor;
+  }
   switch (type) {
     case ElementType::float32:
     case ElementType::complex64: fill<float>(bytes, [&] { return static_cast<float>(safe_real(random)); }); break;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "workload/element_type.hpp"
+#include "workload/onnx/chosen_values.hpp"
 #include "workload/onnx/flop_count.hpp"
 #include "workload/onnx/model_census.hpp"
 
@@ -106,7 +107,11 @@ void estimate_cost(const onnx::ModelProto& model, schema::ModelDescription& desc
   for (std::size_t i = 0; i < description.shapes.size(); ++i) {
     description.min_bytes += bytes_of_inputs(description, description.shapes[i]) * weight;
     CostSum sum(description, weight, i == 0);
-    const auto report = infer_shapes(model, description.shapes[i], [&](const TypedNode& node) { sum.add(node); });
+    WalkOptions options;
+    if (i < description.input_values.size())
+      options.values = known_values(description, description.shapes[i], description.input_values[i]);
+    const auto report =
+        infer_shapes(model, description.shapes[i], [&](const TypedNode& node) { sum.add(node); }, options);
     if (i == 0) note_gaps(report, description);
   }
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "workload/onnx/chosen_values.hpp"
+#include "workload/element_type.hpp"
 #include "workload/onnx/dim_role.hpp"
 #include "workload/onnx/external_data.hpp"
 #include "workload/onnx/graph_shapes.hpp"
@@ -79,19 +81,50 @@ base::Result<std::vector<schema::ShapeSet>> shapes_and_files(const ModelDescript
   return wanted;
 }
 
-/// The user's shapes and the usual guesses; when the graph refuses the guesses, the first other size that it accepts.
+/// Takes nameless axes that are no first ones as batches.
+ShapeHints with_inner_batches(ShapeHints hints, const ModelDescription& description) {
+  for (const auto& input : description.inputs)
+    for (std::size_t axis = 1; axis < input.dims.size(); ++axis)
+      if (input.dims[axis] < 0 && role_of_dim_name(input.dim_names[axis]) == DimRole::unknown)
+        hints.known.try_emplace({input.name, axis}, DimHint{1, "as the graph refuses the usual length"});
+  return hints;
+}
+
+/// The user's shapes and the usual guesses; when the graph refuses the guesses, the first others that it accepts.
 base::Result<ShapeChoice> choose_fitting_shapes(const onnx::ModelProto& model, const ModelDescription& description,
-                                                const InspectRequest& request, ShapeHints hints) {
+                                                const InspectRequest& request, const ShapeHints& hints) {
   RL_TRY_ASSIGN(const auto wanted, shapes_and_files(description, request));
   RL_TRY_ASSIGN(auto choice, choose_shapes(description.inputs, wanted, hints));
   if (!choice.guessed || contradictions_of(model, choice) == 0) return choice;
-  // Sides and lengths that models are commonly exported for.
-  for (const std::int64_t size : {224, 256, 512, 384, 320, 416, 640, 128, 64, 32, 16, 8, 1}) {
-    hints.other_size = size;
-    RL_TRY_ASSIGN(auto other, choose_shapes(description.inputs, wanted, hints));
-    if (contradictions_of(model, other) == 0) return other;
+  for (auto other_hints : {hints, with_inner_batches(hints, description)}) {
+    // Sides and lengths that models are commonly exported for.
+    for (const std::int64_t size : {0, 224, 256, 512, 384, 320, 416, 640, 128, 64, 32, 16, 8, 1}) {
+      if (size > 0) other_hints.other_size = size;
+      RL_TRY_ASSIGN(auto other, choose_shapes(description.inputs, wanted, other_hints));
+      if (contradictions_of(model, other) == 0) return other;
+    }
   }
   return choice;
+}
+
+/// Nothing is timed of an input without elements. A vector without any is an argument that was left out (roi of Resize,
+/// the shape of a scalar), and a file is what its user wants.
+base::Result<void> check_elements(const ModelDescription& description, const schema::WorkloadRef& asked) {
+  for (const auto& set : description.shapes)
+    for (const auto& shape : set) {
+      const auto input = std::find_if(description.inputs.begin(), description.inputs.end(),
+                                      [&](const auto& one) { return one.name == shape.name; });
+      const bool from_file = std::any_of(asked.input_files.begin(), asked.input_files.end(),
+                                         [&](const auto& file) { return file.name == shape.name; });
+      if (from_file || shape.dims.size() < 2 || input == description.inputs.end()) continue;
+      if (std::find(shape.dims.begin(), shape.dims.end(), 0) == shape.dims.end()) continue;
+      return base::fail(ErrorCode::invalid_argument,
+                        "{}: the input \"{}\" of shape {} has no elements; expected at least one",
+                        asked.location, shape.name, shape_text(shape.dims))
+          .hint("export the model with a size, or none, in the place of 0, or give a file with --input {}:FILE.npy",
+                shape.name);
+    }
+  return {};
 }
 
 base::Result<ModelDescription> inspect_onnx(const InspectRequest& request) {
@@ -111,7 +144,12 @@ base::Result<ModelDescription> inspect_onnx(const InspectRequest& request) {
   RL_TRY_ASSIGN(auto choice, choose_fitting_shapes(model, description, request, hints));
   description.shapes = std::move(choice.sets);
   description.shape_notes = std::move(choice.notes);
+  RL_TRY(check_elements(description, request.workload));
   recognise_batch(description);
+  RL_TRY_ASSIGN(auto values, choose_values(model, description, request.workload));
+  description.shapes = std::move(values.sets);
+  description.input_values = std::move(values.values);
+  description.input_notes = std::move(values.notes);
   estimate_cost(model, description);
   return description;
 }

@@ -21,6 +21,7 @@
 #include "workload/onnx/ort_environment.hpp"
 #include "workload/onnx/ort_providers.hpp"
 #include "workload/onnx/probe_models.hpp"
+#include "workload/onnx/refused_inputs.hpp"
 #include "workload/onnx/workload_inputs.hpp"
 
 namespace ridgeline::workload {
@@ -53,7 +54,11 @@ class ProfiledSession {
     RL_TRY_ASSIGN(const auto inputs, make_workload_inputs(caller->inputs(), spec.workload, batch));
     for (const auto& member : inputs.members)
       RL_TRY(caller->add_shape_set(member, settings, SessionSettings::kOwnGraph));
-    return std::unique_ptr<ProfiledSession>(new ProfiledSession(std::move(settings), std::move(caller)));
+    std::unique_ptr<ProfiledSession> session(new ProfiledSession(std::move(settings), std::move(caller)));
+    if (auto first = session->run(); !first)
+      return tl::unexpected<base::Error>(
+          name_refused_inputs(std::move(first).error(), spec.workload, session->caller_->inputs()));
+    return session;
   }
 
   /// Nanoseconds of one inference.

@@ -185,6 +185,20 @@ GateResult check_axes(const onnx::NodeProto& node, const std::vector<const TypeP
   return {};
 }
 
+/// libonnx looks at the input alone; the first states have its batch.
+GateResult check_states(const onnx::NodeProto& node, const std::vector<const TypeProto*>& types) {
+  if (attribute_int(node, "layout", 0) != 0 || rank_of(types[0]) != 3) return {};
+  const auto& batch = types[0]->tensor_type().shape().dim(1);
+  for (std::size_t state = 5; state < std::min<std::size_t>(types.size(), 7); ++state) {
+    if (rank_of(types[state]) != 3) continue;
+    const auto& own = types[state]->tensor_type().shape().dim(1);
+    if (batch.has_dim_value() && own.has_dim_value() && batch.dim_value() != own.dim_value())
+      return {Gate::refused, fmt::format("its input has a batch of {}, its state of {}", batch.dim_value(),
+                                         own.dim_value())};
+  }
+  return {};
+}
+
 GateResult check_scan(const onnx::NodeProto& node, const std::vector<const TypeProto*>& types) {
   const auto* body = find_attribute(node, "body");
   const auto scanned = attribute_int(node, "num_scan_inputs", 0);
@@ -206,6 +220,8 @@ GateResult check_gate(const onnx::NodeProto& node, const std::string& rule, cons
   if (auto result = check_input_types(schema, types); result.gate != Gate::open) return result;
   if (rule == "Scan" && schema.since_version() >= 9)
     if (auto result = check_scan(node, types); result.gate != Gate::open) return result;
+  if (rule == "LSTM" || rule == "GRU" || rule == "RNN")
+    if (auto result = check_states(node, types); result.gate != Gate::open) return result;
   if (auto result = check_axes(node, types); result.gate != Gate::open) return result;
   return check_ranks(node, rule, types);
 }

@@ -191,9 +191,13 @@ std::string shorten_ort_message(std::string_view message) {
   }
   while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
   if (line.size() <= kLongest) return line;
-  std::size_t cut = kLongest;
-  while (cut > 0 && (static_cast<unsigned char>(line[cut]) & 0xC0U) == 0x80U) --cut;  // not inside a UTF-8 sequence
-  return line.substr(0, cut) + "...";
+  // What was refused comes last, after the names of operator and node.
+  const auto is_inside = [&](std::size_t at) { return (static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U; };
+  std::size_t head = kLongest / 3;
+  while (head > 0 && is_inside(head)) --head;  // not inside a UTF-8 sequence
+  std::size_t tail = line.size() - (kLongest - kLongest / 3);
+  while (tail < line.size() && is_inside(tail)) ++tail;
+  return line.substr(0, head) + "..." + line.substr(tail);
 }
 
 base::Error classify_ort_error(int ort_error_code, std::string_view message) {
@@ -210,7 +214,9 @@ base::Error classify_ort_error(int ort_error_code, std::string_view message) {
   for (const auto& advice : kAdvice)
     if (error.hint.empty() && message.find(advice.text) != std::string_view::npos) error.hint = advice.next;
   if (error.hint.empty() && code == ErrorCode::internal && message.find(kFailedNode) != std::string_view::npos)
-    error.hint = "if the node refuses the generated values, give real ones with --input NAME:FILE.npy";
+    error.hint =
+        "if the node refuses the generated values, give real ones with --input NAME=VALUE or --input NAME:FILE.npy, or "
+        "other sizes with --shape NAME:AxB";
   return std::move(error).in("onnxruntime");
 }
 

@@ -10,7 +10,8 @@
 
 namespace ridgeline::workload {
 
-/// ONNX Runtime's text without the source path and function it starts with, on one line, at most 300 characters.
+/// ONNX Runtime's text without the source path and function it starts with, on one line, at most 300
+/// characters and three dots, which stand for what is left out of the middle.
 [[nodiscard]] std::string shorten_ort_message(std::string_view message);
 
 /// Our class for a failed status, from its OrtErrorCode and its text: unsupported (operator, type, opset or IR version

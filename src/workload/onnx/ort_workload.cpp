@@ -16,6 +16,7 @@
 #include "workload/onnx/ort_caller.hpp"
 #include "workload/onnx/ort_environment.hpp"
 #include "workload/onnx/ort_providers.hpp"
+#include "workload/onnx/refused_inputs.hpp"
 #include "workload/onnx/workload_inputs.hpp"
 
 namespace ridgeline::workload {
@@ -264,7 +265,9 @@ base::Error OrtWorkload::explain(base::Error error) const {
 base::Result<OutputSet> OrtWorkload::outputs() {
   if (callers_.empty()) return base::fail(ErrorCode::internal, "outputs asked for before prepare");
   OutputSet outputs;
-  RL_TRY(callers_.front()->collect_outputs(outputs));
+  if (auto done = callers_.front()->collect_outputs(outputs); !done)
+    return tl::unexpected<base::Error>(
+        name_refused_inputs(std::move(done).error(), spec_.workload, callers_.front()->inputs()));
   return outputs;
 }
 

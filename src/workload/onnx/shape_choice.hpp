@@ -32,6 +32,7 @@ struct ShapeHints {
   std::optional<ImageHint> image;                                ///< from metadata or a known model family
   std::map<std::pair<std::string, std::size_t>, DimHint> known;  ///< by (input, axis), from operators that fix them
   std::set<std::string> unranked;                                ///< inputs that declare no rank
+  std::set<std::int64_t> hidden_sizes;                           ///< of the model's recurrent operators
   bool classifies = false;                                       ///< outputs are [batch, classes]
   std::optional<std::int64_t> other_size;                        ///< to try instead of the usual side or length
 };

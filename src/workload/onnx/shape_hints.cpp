@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "workload/onnx/model_census.hpp"
+#include "workload/onnx/model_walk.hpp"
 
 namespace ridgeline::workload {
 namespace {
@@ -102,6 +103,18 @@ void collect_known(const onnx::GraphProto& graph, const std::vector<schema::Tens
   }
 }
 
+std::set<std::int64_t> hidden_sizes(const onnx::ModelProto& model) {
+  std::set<std::int64_t> sizes;
+  ModelVisitor visitor;
+  visitor.node = [&](const onnx::NodeProto& node) {
+    const auto& type = node.op_type();
+    if (type != "LSTM" && type != "GRU" && type != "RNN") return;
+    if (const auto size = integer_attribute(node, "hidden_size", 0); size > 0) sizes.insert(size);
+  };
+  walk_model(model, visitor);
+  return sizes;
+}
+
 }  // namespace
 
 ShapeHints collect_shape_hints(const onnx::ModelProto& model, const std::filesystem::path& path,
@@ -113,6 +126,7 @@ ShapeHints collect_shape_hints(const onnx::ModelProto& model, const std::filesys
   hints.unranked = unranked_inputs(model);
   hints.classifies = !outputs.empty() && std::all_of(outputs.begin(), outputs.end(),
                                                      [](const auto& output) { return output.dims.size() == 2; });
+  if (inputs.size() > 1) hints.hidden_sizes = hidden_sizes(model);
   collect_known(model.graph(), inputs, hints);
   return hints;
 }

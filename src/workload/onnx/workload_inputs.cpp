@@ -67,6 +67,12 @@ double items_of(const std::vector<OrtPort>& ports, const ShapeSet& set) {
   return 1;
 }
 
+const schema::InputValues* values_for(const std::vector<schema::InputValues>* rules, const std::string& name) {
+  if (rules == nullptr) return nullptr;
+  const auto found = std::find_if(rules->begin(), rules->end(), [&](const auto& one) { return one.name == name; });
+  return found == rules->end() ? nullptr : &*found;
+}
+
 /// A file made for one item (or a divisor of the batch) serves every batch.
 bool repeat_to(Tensor& tensor, const std::vector<std::int64_t>& dims) {
   if (tensor.dims.empty() || tensor.dims.size() != dims.size() || tensor.dims[0] <= 0 || dims[0] % tensor.dims[0] != 0)
@@ -125,14 +131,19 @@ base::Result<WorkloadInputs> make_workload_inputs(const std::vector<OrtPort>& po
   for (const auto& given : workload.shapes.empty() ? declared_only : workload.shapes) {
     RL_TRY_ASSIGN(auto set, complete(ports, given));
     if (batch > 0) set = with_batch(descriptions, std::move(set), batch);
-    items += items_of(ports, set);
+    const double own_items = items_of(ports, set);
+    items += own_items;
+    const auto* rules = inputs.members.size() < workload.input_values.size()
+                            ? &workload.input_values[inputs.members.size()]
+                            : nullptr;
     InputTensors tensors;
     for (std::size_t at = 0; at < ports.size(); ++at) {
       const auto& name = ports[at].description.name;
       const auto file = files.find(name);
       auto tensor = file != files.end()
                         ? from_file(ports[at], file->second.first, file->second.second, set[at].dims)
-                        : generate_input(name, ports[at].type, set[at].dims, workload.seed, inputs.members.size());
+                        : generate_input(name, ports[at].type, set[at].dims, workload.seed, inputs.members.size(),
+                                         values_for(rules, name), static_cast<std::int64_t>(own_items));
       if (!tensor) return tl::unexpected<base::Error>(std::move(tensor).error());
       tensors.push_back(std::move(*tensor));
     }
