@@ -3,7 +3,11 @@
 
 
 class UserError(Exception):
-    """No other settings would fix it: a missing module, function, package or device."""
+    """No other settings would fix it: a missing module, function, package or device. hint: what to do next, one line."""
+
+    def __init__(self, message="", hint=""):
+        super().__init__(message)
+        self.hint = hint
 
 
 class BadSettings(Exception):
@@ -56,6 +60,7 @@ def facts_of(error, ooms_risen=None):
         "ooms_risen": ooms_risen,
         "bad_settings": isinstance(error, BadSettings),
         "user_error": isinstance(error, UserError),
+        "hint": error.hint if isinstance(error, UserError) else "",
         "causes": _causes(error),
     })
     return facts

@@ -16,7 +16,7 @@ def load(target):
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     if module_name.endswith(".py"):
-        module = _from_file(module_name)
+        module = _from_file(module_name, function_name)
     else:
         try:
             module = importlib.import_module(module_name)
@@ -34,7 +34,19 @@ def load(target):
     return function, getattr(module, "__file__", "") or ""
 
 
-def _from_file(path):
+def _as_module(path, function_name):
+    """How to name a file that belongs to a package."""
+    folder, name = os.path.split(os.path.abspath(path))
+    names = [os.path.splitext(name)[0], os.path.basename(folder)]
+    folder, package = os.path.dirname(folder), folder
+    while os.path.isfile(os.path.join(package, "__init__.py")) and os.path.isfile(os.path.join(folder, "__init__.py")):
+        names.append(os.path.basename(folder))
+        folder, package = os.path.dirname(folder), folder
+    place = "" if os.path.samefile(folder, os.getcwd()) else ", in the folder %s" % folder
+    return "name it as part of its package: --python %s:%s%s" % (".".join(reversed(names)), function_name, place)
+
+
+def _from_file(path, function_name):
     if not os.path.isfile(path):
         raise UserError("no file %s" % path)
     folder = os.path.dirname(os.path.abspath(path))
@@ -48,6 +60,10 @@ def _from_file(path):
         spec.loader.exec_module(module)
     except ModuleNotFoundError as error:
         raise UserError("%s: %s; name another interpreter with --python-exe" % (path, error))
+    except ImportError as error:
+        if "relative import" not in str(error):
+            raise
+        raise UserError("%s: %s; expected a file that is no part of a package" % (path, error), _as_module(path, function_name))
     return module
 
 
