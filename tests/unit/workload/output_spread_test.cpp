@@ -63,7 +63,7 @@ TEST_F(OutputSpreadTest, other_random_numbers_of_the_same_distribution_are_near)
 
 TEST_F(OutputSpreadTest, what_is_wrong_is_far_whatever_it_is) {
   const auto far = [&](const std::function<float(std::size_t, float)>& change) { return compared(change).distance; };
-  EXPECT_GT(far([&](std::size_t at, float noise) { return signal_[at] + noise + 0.5F; }), 20) << "shifted";
+  EXPECT_GT(far([&](std::size_t at, float noise) { return signal_[at] + noise + 1.0F; }), 20) << "shifted";
   EXPECT_GT(far([&](std::size_t at, float noise) { return signal_[at] + 2 * noise; }), 20) << "more noise";
   EXPECT_GT(far([&](std::size_t at, float) { return signal_[at]; }), 20) << "no noise";
   EXPECT_GT(far([&](std::size_t at, float noise) { return signal_[199 - at] + noise; }), 20) << "other places";
