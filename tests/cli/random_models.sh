@@ -9,14 +9,14 @@ noted() { checks=$((checks + 1)); tr -s '\n ' ' ' <"$WORK/err" | grep -qF -- "$1
 tuned random_noise
 noted 'output "y" changes from call to call with the same input, as RandomNormalLike "noise" draws random numbers'
 json '[.trials[].status] | unique | join(" ")' ok
-json '.call_variation.outputs | join(" ")' y
+json '.run.call_variation.outputs | join(" ")' y
 checks=$((checks + 1))
 tr -s '\n ' ' ' <report.md | grep -qF 'as RandomNormalLike "noise" draws random numbers' || problem "the report does not name the operator"
 # A seed makes sessions alike, not calls.
 tuned seeded_noise
 noted 'RandomUniformLike "dice" (seed 7) draws random numbers, the same in each new session'
 json '[.trials[].status] | unique | join(" ")' ok
-json '.call_variation.repeats' true
+json '.run.call_variation.repeats' true
 # Tried before the many others.
 if [ "$(uname -m)" = x86_64 ]; then
   run '0|1' tune "$DATA/denormal.onnx" --quick --trial-time 20ms --max-time 20s --db r.db --json
