@@ -63,7 +63,7 @@ def _from_file(path, function_name):
     except ImportError as error:
         if "relative import" not in str(error):
             raise
-        raise UserError("%s: %s; expected a file that is no part of a package" % (path, error), _as_module(path, function_name))
+        raise UserError("%s: %s; expected a file that is no part of a package" % (path, error), _as_module(path, function_name)) from None
     return module
 
 
