@@ -174,7 +174,8 @@ void add_what_is_tuned(CLI::App& tune, Context& context, TuneFlags& flags) {
   tune.add_option("--model", flags.model_option, "The same as an option")->type_name("FILE");
   tune.option_defaults()->group("What is tuned");
   tune.add_option("--python", flags.python,
-                  "In place of MODEL: a function that returns a PyTorch model and inputs for it")
+                  "In place of MODEL: a function that returns a PyTorch model and inputs for it; MODULE:FUNCTION for a "
+                  "module of the current folder or the Python path")
       ->type_name("FILE.py:FUNCTION");
   tune.add_option("--python-exe", flags.python_exe, "Python interpreter that has torch (default: python3)")
       ->type_name("PATH");

@@ -15,6 +15,7 @@ from .made import make
 from .trial import output_tensors, synchronizer
 
 SEED = 1
+TREND_CALLS = 8  # of which chance puts hardly ever each above the one before
 
 
 def _processor():
@@ -76,6 +77,32 @@ def _called(made, wait, seed, gradients):
     return tensors.kept(returned)
 
 
+def _size_and_mean(named):
+    values = [tensors.plain(one) for _, one in named]
+    values = [(one.real if one.is_complex() else one).double() for one in values]
+    return sum(one.numel() for one in values), sum(float(one.mean()) for one in values if one.numel())
+
+
+def _trend(seen):
+    """How the outputs of calls with one seed change in one direction, as state does; "" where they do not."""
+    for name, values in zip(("size", "mean"), zip(*seen)):
+        steps = [after - before for before, after in zip(values, values[1:])]
+        if all(step > 0 for step in steps) or all(step < 0 for step in steps):
+            return "%s goes from %.4g to %.4g over %d calls" % (name, values[0], values[-1], len(values))
+    return ""
+
+
+def _differing_note(call, first):
+    """Of outputs that differ under two seeds; call: outputs under the first one again."""
+    again = tensors.difference(first, call())
+    if again is None:
+        return "outputs differ between two eager calls (random): the same seed gives the same outputs"
+    trend = _trend([_size_and_mean(tensors.leaves(call())) for _ in range(TREND_CALLS)])
+    if trend:
+        return "the model keeps state from call to call, also with the same seed: the outputs' %s" % trend
+    return "outputs differ between two eager calls (random), also with the same seed, by up to %.3g" % again
+
+
 def _call_notes(made, device):
     """Of a first call, which may be unlike all others, and two under different seeds; another where these differ. With
     the outputs of one."""
@@ -90,11 +117,7 @@ def _call_notes(made, device):
     second = _called(made, wait, SEED + 1, gradients)
     gap = tensors.difference(first, second)
     if gap is not None and not changes:
-        again = tensors.difference(first, _called(made, wait, SEED, gradients))
-        if again is None:
-            notes.append("outputs differ between two eager calls (random): the same seed gives the same outputs")
-        else:
-            notes.append("outputs differ between two eager calls (random), also with the same seed, by up to %.3g" % again)
+        notes.append(_differing_note(lambda: _called(made, wait, SEED, gradients), first))
     return notes, tensors.facts(output_tensors(first))
 
 

@@ -5,9 +5,9 @@ from . import elsewhere, user_frames
 
 
 class UserError(Exception):
-    """No other settings would fix it: a missing module, function, package or device."""
+    """No other settings would fix it: a missing module, function, package or device. hint: what to do next, one line."""
 
-    def __init__(self, message, hint=""):
+    def __init__(self, message="", hint=""):
         super().__init__(message)
         self.hint = hint
 
@@ -91,7 +91,7 @@ def facts_of(error, ooms_risen=None):
         "ooms_risen": ooms_risen,
         "bad_settings": isinstance(error, BadSettings),
         "user_error": isinstance(error, UserError),
-        "hint": getattr(error, "hint", "") if isinstance(error, UserError) else "",
+        "hint": error.hint if isinstance(error, UserError) else "",
     })
     if _caught_elsewhere(error, facts):
         return facts

@@ -17,7 +17,7 @@ def load(target):
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     phase.enter("importing %s" % module_name)
-    module = _from_file(module_name) if module_name.endswith(".py") else _by_name(module_name)
+    module = _from_file(module_name, function_name) if module_name.endswith(".py") else _by_name(module_name)
     function = getattr(module, function_name, None)
     if not callable(function):
         names = [name for name in vars(module) if callable(getattr(module, name)) and not name.startswith("_")]
@@ -37,7 +37,19 @@ def _by_name(module_name):
         raise UserError("importing %s failed: %s" % (module_name, error))
 
 
-def _from_file(path):
+def _as_module(path, function_name):
+    """How to name a file that belongs to a package."""
+    folder, name = os.path.split(os.path.abspath(path))
+    names = [os.path.splitext(name)[0], os.path.basename(folder)]
+    folder, package = os.path.dirname(folder), folder
+    while os.path.isfile(os.path.join(package, "__init__.py")) and os.path.isfile(os.path.join(folder, "__init__.py")):
+        names.append(os.path.basename(folder))
+        folder, package = os.path.dirname(folder), folder
+    place = "" if os.path.samefile(folder, os.getcwd()) else ", in the folder %s" % folder
+    return "name it as part of its package: --python %s:%s%s" % (".".join(reversed(names)), function_name, place)
+
+
+def _from_file(path, function_name):
     if not os.path.isfile(path):
         raise UserError("no file %s" % path)
     folder = os.path.dirname(os.path.abspath(path))
@@ -51,6 +63,10 @@ def _from_file(path):
         spec.loader.exec_module(module)
     except ModuleNotFoundError as error:
         raise UserError("%s: %s; name another interpreter with --python-exe" % (path, error))
+    except ImportError as error:
+        if "relative import" not in str(error):
+            raise
+        raise UserError("%s: %s; expected a file that is no part of a package" % (path, error), _as_module(path, function_name)) from None
     return module
 
 

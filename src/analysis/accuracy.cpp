@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include <boost/math/distributions/students_t.hpp>
+
 #include "analysis/ranking.hpp"
 
 namespace ridgeline::analysis {
@@ -12,6 +14,8 @@ namespace {
 
 using schema::AccuracyGate;
 using schema::OutputError;
+
+constexpr double kHalfPrecisionRounding = 0.03;  // of means over an output, through the depth of a network
 
 std::optional<std::string> metric_fault(const OutputError& found, const AccuracyGate& gate) {
   const double reference = *gate.reference_metric;
@@ -38,6 +42,25 @@ bool may_run_in_tf32(const schema::TuneRun& run, const schema::TrialOutcome& out
   });
 }
 
+/// Standard errors that chance exceeds once in a million, of a mean over so many calls.
+double most_by_chance(std::int64_t calls) {
+  constexpr double kChance = 1e-6;
+  return boost::math::quantile(boost::math::students_t(static_cast<double>(std::max<std::int64_t>(calls, 2) - 1)),
+                               1 - kChance / 2);
+}
+
+/// What is within the tolerance is rounding, however little the outputs scatter.
+std::optional<std::string> spread_fault(const OutputError& found, double tolerance) {
+  if (!found.spread) return std::nullopt;
+  const auto& spread = *found.spread;
+  const double most = most_by_chance(spread.calls);
+  if (spread.distance <= most || spread.relative <= tolerance) return std::nullopt;
+  return fmt::format(
+      "output \"{}\" is distributed in another way: {} {:.4g} over {} calls, {:.4g} in the reference, {:.3g} standard "
+      "errors apart, at most {:.3g} accepted",
+      spread.output, spread.statistic, spread.found, spread.calls, spread.reference, spread.distance, most);
+}
+
 bool is_judged_by_tolerance(const AccuracyGate& gate) { return !gate.reference_metric && gate.least_cosine <= 0; }
 
 }  // namespace
@@ -46,9 +69,12 @@ std::optional<std::string> accuracy_fault(const schema::TuneRun& run, const sche
   if (!outcome.output_error || run.accuracy_tolerance <= 0) return std::nullopt;
   const auto gate = run.accuracy_gate.value_or(AccuracyGate{});
   if (gate.reference_metric) return metric_fault(*outcome.output_error, gate);
-  if (gate.least_cosine > 0) return cosine_fault(*outcome.output_error, gate);
   const double tf32 = may_run_in_tf32(run, outcome) ? gate.tf32_tolerance : 0;
-  return accuracy_fault(*outcome.output_error, std::max(run.accuracy_tolerance, tf32));
+  double tolerance = std::max(run.accuracy_tolerance, tf32);
+  auto fault = gate.least_cosine > 0 ? cosine_fault(*outcome.output_error, gate)
+                                     : accuracy_fault(*outcome.output_error, tolerance);
+  if (gate.least_cosine > 0) tolerance = std::max(tolerance, kHalfPrecisionRounding);
+  return fault ? fault : spread_fault(*outcome.output_error, tolerance);
 }
 
 std::optional<std::string> tf32_note(const schema::TuneRun& run, const schema::TrialOutcome& outcome) {

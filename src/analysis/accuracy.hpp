@@ -9,7 +9,8 @@
 namespace ridgeline::analysis {
 
 /// Why a run does not accept the outputs of a trial that ran, in one line: by the user's metric, else by their cosine
-/// similarity, else by the tolerance, as its AccuracyGate says. nullopt: it accepts them, or they were not compared.
+/// similarity, else by the tolerance, as its AccuracyGate says; outputs that change from call to call by their
+/// distribution. nullopt: it accepts them, or they were not compared.
 [[nodiscard]] std::optional<std::string> accuracy_fault(const schema::TuneRun& run,
                                                         const schema::TrialOutcome& outcome);
 

@@ -152,6 +152,11 @@ std::int64_t PythonWorkload::outside_peak_rss_bytes() const {
   return child_.is_running() ? host::peak_rss_bytes(process_).value_or(0) : 0;
 }
 
+Result<void> PythonWorkload::run_once() {
+  RL_TRY(ask({{"op", "call"}, {"count", 1}}, kCallLimitS));
+  return {};
+}
+
 Result<workload::OutputSet> PythonWorkload::outputs() {
   std::string pattern = (std::filesystem::temp_directory_path() / "ridgeline-outputs-XXXXXX").string();
   const int file = ::mkstemp(pattern.data());

@@ -37,6 +37,7 @@ class PythonWorkload final : public workload::Workload {
   [[nodiscard]] int concurrency() const noexcept override { return 1; }
   [[nodiscard]] double items_per_step() const noexcept override { return items_; }
   [[nodiscard]] bool step(int caller) noexcept override;
+  [[nodiscard]] base::Result<void> run_once() override;
   [[nodiscard]] base::Error last_error(int /*caller*/) const override { return error_; }
   [[nodiscard]] const base::Clock& clock() const noexcept override { return clock_; }
   [[nodiscard]] base::Result<workload::OutputSet> outputs() override;

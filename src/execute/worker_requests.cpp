@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "execute/classify.hpp"
+#include "execute/reference_outputs.hpp"
 #include "gpu/ceilings_probe.hpp"
 #include "host/this_process.hpp"
 #include "measure/disturbance.hpp"
@@ -38,14 +39,6 @@ Outcome failed_outcome(const base::Error& error, TrialPhase phase, GpuObserver& 
   outcome.failure = failure_of(error, phase);
   outcome.failure->gpu = gpu.take();
   return outcome;
-}
-
-/// Of its latest outputs. JSON has no NaN.
-void add_metric(schema::OutputError& output_error, const workload::Workload& workload) {
-  const auto metric = workload.metric();
-  if (!metric) return;
-  output_error.metric_not_finite = !std::isfinite(*metric);
-  if (!output_error.metric_not_finite) output_error.metric = metric;
 }
 
 /// Reads the request that the method takes, and lets it answer.
@@ -203,15 +196,13 @@ Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
   outcome.measurement = std::move(*measurement);
   if (!request.reference.empty()) {
     enter(TrialPhase::verify);
-    auto outputs = (*workload)->outputs();
-    if (!outputs) {
-      workload->reset();
-      return failed(outputs.error());
-    }
     RL_TRY_ASSIGN(auto reference, workload::load_outputs(request.reference));
-    if (const auto rows = (*workload)->repeated_rows(); rows > 0) reference = workload::repeat_rows(reference, rows);
-    outcome.output_error = workload::compare_outputs(reference, *outputs);
-    add_metric(*outcome.output_error, **workload);
+    auto output_error = compare_with_reference(**workload, std::move(reference));
+    if (!output_error) {
+      workload->reset();
+      return failed(output_error.error());
+    }
+    outcome.output_error = std::move(*output_error);
   }
   // Callers step on threads that end with the measurement, and a captured CUDA graph belongs to its thread.
   if (request.keep_session && (*workload)->concurrency() == 1) {
@@ -294,23 +285,14 @@ Result<void> WorkerRequests::advance_arm(const ArmRequest& request, ArmAnswer& a
 }
 
 Result<JobAnswer> WorkerRequests::reference(const ReferenceRequest& request) {
-  // Two sessions, not two runs of one: differences between builds of a session belong to the noise as well.
-  schema::OutputError scored;
-  const auto run = [&]() -> Result<workload::OutputSet> {
-    RL_TRY_ASSIGN(const auto workload, prepared(request.spec));
+  const auto prepare = [&]() -> Result<std::unique_ptr<workload::Workload>> {
+    RL_TRY_ASSIGN(auto workload, prepared(request.spec));
     enter(TrialPhase::verify);
-    RL_TRY_ASSIGN(auto outputs, workload->outputs());
-    add_metric(scored, *workload);
-    return outputs;
+    return workload;
   };
-  RL_TRY_ASSIGN(const auto first, run());
-  const auto of_first = scored;
-  RL_TRY_ASSIGN(const auto second, run());
-  RL_TRY(workload::save_outputs(first, request.path));
-  auto noise = workload::compare_outputs(first, second);
-  noise.metric = of_first.metric;
-  noise.metric_not_finite = of_first.metric_not_finite;
-  return JobAnswer{noise, {}};
+  RL_TRY_ASSIGN(const auto reference, make_reference_outputs(prepare));
+  RL_TRY(workload::save_outputs(reference.outputs, request.path));
+  return JobAnswer{reference.noise, {}};
 }
 
 Result<JobAnswer> WorkerRequests::ceilings(const ProbeRequest& request) {

@@ -115,6 +115,7 @@ Json run_json(const schema::TuneRun& run) {
           {"min_effect", run.min_effect},
           {"accuracy_tolerance", run.accuracy_tolerance},
           {"accuracy_gate", run.accuracy_gate},
+          {"call_variation", run.call_variation},
           {"search", run.search},
           {"seed", run.seed},
           {"provider", run.provider},

@@ -18,8 +18,9 @@ inline constexpr int kTuneJsonVersion = 2;
 ///   run               id, command_line, started_utc, finished_utc, duration_s, interrupted, request (what was asked,
 ///                     schema::TuneRequest), objective, constraints,
 ///                     min_effect, accuracy_tolerance, accuracy_gate (of a PyTorch model: least_cosine,
-///                     tf32_tolerance, reference_metric, metric_loss; else null), search, seed, provider, device,
-///                     space_size
+///                     tf32_tolerance, reference_metric, metric_loss; else null), call_variation (outputs that change
+///                     from call to call, judged by their distribution: outputs, calls, repeats; else null), search,
+///                     seed, provider, device, space_size
 ///   verdict           null, or decision ("change" "keep" "none"), trial_id, configuration, changed {key: {from, to}},
 ///                     gain (a comparison or null), tied_with [trial ids], reason; where something is compiled or
 ///                     captured compile_s, compile_from_warm_cache, pays_after_calls (or null)

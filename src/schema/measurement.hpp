@@ -26,6 +26,8 @@ struct QualityFlag {
 
 [[nodiscard]] bool has_flag(const std::vector<QualityFlag>& flags, std::string_view code) noexcept;
 
+/// Of a trial that computed with denormal numbers.
+inline constexpr std::string_view kMetDenormals = "denormals";
 /// Of a comparison: other processes disturbed it so often that what they disturbed had to count.
 inline constexpr std::string_view kOthersThroughout = "others_throughout";
 /// Of a comparison: the machine was notably slower than at its quietest, which may hit one arm more than the other, so
@@ -70,6 +72,32 @@ struct Measurement {
   }
 };
 
+/// How the outputs of a reference change from call to call with the same inputs. Those below are judged by their
+/// distribution over calls, not element by element.
+struct CallVariation {
+  std::vector<std::string> outputs;  ///< that change by more than rounding does
+  std::int64_t calls = 0;            ///< that what is known of their distribution rests on
+  /// Each new session of a process gives the same outputs call by call: of a seed, which ONNX Runtime keeps for the
+  /// process where the model names none, or of state.
+  bool repeats = false;
+  std::string trend;     ///< "output "y" grows with each call": what a state does; "": there is none
+  std::string unjudged;  ///< an output whose values have no distribution, as they are text; "": none
+};
+RL_DECLARE_JSON(CallVariation)
+
+/// The statistic by which the outputs that change from call to call lie furthest from the reference's, each taken of
+/// every call.
+struct SpreadError {
+  double distance = 0;     ///< of its mean over calls, in standard errors as the reference's calls scatter
+  double relative = 0;     ///< the same as a share of the output's magnitude
+  std::int64_t calls = 0;  ///< of the reference, and of the trial
+  std::string output;
+  std::string statistic;  ///< "standard deviation"
+  double found = 0;
+  double reference = 0;
+};
+RL_DECLARE_JSON(SpreadError)
+
 /// Distance of a candidate's outputs from the reference configuration's, over all output elements.
 struct OutputError {
   double max_abs = 0;         ///< largest |a-b| over pairs finite in both
@@ -85,6 +113,8 @@ struct OutputError {
   std::string worst_output;
   std::optional<double> metric{};  ///< the user's own of these outputs, higher is better; unset: none, or not finite
   bool metric_not_finite = false;
+  std::optional<SpreadError> spread{};  ///< of outputs that change from call to call, which count above by form only
+  std::optional<CallVariation> variation{};  ///< of a reference; unset: none of its outputs changes
 };
 
 /// One block of an interleaved comparison.
@@ -149,7 +179,9 @@ namespace ridgeline::schema {
 RL_DECLARE_JSON(QualityFlag)
 RL_DECLARE_JSON(RanOn)
 RL_DECLARE_JSON(Measurement)
-RL_DECLARE_JSON(OutputError)
+/// Without `spread` and `variation` where there are none.
+void to_json(base::Json& out, const OutputError& error);
+void from_json(const base::Json& in, OutputError& error);
 RL_DECLARE_JSON(PairedMeasurement)
 
 }  // namespace ridgeline::schema

@@ -21,6 +21,7 @@ void to_json(base::Json& out, const ModelDescription& model) {
   static_cast<ModelDescription&>(described) = model;
   to_json(out, described);
   if (model.python_form) out["python_form"] = *model.python_form;
+  if (!model.random_nodes.empty()) out["random_nodes"] = model.random_nodes;
 }
 
 void from_json(const base::Json& in, ModelDescription& model) {
@@ -28,6 +29,7 @@ void from_json(const base::Json& in, ModelDescription& model) {
   from_json(in, described);
   model = std::move(described);
   if (const auto form = in.find("python_form"); form != in.end()) form->get_to(model.python_form.emplace());
+  if (const auto nodes = in.find("random_nodes"); nodes != in.end()) nodes->get_to(model.random_nodes);
 }
 
 }  // namespace ridgeline::schema

@@ -152,7 +152,9 @@ struct TuneRun {
   /// runs because they were all integers, bools or text.
   double accuracy_tolerance = 0;
   std::optional<AccuracyGate> accuracy_gate{};  ///< unset: the tolerance alone
-  std::string search;                           ///< "adaptive", "grid", "quick", "random"
+  /// Outputs of the reference that change from call to call, which are judged by their distribution; unset: none.
+  std::optional<CallVariation> call_variation{};
+  std::string search;  ///< "adaptive", "grid", "quick", "random"
   std::uint64_t seed = 1;
   std::string provider = "cpu";
   std::string tensor_location = "host";  ///< TrialSpec::tensor_location of every trial

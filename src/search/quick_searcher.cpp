@@ -49,8 +49,9 @@ std::optional<Proposal> QuickSearcher::next() {
     if (proposal) proposal->stop_above = history().hopeless_above(kRaceMargin);
     return proposal;
   };
+  if (!start_) start_ = start();
   while (thread_at_ < threads_.size()) {
-    if (auto proposal = propose(threads_[thread_at_++], space().defaults())) return proposal;
+    if (auto proposal = propose(threads_[thread_at_++], *start_)) return proposal;
   }
   if (!base_) base_ = base();
   while (guess_at_ < guesses_.size())

@@ -36,7 +36,8 @@ class QuickSearcher : public Strategy {
   std::vector<Guess> guesses_;
   std::size_t thread_at_ = 0;
   std::size_t guess_at_ = 0;
-  std::optional<schema::Configuration> base_;  ///< what the guesses change, chosen after the thread trials
+  std::optional<schema::Configuration> start_;  ///< what thread counts are tried on
+  std::optional<schema::Configuration> base_;   ///< what the guesses change, chosen after the thread trials
   bool combined_ = false;
 };
 

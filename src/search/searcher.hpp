@@ -32,6 +32,7 @@ struct Observation {
   double setup_s = 0;          ///< before anything could be timed: making the session and its first run
   bool stopped_early = false;  ///< stopped early as a clear loser; cost is then a lower-quality figure
   bool out_of_memory = false;  ///< ended so; nothing hungrier is tried then
+  bool met_denormals = false;  ///< it computed with denormal numbers
 };
 
 /// Decides which configuration to measure next. Pure: no clock, files or threads; the same observations give the same

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/strategy.hpp"
 
+#include <algorithm>
+
 #include "search/relevance.hpp"
 
 namespace ridgeline::search {
@@ -19,7 +21,24 @@ std::optional<Proposal> Strategy::opening() {
                                  : history_.offer_as_is(options_.current, TrialStage::current, "what you have now");
     if (proposal) return proposal;
   }
-  return std::nullopt;
+  if (has_asked_) return std::nullopt;
+  has_asked_ = true;
+  return spoken_for();
+}
+
+/// Denormal numbers cost a hundred cycles each, so that nothing else counts beside them.
+std::optional<Proposal> Strategy::spoken_for() {
+  const auto& observed = history_.observed();
+  if (space_.dimension("set_denormal_as_zero") == nullptr ||
+      std::none_of(observed.begin(), observed.end(), [](const auto& one) { return one.observation.met_denormals; }))
+    return std::nullopt;
+  spoken_for_ = space_.canonical(space_.defaults().with("set_denormal_as_zero", true));
+  return history_.offer(*spoken_for_, TrialStage::screening, "the model computes with denormal numbers");
+}
+
+schema::Configuration Strategy::start() const {
+  const auto* best = history_.incumbent(options_.min_effect / 2);
+  return best != nullptr && best->configuration == spoken_for_ ? *spoken_for_ : space_.defaults();
 }
 
 std::optional<Proposal> Strategy::propose() {

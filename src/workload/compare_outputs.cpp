@@ -3,11 +3,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "workload/element_type.hpp"
-#include "workload/half.hpp"
+#include "workload/output_spread.hpp"
+#include "workload/real_values.hpp"
 #include "workload/workload.hpp"
 
 namespace ridgeline::workload {
@@ -18,50 +18,6 @@ using schema::OutputError;
 // A relative error is taken against at least this share of the output's largest magnitude: near zero, rounding in the
 // last digit of a cancelled sum would otherwise count as a relative error of one or more.
 constexpr double kRelativeFloor = 1e-3;
-
-template <typename T, typename Convert>
-std::vector<double> convert(const std::string& bytes, Convert to_double) {
-  std::vector<double> values(bytes.size() / sizeof(T));
-  for (std::size_t at = 0; at < values.size(); ++at) {
-    T raw;
-    std::memcpy(&raw, bytes.data() + at * sizeof(T), sizeof(T));
-    values[at] = to_double(raw);
-  }
-  return values;
-}
-
-template <typename T>
-std::vector<double> plain(const std::string& bytes) {
-  return convert<T>(bytes, [](T value) { return static_cast<double>(value); });
-}
-
-/// Values of real types; complex numbers as pairs. Empty for types whose bytes are compared as they are.
-std::vector<double> real_values(const NamedTensor& tensor) {
-  const auto type = element_type_from_name(tensor.element_type);
-  if (!type) return {};
-  switch (*type) {
-    case ElementType::float32:
-    case ElementType::complex64: return plain<float>(tensor.bytes);
-    case ElementType::float64:
-    case ElementType::complex128: return plain<double>(tensor.bytes);
-    case ElementType::float16:
-      return convert<std::uint16_t>(tensor.bytes,
-                                    [](std::uint16_t v) { return static_cast<double>(half_to_float(v)); });
-    case ElementType::bfloat16:
-      return convert<std::uint16_t>(tensor.bytes,
-                                    [](std::uint16_t v) { return static_cast<double>(bfloat16_to_float(v)); });
-    case ElementType::uint8:
-    case ElementType::boolean: return plain<std::uint8_t>(tensor.bytes);
-    case ElementType::int8: return plain<std::int8_t>(tensor.bytes);
-    case ElementType::uint16: return plain<std::uint16_t>(tensor.bytes);
-    case ElementType::int16: return plain<std::int16_t>(tensor.bytes);
-    case ElementType::uint32: return plain<std::uint32_t>(tensor.bytes);
-    case ElementType::int32: return plain<std::int32_t>(tensor.bytes);
-    case ElementType::uint64: return plain<std::uint64_t>(tensor.bytes);
-    case ElementType::int64: return plain<std::int64_t>(tensor.bytes);
-    default: return {};
-  }
-}
 
 // Labels, indices, masks and text: an index that is off by one is as wrong as one that is off by a thousand, so the
 // distance of an output is the share of its elements that differ.
@@ -201,7 +157,43 @@ bool same_form(const NamedTensor& a, const NamedTensor& b) {
   return real_values(a).size() == real_values(b).size();
 }
 
+OneOutputError compare_one(const NamedTensor& reference, const NamedTensor& candidate, OutputError& output_error) {
+  return is_exact_type(reference.element_type) ? compare_exact(reference, candidate)
+                                               : compare_reals(real_values(reference), real_values(candidate),
+                                                               scale_floor(reference.element_type), output_error);
+}
+
+/// Of an output that is judged by its spread.
+bool form_suits(const NamedTensor& reference, const NamedTensor& candidate) {
+  if (!reference.spread->centre.empty()) return same_form(reference, candidate);
+  return reference.name == candidate.name && same_kind(reference.element_type, candidate.element_type);
+}
+
+std::int64_t nonfinite_of(const NamedTensor& tensor) {
+  if (is_exact_type(tensor.element_type)) return 0;
+  const auto values = real_values(tensor);
+  return std::count_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
+}
+
+/// What no order of additions comes to: as scaled error, or as share of elements.
+double rounding_limit(const std::string& element_type) {
+  if (element_type == "float16") return 1e-2;
+  return element_type == "bfloat16" ? 5e-2 : 1e-3;
+}
+
 }  // namespace
+
+std::vector<std::size_t> varying_outputs(const OutputSet& first, const OutputSet& second) {
+  std::vector<std::size_t> varying;
+  for (std::size_t at = 0; at < std::min(first.size(), second.size()); ++at) {
+    OutputError ignored;
+    const auto& tensor = first[at];
+    if (!same_form(tensor, second[at]) ||
+        !(compare_one(tensor, second[at], ignored).scaled <= rounding_limit(tensor.element_type)))
+      varying.push_back(at);
+  }
+  return varying;
+}
 
 OutputSet repeat_rows(const OutputSet& outputs, std::int64_t rows) {
   auto repeated = outputs;
@@ -210,6 +202,7 @@ OutputSet repeat_rows(const OutputSet& outputs, std::int64_t rows) {
     const auto whole = std::exchange(tensor.bytes, {});
     const auto row = whole.size() / static_cast<std::size_t>(tensor.dims[0]);
     const auto size = row * static_cast<std::size_t>(rows);
+    if (tensor.spread) repeat_spread(*tensor.spread, static_cast<double>(rows) / static_cast<double>(tensor.dims[0]));
     while (tensor.bytes.size() < size) tensor.bytes.append(whole, 0, size - tensor.bytes.size());
     tensor.dims[0] = rows;
   }
@@ -227,15 +220,20 @@ OutputError compare_outputs(const OutputSet& reference, const OutputSet& candida
     const auto& b = reference[at];
     const auto& a = candidate[at];
     output_error.elements += element_count_of(a);
-    if (!same_form(b, a)) {
+    if (!(b.spread ? form_suits(b, a) : same_form(b, a))) {
       if (!output_error.shape_mismatch) output_error.worst_output = b.name;
       output_error.shape_mismatch = true;
       continue;
     }
     const auto mismatches_before = output_error.nan_mismatches;
-    const auto output = is_exact_type(b.element_type)
-                            ? compare_exact(b, a)
-                            : compare_reals(real_values(b), real_values(a), scale_floor(b.element_type), output_error);
+    if (b.spread) {
+      const auto nonfinite = nonfinite_of(a);
+      output_error.nonfinite += nonfinite;
+      output_error.nan_mismatches += nonfinite;
+      if (nonfinite > 0 && mismatches_before == 0 && !output_error.shape_mismatch) output_error.worst_output = b.name;
+      continue;
+    }
+    const auto output = compare_one(b, a, output_error);
     const bool first = output_error.worst_output.empty();
     const bool worse = output.scaled > output_error.scaled_max_abs ||
                        (output_error.nan_mismatches > mismatches_before && mismatches_before == 0);

@@ -13,7 +13,7 @@ namespace {
 using base::ErrorCode;
 
 constexpr std::string_view kMagic = "RLOUTPUT";
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
 constexpr std::size_t kHashSize = 64;
 
 class OutputWriter {
@@ -26,6 +26,10 @@ class OutputWriter {
   void text(std::string_view value) {
     number(value.size());
     bytes_.append(value);
+  }
+  void numbers(const std::vector<double>& values) {
+    number(values.size() * sizeof(double));
+    if (!values.empty()) bytes_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
   }
   [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
 
@@ -51,6 +55,12 @@ class OutputReader {
     rest_.remove_prefix(size);
     return taken;
   }
+  [[nodiscard]] std::vector<double> numbers() {
+    const auto bytes = text();
+    std::vector<double> values(bytes.size() / sizeof(double));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(double));
+    return values;
+  }
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   [[nodiscard]] bool at_end() const noexcept { return rest_.empty(); }
 
@@ -70,6 +80,10 @@ base::Result<void> save_outputs(const OutputSet& outputs, const std::filesystem:
     payload.number(tensor.dims.size());
     for (const auto dim : tensor.dims) payload.number(static_cast<std::uint64_t>(dim));
     payload.text(tensor.bytes);
+    payload.number(tensor.spread ? 1 : 0);
+    if (!tensor.spread) continue;
+    payload.numbers(tensor.spread->centre);
+    payload.numbers(tensor.spread->calls);
   }
   OutputWriter file;
   file.number(kVersion);
@@ -102,6 +116,7 @@ base::Result<OutputSet> load_outputs(const std::filesystem::path& path) {
     for (std::uint64_t axis = 0; axis < rank && reader.ok(); ++axis)
       tensor.dims.push_back(static_cast<std::int64_t>(reader.number()));
     tensor.bytes = reader.text();
+    if (reader.number() != 0) tensor.spread = OutputSpread{reader.numbers(), reader.numbers()};
     outputs.push_back(std::move(tensor));
   }
   if (!reader.ok() || !reader.at_end()) return corrupt("has a broken payload");

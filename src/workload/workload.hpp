@@ -17,12 +17,19 @@
 
 namespace ridgeline::workload {
 
+/// What is known of a reference's output that changes from call to call. See SpreadCollector.
+struct OutputSpread {
+  std::vector<double> centre;  ///< mean of each value over some calls; empty: their number changes too
+  std::vector<double> calls;   ///< statistics of other calls, one call after the other
+};
+
 /// Outputs of one inference per shape set, in the binary form that `compare_outputs` reads.
 struct NamedTensor {
   std::string name;
   std::string element_type;
   std::vector<std::int64_t> dims;
   std::string bytes;
+  std::optional<OutputSpread> spread{};  ///< of an output that is judged by it
 };
 using OutputSet = std::vector<NamedTensor>;
 
@@ -51,6 +58,8 @@ class Workload {
   [[nodiscard]] virtual const base::Clock& clock() const noexcept { return base::system_clock(); }
   /// One inference on each shape set with the seeded inputs.
   [[nodiscard]] virtual base::Result<OutputSet> outputs() = 0;
+  /// One inference whose outputs nobody looks at, after which a workload that is not the same in each call is another.
+  [[nodiscard]] virtual base::Result<void> run_once() { return {}; }
   /// Above 0: each output has so many rows, which are those of the reference over and over.
   [[nodiscard]] virtual std::int64_t repeated_rows() const noexcept { return 0; }
   /// What the user's own metric says of the latest outputs(), higher is better; unset: there is none. May be NaN.
@@ -71,8 +80,11 @@ class Workload {
 };
 
 /// Distance of `candidate` from `reference` (paired by position and name). Real numbers may be of another type in each:
-/// half-precision outputs are compared with FP32 ones as numbers.
+/// half-precision outputs are compared with FP32 ones as numbers. Of outputs with a spread only the form is compared.
 [[nodiscard]] schema::OutputError compare_outputs(const OutputSet& reference, const OutputSet& candidate);
+
+/// Places of the outputs that differ between two calls by more than rounding and the order of additions explain.
+[[nodiscard]] std::vector<std::size_t> varying_outputs(const OutputSet& first, const OutputSet& second);
 
 /// Each output with `rows` rows (of its first dimension), which are its own over and over, the last time cut short.
 [[nodiscard]] OutputSet repeat_rows(const OutputSet& outputs, std::int64_t rows);

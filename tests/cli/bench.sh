@@ -227,6 +227,8 @@ if "$PYTHON" -c 'import torch' 2>/dev/null; then
   out "(4096 samples)"
   bad "has no function 'benhc'" -- bench --python train.py:benhc --python-exe "$PYTHON" --device cpu
   bad "no file gone.py" -- bench --python gone.py:bench --python-exe "$PYTHON" --device cpu
+  mkdir -p pkg && printf 'from .net import bench\n' >pkg/job.py
+  bad "pkg/job.py: attempted relative import" "--python pkg.job:bench" -- bench --python pkg/job.py:bench --python-exe "$PYTHON" --device cpu
   bad "no module named 'gone'" -- bench --python gone:bench --python-exe "$PYTHON" --device cpu
   printf 'benchmark: {num_workers_options: [0, 1000]}\n' >many.yaml
   bad "many.yaml:1: num_workers_options 0 1000: more loader workers than" -- bench --python train:bench --python-exe "$PYTHON" --device cpu --config many.yaml

@@ -63,6 +63,16 @@ checks=$((checks + 1))
 grep -q "torch" report.md || problem "the report does not name torch"
 
 bad "has no function 'mkae'" -- tune --python infer.py:mkae --python-exe "$PYTHON"
+# A file of a package is named as its module is.
+mkdir -p pkg && printf 'import torch\ndef net(): return torch.nn.Linear(8, 8)\n' >pkg/net.py
+printf 'from .net import net\nimport torch\ndef make(): return net().eval(), torch.ones(1, 8)\n' >pkg/rel.py
+bad "pkg/rel.py: attempted relative import" "--python pkg.rel:make" -- tune --python pkg/rel.py:make --python-exe "$PYTHON"
+run 0 tune --python pkg.rel:make --python-exe "$PYTHON" --search grid --space <(printf 'only_listed: true\nfixed: {torch_threads: 1}\n') \
+  --trial-time 20ms --no-comparisons --db package.db --json
+json '.trials[0].status' ok
+# State is no chance.
+printf 'import torch\nkept = []\ndef model(x):\n    kept.append(x)\n    return torch.cat(kept)\ndef make(): return model, torch.ones(1, 8)\n' >cache.py
+bad "output \"output\" grows with each call" "keeps state" "--accuracy-tolerance off" -- tune --python cache.py:make --python-exe "$PYTHON" --quick --db state.db
 bad "no file gone.py" -- tune --python gone.py:make --python-exe "$PYTHON"
 bad "infer.py:nothing" "(model, inputs)" -- tune --python infer.py:nothing --python-exe "$PYTHON"
 # users_error TEXT... -- TARGET: exit code 2, and all that is told of the traceback are the user's own frames.

@@ -26,6 +26,9 @@ class FakeExecutor final : public TypedExecutor {
   /// The user's own of a trial's outputs, and (of no settings) the reference's; NaN: not finite.
   std::function<std::optional<double>(const schema::Configuration&)> metric = [](const auto&) { return std::nullopt; };
   std::function<double(const schema::Configuration&)> cosine = [](const auto&) { return 1.0; };
+  /// Of the reference's outputs, where they change from call to call, and how far a trial's are from them.
+  std::optional<schema::CallVariation> reference_variation;
+  std::function<schema::SpreadError(const schema::Configuration&)> spread;
   double reference_noise = 0;  ///< OutputError::scaled_max_abs between two of the reference
   /// When it answers, arm B of a pair is that many times as fast as arm A, whatever cost_ns says: measurements of a
   /// real machine need not agree with each other.
@@ -134,6 +137,7 @@ class FakeExecutor final : public TypedExecutor {
     outcome.output_error.emplace().scaled_max_abs = output_error(spec.configuration);
     outcome.output_error->elements = 10;
     outcome.output_error->cosine = cosine(spec.configuration);
+    if (spread) outcome.output_error->spread = spread(spec.configuration);
     add_metric(*outcome.output_error, spec.configuration);
     return outcome;
   }
@@ -172,6 +176,7 @@ class FakeExecutor final : public TypedExecutor {
     noise_floor.nonfinite = reference_nonfinite;
     noise_floor.worst_output = "y";
     noise_floor.scaled_max_abs = reference_noise;
+    noise_floor.variation = reference_variation;
     add_metric(noise_floor, {});
     references.push_back(spec);
     return noise_floor;

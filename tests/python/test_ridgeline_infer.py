@@ -167,7 +167,14 @@ class DescribeTest(Served):
 
     def test_state_and_changed_inputs_are_noted(self):
         counter = HEAD + "n = [0]\ndef model(x):\n    n[0] += 1\n    return x + n[0]\ndef make():\n    return model, torch.ones(1)\n"
-        self.assertIn("also with the same seed, by up to 2", self.described(counter)["ok"]["notes"][0])
+        self.assertIn("keeps state from call to call, also with the same seed: the outputs' mean goes from",
+                      self.described(counter)["ok"]["notes"][0])
+        grows = HEAD + ("kept = []\ndef model(x):\n    kept.append(x)\n    return torch.cat(kept)\n"
+                        "def make():\n    return model, torch.ones(1)\n")
+        self.assertIn("the outputs' size goes from", self.described(grows)["ok"]["notes"][0])
+        own = HEAD + ("dice = torch.Generator()\ndef make():\n"
+                      "    return (lambda x: x + torch.rand(1, generator=dice)), torch.ones(1)\n")
+        self.assertIn("(random), also with the same seed, by up to", self.described(own)["ok"]["notes"][0])
         changed = HEAD + "def make():\n    return (lambda x: x.add_(1)), torch.ones(1)\n"
         self.assertEqual(self.described(changed)["ok"]["notes"], ["the model changes its inputs: calls are not alike"])
 

@@ -764,6 +764,26 @@ class ServerTest(unittest.TestCase):
             self.assertTrue(answers[0]["error"]["user_error"], answers)
             self.assertIn(text, answers[0]["error"]["message"])
 
+    def test_a_file_of_a_package_is_told_by_the_name_of_its_module(self):
+        cases = (("pkg/job.py:bench", "pkg/__init__.py pkg/job.py", "--python pkg.job:bench"),
+                 ("pkg/job.py:bench", "pkg/job.py", "--python pkg.job:bench"),
+                 ("a/b/job.py:bench", "a/__init__.py a/b/__init__.py a/b/job.py", "--python a.b.job:bench"))
+        for target, files, hint in cases:
+            with tempfile.TemporaryDirectory() as folder:
+                for name in files.split():
+                    os.makedirs(os.path.join(folder, os.path.dirname(name)), exist_ok=True)
+                    with open(os.path.join(folder, name), "w") as file:
+                        file.write("from .net import bench\n" if name.endswith("job.py") else "")
+                script = "from ridgeline_train.target import load\nfrom ridgeline_train.failures import facts_of\ntry:\n    load(%r)\n" \
+                         "except Exception as error:\n    print(facts_of(error)['hint'])\n" % target
+                env = dict(os.environ, PYTHONPATH=os.path.join(ROOT, "python"))
+                told = subprocess.run([sys.executable, "-c", script], cwd=folder, env=env, stdout=subprocess.PIPE, text=True).stdout
+                self.assertEqual(told, "name it as part of its package: %s\n" % hint)
+                inside = os.path.join(folder, os.path.dirname(target.split(":")[0]))
+                script = script.replace(repr(target), repr("job.py:bench"))
+                told = subprocess.run([sys.executable, "-c", script], cwd=inside, env=env, stdout=subprocess.PIPE, text=True).stdout
+                self.assertEqual(told, "name it as part of its package: %s, in the folder %s\n" % (hint, os.path.realpath(folder)))
+
     def test_an_exception_is_an_answer_and_not_the_end(self):
         code = self.CODE.replace("loss=lambda a, b: torch.Tensor()", "loss=lambda a, b: (_ for _ in ()).throw(torch.OutOfMemoryError('CUDA out of memory'))")
         answers, output = self.talk(code, [{"op": "prepare"}, {"op": "run", "steps": 1}, {"op": "nonsense"}, {"op": "close"}])

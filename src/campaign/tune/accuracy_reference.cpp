@@ -15,7 +15,7 @@ using base::Result;
 namespace {
 
 constexpr double kMostFlopsOnOneThread = 5e9;
-constexpr std::int64_t kOutputSets = 2;  // of a reference: files with another number of sets have another key
+constexpr std::int64_t kOutputSets = 3;  // of a reference: files with another number of sets have another key
 constexpr double kLeastCosine = 0.999;
 constexpr double kTf32Tolerance = 1e-2;  // 10 bits of mantissa, through the depth of a network
 constexpr double kMetricLoss = 0.01;
@@ -27,6 +27,31 @@ bool uses_half_precision(const TuneRequest& request) {
   return request.current.contains("torch_precision") || space.fixed.contains("torch_precision") ||
          std::any_of(space.values.begin(), space.values.end(),
                      [](const auto& dimension) { return dimension.key == "torch_precision"; });
+}
+
+/// "a", "b" and 4 more.
+std::string listed(const std::vector<std::string>& items, bool quotes) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  for (std::size_t at = 0; at < std::min(items.size(), kShown); ++at)
+    text += (at == 0 ? "" : ", ") + (quotes ? "\"" + items[at] + "\"" : items[at]);
+  if (items.size() > kShown) text += fmt::format(" and {} more", items.size() - kShown);
+  return text;
+}
+
+/// ", as RandomNormalLike "noise" draws random numbers"; of a function, whose seed each comparison sets, nothing more
+/// is known.
+std::string why_random(const schema::ModelDescription& model) {
+  if (!model.provider.empty()) return ", also with the same seed";
+  if (!model.random_nodes.empty())
+    return fmt::format(", as {} draw{} random numbers", listed(model.random_nodes, false),
+                       model.random_nodes.size() == 1 ? "s" : "");
+  std::vector<std::string> unknown;
+  for (const auto& [type, count] : model.node_counts)
+    if (type.find('.') != std::string::npos) unknown.push_back(type);
+  return unknown.empty()
+             ? ", though no operator is known to be random"
+             : fmt::format(", though no operator is known to be random ({} may be)", listed(unknown, false));
 }
 
 }  // namespace
@@ -110,6 +135,8 @@ Result<void> AccuracyReference::prepare(const schema::TrialSpec& current, const 
   run.accuracy_tolerance = request_.accuracy_tolerance ? *request_.accuracy_tolerance
                                                        : analysis::default_tolerance(run.model, noise.scaled_max_abs);
   RL_TRY(set_gate(noise));
+  if (noise.variation && !run.accuracy_gate.value_or(schema::AccuracyGate{}).reference_metric)
+    RL_TRY(take_variation(*noise.variation));
   note_noise(noise);
   if (noise.tiny_outputs > 0) {
     context_.note(
@@ -117,6 +144,32 @@ Result<void> AccuracyReference::prepare(const schema::TrialSpec& current, const 
                     "give real inputs with --input NAME:FILE.npy",
                     noise.tiny_outputs == 1 ? "one output is" : fmt::format("{} outputs are", noise.tiny_outputs)));
   }
+  return {};
+}
+
+Result<void> AccuracyReference::take_variation(const schema::CallVariation& variation) {
+  auto& run = result_.run;
+  const auto& model = run.workload.location;
+  if (!variation.trend.empty())
+    return base::fail(ErrorCode::invalid_argument,
+                      "{}: {}, all with the same input: the model keeps state, so that its outputs cannot be compared",
+                      model, variation.trend)
+        .hint("have each call start anew, or skip the check with --accuracy-tolerance off");
+  if (!variation.unjudged.empty())
+    return base::fail(ErrorCode::invalid_argument,
+                      "{}: output \"{}\" changes from call to call{}, and has no numbers whose distribution could be "
+                      "compared",
+                      model, variation.unjudged, why_random(run.model))
+        .hint("skip the check with --accuracy-tolerance off");
+  run.call_variation = variation;
+  context_.note(fmt::format(
+      "{} {} from call to call with the same input{}{}: judged by {} mean, deviation and magnitude over {} calls, not "
+      "value by value{}",
+      (variation.outputs.size() == 1 ? "output " : "outputs ") + listed(variation.outputs, true),
+      variation.outputs.size() == 1 ? "changes" : "change", why_random(run.model),
+      variation.repeats ? ", the same in each new session of a process" : "",
+      variation.outputs.size() == 1 ? "its" : "their", variation.calls,
+      request_.accuracy_tolerance ? "; --accuracy-tolerance is for the others" : ""));
   return {};
 }
 

@@ -20,7 +20,8 @@ class AccuracyReference : private RunPart {
   explicit AccuracyReference(RunContext& context) : RunPart(context) {}
 
   /// Sets the run's accuracy tolerance from the reference's run-to-run noise, and its gate. `current`: the trial of the
-  /// current configuration. Errors: the model cannot run, its outputs or the user's metric of them are not finite.
+  /// current configuration. Errors: the model cannot run, its outputs or the user's metric of them are not finite,
+  /// or it keeps state.
   [[nodiscard]] base::Result<void> prepare(const schema::TrialSpec& current, const execute::TimeLeft& time_left);
   /// The file for trials like that, made where it does not exist yet. Errors: as above.
   [[nodiscard]] base::Result<std::filesystem::path> outputs(const schema::TrialSpec& like,
@@ -33,6 +34,8 @@ class AccuracyReference : private RunPart {
   /// Of a PyTorch model, by what was found when the reference was made. Errors: a metric, or the lack of one, that
   /// does not suit the request.
   [[nodiscard]] base::Result<void> set_gate(const schema::OutputError& noise);
+  /// Errors: outputs that change from call to call, and cannot be judged.
+  [[nodiscard]] base::Result<void> take_variation(const schema::CallVariation& variation);
   void note_noise(const schema::OutputError& noise);
 
   std::map<std::string, schema::OutputError> noise_;  ///< run-to-run, by key, of references known to exist

@@ -9,6 +9,7 @@
 #include "analysis/device_learning.hpp"
 #include "analysis/machine_speed.hpp"
 #include "analysis/ranking.hpp"
+#include "campaign/tune/unusable_trials.hpp"
 #include "campaign/tune/winner_simplifier.hpp"
 #include "stats/quantile.hpp"
 
@@ -33,11 +34,6 @@ std::string ratio_text(const Comparison& gain) {
 /// Closest to the current configuration, then fewest settings.
 std::pair<std::size_t, std::size_t> complexity(const Configuration& configuration, const Configuration& current) {
   return {schema::differing_keys(configuration, current).size(), configuration.size()};
-}
-
-std::string failure_text(const schema::TrialOutcome& outcome) {
-  return fmt::format("{}{}{}", base::enum_name(outcome.status), outcome.failure ? ": " : "",
-                     outcome.failure ? schema::failure_line(*outcome.failure) : "");
 }
 
 }  // namespace
@@ -265,11 +261,7 @@ bool DecisionMaker::start_over() {
 bool DecisionMaker::concludes_uncompared(const std::vector<analysis::RankedTrial>& ranking) {
   auto& run = result_.run;
   if (ranking.empty()) {
-    std::string first;
-    for (const auto& trial : run.trials)
-      if (first.empty()) first = fmt::format("; trial {}: {}", trial.id, failure_text(result_.outcomes[trial.key]));
-    conclude(schema::Decision::none,
-             fmt::format("none of {} configurations ran to the end{}", run.trials.size(), first));
+    conclude(schema::Decision::none, why_none_is_usable(result_));
     return true;
   }
   const auto& best = ranking.front();

@@ -29,6 +29,8 @@ search::Observation observation_of(const schema::TuneRun& run, const schema::Tun
                                    const schema::TrialOutcome& outcome) {
   search::Observation observation;
   observation.out_of_memory = outcome.status == schema::TrialStatus::out_of_memory;
+  observation.met_denormals =
+      outcome.measurement && schema::has_flag(outcome.measurement->flags, schema::kMetDenormals);
   if (outcome.status != schema::TrialStatus::ok || !outcome.measurement || outcome.measurement->latency_ns.empty())
     return observation;
   schema::TuneRun one;

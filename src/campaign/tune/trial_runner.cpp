@@ -112,6 +112,7 @@ bool TrialRunner::answers(const store::StoredTrial& trial, std::optional<double>
 
 bool TrialRunner::is_compared(const schema::TrialOutcome& stored) const {
   if (!stored.output_error) return false;
+  if (result_.run.call_variation && !stored.output_error->spread) return false;
   const auto& gate = result_.run.accuracy_gate;
   return !gate || !gate->reference_metric || stored.output_error->metric || stored.output_error->metric_not_finite;
 }

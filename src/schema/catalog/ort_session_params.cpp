@@ -148,7 +148,8 @@ std::vector<ParamDef> ort_session_params() {
        .default_value = false,
        .summary = "flush denormal floats to zero",
        .when = "models whose activations decay into denormals (sigmoids, recurrent nets): then many times faster",
-       .hazard = "changes results below 1e-38"},
+       .hazard = "changes results below 1e-38; holds for the thread that makes a process's first session, threads that "
+                 "it starts later, and the runtime's own"},
       {.key = "intra_op_thread_affinities",
        .target = "session.intra_op_thread_affinities",
        .scope = session_config,

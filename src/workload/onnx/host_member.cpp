@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/onnx/host_member.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -50,9 +51,16 @@ base::Result<OrtValueHandle> HostMember::allocate(ElementType type, const std::v
 
 bool HostMember::run() noexcept {
   if (has_fresh_) release_fresh();
-  OrtStatus* status = api_.Run(session_.session, options_.get(), session_.input_names.data(), input_pointers_.data(),
-                               input_pointers_.size(), session_.output_names.data(), session_.output_names.size(),
-                               output_pointers_.data());
+  const auto run_session = [this] {
+    return api_.Run(session_.session, options_.get(), session_.input_names.data(), input_pointers_.data(),
+                    input_pointers_.size(), session_.output_names.data(), session_.output_names.size(),
+                    output_pointers_.data());
+  };
+  OrtStatus* status = run_session();
+  if (status != nullptr && give_up_buffers()) {
+    api_.ReleaseStatus(status);
+    status = run_session();
+  }
   if (status != nullptr) {
     failure_.reset(status);
     return false;
@@ -87,6 +95,21 @@ base::Result<void> HostMember::keep_buffers() {
   }
   has_buffers_ = true;
   return {};
+}
+
+bool HostMember::give_up_buffers() noexcept {
+  bool any = false;
+  for (std::size_t at = 0; at < output_buffers_.size(); ++at) {
+    const auto& declared = session_.outputs[at].description.dims;
+    const bool may_change =
+        declared.empty() || std::any_of(declared.begin(), declared.end(), [](std::int64_t dim) { return dim < 0; });
+    if (output_buffers_[at] == nullptr || !may_change) continue;
+    output_buffers_[at].reset();
+    output_pointers_[at] = nullptr;
+    any = true;
+  }
+  has_fresh_ = has_fresh_ || any;
+  return any;
 }
 
 void HostMember::release_fresh() noexcept {

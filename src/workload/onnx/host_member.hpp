@@ -33,6 +33,9 @@ class HostMember final : public ShapeRunner {
              std::shared_ptr<const gpu::CudaDriver> pinned_by);
   [[nodiscard]] base::Result<OrtValueHandle> allocate(ElementType type, const std::vector<std::int64_t>& dims);
   [[nodiscard]] base::Result<void> keep_buffers();
+  /// Of outputs whose size is not declared: from run to run it may be another, as where it is drawn at random. Whether
+  /// there were any.
+  bool give_up_buffers() noexcept;
   void release_fresh() noexcept;
 
   const SharedSession& session_;

@@ -7,6 +7,7 @@
 #include "workload/element_type.hpp"
 #include "workload/onnx/model_walk.hpp"
 #include "workload/onnx/node_attributes.hpp"
+#include "workload/onnx/random_nodes.hpp"
 
 namespace ridgeline::workload {
 namespace {
@@ -124,6 +125,7 @@ void take_census(const onnx::ModelProto& model, schema::ModelDescription& descri
     if (role != TensorRole::attribute) count_parameter(tensor, description);
   };
   walk_model(model, visitor);
+  description.random_nodes = random_nodes(model);
 }
 
 }  // namespace ridgeline::workload

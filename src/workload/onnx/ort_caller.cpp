@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "host/float_mode.hpp"
 #include "workload/onnx/device_member.hpp"
 #include "workload/onnx/fresh_inputs.hpp"
 #include "workload/onnx/host_member.hpp"
@@ -11,15 +12,14 @@
 namespace ridgeline::workload {
 
 OrtCaller::OrtCaller(const OrtEnvironment& environment, SessionHandle session, TensorPlacement placement,
-                     std::optional<gpu::CudaStream> stream)
-    : placement_(placement), stream_(std::move(stream)), handle_(std::move(session)), session_{environment,
-                                                                                               handle_.get(),
-                                                                                               {},
-                                                                                               {},
-                                                                                               {},
-                                                                                               {}} {}
+                     std::optional<gpu::CudaStream> stream, bool denormals_are_zero)
+    : placement_(placement),
+      stream_(std::move(stream)),
+      handle_(std::move(session)),
+      session_{environment, handle_.get(), {}, {}, {}, {}},
+      denormals_are_zero_(denormals_are_zero) {}
 
-OrtCaller::~OrtCaller() = default;
+OrtCaller::~OrtCaller() { host::set_float_mode(false); }
 
 base::Result<std::unique_ptr<OrtCaller>> OrtCaller::create(const OrtEnvironment& environment,
                                                            const std::string& model_path,
@@ -27,18 +27,19 @@ base::Result<std::unique_ptr<OrtCaller>> OrtCaller::create(const OrtEnvironment&
                                                            std::optional<gpu::CudaStream> stream) {
   const auto& api = environment.api();
   OrtSession* session = nullptr;
+  host::set_float_mode(settings.denormals_are_zero());  // which the session's own threads begin with
   if (auto created = check_ort(
           api, api.CreateSession(environment.env(), model_path.c_str(), settings.session_options(), &session));
       !created)
     return tl::unexpected<base::Error>(environment.with_log(std::move(created).error()));
-  std::unique_ptr<OrtCaller> caller(
-      new OrtCaller(environment, SessionHandle(session, api.ReleaseSession), placement, std::move(stream)));
+  std::unique_ptr<OrtCaller> caller(new OrtCaller(environment, SessionHandle(session, api.ReleaseSession), placement,
+                                                  std::move(stream), settings.denormals_are_zero()));
   RL_TRY(caller->read_ports());
   return caller;
 }
 
 base::Result<std::unique_ptr<OrtCaller>> OrtCaller::share() const {
-  std::unique_ptr<OrtCaller> caller(new OrtCaller(session_.environment, handle_, placement_, {}));
+  std::unique_ptr<OrtCaller> caller(new OrtCaller(session_.environment, handle_, placement_, {}, denormals_are_zero_));
   RL_TRY(caller->read_ports());
   return caller;
 }
@@ -86,12 +87,18 @@ base::Result<std::string> OrtCaller::end_profile() const {
 bool OrtCaller::step() noexcept {
   last_ = next_;
   if (++next_ == members_.size()) next_ = 0;
-  return members_[last_].runner->run();
+  enter_float_mode();
+  const bool done = members_[last_].runner->run();
+  met_denormals_ = met_denormals_ || host::has_met_denormals();
+  return done;
 }
+
+void OrtCaller::enter_float_mode() const noexcept { host::set_float_mode(denormals_are_zero_); }
 
 base::Error OrtCaller::last_error() const { return members_[last_].runner->last_error(); }
 
 base::Result<void> OrtCaller::collect_outputs(OutputSet& outputs) {
+  enter_float_mode();
   for (const auto& member : members_) {
     RL_TRY(member.runner->collect(outputs));
     const auto first_fresh = outputs.size();

@@ -48,6 +48,13 @@ class OrtCaller {
   /// Ends the profile of a session that writes one (SessionExtras::profile); the file.
   [[nodiscard]] base::Result<std::string> end_profile() const;
 
+  /// What the calling thread does with denormal numbers from here on. The runtime sets that for its own threads and, by
+  /// the first session of a process, for the thread that makes it. Here every thread that runs a session is what it
+  /// would be in a process of that session alone.
+  void enter_float_mode() const noexcept;
+  /// Whether a step has met denormal numbers, on the thread that made it.
+  [[nodiscard]] bool has_met_denormals() const noexcept { return met_denormals_; }
+
   /// One inference on the next member of the mix.
   [[nodiscard]] bool step() noexcept;
   /// Why the last step failed.
@@ -65,7 +72,7 @@ class OrtCaller {
   };
 
   OrtCaller(const OrtEnvironment& environment, SessionHandle session, TensorPlacement placement,
-            std::optional<gpu::CudaStream> stream);
+            std::optional<gpu::CudaStream> stream, bool denormals_are_zero);
   [[nodiscard]] base::Result<void> read_ports();
 
   TensorPlacement placement_;
@@ -75,6 +82,8 @@ class OrtCaller {
   std::vector<Member> members_;
   std::size_t next_ = 0;
   std::size_t last_ = 0;
+  bool denormals_are_zero_;
+  bool met_denormals_ = false;
 };
 
 }  // namespace ridgeline::workload

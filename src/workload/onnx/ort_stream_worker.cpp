@@ -30,6 +30,7 @@ OrtStreamWorker::OrtStreamWorker(const OrtEnvironment& environment, OrtStreamPar
 base::Result<stream::BatchTimes> OrtStreamWorker::run(std::span<const stream::BatchFrame> frames,
                                                       std::uint32_t executed_size, std::span<std::string> results) {
   stream::BatchTimes times;
+  parts_.caller->enter_float_mode();
   if (bound_) RL_TRY(bound_->transfer().enter());
   RL_TRY_ASSIGN(const auto groups, group(frames, executed_size));
   if (parts_.keeps_boxes) found_.resize(frames.size());

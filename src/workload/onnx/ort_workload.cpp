@@ -48,6 +48,7 @@ class OrtWorkload final : public Workload {
     return callers_[static_cast<std::size_t>(caller)]->last_error();
   }
   [[nodiscard]] base::Result<OutputSet> outputs() override;
+  [[nodiscard]] base::Result<void> run_once() override;
   [[nodiscard]] std::map<std::string, std::string> effective_settings() const override;
   [[nodiscard]] std::vector<schema::QualityFlag> flags() const override;
   [[nodiscard]] std::map<std::string, double> metrics() const override;
@@ -271,6 +272,12 @@ base::Result<OutputSet> OrtWorkload::outputs() {
   return outputs;
 }
 
+base::Result<void> OrtWorkload::run_once() {
+  for (std::size_t member = 0; member < members_; ++member)
+    if (!step(0)) return tl::unexpected<base::Error>(last_error(0));
+  return {};
+}
+
 std::map<std::string, std::string> OrtWorkload::effective_settings() const {
   if (settings_.empty()) return {};
   auto settings = settings_.front().read_back();
@@ -316,6 +323,12 @@ std::vector<schema::QualityFlag> OrtWorkload::flags() const {
     flags.push_back({schema::FlagLevel::info, "runtime_chose_threads",
                      fmt::format("intra_op_num_threads=0: the runtime started {} threads a session beside the caller's",
                                  threads_per_session_)});
+  if (&provider_ == &schema::cpu_provider() &&
+      std::any_of(callers_.begin(), callers_.end(), [](const auto& caller) { return caller->has_met_denormals(); }))
+    flags.push_back(
+        {schema::FlagLevel::info, std::string(schema::kMetDenormals),
+         "some numbers are denormal (floats below 1.2e-38), with which many CPUs compute many times slower; "
+         "set_denormal_as_zero=true makes zeros of them"});
   for (const auto& [key, value] : spec_.configuration.values()) {
     const auto* param = schema::find_param(key);
     if (param != nullptr && !is_known_to(*param, environment_->library().version()))

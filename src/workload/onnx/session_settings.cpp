@@ -110,6 +110,7 @@ base::Result<SessionSettings> SessionSettings::make(const OrtEnvironment& enviro
   RL_TRY(check_ort(api, api.CreateSessionOptions(&options)));
   SessionHandle session(options, api.ReleaseSessionOptions);
   SessionSettings settings(api, std::move(session));
+  settings.denormals_are_zero_ = configuration.get_or("set_denormal_as_zero", false).as_bool();
   RL_TRY(check_ort(api, api.SetSessionLogSeverityLevel(options, ORT_LOGGING_LEVEL_ERROR)));
 
   ProviderSetup setup{{}, extras.compute_stream, extras.plugin ? &*extras.plugin : nullptr};

@@ -50,6 +50,8 @@ class SessionSettings {
   /// Values as the option objects hold them after all was applied, by parameter key. Settings that the C API cannot
   /// report are absent.
   [[nodiscard]] const std::map<std::string, std::string>& read_back() const noexcept { return read_back_; }
+  /// set_denormal_as_zero, which is for threads that run the session as well.
+  [[nodiscard]] bool denormals_are_zero() const noexcept { return denormals_are_zero_; }
 
  private:
   using SessionHandle = std::unique_ptr<OrtSessionOptions, void (*)(OrtSessionOptions*)>;
@@ -58,6 +60,7 @@ class SessionSettings {
   SessionHandle session_;
   std::vector<std::pair<std::string, std::string>> run_entries_;
   std::map<std::string, std::string> read_back_;
+  bool denormals_are_zero_ = false;
 };
 
 /// The text the runtime expects for a value: booleans are "1" and "0".

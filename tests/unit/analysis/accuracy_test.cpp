@@ -43,6 +43,33 @@ TEST_F(AccuracyTest, without_a_gate_the_tolerance_decides) {
   EXPECT_EQ(fault(), "");
 }
 
+TEST_F(AccuracyTest, outputs_that_change_from_call_to_call_are_judged_by_their_distribution) {
+  error().scaled_max_abs = 0;
+  auto& spread = error().spread.emplace();
+  spread = {7, 0.5, 16, "y", "mean", 0.9, 0.1};
+  EXPECT_EQ(fault(), "") << "chance gives 7.9 standard errors once in a million";
+  spread.distance = 31;
+  EXPECT_EQ(
+      fault(),
+      "output \"y\" is distributed in another way: mean 0.9 over 16 calls, 0.1 in the reference, 31 standard errors "
+      "apart, at most 7.9 accepted");
+  spread.calls = 8;
+  spread.distance = 13;
+  EXPECT_EQ(fault(), "") << "fewer calls say less";
+  spread.distance = 1e9;
+  spread.relative = 9e-4;
+  EXPECT_EQ(fault(), "") << "rounding";
+  error().scaled_max_abs = 0.1;
+  EXPECT_EQ(fault(), "out of tolerance: scaled error 0.1 in output \"y\", allowed 0.001") << "of another output";
+  error().scaled_max_abs = 0;
+  spread.relative = 0.02;
+  gate().least_cosine = 0.999;
+  error().cosine = 1;
+  EXPECT_EQ(fault(), "") << "half precision rounds more";
+  spread.relative = 0.2;
+  EXPECT_NE(fault(), "");
+}
+
 TEST_F(AccuracyTest, tf32_may_differ_by_more_and_is_told) {
   gate().tf32_tolerance = 1e-2;
   EXPECT_EQ(fault(), "") << "cuDNN's default is TF32";

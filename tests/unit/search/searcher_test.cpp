@@ -131,6 +131,33 @@ TEST_P(EveryStrategy, a_space_of_one_configuration_is_one_trial) {
   EXPECT_EQ(run(GetParam(), SearchSpace(), {}, 1).size(), 1U);
 }
 
+TEST_P(EveryStrategy, denormal_numbers_bring_their_setting_forward) {
+  const SearchSpace space(kAll, {}, {});
+  SearcherOptions options;
+  options.current = Configuration{{"intra_op_num_threads", 2}};
+  const std::string name = GetParam();
+  for (const bool met : {true, false}) {
+    const auto searcher = make_searcher(name == "grid" ? "quick" : name, space, options).value();
+    std::vector<Configuration> tried;
+    for (int at = 0; at < 4; ++at) {
+      auto proposal = searcher->propose();
+      ASSERT_TRUE(proposal);
+      tried.push_back(proposal->configuration);
+      Observation seen;
+      const bool flushed = proposal->configuration.contains("set_denormal_as_zero");
+      seen.met_denormals = met && !flushed;
+      seen.cost = flushed ? 1 : 100;
+      seen.cost_low = 0.99 * *seen.cost;
+      seen.cost_high = 1.01 * *seen.cost;
+      searcher->observe(*proposal, seen);
+    }
+    const Configuration flushed{{"set_denormal_as_zero", true}};
+    EXPECT_EQ(tried[2] == flushed, met);
+    const bool builds_on_it = met && (name == "adaptive" || name == "quick");
+    EXPECT_TRUE(!builds_on_it || tried[3].contains("set_denormal_as_zero")) << "the next ones are tried on it";
+  }
+}
+
 TEST(Searcher, grid_covers_everything) {
   const SearchSpace space({kAll[0], kAll[3], kAll[4], kAll[6]}, {}, {});
   const auto proposals = run("grid", space, {}, 1);

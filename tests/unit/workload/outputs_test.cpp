@@ -11,7 +11,8 @@ namespace {
 OutputSet sample() {
   return {{"y", "float", {1, 2}, std::string("\0\1\2\3\4\5\6\7", 8)},
           {"", "bool", {}, "\1"},
-          {"empty", "int64", {0, 3}, ""}};
+          {"empty", "int64", {0, 3}, ""},
+          {"random", "float", {1}, "1234", OutputSpread{{0.5, 2}, {1, 2, 3, 4, 5, 6}}}};
 }
 
 TEST(Outputs, what_is_saved_is_loaded) {
@@ -20,12 +21,16 @@ TEST(Outputs, what_is_saved_is_loaded) {
   ASSERT_TRUE(save_outputs(sample(), path));
   const auto loaded = load_outputs(path);
   ASSERT_TRUE(loaded) << loaded.error().message;
-  ASSERT_EQ(loaded->size(), 3U);
-  for (std::size_t at = 0; at < 3; ++at) {
+  ASSERT_EQ(loaded->size(), 4U);
+  for (std::size_t at = 0; at < 4; ++at) {
     EXPECT_EQ((*loaded)[at].name, sample()[at].name);
     EXPECT_EQ((*loaded)[at].element_type, sample()[at].element_type);
     EXPECT_EQ((*loaded)[at].dims, sample()[at].dims);
     EXPECT_EQ((*loaded)[at].bytes, sample()[at].bytes);
+    ASSERT_EQ((*loaded)[at].spread.has_value(), at == 3);
+    if (at < 3) continue;
+    EXPECT_EQ((*loaded)[at].spread->centre, sample()[at].spread->centre);
+    EXPECT_EQ((*loaded)[at].spread->calls, sample()[at].spread->calls);
   }
 }
 

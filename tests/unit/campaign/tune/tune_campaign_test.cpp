@@ -282,7 +282,7 @@ TEST_F(TuneCampaignTest, says_why_when_nothing_ran) {
   executor_.failure = [](const auto&) { return schema::TrialStatus::crashed; };
   const auto result = must_run();
   EXPECT_EQ(result.run.verdict->decision, schema::Decision::none);
-  EXPECT_NE(result.run.verdict->reason.find("crashed: made to fail"), std::string::npos);
+  EXPECT_NE(result.run.verdict->reason.find("failed (crashed); trial 1: made to fail"), std::string::npos);
 }
 
 TEST_F(TuneCampaignTest, goes_on_after_failures) {

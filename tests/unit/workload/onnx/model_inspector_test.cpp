@@ -36,6 +36,41 @@ class ModelInspectorTest : public ::testing::Test {
   TempFolder folder_;
 };
 
+TEST_F(ModelInspectorTest, names_the_nodes_that_draw_random_numbers) {
+  OnnxBuilder branch;
+  branch.node("RandomUniformLike", {"x"}, {"b"}).output("b");
+  OnnxBuilder model;
+  model.input("x", {"N", 4}).input("c", {}, onnx::TensorProto::BOOL).input("train", {}, onnx::TensorProto::BOOL);
+  for (const bool value : {false, true}) {
+    auto* tensor = model.model.mutable_graph()->add_initializer();
+    tensor->set_name(value ? "on" : "off");
+    tensor->set_data_type(onnx::TensorProto::BOOL);
+    tensor->add_int32_data(value ? 1 : 0);
+  }
+  model.weight("ratio", {});
+  model.node("RandomNormalLike", {"x"}, {"n"})
+      .node("Dropout", {"n", "ratio", "off"}, {"d1"})
+      .node("Dropout", {"d1", "ratio"}, {"d2"})
+      .node("Dropout", {"d2", "ratio", "on"}, {"d3"})
+      .node("Dropout", {"d3", "ratio", "train"}, {"d4"})
+      .node("If", {"c"}, {"e"})
+      .graph("then_branch", branch)
+      .graph("else_branch", branch)
+      .node("Sampling", {"e"}, {"y"}, "com.microsoft");
+  model.opset("com.microsoft", 1);
+  auto* function = model.model.add_functions();
+  function->set_name("Noise");
+  function->set_domain("mine");
+  OnnxBuilder::fill(*function->add_node(), "Bernoulli", {"p"}, {"q"}, "");
+  function->mutable_node(0)->set_name("");
+  EXPECT_EQ(describe(model.output("y", {"N", 4})).random_nodes,
+            (std::vector<std::string>{"RandomNormalLike \"RandomNormalLike_n\"", "Dropout \"Dropout_d3\"",
+                                      "Dropout \"Dropout_d4\"", "RandomUniformLike \"RandomUniformLike_b\"",
+                                      "RandomUniformLike \"RandomUniformLike_b\"",
+                                      "com.microsoft.Sampling \"Sampling_y\"", "Bernoulli \"q\""}));
+  EXPECT_TRUE(describe(OnnxBuilder().input("x", {4}).node("Relu", {"x"}, {"y"}).output("y", {4})).random_nodes.empty());
+}
+
 TEST_F(ModelInspectorTest, describes_what_the_file_says) {
   OnnxBuilder body;
   body.node("Relu", {"h"}, {"b"}).output("b");

@@ -64,6 +64,38 @@ TEST_F(OrtWorkload, the_same_seed_gives_the_same_outputs_in_every_configuration_
   EXPECT_NE(reference[0].bytes, third->outputs().value()[0].bytes);
 }
 
+#if defined(__x86_64__)
+TEST_F(OrtWorkload, denormal_numbers_are_zero_where_its_own_session_has_them_so_whichever_came_first) {
+  const auto model = TinyOnnx()
+                         .input("x", 1, {"2"})
+                         .floats("tiny", {1}, {1e-41F})
+                         .floats("large", {1}, {1e38F})
+                         .output("y", 1, {"2"})
+                         .node("Mul", {"x", "tiny"}, {"t"})
+                         .node("Mul", {"t", "large"}, {"y"});
+  const auto has_flag = [](const Workload& made) { return schema::has_flag(made.flags(), schema::kMetDenormals); };
+  std::vector<std::unique_ptr<Workload>> sessions;
+  for (const bool zero : {false, true, false, true}) {
+    sessions.push_back(workload(spec(model, one_thread().with("set_denormal_as_zero", zero))));
+    ASSERT_TRUE(sessions.back()->prepare());
+  }
+  for (std::size_t at = 0; at < 4; ++at) {
+    auto& made = *sessions[at];
+    ASSERT_TRUE(made.step(0));
+    EXPECT_EQ(has_flag(made), at % 2 == 0) << at;
+    const auto outputs = made.outputs();
+    ASSERT_TRUE(outputs);
+    EXPECT_EQ(floats_of(outputs->front())[0] == 0, at % 2 == 1) << at;
+  }
+  auto relu = spec(relu_model(), one_thread());
+  relu.workload.shapes = {{{"x", {3, 4}}}};
+  const auto plain = workload(relu);
+  ASSERT_TRUE(plain->prepare());
+  ASSERT_TRUE(plain->run_once());
+  EXPECT_FALSE(has_flag(*plain));
+}
+#endif
+
 TEST_F(OrtWorkload, a_shape_mix_is_cycled_through_and_gives_the_outputs_of_every_member) {
   auto trial = spec(relu_model(), one_thread());
   trial.workload.shapes = {{{"x", {1, 4}}}, {{"x", {5, 4}}}};
