@@ -30,7 +30,7 @@ def serve(connection):
                 trial = Trial(function, request["spec"])
                 answer = {}
             elif op == "transforms":
-                answer = transforms.costs(trial.sample_source())
+                answer = transforms.costs(trial.sample_source(), float(request.get("limit_s", transforms.LIMIT_S)))
             elif op == "run":
                 answer = trial.run(int(request["steps"]))
             elif op == "reset":

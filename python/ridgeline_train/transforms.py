@@ -57,13 +57,13 @@ def _wrap(owner):
     return timed
 
 
-def costs(dataset):
+def costs(dataset, limit_s=LIMIT_S):
     """{"sample_ms": mean time of a sample, "transforms": [[name, mean ms], ...]}, dearest first."""
     timed = _wrap(_bottom(dataset))
     count = len(dataset)
     begin = time.perf_counter()
     done = 0
-    while done < min(SAMPLES, count) and (done == 0 or time.perf_counter() - begin < LIMIT_S):
+    while done < min(SAMPLES, count) and (done == 0 or time.perf_counter() - begin < min(limit_s, LIMIT_S)):
         dataset[(done * 7919) % count]
         done += 1
     sample_ms = (time.perf_counter() - begin) * 1e3 / done
