@@ -59,7 +59,7 @@ class Case:
 
 
 def usable_cpus(ridgeline, folder):
-    """As the program counts them: it refuses more workers."""
+    """As the program counts them."""
     try:
         out = subprocess.run([ridgeline, "bench", "--model", "synthetic", "--batch-sizes", "64", "--num-workers", "0", "--search",
                               "grid", "--no-diagnosis", "--json", "--db", str(folder / "cpus.db")], capture_output=True, timeout=60).stdout
@@ -127,7 +127,7 @@ def cases(cpus, strengths):
          Case("too_few_workers", "1, waiting 4000 us", 8, 1, "off", device="cpu", calm=True, wait_us=4000)],
         [Case("batch_too_small", "%d ms a step" % ms, 4, 0, "off", device="cpu", calm=True, source="ram", fixed_ms=ms, wait_sample_us=500)
          for ms in (20, 10)],
-        [Case("cpu_bound", "waits by the sample", 8, 0, "off", device="cpu", calm=True, source="ram", wait_sample_us=6000)],
+        [Case("step_waits", "waits by the sample", 8, 0, "off", device="cpu", calm=True, source="ram", wait_sample_us=6000)],
         [Case("cpu_oversubscribed", "%d busy threads" % (2 * count), 8, 2, "off", device="cpu", host_kb=256, burners=count)
          for count in (cpus, 2 * cpus)],
     ]

@@ -116,7 +116,9 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
   RL_TRY_ASSIGN(const auto text, read_apply_file(file, !flags.write.writes(), kNoTrainingFile));
   const auto change = campaign::training_change(run, text, file);
   // A file that has none of the settings is no training's file: nobody is asked whether to add them to it.
-  if (request.mode == ApplyMode::ask && (!change || !campaign::has_training_settings(change->patch))) return {};
+  if (request.mode == ApplyMode::ask &&
+      (!change || (!change->keeps && !campaign::has_training_settings(change->patch))))
+    return {};
   if (!change) return tl::unexpected<base::Error>(change.error());
   RL_TRY(apply_known(*change, request, text, fmt::format("ridgeline apply {} --config {}", run.id, file), terminal));
   // What training converges to is not silenced: with --json it is in there, with --quiet on standard error.
@@ -176,13 +178,13 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
   // Of several slots the first is told of, as its progress is.
   ChildTerms terms{plan.deadline, [&](const std::string& doing, double waited_s) { display.waiting(doing, waited_s); }};
   if (plan.request.job.kind == "python")
-    plan.request.explain_loader = [&](const schema::TrainingSettings& settings) {
+    plan.request.explain_loader = [&](const schema::TrainingSettings& settings, double limit_s) {
       schema::TrainingTrialSpec spec;
       spec.job = plan.request.job;
       spec.settings = settings;
       spec.settings.workers = 0;
       spec.data = schema::DataMode::loader_only;
-      return explain_python_loader(spec, {plan.deadline, {}});
+      return explain_python_loader(spec, {plan.deadline, {}}, limit_s);
     };
   std::vector<TrainingSlot> slots;
   for (const auto& gpu : plan.gpus) {

@@ -34,6 +34,7 @@ using schema::AmpMode;
 constexpr std::string_view kSynthetic = "synthetic";
 constexpr std::string_view kNative = "native";
 constexpr std::int64_t kLargestDefaultBatch = 8192;
+constexpr const char* kDefaultWorkers = "default, up to the cores";
 constexpr double kTrialShare = 0.05;  ///< of --max-time that warm-up and timing of one trial may take, each
 constexpr double kShortestTrialS = 1;
 constexpr double kLeastGraceS = 5;    ///< after --max-time, for what is still running to end
@@ -369,15 +370,22 @@ class BenchReader {
     } else {
       for (const int workers : {0, 1, 2, 4, 8, 16})
         if (synthetic || workers <= cores()) space.workers.push_back(workers);
-      origin = "default, up to the cores";
+      origin = kDefaultWorkers;
     }
-    if (!synthetic && !space.workers.empty() && space.workers.back() > cores())
-      return fail(ErrorCode::invalid_argument,
-                  "{}{} {}: more loader workers than the {} CPU{} that this process may use", origin,
-                  typed.empty() ? ": num_workers_options" : "", listed(space.workers), cores(), cores() == 1 ? "" : "s")
-          .hint("leave the larger ones out");
     note("workers", listed(space.workers), origin);
+    plan_.request.own_workers = origin == kDefaultWorkers;
+    if (!space.workers.empty())
+      note_many_workers(origin + (typed.empty() ? ": num_workers_options" : ""), space.workers.back());
     return {};
+  }
+
+  /// More workers than CPUs are worth trying: those that wait for a disk or the network leave the CPUs to others.
+  void note_many_workers(const std::string& where, int workers) {
+    if (plan_.request.job.kind == kSynthetic || workers <= cores()) return;
+    plan_.request.notes.push_back(fmt::format(
+        "{} {}: more loader workers than the {} CPU{} that this process may use; only workers that wait gain "
+        "from that",
+        where, workers, cores(), cores() == 1 ? "" : "s"));
   }
 
   Result<void> read_amps(bool cuda) {
@@ -452,19 +460,16 @@ class BenchReader {
     current.workers = config.num_workers.value_or(current.workers);
     current.pin_memory = cuda && config.pin_memory.value_or(false);
     current.amp = config.use_amp.value_or(false) ? AmpMode::bf16 : AmpMode::off;
-    if (plan_.request.job.kind != kSynthetic && current.workers > cores())
-      return fail(ErrorCode::invalid_argument,
-                  "{}: num_workers {}: more loader workers than the {} CPU{} that this process may use",
-                  place("data.num_workers"), current.workers, cores(), cores() == 1 ? "" : "s")
-          .hint("give fewer");
+    note_many_workers(place("data.num_workers") + ": num_workers", current.workers);
     plan_.request.current = current;
     std::vector<std::string> assumed;
     if (!config.num_workers) assumed.emplace_back("num_workers");
     if (!config.use_amp) assumed.emplace_back("use_amp");
     if (cuda && !config.pin_memory) assumed.emplace_back("pin_memory");
-    note("current", schema::describe(current),
-         assumed.empty() ? flags_.write.config
-                         : fmt::format("{}; default: {}", flags_.write.config, fmt::join(assumed, ", ")));
+    auto origin = flags_.write.config;
+    if (!assumed.empty()) origin += fmt::format("; default: {}", fmt::join(assumed, ", "));
+    if (!cuda && config.pin_memory.value_or(false)) origin += "; pin_memory: true has no effect without a GPU";
+    note("current", schema::describe(current), origin);
     return {};
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/bench_runners.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ using base::ErrorCode;
 using base::Result;
 
 constexpr double kDescribeLimitS = 300;  ///< importing torch from a cold network file system takes minutes
+constexpr double kShortestQuestionS = 1;
 
 execute::JsonChildOptions options_under(const ChildTerms& terms) {
   execute::JsonChildOptions options;
@@ -103,28 +105,41 @@ Result<PythonJob> describe_python_job(const std::string& interpreter, const std:
   return PythonJob{answer->value("runtime", ""), answer->value("source_sha256", "")};
 }
 
-std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& spec, const ChildTerms& terms) {
+std::vector<std::string> explain_python_loader(schema::TrainingTrialSpec spec, const ChildTerms& terms,
+                                               double limit_s) {
   constexpr double kDear = 0.1;  // of a sample's time
+  const auto failed = [](const base::Error& error) {
+    return std::vector<std::string>{"the time of the data set's transforms was not measured: " +
+                                    base::error_line(error)};
+  };
   auto options = python_child(spec.job.python, terms);
-  if (!options) return {base::error_line(options.error())};
+  if (!options) return failed(options.error());
+  const auto& clock = base::system_clock();
+  const auto begin = clock.now();
+  const auto left_s = [&] {
+    return std::clamp(limit_s - base::to_seconds(clock.now() - begin), kShortestQuestionS, kDescribeLimitS);
+  };
   execute::TrainingChild child(std::move(*options));
-  if (const auto ready = child.prepare(spec); !ready) return {"transforms: " + base::error_line(ready.error().error)};
-  const auto answer = child.ask({{"op", "transforms"}}, kDescribeLimitS);
-  if (!answer) return {"transforms: " + base::error_line(answer.error().error)};
+  spec.plan.prepare_limit_s = left_s();
+  if (const auto ready = child.prepare(spec); !ready) return failed(ready.error().error);
+  const auto answer = child.ask({{"op", "transforms"}, {"limit_s", left_s() / 2}}, left_s());
+  if (!answer) return failed(answer.error().error);
   child.close();
   const double sample_ms = answer->value("sample_ms", 0.0);
   const auto rows = base::json_as<std::vector<std::pair<std::string, double>>>(
       answer->value("transforms", base::Json::array()), "transforms");
   if (!rows || rows->empty())
-    return {fmt::format("making a sample takes {:.2f} ms; its data set shows no transforms", sample_ms)};
+    return {fmt::format("making a sample takes {:.2f} ms; the data set shows no transforms that could be timed",
+                        sample_ms)};
   std::vector<std::string> lines;
   for (const auto& [name, ms] : *rows)
     if (ms >= kDear * sample_ms)
       lines.push_back(
           fmt::format("transform {} takes {:.2f} ms of the {:.2f} ms that making a sample takes", name, ms, sample_ms));
   if (lines.empty())
-    lines.push_back(
-        fmt::format("making a sample takes {:.2f} ms, no transform a tenth of it: reading does", sample_ms));
+    lines.push_back(fmt::format(
+        "making a sample takes {:.2f} ms, none of its transforms a tenth of it: the rest of __getitem__ does",
+        sample_ms));
   return lines;
 }
 

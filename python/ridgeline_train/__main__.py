@@ -42,7 +42,7 @@ def serve(connection):
                 answer = {}
             elif op == "transforms":
                 phase.enter("taking samples of the data set")
-                answer = transforms.costs(trial.sample_source())
+                answer = transforms.costs(trial.sample_source(), float(request.get("limit_s", transforms.LIMIT_S)))
             elif op == "run":
                 answer = trial.run(int(request["steps"]))
             elif op == "reset":

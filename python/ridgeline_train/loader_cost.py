@@ -2,6 +2,7 @@
 """CPU time and memory of this process and of the loader's workers, from /proc."""
 
 import os
+import time
 
 try:
     _TICKS = os.sysconf("SC_CLK_TCK")
@@ -24,6 +25,31 @@ def _waited_seconds(pid):
     except (OSError, IndexError, ValueError):
         pass
     return total / 1e9
+
+
+def _own_waited_seconds():
+    """The same, of the thread that asks."""
+    try:
+        with open("/proc/thread-self/schedstat") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+class StepWork:
+    """CPU time of this thread and of the process's other threads from now on, and the time that this thread stood in line
+    for a CPU: on a busy machine it would hide a wait."""
+
+    def __init__(self):
+        self.begin = self._now()
+
+    @staticmethod
+    def _now():
+        return time.thread_time(), time.process_time(), _own_waited_seconds()
+
+    def since(self):
+        thread, process, in_line = (now - then for now, then in zip(self._now(), self.begin))
+        return thread, max(0.0, process - thread), in_line
 
 
 def cpu_seconds(pids):
@@ -64,6 +90,40 @@ def peak_gb(pids):
     """High-water mark of this process and its workers, in 1e9 bytes."""
     kilobytes = _status_kb("self", "VmHWM:") + sum(_status_kb(pid, "VmHWM:") for pid in pids)
     return kilobytes * 1024 / 1e9
+
+
+def private_gb(pids):
+    """Memory that each of them has to itself, together; None where the kernel does not tell."""
+    kilobytes = 0
+    for pid in pids:
+        try:
+            with open("/proc/%d/smaps_rollup" % pid) as file:
+                kilobytes += sum(int(line.split()[1]) for line in file if line.startswith(("Private_Clean:", "Private_Dirty:")))
+        except (OSError, IndexError, ValueError):
+            return None
+    return kilobytes * 1024 / 1e9
+
+
+def available_gb():
+    """What can still be taken: of the machine's memory, or of its control group's where that is less."""
+    free = None
+    try:
+        with open("/proc/meminfo") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    free = int(line.split()[1]) * 1024
+    except (OSError, IndexError, ValueError):
+        return None
+    for folder, limit, used, cache in (("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+                                       ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")):
+        try:
+            with open(folder + "/" + limit) as most, open(folder + "/" + used) as now, open(folder + "/memory.stat") as stat:
+                kept = [int(line.split()[1]) for line in stat if line.startswith(cache + " ")]
+                left = int(most.read()) - int(now.read()) + sum(kept)  # pages of files give way
+        except (OSError, IndexError, ValueError):  # "max": no limit
+            continue
+        free = left if free is None else min(free, left)
+    return free / 1e9 if free is not None else None
 
 
 def host_memory_gb():

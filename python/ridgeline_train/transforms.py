@@ -69,14 +69,14 @@ def _samples(dataset):
         yield dataset[(turn * 7919) % count]
 
 
-def costs(dataset):
+def costs(dataset, limit_s=LIMIT_S):
     """{"sample_ms": mean time of a sample, "transforms": [[name, mean ms], ...]}, dearest first."""
     timed = _wrap(_bottom(dataset))
     done = 0
     begin = time.perf_counter()
     for _ in _samples(dataset):
         done += 1
-        if done >= SAMPLES or time.perf_counter() - begin >= LIMIT_S:
+        if done >= SAMPLES or time.perf_counter() - begin >= min(limit_s, LIMIT_S):
             break
     if done == 0:
         raise BadSettings("the data set gave no sample")

@@ -44,6 +44,7 @@ class Trial:
         self.timed_wall = 0.0
         self.timed_steps = 0
         self.cpu_before = 0.0
+        self.step_wall = self.step_cpu = self.others_cpu = 0.0
         self._build(function)
 
     def _check_device(self):
@@ -210,6 +211,7 @@ class Trial:
         count = steps * MARKS + 1
         marks = EventMarks(self.torch, self.device, count) if self.cuda else ClockMarks(count)
         marks.wait()
+        work = loader_cost.StepWork() if self.kept is not None else None
         begin = time.perf_counter()
         for _ in range(steps):
             self._step(marks)
@@ -217,6 +219,11 @@ class Trial:
         marks.mark()
         marks.wait()
         wall = (time.perf_counter() - begin) * 1e3
+        if work is not None:
+            thread, others, in_line = work.since()
+            self.step_cpu += thread
+            self.others_cpu += others
+            self.step_wall += wall / 1e3 - in_line
         self.timed_wall += wall / 1e3
         self.timed_steps += steps
         rows = []
@@ -242,6 +249,7 @@ class Trial:
         self.timed_steps = 0
         self.loader_seconds = 0.0
         self.loader_cpu = 0.0
+        self.step_wall = self.step_cpu = self.others_cpu = 0.0
         return {}
 
     def _kernel_ms(self):
@@ -304,9 +312,17 @@ class Trial:
             if workers:
                 out["loader_cpu_s"] = loader_cost.cpu_seconds(workers) - self.cpu_before
                 out["loader_wall_s"] = self.timed_wall * len(workers)
+                memory, free = loader_cost.private_gb(workers), loader_cost.available_gb()
+                if memory is not None and free is not None:
+                    out["loader_memory_gb"] = memory
+                    out["host_available_gb"] = free
             elif self.settings.workers == 0:
                 out["loader_cpu_s"] = self.loader_cpu
                 out["loader_wall_s"] = self.loader_seconds
+        if self.kept is not None:
+            out["step_wall_s"] = self.step_wall
+            out["step_cpu_s"] = self.step_cpu
+            out["step_others_cpu_s"] = self.others_cpu
         if self.unseen:
             self._note("batch_unseen", "the batches show no number of samples: that they hold %d was not checked; "
                                        "return samples(batch) to have it checked" % self.settings.batch)

@@ -8,6 +8,12 @@
 #include "stats/quantile.hpp"
 
 namespace ridgeline::analysis {
+namespace {
+
+constexpr double kComputes = 0.70;      ///< of a step's time, from which its thread is busy
+constexpr double kOthersCompute = 0.5;  ///< CPUs, from which other threads are
+
+}  // namespace
 
 std::optional<BenchEvidence> find_evidence(const schema::BenchRun& run, const schema::TrainingSettings& settings,
                                            schema::DataMode data) {
@@ -43,6 +49,16 @@ std::optional<BenchEvidence> find_evidence(const schema::BenchRun& run, const sc
 
 bool clearly_faster(const BenchEvidence& other, const BenchEvidence& than, double share) noexcept {
   return other.rate >= than.rate * (1 + share) && other.low > than.high;
+}
+
+bool StepShare::computes() const noexcept { return thread >= kComputes; }
+bool StepShare::waits() const noexcept { return !computes() && others < kOthersCompute; }
+
+std::optional<StepShare> step_share(const BenchEvidence& stepping) noexcept {
+  const auto& seen = stepping.resources;
+  if (!seen.step_wall_s || !seen.step_cpu_s || *seen.step_wall_s <= 0) return std::nullopt;
+  return StepShare{std::clamp(*seen.step_cpu_s / *seen.step_wall_s, 0.0, 1.0),
+                   std::max(0.0, seen.step_others_cpu_s.value_or(0) / *seen.step_wall_s)};
 }
 
 }  // namespace ridgeline::analysis

@@ -28,4 +28,16 @@ struct BenchEvidence {
 /// Whether `other` is faster by that share at least, and by more than noise: their intervals do not meet.
 [[nodiscard]] bool clearly_faster(const BenchEvidence& other, const BenchEvidence& than, double share) noexcept;
 
+/// What a step's threads did, by trials with data in memory or on the device.
+struct StepShare {
+  double thread = 0;  ///< share of the time, standing in line for a CPU left out, that the training thread computed
+  double others = 0;  ///< CPUs that the process's other threads used
+  /// Whether the step mostly waits: neither its thread nor another one computes.
+  [[nodiscard]] bool waits() const noexcept;
+  /// Whether the training thread itself is busy.
+  [[nodiscard]] bool computes() const noexcept;
+};
+/// nullopt where the way of training does not count it.
+[[nodiscard]] std::optional<StepShare> step_share(const BenchEvidence& stepping) noexcept;
+
 }  // namespace ridgeline::analysis

@@ -2,6 +2,9 @@
 #include "analysis/bench_experiments.hpp"
 
 #include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
 
 #include "analysis/bench_evidence.hpp"
 #include "analysis/bench_variants.hpp"
@@ -13,46 +16,92 @@ using schema::AmpMode;
 using schema::DataMode;
 using schema::TrainingSettings;
 
-constexpr int kFirstWorkers = 4;       ///< tried in place of none
 constexpr double kUsefulShare = 0.2;   ///< of the gain that is possible: what more workers have to bring
 constexpr double kTwiceTheGain = 1.0;  ///< twice the workers cannot bring more
 
-/// Whether steps wait for their batches for a share of their time that is worth a finding. Workers bring batches in
-/// bursts, so that the median step may wait for none: what all steps took beyond the median's own work counts as well.
-bool waits_for_batches(const BenchEvidence& known, const TrainingSettings& base) {
-  const double waits_ms = known.phases.io_wait_ms.value;
-  const double rest_ms = known.phases.wall_ms.value - waits_ms;
-  const double mean_ms = base.batch * 1e3 / known.rate;
-  return (base.workers > 0 ? std::max(waits_ms, mean_ms - rest_ms) : waits_ms) >= kWorthwhileGain * rest_ms;
+bool was_made(const schema::BenchRun& run, const BenchExperiment& experiment) {
+  return std::any_of(run.trials.begin(), run.trials.end(), [&](const auto& trial) {
+    return trial.settings == experiment.settings && trial.data == experiment.data;
+  });
+}
+
+/// A batch no larger has run out of memory under the same precision.
+bool is_hopeless(const schema::BenchRun& run, const BenchExperiment& experiment) {
+  return std::any_of(run.trials.begin(), run.trials.end(), [&](const auto& trial) {
+    return trial.outcome.status == schema::TrialStatus::out_of_memory &&
+           trial.settings.amp == experiment.settings.amp && trial.settings.batch <= experiment.settings.batch &&
+           trial.settings.workers <= experiment.settings.workers;
+  });
+}
+
+bool asks_the_loader(const BenchExperiment& experiment, const TrainingSettings& base) {
+  return experiment.data == DataMode::loader_only || experiment.settings.workers != base.workers;
+}
+
+std::string names_of(const std::vector<const BenchExperiment*>& experiments) {
+  std::string out;
+  for (const auto* one : experiments) out += (out.empty() ? "" : ", ") + one->name;
+  return out;
 }
 
 }  // namespace
 
-int more_workers(int workers, double cores) {
-  if (workers > 0) return 2 * workers;
-  return cores > 0 ? std::clamp(static_cast<int>(cores), 1, kFirstWorkers) : kFirstWorkers;
-}
+bool loads(const schema::TrainingJob& job) noexcept { return job.kind != "native" || !job.data_path.empty(); }
 
 std::vector<BenchExperiment> plan_experiments(const TrainingSettings& base, bool on_cpu, double cores) {
   std::vector<BenchExperiment> out;
-  out.push_back({base, DataMode::loader, "what is to be explained"});
-  out.push_back({base, DataMode::host, "with data in memory: does the loader hold training up?"});
-  if (!on_cpu && !base.pin_memory) out.push_back({with_pin(base), DataMode::loader, "with pinned memory"});
-  const int more = more_workers(base.workers, cores);
-  // Workers far beyond the cores only take memory.
-  if (cores <= 0 || more <= 2 * cores || base.workers == 0)
-    out.push_back({with_workers(base, more), DataMode::loader, "with more workers"});
-  out.push_back({base, DataMode::loader_only, "the loader alone: do its workers work or wait?"});
-  out.push_back({base, DataMode::device, "with data on the device: what the step itself takes"});
+  const auto plan = [&](const TrainingSettings& settings, DataMode data, std::string name, std::string question = "") {
+    out.push_back({settings, data, std::move(name), std::move(question), {}});
+  };
+  plan(base, DataMode::loader, "as it is", "what is to be explained");
+  plan(base, DataMode::host, "with data in memory", "does the loader hold training up?");
+  if (!on_cpu && !base.pin_memory) plan(with_pin(base), DataMode::loader, "with pinned memory");
+  plan(with_workers(base, more_workers(base.workers, cores)), DataMode::loader, "with more workers");
+  plan(base, DataMode::loader_only, "the loader alone", "do its workers work or wait?");
+  plan(base, DataMode::device, "with data on the device", "what the step itself takes");
   const auto doubled = with_batch(base, base.batch * 2);
-  out.push_back({doubled, DataMode::device, "twice the batch with data on the device: is the device filled?"});
-  out.push_back({doubled, DataMode::loader, "twice the batch"});
-  if (base.amp == AmpMode::off) out.push_back({with_amp(base), DataMode::loader, "with mixed precision"});
+  plan(doubled, DataMode::device, "twice the batch with data on the device", "is the device filled?");
+  plan(doubled, DataMode::loader, "twice the batch");
+  if (base.amp == AmpMode::off) plan(with_amp(base), DataMode::loader, "with mixed precision");
   if (base.workers >= 2)
-    out.push_back(
-        {with_workers(base, base.workers / 2), DataMode::loader, "with fewer workers: are the cores crowded?"});
+    plan(with_workers(base, base.workers / 2), DataMode::loader, "with fewer workers", "are the cores crowded?");
   if (base.batch >= 2)
-    out.push_back({with_batch(base, base.batch / 2), DataMode::loader, "half the batch: is memory too tight?"});
+    plan(with_batch(base, base.batch / 2), DataMode::loader, "half the batch", "is memory too tight?");
+  return out;
+}
+
+std::vector<BenchExperiment> open_experiments(const schema::BenchRun& run, const DiagnosisInput& input) {
+  auto planned = plan_experiments(input.base, input.on_cpu, input.cores);
+  // Rungs above the first come right after it.
+  if (const auto next = judge_loader(run, input).ladder.next;
+      next && *next != more_workers(input.base.workers, input.cores)) {
+    const auto first = std::find_if(planned.begin(), planned.end(),
+                                    [&](const auto& one) { return one.settings.workers > input.base.workers; });
+    planned.insert(first, {with_workers(input.base, *next),
+                           DataMode::loader,
+                           fmt::format("with {} workers", *next),
+                           "the last doubling helped, and they wait",
+                           {}});
+  }
+  std::vector<BenchExperiment> out;
+  for (auto& one : planned) {
+    if (was_made(run, one) || (!loads(run.job) && asks_the_loader(one, input.base))) continue;
+    if (!can_matter(one, run, input)) continue;
+    if (is_hopeless(run, one)) one.obstacle = "a batch no larger ran out of memory";
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+std::string not_tried(const schema::BenchRun& run, const DiagnosisInput& input) {
+  std::map<std::string, std::vector<const BenchExperiment*>> by_reason;
+  const auto open = open_experiments(run, input);
+  for (const auto& one : open) by_reason[one.obstacle.empty() ? input.stopped_by : one.obstacle].push_back(&one);
+  std::string out;
+  for (const auto& [reason, experiments] : by_reason) {
+    out += out.empty() ? fmt::format("not tried under {}: ", schema::describe(input.base)) : "; ";
+    out += names_of(experiments) + (reason.empty() ? "" : fmt::format(" ({})", reason));
+  }
   return out;
 }
 
@@ -79,16 +128,19 @@ LoaderVerdict judge_loader(const schema::BenchRun& run, const DiagnosisInput& in
   const auto& base = input.base;
   const auto known = find_evidence(run, base, DataMode::loader);
   const auto host = find_evidence(run, base, DataMode::host);
-  if (!known || !host) return out;
+  if (!known || !host) {
+    out.ladder = climb_workers(run, input, kWorthwhileGain);
+    return out;
+  }
   const bool waits = waits_for_batches(*known, base);
   // Without workers loading can cost no more than the time that steps wait.
   if (clearly_faster(*host, *known, kWorthwhileGain) && (waits || base.workers > 0))
     out.possible = host->rate / known->rate - 1;
   out.holds_up = waits && out.possible > 0;
   out.sets_pace = out.holds_up && base.workers > 0 && out.possible >= kPaceSetter;
-  const auto more = find_evidence(run, with_workers(base, more_workers(base.workers, input.cores)), DataMode::loader);
   // A few per cent where twice the speed would be possible are the noise of a loader that something else limits.
   const double least = std::max(kWorthwhileGain, kUsefulShare * std::min(out.possible, kTwiceTheGain));
+  out.ladder = climb_workers(run, input, least);
   // Workers that have all CPUs to themselves and use them: more of them get a larger share only of what others use.
   const bool all_busy =
       input.cores > 0 && base.workers >= input.cores && busy_workers(*known, base, input).value_or(0) >= kBusyWorkers;
@@ -98,8 +150,7 @@ LoaderVerdict judge_loader(const schema::BenchRun& run, const DiagnosisInput& in
   if (out.possible > 0 && input.cores > 0 && base.workers > 0 && each.value_or(0) >= kThreadsEach &&
       *each * base.workers >= kOverCommitted * input.cores)
     out.threads_each = each;
-  out.wants_more_workers =
-      out.holds_up && !all_busy && !out.threads_each && more && clearly_faster(*more, *known, least);
+  out.wants_more_workers = out.holds_up && !all_busy && !out.threads_each && !out.ladder.climbed.empty();
   return out;
 }
 
@@ -119,6 +170,7 @@ bool can_matter(const BenchExperiment& experiment, const schema::BenchRun& run, 
     // Too few of them: neither are they too many, nor is it asked what they do.
     const bool fewer = other_workers && experiment.settings.workers < base.workers;
     if (loader.threads_each && !fewer) return false;
+    if (other_workers && !fewer) return loader.ladder.next == experiment.settings.workers;
     return !loader.wants_more_workers || !(fewer || experiment.data == DataMode::loader_only);
   }
   if (experiment.settings.pin_memory != base.pin_memory) return copies_take_time(*known);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/bench_evidence.hpp"
+#include "analysis/worker_ladder.hpp"
 #include "schema/training_run.hpp"
 
 namespace ridgeline::analysis {
@@ -14,13 +15,17 @@ namespace ridgeline::analysis {
 struct BenchExperiment {
   schema::TrainingSettings settings;
   schema::DataMode data = schema::DataMode::loader;
-  std::string reason;
+  std::string name;      ///< "with more workers"
+  std::string question;  ///< that it answers; "": what the name says
+  std::string obstacle;  ///< why it cannot be made; "": it can
+  [[nodiscard]] std::string reason() const { return question.empty() ? name : name + ": " + question; }
 };
 
 struct DiagnosisInput {
   schema::TrainingSettings base;  ///< what is explained: the recommended or the current settings
   bool on_cpu = false;
-  double cores = 0;  ///< 0: not known
+  double cores = 0;        ///< 0: not known
+  std::string stopped_by;  ///< what ended the experiments before they were all made: "--max-time was used up"
 };
 
 constexpr double kWorthwhileGain = 0.05;  ///< causes worth less are not reported
@@ -30,9 +35,6 @@ constexpr double kUsedWorkers = 0.85;     ///< of the workers' time, below which
 constexpr double kBusyWorkers = 0.60;     ///< of the workers' time, from which decoding is what they do
 constexpr double kPaceSetter = 0.5;       ///< gain by data in memory from which the loader sets the pace
 constexpr double kFilledGain = 0.10;      ///< of twice the batch with data on the device: less means it is filled
-
-/// Twice as many workers; in place of none a few, as far as the cores go.
-[[nodiscard]] int more_workers(int workers, double cores);
 
 /// Share of the workers' time that is work and not waiting: the loader's own count, else their CPU time.
 [[nodiscard]] std::optional<double> busy_workers(const BenchEvidence& loading, const schema::TrainingSettings& base,
@@ -48,6 +50,7 @@ struct LoaderVerdict {
   bool holds_up = false;   ///< ... and the steps wait for their batches
   bool sets_pace = false;  ///< so much faster, and loading goes on beside the steps, that a faster step brings nothing
   bool wants_more_workers = false;
+  WorkerLadder ladder;
   std::optional<double>
       threads_each;  ///< CPUs that each worker wants, where together they want far more than there are
 };
@@ -62,6 +65,17 @@ struct LoaderVerdict {
 /// the process. The order is by usefulness, for a run whose time is short.
 [[nodiscard]] std::vector<BenchExperiment> plan_experiments(const schema::TrainingSettings& base, bool on_cpu,
                                                             double cores);
+
+/// Of these, and of further numbers of workers, what the run has not made and what can still matter, the most useful
+/// first. One that has an obstacle is not to be made, and is not tried.
+[[nodiscard]] std::vector<BenchExperiment> open_experiments(const schema::BenchRun& run, const DiagnosisInput& input);
+
+/// A note for what is still open, "" where nothing is: "not tried under batch 64, ...: with more workers, twice the
+/// batch (--max-time was used up)".
+[[nodiscard]] std::string not_tried(const schema::BenchRun& run, const DiagnosisInput& input);
+
+/// Whether a loader brings the data; the native way's random data are made once.
+[[nodiscard]] bool loads(const schema::TrainingJob& job) noexcept;
 
 /// Whether the outcome of the experiment can change what diagnose_bench says, after the trials that the run has made:
 /// with data in memory no faster, the loader's experiments cannot; where the workers' threads crowd the CPUs, more of

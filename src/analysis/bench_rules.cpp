@@ -2,6 +2,7 @@
 #include "analysis/bench_rules.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -21,6 +22,12 @@ using schema::TrainingSettings;
 constexpr double kIdleDevice = 0.70;  ///< busy share below which the device waits for launches
 constexpr double kMuchFaster = 1.25;  ///< of the loader alone over training
 constexpr double kNoisyBase = 0.10;   ///< width of the base's interval, of its rate
+constexpr const char* kOnceOnly =
+    "something that there is once limits the loader, such as storage, a lock that workers take in turns, or handing "
+    "batches over to the training process";
+constexpr const char* kFindTheWait =
+    "find what the step waits for (a sleep, a file, the network, a lock, another process), for example with py-spy "
+    "dump";
 
 class Diagnosis {
  public:
@@ -73,20 +80,62 @@ class Diagnosis {
                          std::move(trials), base_});
   }
 
+  [[nodiscard]] static std::string workers_text(int workers) {
+    return fmt::format("{} worker{}", workers, workers == 1 ? "" : "s");
+  }
+  [[nodiscard]] static std::string share_of(double share) { return fmt::format("{:.0f} %", share * 100); }
+
+  void too_few_workers() {
+    const auto& ladder = loader_.ladder;
+    const auto& best = ladder.climbed.back();
+    std::string evidence;
+    for (const auto& rung : ladder.climbed)
+      if (rung.workers != best.workers) evidence += fmt::format("with {}: {:.0f}; ", rung.workers, rung.evidence.rate);
+    evidence += fmt::format("with {} workers: {}; with data in memory: {:.0f}", best.workers, against(best.evidence),
+                            find(base_, DataMode::host)->rate);
+    const auto busy = busy_workers(best.evidence, with_workers(base_, best.workers), input_);
+    if (input_.cores > 0 && best.workers > input_.cores && busy && *busy < kBusyWorkers)
+      evidence += fmt::format("; workers wait {} of the time, so that more of them than the {:g} CPUs help",
+                              share_of(1 - *busy), input_.cores);
+    if (ladder.next)
+      evidence += fmt::format("; {} were not tried{}", *ladder.next, why_stopped());
+    else if (ladder.stopped && is_waiting(*ladder.stopped))
+      evidence += fmt::format("; {}, although {}", ladder.end, kOnceOnly);
+    else
+      evidence += fmt::format("; no more were tried: {}", ladder.end);
+    add("too_few_workers", fmt::format("{} loader workers are too few", base_.workers), std::move(evidence),
+        fmt::format("num_workers: {}", best.workers), gain(best.evidence), best.evidence);
+  }
+
+  /// Whether the workers of a rung mostly wait, and steps wait for them.
+  [[nodiscard]] bool is_waiting(const WorkerRung& rung) const {
+    const auto settings = with_workers(base_, rung.workers);
+    const auto busy = busy_workers(rung.evidence, settings, input_);
+    return busy && *busy < kUsedWorkers && waits_for_batches(rung.evidence, settings);
+  }
+
+  [[nodiscard]] std::string why_stopped() const {
+    return input_.stopped_by.empty() ? "" : fmt::format(" ({})", input_.stopped_by);
+  }
+
+  /// What the first doubling brought, or why there was none.
+  [[nodiscard]] std::string more_text(const std::optional<BenchEvidence>& doubled) const {
+    const auto& ladder = loader_.ladder;
+    if (doubled)
+      return fmt::format("{} bring {:+.0f} %", workers_text(more_workers(base_.workers, input_.cores)),
+                         gain(*doubled) * 100);
+    if (ladder.next) return fmt::format("more workers were not tried{}", why_stopped());
+    return fmt::format("more workers were not tried: {}", ladder.end);
+  }
+
   /// Data in memory is much faster than the loader: who holds the loader up?
   void loading() {
-    const auto host = find(base_, DataMode::host);
-    const auto doubled = find(with_workers(base_, more_workers(base_.workers, input_.cores)), DataMode::loader);
     if (!loader_.holds_up) return;
-    if (loader_.wants_more_workers) {
-      add("too_few_workers", fmt::format("{} loader workers are too few", base_.workers),
-          fmt::format("with {} workers: {}; with data in memory: {:.0f}", more_workers(base_.workers, input_.cores),
-                      against(*doubled), host->rate),
-          fmt::format("num_workers: {}", more_workers(base_.workers, input_.cores)), gain(*doubled), *doubled);
-      return;
-    }
+    if (loader_.wants_more_workers) return too_few_workers();
     // Where fewer workers are faster, or their threads crowd the CPUs, what each of them does is not the cause.
     if (!findings_.empty()) return;
+    const auto host = find(base_, DataMode::host);
+    const auto doubled = find(with_workers(base_, more_workers(base_.workers, input_.cores)), DataMode::loader);
     const auto alone = find(base_, DataMode::loader_only);
     // A loader that is much faster on its own does not hold training up: something else does while both run.
     if (alone && base_.workers > 0 && alone->rate > base_evidence_.rate * kMuchFaster) return;
@@ -96,34 +145,50 @@ class Diagnosis {
     // CPUs were free and the further workers had too little to do: neither is the limit what each of them computes.
     unused_workers_ = *busy >= kBusyWorkers ? unused_workers(doubled) : "";
     if (!unused_workers_.empty()) return;
-    const auto shared = fmt::format(
-        "with data in memory: {}; {}", against(*host),
-        doubled
-            ? fmt::format("{} workers bring {:+.0f} %", more_workers(base_.workers, input_.cores), gain(*doubled) * 100)
-            : std::string("there are no CPUs for more workers"));
-    if (*busy >= kBusyWorkers)
-      add("decode_bound", "decoding and transforms hold training up",
-          fmt::format("{}; workers are busy {:.0f} % of the time", shared, *busy * 100),
+    const auto shared = fmt::format("with data in memory: {}; {}", against(*host), more_text(doubled));
+    const bool computes = *busy >= kBusyWorkers;
+    // More of them may be all that is missing.
+    const bool room = !computes || input_.cores <= 0 || base_.workers < input_.cores;
+    const auto does = computes ? fmt::format("workers are busy {} of the time", share_of(*busy))
+                               : fmt::format("workers wait {} of the time", share_of(1 - *busy));
+    if (!doubled && room)
+      add("undetermined",
+          computes ? "loading holds training up; whether more workers would help was not tried"
+                   : "loader workers wait; whether more of them would help was not tried",
+          fmt::format("{}; {}", shared, does),
+          fmt::format("try --num-workers {} {}", base_.workers, more_workers(base_.workers, input_.cores)),
+          std::nullopt, source);
+    else if (computes)
+      add("decode_bound", "decoding and transforms hold training up", fmt::format("{}; {}", shared, does),
           "store decoded or lighter data (no gzip, smaller images), move transforms to the device, or use more CPU "
           "cores",
           gain(*host), source);
     else
-      add("storage_bound", "storage holds training up",
-          fmt::format("{}; workers wait {:.0f} % of the time", shared, (1 - *busy) * 100),
-          "put the data on faster storage or into memory, or read larger chunks", gain(*host), source);
+      waiting(shared, does, *host, source);
   }
 
-  /// "" unless twice the workers had CPUs to run on and did not use them.
+  /// Workers wait, and more of them bring no more.
+  void waiting(const std::string& shared, const std::string& does, const BenchEvidence& host,
+               const BenchEvidence& source) {
+    if (source.resources.loader_read_s) {  // the loader itself timed its reads
+      add("storage_bound", "storage holds training up", fmt::format("{}; {}", shared, does),
+          "put the data on faster storage or into memory, or read larger chunks", gain(host), source);
+      return;
+    }
+    add("storage_bound", "loader workers wait, and more of them bring no more: for storage, the network or a lock",
+        fmt::format("{}; {}; {}", shared, does, kOnceOnly),
+        "put the data on faster storage or into memory, or read larger pieces; give each worker a file handle or "
+        "connection of its own where they share one behind a lock",
+        gain(host), source);
+  }
+
+  /// "" unless the further workers had CPUs to run on, did not use them, and left steps waiting.
   [[nodiscard]] std::string unused_workers(const std::optional<BenchEvidence>& doubled) const {
-    auto more = base_;
-    more.workers = more_workers(base_.workers, input_.cores);
-    if (!doubled || base_.workers == 0 || more.workers > input_.cores) return "";
-    const auto busy = busy_workers(*doubled, more, input_);
-    if (!busy || *busy >= kUsedWorkers) return "";
-    return fmt::format(
-        "{} workers bring {:+.0f} % and are busy {:.0f} % of the time, so that something else limits the "
-        "loader, such as handing batches over to the training process",
-        more.workers, gain(*doubled) * 100, *busy * 100);
+    const WorkerRung more{more_workers(base_.workers, input_.cores), doubled.value_or(BenchEvidence{})};
+    if (!doubled || more.workers > input_.cores || !is_waiting(more)) return "";
+    const auto busy = busy_workers(*doubled, with_workers(base_, more.workers), input_);
+    return fmt::format("{} bring {:+.0f} % and are busy {} of the time: {}", workers_text(more.workers),
+                       gain(*doubled) * 100, share_of(*busy), kOnceOnly);
   }
 
   void oversubscription() {
@@ -133,8 +198,13 @@ class Diagnosis {
       return;
     }
     if (!worth(half)) return;
-    add("cpu_oversubscribed", fmt::format("{} loader workers crowd the training thread out", base_.workers),
-        fmt::format("with {} workers: {}", base_.workers / 2, against(*half)),
+    // What they crowd is known only of workers that compute.
+    const auto busy = busy_workers(base_evidence_, base_, input_);
+    add("cpu_oversubscribed",
+        fmt::format("{} loader workers {}", base_.workers,
+                    busy && *busy >= kBusyWorkers ? "crowd the training thread out" : "are more than help"),
+        fmt::format("with {}: {}{}", workers_text(base_.workers / 2), against(*half),
+                    busy ? fmt::format("; workers are busy {} of the time", share_of(*busy)) : ""),
         fmt::format("num_workers: {}", base_.workers / 2), gain(*half), *half);
   }
 
@@ -150,7 +220,7 @@ class Diagnosis {
       evidence += fmt::format("; with {} workers: {:.0f}", base_.workers / 2, half->rate);
       advice += fmt::format(", or num_workers: {}", base_.workers / 2);
     } else if (base_.workers > 1) {
-      advice += ", or fewer workers";
+      advice += half ? ", or fewer workers" : ", or fewer workers (not tried)";
     }
     add("cpu_oversubscribed", "the loader workers' own threads crowd the CPUs", std::move(evidence),
         advice + "; if it is those threads that decode: lighter data, or more CPU cores", gain(*host), *host);
@@ -165,12 +235,12 @@ class Diagnosis {
     if (!input_.on_cpu && !base_.pin_memory && copies_take_time(base_evidence_) &&
         !find(with_pin(base_), DataMode::loader))
       return;
-    add("cpu_oversubscribed", "loader workers and training take the CPUs from each other",
-        fmt::format("with data in memory: {}; the loader alone: {:.0f} (#{})", against(*host), alone->rate,
-                    alone->trials.front()),
+    const bool fewer = base_.workers < 2 || find(with_workers(base_, base_.workers / 2), DataMode::loader).has_value();
+    add("cpu_oversubscribed", "loader workers and training slow each other down",
+        fmt::format("with data in memory: {}; the loader alone: {:.0f} (#{}){}", against(*host), alone->rate,
+                    alone->trials.front(), fewer ? "" : "; fewer workers were not tried"),
         "limit the threads of training and of each worker (torch.set_num_threads, OMP_NUM_THREADS) so that together "
-        "they are "
-        "no more than the CPUs, or use more CPU cores",
+        "they are no more than the CPUs, or use more CPU cores",
         std::nullopt, *alone);
   }
 
@@ -203,16 +273,26 @@ class Diagnosis {
     if (!device || !device_doubled || !worth(loader_doubled)) return;
     if (!clearly_faster(*device_doubled, *device, kFilledGain)) return;
     const auto busy = device->resources.gpu_busy ? device->resources.gpu_busy : device->resources.gpu_util;
-    const auto numbers = fmt::format("at batch {}: {}; with data on the device {:.0f} against {:.0f}", doubled.batch,
-                                     against(*loader_doubled), device_doubled->rate, device->rate);
-    if (!input_.on_cpu && busy && *busy < kIdleDevice)
+    const auto step = step_share(*device);
+    auto numbers = fmt::format("at batch {}: {}; with data on the device {:.0f} against {:.0f}", doubled.batch,
+                               against(*loader_doubled), device_doubled->rate, device->rate);
+    const bool idle = !input_.on_cpu && busy && *busy < kIdleDevice;
+    if (step && step->waits() && (input_.on_cpu || idle)) {
+      add("batch_too_small",
+          fmt::format("batch {} is small for a step that waits {} of its time", base_.batch,
+                      share_of(1 - step->thread)),
+          std::move(numbers), fmt::format("batch_size: {}; {}", doubled.batch, kFindTheWait), gain(*loader_doubled),
+          *loader_doubled);
+    } else if (idle) {
+      if (step) numbers += fmt::format("; the training thread computes {} of the time", share_of(step->thread));
       add("launch_bound", "the device waits for kernels to be launched",
-          fmt::format("busy {:.0f} % of the time with data on the device; {}", *busy * 100, numbers),
+          fmt::format("busy {} of the time with data on the device; {}", share_of(*busy), numbers),
           fmt::format("batch_size: {}, or fewer launches (torch.compile, CUDA graphs, fused optimizer)", doubled.batch),
           gain(*loader_doubled), *loader_doubled);
-    else
-      add("batch_too_small", fmt::format("batch {} does not fill the device", base_.batch), numbers,
+    } else {
+      add("batch_too_small", fmt::format("batch {} does not fill the device", base_.batch), std::move(numbers),
           fmt::format("batch_size: {}", doubled.batch), gain(*loader_doubled), *loader_doubled);
+    }
   }
 
   void amp() {
@@ -242,43 +322,97 @@ class Diagnosis {
     return true;
   }
 
+  /// Share of the time that the device was busy, with the source of a number that is blind to short gaps.
+  struct Busy {
+    double share = 0;
+    const char* source = "";
+  };
+  [[nodiscard]] std::optional<Busy> device_busy(const std::optional<BenchEvidence>& device) const {
+    const auto& seen = base_evidence_.resources;
+    if (seen.gpu_busy) return Busy{*seen.gpu_busy};
+    // Measured with data on the device; steps that are no slower with the loader keep it as busy.
+    if (device && device->resources.gpu_busy && !worth(device)) return Busy{*device->resources.gpu_busy};
+    if (seen.gpu_util) return Busy{*seen.gpu_util, " by NVML, which is blind to short gaps"};
+    return std::nullopt;
+  }
+
   /// Why it may not be said that the device computes all the time; "" when it may.
-  [[nodiscard]] std::string doubt(const std::optional<BenchEvidence>& host, const std::optional<double>& busy) const {
+  [[nodiscard]] std::string doubt(const std::optional<BenchEvidence>& host, const std::optional<Busy>& busy,
+                                  const std::optional<StepShare>& step) const {
     if (!host) return "too few experiments were made to tell what holds training back";
-    if (base_evidence_.count == 2 && base_evidence_.spread > kWorthwhileGain)
-      return fmt::format("the machine is too uneven to tell: two measurements of these settings differ by {:.0f} %",
-                         base_evidence_.spread * 100);
+    if (is_uneven())
+      return fmt::format("the machine is too uneven to tell: two measurements of these settings differ by {}",
+                         share_of(base_evidence_.spread));
     if (loader_.holds_up) return "the loader holds training up, but none of the experiments shows by what";
     if (loader_.possible > 0) return "training is faster with data in memory, but none of the experiments shows why";
-    if (!input_.on_cpu && busy && *busy < kIdleDevice)
-      return "the device is idle, but none of the experiments shows why";
+    if (input_.on_cpu) {
+      if (!step) return "the step itself takes the time; whether it computes or waits was not measured";
+      if (step->computes()) return "";
+      return "the training thread waits while other threads of its process compute";
+    }
+    if (!busy) return "the step itself takes the time; whether the device was busy was not measured";
+    if (busy->share < kIdleDevice) return "the device is idle, but none of the experiments shows why";
     return "";
+  }
+
+  /// The longest of the phases, which is where to look: "Fwd(ms) 21.0 of 22.1".
+  [[nodiscard]] static std::string longest_phase(const BenchEvidence& seen) {
+    const auto& phases = seen.phases;
+    const std::array<std::pair<const char*, double>, 3> all{{{"Fwd(ms)", phases.forward_ms.value},
+                                                             {"Bwd(ms)", phases.backward_ms.value},
+                                                             {"Opt(ms)", phases.optimizer_ms.value}}};
+    const auto longest =
+        std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return fmt::format("{} {:.2f} of {:.2f} a step", longest->first, longest->second, phases.wall_ms.value);
+  }
+
+  /// The step sleeps, or waits for something on the host.
+  [[nodiscard]] bool step_waits(const std::optional<Busy>& busy, const std::optional<StepShare>& step) const {
+    return step && step->waits() && (input_.on_cpu || (busy && busy->share < kIdleDevice));
   }
 
   void compute() {
     const auto host = find(base_, DataMode::host);
     const auto device = find(base_, DataMode::device);
     if (copies_hold_up(device)) return;
-    const auto& busy = base_evidence_.resources.gpu_busy;
-    const auto shown = busy ? busy : base_evidence_.resources.gpu_util;
+    const auto busy = device_busy(device);
+    const auto& stepping = device ? device : host;
+    const auto step = stepping ? step_share(*stepping) : std::nullopt;
     std::vector<std::string> facts;
     if (host && loader_.possible > 0) facts.push_back(fmt::format("with data in memory: {}", against(*host)));
     if (device) facts.push_back(fmt::format("with data on the device: {}", against(*device)));
     if (!unused_workers_.empty()) facts.push_back(unused_workers_);
-    if (facts.empty()) facts.emplace_back("no experiment was faster");
-    if (shown) facts.push_back(fmt::format("device busy {:.0f} % of the time", *shown * 100));
-    auto evidence = fmt::format("{}", fmt::join(facts, "; "));
+    if (facts.empty() && host) facts.emplace_back("no experiment that was made was faster");
+    if (busy) facts.push_back(fmt::format("device busy {} of the time{}", share_of(busy->share), busy->source));
+    if (step)
+      facts.push_back(
+          fmt::format("the training thread computes {} of the time, other threads of its process use {:.1f} "
+                      "CPUs",
+                      share_of(step->thread), step->others));
+    if (const auto open = not_tried(run_, input_); !open.empty()) facts.push_back(open);
     const auto& measured = device ? *device : base_evidence_;
-    if (auto reason = doubt(host, busy); !reason.empty())
-      add("undetermined", std::move(reason), std::move(evidence),
+    const auto reason = doubt(host, busy, step);
+    if (step_waits(busy, step) && host && !loader_.holds_up && loader_.possible <= 0 && !is_uneven()) {
+      facts.push_back(longest_phase(*stepping));
+      add("step_waits", fmt::format("the training step waits {} of its time", share_of(1 - step->thread)),
+          fmt::format("{}", fmt::join(facts, "; ")), kFindTheWait, std::nullopt, measured);
+    } else if (!reason.empty()) {
+      add("undetermined", reason, fmt::format("{}", fmt::join(facts, "; ")),
           host ? "a profile of one step (ncu, torch.profiler), or the loader's own statistics"
                : "more time: a longer --max-time, or none",
           std::nullopt, measured);
-    else
+    } else {
       add(input_.on_cpu ? "cpu_bound" : "gpu_bound",
-          input_.on_cpu ? "the CPU computes all the time" : "the device computes all the time", std::move(evidence),
+          input_.on_cpu ? "the CPU computes " + most(step->thread) : "the device computes " + most(busy->share),
+          fmt::format("{}", fmt::join(facts, "; ")),
           "a smaller or faster model, or more devices; no setting of the loader would help", std::nullopt, measured);
+    }
   }
+  [[nodiscard]] static std::string most(double share) {
+    constexpr double kAll = 0.9;
+    return share >= kAll ? "all the time" : share_of(share) + " of the time";
+  }
+  [[nodiscard]] bool is_uneven() const { return base_evidence_.count == 2 && base_evidence_.spread > kWorthwhileGain; }
 
   const schema::BenchRun& run_;
   const DiagnosisInput& input_;

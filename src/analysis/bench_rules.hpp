@@ -9,10 +9,10 @@
 namespace ridgeline::analysis {
 
 /// Why training under `base` is not faster, by comparison of trials of the run: causes worth at least 5 % each, the
-/// largest predicted gain first; at least one where base was measured ("gpu_bound" when nothing else holds it back,
-/// "undetermined" when the experiments do not show that). Codes: storage_bound, decode_bound, too_few_workers,
-/// unpinned_copy, batch_too_small, launch_bound, copy_bound, gpu_bound (cpu_bound on a CPU), memory_thrashing,
-/// amp_would_help, cpu_oversubscribed, undetermined.
+/// largest predicted gain first; at least one where base was measured ("gpu_bound" when nothing else holds it back and
+/// the device is known to be busy, "undetermined" when the experiments do not show that). Codes: storage_bound,
+/// decode_bound, too_few_workers, unpinned_copy, batch_too_small, launch_bound, copy_bound, gpu_bound (cpu_bound on a
+/// CPU), step_waits, memory_thrashing, amp_would_help, cpu_oversubscribed, undetermined.
 [[nodiscard]] std::vector<schema::BenchFinding> diagnose_bench(const schema::BenchRun& run,
                                                                const DiagnosisInput& input);
 

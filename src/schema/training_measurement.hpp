@@ -54,7 +54,14 @@ struct TrainingResources {
   std::optional<double> loader_cpu_s;   ///< CPU time of the workers with their threads; Python's: in line for a CPU too
   std::optional<double> loader_wall_s;  ///< timed windows' length times workers; without: time spent fetching
   std::optional<double> loader_read_s;  ///< time workers spent in reads, where the loader counts it
-  std::optional<double> loader_decode_s;  ///< time workers spent in filters and transforms, where the loader counts it
+  std::optional<double> loader_decode_s;   ///< time workers spent in filters and transforms, where the loader counts it
+  std::optional<double> loader_memory_gb;  ///< that the workers share with nobody
+  std::optional<double> host_available_gb;  ///< that this process and others may still take, while the trial runs
+  /// Of trials with data in memory or on the device: the timed windows' length less what the training thread stood in
+  /// line for a CPU, and its CPU time within it. What is left was a wait.
+  std::optional<double> step_wall_s;
+  std::optional<double> step_cpu_s;
+  std::optional<double> step_others_cpu_s;    ///< of the process's other threads together
   std::optional<std::int64_t> skipped_steps;  ///< fp16 steps whose gradients overflowed
   std::optional<double> last_loss;            ///< a non-finite loss is reported as a flag
   std::map<std::string, std::string> notes;   ///< what the way of training wants reported: code and text of a flag each

@@ -28,6 +28,9 @@ constexpr double kBenchSearchShare = 0.7;     ///< of --max-time; the rest is fo
 constexpr double kSearchAlone = 0.85;         ///< where repeats are all that comes after it
 constexpr double kBeforeStabilityRun = 0.85;  ///< search and repeats together, where a stability run comes after them
 constexpr double kBeforeShortStabilityRun = 0.92;  ///< likewise, a stability run that nobody asked for
+constexpr double kBeforeExperiments = 0.8;         ///< repeats, where experiments and no long stability run come after
+constexpr double kMostStabilityShare = 0.85;       ///< ... and the short stability run
+constexpr double kMoreWorkersGain = 0.2;           ///< of a doubling, for the next one
 constexpr double kLeaderShare = 0.95;              ///< of the best: measured again
 constexpr std::size_t kMostRepeated = 4;
 constexpr int kRepeats = 2;  ///< rounds, the second in counterbalanced order
@@ -90,18 +93,26 @@ class RunningBench {
     run_.space = request_.space;
     run_.plan = request_.plan;
     run_.origins = request_.origins;
+    run_.notes = request_.notes;
     run_.has_current = request_.current.has_value();
     if (request_.current) run_.current = *request_.current;
   }
 
-  /// Whether a loader brings the data; the native way's random data are made once.
-  [[nodiscard]] bool loads() const { return request_.job.kind != "native" || !request_.job.data_path.empty(); }
   [[nodiscard]] bool on_cpu() const { return schema::is_cpu_device(request_.device); }
   [[nodiscard]] bool asked_for_stability_run() const {
     return request_.stability_steps > 0 && !request_.short_stability_s;
   }
   [[nodiscard]] double search_share() const {
     return request_.diagnose || asked_for_stability_run() ? kBenchSearchShare : kSearchAlone;
+  }
+  [[nodiscard]] double repeats_share() const {
+    if (asked_for_stability_run()) return kBeforeStabilityRun;
+    if (request_.diagnose) return kBeforeExperiments;
+    return request_.stability_steps > 0 ? kBeforeShortStabilityRun : 1;
+  }
+  /// The time for a stability run that nobody asked for ends before the experiments'.
+  [[nodiscard]] double stability_share() const {
+    return request_.diagnose && !asked_for_stability_run() ? kMostStabilityShare : 1;
   }
   /// Whether the settings' last trial took longer than there is time, up to that share of --max-time.
   [[nodiscard]] bool too_long(const schema::TrainingSettings& settings, double share) const {
@@ -114,6 +125,7 @@ class RunningBench {
   Result<void> steps() {
     RL_TRY(search());
     if (analysis::bench_points(run_).empty()) return {};
+    RL_TRY(try_more_workers());
     RL_TRY(repeat_leaders());
     RL_TRY(stability_run());
     return diagnose();
@@ -125,7 +137,7 @@ class RunningBench {
     options.headroom = request_.headroom;
     options.current = request_.current;
     options.on_cpu = on_cpu();
-    options.loads = loads();
+    options.loads = analysis::loads(request_.job);
     options.cores = request_.cores;
     options.plan = request_.plan;
     if (budget_.is_limited()) options.time_s = search_share() * budget_.limit_s();
@@ -154,6 +166,37 @@ class RunningBench {
     return {};
   }
 
+  /// Workers that wait gain from more of them than there are CPUs.
+  Result<void> try_more_workers() {
+    if (!request_.own_workers || !analysis::loads(request_.job)) return {};
+    const auto points = analysis::bench_points(run_);
+    const auto fastest = std::max_element(
+        points.begin(), points.end(), [](const auto& a, const auto& b) { return a.samples_per_s < b.samples_per_s; });
+    const analysis::DiagnosisInput input{fastest->settings, on_cpu(), request_.cores, {}};
+    const auto seen = analysis::find_evidence(run_, input.base, DataMode::loader);
+    if (!seen || input.base.workers != request_.space.workers.back() || !analysis::waits_for_batches(*seen, input.base))
+      return {};
+    const auto busy = analysis::busy_workers(*seen, input.base, input);
+    if (!busy || *busy >= analysis::kBusyWorkers) return {};
+    analysis::WorkerLadder ladder;
+    while (!budget_.is_used_up(repeats_share())) {
+      ladder = analysis::climb_workers(run_, input, kMoreWorkersGain);
+      if (!ladder.next || too_long(input.base, repeats_share())) break;
+      auto settings = input.base;
+      settings.workers = *ladder.next;
+      RL_TRY(trials_.make(
+          {.stage = BenchStage::confirm,
+           .settings = settings,
+           .reason = fmt::format("workers wait {:.0f} % of the time: do more of them help?", (1 - *busy) * 100)},
+          request_.plan, 1));
+    }
+    const int last = ladder.climbed.empty() ? input.base.workers : ladder.climbed.back().workers;
+    add_note(fmt::format("{} workers wait {:.0f} % of the time, so that more of them than the {:g} CPUs were tried: {}",
+                         input.base.workers, (1 - *busy) * 100, request_.cores,
+                         last > input.base.workers ? fmt::format("up to {} bring more", last) : "they bring no more"));
+    return {};
+  }
+
   /// The fastest settings once more, in counterbalanced order, so that drift of the machine does not pick the winner.
   Result<void> repeat_leaders() {
     auto points = analysis::bench_points(run_);
@@ -174,9 +217,7 @@ class RunningBench {
     }
     if (points.size() < 2) return {};
     observer_.stage("leaders again");
-    const double share = asked_for_stability_run()      ? kBeforeStabilityRun
-                         : request_.stability_steps > 0 ? kBeforeShortStabilityRun
-                                                        : 1;
+    const double share = repeats_share();
     for (int round = 1; round <= kRepeats; ++round) {
       std::reverse(points.begin(), points.end());
       for (std::size_t at = 0; at < points.size();) {
@@ -201,7 +242,7 @@ class RunningBench {
   [[nodiscard]] StabilityTime stability_time(const schema::TrainingSettings& settings) const {
     StabilityTime out{request_.short_stability_s.value_or(kLongestStabilityS), {}};
     if (!budget_.is_limited()) return out;
-    const double left_s = budget_.left_s();
+    const double left_s = budget_.left_s(stability_share());
     // What starting and warming up take, and a step: as they did in the settings' last trial.
     const auto last = std::find_if(run_.trials.rbegin(), run_.trials.rend(), [&](const BenchTrial& trial) {
       return trial.settings == settings && trial.data == DataMode::loader && trial.outcome.measurement;
@@ -217,9 +258,9 @@ class RunningBench {
     out.s = std::min(out.s, left_s - before_s);
     const auto least = static_cast<double>(std::min(request_.stability_steps, request_.plan.steps));
     if (out.s <= least * step_s)
-      out.too_short = left_s <= 0
-                          ? "--max-time was used up"
-                          : fmt::format("{:.3g} s of --max-time were left, too few for {:g} steps", left_s, least);
+      out.too_short =
+          left_s <= 0 ? "no time of --max-time was left for it"
+                      : fmt::format("{:.3g} s of --max-time were left for it, too few for {:g} steps", left_s, least);
     return out;
   }
 
@@ -260,30 +301,42 @@ class RunningBench {
       bases.insert(bases.begin(), *request_.current);
     observer_.stage("experiments");
     for (const auto& base : bases) {
-      const analysis::DiagnosisInput input{base, on_cpu(), request_.cores};
-      const auto experiments = analysis::plan_experiments(base, on_cpu(), request_.cores);
-      for (std::size_t i = 0; i < experiments.size(); ++i) {
-        if (budget_.is_used_up()) break;
-        if (known(experiments[i]) || hopeless(experiments[i])) continue;
-        if (!loads() && asks_the_loader(experiments[i], base)) continue;
-        if (!analysis::can_matter(experiments[i], run_, input)) continue;
-        RL_TRY(trials_.make({.stage = BenchStage::experiment,
-                             .settings = experiments[i].settings,
-                             .data = experiments[i].data,
-                             .reason = experiments[i].reason},
-                            request_.plan, experiments.size() - i));
+      analysis::DiagnosisInput input{base, on_cpu(), request_.cores, {}};
+      while (!budget_.is_used_up()) {
+        explain_loader(input);
+        const auto open = analysis::open_experiments(run_, input);
+        const auto next =
+            std::find_if(open.begin(), open.end(), [](const auto& experiment) { return experiment.obstacle.empty(); });
+        if (next == open.end()) break;
+        RL_TRY(trials_.make(
+            {.stage = BenchStage::experiment, .settings = next->settings, .data = next->data, .reason = next->reason()},
+            request_.plan, open.size()));
         RL_TRY(measure_again(input, true));
       }
       RL_TRY(measure_again(input, false));
-      bool loading = false;
-      for (auto& finding : analysis::diagnose_bench(run_, input)) {
-        loading = loading || finding.code == "decode_bound" || finding.code == "too_few_workers";
-        run_.findings.push_back(std::move(finding));
-      }
-      if (loading && request_.explain_loader && run_.notes.empty() && !budget_.is_used_up())
-        run_.notes = request_.explain_loader(base);
+      if (budget_.is_used_up()) input.stopped_by = "--max-time was used up";
+      for (auto& finding : analysis::diagnose_bench(run_, input)) run_.findings.push_back(std::move(finding));
+      if (auto note = analysis::not_tried(run_, input); !note.empty()) add_note(std::move(note));
+      explain_loader(input);
     }
     return {};
+  }
+
+  /// Once, where steps wait for their batches: what makes a sample dear, or that it was not looked into.
+  void explain_loader(const analysis::DiagnosisInput& input) {
+    if (explained_ || !request_.explain_loader) return;
+    const auto seen = analysis::find_evidence(run_, input.base, DataMode::loader);
+    if (!seen || !analysis::waits_for_batches(*seen, input.base)) return;
+    explained_ = true;
+    if (budget_.is_used_up())
+      add_note("the time of the data set's transforms was not measured: --max-time was used up");
+    else
+      for (auto& line : request_.explain_loader(input.base, budget_.left_s())) add_note(std::move(line));
+  }
+
+  void add_note(std::string text) {
+    if (std::find(run_.notes.begin(), run_.notes.end(), text) == run_.notes.end())
+      run_.notes.push_back(std::move(text));
   }
 
   /// What was asked for, why none of it is possible, and what to do.
@@ -317,8 +370,8 @@ class RunningBench {
       for (const auto& flag : trial.outcome.measurement->flags) {
         if (flag.code == measure::kLossNotFinite)
           not_finite.push_back(&trial);
-        else if (told(flag) && std::find(run_.notes.begin(), run_.notes.end(), flag.message) == run_.notes.end())
-          run_.notes.push_back(flag.message);
+        else if (told(flag))
+          add_note(flag.message);
       }
     }
     if (!not_finite.empty())
@@ -342,29 +395,12 @@ class RunningBench {
     return {};
   }
 
-  static bool asks_the_loader(const analysis::BenchExperiment& experiment, const schema::TrainingSettings& base) {
-    return experiment.data == DataMode::loader_only || experiment.settings.workers != base.workers;
-  }
-
-  [[nodiscard]] bool known(const analysis::BenchExperiment& experiment) const {
-    return std::any_of(run_.trials.begin(), run_.trials.end(), [&](const BenchTrial& trial) {
-      return trial.settings == experiment.settings && trial.data == experiment.data;
-    });
-  }
-
-  /// A batch no larger has run out of memory under the same precision.
-  [[nodiscard]] bool hopeless(const analysis::BenchExperiment& experiment) const {
-    return std::any_of(run_.trials.begin(), run_.trials.end(), [&](const BenchTrial& trial) {
-      return trial.outcome.status == TrialStatus::out_of_memory && trial.settings.amp == experiment.settings.amp &&
-             trial.settings.batch <= experiment.settings.batch && trial.settings.workers <= experiment.settings.workers;
-    });
-  }
-
   execute::Executor& executor_;
   BenchObserver& observer_;
   const BenchRequest& request_;
   analysis::AnswerOptions answers_;
   schema::BenchRun run_;
+  bool explained_ = false;
   BenchTrials trials_;
   const Budget& budget_ = trials_.budget();
 };

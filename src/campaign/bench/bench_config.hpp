@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/bench_answers.hpp"
+#include "analysis/varied_settings.hpp"
 #include "base/error.hpp"
 #include "config/config_patch.hpp"
 #include "schema/training_settings.hpp"
@@ -71,12 +72,24 @@ struct BatchAdvice {
 /// nullopt: the batch does not change, or the old one is not known.
 [[nodiscard]] std::optional<BatchAdvice> advise_on_batch(const TrainingConfig& now, std::int64_t batch);
 
-/// Pure: puts batch_size, num_workers, pin_memory and use_amp where the file has them: under data and training, else at
-/// the only place of that name, else they are added under data and training (edits without `before`). Bytes beside them
-/// stay as they are. Errors (invalid_argument): malformed YAML, several places of one name (with their lines), a value
-/// with an anchor that is used elsewhere or one that another program fills in.
+/// Pure: puts batch_size, num_workers, pin_memory and use_amp, those of them that are `varied`, where the file has
+/// them: under data and training, else at the only place of that name, else they are added under data and training
+/// (edits without `before`). Bytes beside them stay as they are. Errors (invalid_argument): malformed YAML, several
+/// places of one name (with their lines), a value with an anchor that is used elsewhere or one that another program
+/// fills in.
 [[nodiscard]] base::Result<config::PatchResult> patch_training_settings(std::string_view yaml,
                                                                         std::string_view file_name,
-                                                                        const schema::TrainingSettings& settings);
+                                                                        const schema::TrainingSettings& settings,
+                                                                        const analysis::VariedSettings& varied = {});
+
+/// A key that the file has with another value than `settings`, and that is not `varied`: it is left as it is.
+struct KeptKey {
+  std::string key;    ///< "pin_memory"
+  std::string value;  ///< as the file has it
+};
+/// Of a file that patch_training_settings takes.
+[[nodiscard]] std::vector<KeptKey> kept_training_settings(std::string_view yaml, std::string_view file_name,
+                                                          const schema::TrainingSettings& settings,
+                                                          const analysis::VariedSettings& varied);
 
 }  // namespace ridgeline::campaign

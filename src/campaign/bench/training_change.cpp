@@ -2,8 +2,11 @@
 #include "campaign/bench/training_change.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "analysis/bench_experiments.hpp"
+#include "analysis/varied_settings.hpp"
 #include "base/text.hpp"
 
 namespace ridgeline::campaign {
@@ -25,11 +28,29 @@ TrainingConfig training_of(const schema::BenchRun& run) {
   return out;
 }
 
+/// Why a key of the file is left alone.
+std::string kept_text(const schema::BenchRun& run, const std::string& file, const KeptKey& kept) {
+  const auto& settings = run.answers->recommended->settings;
+  std::string why;
+  if (kept.key == "pin_memory" && schema::is_cpu_device(run.device))
+    why = "pinned memory needs a GPU, which this run did not use";
+  else if (kept.key == "num_workers" && !analysis::loads(run.job))
+    why = "this run trained on random data and loaded nothing";
+  else
+    why = fmt::format("no other value than {} was tried, so that nothing tells which is better",
+                      kept.key == "batch_size"    ? fmt::format("{}", settings.batch)
+                      : kept.key == "num_workers" ? fmt::format("{}", settings.workers)
+                      : kept.key == "pin_memory"  ? fmt::format("{}", settings.pin_memory)
+                                                  : fmt::format("{}", settings.amp != schema::AmpMode::off));
+  return fmt::format("{}: {}: {} is left as it is: {}", file, kept.key, kept.value, why);
+}
+
 }  // namespace
 
 Result<std::optional<BatchAdvice>> batch_advice(const schema::BenchRun& run, std::string_view text,
                                                 const std::string& file) {
-  if (!run.answers || !run.answers->recommended) return std::nullopt;
+  // A batch that is left as it is changes nothing.
+  if (!run.answers || !run.answers->recommended || !analysis::varied_settings(run).batch) return std::nullopt;
   RL_TRY_ASSIGN(auto now, read_training_config(text, file));
   return advise_on_batch(merged(std::move(now), training_of(run)), run.answers->recommended->settings.batch);
 }
@@ -45,11 +66,19 @@ Result<run::Change> training_change(const schema::BenchRun& run, std::string_vie
                       run.answers ? run.answers->no_recommendation : "");
   const auto settings = run.answers->recommended->settings;
   run::Change change;
-  RL_TRY_ASSIGN(change.patch, patch_training_settings(text, file, settings));
-  change.write = [file, settings](std::string_view utc) {
+  const auto varied = analysis::varied_settings(run);
+  RL_TRY_ASSIGN(change.patch, patch_training_settings(text, file, settings, varied));
+  change.write = [file, settings, varied](std::string_view utc) {
     return config::apply_patch(
-        file, [&](std::string_view now) { return patch_training_settings(now, file, settings); }, utc);
+        file, [&](std::string_view now) { return patch_training_settings(now, file, settings, varied); }, utc);
   };
+  const auto kept = kept_training_settings(text, file, settings, varied);
+  for (const auto& one : kept) change.after.push_back(kept_text(run, file, one));
+  if (change.patch.edits.empty() && !kept.empty()) {  // nor does it hold what is recommended
+    change.keeps = true;
+    change.before = std::exchange(change.after, {});
+    return change;
+  }
   // A training that never read a key does not begin to.
   std::vector<std::string> added;
   for (const auto& edit : change.patch.edits)
@@ -58,7 +87,7 @@ Result<run::Change> training_change(const schema::BenchRun& run, std::string_vie
     change.after.push_back(fmt::format("{}: {} {} new there: see that your training reads {}", file,
                                        fmt::join(added, ", "), added.size() == 1 ? "is" : "are",
                                        added.size() == 1 ? "it" : "them"));
-  if (settings.amp != schema::AmpMode::off)
+  if (settings.amp != schema::AmpMode::off && varied.amp)
     change.after.push_back(fmt::format("{}: use_amp was measured as {}", file, base::enum_name(settings.amp)));
   RL_TRY_ASSIGN(const auto advice, batch_advice(run, text, file));
   if (advice)

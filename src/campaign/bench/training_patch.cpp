@@ -35,12 +35,17 @@ schema::ParamDef param(const char* key, schema::ParamType type) {
   return def;
 }
 
-std::vector<Wanted> wanted_of(const schema::TrainingSettings& settings) {
+std::vector<Wanted> wanted_of(const schema::TrainingSettings& settings, const analysis::VariedSettings& varied) {
   using schema::ParamType;
-  return {{param("batch_size", ParamType::integer), "data.batch_size", settings.batch},
-          {param("num_workers", ParamType::integer), "data.num_workers", settings.workers},
-          {param("pin_memory", ParamType::boolean), "data.pin_memory", settings.pin_memory},
-          {param("use_amp", ParamType::boolean), "training.use_amp", settings.amp != schema::AmpMode::off}};
+  std::vector<Wanted> out;
+  const auto add = [&](bool wanted, schema::ParamDef def, const char* path, schema::Value value) {
+    if (wanted) out.push_back({std::move(def), path, std::move(value)});
+  };
+  add(varied.batch, param("batch_size", ParamType::integer), "data.batch_size", settings.batch);
+  add(varied.workers, param("num_workers", ParamType::integer), "data.num_workers", settings.workers);
+  add(varied.pin_memory, param("pin_memory", ParamType::boolean), "data.pin_memory", settings.pin_memory);
+  add(varied.amp, param("use_amp", ParamType::boolean), "training.use_amp", settings.amp != schema::AmpMode::off);
+  return out;
 }
 
 base::Fault several_places(std::string_view file_name, const std::string& key, const config::KeyPlace& place,
@@ -98,9 +103,10 @@ Result<std::string> path_of(const config::YamlTree& tree, std::string_view file_
 }
 
 Result<config::PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
-                                      const schema::TrainingSettings& settings) {
+                                      const schema::TrainingSettings& settings,
+                                      const analysis::VariedSettings& varied) {
   RL_TRY_ASSIGN(const auto tree, config::parse_yaml(yaml, file_name));
-  const auto wanted = wanted_of(settings);
+  const auto wanted = wanted_of(settings, varied);
   config::PatchOptions options;
   options.section = "data";
   for (const auto& one : wanted) {
@@ -255,8 +261,27 @@ Result<TrainingConfig> read_training_config(std::string_view yaml, std::string_v
 }
 
 Result<config::PatchResult> patch_training_settings(std::string_view yaml, std::string_view file_name,
-                                                    const schema::TrainingSettings& settings) {
-  return patch_all(yaml, file_name, settings).map_error(config::one_line);
+                                                    const schema::TrainingSettings& settings,
+                                                    const analysis::VariedSettings& varied) {
+  return patch_all(yaml, file_name, settings, varied).map_error(config::one_line);
+}
+
+std::vector<KeptKey> kept_training_settings(std::string_view yaml, std::string_view file_name,
+                                            const schema::TrainingSettings& settings,
+                                            const analysis::VariedSettings& varied) {
+  const analysis::VariedSettings rest{!varied.batch, !varied.workers, !varied.amp, !varied.pin_memory};
+  std::vector<KeptKey> out;
+  // What would have been changed. A key that could not be changed is no fault where it is not to be.
+  for (const auto& only : {analysis::VariedSettings{rest.batch, false, false, false},
+                           analysis::VariedSettings{false, rest.workers, false, false},
+                           analysis::VariedSettings{false, false, rest.amp, false},
+                           analysis::VariedSettings{false, false, false, rest.pin_memory}}) {
+    const auto patch = patch_all(yaml, file_name, settings, only);
+    if (!patch) continue;
+    for (const auto& edit : patch->edits)
+      if (edit.before) out.push_back({edit.key, *edit.before});
+  }
+  return out;
 }
 
 }  // namespace ridgeline::campaign

@@ -114,6 +114,7 @@ StepResult<NativeJob> PluginStepRunner::describe(const schema::TrainingJob& job)
 }
 
 StepResult<void> PluginStepRunner::prepare(const schema::TrainingTrialSpec& spec) {
+  data_ = spec.data;
   const bool on_gpu = !schema::is_cpu_device(spec.device);
   if (!spec.job.data_path.empty()) {
     auto data = choose_training_data(spec.job.data_path, spec.job.options);
@@ -147,8 +148,13 @@ StepResult<StepWindow> PluginStepRunner::run(std::int64_t steps) {
   std::vector<rl_train_step> rows(static_cast<std::size_t>(std::max<std::int64_t>(0, steps)));
   StepWindow window;
   auto error = empty_plugin_error();
+  const host::StepWork work;
   const auto code = library_.api().run(trial_, steps, rows.data(), &window.wall_ms, &error);
+  const auto done = work.since();
   if (code != RL_TRAIN_OK) return tl::unexpected(read_plugin_error(code, error));
+  work_.thread += done.thread;
+  work_.others += done.others;
+  timed_s_ += window.wall_ms * 1e-3 - done.in_line;
   for (const auto& row : rows)
     window.steps.push_back(
         {row.io_wait_ms, row.h2d_ms, row.forward_ms, row.backward_ms, row.optimizer_ms, row.rest_ms, row.wall_ms});
@@ -157,6 +163,8 @@ StepResult<StepWindow> PluginStepRunner::run(std::int64_t steps) {
 
 StepResult<void> PluginStepRunner::reset_peaks() {
   if (source_) before_ = source_->statistics();
+  work_ = {};
+  timed_s_ = 0;
   auto error = empty_plugin_error();
   const auto code = library_.api().reset_peaks(trial_, &error);
   if (code != RL_TRAIN_OK) return tl::unexpected(read_plugin_error(code, error));
@@ -178,6 +186,11 @@ StepResult<schema::TrainingResources> PluginStepRunner::resources() {
   out.skipped_steps = known(stats.skipped_steps);
   if (stats.gpu_busy >= 0) out.gpu_busy = stats.gpu_busy;
   if (stats.has_loss != 0) out.last_loss = stats.last_loss;
+  if (data_ == DataMode::host || data_ == DataMode::device) {
+    out.step_wall_s = timed_s_;
+    out.step_cpu_s = work_.thread;
+    out.step_others_cpu_s = work_.others;
+  }
   if (source_) {
     const auto now = source_->statistics().total.read;
     const auto& then = before_.total.read;

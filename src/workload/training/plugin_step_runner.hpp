@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "host/step_work.hpp"
 #include "workload/training/hdf5_source.hpp"
 #include "workload/training/plugin_library.hpp"
 #include "workload/training/step_runner.hpp"
@@ -46,6 +47,9 @@ class PluginStepRunner final : public StepRunner {
   std::unique_ptr<Hdf5Source> source_;  ///< outlives the trial
   rl_train_trial* trial_ = nullptr;
   loader::LoaderStatistics before_;
+  schema::DataMode data_ = schema::DataMode::loader;
+  host::StepWork::Seconds work_;  ///< of the timed windows
+  double timed_s_ = 0;
 };
 
 }  // namespace ridgeline::workload

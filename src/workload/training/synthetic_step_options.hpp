@@ -35,6 +35,7 @@ struct StepFault {
 /// | optimizer_ms | device time of the optimizer | 0.3 |
 /// | amp_gain | speed of bf16 and fp16 over full precision | 1.8 |
 /// | rest_ms | what the loop does besides | 0.02 |
+/// | wait_ms | of forward: the training thread sleeps, whatever the batch | 0 |
 /// | read_us | a worker's time a sample waiting for storage | 20 |
 /// | storage_rate | samples/s that storage can give at all; 0: no limit | 0 |
 /// | decode_us | a worker's CPU time a sample: filters, transforms | 300 |
@@ -62,6 +63,7 @@ struct SyntheticStepOptions {
   double optimizer_ms = 0.3;
   double amp_gain = 1.8;
   double rest_ms = 0.02;
+  double wait_ms = 0;
   double read_us = 20;
   double storage_rate = 0;
   double decode_us = 300;

@@ -61,7 +61,7 @@ schema::StepPhases synthetic_phases(const SyntheticStepOptions& options, const s
     // On a CPU the workers' decoding takes its share of the cores that the step computes on.
     if (on_cpu && loads && settings.workers > 0) compute += batch * options.decode_us / 1000 / options.cores;
     if (is_tight(options, settings, data)) compute *= 1 + options.thrash;
-    step.forward_ms = compute / 3;
+    step.forward_ms = compute / 3 + options.wait_ms;
     step.backward_ms = compute * 2 / 3;
     step.optimizer_ms = options.optimizer_ms * crowd;
     if (!on_cpu && data != DataMode::device)
@@ -173,6 +173,11 @@ StepResult<schema::TrainingResources> SyntheticStepRunner::resources() {
       out.loader_read_s = samples * std::max(options_.read_us, storage_us - options_.decode_us) * 1e-6;
       out.loader_decode_s = samples * options_.decode_us * 1e-6;
     }
+  }
+  if (spec_.data == DataMode::host || spec_.data == DataMode::device) {
+    out.step_wall_s = counted_ms_ * 1e-3;
+    out.step_cpu_s = std::max(0.0, counted_ms_ - static_cast<double>(counted_) * options_.wait_ms) * 1e-3;
+    out.step_others_cpu_s = 0;
   }
   out.last_loss = 1.0;
   return out;

@@ -144,6 +144,26 @@ TEST(TrainingPatch, keys_are_found_elsewhere_or_added) {
   EXPECT_NE(empty->text.find("batch_size: 64"), std::string::npos) << empty->text;
 }
 
+// pin_memory was changed to false on a machine that has no GPU to measure it with.
+TEST(TrainingPatch, what_was_not_measured_is_left_as_it_is) {
+  const std::string file = "batch_size: 256\nnum_workers: 2\npin_memory: true\nuse_amp: true\n";
+  const schema::TrainingSettings settings{16, 1, schema::AmpMode::off, false};
+  analysis::VariedSettings varied;
+  varied.pin_memory = false;
+  const auto patch = patch_training_settings(file, "g.yaml", settings, varied);
+  ASSERT_TRUE(patch);
+  EXPECT_EQ(patch->text, "batch_size: 16\nnum_workers: 1\npin_memory: true\nuse_amp: false\n");
+  const auto kept = kept_training_settings(file, "g.yaml", settings, varied);
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0].key, "pin_memory");
+  EXPECT_EQ(kept[0].value, "true");
+  // Nor is it added, and what is right by chance is no matter.
+  const auto added = patch_training_settings("batch_size: 256\n", "g.yaml", settings, varied);
+  ASSERT_TRUE(added);
+  EXPECT_EQ(added->text.find("pin_memory"), std::string::npos) << added->text;
+  EXPECT_TRUE(kept_training_settings("pin_memory: false\n", "g.yaml", settings, varied).empty());
+}
+
 TEST(TrainingPatch, two_places_of_one_name_are_refused_with_their_lines) {
   const auto patch = patch_training_settings("a:\n  batch_size: 1\nb:\n  batch_size: 2\n", "c.yaml", {});
   ASSERT_FALSE(patch);
