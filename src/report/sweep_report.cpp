@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/comparison_text.hpp"
 #include "analysis/sweep_answers.hpp"
 #include "base/text.hpp"
 #include "report/charts/chart_parts.hpp"
@@ -46,8 +47,11 @@ std::string answer_text(const SweepRun& run, const SweepPoint& point) {
 std::string gain_text(const SweepRun& run) {
   if (!run.answers || !run.answers->gain) return {};
   const auto& gain = *run.answers->gain;
+  const bool known = gain.high > gain.low && gain.high < 1e5;
+  if (known && stats::is_too_wide(gain.low, gain.high))
+    return fmt::format("compared with the first combination: {} for a ratio", analysis::kTooFewMeasurements);
   auto out = fmt::format("{:.2f} times as good as the first combination", gain.value);
-  if (gain.high > gain.low && gain.high < 1e5)
+  if (known)
     out += fmt::format(" (95 % interval {:.2f}–{:.2f})", gain.low, gain.high);
   return out;
 }

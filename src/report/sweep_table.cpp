@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/comparison_text.hpp"
 #include "report/format.hpp"
 #include "report/utf8.hpp"
 
@@ -86,6 +87,7 @@ std::string behind_text(const schema::SweepSummary& point) {
   if (!point.behind) return std::string(kAbsent);
   const auto& behind = *point.behind;
   const bool known = behind.high > behind.low && behind.high < 1e5;
+  if (known && stats::is_too_wide(behind.low, behind.high)) return std::string(analysis::kTooFewMeasurements);
   return known ? fmt::format("{:.3f} ({:.3f}–{:.3f})", behind.value, behind.low, behind.high)
                : fmt::format("{:.3f}", behind.value);
 }

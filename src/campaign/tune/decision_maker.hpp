@@ -41,9 +41,18 @@ class DecisionMaker : private RunPart {
   [[nodiscard]] std::vector<const analysis::RankedTrial*> rivals_of(
       const std::vector<Contender>& contenders, const std::vector<analysis::RankedTrial>& ranking) const;
   [[nodiscard]] base::Result<void> compare(Contender& contender);
+  /// Where the first contender came to less than its own time had promised, its rank was an error of that time: it
+  /// meets the next ones that may be faster than what it came to, as time allows, and the fastest of them goes first.
+  [[nodiscard]] base::Result<void> challenge(std::vector<Contender>& contenders,
+                                             const std::vector<analysis::RankedTrial>& ranking,
+                                             const analysis::RankedTrial* current);
   /// That of the schedule, with a note where what was cut costs certainty.
   [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration);
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
+  /// Whether a simpler trial stands in for the champion by that comparison of it with the champion; unset: the two were
+  /// not compared. A quick search adds nothing that is not proven; any other asks for proof that the simpler one is as
+  /// good.
+  [[nodiscard]] bool may_stand_in(const std::optional<schema::TunedPair>& pair) const;
   void conclude(schema::Decision decision, std::string reason);
   /// Concludes where there is nothing to compare, or nothing was to be compared.
   [[nodiscard]] bool concludes_uncompared(const std::vector<analysis::RankedTrial>& ranking);
@@ -65,6 +74,8 @@ class DecisionMaker : private RunPart {
   [[nodiscard]] base::Result<void> try_others(std::vector<Contender>& contenders,
                                               const std::vector<analysis::RankedTrial>& ranking,
                                               const std::function<bool(const Contender&)>& wins);
+  /// Whether the two were compared head to head.
+  [[nodiscard]] bool has_met(const schema::Configuration& a, const schema::Configuration& b) const;
   /// Not the current configuration, within the constraints, and measured to the end.
   [[nodiscard]] bool may_win(const analysis::RankedTrial& ranked) const;
 

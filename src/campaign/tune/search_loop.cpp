@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "analysis/ranking.hpp"
+#include "campaign/tune/busy_cpus.hpp"
 #include "campaign/tune/pair_plan.hpp"
 #include "stats/interval.hpp"
 
@@ -23,6 +24,7 @@ constexpr double kReach = 0.01;        // behind the best, within which a trial 
 constexpr double kSlowReach = 0.1;     // the same of what was measured in a slow stretch
 constexpr double kWaitShare = 0.1;     // of --max-time, for the same
 constexpr double kMostReading = 0.05;  // of the time that is left, for one reading
+constexpr double kFelt = 0.03;         // log of the slow-down from which a narrower trial may not have felt it
 constexpr double kSurprise = 1.25;     // a trial so much slower than the best asks whether the machine is
 
 search::Observation observation_of(const schema::TuneRun& run, const schema::TunedTrial& trial,
@@ -152,7 +154,8 @@ void SearchLoop::take_in(const std::vector<search::Proposal>& proposals) {
     for (const auto& proposal : proposals)
       if (proposal.configuration == trial.configuration) seen.limit = proposal.stop_above;
     seen_.push_back(std::move(seen));
-    if (seen_.back().observation.cost && !trial.cached) speed_.begin(trial, outcome);
+    if (!seen_.back().observation.cost || trial.cached || !speed_.begin(trial, outcome)) continue;
+    for (auto& known : seen_) known.interleaved.reset();  // with what was the reference
   }
 }
 
@@ -220,7 +223,14 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
   *observation.cost *= std::exp(-slowdown->log);
   observation.cost_low = *observation.cost * std::exp(-stats::kNormal95 * error);
   observation.cost_high = *observation.cost * std::exp(unshared(at) + stats::kNormal95 * error);
+  // Nobody knows how much of it a narrower configuration felt: its cost is anywhere in between.
+  if (is_narrower(at)) *observation.cost *= std::exp(unshared(at) / 2);
   return observation;
+}
+
+bool SearchLoop::is_narrower(std::size_t at) const {
+  const auto& run = result_.run;
+  return busy_cpus(run, run.trials[at].configuration) < busy_cpus(run, run.speed->reference);
 }
 
 double SearchLoop::unshared(std::size_t at) const {
@@ -228,7 +238,7 @@ double SearchLoop::unshared(std::size_t at) const {
   const double at_s = seen_[at].interleaved ? seen_[at].interleaved_at_s
                                             : runner_.reading_of(trial, result_.outcomes.at(trial.key)).at_s;
   const auto slowdown = speed_.at(device_of(at), at_s);
-  return slowdown && slowdown->log > SpeedWatch::kSlow ? slowdown->log : 0;
+  return slowdown && slowdown->log > (is_narrower(at) ? kFelt : SpeedWatch::kSlow) ? slowdown->log : 0;
 }
 
 void SearchLoop::revise() {

@@ -63,9 +63,11 @@ struct Step {
   base::Nanoseconds to{};
   SettingConditions when;
 };
-/// Now and then, at random: a share `duty` of the time, for `mean` at a time, everything takes `size` times as long.
+/// Now and then, at random: a share `duty` of the time, for `mean` at a time, everything takes `size` times as long, or
+/// so many cores are taken away from the machine, which slows what keeps more busy than are left.
 struct Burst {
   double size = 1;
+  int absent_cores = 0;
   double duty = 0.3;
   base::Nanoseconds mean{5'000'000'000};
   SettingConditions when;
@@ -93,7 +95,8 @@ struct Fault {
 /// | drift_period=DURATION   | length of one swing                                                      | 20s     |
 /// | step=Nx@FROM..TO [if ...] | from FROM to TO of the run all times are N times as long; repeatable    |         |
 /// | bursts=Nx [if ...]      | now and then all times are N times as long; repeatable                   |         |
-/// | duty=RATIO, mean=DURATION | of the bursts before it: share of the time, mean length of one         | 30%, 5s |
+/// | absent_cores=N [if ...] | now and then N cores are taken away; repeatable                         |         |
+/// | duty=RATIO, mean=DURATION | of the bursts or absent cores before it: share of the time, mean length of one | 30%, 5s |
 /// | spikes=RATIO            | share of inferences that take spike_size times as long                   | 0       |
 /// | spike_size=NUMBER       | 1 to 1000000                                                             | 8       |
 /// | warmup=N                | inferences until times are steady; the first takes 4 times as long       | 5       |
