@@ -88,8 +88,8 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   const bool same_record = a.key == b.key;
   const bool worse = comparison.verdict == schema::Verdict::slower;
   // Traces of a step each have none.
-  const bool has_interval = found.details.is_null() || comparison.low > 1 / analysis::kUnbounded ||
-                            comparison.high < analysis::kUnbounded;
+  const bool has_interval =
+      found.details.is_null() || comparison.low > 1 / analysis::kUnbounded || comparison.high < analysis::kUnbounded;
   if (flags.json) {
     base::Json out = comparison;
     if (has_interval && analysis::is_too_wide(comparison)) out["ratio"] = nullptr;

@@ -14,8 +14,8 @@ inline constexpr std::string_view kTooFewMeasurements = "too few measurements";
   return stats::is_too_wide(comparison.low, comparison.high);
 }
 
-/// "1.943x as fast (95 % interval 1.894 to 1.993)", "at least 1.25x as fast (too few measurements for a ratio)", or "not
-/// comparable (too few measurements for a ratio)".
+/// "1.943x as fast (95 % interval 1.894 to 1.993)", "at least 1.25x as fast (too few measurements for a ratio)", or
+/// "not comparable (too few measurements for a ratio)".
 [[nodiscard]] std::string gain_text(const schema::Comparison& gain);
 
 /// What a p99 comparison's ratio is of: "the 99th percentile", "the 95th percentile", "the median", or "the tail" where

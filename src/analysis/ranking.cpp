@@ -23,8 +23,8 @@ bool is_rankable(const schema::TrialOutcome& outcome) {
   return std::none_of(flags.begin(), flags.end(), [](const auto& flag) { return flag.level == FlagLevel::error; });
 }
 
-/// What a trial's cost surely does not exceed by chance: an interval that is too wide for a figure proves nothing better
-/// than its end, so that such a trial leads nothing.
+/// What a trial's cost surely does not exceed by chance: an interval that is too wide for a figure proves nothing
+/// better than its end, so that such a trial leads nothing.
 double sorting_cost(const RankedTrial& ranked) {
   const auto& [low, high] = ranked.cost.interval;
   return stats::is_too_wide(low, high) ? std::max(high, ranked.cost.value) : ranked.cost.value;

@@ -78,8 +78,7 @@ std::string objective_name(schema::Objective objective) {
 }
 
 std::string gain_phrase(schema::Objective objective, const schema::Comparison& gain) {
-  const auto times =
-      analysis::is_too_wide(gain) ? bound_text(gain) : ratio_text(gain.ratio, ratio_decimals(gain));
+  const auto times = analysis::is_too_wide(gain) ? bound_text(gain) : ratio_text(gain.ratio, ratio_decimals(gain));
   switch (objective) {
     case schema::Objective::p99: return fmt::format("{} as fast at {}", times, analysis::tail_text(gain));
     case schema::Objective::throughput: return times + " the throughput";

@@ -24,7 +24,8 @@ inline constexpr int kTuneJsonVersion = 2;
 ///                     gain (a comparison or null), tied_with [trial ids], reason; where something is compiled or
 ///                     captured compile_s, compile_from_warm_cache, pays_after_calls (or null)
 ///   current           configuration, trial_id (null: never measured)
-///   ranking           best first: trial_id, rank, value and interval [low, high] as measured, speed_corrected (what the
+///   ranking           best first: trial_id, rank, value and interval [low, high] as measured, speed_corrected (what
+///   the
 ///                     trial ranks by where the machine's speed changed: value, interval; else null), unit ("ns",
 ///                     "ns_per_item"), median_ns,
 ///                     median_interval_ns, p90_ns, p95_ns, p99_ns, throughput_per_s, throughput_interval_per_s,

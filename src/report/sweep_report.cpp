@@ -51,8 +51,7 @@ std::string gain_text(const SweepRun& run) {
   if (known && stats::is_too_wide(gain.low, gain.high))
     return fmt::format("compared with the first combination: {} for a ratio", analysis::kTooFewMeasurements);
   auto out = fmt::format("{:.2f} times as good as the first combination", gain.value);
-  if (known)
-    out += fmt::format(" (95 % interval {:.2f}–{:.2f})", gain.low, gain.high);
+  if (known) out += fmt::format(" (95 % interval {:.2f}–{:.2f})", gain.low, gain.high);
   return out;
 }
 

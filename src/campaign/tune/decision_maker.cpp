@@ -374,8 +374,8 @@ void DecisionMaker::keep(const std::vector<Contender>& contenders, const analysi
       return (a.gain ? a.gain->ratio : 0) < (b.gain ? b.gain->ratio : 0);
     });
     if (nearest != contenders.end() && nearest->gain)
-      detail =
-          fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id, analysis::gain_text(*nearest->gain));
+      detail = fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id,
+                           analysis::gain_text(*nearest->gain));
     const auto others = run.trials.size() - (current != nullptr ? 1 : 0);
     conclude(schema::Decision::keep,
              fmt::format("nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,

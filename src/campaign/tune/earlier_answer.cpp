@@ -57,9 +57,10 @@ void adopt(RunContext& context, TuneResult answer) {
   auto& earlier = answer.run;
   for (auto& note : earlier.notes)
     if (std::find(run.notes.begin(), run.notes.end(), note) == run.notes.end()) run.notes.push_back(std::move(note));
-  context.note(fmt::format("answered from the results file, as run {} was asked the same: nothing was measured; --fresh "
-                           "measures again",
-                           earlier.id));
+  context.note(
+      fmt::format("answered from the results file, as run {} was asked the same: nothing was measured; --fresh "
+                  "measures again",
+                  earlier.id));
   context.result.outcomes = std::move(answer.outcomes);
   context.result.pairs = std::move(answer.pairs);
   run.pruned = std::move(earlier.pruned);
@@ -100,8 +101,8 @@ Result<bool> take_earlier_answer(RunContext& context) {
       adopt(context, std::move(answer));
       return true;
     }
-    context.note(fmt::format("run {} was asked the same, but {}: what it measured is used, and the rest is measured now",
-                             other->id, why));
+    context.note(fmt::format(
+        "run {} was asked the same, but {}: what it measured is used, and the rest is measured now", other->id, why));
     return false;
   }
   return false;

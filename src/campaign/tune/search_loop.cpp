@@ -273,15 +273,21 @@ std::optional<std::size_t> SearchLoop::most_doubtful(bool given_up_only) const {
     if (!slowdown) continue;
     const bool slow = unshared(at) > 0;
     const double error = seen.interleaved ? 0 : slowdown->error;
+    // A slow stretch that began and ended between two readings: nothing says so but the trial itself.
+    const double worst = speed_.largest_slowdown();
+    const bool unseen = worst > SpeedWatch::kSlow && seen.retakes == 0 && !slow && !is_narrower(at) &&
+                        *known.cost > best * kSurprise && std::log(*known.cost / best) < worst + kSlowReach;
     // Given up by a limit that is known to have been too low.
     const bool wronged = known.stopped_early && *known.cost < best * (1 + kReach);
-    if (!wronged && !slow && error < std::max(kDoubt, retake_error_)) continue;
+    if (!wronged && !slow && !unseen && error < std::max(kDoubt, retake_error_)) continue;
     double optimistic = *known.cost;
-    if (known.stopped_early)
+    if (unseen)
+      optimistic *= std::exp(-worst);
+    else if (known.stopped_early)
       optimistic *= std::exp(-kReachErrors * error);
     else
       optimistic *= std::pow(known.cost_low / *known.cost, kReachErrors / stats::kNormal95);
-    const double reach = best * (1 + (slow ? kSlowReach : kReach));
+    const double reach = best * (1 + (slow || unseen ? kSlowReach : kReach));
     const double limit = known.stopped_early && seen.limit ? std::max(*seen.limit, reach) : reach;
     if (optimistic > limit || optimistic >= least) continue;
     most = at;

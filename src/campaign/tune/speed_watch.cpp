@@ -112,6 +112,17 @@ double SpeedWatch::slowdown_now() const {
   return most;
 }
 
+double SpeedWatch::largest_slowdown() const {
+  double most = 0;
+  if (begun())
+    for (const auto& one : result_.run.speed->tracks) {
+      const auto& curve = curves_.at(one.device);
+      for (const auto& reading : one.readings)
+        most = std::max(most, curve.at(reading.at_s).log_cost - curve.quiet_log_cost());
+    }
+  return most;
+}
+
 Result<double> SpeedWatch::wait_for_quiet(double most_s) {
   if (!begun()) return 0;
   const double begun_s = budget_.elapsed_s();

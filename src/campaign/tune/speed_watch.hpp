@@ -54,6 +54,8 @@ class SpeedWatch : private RunPart {
   [[nodiscard]] bool is_slow_now() const { return slowdown_now() > kSlow; }
   /// In log, of the slowest slot at its latest reading.
   [[nodiscard]] double slowdown_now() const;
+  /// In log, of the slowest moment so far.
+  [[nodiscard]] double largest_slowdown() const;
   /// Reads until that is over, for `most_s` at most. Seconds that it took.
   [[nodiscard]] base::Result<double> wait_for_quiet(double most_s);
 

@@ -28,8 +28,8 @@ Chart ranking_chart(const TuneView& view) {
   chart.title = fmt::format("{} of the best trials, with 95 % intervals", objective_title(view.run.objective));
   const auto& best = *shown.front();
   chart.alternative = fmt::format("Trial {} leads with {} (95 % interval {}); {} shown, {} is better.", best.trial->id,
-                                  view.objective.text(best.measured.value), view.objective.interval(best.measured.interval),
-                                  counted(shown.size(), "trial"),
+                                  view.objective.text(best.measured.value),
+                                  view.objective.interval(best.measured.interval), counted(shown.size(), "trial"),
                                   schema::higher_is_better(view.run.objective) ? "further right" : "further left");
   chart.option["xAxis"] = value_axis(fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit),
                                      view.objective.decimals);

@@ -130,8 +130,7 @@ std::string introduction(const TuneView& view) {
     text += fmt::format(
         " Trial {} is recommended although its rank is {}: these figures were taken at different times; what "
         "decides is [head-to-head measurement](#effects) with the current configuration, where it came to {}.",
-        trial_link(chosen->trial->id), chosen->rank,
-        ratio_cell(*view.run.verdict->gain));
+        trial_link(chosen->trial->id), chosen->rank, ratio_cell(*view.run.verdict->gain));
   return text;
 }
 

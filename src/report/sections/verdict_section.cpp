@@ -49,7 +49,8 @@ std::string instead_of(const TuneView& view) {
   const auto* now = ranked_of(view, view.current());
   if (best == nullptr || now == nullptr) return {};
   const auto turns = interleaved_medians(view);
-  return fmt::format(": {} {} instead of {}{}", objective_name(view.run.objective), view.objective.text(turns ? turns->b_ns : best->measured.value),
+  return fmt::format(": {} {} instead of {}{}", objective_name(view.run.objective),
+                     view.objective.text(turns ? turns->b_ns : best->measured.value),
                      view.objective.text(turns ? turns->a_ns : now->measured.value), turns ? ", interleaved" : "");
 }
 
@@ -91,15 +92,15 @@ std::string head_to_head_sentence(const TuneView& view) {
     const double lead = best->measured.value / other->measured.value - 1;
     if (lead < view.run.min_effect / 2) continue;  // nobody wonders
     const auto found = won_as_b ? *pair.comparison : analysis::inverted(*pair.comparison);
-    return fmt::format(" Trial {} was {:.1f} % better in a session of its own; head to head {}.",
-                       trial_link(other->trial->id), lead * 100,
-                       found.verdict == schema::Verdict::faster
-                           ? fmt::format("the recommended one came to {} of it ({})", ratio_cell(found),
-                                         interval_text(found))
-                       : analysis::is_no_slower(found, view.run.min_effect)
-                           ? fmt::format("the recommended one is shown to be at most {} slower ({})",
-                                         percent(view.run.min_effect), interval_text(found))
-                           : std::string("the two could not be distinguished"));
+    return fmt::format(
+        " Trial {} was {:.1f} % better in a session of its own; head to head {}.", trial_link(other->trial->id),
+        lead * 100,
+        found.verdict == schema::Verdict::faster
+            ? fmt::format("the recommended one came to {} of it ({})", ratio_cell(found), interval_text(found))
+        : analysis::is_no_slower(found, view.run.min_effect)
+            ? fmt::format("the recommended one is shown to be at most {} slower ({})", percent(view.run.min_effect),
+                          interval_text(found))
+            : std::string("the two could not be distinguished"));
   }
   return first_row_sentence(view);
 }
@@ -180,7 +181,8 @@ KeyFigures key_figures(const TuneView& view) {
                              fmt::format("trial {}, interleaved", link), tone});
     else
       out.figures.push_back({label, view.objective.text(ranked->measured.value),
-                             fmt::format("trial {}, {}", link, view.objective.interval(ranked->measured.interval)), tone});
+                             fmt::format("trial {}, {}", link, view.objective.interval(ranked->measured.interval)),
+                             tone});
   };
   figure("Now", view.current(), Tone::neutral);
   if (view.changes()) {

@@ -57,7 +57,8 @@ TEST(Rank, what_may_be_anything_leads_nothing) {
   builder.run.trials[2].corrected = schema::CorrectedCost{{46.6e6, 32e6, 174e6}, false};
   auto ranking = rank(builder.run, builder.outcomes);
   EXPECT_EQ(ids(ranking), (std::vector{1, 2, 4, 3}));
-  EXPECT_DOUBLE_EQ(ranking.back().measured.value, ranking.back().summary.median_ns) << "a trial's number is as measured";
+  EXPECT_DOUBLE_EQ(ranking.back().measured.value, ranking.back().summary.median_ns)
+      << "a trial's number is as measured";
   // A leader that is less sure than what follows ties with that, and not with all that its interval reaches.
   builder.run.trials[2].corrected = schema::CorrectedCost{{55e6, 45e6, 85e6}, false};
   ranking = rank(builder.run, builder.outcomes);

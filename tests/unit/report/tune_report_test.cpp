@@ -321,8 +321,7 @@ TEST(TuneReport, shows_a_trial_as_measured_and_what_it_ranks_by_in_a_column_of_i
   EXPECT_EQ(plain.find("peed-corrected"), std::string::npos);
   const auto best = records.run.verdict->trial_id;
   auto& trial = records.run.trials.at(static_cast<std::size_t>(best - 1));
-  const double median =
-      analysis::summarize(*records.outcomes.at(trial.key).measurement).median_ns;
+  const double median = analysis::summarize(*records.outcomes.at(trial.key).measurement).median_ns;
   trial.corrected = schema::CorrectedCost{{median * 0.6, median * 0.59, median * 0.61}, false};
   const TuneView view(records.run, records.outcomes, records.pairs);
   const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));

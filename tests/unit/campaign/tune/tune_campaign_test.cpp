@@ -197,7 +197,8 @@ TEST_F(TuneCampaignTest, answers_the_same_question_from_the_store) {
   EXPECT_EQ(again.run.verdict->decision, schema::Decision::change);
 }
 
-// Trials that an uneven machine's speed corrects are proposed otherwise when they are all known: the answer was another.
+// Trials that an uneven machine's speed corrects are proposed otherwise when they are all known: the answer was
+// another.
 TEST_F(TuneCampaignTest, a_second_answer_stands_by_the_first) {
   const auto first = must_run();
   executor_.cost_ns = [](const auto&) { return 1e6; };  // what is measured now would say something else
