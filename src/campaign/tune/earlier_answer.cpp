@@ -14,7 +14,7 @@ using base::Result;
 constexpr std::size_t kNewestRuns = 200;
 
 /// What decides how a run goes, apart from chance: not how it was typed, nor for which report.
-base::Json question_of(const schema::TuneRun& run) {
+base::Json tune_question(const schema::TuneRun& run) {
   base::Json question = run.request;
   for (const auto* key : {"arguments", "outputs", "use_store", "config_path"}) question.erase(key);
   question["model"] = run.model.sha256;
@@ -88,13 +88,13 @@ void adopt(RunContext& context, TuneResult answer) {
 Result<bool> take_earlier_answer(RunContext& context) {
   if (!context.request.use_store) return false;
   auto& run = context.result.run;
-  const auto question = question_of(run);
+  const auto question = tune_question(run);
   const auto subject = schema::model_name(run);
   RL_TRY_ASSIGN(const auto summaries, context.store.list_runs(kNewestRuns, schema::TuneRun::kLayout.kind));
   for (const auto& summary : summaries) {
     if (summary.id == run.id || summary.line.device != run.device || summary.line.subject != subject) continue;
     const auto other = context.store.load<schema::TuneRun>(summary.id);
-    if (!other || question_of(*other) != question) continue;
+    if (!other || tune_question(*other) != question) continue;
     TuneResult answer;
     RL_TRY_ASSIGN(const auto why, objection(context, *other, answer));
     if (why.empty()) {
