@@ -9,6 +9,7 @@
 #include "analysis/device_learning.hpp"
 #include "analysis/machine_speed.hpp"
 #include "analysis/ranking.hpp"
+#include "campaign/tune/busy_cpus.hpp"
 #include "campaign/tune/winner_simplifier.hpp"
 #include "stats/quantile.hpp"
 
@@ -157,7 +158,7 @@ Result<void> DecisionMaker::compare_head_to_head(std::vector<Contender>& contend
       const auto plan = pairs_.head_to_head_plan(a, b);
       if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) >
           budget_.plannable_s()) {
-        if (simpler && rival->rank == 1 && may_stand_in(std::nullopt)) as_good.push_back(rival);
+        if (simpler && rival->rank == 1 && may_stand_in(a, b, std::nullopt)) as_good.push_back(rival);
         continue;
       }
       observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved",
@@ -168,7 +169,7 @@ Result<void> DecisionMaker::compare_head_to_head(std::vector<Contender>& contend
       ++made;
       if (!pair.comparison || pair.comparison->abba_rounds == 0) continue;
       if (!analysis::is_of_quiet_machine(pair)) {
-        if (simpler && may_stand_in(pair)) as_good.push_back(rival);
+        if (simpler && may_stand_in(a, b, pair)) as_good.push_back(rival);
         continue;
       }
       const auto& found = *pair.comparison;
@@ -176,7 +177,7 @@ Result<void> DecisionMaker::compare_head_to_head(std::vector<Contender>& contend
         as_good.clear();  // they met another
         if (analysis::is_no_slower(analysis::inverted(found), result_.run.min_effect)) as_good.push_back(champion);
         champion = rival;
-      } else if (analysis::is_no_slower(found, result_.run.min_effect) || (simpler && may_stand_in(pair))) {
+      } else if (analysis::is_no_slower(found, result_.run.min_effect) || (simpler && may_stand_in(a, b, pair))) {
         as_good.push_back(rival);
       }
     }
@@ -239,9 +240,15 @@ Result<void> DecisionMaker::try_others(std::vector<Contender>& contenders,
   return {};
 }
 
-bool DecisionMaker::may_stand_in(const std::optional<schema::TunedPair>& pair) const {
-  if (!is_quick(result_.run)) return pair && analysis::is_as_good(*pair, result_.run.min_effect);
-  return !pair || !pair->comparison || pair->comparison->verdict != schema::Verdict::slower;
+bool DecisionMaker::may_stand_in(const Configuration& a, const Configuration& b,
+                                 const std::optional<schema::TunedPair>& pair) const {
+  const auto& run = result_.run;
+  if (!is_quick(run)) return false;
+  const bool alike = busy_cpus(run, a) == busy_cpus(run, b);
+  if (!pair || !pair->comparison) return alike;
+  const auto& found = *pair->comparison;
+  return (alike || analysis::is_of_quiet_machine(*pair)) && found.verdict != schema::Verdict::slower &&
+         found.ratio * (1 + run.min_effect) >= 1 && found.low * (1 + kGivenAwayForTime) >= 1;
 }
 
 Result<void> DecisionMaker::challenge(std::vector<Contender>& contenders,

@@ -49,10 +49,11 @@ class DecisionMaker : private RunPart {
   /// That of the schedule, with a note where what was cut costs certainty.
   [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration);
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
-  /// Whether a simpler trial stands in for the champion by that comparison of it with the champion; unset: the two were
-  /// not compared. A quick search adds nothing that is not proven; any other asks for proof that the simpler one is as
-  /// good.
-  [[nodiscard]] bool may_stand_in(const std::optional<schema::TunedPair>& pair) const;
+  /// Whether a quick search, which adds nothing that is not proven, takes the simpler `b` in place of `a`: nothing shows
+  /// it to be slower, and a machine that was slow meanwhile slowed both alike. `pair`: the two compared; unset: they
+  /// were not.
+  [[nodiscard]] bool may_stand_in(const schema::Configuration& a, const schema::Configuration& b,
+                                  const std::optional<schema::TunedPair>& pair) const;
   void conclude(schema::Decision decision, std::string reason);
   /// Concludes where there is nothing to compare, or nothing was to be compared.
   [[nodiscard]] bool concludes_uncompared(const std::vector<analysis::RankedTrial>& ranking);

@@ -25,7 +25,6 @@ base::Json tune_question(const schema::TuneRun& run) {
   question["current"] = run.current;
   question["space"] = run.space;
   question["trial_plan"] = run.plan;
-  question["tolerance"] = run.accuracy_tolerance;
   question["location"] = run.tensor_location;
   return question;
 }
@@ -64,6 +63,8 @@ void adopt(RunContext& context, TuneResult answer) {
   context.result.outcomes = std::move(answer.outcomes);
   context.result.pairs = std::move(answer.pairs);
   run.pruned = std::move(earlier.pruned);
+  run.accuracy_tolerance = earlier.accuracy_tolerance;
+  run.accuracy_gate = std::move(earlier.accuracy_gate);
   run.verdict = std::move(earlier.verdict);
   run.gpu_ceilings = std::move(earlier.gpu_ceilings);
   run.runtime_graphs = std::move(earlier.runtime_graphs);

@@ -128,7 +128,7 @@ TEST(TuneReport, says_why_the_recommended_trial_can_stand_outside_the_first_grou
     return std::get<Paragraph>(ranking->blocks.at(0)).text;
   };
   EXPECT_EQ(text(records).find("although"), std::string::npos);
-  EXPECT_NE(text(records).find("; of those, the one closest"), std::string::npos);
+  EXPECT_NE(text(records).find("; which of them is recommended follows from"), std::string::npos);
   const auto ranking = analysis::rank(changed.run, changed.outcomes);
   const auto outside = std::find_if(ranking.begin(), ranking.end(), [](const auto& one) { return one.rank == 2; });
   ASSERT_NE(outside, ranking.end());
