@@ -41,6 +41,8 @@ struct Disturbance {
   std::string name;
   std::string items;       ///< of synthetic_options.hpp
   double step_of_run = 0;  ///< > 0: the machine is slower by 2 for that share of the run, wherever chance puts it
+  bool small = false;      ///< a virtual machine of two cores, with the settings of examples/config.yaml
+  [[nodiscard]] int cores() const { return small ? 2 : kCores; }
 };
 
 const std::vector<Disturbance> kDisturbances{
@@ -52,6 +54,8 @@ const std::vector<Disturbance> kDisturbances{
     {"step 2x, a third", "noise=5%", 1.0 / 3},
     {"bursts 2x, 30 %", "noise=5%,bursts=2x,duty=30%,mean=5s"},
     {"bursts on > 1 thread", "noise=5%,bursts=2x if intra_op_num_threads!=1,duty=30%,mean=5s"},
+    {"2 cores, quiet", "noise=2%,base=50ms,session_time=300ms", 0, true},
+    {"2 cores, one absent", "noise=2%,base=50ms,session_time=300ms,absent_cores=1,duty=40%,mean=4s", 0, true},
 };
 
 /// What is tuned, and what is true of it.
@@ -72,8 +76,7 @@ struct Outcome {
   std::string error;
 };
 
-rl::schema::Environment environment_of(const Case& tuned) {
-  int cores = kCores;
+rl::schema::Environment environment_of(const Case& tuned, int cores) {
   if (tuned.landscape != nullptr)
     for (const auto& dimension : tuned.landscape->dimensions())
       if (dimension.key == "intra_op_num_threads")
@@ -183,13 +186,13 @@ class Simulation {
   Outcome run(const Case& tuned, const Disturbance& disturbance, const std::string& strategy, std::uint64_t seed) {
     auto items = disturbance.items;
     if (disturbance.step_of_run > 0) {
-      const auto quiet = run(tuned, {"", items}, strategy, seed);
+      const auto quiet = run(tuned, {"", items, 0, disturbance.small}, strategy, seed);
       rl::base::Random chance(seed * 977 + 5);
       const double length = disturbance.step_of_run * quiet.simulated_s;
       const double from = head_start_s(seed) + chance.uniform() * (quiet.simulated_s - length);
       items += fmt::format(",step=2x@{:.0f}ms..{:.0f}ms", from * 1e3, (from + length) * 1e3);
     }
-    return simulate(tuned, items, strategy, seed);
+    return simulate(tuned, items, disturbance, strategy, seed);
   }
 
  private:
@@ -197,12 +200,13 @@ class Simulation {
     return kLongestHeadStartS * rl::base::Random(seed * 31 + 7).uniform();
   }
 
-  Outcome simulate(const Case& tuned, const std::string& items, const std::string& strategy, std::uint64_t seed) {
+  Outcome simulate(const Case& tuned, const std::string& items, const Disturbance& machine, const std::string& strategy,
+                   std::uint64_t seed) {
     Outcome outcome;
     const auto clock = std::make_shared<const rl::workload::VirtualClock>();
     clock->sleep_for(rl::base::from_seconds(head_start_s(seed)));
     const auto location = (tuned.surface.empty() ? std::string("surface=conv") : "surface=" + tuned.surface) + "," +
-                          items + fmt::format(",cores={},seed={}", kCores, seed);
+                          items + fmt::format(",cores={},seed={}", machine.cores(), seed);
     const auto options = rl::workload::parse_synthetic_options(location);
     if (!options) return {.error = options.error().message};
     rl::workload::WorkloadRegistry registry;
@@ -223,7 +227,11 @@ class Simulation {
     request.check_accuracy = false;
     request.max_time = max_time_;
     request.reference_folder = folder_;
-    request.environment = environment_of(tuned);
+    request.environment = environment_of(tuned, machine.cores());
+    if (machine.small) {
+      request.current = {{"intra_op_num_threads", 1}, {"graph_optimization_level", "basic"}};
+      if (strategy == "quick") request.leave_one_out = false;  // as scripts/demo.sh
+    }
     request.search = strategy == "budgeted" ? "adaptive" : strategy;
     if (tuned.throughput()) request.objective = rl::schema::Objective::throughput;
     if (strategy == "quick" || strategy == "budgeted") {  // as --quick
@@ -269,7 +277,7 @@ class Simulation {
 
   double best_of(const Case& tuned, const rl::schema::TuneRun& run, const rl::workload::SyntheticOptions& options,
                  const rl::schema::Environment& environment) {
-    auto& best = best_[tuned.surface];
+    auto& best = best_[{tuned.surface, options.cores}];
     if (best == 0) best = best_of_surface(run, options, environment);
     return best;
   }
@@ -277,7 +285,7 @@ class Simulation {
   std::filesystem::path folder_;
   std::optional<std::chrono::nanoseconds> max_time_;
   bool explains_;
-  std::map<std::string, double> best_;
+  std::map<std::pair<std::string, int>, double> best_;
 };
 
 double quantile(std::vector<double> values, double q) {

@@ -5,6 +5,9 @@
 On two CPUs: the winner of an unlimited `tune` while nothing else runs; then the same with `stress-ng --cpu 1` on the same
 CPUs, 20 s on and 20 s off, from an empty results file each time. What each of these recommends is then compared head to head,
 with the quiet winner, while nothing else runs. Goal: at most 5 % slower in at least five of six.
+With `--absent` the machine is another: now and then, for 4 s on average, the second processor is taken away altogether (by a
+real-time process, which takes root), as a hypervisor does it. One thread does not feel that. Goal: at most 3 % slower in 19 of
+20, and at most one answer of 20 to keep the configuration (give one with `--config` that the best one beats clearly).
     benchmarks/uneven_machine.py BINARY MODEL --shape x:1x3x320x320 [--runs 6] [--ort-library FILE]
     ... --cpus 0,1 --cpus 2,3 ...      pairs of CPUs for several runs side by side (default: one after another on 0,1)
 `--stress` names another load; it is started with those CPUs as its affinity and ended with its process group.
@@ -14,6 +17,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import random
 import shlex
 import signal
 import subprocess
@@ -23,6 +27,8 @@ import threading
 import time
 
 PERIOD_S = 20
+ABSENT_S = 4  # on average
+ABSENT_SHARE = 0.4  # of the time
 
 
 class Stress:
@@ -32,14 +38,22 @@ class Stress:
         self.command, self.cpus, self.ended = command, cpus, threading.Event()
         self.thread = threading.Thread(target=self.loop)
 
+    def enter(self):
+        os.sched_setaffinity(0, self.cpus)
+
+    def lengths(self):
+        """Seconds on and off."""
+        return PERIOD_S, PERIOD_S
+
     def loop(self):
         while not self.ended.is_set():
+            on, off = self.lengths()
             process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-                                       preexec_fn=lambda: os.sched_setaffinity(0, self.cpus))
-            self.ended.wait(PERIOD_S)
+                                       preexec_fn=self.enter)
+            self.ended.wait(on)
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            self.ended.wait(PERIOD_S)
+            self.ended.wait(off)
 
     def __enter__(self):
         self.thread.start()
@@ -47,6 +61,20 @@ class Stress:
     def __exit__(self, *_):
         self.ended.set()
         self.thread.join()
+
+
+class Absent(Stress):
+    """The last of the CPUs is taken away."""
+
+    def __init__(self, cpus):
+        super().__init__([sys.executable, "-c", "while True: pass"], {max(cpus)})
+
+    def enter(self):
+        super().enter()
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+
+    def lengths(self):
+        return random.expovariate(1 / ABSENT_S), random.expovariate(ABSENT_SHARE / (1 - ABSENT_SHARE) / ABSENT_S)
 
 
 def ridgeline(options, cpus, folder, arguments):
@@ -76,7 +104,7 @@ def search(options, cpus, stressed, name):
     folder.mkdir(parents=True)
     arguments = ["--db", "results.db"] + (options.tune if stressed else [])
     if stressed:
-        with Stress(shlex.split(options.stress), cpus):
+        with Absent(cpus) if options.absent else Stress(shlex.split(options.stress), cpus):
             run, seconds = ridgeline(options, cpus, folder, arguments)
     else:
         run, seconds = ridgeline(options, cpus, folder, arguments)
@@ -119,6 +147,7 @@ def main():
     parser.add_argument("--runs", type=int, default=6)
     parser.add_argument("--cpus", action="append")
     parser.add_argument("--stress", default="stress-ng --cpu 1")
+    parser.add_argument("--absent", action="store_true", help="take the second processor away instead")
     parser.add_argument("--folder", default="")
     parser.add_argument("--tune", type=shlex.split, default=[], help="further arguments of the runs beside the load")
     options = parser.parse_args()
@@ -145,13 +174,16 @@ def main():
         runs = [pool.submit(on_free_pair, search, True, f"run{number}") for number in range(1, options.runs + 1)]
         best = quiet.result()
         found = [run.result() for run in runs]
+        kept = sum(json.loads((pathlib.Path(options.folder) / f"run{number}" / "run.json").read_text())["verdict"]["decision"] == "keep"
+                   for number in range(1, options.runs + 1))
         slower = list(pool.map(lambda item: on_free_pair(compare, item[1], best, f"against{item[0] + 1}"), enumerate(found)))
     fine = 0
+    limit, least = (1.03, 0.95 * len(slower)) if options.absent else (1.05, len(slower) - 1)
     for number, (ratio, low, high) in enumerate(slower, 1):
-        fine += ratio <= 1.05
+        fine += ratio <= limit
         print(f"run {number}: {ratio:.3f} times the quiet winner's time [{low:.3f}, {high:.3f}]")
-    print(f"at most 5 % slower: {fine} of {len(slower)}")
-    return 0 if fine >= len(slower) - 1 else 1
+    print(f"at most {limit - 1:.0%} slower: {fine} of {len(slower)}; kept what was there: {kept}")
+    return 0 if fine >= least and (not options.absent or kept <= 0.05 * len(slower)) else 1
 
 
 if __name__ == "__main__":

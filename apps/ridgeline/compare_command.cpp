@@ -87,8 +87,12 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   const auto& comparison = found.comparison;
   const bool same_record = a.key == b.key;
   const bool worse = comparison.verdict == schema::Verdict::slower;
+  // Traces of a step each have none.
+  const bool has_interval =
+      found.details.is_null() || comparison.low > 1 / analysis::kUnbounded || comparison.high < analysis::kUnbounded;
   if (flags.json) {
     base::Json out = comparison;
+    if (has_interval && analysis::is_too_wide(comparison)) out["ratio"] = nullptr;
     out["a"] = a.name;
     out["b"] = b.name;
     out["min_effect"] = min_effect;
@@ -109,8 +113,9 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   }
   const Style style = worse ? Style::bad : comparison.verdict == schema::Verdict::faster ? Style::good : Style::accent;
   const auto ratio = styled(fmt::format("{:.3f} times", comparison.ratio), style, terminal.colour);
-  const bool has_interval = comparison.low > 1 / analysis::kUnbounded || comparison.high < analysis::kUnbounded;
-  if (has_interval || found.details.is_null())
+  if (has_interval && analysis::is_too_wide(comparison))
+    fmt::print("A and B: {} for a ratio: {}\n", analysis::kTooFewMeasurements, sentence(found, flags, min_effect));
+  else if (has_interval)
     fmt::print("B is {} as fast as A, {:.0f} % interval {:.3f} to {:.3f}{}: {}\n", ratio, 100 * found.confidence,
                comparison.low, comparison.high, analysis::tail_note(comparison), sentence(found, flags, min_effect));
   else

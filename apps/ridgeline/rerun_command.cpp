@@ -43,14 +43,18 @@ base::Result<int> rerun(const RerunFlags& flags, const Context& context) {
   const bool worse = comparison.verdict == schema::Verdict::slower;
   if (flags.json) {
     base::Json out = comparison;
+    if (analysis::is_too_wide(comparison)) out["ratio"] = nullptr;
     out["trial"] = before.name;
     fmt::print("{}\n", base::dump_json(out));
     return worse ? kFinding : kOk;
   }
   fmt::print("{}  {}\n", before.name, before.facts.empty() ? "" : before.facts.front().second);
   fmt::print("then  {}  ({})\nnow   {}\n", before.figure, before.measured_utc, now.figure);
-  fmt::print("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}{}: {}\n", comparison.ratio, comparison.low, comparison.high,
-             analysis::tail_note(comparison), verdict_words(comparison.verdict));
+  if (analysis::is_too_wide(comparison))
+    fmt::print("{} for a ratio: {}\n", analysis::kTooFewMeasurements, verdict_words(comparison.verdict));
+  else
+    fmt::print("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}{}: {}\n", comparison.ratio, comparison.low,
+               comparison.high, analysis::tail_note(comparison), verdict_words(comparison.verdict));
   return worse ? kFinding : kOk;
 }
 

@@ -237,9 +237,11 @@ void TerminalProgress::pair_finished(const schema::TunedPair& pair) {
   if (terminal_.interactive && verbosity_ < 1) return;
   std::string text = pair.failure;
   if (pair.comparison)
-    text = fmt::format("ratio {:.3f} [{:.3f}, {:.3f}] {}{}", pair.comparison->ratio, pair.comparison->low,
-                       pair.comparison->high, base::enum_name(pair.comparison->verdict),
-                       analysis::tail_note(*pair.comparison));
+    text = analysis::is_too_wide(*pair.comparison)
+               ? fmt::format("{} for a ratio", analysis::kTooFewMeasurements)
+               : fmt::format("ratio {:.3f} [{:.3f}, {:.3f}] {}{}", pair.comparison->ratio, pair.comparison->low,
+                             pair.comparison->high, base::enum_name(pair.comparison->verdict),
+                             analysis::tail_note(*pair.comparison));
   const bool names_setting = pair.purpose == schema::PairPurpose::leave_one_out;
   line(fmt::format("{:<{}} {:<10} {}", "[pair]", counter_width_,
                    names_setting ? pair.setting : base::enum_name(pair.purpose), text));

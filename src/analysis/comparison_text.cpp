@@ -5,6 +5,16 @@
 
 namespace ridgeline::analysis {
 
+std::string gain_text(const schema::Comparison& gain) {
+  if (!is_too_wide(gain))
+    return fmt::format("{:.3f}x as fast (95 % interval {:.3f} to {:.3f}{})", gain.ratio, gain.low, gain.high,
+                       tail_note(gain));
+  const auto why = fmt::format("({} for a ratio{})", kTooFewMeasurements, tail_note(gain));
+  if (gain.low > 1) return fmt::format("at least {:.2f}x as fast {}", gain.low, why);
+  if (gain.high < 1) return fmt::format("at most {:.2f}x as fast {}", gain.high, why);
+  return "not comparable " + why;
+}
+
 std::string tail_text(const schema::Comparison& comparison) {
   if (!(comparison.tail > 0)) return "the tail";
   return comparison.tail > 0.5 ? fmt::format("the {:.0f}th percentile", comparison.tail * 100) : "the median";

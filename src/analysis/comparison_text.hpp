@@ -2,10 +2,21 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "schema/tune_run.hpp"
 
 namespace ridgeline::analysis {
+
+/// What is said in place of a ratio that is_too_wide.
+inline constexpr std::string_view kTooFewMeasurements = "too few measurements";
+[[nodiscard]] inline bool is_too_wide(const schema::Comparison& comparison) noexcept {
+  return stats::is_too_wide(comparison.low, comparison.high);
+}
+
+/// "1.943x as fast (95 % interval 1.894 to 1.993)", "at least 1.25x as fast (too few measurements for a ratio)", or
+/// "not comparable (too few measurements for a ratio)".
+[[nodiscard]] std::string gain_text(const schema::Comparison& gain);
 
 /// What a p99 comparison's ratio is of: "the 99th percentile", "the 95th percentile", "the median", or "the tail" where
 /// the record does not tell (Comparison::tail 0).

@@ -23,23 +23,30 @@ bool is_rankable(const schema::TrialOutcome& outcome) {
   return std::none_of(flags.begin(), flags.end(), [](const auto& flag) { return flag.level == FlagLevel::error; });
 }
 
-bool ties(const RankedTrial& leader, const RankedTrial& other, double min_effect) {
-  if (leader.meets_constraints != other.meets_constraints) return false;
-  const auto& a = leader.cost;
-  const auto& b = other.cost;
-  return b.interval.low <= a.interval.high || b.value <= a.value * (1 + min_effect);
+/// What a trial's cost surely does not exceed by chance: an interval that is too wide for a figure proves nothing
+/// better than its end, so that such a trial leads nothing.
+double sorting_cost(const RankedTrial& ranked) {
+  const auto& [low, high] = ranked.cost.interval;
+  return stats::is_too_wide(low, high) ? std::max(high, ranked.cost.value) : ranked.cost.value;
 }
 
-/// Ranks trials sorted by constraint, then cost.
+/// Ranks trials sorted by constraint, then sorting_cost. Of each group the member whose interval ends lowest says who
+/// ties: a leader with a wide interval does not make ties of all that follow.
 void assign_groups(std::vector<RankedTrial>& ranking, double min_effect) {
   const RankedTrial* leader = nullptr;
+  double surely = 0;
   int group = 0;
   for (auto& ranked : ranking) {
-    if (leader == nullptr || !ties(*leader, ranked, min_effect)) {
+    const auto& cost = ranked.cost;
+    const bool ties = leader != nullptr && leader->meets_constraints == ranked.meets_constraints &&
+                      (cost.interval.low <= surely || cost.value <= leader->cost.value * (1 + min_effect));
+    if (!ties) {
       // The first of the constraint breakers never have rank 1, even when nothing meets the constraints.
       group = ranked.meets_constraints ? group + 1 : std::max(group + 1, 2);
       leader = &ranked;
+      surely = cost.interval.high;
     }
+    surely = std::min(surely, cost.interval.high);
     ranked.rank = group;
   }
 }
@@ -88,7 +95,7 @@ std::vector<RankedTrial> rank(const schema::TuneRun& run, const OutcomesByKey& o
     ranked.trial = &trial;
     ranked.outcome = &at->second;
     ranked.summary = summarize(*at->second.measurement);
-    ranked.cost = cost_of(*at->second.measurement, run.objective);
+    ranked.measured = ranked.cost = cost_of(*at->second.measurement, run.objective);
     if (ranked.cost.value <= 0) continue;
     if (const auto& corrected = trial.corrected) ranked.cost = {corrected->value, {corrected->low, corrected->high}};
     for (const auto& constraint : run.constraints) {
@@ -101,14 +108,18 @@ std::vector<RankedTrial> rank(const schema::TuneRun& run, const OutcomesByKey& o
     ranking.push_back(std::move(ranked));
   }
   std::sort(ranking.begin(), ranking.end(), [](const auto& a, const auto& b) {
-    return std::tuple(!a.meets_constraints, a.cost.value, a.trial->id) <
-           std::tuple(!b.meets_constraints, b.cost.value, b.trial->id);
+    return std::tuple(!a.meets_constraints, sorting_cost(a), a.trial->id) <
+           std::tuple(!b.meets_constraints, sorting_cost(b), b.trial->id);
   });
   assign_groups(ranking, run.min_effect);
   std::stable_sort(ranking.begin(), ranking.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.rank, is_stopped_early(a)) < std::tuple(b.rank, is_stopped_early(b));
   });
   return ranking;
+}
+
+bool is_corrected(const std::vector<RankedTrial>& ranking) {
+  return std::any_of(ranking.begin(), ranking.end(), [](const auto& ranked) { return is_corrected(ranked); });
 }
 
 const RankedTrial* simplest_of_best(const std::vector<RankedTrial>& ranking, const Configuration& current) {

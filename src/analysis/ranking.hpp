@@ -19,11 +19,16 @@ struct RankedTrial {
   const schema::TunedTrial* trial = nullptr;
   const schema::TrialOutcome* outcome = nullptr;
   Summary summary;
-  Cost cost;
-  int rank = 0;  ///< 1 = indistinguishable from the best
+  Cost cost;      ///< what ranks: as measured, or corrected by the machine's speed at that moment
+  Cost measured;  ///< as measured: the trial's number wherever one is shown
+  int rank = 0;   ///< 1 = indistinguishable from the best
   bool meets_constraints = true;
   std::string broken_constraint;  ///< "latency_p99_ms 23.1 > 20", or ""
 };
+
+/// Whether a trial ranks by another number than it measured (schema::TunedTrial::corrected).
+[[nodiscard]] inline bool is_corrected(const RankedTrial& ranked) { return ranked.trial->corrected.has_value(); }
+[[nodiscard]] bool is_corrected(const std::vector<RankedTrial>& ranking);
 
 /// Given up as slower before its measurement was complete.
 [[nodiscard]] inline bool is_stopped_early(const RankedTrial& ranked) {
@@ -31,11 +36,12 @@ struct RankedTrial {
 }
 
 /// Trials that ran to the end, best first, constraint breakers last. Those stopped early are listed after full ones of
-/// the same rank. Tied, of one rank: intervals that overlap that of the first of them, or values within min_effect of
-/// it. Trials with the same key are one measurement and appear once, under the first id; a measurement with an `error`
-/// flag does not appear. Rank 1 is only for trials that meet the constraints. A percentile constraint that the samples
-/// cannot support directly is compared with a binomial bound at 95 % (the rule of MLPerf LoadGen's early stopping);
-/// undecided counts as not met and says how many samples would decide it.
+/// the same rank, those whose interval is too wide for a figure (stats::is_too_wide) by its upper end. Tied, of one
+/// rank: intervals that begin below the lowest upper end among them, or values within min_effect of the first's. Trials
+/// with the same key are one measurement and appear once, under the first id; a measurement with an `error` flag does
+/// not appear. Rank 1 is only for trials that meet the constraints. A percentile constraint that the samples cannot
+/// support directly is compared with a binomial bound at 95 % (the rule of MLPerf LoadGen's early stopping); undecided
+/// counts as not met and says how many samples would decide it.
 [[nodiscard]] std::vector<RankedTrial> rank(const schema::TuneRun& run, const OutcomesByKey& outcomes);
 
 /// Among equals (rank 1, not stopped early): closest to the current configuration, then fewest settings, then least

@@ -2,6 +2,7 @@
 #include "report/format.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -70,8 +71,14 @@ std::string_view objective_title(schema::Objective objective) noexcept {
   }
 }
 
+std::string objective_name(schema::Objective objective) {
+  std::string name(objective_title(objective));
+  name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
+  return name;
+}
+
 std::string gain_phrase(schema::Objective objective, const schema::Comparison& gain) {
-  const auto times = ratio_text(gain.ratio, ratio_decimals(gain));
+  const auto times = analysis::is_too_wide(gain) ? bound_text(gain) : ratio_text(gain.ratio, ratio_decimals(gain));
   switch (objective) {
     case schema::Objective::p99: return fmt::format("{} as fast at {}", times, analysis::tail_text(gain));
     case schema::Objective::throughput: return times + " the throughput";
@@ -87,7 +94,36 @@ int ratio_decimals(const schema::Comparison& comparison) noexcept {
   return comparison.high - comparison.low < 0.015 ? 3 : 2;
 }
 
+std::string ratio_cell(const schema::Comparison& comparison) {
+  if (analysis::is_too_wide(comparison)) return std::string(analysis::kTooFewMeasurements);
+  return marked(ratio_text(comparison.ratio, ratio_decimals(comparison)), comparison);
+}
+
+std::string interval_cell(const schema::Comparison& comparison) {
+  if (analysis::is_too_wide(comparison)) return std::string(kAbsent);
+  const auto decimals = ratio_decimals(comparison);
+  return fmt::format("{:.{}f}–{:.{}f}", comparison.low, decimals, comparison.high, decimals);
+}
+
+std::string change_cell(const schema::Comparison& comparison) {
+  if (analysis::is_too_wide(comparison)) return std::string(analysis::kTooFewMeasurements);
+  return marked(change_text(comparison.ratio), comparison);
+}
+
+std::string change_interval_cell(const schema::Comparison& comparison) {
+  if (analysis::is_too_wide(comparison)) return std::string(kAbsent);
+  return fmt::format("{} to {}", change_text(comparison.low), change_text(comparison.high));
+}
+
+std::string bound_text(const schema::Comparison& comparison) {
+  if (comparison.low > 1) return fmt::format("at least {}", ratio_text(comparison.low, 2));
+  if (comparison.high < 1) return fmt::format("at most {}", ratio_text(comparison.high, 2));
+  return std::string(analysis::kTooFewMeasurements);
+}
+
 std::string interval_text(const schema::Comparison& comparison) {
+  if (analysis::is_too_wide(comparison))
+    return fmt::format("{} for a ratio{}", analysis::kTooFewMeasurements, analysis::tail_note(comparison));
   const auto decimals = ratio_decimals(comparison);
   return fmt::format("95 % interval {:.{}f}–{:.{}f}{}", comparison.low, decimals, comparison.high, decimals,
                      analysis::tail_note(comparison));

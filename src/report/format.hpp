@@ -41,14 +41,29 @@ struct Scale {
 
 /// "Median latency", "99th-percentile latency", "Throughput".
 [[nodiscard]] std::string_view objective_title(schema::Objective objective) noexcept;
-/// "1.43× as fast", "1.43× as fast at the 99th percentile" (the one that it is of), "1.43× the throughput".
+/// The same within a sentence: "median latency".
+[[nodiscard]] std::string objective_name(schema::Objective objective);
+/// "1.43× as fast", "1.43× as fast at the 99th percentile" (the one that it is of), "1.43× the throughput"; "at least
+/// 1.2× as fast" where the interval is too wide for a ratio (analysis::is_too_wide).
 [[nodiscard]] std::string gain_phrase(schema::Objective objective, const schema::Comparison& gain);
 
 /// "1.43×"; `decimals` as ratio_decimals says for a whole interval.
 [[nodiscard]] std::string ratio_text(double ratio, int decimals = 2);
 /// Enough decimals that the interval's ends differ.
 [[nodiscard]] int ratio_decimals(const schema::Comparison& comparison) noexcept;
-/// "95 % interval 1.39–1.47"; ", of p95: too few samples for p99" where that is so.
+/// A comparison's ratio: "1.43×", "1.43× (p95)" where it is not of the percentile that was asked for, or "too few
+/// measurements" (analysis::is_too_wide).
+[[nodiscard]] std::string ratio_cell(const schema::Comparison& comparison);
+/// "1.39–1.47"; kAbsent where it is too wide.
+[[nodiscard]] std::string interval_cell(const schema::Comparison& comparison);
+/// A comparison's ratio as a signed change, and its interval; as ratio_cell and interval_cell where it is too wide.
+[[nodiscard]] std::string change_cell(const schema::Comparison& comparison);
+[[nodiscard]] std::string change_interval_cell(const schema::Comparison& comparison);
+/// "at least 1.2×" or "at most 0.8×", of an interval that is too wide for a ratio but does not hold 1; else "too few
+/// measurements".
+[[nodiscard]] std::string bound_text(const schema::Comparison& comparison);
+/// "95 % interval 1.39–1.47", or "too few measurements for a ratio"; ", of p95: too few samples for p99" where that is
+/// so.
 [[nodiscard]] std::string interval_text(const schema::Comparison& comparison);
 /// A ratio as a signed change: 1.114 -> "+11.4 %".
 [[nodiscard]] std::string change_text(double ratio);

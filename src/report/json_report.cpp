@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/candidate_table.hpp"
+#include "analysis/comparison_text.hpp"
 #include "analysis/compile_cost.hpp"
 #include "analysis/gpu_limits.hpp"
 #include "analysis/isolated.hpp"
@@ -20,7 +21,7 @@ using base::Json;
 Json interval_json(const stats::Interval& interval) { return Json::array({interval.low, interval.high}); }
 
 Json comparison_json(const schema::Comparison& found) {
-  return {{"ratio", found.ratio},
+  return {{"ratio", analysis::is_too_wide(found) ? Json(nullptr) : Json(found.ratio)},
           {"interval", {found.low, found.high}},
           {"p_value", found.p_value},
           {"abba_rounds", found.abba_rounds},
@@ -190,8 +191,11 @@ Json ranked_json(const schema::TuneRun& run, const analysis::RankedTrial& entry)
   return {
       {"trial_id", entry.trial->id},
       {"rank", entry.rank},
-      {"value", known ? Json(entry.cost.value) : Json(nullptr)},
-      {"interval", known ? interval_json(entry.cost.interval) : Json(nullptr)},
+      {"value", known ? Json(entry.measured.value) : Json(nullptr)},
+      {"interval", known ? interval_json(entry.measured.interval) : Json(nullptr)},
+      {"speed_corrected", known && analysis::is_corrected(entry)
+                              ? Json{{"value", entry.cost.value}, {"interval", interval_json(entry.cost.interval)}}
+                              : Json(nullptr)},
       {"unit", run.objective == schema::Objective::throughput ? "ns_per_item" : "ns"},
       {"median_ns", summary.median_ns},
       {"median_interval_ns", interval_json(summary.median_interval_ns)},

@@ -25,7 +25,10 @@ inline constexpr int kTuneJsonVersion = 2;
 ///                     gain (a comparison or null), tied_with [trial ids], reason; where something is compiled or
 ///                     captured compile_s, compile_from_warm_cache, pays_after_calls (or null)
 ///   current           configuration, trial_id (null: never measured)
-///   ranking           best first: trial_id, rank, value, interval [low, high], unit ("ns", "ns_per_item"), median_ns,
+///   ranking           best first: trial_id, rank, value and interval [low, high] as measured, speed_corrected (what
+///   the
+///                     trial ranks by where the machine's speed changed: value, interval; else null), unit ("ns",
+///                     "ns_per_item"), median_ns,
 ///                     median_interval_ns, p90_ns, p95_ns, p99_ns, throughput_per_s, throughput_interval_per_s,
 ///                     samples, peak_rss_bytes, meets_constraints, broken_constraint
 ///   pareto_front      trial ids
@@ -49,7 +52,7 @@ inline constexpr int kTuneJsonVersion = 2;
 ///                     parallel_sessions, trial_id, best_of_load (false: listed as an answer only), status,
 ///                     gpu_memory_gb, throughput_per_s, median_ns), pareto_front and the answers highest_throughput,
 ///                     lowest_latency, best_within_latency_limit, best_per_gb as trial ids or null
-/// Ratios: B over A, above 1 means B is better.
+/// Ratios: B over A, above 1 means B is better; null where the ends of the interval are more than a factor of 2 apart.
 [[nodiscard]] base::Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes,
                                    const analysis::PairsByKey& pairs);
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/comparison_text.hpp"
 #include "analysis/sweep_answers.hpp"
 #include "base/text.hpp"
 #include "report/charts/chart_parts.hpp"
@@ -52,9 +53,11 @@ std::string gain_text(const SweepRun& run) {
       by += fmt::format(" (95 % interval {} to {})", sweep_number(gain.low), sweep_number(gain.high));
     return by;
   }
+  const bool known = gain.high > gain.low && gain.high < 1e5;
+  if (known && stats::is_too_wide(gain.low, gain.high))
+    return fmt::format("compared with the first combination: {} for a ratio", analysis::kTooFewMeasurements);
   auto out = fmt::format("{:.2f} times as good as the first combination", gain.value);
-  if (gain.high > gain.low && gain.high < 1e5)
-    out += fmt::format(" (95 % interval {:.2f}–{:.2f})", gain.low, gain.high);
+  if (known) out += fmt::format(" (95 % interval {:.2f}–{:.2f})", gain.low, gain.high);
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/comparison_text.hpp"
 #include "analysis/sweep_answers.hpp"
 #include "report/format.hpp"
 #include "report/utf8.hpp"
@@ -92,6 +93,7 @@ std::string behind_text(const schema::SweepSummary& point, bool differences) {
                              sweep_number(behind.high))
                : sweep_number(behind.value);
   const bool known = behind.high > behind.low && behind.high < 1e5;
+  if (known && stats::is_too_wide(behind.low, behind.high)) return std::string(analysis::kTooFewMeasurements);
   return known ? fmt::format("{:.3f} ({:.3f}–{:.3f})", behind.value, behind.low, behind.high)
                : fmt::format("{:.3f}", behind.value);
 }

@@ -33,7 +33,7 @@ TuneView::TuneView(const schema::TuneRun& the_run, const analysis::OutcomesByKey
   std::vector<double> rates;
   for (const auto& entry : ranking) {
     ranked_by_id_.emplace(entry.trial->id, &entry);
-    costs.push_back(entry.cost.value);
+    costs.push_back(entry.measured.value);
     medians.push_back(entry.summary.median_ns);
     rates.push_back(entry.summary.throughput_per_s);
   }

@@ -17,11 +17,11 @@ RL_DEFINE_JSON(TunedTrial, id, stage, key, configuration, cached, started_s, rea
 RL_DEFINE_JSON(TunedPair, purpose, key, a, b, setting, status, comparison, failure, cached, flags)
 RL_DEFINE_JSON(TuneVerdict, decision, configuration, trial_id, gain, tied_with, reason, unproven, isolated_key,
                isolated_current_key, code)
-RL_DEFINE_JSON(TuneRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, objective,
-               constraints, min_effect, accuracy_tolerance, accuracy_gate, call_variation, search, seed, provider,
-               tensor_location, device, environment, model, workload, runtime, plugin, candidates, plan, current,
-               current_origins, space, space_size, pruned, trials, pairs, verdict, notes, gpu_ceilings, runtime_graphs,
-               speed)
+RL_DEFINE_JSON(TuneRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, cut_short, request,
+               objective, constraints, min_effect, accuracy_tolerance, accuracy_gate, call_variation, search, seed,
+               provider, tensor_location, device, environment, model, workload, runtime, plugin, candidates, plan,
+               current, current_origins, space, space_size, pruned, trials, pairs, verdict, notes, gpu_ceilings,
+               runtime_graphs, speed)
 
 std::string model_name(const TuneRun& run) {
   if (run.workload.kind == "synthetic") return "synthetic:" + run.workload.location;

@@ -144,6 +144,7 @@ struct TuneRun {
   std::string finished_utc;  ///< "" while running or when interrupted by force
   double duration_s = 0;
   bool interrupted = false;
+  bool cut_short = false;  ///< --max-time ended the search before it had finished
   TuneRequest request;
   Objective objective = Objective::latency;
   std::vector<Constraint> constraints;
@@ -182,6 +183,9 @@ struct TuneRun {
 
   [[nodiscard]] bool on_gpu() const { return runs_on_gpu(provider); }
 };
+
+/// Whether the search was a quick one, whose answer holds no setting that nothing proved.
+[[nodiscard]] inline bool is_quick(const TuneRun& run) noexcept { return run.search == "quick"; }
 
 /// TrialSpec::device of a trial.
 [[nodiscard]] inline const std::string& device_of(const TuneRun& run, const TunedTrial& trial) noexcept {

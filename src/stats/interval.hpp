@@ -29,4 +29,8 @@ RL_DECLARE_JSON(Estimate)
   return low > 0 && high > low ? std::log(high / low) / (2 * kNormal95) : 0;
 }
 
+/// Whether the ends of a ratio's interval are more than a factor of 2 apart: what lies between them says too little to
+/// be given as a figure.
+[[nodiscard]] inline bool is_too_wide(double low, double high) noexcept { return !(low > 0) || high > 2 * low; }
+
 }  // namespace ridgeline::stats

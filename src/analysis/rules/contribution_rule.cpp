@@ -30,12 +30,12 @@ std::vector<Finding> contribution_rule(const Evidence& evidence) {
       case Verdict::faster:
         // Where it is not needed for the gain it helped beside something else that is not recommended either.
         finding.kind = dropped ? FindingKind::no_effect : FindingKind::gain;
-        finding.title = fmt::format("{} makes {} {}{}", setting, finalist, effect_text(contribution.ratio),
+        finding.title = fmt::format("{} makes {} {}{}", setting, finalist, effect_text(contribution),
                                     dropped ? ", but only beside what was dropped" : "");
         break;
       case Verdict::slower:
         finding.kind = FindingKind::harmful;
-        finding.title = fmt::format("{} makes {} {}", setting, finalist, effect_text(contribution.ratio));
+        finding.title = fmt::format("{} makes {} {}", setting, finalist, effect_text(contribution));
         finding.advice = fmt::format("Run again with {} fixed at its old value by --set", pair.setting);
         break;
       case Verdict::no_difference:

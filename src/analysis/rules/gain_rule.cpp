@@ -13,7 +13,7 @@ namespace {
 std::string cost_text(const RankedTrial& ranked, schema::Objective objective) {
   if (objective == schema::Objective::throughput)
     return fmt::format("{}/s", base::format_count(ranked.summary.throughput_per_s));
-  return base::format_duration(ranked.cost.value);
+  return base::format_duration(ranked.measured.value);
 }
 
 std::string numbers(const Evidence& evidence) {
@@ -26,7 +26,7 @@ std::string numbers(const Evidence& evidence) {
   const auto& gain = evidence.run.verdict->gain;
   if (gain) text = fmt::format("{}, {} interleaved ABBA rounds", interval_text(*gain), gain->abba_rounds);
   if (chosen == nullptr || reference == nullptr || chosen == reference) return text;
-  if (gain && !agrees(*gain, reference->cost.value, chosen->cost.value)) return text;
+  if (gain && !agrees(*gain, reference->measured.value, chosen->measured.value)) return text;
   return fmt::format("{}{}{} {} (trial {}) against {} (trial {})", text, text.empty() ? "" : "; ", what,
                      cost_text(*chosen, evidence.run.objective), chosen->trial->id,
                      cost_text(*reference, evidence.run.objective), reference->trial->id);
@@ -96,7 +96,7 @@ std::vector<Finding> gain_rule(const Evidence& evidence) {
   switch (run.verdict->decision) {
     case schema::Decision::change:
       finding.title = run.verdict->gain ? fmt::format("{} {} the current configuration", change_is(run),
-                                                      effect_against(run.verdict->gain->ratio))
+                                                      effect_against(*run.verdict->gain))
                                         : change_is(run) + " the best configuration found";
       finding.advice = fmt::format("Apply it with: ridgeline apply {} --config FILE", run.id);
       break;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/comparison.hpp"
+#include "analysis/comparison_text.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
 
@@ -42,10 +43,17 @@ std::map<std::string, std::vector<Effect>> single_effects(const Evidence& eviden
   return effects;
 }
 
+std::string ratio_text(const Effect& effect) {
+  const auto& found = effect.comparison;
+  const int id = effect.trial->trial->id;
+  if (is_too_wide(found)) return fmt::format("{} (trial {})", kTooFewMeasurements, id);
+  return fmt::format("{:.3f} ({:.3f} to {:.3f}, trial {})", found.ratio, found.low, found.high, id);
+}
+
 Finding harmful(const std::string& key, const Effect& worst) {
   const auto setting = setting_text(worst.trial->trial->configuration, key);
   return {FindingKind::harmful,
-          fmt::format("{} made it {} (trial {})", setting, effect_text(worst.comparison.ratio), worst.trial->trial->id),
+          fmt::format("{} made it {} (trial {})", setting, effect_text(worst.comparison), worst.trial->trial->id),
           fmt::format("{}, trial {} against trial {}, measured one after the other", interval_text(worst.comparison),
                       worst.trial->trial->id, worst.against->trial->id),
           fmt::format("Do not set {} for this model on this machine", setting)};
@@ -72,9 +80,8 @@ std::vector<Finding> single_setting_rule(const Evidence& evidence) {
     if (!all_idle) continue;
     idle.push_back(key);
     for (const auto& effect : effects)
-      numbers.push_back(fmt::format("{} {:.3f} ({:.3f} to {:.3f}, trial {})",
-                                    setting_text(effect.trial->trial->configuration, key), effect.comparison.ratio,
-                                    effect.comparison.low, effect.comparison.high, effect.trial->trial->id));
+      numbers.push_back(
+          fmt::format("{} {}", setting_text(effect.trial->trial->configuration, key), ratio_text(effect)));
   }
   if (!idle.empty())
     findings.push_back({FindingKind::no_effect,

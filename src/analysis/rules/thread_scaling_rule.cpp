@@ -52,7 +52,7 @@ std::vector<Finding> thread_scaling_rule(const Evidence& evidence) {
   std::vector<std::string> numbers;
   for (const auto& [threads, ranked] : series)
     numbers.push_back(fmt::format("{} {} {} (trial {})", threads, threads == 1 ? "thread" : "threads",
-                                  base::format_duration(ranked->cost.value), ranked->trial->id));
+                                  base::format_duration(ranked->measured.value), ranked->trial->id));
   Finding finding;
   finding.kind = FindingKind::limit;
   finding.title = fmt::format("Threads do not scale: {} threads give {:.1f} times the speed of {}", many, speedup, few);

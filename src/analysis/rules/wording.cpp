@@ -17,9 +17,17 @@ std::string effect_text(double ratio) {
   return fmt::format("{:.{}f}x {}", times, times < 10 ? 2 : 0, ratio >= 1 ? "as fast" : "slower");
 }
 
-std::string effect_against(double ratio) { return effect_text(ratio) + (ratio < 1.2 ? " than" : " as"); }
+std::string effect_text(const schema::Comparison& comparison) {
+  if (!is_too_wide(comparison)) return effect_text(comparison.ratio);
+  return comparison.low > 1 ? "faster" : comparison.high < 1 ? "slower" : std::string(kTooFewMeasurements);
+}
+
+std::string effect_against(const schema::Comparison& comparison) {
+  return effect_text(comparison) + (is_too_wide(comparison) || comparison.ratio < 1.2 ? " than" : " as");
+}
 
 std::string interval_text(const schema::Comparison& comparison) {
+  if (is_too_wide(comparison)) return fmt::format("{} for a ratio{}", kTooFewMeasurements, tail_note(comparison));
   return fmt::format("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}{}", comparison.ratio, comparison.low,
                      comparison.high, tail_note(comparison));
 }

@@ -9,6 +9,7 @@
 #include "analysis/device_learning.hpp"
 #include "analysis/machine_speed.hpp"
 #include "analysis/ranking.hpp"
+#include "campaign/tune/busy_cpus.hpp"
 #include "campaign/tune/unusable_trials.hpp"
 #include "campaign/tune/winner_simplifier.hpp"
 #include "stats/quantile.hpp"
@@ -22,14 +23,10 @@ using schema::Configuration;
 namespace {
 
 constexpr int kMostHeadToHeads = 2;
+constexpr int kMostChallengers = 3;  // of a leader that came to less than it promised
 constexpr std::size_t kMostOthers =
     3;  // that are tried where the finalists lose against what they were expected to beat
 constexpr double kGivenAwayForTime = 0.1;  // at most, where one comparison is all that there is time for
-
-std::string ratio_text(const Comparison& gain) {
-  return fmt::format("{:.3f}x as fast (95 % interval {:.3f} to {:.3f}{})", gain.ratio, gain.low, gain.high,
-                     analysis::tail_note(gain));
-}
 
 /// Closest to the current configuration, then fewest settings.
 std::pair<std::size_t, std::size_t> complexity(const Configuration& configuration, const Configuration& current) {
@@ -92,6 +89,7 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
   // Where the machine was uneven, the first by corrected times may be so by an error: the surest goes before it, and it
   // has to show that it is faster.
   add(surest_of(ranking, *first));
+  if (is_quick(result_.run)) add(analysis::simplest_of_best(ranking, result_.run.current));
   add(first);
   add(analysis::simplest_of_best(ranking, result_.run.current));
   for (const auto& ranked : ranking)
@@ -152,9 +150,13 @@ Result<void> DecisionMaker::compare_head_to_head(std::vector<Contender>& contend
       const auto& a = champion->trial->configuration;
       const auto& b = rival->trial->configuration;
       if (a == b) continue;
+      const bool simpler = beats(b, a);
       const auto plan = pairs_.head_to_head_plan(a, b);
-      if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) > budget_.plannable_s())
+      if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) >
+          budget_.plannable_s()) {
+        if (simpler && rival->rank == 1 && may_stand_in(a, b, std::nullopt)) as_good.push_back(rival);
         continue;
+      }
       observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved",
                                   champion->trial->id, rival->trial->id));
       const auto measured = pairs_.measure(schema::PairPurpose::head_to_head, a, b, "", plan);
@@ -162,14 +164,16 @@ Result<void> DecisionMaker::compare_head_to_head(std::vector<Contender>& contend
       RL_TRY_ASSIGN(const auto pair, measured);
       ++made;
       if (!pair.comparison || pair.comparison->abba_rounds == 0) continue;
-      if (!analysis::is_of_quiet_machine(pair)) continue;
+      if (!analysis::is_of_quiet_machine(pair)) {
+        if (simpler && may_stand_in(a, b, pair)) as_good.push_back(rival);
+        continue;
+      }
       const auto& found = *pair.comparison;
-      const bool simpler = beats(b, a);
       if (found.ratio > 1 + (simpler ? 0 : result_.run.min_effect / 4)) {
         as_good.clear();  // they met another
         if (analysis::is_no_slower(analysis::inverted(found), result_.run.min_effect)) as_good.push_back(champion);
         champion = rival;
-      } else if (analysis::is_no_slower(found, result_.run.min_effect)) {
+      } else if (analysis::is_no_slower(found, result_.run.min_effect) || (simpler && may_stand_in(a, b, pair))) {
         as_good.push_back(rival);
       }
     }
@@ -230,6 +234,60 @@ Result<void> DecisionMaker::try_others(std::vector<Contender>& contenders,
     if (wins(contenders.back())) return {};
   }
   return {};
+}
+
+bool DecisionMaker::may_stand_in(const Configuration& a, const Configuration& b,
+                                 const std::optional<schema::TunedPair>& pair) const {
+  const auto& run = result_.run;
+  if (!is_quick(run)) return false;
+  const bool alike = busy_cpus(run, a) == busy_cpus(run, b);
+  if (!pair || !pair->comparison) return alike;
+  const auto& found = *pair->comparison;
+  return (alike || analysis::is_of_quiet_machine(*pair)) && found.verdict != schema::Verdict::slower &&
+         found.ratio * (1 + run.min_effect) >= 1 && found.low * (1 + kGivenAwayForTime) >= 1;
+}
+
+Result<void> DecisionMaker::challenge(std::vector<Contender>& contenders,
+                                      const std::vector<analysis::RankedTrial>& ranking,
+                                      const analysis::RankedTrial* current) {
+  auto& run = result_.run;
+  const auto leader = contenders.front();
+  if (request_.finalists < 2 || current == nullptr || !leader.gain || leader.gain->abba_rounds == 0) return {};
+  const double promised = current->cost.value / leader.ranked->cost.value;
+  if (promised <= leader.gain->high * (1 + run.min_effect)) return {};
+  const double reached = current->cost.value / leader.gain->ratio;
+  const auto* champion = leader.ranked;
+  int made = 0;
+  for (const auto& rival : ranking) {
+    if (made == kMostChallengers) break;
+    if (rival.cost.interval.low >= reached) continue;
+    const auto& a = champion->trial->configuration;
+    const auto& b = rival.trial->configuration;
+    if (!may_win(rival) || a == b || has_met(a, b)) continue;
+    const auto plan = pairs_.head_to_head_plan(a, b);
+    if (pairs_.expected_s(a, b, plan, false) + pairs_.final_s(b) > budget_.plannable_s()) continue;
+    RL_TRY(context_.check_cancelled());
+    observer_.stage(fmt::format("trial {} against trial {}, as it came to less than its own time promised",
+                                champion->trial->id, rival.trial->id));
+    const auto measured = pairs_.measure(schema::PairPurpose::head_to_head, a, b, "", plan);
+    if (!measured && pairs_.was_cut(measured.error())) break;
+    RL_TRY_ASSIGN(const auto pair, measured);
+    ++made;
+    if (pair.comparison && pair.comparison->abba_rounds > 0 && analysis::is_of_quiet_machine(pair) &&
+        pair.comparison->verdict == schema::Verdict::faster)
+      champion = &rival;
+  }
+  if (champion == leader.ranked) return {};
+  fastest_ = champion->trial->configuration;
+  contenders.insert(contenders.begin(), {champion, std::nullopt});
+  return compare(contenders.front());
+}
+
+bool DecisionMaker::has_met(const Configuration& a, const Configuration& b) const {
+  return std::any_of(result_.run.pairs.begin(), result_.run.pairs.end(), [&](const auto& pair) {
+    return pair.purpose == schema::PairPurpose::head_to_head && pair.comparison &&
+           ((pair.a == a && pair.b == b) || (pair.a == b && pair.b == a));
+  });
 }
 
 bool DecisionMaker::beats(const Configuration& a, const Configuration& b) const {
@@ -308,15 +366,15 @@ void DecisionMaker::keep(const std::vector<Contender>& contenders, const analysi
     conclude(schema::Decision::keep,
              fmt::format("not decided: trial {} is {}, and the interval is too wide; repeat with "
                          "--fresh on an idle machine or with more time",
-                         id, ratio_text(*undecided->comparison)));
+                         id, analysis::gain_text(*undecided->comparison)));
   } else {
     std::string detail = "no other configuration came near it";
     const auto nearest = std::max_element(contenders.begin(), contenders.end(), [](const auto& a, const auto& b) {
       return (a.gain ? a.gain->ratio : 0) < (b.gain ? b.gain->ratio : 0);
     });
     if (nearest != contenders.end() && nearest->gain)
-      detail =
-          fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id, ratio_text(*nearest->gain));
+      detail = fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id,
+                           analysis::gain_text(*nearest->gain));
     const auto others = run.trials.size() - (current != nullptr ? 1 : 0);
     conclude(schema::Decision::keep,
              fmt::format("nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,
@@ -346,7 +404,10 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
     if (lacks_percentile(*contender.ranked)) return true;
   RL_TRY(compare_head_to_head(contenders, ranking));
   if (is_outdated()) return start_over();
-  if (!contenders.empty()) RL_TRY(compare(contenders.front()));
+  if (!contenders.empty()) {
+    RL_TRY(compare(contenders.front()));
+    RL_TRY(challenge(contenders, ranking, current));
+  }
   if (is_outdated()) return start_over();
   RL_TRY_ASSIGN(const auto* chosen, find_winner(contenders, ranking, current_is_legal));
   if (chosen == nullptr) {
@@ -364,7 +425,7 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
     RL_TRY(WinnerSimplifier(context_, runner_, pairs_, fastest_).simplify());
     if (is_outdated()) return start_over();
   }
-  const auto gain = verdict.gain ? ratio_text(*verdict.gain) : std::string("measured on its own only");
+  const auto gain = verdict.gain ? analysis::gain_text(*verdict.gain) : std::string("measured on its own only");
   if (current_is_legal)
     verdict.reason = fmt::format("trial {} is {} as the current configuration", verdict.trial_id, gain);
   else

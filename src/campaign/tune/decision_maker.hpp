@@ -41,9 +41,19 @@ class DecisionMaker : private RunPart {
   [[nodiscard]] std::vector<const analysis::RankedTrial*> rivals_of(
       const std::vector<Contender>& contenders, const std::vector<analysis::RankedTrial>& ranking) const;
   [[nodiscard]] base::Result<void> compare(Contender& contender);
+  /// Where the first contender came to less than its own time had promised, its rank was an error of that time: it
+  /// meets the next ones that may be faster than what it came to, as time allows, and the fastest of them goes first.
+  [[nodiscard]] base::Result<void> challenge(std::vector<Contender>& contenders,
+                                             const std::vector<analysis::RankedTrial>& ranking,
+                                             const analysis::RankedTrial* current);
   /// That of the schedule, with a note where what was cut costs certainty.
   [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration);
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
+  /// Whether a quick search, which adds nothing that is not proven, takes the simpler `b` in place of `a`: nothing
+  /// shows it to be slower, and a machine that was slow meanwhile slowed both alike. `pair`: the two compared; unset:
+  /// they were not.
+  [[nodiscard]] bool may_stand_in(const schema::Configuration& a, const schema::Configuration& b,
+                                  const std::optional<schema::TunedPair>& pair) const;
   void conclude(schema::Decision decision, std::string reason);
   /// Concludes where there is nothing to compare, or nothing was to be compared.
   [[nodiscard]] bool concludes_uncompared(const std::vector<analysis::RankedTrial>& ranking);
@@ -65,6 +75,8 @@ class DecisionMaker : private RunPart {
   [[nodiscard]] base::Result<void> try_others(std::vector<Contender>& contenders,
                                               const std::vector<analysis::RankedTrial>& ranking,
                                               const std::function<bool(const Contender&)>& wins);
+  /// Whether the two were compared head to head.
+  [[nodiscard]] bool has_met(const schema::Configuration& a, const schema::Configuration& b) const;
   /// Not the current configuration, within the constraints, and measured to the end.
   [[nodiscard]] bool may_win(const analysis::RankedTrial& ranked) const;
 

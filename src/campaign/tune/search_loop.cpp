@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "analysis/ranking.hpp"
+#include "campaign/tune/busy_cpus.hpp"
 #include "campaign/tune/pair_plan.hpp"
 #include "stats/interval.hpp"
 
@@ -23,6 +24,7 @@ constexpr double kReach = 0.01;        // behind the best, within which a trial 
 constexpr double kSlowReach = 0.1;     // the same of what was measured in a slow stretch
 constexpr double kWaitShare = 0.1;     // of --max-time, for the same
 constexpr double kMostReading = 0.05;  // of the time that is left, for one reading
+constexpr double kFelt = 0.03;         // log of the slow-down from which a narrower trial may not have felt it
 constexpr double kSurprise = 1.25;     // a trial so much slower than the best asks whether the machine is
 
 search::Observation observation_of(const schema::TuneRun& run, const schema::TunedTrial& trial,
@@ -154,7 +156,8 @@ void SearchLoop::take_in(const std::vector<search::Proposal>& proposals) {
     for (const auto& proposal : proposals)
       if (proposal.configuration == trial.configuration) seen.limit = proposal.stop_above;
     seen_.push_back(std::move(seen));
-    if (seen_.back().observation.cost && !trial.cached) speed_.begin(trial, outcome);
+    if (!seen_.back().observation.cost || trial.cached || !speed_.begin(trial, outcome)) continue;
+    for (auto& known : seen_) known.interleaved.reset();  // with what was the reference
   }
 }
 
@@ -222,7 +225,14 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
   *observation.cost *= std::exp(-slowdown->log);
   observation.cost_low = *observation.cost * std::exp(-stats::kNormal95 * error);
   observation.cost_high = *observation.cost * std::exp(unshared(at) + stats::kNormal95 * error);
+  // Nobody knows how much of it a narrower configuration felt: its cost is anywhere in between.
+  if (is_narrower(at)) *observation.cost *= std::exp(unshared(at) / 2);
   return observation;
+}
+
+bool SearchLoop::is_narrower(std::size_t at) const {
+  const auto& run = result_.run;
+  return busy_cpus(run, run.trials[at].configuration) < busy_cpus(run, run.speed->reference);
 }
 
 double SearchLoop::unshared(std::size_t at) const {
@@ -230,7 +240,7 @@ double SearchLoop::unshared(std::size_t at) const {
   const double at_s = seen_[at].interleaved ? seen_[at].interleaved_at_s
                                             : runner_.reading_of(trial, result_.outcomes.at(trial.key)).at_s;
   const auto slowdown = speed_.at(device_of(at), at_s);
-  return slowdown && slowdown->log > SpeedWatch::kSlow ? slowdown->log : 0;
+  return slowdown && slowdown->log > (is_narrower(at) ? kFelt : SpeedWatch::kSlow) ? slowdown->log : 0;
 }
 
 void SearchLoop::revise() {
@@ -265,15 +275,21 @@ std::optional<std::size_t> SearchLoop::most_doubtful(bool given_up_only) const {
     if (!slowdown) continue;
     const bool slow = unshared(at) > 0;
     const double error = seen.interleaved ? 0 : slowdown->error;
+    // A slow stretch that began and ended between two readings: nothing says so but the trial itself.
+    const double worst = speed_.largest_slowdown();
+    const bool unseen = worst > SpeedWatch::kSlow && seen.retakes == 0 && !slow && !is_narrower(at) &&
+                        *known.cost > best * kSurprise && std::log(*known.cost / best) < worst + kSlowReach;
     // Given up by a limit that is known to have been too low.
     const bool wronged = known.stopped_early && *known.cost < best * (1 + kReach);
-    if (!wronged && !slow && error < std::max(kDoubt, retake_error_)) continue;
+    if (!wronged && !slow && !unseen && error < std::max(kDoubt, retake_error_)) continue;
     double optimistic = *known.cost;
-    if (known.stopped_early)
+    if (unseen)
+      optimistic *= std::exp(-worst);
+    else if (known.stopped_early)
       optimistic *= std::exp(-kReachErrors * error);
     else
       optimistic *= std::pow(known.cost_low / *known.cost, kReachErrors / stats::kNormal95);
-    const double reach = best * (1 + (slow ? kSlowReach : kReach));
+    const double reach = best * (1 + (slow || unseen ? kSlowReach : kReach));
     const double limit = known.stopped_early && seen.limit ? std::max(*seen.limit, reach) : reach;
     if (optimistic > limit || optimistic >= least) continue;
     most = at;

@@ -48,8 +48,10 @@ class SearchLoop : private RunPart {
   [[nodiscard]] base::Result<void> look_at_the_machine(std::size_t first);
   /// What the searcher and the ranking learn of a trial.
   [[nodiscard]] search::Observation corrected(std::size_t at) const;
+  /// Whether a trial keeps fewer CPUs busy than the reference, so that it may not feel what slows that.
+  [[nodiscard]] bool is_narrower(std::size_t at) const;
   /// In log, how much of the machine's slow-down a trial may have been spared when it was measured: all of it in a slow
-  /// stretch, which may hit some configurations more than others; else 0.
+  /// stretch, which may hit some configurations more than others, or where it is narrower; else 0.
   [[nodiscard]] double unshared(std::size_t at) const;
   /// Tells the searcher and the record what is known now of every trial.
   void revise();

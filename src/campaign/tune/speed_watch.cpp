@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "campaign/tune/busy_cpus.hpp"
 #include "schema/execution_provider.hpp"
 #include "stats/interval.hpp"
 #include "stats/quantile.hpp"
@@ -30,19 +31,32 @@ double log_error(const schema::SpeedReading& reading) { return stats::log_error(
 
 }  // namespace
 
-void SpeedWatch::begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) {
+bool SpeedWatch::replaces_reference(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) const {
+  const auto& run = result_.run;
+  if (run.on_gpu() || outcome.measurement->stop_reason == schema::StopReason::stopped_early) return false;
+  if (busy_cpus(run, trial.configuration) <= busy_cpus(run, run.speed->reference)) return false;
+  return runner_.reading_of(trial, outcome).cost <= quiet_cost(schema::device_of(run, trial));
+}
+
+bool SpeedWatch::begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) {
   // Eager PyTorch launches kernel by kernel at the speed of a CPU thread, graphs and compiled code do not: what slows
   // the one on a GPU says nothing of the others.
   const auto& provider = schema::provider_of(result_.run.provider);
-  if (begun() || (provider.compiles_calls && provider.on_gpu())) return;
+  if (provider.compiles_calls && provider.on_gpu()) return false;
+  const bool first = !begun();
+  if (!first && !replaces_reference(trial, outcome)) return false;
+  const int taken_again = first ? 0 : result_.run.speed->taken_again;
   auto& speed = result_.run.speed.emplace();
   speed.reference = trial.configuration;
+  speed.taken_again = taken_again;
+  curves_.clear();
   auto reading = runner_.reading_of(trial, outcome);
   reading.low *= 1 - 2 * kReferenceError;
   reading.high *= 1 + 2 * kReferenceError;
   last_s_ = budget_.elapsed_s();
   reading_s_ = outcome.duration_s;
   add(schema::device_of(result_.run, trial), reading);
+  return !first;
 }
 
 bool SpeedWatch::is_due() const {
@@ -95,6 +109,17 @@ double SpeedWatch::slowdown_now() const {
   if (begun())
     for (const auto& one : result_.run.speed->tracks)
       most = std::max(most, std::log(one.readings.back().cost) - curves_.at(one.device).quiet_log_cost());
+  return most;
+}
+
+double SpeedWatch::largest_slowdown() const {
+  double most = 0;
+  if (begun())
+    for (const auto& one : result_.run.speed->tracks) {
+      const auto& curve = curves_.at(one.device);
+      for (const auto& reading : one.readings)
+        most = std::max(most, curve.at(reading.at_s).log_cost - curve.quiet_log_cost());
+    }
   return most;
 }
 

@@ -27,8 +27,10 @@ class SpeedWatch : private RunPart {
   SpeedWatch& operator=(const SpeedWatch&) = delete;
 
   /// From the first trial that went well on: its configuration is the reference, its time the first reading. Not where
-  /// that would mislead: calls that may be compiled, on a GPU.
-  void begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome);
+  /// that would mislead: calls that may be compiled, on a GPU. A trial that keeps more CPUs busy and is no slower takes
+  /// the reference's place, and readings begin anew: one thread does not feel that another processor is taken away.
+  /// True when the reference is another one now.
+  bool begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome);
   [[nodiscard]] bool begun() const noexcept { return result_.run.speed.has_value(); }
 
   /// Seconds that a reading takes.
@@ -52,6 +54,8 @@ class SpeedWatch : private RunPart {
   [[nodiscard]] bool is_slow_now() const { return slowdown_now() > kSlow; }
   /// In log, of the slowest slot at its latest reading.
   [[nodiscard]] double slowdown_now() const;
+  /// In log, of the slowest moment so far.
+  [[nodiscard]] double largest_slowdown() const;
   /// Reads until that is over, for `most_s` at most. Seconds that it took.
   [[nodiscard]] base::Result<double> wait_for_quiet(double most_s);
 
@@ -84,6 +88,8 @@ class SpeedWatch : private RunPart {
   [[nodiscard]] double allowance(const std::string& device) const;
 
  private:
+  [[nodiscard]] bool replaces_reference(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) const;
+
   TrialRunner& runner_;
   std::map<std::string, analysis::MachineSpeed> curves_;  ///< by device
   double extra_s_ = 0;                                    ///< waiting and measuring again

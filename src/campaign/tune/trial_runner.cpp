@@ -43,12 +43,11 @@ void name_share(schema::TrialOutcome& outcome, double share_s, double limit_s) {
   outcome.failure->hint = "a longer --max-time gives it more";
 }
 
-/// Whether a comparison with more time would have had more pairs of sessions.
+}  // namespace
+
 bool lacks_time(const schema::PairedOutcome& outcome) {
   return outcome.measurement && schema::has_flag(outcome.measurement->flags, "few_rounds");
 }
-
-}  // namespace
 
 schema::TrialOutcome judged(schema::TrialOutcome outcome, const schema::TuneRun& run) {
   if (outcome.status != schema::TrialStatus::ok) return outcome;

@@ -17,6 +17,9 @@ namespace ridgeline::campaign {
 /// (TuneRun::accuracy_tolerance is 0) accepts everything.
 [[nodiscard]] schema::TrialOutcome judged(schema::TrialOutcome outcome, const schema::TuneRun& run);
 
+/// Whether a comparison with more time would have had more pairs of sessions.
+[[nodiscard]] bool lacks_time(const schema::PairedOutcome& outcome);
+
 /// Answers single trials and pairs of one run from the store, or by the executor; records them at once.
 class TrialRunner : private RunPart {
  public:

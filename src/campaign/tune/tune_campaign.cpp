@@ -5,6 +5,7 @@
 #include "campaign/tune/candidates.hpp"
 #include "campaign/tune/decision_maker.hpp"
 #include "campaign/tune/device_memory.hpp"
+#include "campaign/tune/earlier_answer.hpp"
 #include "campaign/tune/explain.hpp"
 #include "campaign/tune/prepare.hpp"
 #include "campaign/tune/search_loop.hpp"
@@ -47,6 +48,7 @@ Result<void> search_and_decide(RunContext& context, TrialRunner& runner, SpeedWa
     decided = decision.decide(cut_short);
   }
   loop.finish();
+  context.result.run.cut_short = cut_short;
   RL_TRY(std::move(decided));
   explainer.measure_isolated();
   return {};
@@ -67,6 +69,11 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
   forecast.stored = has_known_trials(context);
   observer_.space_ready(context.result.run, forecast);
 
+  RL_TRY_ASSIGN(const bool answered, take_earlier_answer(context));
+  if (answered) {
+    RL_TRY(context.frame.end());
+    return std::move(context.result);
+  }
   SpeedWatch speed(context, runner);
   DecisionMaker decision(context, runner, speed);
   if (auto done = search_and_decide(context, runner, speed, *searcher, decision); !done) {

@@ -91,7 +91,9 @@ Result<void> WinnerSimplifier::simplify() {
   RL_TRY_ASSIGN(const auto doubts, leave_one_out());
   // All at once, then fewer of them, those first whose absence was seen to cost least: each by itself adds nothing,
   // together they may.
+  // A quick search adds nothing that is not proven.
   auto keys = doubts.needless;
+  if (is_quick(result_.run)) keys.insert(keys.end(), doubts.undecided.begin(), doubts.undecided.end());
   bool simplified = false;
   for (int tries = 0; !simplified && !keys.empty() && tries < kMostLeavings; ++tries) {
     RL_TRY_ASSIGN(simplified, leave_out(keys));
@@ -126,10 +128,14 @@ bool WinnerSimplifier::has_time_without(const std::vector<std::string>& keys, co
 Result<bool> WinnerSimplifier::is_as_good(const Configuration& simpler, const std::vector<std::string>& keys) {
   const double margin = result_.run.min_effect;
   if (simpler == fastest_) return true;
+  const auto accepts = [&](const schema::TunedPair& pair) {
+    if (!is_quick(result_.run)) return analysis::is_as_good(pair, margin);
+    return pair.comparison && pair.comparison->verdict != schema::Verdict::slower;
+  };
   for (const auto& pair : result_.run.pairs) {
     if (!pair.comparison || pair.a != fastest_ || pair.b != simpler) continue;
     if (pair.purpose == schema::PairPurpose::leave_one_out || pair.purpose == schema::PairPurpose::head_to_head)
-      return analysis::is_as_good(pair, margin);
+      return accepts(pair);
   }
   const auto plan = pairs_.head_to_head_plan(fastest_, simpler);
   if (!has_time_without(keys, simpler, pairs_.expected_s(fastest_, simpler, plan, false))) return false;
@@ -137,7 +143,7 @@ Result<bool> WinnerSimplifier::is_as_good(const Configuration& simpler, const st
   const auto measured = pairs_.measure(schema::PairPurpose::head_to_head, fastest_, simpler, "", plan);
   if (!measured && pairs_.was_cut(measured.error())) return false;
   RL_TRY_ASSIGN(const auto pair, measured);
-  return analysis::is_as_good(pair, margin);
+  return accepts(pair);
 }
 
 Result<bool> WinnerSimplifier::leave_out(const std::vector<std::string>& keys) {

@@ -17,10 +17,10 @@ Chart ranking_chart(const TuneView& view) {
   for (std::size_t row = 0; row < shown.size(); ++row) {
     const auto& entry = *shown[row];
     trials.push_back(entry.trial);
-    const auto a = view.objective.convert(entry.cost.interval.low);
-    const auto b = view.objective.convert(entry.cost.interval.high);
+    const auto a = view.objective.convert(entry.measured.interval.low);
+    const auto b = view.objective.convert(entry.measured.interval.high);
     data[role_of(view, entry)].push_back(datum(
-        {row, rounded(view.objective.convert(entry.cost.value)), rounded(std::min(a, b)), rounded(std::max(a, b))},
+        {row, rounded(view.objective.convert(entry.measured.value)), rounded(std::min(a, b)), rounded(std::max(a, b))},
         trial_tip(view, entry), entry.trial->id));
   }
   Chart chart;
@@ -28,8 +28,8 @@ Chart ranking_chart(const TuneView& view) {
   chart.title = fmt::format("{} of the best trials, with 95 % intervals", objective_title(view.run.objective));
   const auto& best = *shown.front();
   chart.alternative = fmt::format("Trial {} leads with {} (95 % interval {}); {} shown, {} is better.", best.trial->id,
-                                  view.objective.text(best.cost.value), view.objective.interval(best.cost.interval),
-                                  counted(shown.size(), "trial"),
+                                  view.objective.text(best.measured.value),
+                                  view.objective.interval(best.measured.interval), counted(shown.size(), "trial"),
                                   schema::higher_is_better(view.run.objective) ? "further right" : "further left");
   chart.option["xAxis"] = value_axis(fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit),
                                      view.objective.decimals);
@@ -68,8 +68,7 @@ Chart effects_chart(const TuneView& view) {
         {"value",
          {labels.size(), percent_of(contribution.ratio), percent_of(contribution.low), percent_of(contribution.high)}},
         {"tip",
-         {name, fmt::format("contribution {} ({} to {})", marked(change_text(contribution.ratio), contribution),
-                            change_text(contribution.low), change_text(contribution.high))}}};
+         {name, fmt::format("contribution {} ({})", change_cell(contribution), change_interval_cell(contribution))}}};
     if (trial != nullptr) {
       row["tip"].push_back(fmt::format("in trial {}", trial->id));
       row["trial"] = trial->id;
@@ -78,9 +77,8 @@ Chart effects_chart(const TuneView& view) {
     labels.push_back(name);
     if (!analysis::was_dropped(view.run, pair) && (largest.empty() || contribution.ratio > most)) {
       most = contribution.ratio;
-      largest = fmt::format("{} contributes most: {} (95 % interval {} to {}).", name,
-                            marked(change_text(contribution.ratio), contribution), change_text(contribution.low),
-                            change_text(contribution.high));
+      largest = fmt::format("{} contributes most: {} (95 % interval {}).", name, change_cell(contribution),
+                            change_interval_cell(contribution));
     }
   }
   Chart chart;

@@ -77,13 +77,13 @@ Chart timeline_chart(const TuneView& view) {
       continue;
     }
     if (!has_objective(view.run, *entry)) continue;
-    const auto value = rounded(view.objective.convert(entry->cost.value));
+    const auto value = rounded(view.objective.convert(entry->measured.value));
     const auto role =
         view.ending(*trial) == "stopped early" ? std::string("stopped_early") : std::string(role_of(view, *entry));
     data[role == "tie" ? "other" : role].push_back(
         datum({rounded(trial->started_s), value}, trial_tip(view, *entry), trial->id));
-    if (entry->meets_constraints && (best_id == 0 || entry->cost.value < best_cost)) {
-      best_cost = entry->cost.value;
+    if (entry->meets_constraints && (best_id == 0 || entry->measured.value < best_cost)) {
+      best_cost = entry->measured.value;
       best_id = trial->id;
       ++improvements;
       best.push_back({rounded(trial->started_s), value});

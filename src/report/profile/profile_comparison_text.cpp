@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
 #include "report/format.hpp"
 #include "report/utf8.hpp"
@@ -48,8 +49,11 @@ std::vector<std::string> profile_comparison_lines(const analysis::ProfileCompari
                                 100 * device.busy_b));
   add_some(lines, found.times, kMostModules,
            "modules whose time differs (Holm's correction over all modules):", [](const auto& row) {
-             return fmt::format("{}: {} -> {}, {} [{}, {}]", row.path, change_ns_text(row.a), change_ns_text(row.b),
-                                change_text(row.ratio.ratio), change_text(row.ratio.low), change_text(row.ratio.high));
+             return fmt::format("{}: {} -> {}, {}", row.path, change_ns_text(row.a), change_ns_text(row.b),
+                                stats::is_too_wide(row.ratio.low, row.ratio.high)
+                                    ? std::string(analysis::kTooFewMeasurements)
+                                    : fmt::format("{} [{}, {}]", change_text(row.ratio.ratio),
+                                                  change_text(row.ratio.low), change_text(row.ratio.high)));
            });
   add_some(lines, found.bytes, kMostModules, "modules whose bytes differ:", [](const auto& row) {
     return fmt::format("{}: {} -> {}, {}", row.path, base::format_bytes(row.a), base::format_bytes(row.b),

@@ -54,8 +54,8 @@ Table candidates_table(const TuneView& view, const std::vector<analysis::Candida
     const auto absent = std::string(kAbsent);
     out.cells.push_back(timed ? view.objective.number(analysis::cost_of(*measured, view.run.objective).value) : absent);
     const auto& ratio = row.against_current;
-    out.cells.push_back(row.candidate.id.empty() ? ratio_text(1, 2) : ratio ? ratio_text(ratio->ratio, 2) : absent);
-    out.cells.push_back(ratio ? fmt::format("{:.2f}–{:.2f}", ratio->low, ratio->high) : absent);
+    out.cells.push_back(row.candidate.id.empty() ? ratio_text(1, 2) : ratio ? ratio_cell(*ratio) : absent);
+    out.cells.push_back(ratio ? interval_cell(*ratio) : absent);
     out.cells.push_back(row.outcome != nullptr && row.outcome->output_error
                             ? fmt::format("{:.1e}", row.outcome->output_error->scaled_max_abs)
                             : absent);

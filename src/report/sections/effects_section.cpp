@@ -47,8 +47,8 @@ Table contributions_table(const TuneView& view) {
                  code_mark(value_of(pair.b, pair.setting))};
     if (pair.comparison) {
       const auto contribution = analysis::inverted(*pair.comparison);
-      row.cells.push_back(marked(change_text(contribution.ratio), contribution));
-      row.cells.push_back(fmt::format("{} to {}", change_text(contribution.low), change_text(contribution.high)));
+      row.cells.push_back(change_cell(contribution));
+      row.cells.push_back(change_interval_cell(contribution));
       if (contribution.verdict == schema::Verdict::slower) row.tone = Tone::bad;
       if (contribution.verdict == schema::Verdict::faster) row.tone = Tone::good;
     } else {
@@ -73,15 +73,12 @@ Table contributions_table(const TuneView& view) {
 
 void add_verdict(Table::Row& row, const schema::TunedPair& pair) {
   if (const auto& found = pair.comparison) {
-    const auto decimals = ratio_decimals(*found);
     auto words = std::string(base::enum_name(found->verdict));
     for (auto& c : words)
       if (c == '_') c = ' ';
     row.cells.insert(
         row.cells.end(),
-        {marked(ratio_text(found->ratio, decimals), *found),
-         fmt::format("{:.{}f}–{:.{}f}", found->low, decimals, found->high, decimals),
-         fmt::format("{}", found->abba_rounds * 4),
+        {ratio_cell(*found), interval_cell(*found), fmt::format("{}", found->abba_rounds * 4),
          found->p_value < 0.0001 ? std::string("< 0.0001") : fmt::format("{:.4f}", found->p_value), words});
     if (found->verdict == schema::Verdict::faster) row.tone = Tone::good;
     if (found->verdict == schema::Verdict::slower) row.tone = Tone::bad;

@@ -53,6 +53,8 @@ Table ranking_table(const TuneView& view) {
                    {"Settings that differ from the current ones"},
                    {fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit), Align::right},
                    {"95 % interval", Align::right}};
+  const bool corrected = analysis::is_corrected(view.ranking);
+  if (corrected) table.columns.push_back({"Speed-corrected, " + view.objective.unit, Align::right});
   if (p99_objective || rate_objective) table.columns.push_back({"Median, " + view.latency.unit, Align::right, true});
   if (!p99_objective) table.columns.push_back({"p99, " + view.latency.unit, Align::right, true});
   if (!rate_objective) table.columns.push_back({"Items/s", Align::right, true});
@@ -69,8 +71,13 @@ Table ranking_table(const TuneView& view) {
     Table::Row row;
     const bool known = has_objective(view.run, entry);
     row.cells = {trial_link(entry.trial->id), fmt::format("{}", entry.rank), settings(view, entry),
-                 known ? view.objective.number(entry.cost.value) : std::string(kAbsent),
-                 known ? view.objective.interval(entry.cost.interval) : std::string(kAbsent)};
+                 known ? view.objective.number(entry.measured.value) : std::string(kAbsent),
+                 known ? view.objective.interval(entry.measured.interval) : std::string(kAbsent)};
+    if (corrected)
+      row.cells.push_back(known && analysis::is_corrected(entry)
+                              ? fmt::format("{} ({})", view.objective.number(entry.cost.value),
+                                            view.objective.interval(entry.cost.interval))
+                              : std::string(kAbsent));
     if (p99_objective || rate_objective) row.cells.push_back(view.latency.number(entry.summary.median_ns));
     if (!p99_objective) row.cells.push_back(optional_number(view.latency, entry.summary.p99_ns));
     if (!rate_objective) row.cells.push_back(view.rate.number(entry.summary.throughput_per_s));
@@ -98,12 +105,21 @@ std::string introduction(const TuneView& view) {
       counted(view.ranking.size() - early, "trial"),
       early == 0 ? "" : fmt::format("; {} more {} stopped early as too slow", early, early == 1 ? "was" : "were"),
       percent(view.run.min_effect));
+  if (analysis::is_corrected(view.ranking))
+    text += fmt::format(
+        "The machine's speed changed during the run, so trials rank by their speed-corrected {}: what it would have "
+        "been while the machine was quiet, by a reference configuration that was timed again and again, with the 95 % "
+        "interval of that estimate. Every other number of a trial is as measured. ",
+        objective_name(view.run.objective));
   const auto* chosen = view.changes() && view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
   const bool from_outside = chosen != nullptr && chosen->rank > 1 && view.run.verdict->gain;
-  const std::string_view preferred = from_outside
-                                         ? ""
-                                         : "; of those, the one closest to the current configuration, with the "
-                                           "fewest settings and the least memory is preferred";
+  const auto* simplest = analysis::simplest_of_best(view.ranking, view.run.current);
+  const std::string_view preferred =
+      chosen == nullptr || from_outside ? ""
+      : simplest != nullptr && simplest->trial->configuration == chosen->trial->configuration
+          ? "; of those, the one closest to the current configuration, with the fewest settings and the least memory "
+            "is recommended"
+          : "; which of them is recommended follows from [comparing them head to head](#effects)";
   if (!view.ranking.front().meets_constraints)
     text += "**None of them meets the constraints.**";
   else if (tied > 1)
@@ -114,9 +130,7 @@ std::string introduction(const TuneView& view) {
     text += fmt::format(
         " Trial {} is recommended although its rank is {}: these figures were taken at different times; what "
         "decides is [head-to-head measurement](#effects) with the current configuration, where it came to {}.",
-        trial_link(chosen->trial->id), chosen->rank,
-        marked(ratio_text(view.run.verdict->gain->ratio, ratio_decimals(*view.run.verdict->gain)),
-               *view.run.verdict->gain));
+        trial_link(chosen->trial->id), chosen->rank, ratio_cell(*view.run.verdict->gain));
   return text;
 }
 

@@ -68,8 +68,7 @@ Section pruned_section(const TuneView& view) {
     const auto* value = pair.a.find(pair.setting);
     idle.rows.push_back(
         {{code_mark(fmt::format("{}={}", pair.setting, value != nullptr ? value->to_text() : "default")),
-          marked(change_text(contribution.ratio), contribution),
-          fmt::format("{} to {}", change_text(contribution.low), change_text(contribution.high))},
+          change_cell(contribution), change_interval_cell(contribution)},
          Tone::neutral,
          ""});
   }

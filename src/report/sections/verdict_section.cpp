@@ -32,7 +32,7 @@ std::optional<analysis::ArmMedians> interleaved_medians(const TuneView& view) {
   const auto* now = ranked_of(view, view.current());
   const auto& verdict = *view.run.verdict;
   if (best == nullptr || now == nullptr || !verdict.gain || view.run.objective != Objective::latency) return {};
-  if (analysis::agrees(*verdict.gain, now->cost.value, best->cost.value)) return {};
+  if (analysis::agrees(*verdict.gain, now->measured.value, best->measured.value)) return {};
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::finalist || pair.b != verdict.configuration || !pair.comparison) continue;
     const auto stored = view.pairs.find(pair.key);
@@ -48,11 +48,10 @@ std::string instead_of(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
   const auto* now = ranked_of(view, view.current());
   if (best == nullptr || now == nullptr) return {};
-  auto title = std::string(objective_title(view.run.objective));
-  title[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(title[0])));
   const auto turns = interleaved_medians(view);
-  return fmt::format(": {} {} instead of {}{}", title, view.objective.text(turns ? turns->b_ns : best->cost.value),
-                     view.objective.text(turns ? turns->a_ns : now->cost.value), turns ? ", interleaved" : "");
+  return fmt::format(": {} {} instead of {}{}", objective_name(view.run.objective),
+                     view.objective.text(turns ? turns->b_ns : best->measured.value),
+                     view.objective.text(turns ? turns->a_ns : now->measured.value), turns ? ", interleaved" : "");
 }
 
 /// Whoever divides the two medians should not wonder.
@@ -60,7 +59,7 @@ std::string why_other_ratio(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
   const auto* now = ranked_of(view, view.current());
   if (best == nullptr || now == nullptr || interleaved_medians(view) ||
-      analysis::agrees(*view.run.verdict->gain, now->cost.value, best->cost.value))
+      analysis::agrees(*view.run.verdict->gain, now->measured.value, best->measured.value))
     return {};
   return " The two were taken at different times, at which this machine was not equally fast; the ratio is from "
          "comparing the two head to head.";
@@ -72,8 +71,9 @@ std::string first_row_sentence(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
   if (best == nullptr || first.trial == best->trial) return {};
   const double lead = best->cost.value / first.cost.value - 1;
-  return fmt::format(" Trial {} ranks first by its own time, {:.1f} % ahead of it, which is {}.",
-                     trial_link(first.trial->id), lead * 100,
+  return fmt::format(" Trial {} ranks first by its own{} time, {:.1f} % ahead of it, which is {}.",
+                     trial_link(first.trial->id), analysis::is_corrected(view.ranking) ? " speed-corrected" : "",
+                     lead * 100,
                      lead <= view.run.min_effect ? "less than counts"
                                                  : "overruled by the head-to-head comparison (see the comparisons)");
 }
@@ -89,18 +89,18 @@ std::string head_to_head_sentence(const TuneView& view) {
       continue;
     const auto* other = ranked_of(view, analysis::trial_of(view.ranking, won_as_b ? pair.a : pair.b));
     if (other == nullptr) continue;
-    const double lead = best->cost.value / other->cost.value - 1;
+    const double lead = best->measured.value / other->measured.value - 1;
     if (lead < view.run.min_effect / 2) continue;  // nobody wonders
     const auto found = won_as_b ? *pair.comparison : analysis::inverted(*pair.comparison);
-    return fmt::format(" Trial {} was {:.1f} % better in a session of its own; head to head {}.",
-                       trial_link(other->trial->id), lead * 100,
-                       found.verdict == schema::Verdict::faster
-                           ? fmt::format("the recommended one came to {} of it ({})",
-                                         ratio_text(found.ratio, ratio_decimals(found)), interval_text(found))
-                       : analysis::is_no_slower(found, view.run.min_effect)
-                           ? fmt::format("the recommended one is shown to be at most {} slower ({})",
-                                         percent(view.run.min_effect), interval_text(found))
-                           : std::string("the two could not be distinguished"));
+    return fmt::format(
+        " Trial {} was {:.1f} % better in a session of its own; head to head {}.", trial_link(other->trial->id),
+        lead * 100,
+        found.verdict == schema::Verdict::faster
+            ? fmt::format("the recommended one came to {} of it ({})", ratio_cell(found), interval_text(found))
+        : analysis::is_no_slower(found, view.run.min_effect)
+            ? fmt::format("the recommended one is shown to be at most {} slower ({})", percent(view.run.min_effect),
+                          interval_text(found))
+            : std::string("the two could not be distinguished"));
   }
   return first_row_sentence(view);
 }
@@ -150,14 +150,13 @@ std::string keep_sentence(const TuneView& view) {
   const auto* undecided = analysis::undecided_finalist(view.run);
   if (verdict.reason.empty() && undecided != nullptr)
     return fmt::format("Not decided: the best candidate came to **{}** ({}), and the interval is too wide to tell.",
-                       ratio_text(undecided->comparison->ratio, 2), interval_text(*undecided->comparison));
+                       ratio_cell(*undecided->comparison), interval_text(*undecided->comparison));
   if (!verdict.gain)
     return verdict.reason.empty()
                ? fmt::format("Nothing beat the current configuration by {} or more.", percent(view.run.min_effect))
                : link_trials(view, sentence(plain_text(verdict.reason)));
   return fmt::format("Nothing beat the current configuration by {} or more: the best candidate came to **{}** ({}).",
-                     percent(view.run.min_effect), ratio_text(verdict.gain->ratio, ratio_decimals(*verdict.gain)),
-                     interval_text(*verdict.gain));
+                     percent(view.run.min_effect), ratio_cell(*verdict.gain), interval_text(*verdict.gain));
 }
 
 Callout verdict_callout(const TuneView& view) {
@@ -181,16 +180,19 @@ KeyFigures key_figures(const TuneView& view) {
       out.figures.push_back({label, view.objective.text(tone == Tone::good ? turns->b_ns : turns->a_ns),
                              fmt::format("trial {}, interleaved", link), tone});
     else
-      out.figures.push_back({label, view.objective.text(ranked->cost.value),
-                             fmt::format("trial {}, {}", link, view.objective.interval(ranked->cost.interval)), tone});
+      out.figures.push_back({label, view.objective.text(ranked->measured.value),
+                             fmt::format("trial {}, {}", link, view.objective.interval(ranked->measured.interval)),
+                             tone});
   };
   figure("Now", view.current(), Tone::neutral);
   if (view.changes()) {
     figure("Recommended", view.recommended(), Tone::good);
     if (const auto& gain = view.run.verdict->gain) {
       const auto mark = analysis::tail_mark(*gain);
-      out.figures.push_back({mark.empty() ? "Gain" : "Gain, " + mark, ratio_text(gain->ratio, ratio_decimals(*gain)),
-                             fmt::format("{0:.{2}f}–{1:.{2}f} (95 %)", gain->low, gain->high, ratio_decimals(*gain)),
+      const bool is_known = !analysis::is_too_wide(*gain);
+      out.figures.push_back({mark.empty() ? "Gain" : "Gain, " + mark,
+                             is_known ? ratio_text(gain->ratio, ratio_decimals(*gain)) : bound_text(*gain),
+                             is_known ? interval_cell(*gain) + " (95 %)" : std::string(analysis::kTooFewMeasurements),
                              Tone::good});
     }
   }
@@ -242,7 +244,7 @@ std::string contribution_of(const TuneView& view, const std::string& key) {
   std::string contribution(kAbsent);
   for (const auto& pair : view.run.pairs)
     if (pair.purpose == schema::PairPurpose::leave_one_out && pair.setting == key && pair.comparison)
-      contribution = marked(change_text(1 / pair.comparison->ratio), *pair.comparison);
+      contribution = change_cell(analysis::inverted(*pair.comparison));
   return contribution;
 }
 
@@ -332,10 +334,14 @@ Section verdict_section(const TuneView& view) {
       section.blocks.emplace_back(Paragraph{link_trials(view, sentence(plain_text(verdict->reason)))});
     add_changes(section, view);
   }
-  section.blocks.emplace_back(
-      Paragraph{"The recommended configuration; a setting that is absent stays at the runtime's default:"});
-  section.blocks.emplace_back(CodeBlock{"yaml", to_yaml(schema::without_candidate(spelled_out(view.run)),
-                                                        analysis::config_section(view.run, verdict->configuration))});
+  // Of the defaults that are kept there is nothing to show.
+  if (const auto shown = schema::without_candidate(spelled_out(view.run)); view.changes() || !shown.empty()) {
+    section.blocks.emplace_back(
+        Paragraph{fmt::format("The {} configuration; a setting that is absent stays at the runtime's default:",
+                              view.changes() ? "recommended" : "current")});
+    section.blocks.emplace_back(
+        CodeBlock{"yaml", to_yaml(shown, analysis::config_section(view.run, verdict->configuration))});
+  }
   if (verdict->code) add_code(section, view, *verdict->code);
   return section;
 }

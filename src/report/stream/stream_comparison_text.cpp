@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/comparison_text.hpp"
+
 namespace ridgeline::report {
 
 std::vector<std::string> stream_comparison_lines(const analysis::StreamComparison& found) {
@@ -19,7 +21,8 @@ std::vector<std::string> stream_comparison_lines(const analysis::StreamCompariso
     const char* unit = figure.name == "throughput" ? "FPS" : "ms";
     lines.push_back(fmt::format(
         "  {:<11}{:>9.2f} -> {:>9.2f} {:<4}{}", figure.name, figure.a.value, figure.b.value, unit,
-        is_known
+        is_known && analysis::is_too_wide(ratio) ? fmt::format("{} for a ratio", analysis::kTooFewMeasurements)
+        : is_known
             ? fmt::format("{:.3f} times as good, 95 % interval {:.3f} to {:.3f}", ratio.ratio, ratio.low, ratio.high)
             : ""));
   }

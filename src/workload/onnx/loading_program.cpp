@@ -147,8 +147,8 @@ std::map<std::string, Rule> rules_of(const schema::TrialSpec& spec) {
     rule.high = std::max(values.low, values.high + values.high_per_batch * batch);
     if (values.real) rule.elements = {*values.real};
     for (std::size_t at = 0; at < values.elements.size(); ++at)
-      rule.elements.push_back(static_cast<double>(
-          values.elements[at] + (at < values.per_batch.size() ? values.per_batch[at] * batch : 0)));
+      rule.elements.push_back(
+          static_cast<double>(values.elements[at] + (at < values.per_batch.size() ? values.per_batch[at] * batch : 0)));
   }
   return rules;
 }

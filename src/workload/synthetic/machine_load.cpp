@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/synthetic/machine_load.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -8,6 +9,17 @@ namespace ridgeline::workload {
 namespace {
 
 double exponential(base::Random& random, double mean) { return -mean * std::log(1 - random.uniform()); }
+
+/// How many times as long a configuration takes without so many of the cores.
+double without_cores(const SyntheticOptions& options, const schema::Configuration& configuration, int absent) {
+  const auto number = [&](const char* key, double fallback) {
+    return configuration.get_or(key, schema::Value(fallback)).as_number(fallback);
+  };
+  const double threads = number("intra_op_num_threads", 0);
+  const double asked =
+      (threads > 0 ? threads : options.cores) * number("parallel_sessions", 1) * number("concurrent_runs", 1);
+  return std::max(1.0, std::min<double>(asked, options.cores) / (options.cores - absent));
+}
 
 }  // namespace
 
@@ -21,9 +33,10 @@ MachineLoad::MachineLoad(const SyntheticOptions& options, const schema::Configur
     ++number;
     if (!holds(burst.when, configuration)) continue;
     const double mean_s = base::to_seconds(burst.mean);
+    const double size = burst.size * without_cores(options, configuration, burst.absent_cores);
     History history{
-        burst.size, mean_s, mean_s * (1 - burst.duty) / burst.duty, base::Random(seed + number * 0x9E3779B97F4A7C15ULL),
-        {},         0};
+        size, mean_s, mean_s * (1 - burst.duty) / burst.duty, base::Random(seed + number * 0x9E3779B97F4A7C15ULL),
+        {},   0};
     // The first turn begins a burst: whether the run begins in one is as likely as at any other moment.
     history.turns.push_back(history.random.uniform() < burst.duty ? 0 : exponential(history.random, history.pause_s));
     bursts_.push_back(std::move(history));

@@ -20,6 +20,7 @@ constexpr base::Nanoseconds kLongestStep = std::chrono::seconds(3600);
 constexpr double kLargestRatio = 1000;
 constexpr double kLeastMultiple = 0.01;
 constexpr double kMostMultiple = 1000;
+constexpr std::int64_t kMostCores = 1024;
 constexpr double kLeastDuty = 0.001;
 constexpr double kMostDuty = 0.999;
 constexpr base::Nanoseconds kShortestBurst = std::chrono::microseconds(100);
@@ -179,10 +180,19 @@ Result<Burst> parse_burst(std::string_view text) {
   return burst;
 }
 
+/// "1 if key=value".
+Result<Burst> parse_absent_cores(std::string_view text) {
+  const auto clause = split_clause(text);
+  Burst burst;
+  RL_TRY_ASSIGN(burst.absent_cores, integer_within(clause.value, "absent_cores", 1, kMostCores - 1));
+  RL_TRY_ASSIGN(burst.when, parse_conditions(clause.condition, fmt::format("absent_cores={}", clause.value)));
+  return burst;
+}
+
 /// `duty` and `mean` belong to the bursts before them, as does a condition that stands after them.
 Result<Burst*> burst_before(SyntheticOptions& options, const Clause& clause, std::string_view name) {
   if (options.bursts.empty())
-    return base::fail(ErrorCode::invalid_argument, "{}={} has no bursts before it", name, clause.value)
+    return base::fail(ErrorCode::invalid_argument, "{}={} has no bursts or absent_cores before it", name, clause.value)
         .hint("write bursts=2x,{}={}", name, clause.value);
   auto& burst = options.bursts.back();
   RL_TRY_ASSIGN(auto when, parse_conditions(clause.condition, fmt::format("{}={}", name, clause.value)));
@@ -209,12 +219,13 @@ const std::map<std::string, Setter>& setters() {
   static const std::map<std::string, Setter> table{
       {"surface", RL_SETTER(surface, parse_enum<SurfaceKind>(text, "surface"))},
       {"base", RL_SETTER(base, duration_up_to_an_hour(text, "base"))},
-      {"cores", RL_SETTER(cores, integer_within(text, "cores", 1, 1024))},
+      {"cores", RL_SETTER(cores, integer_within(text, "cores", 1, kMostCores))},
       {"noise", RL_SETTER(noise, ratio_within(text, "noise", 0, 1))},
       {"drift", RL_SETTER(drift, ratio_within(text, "drift", 0, 0.9))},
       {"drift_period", RL_SETTER(drift_period, duration_up_to_an_hour(text, "drift_period"))},
       {"step", RL_APPENDER(steps, parse_step(text))},
       {"bursts", RL_APPENDER(bursts, parse_burst(text))},
+      {"absent_cores", RL_APPENDER(bursts, parse_absent_cores(text))},
       {"duty",
        [](SyntheticOptions& options, std::string_view text) -> Result<void> {
          const auto clause = split_clause(text);
@@ -308,6 +319,10 @@ Result<SyntheticOptions> parse_synthetic_options(std::string_view location) {
     if (auto applied = apply_item(options, trimmed); !applied)
       return tl::unexpected<base::Error>(std::move(applied).error().in("synthetic workload"));
   }
+  for (const auto& burst : options.bursts)
+    if (burst.absent_cores >= options.cores)
+      return base::fail(ErrorCode::invalid_argument, "synthetic workload: absent_cores={} leaves none of cores={}",
+                        burst.absent_cores, options.cores);
   return options;
 }
 

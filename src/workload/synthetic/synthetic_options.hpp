@@ -63,9 +63,11 @@ struct Step {
   base::Nanoseconds to{};
   SettingConditions when;
 };
-/// Now and then, at random: a share `duty` of the time, for `mean` at a time, everything takes `size` times as long.
+/// Now and then, at random: a share `duty` of the time, for `mean` at a time, everything takes `size` times as long, or
+/// so many cores are taken away from the machine, which slows what keeps more busy than are left.
 struct Burst {
   double size = 1;
+  int absent_cores = 0;
   double duty = 0.3;
   base::Nanoseconds mean{5'000'000'000};
   SettingConditions when;
@@ -93,23 +95,23 @@ struct Fault {
 /// | drift_period=DURATION   | length of one swing                                                      | 20s     |
 /// | step=Nx@FROM..TO [if ...] | from FROM to TO of the run all times are N times as long; repeatable    |         |
 /// | bursts=Nx [if ...]      | now and then all times are N times as long; repeatable                   |         |
-/// | duty=RATIO, mean=DURATION | of the bursts before it: share of the time, mean length of one         | 30%, 5s |
-/// | spikes=RATIO            | share of inferences that take spike_size times as long                   | 0       |
-/// | spike_size=NUMBER       | 1 to 1000000                                                             | 8       |
-/// | warmup=N                | inferences until times are steady; the first takes 4 times as long       | 5       |
-/// | session_time=DURATION   | creating one session                                                     | 20ms    |
-/// | memory=MIB              | resident memory that a session really takes                              | 0       |
-/// | clock=virtual or real   | see ClockMode                                                            | virtual |
-/// | seed=N                  | of the noise, on top of --seed                                           | 1       |
-/// | slowdown=RATIO [if ...] | these configurations take that much longer; repeatable                   |         |
-/// | accuracy=RATIO [if ...] | these configurations' outputs are off by that much; repeatable           |         |
-/// | ignores=KEY             | that setting is swallowed: no effect, reads back as unset; repeatable    |         |
-/// | load=FILE               | a file with a number: all times are that many times as long; read before each
-/// measurement, so it can change while a service is watched; no file: 1 | |
-/// | fault=KIND[@PHASE] [if ...] | a fault (FaultKind) in load_runtime, create_session, warmup, measure or verify;
-/// repeatable | |
-/// `if key=value and key!=value` binds an item to settings of the parameter catalogue: a busy neighbour that takes one
-/// of two cores is `bursts=2x if intra_op_num_threads=2`.
+/// | absent_cores=N [if ...] | now and then N cores are taken away; repeatable                         |         |
+/// | duty=RATIO, mean=DURATION | of the bursts or absent cores before it: share of the time, mean length of one | 30%,
+/// 5s | | spikes=RATIO            | share of inferences that take spike_size times as long                   | 0 | |
+/// spike_size=NUMBER       | 1 to 1000000                                                             | 8       | |
+/// warmup=N                | inferences until times are steady; the first takes 4 times as long       | 5       | |
+/// session_time=DURATION   | creating one session                                                     | 20ms    | |
+/// memory=MIB              | resident memory that a session really takes                              | 0       | |
+/// clock=virtual or real   | see ClockMode                                                            | virtual | |
+/// seed=N                  | of the noise, on top of --seed                                           | 1       | |
+/// slowdown=RATIO [if ...] | these configurations take that much longer; repeatable                   |         | |
+/// accuracy=RATIO [if ...] | these configurations' outputs are off by that much; repeatable           |         | |
+/// ignores=KEY             | that setting is swallowed: no effect, reads back as unset; repeatable    |         | |
+/// load=FILE               | a file with a number: all times are that many times as long; read before each measurement,
+/// so it can change while a service is watched; no file: 1 | | | fault=KIND[@PHASE] [if ...] | a fault (FaultKind) in
+/// load_runtime, create_session, warmup, measure or verify; repeatable | | `if key=value and key!=value` binds an item
+/// to settings of the parameter catalogue: a busy neighbour that takes one of two cores is `bursts=2x if
+/// intra_op_num_threads=2`.
 struct SyntheticOptions {
   SurfaceKind surface = SurfaceKind::conv;
   base::Nanoseconds base{2'000'000};

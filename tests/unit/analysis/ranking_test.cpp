@@ -47,6 +47,25 @@ TEST(Rank, ties_overlapping_intervals_even_beyond_the_minimum_effect) {
   EXPECT_EQ(groups(rank(builder.run, builder.outcomes)), (std::vector{1, 1}));
 }
 
+// [32, 174] ms of a corrected time led trials of [54, 58].
+TEST(Rank, what_may_be_anything_leads_nothing) {
+  TuneRunBuilder builder;
+  builder.add({}, 57e6, 0.001);
+  builder.add({{"intra_op_num_threads", 2}}, 60e6, 0.001);
+  builder.add({{"intra_op_num_threads", 3}}, 50e6, 0.001);
+  builder.add({{"intra_op_num_threads", 4}}, 80e6, 0.001);
+  builder.run.trials[2].corrected = schema::CorrectedCost{{46.6e6, 32e6, 174e6}, false};
+  auto ranking = rank(builder.run, builder.outcomes);
+  EXPECT_EQ(ids(ranking), (std::vector{1, 2, 4, 3}));
+  EXPECT_DOUBLE_EQ(ranking.back().measured.value, ranking.back().summary.median_ns)
+      << "a trial's number is as measured";
+  // A leader that is less sure than what follows ties with that, and not with all that its interval reaches.
+  builder.run.trials[2].corrected = schema::CorrectedCost{{55e6, 45e6, 85e6}, false};
+  ranking = rank(builder.run, builder.outcomes);
+  EXPECT_EQ(ids(ranking), (std::vector{3, 1, 2, 4}));
+  EXPECT_EQ(groups(ranking), (std::vector{1, 1, 2, 3}));
+}
+
 TEST(Rank, leaves_out_failures_error_flags_and_repeated_keys) {
   TuneRunBuilder builder;
   builder.add({}, 1e6);

@@ -128,7 +128,7 @@ TEST(TuneReport, says_why_the_recommended_trial_can_stand_outside_the_first_grou
     return std::get<Paragraph>(ranking->blocks.at(0)).text;
   };
   EXPECT_EQ(text(records).find("although"), std::string::npos);
-  EXPECT_NE(text(records).find("; of those, the one closest"), std::string::npos);
+  EXPECT_NE(text(records).find("; which of them is recommended follows from"), std::string::npos);
   const auto ranking = analysis::rank(changed.run, changed.outcomes);
   const auto outside = std::find_if(ranking.begin(), ranking.end(), [](const auto& one) { return one.rank == 2; });
   ASSERT_NE(outside, ranking.end());
@@ -277,6 +277,65 @@ TEST(TuneReport, does_not_say_that_nothing_was_better_where_that_was_not_decided
   EXPECT_EQ(callout.title, "Keep what you have");
   EXPECT_EQ(callout.text.find("othing beat"), std::string::npos) << callout.text;
   EXPECT_NE(callout.text.find("ot decided"), std::string::npos) << callout.text;
+}
+
+TEST(TuneReport, gives_no_ratio_where_a_few_measurements_leave_a_factor_of_two) {
+  auto records = kept_records();
+  records.run.verdict->gain.reset();
+  records.run.verdict->reason = "";
+  records.run.pairs.resize(1);
+  records.run.pairs[0].purpose = schema::PairPurpose::finalist;
+  records.run.pairs[0].comparison = schema::Comparison{1.599, 0.083, 30.832, 0.9, 1, schema::Verdict::inconclusive};
+  const auto page = [&] { return render_markdown(build_tune_report(records.run, records.outcomes, records.pairs)); };
+  EXPECT_EQ(page().find("1.60×"), std::string::npos);
+  EXPECT_EQ(page().find("30.83"), std::string::npos);
+  EXPECT_NE(page().find("too few measurements"), std::string::npos);
+  EXPECT_TRUE(tune_json(records.run, records.outcomes, records.pairs)["comparisons"][0]["ratio"].is_null());
+
+  records = fakes::TuneRunFixture::make();
+  records.run.verdict->gain = schema::Comparison{2.1, 1.25, 3.6, 0.01, 2, schema::Verdict::faster};
+  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto& text = std::get<Callout>(report.sections.at(0).blocks.at(0)).text;
+  EXPECT_NE(text.find("**at least 1.25× as fast** as the current configuration (too few measurements for a ratio)"),
+            std::string::npos)
+      << text;
+}
+
+TEST(TuneReport, shows_no_empty_configuration_beside_keep_what_you_have) {
+  auto records = kept_records();
+  const auto blocks = [&] {
+    const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+    const auto& all = report.sections.at(0).blocks;
+    return std::count_if(all.begin(), all.end(),
+                         [](const auto& block) { return std::holds_alternative<CodeBlock>(block); });
+  };
+  records.run.current = records.run.verdict->configuration = {};
+  EXPECT_EQ(blocks(), 0);
+  records.run.current = records.run.verdict->configuration = {{"intra_op_num_threads", 2}};
+  EXPECT_EQ(blocks(), 1);
+}
+
+TEST(TuneReport, shows_a_trial_as_measured_and_what_it_ranks_by_in_a_column_of_its_own) {
+  auto records = fakes::TuneRunFixture::make();
+  const auto plain = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  EXPECT_EQ(plain.find("peed-corrected"), std::string::npos);
+  const auto best = records.run.verdict->trial_id;
+  auto& trial = records.run.trials.at(static_cast<std::size_t>(best - 1));
+  const double median = analysis::summarize(*records.outcomes.at(trial.key).measurement).median_ns;
+  trial.corrected = schema::CorrectedCost{{median * 0.6, median * 0.59, median * 0.61}, false};
+  const TuneView view(records.run, records.outcomes, records.pairs);
+  const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  EXPECT_NE(page.find("Speed-corrected, ms"), std::string::npos);
+  EXPECT_NE(page.find("rank by their speed-corrected median latency"), std::string::npos);
+  const auto corrected = view.objective.number(median * 0.6);
+  std::size_t found = 0;
+  for (auto at = page.find(corrected); at != std::string::npos; at = page.find(corrected, at + 1)) ++found;
+  EXPECT_EQ(found, 1U) << corrected << " stands in the ranking's column alone";
+  const auto json = tune_json(records.run, records.outcomes, records.pairs);
+  const auto& first = json["ranking"][0];
+  EXPECT_EQ(first["trial_id"], best);
+  EXPECT_DOUBLE_EQ(first["value"], median);
+  EXPECT_DOUBLE_EQ(first["speed_corrected"]["value"], median * 0.6);
 }
 
 TEST(TuneReport, says_keep_once) {

@@ -197,6 +197,39 @@ TEST_F(TuneCampaignTest, answers_the_same_question_from_the_store) {
   EXPECT_EQ(again.run.verdict->decision, schema::Decision::change);
 }
 
+// Trials that an uneven machine's speed corrects are proposed otherwise when they are all known: the answer was
+// another.
+TEST_F(TuneCampaignTest, a_second_answer_stands_by_the_first) {
+  const auto first = must_run();
+  executor_.cost_ns = [](const auto&) { return 1e6; };  // what is measured now would say something else
+  executor_.pair_ratio = [](const auto&, const auto&) { return 1.0; };
+  const auto again = must_run();
+  EXPECT_EQ(again.run.verdict->reason, first.run.verdict->reason);
+  EXPECT_EQ(again.run.verdict->configuration, first.run.verdict->configuration);
+  EXPECT_EQ(again.run.trials.size(), first.run.trials.size());
+  EXPECT_EQ(again.run.pairs.size(), first.run.pairs.size());
+  const auto says = [](const TuneResult& result, std::string_view words) {
+    return std::any_of(result.run.notes.begin(), result.run.notes.end(),
+                       [&](const auto& note) { return note.find(words) != std::string::npos; });
+  };
+  EXPECT_TRUE(says(again, "answered from the results file, as run " + first.run.id));
+  // Another question is another one, and one that has no answer yet is measured, with the reason.
+  request_.min_effect = 0.05;
+  EXPECT_FALSE(says(must_run(), "answered from the results file"));
+}
+
+TEST_F(TuneCampaignTest, says_why_the_same_question_is_measured_again) {
+  executor_.interrupt = [this] { return executor_.trials_run == 3; };
+  const auto first = must_run();
+  executor_.interrupt = [] { return false; };
+  const auto notes = must_run().run.notes;
+  EXPECT_EQ(std::count(notes.begin(), notes.end(),
+                       fmt::format("run {} was asked the same, but was interrupted: what it measured is used, and the "
+                                   "rest is measured now",
+                                   first.run.id)),
+            1);
+}
+
 TEST_F(TuneCampaignTest, a_comparison_that_lacked_time_is_made_again) {
   executor_.pair_flags = {{schema::FlagLevel::notice, "few_rounds", "two pairs of sessions were compared"}};
   const auto first = must_run();

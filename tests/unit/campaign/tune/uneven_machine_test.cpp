@@ -36,14 +36,29 @@ class UnevenMachineTest : public ::testing::Test {
     request.reference_folder = folder_ / "references";
     schema::Environment environment;
     environment.cpu_model = "simulated";
-    environment.logical_cpus = environment.physical_cores = 8;
-    environment.usable_cpus = 8;
-    for (int cpu = 0; cpu < 8; ++cpu) environment.affinity.push_back(cpu);
+    environment.logical_cpus = environment.usable_cpus = options_.cores;
+    environment.physical_cores = physical_cores_;
+    for (int cpu = 0; cpu < options_.cores; ++cpu) environment.affinity.push_back(cpu);
     request.environment = environment;
+    if (as_demo_) ask_as_demo(request);
     CampaignObserver observer;
     auto result = TuneCampaign(*executor, store, *clock, observer, [] { return false; }).run(request);
     EXPECT_TRUE(result) << result.error().message;
     return result ? std::move(*result) : TuneResult{};
+  }
+
+  /// What scripts/demo.sh asks for examples/config.yaml.
+  static void ask_as_demo(TuneRequest& request) {
+    request.current = {{"intra_op_num_threads", 1}, {"graph_optimization_level", "basic"}};
+    request.search = "quick";
+    request.plan.max_time_s = 1.5;
+    request.plan.warmup_max_s = 2;
+    request.paired.abba_rounds = 8;
+    request.paired.max_abba_rounds = 16;
+    request.paired.max_time_s = 15;
+    request.finalists = 2;
+    request.leave_one_out = false;
+    request.max_time = std::chrono::seconds(110);
   }
 
   [[nodiscard]] double truth(const Configuration& configuration) const {
@@ -59,7 +74,59 @@ class UnevenMachineTest : public ::testing::Test {
   fakes::TemporaryFolder folder_;
   workload::SyntheticOptions options_;
   bool use_store_ = false;
+  bool as_demo_ = false;
+  int physical_cores_ = 8;
 };
+
+/// A virtual machine of two processors, the second of which is taken away for seconds: one thread does not feel it.
+/// Asked as the demo asks.
+class AbsentProcessorTest : public UnevenMachineTest {
+ protected:
+  AbsentProcessorTest() {
+    as_demo_ = true;
+    physical_cores_ = 2;
+  }
+  static constexpr const char* kMachine =
+      "cores=2,base=50ms,session_time=300ms,noise=2%,absent_cores=1,duty=40%,mean=4s";
+  /// The same, where the runtime takes one thread by itself.
+  static constexpr const char* kOneByDefault =
+      "cores=2,base=50ms,session_time=300ms,noise=2%,slowdown=85% if intra_op_num_threads=0,"
+      "absent_cores=1 if intra_op_num_threads!=0,duty=40%,mean=4s";
+  struct Tally {
+    int right = 0;  ///< at most 3 % slower than the best that was tried
+    int kept = 0;
+    std::string wrong;
+  };
+  Tally tally(const std::string& surface, const char* machine, std::uint64_t seeds = 20) {
+    Tally out;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      const auto result = run(surface, machine, seed);
+      const bool kept = result.run.verdict->decision != schema::Decision::change;
+      out.kept += kept ? 1 : 0;
+      if (regret(result) <= 0.03)
+        ++out.right;
+      else
+        out.wrong += fmt::format("{}: {:.3f} {}\n", seed, regret(result), result.run.verdict->reason);
+    }
+    return out;
+  }
+};
+
+TEST_F(AbsentProcessorTest, the_answer_is_right_in_nineteen_of_twenty) {
+  for (const std::string surface : {"conv,ignores=dynamic_block_base", "transformer"}) {
+    const auto found = tally(surface, kMachine);
+    EXPECT_GE(found.right, 19) << surface << "\n" << found.wrong;
+    EXPECT_LE(found.kept, 1) << surface << "\n" << found.wrong;
+  }
+}
+
+// The defaults, and with them what is timed again, do not feel it.
+TEST_F(AbsentProcessorTest, also_where_the_defaults_are_one_thread) {
+  physical_cores_ = 1;
+  const auto found = tally("conv,ignores=dynamic_block_base", kOneByDefault);
+  EXPECT_GE(found.right, 19) << found.wrong;
+  EXPECT_LE(found.kept, 1) << found.wrong;
+}
 
 TEST_F(UnevenMachineTest, a_quiet_one_needs_no_corrections) {
   const auto result = run("tiny", "noise=1%");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/synthetic/machine_load.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -71,6 +72,27 @@ TEST(MachineLoad, a_neighbour_may_hurt_some_configurations_only) {
   for (int at = 0; at < 1000; ++at) EXPECT_DOUBLE_EQ(one.factor(1s + at * 100ms), 1);
 }
 
+TEST(MachineLoad, an_absent_core_slows_what_keeps_more_busy_than_are_left) {
+  const std::string text = "cores=4,absent_cores=2,duty=50%,mean=1s";
+  const auto most = [&](const schema::Configuration& configuration) {
+    auto load = load_of(text, configuration);
+    double found = 0;
+    for (int at = 0; at < 1000; ++at) {
+      const double factor = load.factor(at * 100ms);
+      EXPECT_TRUE(factor == 1 || factor == found || found <= 1) << factor;
+      found = std::max(found, factor);
+    }
+    return found;
+  };
+  EXPECT_DOUBLE_EQ(most({{"intra_op_num_threads", 1}}), 1);
+  EXPECT_DOUBLE_EQ(most({{"intra_op_num_threads", 2}}), 1);
+  EXPECT_DOUBLE_EQ(most({{"intra_op_num_threads", 3}}), 1.5);
+  EXPECT_DOUBLE_EQ(most({{"intra_op_num_threads", 4}}), 2);
+  EXPECT_DOUBLE_EQ(most({{"intra_op_num_threads", 8}}), 2);
+  EXPECT_DOUBLE_EQ(most({}), 2) << "all cores by default";
+  EXPECT_DOUBLE_EQ(most({{"intra_op_num_threads", 1}, {"parallel_sessions", 4}}), 2);
+}
+
 TEST(MachineLoad, the_words_after_bursts_belong_to_the_bursts_before_them) {
   const auto options =
       parse_synthetic_options("bursts=2x,duty=10%,bursts=4x,mean=2s if intra_op_num_threads=2").value();
@@ -89,8 +111,10 @@ TEST(MachineLoad, what_cannot_be_read_says_what_was_expected) {
   EXPECT_NE(message("step=2@1s..2s").find("as in step=2x"), std::string::npos);
   EXPECT_NE(message("step=2x@2s..1s").find("ends before it begins"), std::string::npos);
   EXPECT_NE(message("bursts=two").find("as in bursts=2x"), std::string::npos);
-  EXPECT_NE(message("duty=30%").find("no bursts before it"), std::string::npos);
+  EXPECT_NE(message("duty=30%").find("no bursts or absent_cores before it"), std::string::npos);
   EXPECT_NE(message("bursts=2x,duty=0%").find("outside 0.1%..99.9%"), std::string::npos);
+  EXPECT_NE(message("absent_cores=2,cores=2").find("leaves none of cores=2"), std::string::npos);
+  EXPECT_NE(message("absent_cores=0").find("outside 1..1023"), std::string::npos);
   EXPECT_NE(message("bursts=2x,mean=1us").find("shorter than 100us"), std::string::npos);
 }
 
