@@ -24,7 +24,8 @@ std::string_view after_quotes(const std::string& text) {
 bool is_value(std::string_view text) {
   if (text == "ones" || text == "zeros" || text == "true" || text == "false") return true;
   if (const auto dots = text.find(".."); dots != std::string_view::npos)
-    return base::parse_integer(text.substr(0, dots), "--input") && base::parse_integer(text.substr(dots + 2), "--input");
+    return base::parse_integer(text.substr(0, dots), "--input") &&
+           base::parse_integer(text.substr(dots + 2), "--input");
   return base::parse_number(text, "--input").has_value();
 }
 

@@ -16,9 +16,8 @@ namespace ridgeline::app {
                                                                               std::string_view flag,
                                                                               std::string_view example);
 
-/// --input as NAME:FILE.npy or NAME=VALUE, where VALUE is a number, ones, zeros or LOW..HIGH; a name with ":" or "=" may
-/// be put in quotes. Errors (invalid_argument): neither form, an input given twice.
-[[nodiscard]] base::Result<void> read_input_flags(const std::vector<std::string>& texts,
-                                                  schema::WorkloadRef& workload);
+/// --input as NAME:FILE.npy or NAME=VALUE, where VALUE is a number, ones, zeros or LOW..HIGH; a name with ":" or "="
+/// may be put in quotes. Errors (invalid_argument): neither form, an input given twice.
+[[nodiscard]] base::Result<void> read_input_flags(const std::vector<std::string>& texts, schema::WorkloadRef& workload);
 
 }  // namespace ridgeline::app

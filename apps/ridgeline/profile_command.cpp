@@ -106,7 +106,9 @@ void add_model(CLI::App& command, Context& context, ModelFlags& flags) {
   command.add_option("--shape", model.shapes, "Input shape; repeatable")
       ->type_name("NAME:AxBxC")
       ->allow_extra_args(false);
-  command.add_option("--input", model.inputs, "An input from a file, or all of one value, ones, zeros, or integers LOW..HIGH; repeatable")
+  command
+      .add_option("--input", model.inputs,
+                  "An input from a file, or all of one value, ones, zeros, or integers LOW..HIGH; repeatable")
       ->type_name("NAME:FILE.npy|NAME=VALUE")
       ->allow_extra_args(false);
   add_runtime_flags(command, model.where);

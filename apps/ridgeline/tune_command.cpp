@@ -194,7 +194,8 @@ void add_what_is_tuned(CLI::App& tune, Context& context, TuneFlags& flags) {
       ->type_name("NAME:AxBxC")
       ->allow_extra_args(false);
   tune.add_option("--batch", flags.batch, "Batch size, or several to choose from (throughput)")->type_name("N[,N...]");
-  tune.add_option("--input", flags.inputs, "An input from a file, or all of one value, ones, zeros, or integers LOW..HIGH; repeatable")
+  tune.add_option("--input", flags.inputs,
+                  "An input from a file, or all of one value, ones, zeros, or integers LOW..HIGH; repeatable")
       ->type_name("NAME:FILE.npy|NAME=VALUE")
       ->allow_extra_args(false);
   add_number(tune, "--seed", flags.seed, 0, kMostSeed, "Of generated inputs and random search");

@@ -75,8 +75,9 @@ schema::Failure failure_of(const WorkerDeath& death) {
 base::Error error_of(const WorkerDeath& death) {
   const auto status = status_of(death);
   if (death.cause == DeathCause::ended && death.exit.signal == SIGFPE)  // integers alone raise it
-    return {ErrorCode::invalid_argument, death.message + ": an integer was divided by 0, which an input holds or leads to",
-            "give values above 0 with --input NAME=VALUE or --input NAME:FILE.npy, or other sizes with --shape NAME:AxB"};
+    return {
+        ErrorCode::invalid_argument, death.message + ": an integer was divided by 0, which an input holds or leads to",
+        "give values above 0 with --input NAME=VALUE or --input NAME:FILE.npy, or other sizes with --shape NAME:AxB"};
   const auto code = status == TrialStatus::timeout         ? ErrorCode::timeout
                     : status == TrialStatus::out_of_memory ? ErrorCode::out_of_memory
                                                            : ErrorCode::crashed;

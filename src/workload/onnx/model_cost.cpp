@@ -110,8 +110,8 @@ void estimate_cost(const onnx::ModelProto& model, schema::ModelDescription& desc
     WalkOptions options;
     if (i < description.input_values.size())
       options.values = known_values(description, description.shapes[i], description.input_values[i]);
-    const auto report =
-        infer_shapes(model, description.shapes[i], [&](const TypedNode& node) { sum.add(node); }, options);
+    const auto report = infer_shapes(
+        model, description.shapes[i], [&](const TypedNode& node) { sum.add(node); }, options);
     if (i == 0) note_gaps(report, description);
   }
 }

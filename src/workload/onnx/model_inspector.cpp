@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "workload/onnx/chosen_values.hpp"
 #include "workload/element_type.hpp"
+#include "workload/onnx/chosen_values.hpp"
 #include "workload/onnx/dim_role.hpp"
 #include "workload/onnx/external_data.hpp"
 #include "workload/onnx/graph_shapes.hpp"
@@ -119,8 +119,8 @@ base::Result<void> check_elements(const ModelDescription& description, const sch
       if (from_file || shape.dims.size() < 2 || input == description.inputs.end()) continue;
       if (std::find(shape.dims.begin(), shape.dims.end(), 0) == shape.dims.end()) continue;
       return base::fail(ErrorCode::invalid_argument,
-                        "{}: the input \"{}\" of shape {} has no elements; expected at least one",
-                        asked.location, shape.name, shape_text(shape.dims))
+                        "{}: the input \"{}\" of shape {} has no elements; expected at least one", asked.location,
+                        shape.name, shape_text(shape.dims))
           .hint("export the model with a size, or none, in the place of 0, or give a file with --input {}:FILE.npy",
                 shape.name);
     }

@@ -193,8 +193,8 @@ GateResult check_states(const onnx::NodeProto& node, const std::vector<const Typ
     if (rank_of(types[state]) != 3) continue;
     const auto& own = types[state]->tensor_type().shape().dim(1);
     if (batch.has_dim_value() && own.has_dim_value() && batch.dim_value() != own.dim_value())
-      return {Gate::refused, fmt::format("its input has a batch of {}, its state of {}", batch.dim_value(),
-                                         own.dim_value())};
+      return {Gate::refused,
+              fmt::format("its input has a batch of {}, its state of {}", batch.dim_value(), own.dim_value())};
   }
   return {};
 }

@@ -133,9 +133,8 @@ base::Result<WorkloadInputs> make_workload_inputs(const std::vector<OrtPort>& po
     if (batch > 0) set = with_batch(descriptions, std::move(set), batch);
     const double own_items = items_of(ports, set);
     items += own_items;
-    const auto* rules = inputs.members.size() < workload.input_values.size()
-                            ? &workload.input_values[inputs.members.size()]
-                            : nullptr;
+    const auto* rules =
+        inputs.members.size() < workload.input_values.size() ? &workload.input_values[inputs.members.size()] : nullptr;
     InputTensors tensors;
     for (std::size_t at = 0; at < ports.size(); ++at) {
       const auto& name = ports[at].description.name;

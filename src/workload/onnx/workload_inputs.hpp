@@ -19,9 +19,10 @@ struct WorkloadInputs {
 };
 
 /// Shapes from `workload` (inputs without one must declare fixed dimensions) with the batch axis set to `batch` unless
-/// that is 0, filled from the seed as `workload.input_values` says, or from the .npy files. A file made for a smaller batch is repeated along axis 0.
-/// Errors: invalid_argument (a missing or misfit shape, an unknown input, a batch for a model without a dynamic batch
-/// axis, a file of another type or shape), unsupported (inputs that are no number tensors), and those of read_npy.
+/// that is 0, filled from the seed as `workload.input_values` says, or from the .npy files. A file made for a smaller
+/// batch is repeated along axis 0. Errors: invalid_argument (a missing or misfit shape, an unknown input, a batch for a
+/// model without a dynamic batch axis, a file of another type or shape), unsupported (inputs that are no number
+/// tensors), and those of read_npy.
 [[nodiscard]] base::Result<WorkloadInputs> make_workload_inputs(const std::vector<OrtPort>& ports,
                                                                 const schema::WorkloadRef& workload,
                                                                 std::int64_t batch);
