@@ -32,6 +32,10 @@ bad "--batch 1,4" "--objective throughput" -- tune $S --batch 1,4
 bad "--shape 1x3" "NAME:" -- tune $S --shape 1x3
 bad "--shape x:1x-3" "1 to" -- tune $S --shape x:1x-3
 bad "--input x" "NAME:" -- tune $S --input x
+bad "--input x=foo" "NAME=VALUE" -- tune model.onnx --input x=foo
+bad "--input x=1..b" "LOW..HIGH" -- tune model.onnx --input x=1..b
+bad "--input x=ones" "already read from a.npy" -- tune model.onnx --input x:a.npy --input x=ones
+bad '"a:0"=2' "a:0 is already 1" -- profile model.onnx --input '"a:0"=1' --input '"a:0"=2'
 bad "--input x:b.npy" "already read from a.npy" -- tune model.onnx --input x:a.npy --input x:b.npy
 bad "--set cudnn_conv_algo_search=HEURISTIC: provider cpu has no such setting" "leave it out" -- \
   tune $S --provider cpu --set cudnn_conv_algo_search=HEURISTIC --db c.db

@@ -11,7 +11,6 @@
 namespace ridgeline::workload {
 namespace {
 
-using Sizes = std::vector<std::optional<std::int64_t>>;
 using Dims = std::vector<std::int64_t>;
 using Wanted = std::vector<std::optional<double>>;
 
@@ -24,8 +23,8 @@ std::size_t count_of(const TypedNode& node, std::size_t input) {
   return input < node.known.size() ? elements_of(node.known[input]).size() : 0;
 }
 
-/// Sizes at the positions of a shape argument: those that the graph declares for the result, else the data's own, of
-/// which the last are the argument's last.
+/// KnownSizes at the positions of a shape argument: those that the graph declares for the result, else the data's own,
+/// of which the last are the argument's last.
 Wanted result_sizes(const TypedNode& node, std::size_t argument, bool of_data) {
   const auto count = count_of(node, argument);
   const auto declared = output_sizes(node);
@@ -184,7 +183,7 @@ Handler fixed(std::size_t input, double value, const char* what) {
   };
 }
 
-Handler shape_of(std::size_t input, bool of_data) {
+Handler shape_argument(std::size_t input, bool of_data) {
   return [=](const TypedNode& node, UseCollector& collector) { want_shape(node, input, of_data, collector); };
 }
 
@@ -192,10 +191,10 @@ const std::map<std::string, Handler>& handlers() {
   static const std::map<std::string, Handler> rows = [] {
     std::map<std::string, Handler> table = {
         {"Reshape", want_reshape},
-        {"Expand", shape_of(1, true)},
-        {"ConstantOfShape", shape_of(0, false)},
-        {"CenterCropPad", shape_of(1, true)},
-        {"AffineGrid", shape_of(1, false)},
+        {"Expand", shape_argument(1, true)},
+        {"ConstantOfShape", shape_argument(0, false)},
+        {"CenterCropPad", shape_argument(1, true)},
+        {"AffineGrid", shape_argument(1, false)},
         {"Tile", fixed(1, 1, "repeats")},
         {"Pad",
          [](const TypedNode& node, UseCollector& collector) {
@@ -222,11 +221,10 @@ const std::map<std::string, Handler>& handlers() {
            const auto sizes = output_sizes(node);
            auto axis = attribute_int(node.node, "axis", -1);
            if (axis < 0) axis += static_cast<std::int64_t>(sizes.size());
-           const auto size = axis >= 0 && axis < static_cast<std::int64_t>(sizes.size())
-                                 ? sizes[static_cast<std::size_t>(axis)]
-                                 : std::nullopt;
-           collector.want(node, 1, static_cast<double>(size.value_or(kUsualBest)),
-                          fmt::format("the depth of {}", node_label(node.node)));
+           auto depth = kUsualBest;
+           if (axis >= 0 && axis < static_cast<std::int64_t>(sizes.size()))
+             depth = sizes[static_cast<std::size_t>(axis)].value_or(depth);
+           collector.want(node, 1, static_cast<double>(depth), fmt::format("the depth of {}", node_label(node.node)));
          }},
         {"NonMaxSuppression", fixed(2, static_cast<double>(kUsualBest), "boxes that are kept at most, an argument")},
         {"CumSum", fixed(1, 0, "the axis")},

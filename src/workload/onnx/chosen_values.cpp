@@ -21,7 +21,7 @@ using schema::InputValues;
 using schema::ShapeSet;
 using schema::TensorDescription;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostConditions = 2;  // whose branches are combined in every way
 constexpr std::size_t kMostReasons = 2;
 
@@ -31,9 +31,9 @@ struct Cell {
   std::optional<double> count;
   std::optional<double> mask;
   std::optional<double> divisor;
-  double low = -kInfinity;
-  double high = kInfinity;
-  [[nodiscard]] bool is_bounded() const { return high < kInfinity || low > -kInfinity; }
+  double low = -kUnbounded;
+  double high = kUnbounded;
+  [[nodiscard]] bool is_bounded() const { return high < kUnbounded || low > -kUnbounded; }
 };
 
 /// One value that an input takes for the sake of a branch.
@@ -80,7 +80,7 @@ void apply(const InputUse& use, Cell& cell) {
 std::optional<double> single_value(const Cell& cell) {
   if (cell.argument)
     return cell.is_bounded() ? std::clamp(*cell.argument, cell.low, std::max(cell.low, cell.high)) : *cell.argument;
-  if (cell.count) return cell.high < kInfinity ? cell.high : *cell.count;
+  if (cell.count) return cell.high < kUnbounded ? cell.high : *cell.count;
   if (cell.is_bounded()) return std::nullopt;
   if (cell.mask) return cell.mask;
   return cell.divisor;
@@ -122,8 +122,8 @@ std::optional<InputValues> settle_cells(const TensorDescription& input, std::vec
     give_reasons(cell);
   }
   if (!any) return std::nullopt;
-  const auto least = limits ? static_cast<double>(limits->low) : -kInfinity;
-  const auto most = limits ? static_cast<double>(limits->high) : kInfinity;
+  const auto least = limits ? static_cast<double>(limits->low) : -kUnbounded;
+  const auto most = limits ? static_cast<double>(limits->high) : kUnbounded;
   const auto fitting = [&](double value) {
     return static_cast<std::int64_t>(std::clamp(value, std::max(least, -1e18), std::min(most, 1e18)));
   };

@@ -83,7 +83,7 @@ void collect_index_uses(const TypedNode& node, const std::string& name, UseColle
 }
 
 /// The size of an axis that a tensor counts along, 0 1 2 ...; nullopt: it does not.
-std::optional<double> counted(const KnownInput& input) {
+std::optional<double> counted_size(const KnownInput& input) {
   if (input.value != nullptr && input.value->is_integral() && input.value->values.size() > 1) {
     const auto& values = input.value->values;
     for (std::size_t at = 0; at < values.size(); ++at)
@@ -113,7 +113,7 @@ void collect_length_uses(const TypedNode& node, const std::string& name, UseColl
   if (name != "Less" && name != "LessOrEqual" && name != "Greater" && name != "GreaterOrEqual") return;
   if (node.known.size() != 2) return;
   for (std::size_t side = 0; side < 2; ++side) {
-    const auto size = counted(node.known[1 - side]);
+    const auto size = counted_size(node.known[1 - side]);
     if (!size || strands_of(node, side) == nullptr) continue;
     // position < length, or its opposite; position <= last.
     const bool strict =

@@ -117,7 +117,7 @@ base::Json shapes_of(const schema::TrialSpec& spec) {
   return shapes;
 }
 
-std::int64_t batch_of(const schema::WorkloadRef& workload) {
+std::int64_t batch_of_workload(const schema::WorkloadRef& workload) {
   if (workload.shapes.empty()) return 0;
   for (const auto& shape : workload.shapes.front()) {
     const auto names = workload.dim_names.find(shape.name);
@@ -131,16 +131,16 @@ std::int64_t batch_of(const schema::WorkloadRef& workload) {
 }
 
 /// By input: the lowest and the highest number, or the values themselves.
-struct Rule {
+struct ValueRule {
   std::int64_t low = 0;
   std::int64_t high = 0;
   std::vector<double> elements;
 };
 
-std::map<std::string, Rule> rules_of(const schema::TrialSpec& spec) {
-  std::map<std::string, Rule> rules;
+std::map<std::string, ValueRule> rules_of(const schema::TrialSpec& spec) {
+  std::map<std::string, ValueRule> rules;
   if (spec.workload.input_values.empty()) return rules;
-  const auto batch = batch_of(spec.workload);
+  const auto batch = batch_of_workload(spec.workload);
   for (const auto& values : spec.workload.input_values.front()) {
     auto& rule = rules[values.name];
     rule.low = values.low;

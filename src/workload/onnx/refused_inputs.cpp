@@ -17,7 +17,7 @@ bool holds_whole_numbers(const OrtPort& port) {
   return type.find("int") != std::string::npos || type == "bool";
 }
 
-std::string describe(const OrtPort& port, const schema::WorkloadRef& workload) {
+std::string describe_port(const OrtPort& port, const schema::WorkloadRef& workload) {
   const auto& name = port.description.name;
   std::string text = name;
   std::int64_t batch = 0;
@@ -47,7 +47,7 @@ base::Error name_refused_inputs(base::Error error, const schema::WorkloadRef& wo
                    [](const auto* a, const auto* b) { return holds_whole_numbers(*a) && !holds_whole_numbers(*b); });
   std::vector<std::string> named;
   for (const auto* port : order)
-    if (named.size() < kMostNamed) named.push_back(describe(*port, workload));
+    if (named.size() < kMostNamed) named.push_back(describe_port(*port, workload));
   if (ports.size() > named.size()) named.push_back(fmt::format("{} more", ports.size() - named.size()));
   error.code = base::ErrorCode::invalid_argument;
   error.message = fmt::format("{}: the runtime refuses the inputs ({}): {}", workload.location, fmt::join(named, ", "),

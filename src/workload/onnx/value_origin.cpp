@@ -14,12 +14,11 @@ namespace ridgeline::workload {
 namespace {
 
 using onnx::NodeProto;
-using Inputs = std::vector<KnownInput>;
-using Origins = std::vector<Origin>;
+using KnownInputs = std::vector<KnownInput>;
 
 constexpr std::size_t kMostStrands = 32;
 
-const KnownInput& at(const Inputs& inputs, std::size_t index) {
+const KnownInput& known_at(const KnownInputs& inputs, std::size_t index) {
   static const KnownInput kNone;
   return index < inputs.size() ? inputs[index] : kNone;
 }
@@ -140,9 +139,10 @@ Origin shifted_by(const KnownInput& input, const KnownInput& by, double sign) {
   return out;
 }
 
-Origin follow_add(const Inputs& inputs) {
-  if (has_strands(at(inputs, 0)) == has_strands(at(inputs, 1))) return {};
-  return has_strands(at(inputs, 0)) ? shifted_by(inputs[0], at(inputs, 1), 1) : shifted_by(inputs[1], inputs[0], 1);
+Origin follow_add(const KnownInputs& inputs) {
+  if (has_strands(known_at(inputs, 0)) == has_strands(known_at(inputs, 1))) return {};
+  return has_strands(known_at(inputs, 0)) ? shifted_by(inputs[0], known_at(inputs, 1), 1)
+                                          : shifted_by(inputs[1], inputs[0], 1);
 }
 
 Origin stretched_by(const KnownInput& input, double by) {
@@ -150,48 +150,48 @@ Origin stretched_by(const KnownInput& input, double by) {
       input, [&](Strand& strand) { return stretch(strand, by); }, [&](double value) { return value * by; });
 }
 
-Origin follow_sub(const Inputs& inputs) {
-  if (has_strands(at(inputs, 0)) == has_strands(at(inputs, 1))) return {};
-  if (has_strands(at(inputs, 0))) return shifted_by(inputs[0], at(inputs, 1), -1);
+Origin follow_sub(const KnownInputs& inputs) {
+  if (has_strands(known_at(inputs, 0)) == has_strands(known_at(inputs, 1))) return {};
+  if (has_strands(known_at(inputs, 0))) return shifted_by(inputs[0], known_at(inputs, 1), -1);
   const auto negative = stretched_by(inputs[1], -1);
   return shifted_by({inputs[1].type, nullptr, &negative}, inputs[0], 1);
 }
 
-Origin follow_mul(const Inputs& inputs) {
-  const bool both = has_strands(at(inputs, 0)) && has_strands(at(inputs, 1));
+Origin follow_mul(const KnownInputs& inputs) {
+  const bool both = has_strands(known_at(inputs, 0)) && has_strands(known_at(inputs, 1));
   if (both) {  // a product of masks
     Origin out;
     for (const auto& input : inputs) add_strands(input, out);
     return out;
   }
-  const std::size_t strand = has_strands(at(inputs, 0)) ? 0 : 1;
-  const auto bounds = bounds_of(at(inputs, 1 - strand));
+  const std::size_t strand = has_strands(known_at(inputs, 0)) ? 0 : 1;
+  const auto bounds = bounds_of(known_at(inputs, 1 - strand));
   if (!bounds || bounds->low != bounds->high) return {};
-  return stretched_by(at(inputs, strand), bounds->low);
+  return stretched_by(known_at(inputs, strand), bounds->low);
 }
 
-Origin follow_div(const Inputs& inputs) {
-  const auto bounds = bounds_of(at(inputs, 1));
-  if (!has_strands(at(inputs, 0)) || !bounds || bounds->low != bounds->high || bounds->low == 0) return {};
+Origin follow_div(const KnownInputs& inputs) {
+  const auto bounds = bounds_of(known_at(inputs, 1));
+  if (!has_strands(known_at(inputs, 0)) || !bounds || bounds->low != bounds->high || bounds->low == 0) return {};
   return stretched_by(inputs[0], 1 / bounds->low);
 }
 
-Origin follow_mod(const Inputs& inputs) {
-  const auto bounds = bounds_of(at(inputs, 1));
-  if (!has_strands(at(inputs, 0)) || !bounds || bounds->low < 1) return {};
+Origin follow_mod(const KnownInputs& inputs) {
+  const auto bounds = bounds_of(known_at(inputs, 1));
+  if (!has_strands(known_at(inputs, 0)) || !bounds || bounds->low < 1) return {};
   return changed(inputs[0], [&](Strand& strand) { return clip(strand, 0, bounds->low - 1); });
 }
 
 /// Of Clip, Min and Max by constants.
-Origin follow_clip(const NodeProto& node, const Inputs& inputs) {
+Origin follow_clip(const NodeProto& node, const KnownInputs& inputs) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double low = -kInfinity;
   double high = kInfinity;
   const auto& type = node.op_type();
   std::size_t strand = 0;
   if (type == "Clip") {
-    if (const auto bounds = bounds_of(at(inputs, 1))) low = bounds->high;
-    if (const auto bounds = bounds_of(at(inputs, 2))) high = bounds->low;
+    if (const auto bounds = bounds_of(known_at(inputs, 1))) low = bounds->high;
+    if (const auto bounds = bounds_of(known_at(inputs, 2))) high = bounds->low;
   } else {
     while (strand < inputs.size() && !has_strands(inputs[strand])) ++strand;
     for (const auto& input : inputs) {
@@ -201,15 +201,15 @@ Origin follow_clip(const NodeProto& node, const Inputs& inputs) {
       if (type == "Min") high = std::min(high, bounds->low);
     }
   }
-  return changed(at(inputs, strand), [&](Strand& one) { return clip(one, low, high); });
+  return changed(known_at(inputs, strand), [&](Strand& one) { return clip(one, low, high); });
 }
 
 Test mirrored(Test test) { return test == Test::less ? Test::greater : test == Test::greater ? Test::less : test; }
 
-Origin follow_comparison(const NodeProto& node, const Inputs& inputs) {
+Origin follow_comparison(const NodeProto& node, const KnownInputs& inputs) {
   const auto& type = node.op_type();
-  const std::size_t strand = has_strands(at(inputs, 0)) ? 0 : 1;
-  const auto bounds = bounds_of(at(inputs, 1 - strand));
+  const std::size_t strand = has_strands(known_at(inputs, 0)) ? 0 : 1;
+  const auto bounds = bounds_of(known_at(inputs, 1 - strand));
   if (!bounds || bounds->low != bounds->high) return {};
   auto test = type == "Equal" ? Test::equal : type.rfind("Less", 0) == 0 ? Test::less : Test::greater;
   bool inverted = false;
@@ -231,16 +231,16 @@ Origin follow_comparison(const NodeProto& node, const Inputs& inputs) {
   });
 }
 
-Origin follow_not(const Inputs& inputs) {
-  return changed(at(inputs, 0), [](Strand& strand) {
+Origin follow_not(const KnownInputs& inputs) {
+  return changed(known_at(inputs, 0), [](Strand& strand) {
     if (strand.test == Test::none) strand.test = Test::nonzero;
     strand.inverted = !strand.inverted;
     return true;
   });
 }
 
-Origin follow_cast(const NodeProto& node, const Inputs& inputs) {
-  const auto& input = at(inputs, 0);
+Origin follow_cast(const NodeProto& node, const KnownInputs& inputs) {
+  const auto& input = known_at(inputs, 0);
   if (attribute_int(node, "to", 0) != onnx::TensorProto::BOOL) return same_order(input);
   return changed(input, [](Strand& strand) {
     if (strand.test == Test::none) strand.test = Test::nonzero;
@@ -248,7 +248,7 @@ Origin follow_cast(const NodeProto& node, const Inputs& inputs) {
   });
 }
 
-Origin follow_concat(const NodeProto&, const Inputs& inputs) {
+Origin follow_concat(const NodeProto&, const KnownInputs& inputs) {
   Origin out;
   bool known = true;
   for (const auto& input : inputs) {
@@ -261,17 +261,17 @@ Origin follow_concat(const NodeProto&, const Inputs& inputs) {
   return out;
 }
 
-Origin follow_gather(const NodeProto& node, const Inputs& inputs) {
-  auto out = moved(at(inputs, 0));
-  const auto elements = elements_of(at(inputs, 0));
-  const auto* indices = at(inputs, 1).value;
+Origin follow_gather(const NodeProto& node, const KnownInputs& inputs) {
+  auto out = moved(known_at(inputs, 0));
+  const auto elements = elements_of(known_at(inputs, 0));
+  const auto* indices = known_at(inputs, 1).value;
   if (out.strands.empty() || elements.empty() || indices == nullptr || indices->values.size() > kMostElements ||
       attribute_int(node, "axis", 0) > 0)
     return out;
   out.strands.clear();
   for (auto index : indices->integers()) {
     if (index < 0) index += static_cast<std::int64_t>(elements.size());
-    if (index < 0 || index >= static_cast<std::int64_t>(elements.size())) return moved(at(inputs, 0));
+    if (index < 0 || index >= static_cast<std::int64_t>(elements.size())) return moved(known_at(inputs, 0));
     out.elements.push_back(elements[static_cast<std::size_t>(index)]);
     if (out.elements.back().strand) out.strands.push_back(*out.elements.back().strand);
   }
@@ -279,14 +279,14 @@ Origin follow_gather(const NodeProto& node, const Inputs& inputs) {
 }
 
 /// Of a short vector, forwards.
-Origin follow_slice(const NodeProto& node, const Inputs& inputs) {
-  auto out = moved(at(inputs, 0));
-  const auto elements = elements_of(at(inputs, 0));
+Origin follow_slice(const NodeProto& node, const KnownInputs& inputs) {
+  auto out = moved(known_at(inputs, 0));
+  const auto elements = elements_of(known_at(inputs, 0));
   if (out.strands.empty() || elements.empty()) return out;
   const auto single = [&](const char* name, std::size_t index, std::int64_t otherwise) -> std::optional<std::int64_t> {
     if (const auto given = attribute_ints(node, name))
       return given->size() == 1 ? std::optional(given->front()) : std::nullopt;
-    if (index >= inputs.size() || (at(inputs, index).type == nullptr && at(inputs, index).value == nullptr))
+    if (index >= inputs.size() || (known_at(inputs, index).type == nullptr && known_at(inputs, index).value == nullptr))
       return otherwise;
     const auto* value = inputs[index].value;
     if (value == nullptr || value->values.size() != 1) return std::nullopt;
@@ -305,23 +305,23 @@ Origin follow_slice(const NodeProto& node, const Inputs& inputs) {
   return out;
 }
 
-Origin follow_union(const Inputs& inputs, std::size_t first) {
+Origin follow_union(const KnownInputs& inputs, std::size_t first) {
   Origin out;
   for (auto index = first; index < inputs.size(); ++index) add_strands(inputs[index], out);
   return out;
 }
 
-Origin follow_range(const Inputs& inputs) {
+Origin follow_range(const KnownInputs& inputs) {
   Origin out;
   const auto starts_at = [&](double value) {
-    const auto bounds = bounds_of(at(inputs, 0));
+    const auto bounds = bounds_of(known_at(inputs, 0));
     return bounds && bounds->low == value;
   };
-  out.counts = is_whole(at(inputs, 0)) && starts_at(0);
+  out.counts = is_whole(known_at(inputs, 0)) && starts_at(0);
   return out;
 }
 
-using Follow = Origin (*)(const NodeProto&, const Inputs&);
+using Follow = Origin (*)(const NodeProto&, const KnownInputs&);
 
 const std::map<std::string, Follow>& follow_rows() {
   static const std::map<std::string, Follow> rows = [] {
@@ -333,25 +333,25 @@ const std::map<std::string, Follow>& follow_rows() {
         {"Clip", follow_clip},
         {"Min", follow_clip},
         {"Max", follow_clip},
-        {"Add", [](const NodeProto&, const Inputs& inputs) { return follow_add(inputs); }},
-        {"Sub", [](const NodeProto&, const Inputs& inputs) { return follow_sub(inputs); }},
-        {"Mul", [](const NodeProto&, const Inputs& inputs) { return follow_mul(inputs); }},
-        {"Div", [](const NodeProto&, const Inputs& inputs) { return follow_div(inputs); }},
-        {"Mod", [](const NodeProto&, const Inputs& inputs) { return follow_mod(inputs); }},
-        {"Neg", [](const NodeProto&, const Inputs& inputs) { return stretched_by(at(inputs, 0), -1); }},
-        {"Not", [](const NodeProto&, const Inputs& inputs) { return follow_not(inputs); }},
-        {"Range", [](const NodeProto&, const Inputs& inputs) { return follow_range(inputs); }},
-        {"Where", [](const NodeProto&, const Inputs& inputs) { return follow_union(inputs, 1); }},
+        {"Add", [](const NodeProto&, const KnownInputs& inputs) { return follow_add(inputs); }},
+        {"Sub", [](const NodeProto&, const KnownInputs& inputs) { return follow_sub(inputs); }},
+        {"Mul", [](const NodeProto&, const KnownInputs& inputs) { return follow_mul(inputs); }},
+        {"Div", [](const NodeProto&, const KnownInputs& inputs) { return follow_div(inputs); }},
+        {"Mod", [](const NodeProto&, const KnownInputs& inputs) { return follow_mod(inputs); }},
+        {"Neg", [](const NodeProto&, const KnownInputs& inputs) { return stretched_by(known_at(inputs, 0), -1); }},
+        {"Not", [](const NodeProto&, const KnownInputs& inputs) { return follow_not(inputs); }},
+        {"Range", [](const NodeProto&, const KnownInputs& inputs) { return follow_range(inputs); }},
+        {"Where", [](const NodeProto&, const KnownInputs& inputs) { return follow_union(inputs, 1); }},
     };
     for (const char* name : {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"})
       table.emplace(name, follow_comparison);
     for (const char* name : {"And", "Or", "Xor"})
-      table.emplace(name, [](const NodeProto&, const Inputs& inputs) { return follow_union(inputs, 0); });
+      table.emplace(name, [](const NodeProto&, const KnownInputs& inputs) { return follow_union(inputs, 0); });
     for (const char* name : {"Identity", "Reshape", "Unsqueeze", "Squeeze", "Flatten", "Floor", "Ceil", "Round"})
-      table.emplace(name, [](const NodeProto&, const Inputs& inputs) { return same_order(at(inputs, 0)); });
+      table.emplace(name, [](const NodeProto&, const KnownInputs& inputs) { return same_order(known_at(inputs, 0)); });
     for (const char* name : {"Transpose", "Expand", "Tile", "Pad", "GatherElements", "GatherND", "ReduceMax",
                              "ReduceMin", "Dropout", "Trilu", "Abs", "ScatterElements", "ScatterND", "Split"})
-      table.emplace(name, [](const NodeProto&, const Inputs& inputs) { return moved(at(inputs, 0)); });
+      table.emplace(name, [](const NodeProto&, const KnownInputs& inputs) { return moved(known_at(inputs, 0)); });
     return table;
   }();
   return rows;
@@ -406,7 +406,7 @@ std::vector<Element> elements_of(const KnownInput& input) {
   return elements;
 }
 
-std::vector<Origin> follow_origins(const NodeProto& node, const Inputs& inputs) {
+std::vector<Origin> follow_origins(const NodeProto& node, const KnownInputs& inputs) {
   std::vector<Origin> outputs(static_cast<std::size_t>(node.output_size()));
   if (!normal_domain(node.domain()).empty() || outputs.empty()) return outputs;
   const auto row = follow_rows().find(node.op_type());
@@ -415,7 +415,7 @@ std::vector<Origin> follow_origins(const NodeProto& node, const Inputs& inputs) 
   if (node.op_type() != "Split") return outputs;
   for (auto& output : outputs) output = outputs[0];
   std::size_t next = 0;
-  const auto elements = elements_of(at(inputs, 0));
+  const auto elements = elements_of(known_at(inputs, 0));
   if (elements.size() == outputs.size() && !outputs[0].strands.empty())
     for (auto& output : outputs) {
       output.elements = {elements[next++]};

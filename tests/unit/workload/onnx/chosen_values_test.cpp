@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/chosen_values.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fakes/onnx_builder.hpp"
+#include "unit/workload/temp_folder.hpp"
+#include "workload/onnx/model_inspector.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+using fakes::OnnxBuilder;
+using onnx::TensorProto;
+
+class ChosenValuesTest : public ::testing::Test {
+ protected:
+  schema::ModelDescription look(const OnnxBuilder& model, std::vector<schema::GivenValue> given = {}) {
+    InspectRequest request;
+    request.workload.kind = "onnx";
+    request.workload.location = folder_.write("model.onnx", model.bytes()).string();
+    request.workload.given_values = std::move(given);
+    auto result = inspect_onnx_model(request);
+    EXPECT_TRUE(result) << result.error().message;
+    return result.value_or(schema::ModelDescription{});
+  }
+  /// Of the first shape set, at a batch of 1; "" without a rule.
+  static std::string text(const schema::ModelDescription& model, const std::string& name, std::size_t set = 0,
+                          std::int64_t batch = 1) {
+    if (set < model.input_values.size())
+      for (const auto& values : model.input_values[set])
+        if (values.name == name) return schema::values_text(values, batch);
+    return "";
+  }
+  TempFolder folder_;
+};
+
+TEST_F(ChosenValuesTest, indices_cover_the_shortest_axis_that_they_reach) {
+  OnnxBuilder model;
+  model.input("ids", {"batch", "seq"}, TensorProto::INT32).weight("words", {30522, 8}).weight("few", {100, 8});
+  model.integers("one", {1});
+  model.node("Cast", {"ids"}, {"wide"}).integer("to", TensorProto::INT64);
+  model.node("Gather", {"words", "wide"}, {"a"}).node("Add", {"wide", "one"}, {"next"});
+  model.node("Gather", {"few", "next"}, {"b"}).node("Add", {"a", "b"}, {"y"}).output("y");
+  // Shifted by one, the last of 100 rows is row 98 before.
+  EXPECT_EQ(text(look(model), "ids"), "0..98");
+}
+
+TEST_F(ChosenValuesTest, an_index_of_the_batch_grows_with_it) {
+  OnnxBuilder model;
+  model.input("past", {"batch", 4}).input("beam_idx", {"batch"}, TensorProto::INT64);
+  model.node("Gather", {"past", "beam_idx"}, {"y"}).output("y");
+  const auto seen = look(model);
+  EXPECT_EQ(text(seen, "beam_idx", 0, 1), "0");
+  EXPECT_EQ(text(seen, "beam_idx", 0, 8), "0..7");
+}
+
+TEST_F(ChosenValuesTest, lengths_are_the_time_axis) {
+  OnnxBuilder model;
+  model.input("x", {12, "N", 4})
+      .input("lens", {"N"}, TensorProto::INT64)
+      .weight("w", {1, 32, 4})
+      .weight("r", {1, 32, 8});
+  model.node("Cast", {"lens"}, {"l"}).integer("to", TensorProto::INT32);
+  model.node("LSTM", {"x", "w", "r", "", "l"}, {"y"}).integer("hidden_size", 8).output("y");
+  EXPECT_EQ(text(look(model), "lens"), "12");
+}
+
+TEST_F(ChosenValuesTest, masks_hide_nothing_whichever_way_round_they_are) {
+  OnnxBuilder model;
+  model.input("keep", {2, 4}, TensorProto::BOOL).input("pad", {2, 4}, TensorProto::BOOL).input("x", {2, 4});
+  model.weight("fill", {1});
+  model.node("Where", {"keep", "x", "fill"}, {"a"}).node("Where", {"pad", "fill", "a"}, {"b"});
+  model.output("b");
+  const auto seen = look(model);
+  EXPECT_EQ(text(seen, "keep"), "1");
+  EXPECT_EQ(text(seen, "pad"), "0");
+}
+
+TEST_F(ChosenValuesTest, arguments_are_valid) {
+  OnnxBuilder model;
+  model.input("x", {1, 64}).input("shape", {2}, TensorProto::INT64).input("k", {1}, TensorProto::INT64);
+  model.input("a", {4}, TensorProto::INT64).input("b", {4}, TensorProto::INT64);
+  model.node("Expand", {"x", "shape"}, {"wide"}).node("TopK", {"x", "k"}, {"best", "where"});
+  model.node("Div", {"a", "b"}, {"q"}).output("wide", {"p", "q"}).output("best").output("q", {4}, TensorProto::INT64);
+  const auto seen = look(model);
+  EXPECT_EQ(text(seen, "shape"), "1, 64");
+  EXPECT_EQ(text(seen, "k"), "64");
+  EXPECT_EQ(text(seen, "b"), "1");
+  EXPECT_EQ(text(seen, "a"), "");  // nothing is asked of it: 0 or 1
+  EXPECT_EQ(seen.input_notes.size(), 4U);
+}
+
+TEST_F(ChosenValuesTest, each_branch_of_a_condition_is_a_shape_set) {
+  OnnxBuilder yes, no;
+  yes.node("Relu", {"x"}, {"p"}).output("p", {2, 3});
+  no.node("Neg", {"x"}, {"n"}).output("n", {2, 3});
+  OnnxBuilder model;
+  model.input("x", {2, 3}).input("rate", {1}, TensorProto::INT64).integers("high", {16000});
+  model.node("Equal", {"rate", "high"}, {"c"});
+  model.node("If", {"c"}, {"y"}).graph("then_branch", yes).graph("else_branch", no).output("y");
+  const auto seen = look(model);
+  ASSERT_EQ(seen.shapes.size(), 2U);
+  EXPECT_EQ(text(seen, "rate", 0), "16000");
+  EXPECT_NE(text(seen, "rate", 1), "16000");
+  ASSERT_EQ(seen.input_notes.size(), 2U);
+  EXPECT_NE(seen.input_notes[0].find("then branch"), std::string::npos);
+  const auto given = look(model, {{"rate", "16000"}});
+  EXPECT_EQ(given.shapes.size(), 1U);
+}
+
+TEST_F(ChosenValuesTest, a_loop_has_rounds) {
+  OnnxBuilder body;
+  body.input("i", {}, TensorProto::INT64).input("go", {}, TensorProto::BOOL).input("s", {2});
+  body.node("Identity", {"go"}, {"on"}).node("Tanh", {"s"}, {"t"}).output("on").output("t");
+  OnnxBuilder model;
+  model.input("n", {}, TensorProto::INT64).input("go", {}, TensorProto::BOOL).input("x", {2});
+  model.node("Loop", {"n", "go", "x"}, {"y"}).graph("body", body).output("y");
+  const auto seen = look(model);
+  EXPECT_EQ(text(seen, "n"), "10");
+  EXPECT_EQ(text(seen, "go"), "1");
+}
+
+TEST_F(ChosenValuesTest, refuses_values_that_the_type_does_not_have) {
+  OnnxBuilder model;
+  model.input("x", {2}, TensorProto::UINT8).node("Identity", {"x"}, {"y"}).output("y");
+  InspectRequest request;
+  request.workload.kind = "onnx";
+  request.workload.location = folder_.write("model.onnx", model.bytes()).string();
+  for (const char* wrong : {"300", "-1", "1.5", "9..3", "0..256"}) {
+    request.workload.given_values = {{"x", wrong}};
+    const auto result = inspect_onnx_model(request);
+    ASSERT_FALSE(result) << wrong;
+    EXPECT_EQ(result.error().code, base::ErrorCode::invalid_argument);
+    EXPECT_NE(result.error().message.find("from 0 to 255"), std::string::npos) << result.error().message;
+  }
+  request.workload.given_values = {{"z", "1"}};
+  ASSERT_FALSE(inspect_onnx_model(request));
+}
+
+TEST_F(ChosenValuesTest, an_input_without_elements_is_refused) {
+  OnnxBuilder model;
+  model.input("x", {0, 64}).node("Relu", {"x"}, {"y"}).output("y");
+  InspectRequest request;
+  request.workload.location = folder_.write("model.onnx", model.bytes()).string();
+  const auto result = inspect_onnx_model(request);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message.find("no elements"), std::string::npos);
+}
+
+TEST_F(ChosenValuesTest, the_nameless_axis_of_a_recurrent_state_is_the_batch) {
+  OnnxBuilder model;
+  model.input("x", {12, "N", 4}).input("h", {1, "", 8}).weight("w", {1, 24, 4}).weight("r", {1, 24, 8});
+  model.node("GRU", {"x", "w", "r", "", "", "h"}, {"y"}).integer("hidden_size", 8).output("y");
+  EXPECT_EQ(look(model).shapes.front()[1].dims, (std::vector<std::int64_t>{1, 1, 8}));
+}
+
+}  // namespace
+}  // namespace ridgeline::workload
