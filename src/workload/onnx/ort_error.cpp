@@ -14,14 +14,14 @@ using base::ErrorCode;
 
 constexpr std::string_view kFailedNode = "Non-zero status code returned while running";
 
-struct Rule {
+struct MessageRule {
   std::string_view text;
   ErrorCode code;
 };
 
 // The text says more than the code: ONNX Runtime reports an unknown operator as FAIL, INVALID_GRAPH or NOT_IMPLEMENTED
 // depending on who notices it. First match wins.
-constexpr Rule kRules[] = {
+constexpr MessageRule kRules[] = {
     {"Failed to allocate memory", ErrorCode::out_of_memory},
     {"bad_alloc", ErrorCode::out_of_memory},
     {"bad allocation", ErrorCode::out_of_memory},
