@@ -25,7 +25,7 @@ def seconds(binary, model, arguments):
         begin = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
         took = time.perf_counter() - begin
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1, 4):
         sys.exit(f"{' '.join(command)}: {done.stderr[-500:]}")
     trials = json.loads(done.stdout)["trials"]
     return took, sum(trial["duration_s"] or 0 for trial in trials), len(trials)

@@ -43,7 +43,7 @@ measure() {
     --max-time "${MAX_TIME:-4m40s}" --db "$scratch/$model.$precision.db" --fresh --json \
     ${wanted[@]+"${wanted[@]}"} ${tune[@]+"${tune[@]}"} >"$name.tune.json" 2>"$name.tune.txt" || code=$?
   printf '%s %s: tune ended with %d after %d s\n' "$model" "$precision" $code $((SECONDS - begin)) | tee "$name.txt"
-  if [ $code -gt 1 ]; then
+  if [ $code -gt 1 ] && [ $code -ne 4 ]; then
     tail -n 5 "$name.tune.txt"
     return 1
   fi

@@ -90,7 +90,7 @@ def ridgeline(options, cpus, folder, arguments):
                           env={**os.environ, "HOME": str(folder), "XDG_CACHE_HOME": str(folder), "XDG_STATE_HOME": str(folder)},
                           preexec_fn=lambda: os.sched_setaffinity(0, cpus))
     (folder / "stderr").write_text(done.stderr)
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1, 4):
         raise SystemExit(f"exit code {done.returncode}\n{done.stderr[-3000:]}")
     return json.loads(done.stdout), time.monotonic() - begun
 

@@ -41,7 +41,7 @@ QUICK=(--search grid --space space.yaml --trial-time 200ms --no-comparisons --fr
 tuned() {
   local model=$1 wheel=$2 provider=$3
   shift 3
-  run '0|1' tune "$model" "${QUICK[@]}" --provider "$provider" --ort-library "$(capi "$wheel")" "$@"
+  run '0|1|4' tune "$model" "${QUICK[@]}" --provider "$provider" --ort-library "$(capi "$wheel")" "$@"
   loaded "$wheel"
 }
 # loaded WHEEL: the last run measured, with the library of that wheel, and its outputs passed the gate.
@@ -55,7 +55,7 @@ loaded() {
 # Every release's CPU provider, from the oldest wheel with a library on.
 for version in 1.19.2 1.23.2 1.27.0 1.32.0; do tuned "$CLASSIFY" onnxruntime-$version cpu; done
 # Of several virtual environments the first that offers the provider.
-run '0|1' tune "$CLASSIFY" "${QUICK[@]}" --provider openvino --runtime "$WHEELS/onnxruntime-1.32.0" --runtime "$WHEELS/onnxruntime-openvino-1.24.1"
+run '0|1|4' tune "$CLASSIFY" "${QUICK[@]}" --provider openvino --runtime "$WHEELS/onnxruntime-1.32.0" --runtime "$WHEELS/onnxruntime-openvino-1.24.1"
 loaded onnxruntime-openvino-1.24.1
 # OpenVINO, where it is built in, runs on CPUs of AMD and Intel.
 for provider in openvino cpu; do tuned "$CLASSIFY" onnxruntime-openvino-1.24.1 $provider; done
@@ -65,14 +65,14 @@ bad "openvino" -- tune "$CLASSIFY" "${QUICK[@]}" --provider openvino --ort-libra
 plugin=$(file_of onnxruntime-ep-openvino-1.8.1 'libonnxruntime_providers_openvino_plugin.so')
 with_plugin=(--ort-library "$(capi onnxruntime-1.32.0)" --ep-library "$plugin")
 if grep -q GenuineIntel /proc/cpuinfo; then
-  run '0|1' tune "$CLASSIFY" "${QUICK[@]}" --provider openvino-plugin "${with_plugin[@]}"
+  run '0|1|4' tune "$CLASSIFY" "${QUICK[@]}" --provider openvino-plugin "${with_plugin[@]}"
   loaded onnxruntime-1.32.0
 else
   bad "$plugin" "no device" "onnxruntime-openvino" -- tune "$CLASSIFY" "${QUICK[@]}" --provider openvino-plugin "${with_plugin[@]}"
 fi
 
 # Every candidate, timed and judged by one reference.
-run '0|1' tune "$CLASSIFY" --quick --trial-time 200ms --max-time 60s --db auto.db --json --provider auto \
+run '0|1|4' tune "$CLASSIFY" --quick --trial-time 200ms --max-time 60s --db auto.db --json --provider auto \
   --runtime "$WHEELS/onnxruntime-1.32.0" --runtime "$WHEELS/onnxruntime-1.19.2" --runtime "$WHEELS/onnxruntime-openvino-1.24.1"
 json ".verdict.candidate.path | startswith(\"$WHEELS/\")" true
 json '[.candidates[] | select(.provider == "openvino")] | length >= 1' true
@@ -96,7 +96,7 @@ for file in other text crashes hangs; do
   found=$WORK/env-$file/lib/python3.11/site-packages/onnxruntime/capi
   mkdir -p "$found"
   cp $file.so "$found/libonnxruntime.so.1.99.0"
-  VIRTUAL_ENV=$WORK/env-$file run '0|1' tune "$CLASSIFY" "${QUICK[@]}"
+  VIRTUAL_ENV=$WORK/env-$file run '0|1|4' tune "$CLASSIFY" "${QUICK[@]}"
   err "$WORK/env-$file/"
   json ".runtime.library_path | startswith(\"$XDG_CACHE_HOME/\")" true
   VIRTUAL_ENV=$WORK/env-$file run '0|1|3' doctor --json
@@ -106,7 +106,7 @@ done
 $short && finish
 
 # The lines that load the winner, run in Python and in C++, take about what its trial took. On Intel's CPUs OpenVINO may not win.
-PYTHONPATH=$WHEELS/numpy-1.26.4/lib/python3.11/site-packages run 0 tune "$MODELS/ch_PP-OCRv4_det_infer.onnx" --shape x:1x3x320x320 \
+PYTHONPATH=$WHEELS/numpy-1.26.4/lib/python3.11/site-packages run "0|4" tune "$MODELS/ch_PP-OCRv4_det_infer.onnx" --shape x:1x3x320x320 \
   --provider auto --runtime "$WHEELS/onnxruntime-openvino-1.24.1" --ort-library "$(capi onnxruntime-1.23.2)" --max-time 100s --db code.db --json
 for language in python cpp; do
   json ".verdict.code.${language}_run.problem" ""

@@ -48,10 +48,14 @@ base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest
     return {};
   }
   RL_TRY_ASSIGN(const auto text, base::read_file(request.file));
-  RL_TRY_ASSIGN(const auto change,
-                campaign::tune_change(run, text, {request.file, request.patch, request.provenance, {}}));
-  return apply_known(change, request, text, fmt::format("ridgeline apply {} --config {}", run.id, request.file),
-                     terminal);
+  const auto change = campaign::tune_change(run, text, {request.file, request.patch, request.provenance, {}});
+  if (!change && request.mode == ApplyMode::ask) {
+    if (!request.quiet) fmt::print(request.out, "not applied: {}\n", base::error_line(change.error()));
+    return {};
+  }
+  if (!change) return tl::unexpected(change.error());
+  return apply_known(*change, request, text,
+                     fmt::format("ridgeline apply {} --config {}{}", run.id, request.file, request.later), terminal);
 }
 
 base::Result<void> apply_known(const run::Change& change, const ApplyRequest& request, const std::string& text,
@@ -108,17 +112,17 @@ base::Result<void> apply_change(const ApplyRequest& request, const std::string& 
   }
   const bool on_terminal = can_ask();
   if (request.mode == ApplyMode::ask && !on_terminal) {
-    say(fmt::format("{}: not touched; to write it: {}  (or give --apply next time)\n", request.file, later));
+    say(fmt::format("{}: not touched; to write it: {} --yes  (there is no terminal to ask on)\n", request.file, later));
     return {};
   }
-  if (request.mode != ApplyMode::apply && on_terminal && !agreed(request.file)) {
+  if (request.mode == ApplyMode::ask && !agreed(request.file)) {
     say(fmt::format("{}: not touched; later: {}\n", request.file, later));
     return {};
   }
   RL_TRY_ASSIGN(const auto applied, write());
   say(fmt::format("{}: {} value{} changed, backup {}; undo: ridgeline rollback --config {}\n", request.file,
                   applied.patch.edits.size(), applied.patch.edits.size() == 1 ? "" : "s",
-                  applied.backup.filename().string(), request.file));
+                  config::backup_text(request.file, applied.backup), request.file));
   return {};
 }
 

@@ -16,8 +16,7 @@
 namespace ridgeline::app {
 
 enum class ApplyMode {
-  ask,      ///< asks on a terminal; elsewhere nothing is written
-  confirm,  ///< asks on a terminal; elsewhere writes, as the command itself is the request
+  ask,  ///< asks on a terminal; elsewhere nothing is written
   apply,
   dry_run,  ///< shows the diff only
 };
@@ -27,6 +26,7 @@ struct ApplyRequest {
   config::PatchOptions patch;
   ApplyMode mode = ApplyMode::ask;
   bool provenance = false;
+  std::string later{};      ///< what `ridgeline apply` has to be given beside run and file
   bool quiet = false;       ///< print nothing but errors and a question
   std::FILE* out = stdout;  ///< where the diff goes
 };

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <fmt/ranges.h>
+
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "campaign/tune/gpu_profiles.hpp"
@@ -12,6 +14,7 @@
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/sweep_flags.hpp"
 #include "ridgeline/worker_options.hpp"
+#include "run/registry.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -19,7 +22,7 @@ namespace {
 struct ApplyFlags {
   std::string run;
   std::string config;
-  std::string section = "onnxruntime";
+  std::string section;  ///< "": not given
   std::string space;
   std::vector<std::string> apply_to;
   bool dry_run = false;
@@ -34,9 +37,10 @@ ApplyRequest request_of(const ApplyFlags& flags) {
                        {},
                        flags.dry_run ? ApplyMode::dry_run
                        : flags.yes   ? ApplyMode::apply
-                                     : ApplyMode::confirm,
+                                     : ApplyMode::ask,
                        flags.provenance};
-  request.patch.section = flags.section;
+  request.patch.section_named = !flags.section.empty();
+  if (request.patch.section_named) request.patch.section = flags.section;
   return request;
 }
 
@@ -48,8 +52,12 @@ base::Result<void> read_mapping(const ApplyFlags& flags, ApplyRequest& request) 
   return {};
 }
 
+/// As it was called, for a second time.
+std::string command_line(const Context& context) { return fmt::format("{}", fmt::join(context.arguments, " ")); }
+
 /// --for-gpu: the newest answer of every GPU model into its profile.
-base::Result<int> apply_profiles(const ApplyFlags& flags, store::Store& store, const schema::TuneRun& run) {
+base::Result<int> apply_profiles(const ApplyFlags& flags, const Context& context, store::Store& store,
+                                 const schema::TuneRun& run) {
   RL_TRY_ASSIGN(const auto collected, campaign::collect_profiles(store, run));
   const auto& profiles = collected.profiles;
   for (const auto& profile : profiles)
@@ -70,14 +78,12 @@ base::Result<int> apply_profiles(const ApplyFlags& flags, store::Store& store, c
   const auto write = [&] {
     return campaign::apply_profiles(flags.config, profiles, provenance, base::system_clock().utc_now());
   };
-  RL_TRY(apply_change(request, text, patch, write,
-                      fmt::format("ridgeline apply {} --config {} --for-gpu", run.id, flags.config),
-                      inspect_terminal(stdout)));
+  RL_TRY(apply_change(request, text, patch, write, command_line(context), inspect_terminal(stdout)));
   return kOk;
 }
 
 /// --match: the profile of the GPU at hand into the main section.
-base::Result<int> apply_match(const ApplyFlags& flags) {
+base::Result<int> apply_match(const ApplyFlags& flags, const Context& context) {
   if (!flags.run.empty() || flags.for_gpu)
     return base::fail(base::ErrorCode::invalid_argument, "--match takes the profile from {}", flags.config)
         .hint("leave out {}", flags.for_gpu ? "--for-gpu" : "the run");
@@ -98,35 +104,38 @@ base::Result<int> apply_match(const ApplyFlags& flags) {
   const auto write = [&] {
     return config::apply_patch(flags.config, wanted, request.patch, base::system_clock().utc_now());
   };
-  RL_TRY(apply_change(request, text, patch, write, fmt::format("ridgeline apply --match --config {}", flags.config),
-                      inspect_terminal(stdout)));
+  RL_TRY(apply_change(request, text, patch, write, command_line(context), inspect_terminal(stdout)));
   return kOk;
 }
 
 base::Result<int> apply(const ApplyFlags& flags, const Context& context) {
-  if (flags.match) return apply_match(flags);
+  if (flags.match) return apply_match(flags, context);
   if (flags.run.empty())
     return base::fail(base::ErrorCode::invalid_argument, "no run is named")
         .hint("name one, for example: ridgeline apply latest --config {}", flags.config);
   if (!flags.dry_run) RL_TRY(config::check_patchable(flags.config));
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   if (flags.for_gpu) {
+    if (flags.run.find('/') != std::string::npos)
+      return base::fail(base::ErrorCode::invalid_argument, "{}: --for-gpu takes the newest answers, not one trial",
+                        flags.run)
+          .hint("leave out --for-gpu, or the trial");
     RL_TRY_ASSIGN(const auto tuned, store.load<schema::TuneRun>(flags.run));
     if (!tuned.verdict || tuned.verdict->decision == schema::Decision::none)
       return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply",
                         tuned.id, tuned.verdict ? ": " : "", tuned.verdict ? tuned.verdict->reason : "");
-    return apply_profiles(flags, store, tuned);
+    return apply_profiles(flags, context, store, tuned);
   }
   auto request = request_of(flags);
   RL_TRY(read_mapping(flags, request));
-  RL_TRY_ASSIGN(const auto run, store.load_run(flags.run));
-  run::Target target{flags.config, request.patch, flags.provenance, {}};
+  RL_TRY_ASSIGN(const auto name, run::find_trial(store, flags.run));
+  const auto& run = name.run;
+  run::Target target{flags.config, request.patch, flags.provenance, {}, name.trial};
   RL_TRY_ASSIGN(target.paths, read_apply_to(flags.apply_to));
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
   const auto kinds = known_kinds();
   RL_TRY_ASSIGN(const auto change, kinds.change(run, text, target, store));
-  RL_TRY(apply_known(change, request, text, fmt::format("ridgeline apply {} --config {}", run.id, flags.config),
-                     inspect_terminal(stdout)));
+  RL_TRY(apply_known(change, request, text, command_line(context), inspect_terminal(stdout)));
   return kOk;
 }
 
@@ -137,14 +146,20 @@ void add_apply(CLI::App& app, Context& context) {
   auto* command =
       add_subcommand(app, context, "apply", "Write a run's recommended settings into a config.yaml",
                      "  ridgeline apply latest --config config.yaml --dry-run\n"
+                     "  ridgeline apply latest/3 --config config.yaml --yes     (the settings of trial 3)\n"
                      "  ridgeline apply latest --config config.yaml --for-gpu   (a profile for each GPU model tuned)\n"
                      "  ridgeline apply --match --config config.yaml            (the profile of this machine's GPU)",
                      [flags, &context] { return apply(*flags, context); });
-  command->add_option("RUN", flags->run, "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep, profile)");
+  command->add_option(
+      "RUN", flags->run,
+      "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep, profile); RUN/TRIAL: another trial "
+      "than the recommended one");
   command->add_option("--config", flags->config, "YAML file to change")->type_name("FILE")->required();
-  command->add_option("--config-section", flags->section, "Section for keys it does not have yet")
+  command
+      ->add_option("--config-section", flags->section,
+                   "Section for keys it does not have yet; made where there is none")
       ->type_name("NAME")
-      ->capture_default_str();
+      ->default_str("onnxruntime");
   command->add_option("--space", flags->space, "Space file whose mapping section says where keys live")
       ->type_name("FILE.yaml");
   command
@@ -157,7 +172,8 @@ void add_apply(CLI::App& app, Context& context) {
   command->add_flag("--match", flags->match, "Use the profile of the GPU in this machine (without one: cpu)");
   command->add_flag("--dry-run", flags->dry_run, "Show the change, write nothing");
   command->add_flag("--provenance", flags->provenance, "Comment changed values with the run and trial");
-  command->add_flag("-y,--yes", flags->yes, "Write without asking");
+  command->add_flag("-y,--yes", flags->yes,
+                    "Write without asking; without it, and without a terminal to ask on, nothing is written");
   add_database_option(*command, context);
 }
 

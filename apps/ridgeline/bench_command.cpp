@@ -10,6 +10,7 @@
 #include "campaign/bench/training_change.hpp"
 #include "report/bench_report.hpp"
 #include "report/bench_table.hpp"
+#include "report/simulated.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_flags.hpp"
 #include "ridgeline/bench_runners.hpp"
@@ -32,6 +33,7 @@ class BenchDisplay final : public campaign::BenchObserver {
 
   void started(const schema::BenchRun& run) override {
     if (!rows_.prints()) return;
+    if (report::is_simulated(run)) fmt::print("{}\n", report::kSimulated);
     for (const auto& origin : run.origins) fmt::print("{:<14}{}  ({})\n", origin.name, origin.value, origin.origin);
     std::vector<std::string> titles;
     for (const auto& column : report::bench_columns()) titles.push_back(column.title);
@@ -245,7 +247,7 @@ void add_what_is_tried(CLI::App& bench, Context& context, BenchFlags& flags) {
   add_choice(bench, context, "--search", flags.search, {"adaptive", "grid"}, "Search strategy");
   bench.get_option("--search")->default_str(kDefaultSearch);
   add_number(bench, "--steps", flags.steps, 1, 1'000'000, "Least timed steps a trial (default 20)");
-  add_time(bench, "--max-time", flags.max_time_s, "Time for the whole run, for example 30m");
+  add_time(bench, "--max-time", flags.max_time_s, "Time for the whole run, for example 30m", "1s");
   add_number(bench, "--stability-run", flags.stability_run, 0, 100'000'000,
              "Steps that the recommended settings have to hold through (default: 200, in half a minute at most; "
              "0: none)");
@@ -267,8 +269,7 @@ void add_bench(CLI::App& app, Context& context) {
       "  ridgeline bench --config train.yaml --python train.py:bench --data-path data.h5 --apply\n"
       "  ridgeline bench --data-path data.h5   (no training of your own: a built-in graph network)\n"
       "  ridgeline bench --model resnet18 --data-path data.h5 --option optimizer=adamw --amp both\n"
-      "  ridgeline bench --model synthetic:decode_us=800 --search grid   (no torch needed: a simulated training step)\n"
-      "\nExit code 1: no setting could be trained.",
+      "  ridgeline bench --model synthetic:decode_us=800 --search grid   (no torch needed: a simulated training step)",
       [flags, &context] { return bench(*flags, context); });
   add_what_is_trained(*command, *flags);
   add_what_is_tried(*command, context, *flags);

@@ -83,7 +83,7 @@ class BenchReader {
     if (write.concerns_file()) {
       RL_TRY_ASSIGN(const auto text, read_apply_file(write.file(), !write.writes(), kNoTrainingFile));
       // Whether the file can be changed at all is found out now and not after an hour of measuring.
-      RL_TRY(campaign::patch_training_settings(text, write.file(), schema::TrainingSettings{}));
+      RL_TRY(campaign::patch_training_file(text, write.file(), schema::TrainingSettings{}));
     }
     return std::move(plan_);
   }
@@ -288,7 +288,7 @@ class BenchReader {
     std::vector<std::string> uuids;
     for (const auto& gpu : plan_.gpus) uuids.push_back(gpu.uuid);
     if (!uuids.empty()) request.device_id = fmt::format("gpu:{}", fmt::join(uuids, "|"));
-    note("device", request.device, device == "auto" ? "found" : "--device");
+    note("device", request.device, synthetic ? "simulated" : device == "auto" ? "found" : "--device");
     return {};
   }
 

@@ -23,6 +23,7 @@ struct CompareFlags {
   std::string b;
   double min_effect = 0.02;
   bool json = false;
+  std::string undecided = "pass";
 };
 
 /// What else differs: a slow-down usually has its reason here.
@@ -76,6 +77,12 @@ base::Result<run::TrialName> find_side(store::Store& store, const std::string& r
   return run::TrialName{to_run(profile), 0};
 }
 
+int exit_code_of(schema::Verdict verdict, bool same_record, const CompareFlags& flags) {
+  const bool undecided = same_record || verdict == schema::Verdict::inconclusive;
+  if (!undecided) return verdict == schema::Verdict::slower ? kFinding : kOk;
+  return flags.undecided == "fail" ? kNoAnswer : kOk;
+}
+
 base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   const auto min_effect = flags.min_effect;
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
@@ -90,6 +97,7 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   // Traces of a step each have none.
   const bool has_interval =
       found.details.is_null() || comparison.low > 1 / analysis::kUnbounded || comparison.high < analysis::kUnbounded;
+  const int code = exit_code_of(comparison.verdict, same_record, flags);
   if (flags.json) {
     base::Json out = comparison;
     if (has_interval && analysis::is_too_wide(comparison)) out["ratio"] = nullptr;
@@ -102,14 +110,14 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
     out["confidence"] = found.confidence;
     if (!found.details.is_null()) out["details"] = found.details;
     fmt::print("{}\n", base::dump_json(out));
-    return worse ? kFinding : kOk;
+    return code;
   }
   const auto terminal = inspect_terminal(stdout);
   fmt::print("A  {}  {}  {}\nB  {}  {}  {}\n\n", a.name, a.figure, a.measured_utc, b.name, b.figure, b.measured_utc);
   if (same_record) {
     fmt::print("A and B are the same record, so there is nothing to compare; measure it again: ridgeline rerun {}\n",
                b.name);
-    return kOk;
+    return code;
   }
   const Style style = worse ? Style::bad : comparison.verdict == schema::Verdict::faster ? Style::good : Style::accent;
   const auto ratio = styled(fmt::format("{:.3f} times", comparison.ratio), style, terminal.colour);
@@ -122,7 +130,7 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
     fmt::print("B is {} as fast as A by what there is\n", ratio);
   for (const auto& line : differences(a, b)) fmt::print("  {}\n", line);
   for (const auto& line : found.lines) fmt::print("{}\n", line);
-  return worse ? kFinding : kOk;
+  return code;
 }
 
 }  // namespace
@@ -135,6 +143,8 @@ void add_comparison(CLI::App& app, Context& context, const std::string& name, co
   command->add_option("A", flags->a, "Run (its recommended trial), RUN/TRIAL, or a file of a profiler")->required();
   command->add_option("B", flags->b, "The one to judge against A")->required();
   add_share(*command, "--min-effect", flags->min_effect, "Smaller differences are none");
+  add_choice(*command, context, "--undecided", flags->undecided, {"pass", "fail"},
+             "What an inconclusive comparison is to a script: exit code 0, or 4");
   command->add_flag("--json", flags->json, "As JSON");
   add_database_option(*command, context);
 }

@@ -16,7 +16,8 @@ void add_completion(CLI::App& app, Context& context) {
         fmt::print("{}", *shell == "bash" ? bash_completion(app, context) : zsh_completion(app, context));
         return kOk;
       });
-  command->add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  add_choice(*command, context, "SHELL", *shell, {"bash", "zsh"}, "bash or zsh");
+  command->get_option("SHELL")->required();
 }
 
 }  // namespace ridgeline::app

@@ -100,8 +100,7 @@ void add_doctor(CLI::App& app, Context& context) {
   auto* command = add_subcommand(
       app, context, "doctor", "Check driver, libraries, GPUs and machine, and say how to fix what is wrong",
       "  ridgeline doctor\n  ridgeline doctor --model model.onnx\n  ridgeline doctor --fix-hints\n\n"
-      "A terminal's lines are cut to its width: ridgeline doctor | cat, or --json, shows them whole.\n"
-      "Exit code 0: all ok; 1: warnings; 3: failures.",
+      "A terminal's lines are cut to its width: ridgeline doctor | cat, or --json, shows them whole.",
       [flags, &context] { return run_doctor(*flags, context); });
   command->add_option("--model", flags->model, "Also try this model on every provider")->type_name("FILE");
   add_runtime_flags(*command, flags->where);

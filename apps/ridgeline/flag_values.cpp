@@ -38,15 +38,25 @@ void check_number(CLI::Option& option, const std::string& flag, std::int64_t low
   });
 }
 
+void check_real(CLI::Option& option, const std::string& flag, double low, double high) {
+  convert(option, [flag, low, high](const std::string& text) -> Result<std::string> {
+    const auto value = base::parse_number(text, flag);
+    if (!value || *value < low || *value > high)
+      return fail(ErrorCode::invalid_argument, "{} {}: expected a number from {:g} to {:.9g}", flag, text, low, high);
+    return text;
+  });
+}
+
 void check_time(CLI::Option& option, const std::string& flag, std::string_view low, std::string_view high) {
   convert(option, [flag, low, high](const std::string& text) -> Result<std::string> {
     const auto value = base::parse_duration(text, flag);
-    const bool fits =
-        value &&
-        (low.empty() || (*value >= *base::parse_duration(low, flag) && *value <= *base::parse_duration(high, flag)));
+    const bool fits = value && (low.empty() || *value >= *base::parse_duration(low, flag)) &&
+                      (high.empty() || *value <= *base::parse_duration(high, flag));
     if (!fits)
-      return fail(ErrorCode::invalid_argument, "{} {}: expected {}", flag, text,
-                  low.empty() ? std::string("a time such as 90s, 5m or 1h30m") : fmt::format("{} to {}", low, high));
+      return fail(ErrorCode::invalid_argument, "{} {}: expected a duration {}, such as 90s, 5m or 1h30m", flag, text,
+                  low.empty()    ? std::string("above 0")
+                  : high.empty() ? fmt::format("of at least {}", low)
+                                 : fmt::format("from {} to {}", low, high));
     return fmt::format("{}", base::to_seconds(*value));
   });
 }

@@ -18,9 +18,10 @@ namespace ridgeline::app {
 inline constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t kMostSeed = 9'000'000'000'000'000'000;
 
-/// Of CLI11, for a whole number in that range; for "90s" or "1h30m" as seconds, between two such texts ("": any); for
-/// "3%" or "0.03" as a plain number, `low` to `high` or (nullopt) below 1.
+/// Of CLI11, for a whole number or (real) any number in that range; for "90s" or "1h30m" as seconds, between two such
+/// texts ("": no limit); for "3%" or "0.03" as a plain number, `low` to `high` or (nullopt) below 1.
 void check_number(CLI::Option& option, const std::string& flag, std::int64_t low, std::int64_t high);
+void check_real(CLI::Option& option, const std::string& flag, double low, double high);
 void check_time(CLI::Option& option, const std::string& flag, std::string_view low, std::string_view high);
 void check_share(CLI::Option& option, const std::string& flag, double low, std::optional<double> high);
 /// "60s", "5m"; "2%".

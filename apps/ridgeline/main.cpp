@@ -7,8 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/cancel.hpp"
-#include "base/text.hpp"
 #include "ridgeline/commit.hpp"
+#include "ridgeline/exit_code_text.hpp"
+#include "ridgeline/parse_mistake.hpp"
 #include "ridgeline/renamed_options.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
@@ -16,14 +17,6 @@
 namespace {
 
 using namespace ridgeline;
-
-int exit_code_of(base::ErrorCode code) {
-  switch (code) {
-    case base::ErrorCode::internal: return app::kInternal;
-    case base::ErrorCode::cancelled: return app::kCancelled;
-    default: return app::kBadInput;
-  }
-}
 
 bool error_told = false;
 
@@ -35,16 +28,6 @@ void print_error(const base::Error& error) {
   if (!error.hint.empty())
     text += fmt::format("{} {}\n", app::styled("hint:", app::Style::accent, terminal.colour), error.hint);
   static_cast<void>(std::fputs(text.c_str(), stderr));
-}
-
-/// CLI11 only says that a subcommand is required; naming the unknown word says more.
-base::Error unknown_command(const CLI::App& cli, std::string_view word) {
-  std::vector<std::string> names;
-  for (const auto* command : cli.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); }))
-    names.push_back(command->get_name());
-  const auto near = base::did_you_mean(word, names);
-  return {base::ErrorCode::invalid_argument, fmt::format("unknown command \"{}\"", word),
-          near.empty() ? "see ridgeline --help" : near};
 }
 
 /// How many of the words are ours: behind "--" these commands have another program's, which they find in
@@ -64,9 +47,9 @@ std::vector<std::string> present_words(int argc, char** argv) {
   return words;
 }
 
-/// An option or argument given as the empty text, as an unset variable of a shell gives it, is a mistake: read as "not
-/// given" it would let --db '' write to the results file of every day.
-std::string empty_value(const CLI::App& cli, int argc, char** argv) {
+/// A flag takes no value. An option or argument given as the empty text, as an unset variable of a shell gives it, is a
+/// mistake: read as "not given" it would let --db '' write to the results file of every day.
+std::string value_mistake(const CLI::App& cli, int argc, char** argv) {
   const CLI::App* command = &cli;
   int at = 1;
   for (; at < argc; ++at) {
@@ -78,6 +61,11 @@ std::string empty_value(const CLI::App& cli, int argc, char** argv) {
     std::string_view name(argv[i]);
     if (name == "--") break;
     if (name.empty()) return fmt::format("{}: argument {} is empty; expected a name", command->get_name(), i - at + 1);
+    if (const auto equals = name.find('='); equals != std::string_view::npos && name.rfind("--", 0) == 0) {
+      const auto* flag = command->get_option_no_throw(std::string(name.substr(0, equals)));
+      if (flag != nullptr && flag->get_items_expected_max() == 0)
+        return fmt::format("{}: {} takes no value", name, name.substr(0, equals));
+    }
     const bool attached = name.size() > 3 && name.rfind("--", 0) == 0 && name.find('=') == name.size() - 1;
     if (attached) name.remove_suffix(1);
     const bool followed = i + 1 < argc && argv[i + 1][0] == '\0';
@@ -90,22 +78,13 @@ std::string empty_value(const CLI::App& cli, int argc, char** argv) {
   return {};
 }
 
-int run_program(std::vector<std::string> words) {
-  std::vector<char*> pointers;
-  for (auto& word : words) pointers.push_back(word.data());
-  const int argc = static_cast<int>(pointers.size());
-  char** argv = pointers.data();
-  app::Context context;
-  context.arguments.assign(argv, argv + argc);
-  context.arguments.front() = "ridgeline";  // the program's own path says nothing on another machine
-  CLI::App cli{"Ridgeline finds the fastest settings of a deep-learning workload on this machine and proves them.",
-               "ridgeline"};
-  cli.footer(
-      "Examples:\n"
-      "  ridgeline tune model.onnx\n"
-      "  ridgeline tune model.onnx --config config.yaml --output report.md\n"
-      "  ridgeline tune model.onnx --objective throughput --constraint 'latency_p99_ms<=20'\n"
-      "\n`ridgeline COMMAND --help` shows a command's options and an example.");
+void add_commands(CLI::App& cli, app::Context& context) {
+  cli.footer(std::string("Examples:\n"
+                         "  ridgeline tune model.onnx\n"
+                         "  ridgeline tune model.onnx --config config.yaml --output report.md\n"
+                         "  ridgeline tune model.onnx --objective throughput --constraint 'latency_p99_ms<=20'\n") +
+             "\n`ridgeline COMMAND --help` (or `ridgeline help COMMAND`) shows a command's options and an example.\n" +
+             app::exit_code_table());
   cli.require_subcommand(1);
   cli.set_version_flag("--version", "ridgeline " + app::version_text());
   cli.get_formatter()->column_width(34);
@@ -130,7 +109,26 @@ int run_program(std::vector<std::string> words) {
   app::add_worker(cli, context);
   app::add_supervise(cli, context);
   app::add_train_worker(cli, context);
-  if (const auto mistake = empty_value(cli, argc, argv); !mistake.empty()) {
+}
+
+int run_program(std::vector<std::string> words) {
+  app::Context context;
+  context.arguments = words;
+  context.arguments.front() = "ridgeline";  // the program's own path says nothing on another machine
+  CLI::App cli{"Ridgeline finds the fastest settings of a deep-learning workload on this machine and proves them.",
+               "ridgeline"};
+  add_commands(cli, context);
+  auto own = app::with_help_words(std::move(words), cli);
+  if (!own) {
+    print_error(own.error());
+    return app::kBadInput;
+  }
+  words = *std::move(own);
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  const int argc = static_cast<int>(pointers.size());
+  char** argv = pointers.data();
+  if (const auto mistake = value_mistake(cli, argc, argv); !mistake.empty()) {
     print_error({base::ErrorCode::invalid_argument, mistake});
     return app::kBadInput;
   }
@@ -143,21 +141,12 @@ int run_program(std::vector<std::string> words) {
       fmt::print("{}", cli.help());
       return app::kBadInput;
     }
-    const auto used = cli.get_subcommands();
-    const std::string_view first = argv[1];
-    const bool mistake = used.empty() && !first.empty() && first.front() != '-';
-    if (mistake)
-      print_error(unknown_command(cli, first));
-    else
-      print_error({base::ErrorCode::invalid_argument, error.what(),
-                   !context.hint.empty()
-                       ? context.hint
-                       : fmt::format("see ridgeline{} --help", used.empty() ? "" : " " + used.front()->get_name())});
+    print_error(app::parse_mistake(error, cli, words, context.hint));
     return app::kBadInput;
   }
   if (context.error) {
     print_error(*context.error);
-    return exit_code_of(context.error->code);
+    return base::exit_code_of(context.error->code);
   }
   return context.exit_code;
 }

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "config/yaml_tree.hpp"
 #include "ridgeline/renamed_options.hpp"
+#include "schema/suggestion.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -55,7 +56,7 @@ class OptionsReader {
       for (const auto* one : command_.get_options())
         for (const auto& known : one->get_lnames()) names.push_back(known);
       return bad(key, "ridgeline {} has no option --{}", command_.get_name(), name)
-          .hint("{}", base::did_you_mean(name, names));
+          .hint("{}", schema::suggest(name, names));
     }
     if (option->count() > 0) return {};
     RL_TRY_ASSIGN(const auto words, words_of(key, name, tree_.resolved(value_node)));

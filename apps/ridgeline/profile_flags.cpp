@@ -24,10 +24,9 @@ std::string ProfileFlags::trace_folder(const Context& context) const {
 
 void add_profile_flags(CLI::App& command, Context& context, ProfileFlags& flags) {
   command.option_defaults()->group("What is shown");
-  command
-      .add_option("--depth", flags.depth, "Levels of the module tree (default: what takes at least 1 % of the time)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000));
+  add_number(command, "--depth", flags.depth, 1, 1000,
+             "Levels of the module tree (default: what takes at least 1 % of the time)")
+      ->default_str("");
   add_choice(command, context, "--sort", flags.sort, {"time", "calls", "bytes", "name"}, "Order of the modules");
   command.add_option("--kernel", flags.kernel, "One kernel in detail: the longest whose name has this in it")
       ->type_name("NAME");

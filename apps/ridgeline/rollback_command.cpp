@@ -14,10 +14,11 @@ void add_rollback(CLI::App& app, Context& context) {
       "  ridgeline rollback --config config.yaml", [config, yes]() -> base::Result<int> {
         RL_TRY_ASSIGN(const auto backup,
                       config::rollback(*config, *yes ? config::LaterEdits::lose : config::LaterEdits::refuse));
-        fmt::print("{}: restored from {}\n", *config, backup.filename().string());
+        fmt::print("{}: restored from {}\n", *config, config::backup_text(*config, backup));
         return kOk;
       });
   command->add_option("--config", *config, "YAML file to restore")->type_name("FILE")->required();
+  add_database_option(*command, context);  // backups are files: taken, as every command beside it takes it
   command->add_flag("-y,--yes", *yes, "Lose edits made since that change, instead of refusing");
 }
 

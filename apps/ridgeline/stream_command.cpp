@@ -3,6 +3,7 @@
 
 #include "base/cancel.hpp"
 #include "base/text.hpp"
+#include "campaign/stream/stream_verdict.hpp"
 #include "execute/gpu_choice.hpp"
 #include "execute/local_environment.hpp"
 #include "report/renderers.hpp"
@@ -110,7 +111,8 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
                       base::counted(static_cast<std::size_t>(run.status.failures), "failed inference"),
                       run.status.last_failure)
         .hint("their frames are in the output as \"dropped\":\"failed\"");
-  return run.verdict && !run.verdict->passed ? kFinding : kOk;
+  if (!run.verdict || run.verdict->passed) return kOk;
+  return campaign::is_void(run) ? kNoAnswer : kFinding;
 }
 
 }  // namespace

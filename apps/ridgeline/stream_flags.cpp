@@ -181,22 +181,24 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
 
 void add_load_flags(CLI::App& command, Context& context, StreamFlags& flags) {
   command.option_defaults()->group("Load");
-  command
-      .add_option("--rate", flags.rates,
-                  "Frames a second of each source, fixed before the run whether or not the pipeline keeps up (default: "
-                  "as fast as it takes them); several, joined by commas, are measured in turn")
-      ->type_name("FPS[,FPS...]")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Range(0.001, 1e6));
+  auto* rate =
+      command
+          .add_option(
+              "--rate", flags.rates,
+              "Frames a second of each source, fixed before the run whether or not the pipeline keeps up (default: "
+              "as fast as it takes them); several, joined by commas, are measured in turn")
+          ->type_name("FPS[,FPS...]")
+          ->delimiter(',')
+          ->allow_extra_args(false);
+  check_real(*rate, "--rate", 0.001, 1e6);
   add_choice(command, context, "--arrivals", flags.process, {"fixed", "poisson", "burst"},
              "When frames come: as from cameras, by chance, or in bursts");
-  command
-      .add_option("--variation", flags.variation,
-                  "Of bursts: standard deviation of the gaps between frames over their mean, 1 to 20")
-      ->type_name("NUMBER")
-      ->capture_default_str()
-      ->check(CLI::Range(1.0, 20.0));
+  auto* variation = command
+                        .add_option("--variation", flags.variation,
+                                    "Of bursts: standard deviation of the gaps between frames over their mean, 1 to 20")
+                        ->type_name("NUMBER")
+                        ->capture_default_str();
+  check_real(*variation, "--variation", 1, 20);
   command
       .add_option("--trace", flags.trace,
                   "Frames of each source come at these times: seconds since the start, one a line; in place of --rate")

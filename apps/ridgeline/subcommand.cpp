@@ -3,7 +3,9 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "ridgeline/exit_code_text.hpp"
 #include "ridgeline/options_file.hpp"
+#include "schema/suggestion.hpp"
 
 namespace ridgeline::app {
 
@@ -26,7 +28,9 @@ base::Result<store::Store> Context::open_existing_store() const {
 CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& name, const std::string& description,
                          const std::string& example, std::function<base::Result<int>()> body) {
   auto* command = app.add_subcommand(name, description);
-  if (!example.empty()) command->footer("Example:\n" + example);
+  const bool nested = app.get_parent() != nullptr;
+  if (!example.empty())
+    command->footer("Example:\n" + example + exit_codes_of(nested ? app.get_name() + " " + name : name));
   command->callback([command, &context, body = std::move(body)] {
     if (!context.options_file.empty())
       if (auto read = read_options_file(*command, context.options_file); !read) {
@@ -63,10 +67,12 @@ void add_choice(CLI::App& command, Context& context, const std::string& name, st
   context.choices[option] = words;
   if (!value.empty()) option->capture_default_str();
   option->type_name(listed)->check(CLI::Validator(
-      [words, listed, &context](std::string& text) -> std::string {
+      [name, words, listed, &context](std::string& text) -> std::string {
         if (std::find(words.begin(), words.end(), text) != words.end()) return {};
-        context.hint = base::did_you_mean(text, words);
-        return fmt::format("unknown value \"{}\"; expected one of {}", text, listed);
+        context.hint = schema::suggest(text, words);
+        // CLI11 would put the option's name before the text of a ValidationError.
+        throw CLI::ParseError(fmt::format("{}: unknown value \"{}\"; expected one of {}", name, text, listed),
+                              CLI::ExitCodes::ValidationError);
       },
       std::string{}, "choice"));
 }

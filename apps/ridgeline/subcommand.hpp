@@ -11,19 +11,12 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
+#include "base/exit_code.hpp"
 #include "store/store.hpp"
 
 namespace ridgeline::app {
 
-/// Exit codes of every command but the hidden ones are part of the interface: scripts and CI branch on them.
-enum ExitCode : int {
-  kOk = 0,           ///< done; endless ones (`monitor`, `watch`) end with it when they are stopped
-  kFinding = 1,      ///< done, with bad news: a slow-down, warnings of `doctor`, nothing to recommend
-  kBadInput = 2,     ///< a mistake in usage or input
-  kFailures = 3,     ///< failures that `doctor` found
-  kInternal = 70,    ///< a fault of ours
-  kCancelled = 130,  ///< interrupted; what was found is kept
-};
+using enum base::ExitCode;
 
 /// What every subcommand shares.
 struct Context {

@@ -150,7 +150,7 @@ void add_what_counts(CLI::App& sweep, Context& context, SweepFlags& flags) {
   add_choice(sweep, context, "--search", flags.search, {"grid", "adaptive", "random"}, "Search strategy");
   add_number(sweep, "--trials", flags.trials, 1, 1'000'000, "Combinations that --search random tries");
   add_number(sweep, "--seed", flags.seed, 0, kMostSeed, "Of --search random and adaptive");
-  add_time(sweep, "--max-time", flags.max_time_s, "Time for the whole run, for example 2h");
+  add_time(sweep, "--max-time", flags.max_time_s, "Time for the whole run, for example 2h", "1s");
   sweep.add_flag("--keep-going", flags.keep_going, "Continue even if the first three trials fail the same way");
   sweep.add_flag("--fresh", flags.fresh, "Measure again what the results file already knows");
 }

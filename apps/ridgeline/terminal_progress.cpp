@@ -13,6 +13,7 @@
 #include "campaign/tune/tune_budget.hpp"
 #include "execute/gpu_choice.hpp"
 #include "report/format.hpp"
+#include "report/simulated.hpp"
 #include "report/utf8.hpp"
 #include "stats/quantile.hpp"
 
@@ -118,6 +119,7 @@ void TerminalProgress::fact(std::string_view name, std::string_view text) {
 }
 
 void TerminalProgress::environment_ready(const schema::TuneRun& run) {
+  if (report::is_simulated(run)) line(report::kSimulated);
   const auto& environment = run.environment;
   std::string machine =
       fmt::format("{}, {:g} usable of {} CPUs", environment.cpu_model.empty() ? "unknown CPU" : environment.cpu_model,

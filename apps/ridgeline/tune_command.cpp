@@ -10,6 +10,7 @@
 #include "campaign/tune/tune_campaign.hpp"
 #include "execute/local_environment.hpp"
 #include "report/json_report.hpp"
+#include "report/simulated.hpp"
 #include "report/tune_report.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/flag_values.hpp"
@@ -33,6 +34,7 @@ constexpr std::string_view kEpilogueSections = "verdict candidates ranking effec
 
 void print_result(const campaign::TuneResult& result, const Terminal& terminal) {
   const auto report = report::build_tune_report(result.run, result.outcomes, result.pairs);
+  if (report::is_simulated(result.run)) fmt::print("{}\n\n", report::kSimulated);
   for (const auto& section : report.sections)
     if (kEpilogueSections.find(section.id) != std::string_view::npos)
       fmt::print("{}\n", section_text(section, terminal));
@@ -42,9 +44,8 @@ void print_result(const campaign::TuneResult& result, const Terminal& terminal) 
 int exit_code_of(const schema::TuneRun& run, bool compares) {
   if (run.interrupted) return kCancelled;
   // Nothing was recommended, and not because nothing is faster.
-  const bool undecided = run.verdict && run.verdict->decision == schema::Decision::keep &&
-                         analysis::undecided_finalist(run) != nullptr && analysis::was_uneven(run);
-  if (undecided) return kFinding;
+  if (run.verdict && run.verdict->decision == schema::Decision::keep && analysis::undecided_finalist(run) != nullptr)
+    return kNoAnswer;
   if (!run.verdict || run.verdict->decision != schema::Decision::none) return kOk;
   return compares || run.verdict->trial_id == 0 ? kFinding : kOk;
 }
@@ -94,7 +95,9 @@ Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gp
   if (!gpus.empty()) request.environment->gpus = gpus;
   if (!flags.write.config.empty() && !flags.write.no_apply)
     request.accept_space = [&](const std::vector<schema::Dimension>& space) {
-      return check_places(flags.write.config, session.plan.patch, request.current, space);
+      auto patch = session.plan.patch;
+      if (!flags.write.concerns_file()) patch.section_named = true;  // said at the end, when it would be written
+      return check_places(flags.write.config, patch, request.current, space);
     };
   TerminalProgress progress(inspect_terminal(stderr), flags.quiet ? -1 : flags.verbose, request.objective,
                             flags.write.config);
@@ -125,6 +128,7 @@ Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gp
   if (session.alone && flags.touches_file() && !run.interrupted) {
     ApplyRequest apply{write.config, session.plan.patch, write.mode(), flags.provenance};
     apply.quiet = flags.quiet;
+    apply.later = session.plan.later;
     if (flags.json) apply.out = stderr;
     RL_TRY(apply_recommendation(run, apply, session.terminal));
   } else if (flags.json && !flags.quiet && session.alone && !write.config.empty() && !write.no_apply) {
@@ -224,7 +228,7 @@ void add_search(CLI::App& tune, Context& context, TuneFlags& flags) {
       ->allow_extra_args(false);
   add_number(tune, "--trials", flags.trials, 1, 1'000'000, "Trials of --search random (default 40)");
   add_time(tune, "--max-time", flags.max_time_s,
-           "Time for the whole run, for example 5m; trials still running then are stopped and not kept");
+           "Time for the whole run, for example 5m; trials still running then are stopped and not kept", "1s");
   tune.add_flag("--fresh", flags.fresh, "Measure again what the results file already knows");
 }
 
@@ -257,9 +261,10 @@ void add_what_is_written(CLI::App& tune, Context& context, TuneFlags& flags) {
                    "after a question",
                    ApplySpelling::flag);
   auto* config = tune.get_option("--config");
-  tune.add_option("--config-section", flags.config_section, "Section for keys it does not have yet")
+  tune.add_option("--config-section", flags.config_section,
+                  "Section for keys it does not have yet; made where there is none")
       ->type_name("NAME")
-      ->capture_default_str()
+      ->default_str("onnxruntime")
       ->needs(config);
   tune.add_flag("--provenance", flags.provenance, "Comment changed values with the run and trial")->needs(config);
   tune.add_flag("-v,--verbose", flags.verbose, "More about each step; twice for reasons")
@@ -277,10 +282,7 @@ void add_tune(CLI::App& app, Context& context) {
       "  ridgeline tune model.onnx --objective throughput --batch 1,4,8 --constraint 'latency_p99_ms<=50'\n"
       "  ridgeline tune model.onnx --devices all            (spreads the trials over all GPUs)\n"
       "  ridgeline tune --python infer.py:make              (a PyTorch model, see examples/infer.py)\n"
-      "  ridgeline tune synthetic:surface=conv --quick      (no model needed: a simulated workload)\n"
-      "\nExit code 1: nothing to recommend (all trials failed, none met the constraints, or the time was over), or "
-      "the\n"
-      "machine was too uneven to decide; the current configuration is kept.",
+      "  ridgeline tune synthetic:surface=conv --quick      (no model needed: a simulated workload)",
       [flags, &context] { return tune(*flags, context); });
   add_what_is_tuned(*command, context, *flags);
   add_search(*command, context, *flags);

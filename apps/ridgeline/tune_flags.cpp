@@ -2,6 +2,7 @@
 #include "ridgeline/tune_flags.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "analysis/constraint_check.hpp"
 #include "analysis/summary.hpp"
@@ -11,8 +12,10 @@
 #include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/input_flags.hpp"
+#include "ridgeline/parse_mistake.hpp"
 #include "ridgeline/workloads.hpp"
 #include "schema/catalog.hpp"
+#include "schema/suggestion.hpp"
 #include "search/named_space.hpp"
 #include "stats/quantile.hpp"
 
@@ -144,7 +147,7 @@ Result<void> read_named_or_written_space(const TuneFlags& flags, campaign::TuneR
     return fail(ErrorCode::invalid_argument,
                 "--space {}: no such file and no space of that name; expected FILE.yaml or one of: {}", flags.space,
                 fmt::join(names, ", "))
-        .hint("{}", base::did_you_mean(flags.space, names));
+        .hint("{}", schema::suggest(flags.space, names));
   if (!text)
     return fail(text.error().code, "--space {}: {}; expected a YAML file, or one of: {}", flags.space,
                 text.error().message, fmt::join(names, ", "));
@@ -198,6 +201,11 @@ Result<std::string> model_of(const TuneFlags& flags) {
   if (model.empty())
     return fail(ErrorCode::invalid_argument, "no model is named")
         .hint("name one, for example: ridgeline tune model.onnx");
+  const auto ending = std::filesystem::path(model).extension();
+  if (ending != ".onnx" && ending != ".ort" && ending != ".h5" && model.rfind("synthetic", 0) != 0)
+    if (const auto instead = commands_for_file(model); !instead.empty())
+      return fail(ErrorCode::invalid_argument, "{}: no model by its name; expected an ONNX file", model)
+          .hint("{}", instead);
   return model;
 }
 
@@ -331,8 +339,11 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                                     : "--dry-run")
         .hint("leave one of them out");
   RL_TRY(read_plan(flags, request));
-  plan.patch.section = flags.config_section;
-  if (!flags.python.empty() && plan.patch.section == TuneFlags{}.config_section) plan.patch.section = "torch";
+  plan.patch.section_named = !flags.config_section.empty();
+  if (plan.patch.section_named)
+    plan.patch.section = flags.config_section;
+  else if (!flags.python.empty())
+    plan.patch.section = "torch";
   RL_TRY(read_space(flags, request, plan.patch));
   RL_TRY(read_batch(flags, request.objective, request.space));
   if (request.space.only_listed && request.space.values.empty() && request.space.fixed.empty())
@@ -340,6 +351,9 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                 "--space {}: only_listed is true, but no values are listed: nothing would be searched", flags.space)
         .hint("list some under parameters or fixed, or leave only_listed out");
   RL_TRY(read_current(flags, request, plan.patch));
+  if (plan.patch.section_named) plan.later += " --config-section " + flags.config_section;
+  if (!plan.patch.mapping.empty()) plan.later += " --space " + flags.space;
+  if (!context.database.empty()) plan.later += " --db " + context.database;
   request.leave_one_out = !flags.no_ablation && !flags.no_comparisons;
   if (flags.no_comparisons) request.finalists = 0;
   read_common(flags, flags.devices, context, request);

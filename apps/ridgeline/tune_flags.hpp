@@ -24,7 +24,7 @@ struct TuneFlags : OutputFlags {
   std::string python_exe;  ///< "": python3 of PATH
   std::string also;
   std::string save_onnx;
-  std::string config_section = "onnxruntime";
+  std::string config_section;  ///< "": not given
   bool quick = false;
   std::optional<std::int64_t> warmup;
   std::optional<std::int64_t> runs;
@@ -60,6 +60,7 @@ struct TuneFlags : OutputFlags {
 struct TunePlan {
   campaign::TuneRequest request;
   config::PatchOptions patch;
+  std::string later;  ///< what `ridgeline apply` has to be given beside run and file
   execute::Isolation isolation = execute::Isolation::pooled;
 };
 

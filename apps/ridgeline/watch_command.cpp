@@ -26,7 +26,7 @@ void add_watch(CLI::App& app, Context& context) {
       ->type_name("FILE");
   watch.add_option("--config-section", flags->section, "Section for keys the file does not have yet")
       ->type_name("NAME")
-      ->capture_default_str();
+      ->default_str("onnxruntime");
   watch.add_option("--space", flags->space, "Space file whose mapping section says where keys live")
       ->type_name("FILE.yaml");
   watch.add_option("--run", flags->run, "Baseline: this run's recommended trial")->type_name("RUN");

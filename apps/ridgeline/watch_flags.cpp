@@ -5,6 +5,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "config/space_file.hpp"
+#include "schema/suggestion.hpp"
 
 namespace ridgeline::app {
 
@@ -41,7 +42,7 @@ Result<void> read_actions(const WatchFlags& flags, WatchPlan& plan) {
     } else {
       return fail(ErrorCode::invalid_argument,
                   "--on-degrade {}: unknown action; expected alert, retune or exec:COMMAND", text)
-          .hint("{}", base::did_you_mean(text, {"alert", "retune", "exec:"}));
+          .hint("{}", schema::suggest(text, {"alert", "retune", "exec:"}));
     }
   }
   if (plan.retune && flags.config.empty())
@@ -78,7 +79,8 @@ std::filesystem::path default_state(const WatchFlags& flags, const WatchPlan& pl
 }
 
 Result<void> read_config(const WatchFlags& flags, WatchPlan& plan) {
-  plan.patch.section = flags.section;
+  plan.patch.section_named = !flags.section.empty();
+  if (plan.patch.section_named) plan.patch.section = flags.section;
   if (!flags.space.empty()) {
     const auto text = base::read_file(flags.space);
     if (!text)
@@ -91,6 +93,10 @@ Result<void> read_config(const WatchFlags& flags, WatchPlan& plan) {
   if (flags.config.empty()) return {};
   if (plan.retune) RL_TRY(config::check_patchable(flags.config));
   RL_TRY(watch::read_watched_settings(flags.config, plan.patch));
+  if (!plan.retune) return {};
+  // Whether a retune has a place for what it finds.
+  RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
+  RL_TRY(config::patch_settings(text, flags.config, {{"intra_op_num_threads", 1}}, plan.patch));
   return {};
 }
 

@@ -17,7 +17,7 @@ namespace ridgeline::app {
 /// The flags of `ridgeline watch`.
 struct WatchFlags {
   std::string config;
-  std::string section = "onnxruntime";
+  std::string section;  ///< "": not given
   std::string space;
   std::string run;
   std::string baseline;

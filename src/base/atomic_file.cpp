@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/overwrite.hpp"
 
 namespace ridgeline::base {
 
@@ -68,7 +69,13 @@ Result<void> AtomicFile::write(std::string_view bytes) {
 
 Result<void> AtomicFile::commit() {
   if (::fsync(fd_) != 0) return os_failure("write", target_, errno);
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return os_failure("replace", target_, errno);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    if (errno != EBUSY) return os_failure("replace", target_, errno);
+    // A mount point, as Docker's -v FILE:FILE makes one, can only be written where it is.
+    RL_TRY_ASSIGN(const auto before, read_file(target_));
+    RL_TRY_ASSIGN(const auto after, read_file(temporary_));
+    return overwrite_file(target_, before, after);
+  }
   temporary_.clear();
   const int directory = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory >= 0) {

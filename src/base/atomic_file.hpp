@@ -11,7 +11,8 @@ namespace ridgeline::base {
 
 /// A file that replaces another in one step: what is written goes to a temporary file beside it, which commit()
 /// renames. The old file's owner and permissions are kept. A symbolic link is followed: its target is replaced, the
-/// link stays. Without a commit (an error, a full disk) the old file is untouched and the temporary one is removed.
+/// link stays. A mount point is written in place. Without a commit (an error, a full disk) the old file is untouched
+/// and the temporary one is removed.
 class AtomicFile {
  public:
   /// Errors: not_found (the folder), io; each names the path.

@@ -19,6 +19,17 @@ using base::fail;
 
 fs::path folder_of(const fs::path& target) { return target.has_parent_path() ? target.parent_path() : fs::path("."); }
 
+/// errno says why.
+base::Fault not_writable(const std::string& name, int error) {
+  auto fault = fail(ErrorCode::io, "config file {} is not writable: {}", name, std::strerror(error));
+  if (error == EROFS)
+    return std::move(fault).hint("it is mounted read-only (Docker: leave out :ro); --dry-run shows the change");
+  if (error == EPERM)
+    return std::move(fault).hint(
+        "it may be immutable (lsattr shows it, chattr -i ends it); --dry-run shows the change");
+  return std::move(fault).hint("change its permissions, or use --dry-run");
+}
+
 }  // namespace
 
 base::Result<void> check_patchable(const fs::path& file) {
@@ -45,13 +56,17 @@ base::Result<void> check_patchable(const fs::path& file) {
   if (::access(target.c_str(), R_OK) != 0)
     return fail(ErrorCode::io, "config file {} cannot be read: {}", name, std::strerror(errno))
         .hint("change its permissions");
-  if (::access(target.c_str(), W_OK) != 0)
-    return fail(ErrorCode::io, "config file {} is not writable: {}", name, std::strerror(errno))
-        .hint("change its permissions, or use --dry-run");
-  if (::access(folder_of(target).c_str(), W_OK | X_OK) != 0)
-    return fail(ErrorCode::io, "the folder of config file {} is not writable: {}: the backup goes there", name,
-                std::strerror(errno))
-        .hint("change its permissions");
+  if (::access(target.c_str(), W_OK) != 0) return not_writable(name, errno);
+  if (::access(folder_of(target).c_str(), W_OK | X_OK) == 0) return {};
+  // The backup goes into the state folder then.
+  const auto reason = std::string(std::strerror(errno));
+  const auto other = folder_of(backup_prefixes(target).back());
+  fs::create_directories(other, error);
+  if (::access(other.c_str(), W_OK | X_OK) != 0)
+    return fail(ErrorCode::io,
+                "there is no place for a backup of config file {}: its folder is not writable ({}), nor is {}", name,
+                reason, other.string())
+        .hint("make one of them writable");
   return {};
 }
 
@@ -73,26 +88,33 @@ base::Result<AppliedPatch> apply_patch(const fs::path& file, const schema::Confi
 
 base::Result<fs::path> rollback(const fs::path& file, LaterEdits edits) {
   const auto target = link_target(file);
-  const auto prefix = target.filename().string() + ".bak-";
   fs::path newest;
-  std::error_code error;
-  for (fs::directory_iterator at(folder_of(target), error), end; !error && at != end; at.increment(error)) {
-    const auto name = at->path().filename().string();
-    if (name.rfind(prefix, 0) == 0 && name > newest.filename().string()) newest = at->path();
+  std::string newest_stamp;
+  for (const auto& prefix : backup_prefixes(target)) {
+    std::error_code error;
+    const auto begin = prefix.filename().string();
+    for (fs::directory_iterator at(folder_of(prefix), error), end; !error && at != end; at.increment(error)) {
+      const auto name = at->path().filename().string();
+      if (name.rfind(begin, 0) != 0 || name.substr(begin.size()) <= newest_stamp) continue;
+      newest_stamp = name.substr(begin.size());
+      newest = at->path();
+    }
+    if (error && error != std::errc::no_such_file_or_directory)
+      return fail(ErrorCode::io, "cannot list {}: {}", folder_of(prefix).string(), error.message());
   }
-  if (error) return fail(ErrorCode::io, "cannot list {}: {}", folder_of(target).string(), error.message());
   if (newest.empty())
-    return fail(ErrorCode::not_found, "{} has no backup ({}<UTC>) beside it: nothing to roll back", file.string(),
-                prefix);
+    return fail(ErrorCode::not_found, "{} has no backup ({}.bak-<UTC>) beside it: nothing to roll back", file.string(),
+                target.filename().string());
   if (edits == LaterEdits::refuse && edited_since(target, newest))
     return fail(ErrorCode::invalid_argument, "{} was changed since {} was made of it: rolling back would lose that",
                 file.string(), newest.string())
         .hint("look at the difference, then repeat with --yes");
-  // The backup holds the old bytes with the old owner and permissions, so one rename restores, removes it,
-  // and cannot half-succeed.
-  if (::rename(newest.c_str(), target.c_str()) != 0)
-    return fail(ErrorCode::io, "cannot restore {} from {}: {}", target.string(), newest.string(), std::strerror(errno));
+  RL_TRY(put_back(target, newest));
   return newest;
+}
+
+std::string backup_text(const fs::path& file, const fs::path& backup) {
+  return backup.parent_path() == link_target(file).parent_path() ? backup.filename().string() : backup.string();
 }
 
 }  // namespace ridgeline::config

@@ -25,7 +25,8 @@ struct PatchOptions {
   /// document. A path may point into an anchored mapping, which then changes for all its users.
   std::map<std::string, std::string> mapping;
   std::string section = "onnxruntime";  ///< where a key goes when neither it nor a sibling is present
-  std::string provenance;               ///< comment put after a changed value, or "" for none
+  bool section_named = true;  ///< by the user; else a file with neither that section nor a parameter is an error
+  std::string provenance;     ///< comment put after a changed value, or "" for none
 };
 
 /// One value the patch touches.
@@ -73,9 +74,10 @@ struct AppliedPatch {
 /// The patch of a file's text.
 using MakePatch = std::function<base::Result<PatchResult>(std::string_view before)>;
 
-/// Reads, patches and replaces the file atomically, keeping a backup "<file>.bak-<UTC>" beside it (the link's target's
-/// folder when it is a symbolic link). A file changed by someone else since it was read is an error. The new file's
-/// modification time is `utc`, the backup keeps the old one's: so rollback sees whether the file was edited since.
+/// Reads, patches and replaces the file, atomically where that is possible (swap_with_backup), keeping a backup
+/// "<file>.bak-<UTC>" beside it (the link's target's folder when it is a symbolic link; the state folder when that
+/// cannot be written). A file changed by someone else since it was read is an error. The new file's modification time
+/// is `utc`, the backup keeps the old one's: so rollback sees whether the file was edited since.
 [[nodiscard]] base::Result<AppliedPatch> apply_patch(const std::filesystem::path& file, const MakePatch& make,
                                                      std::string_view utc);
 /// The same by patch_settings.
@@ -91,7 +93,11 @@ enum class LaterEdits { refuse, lose };
 [[nodiscard]] base::Result<std::filesystem::path> rollback(const std::filesystem::path& file,
                                                            LaterEdits edits = LaterEdits::refuse);
 
-/// Checked before anything is measured: exists, is a regular file (or a link to one), readable, writable folder.
+/// The backup's name, with its folder where that is not the file's.
+[[nodiscard]] std::string backup_text(const std::filesystem::path& file, const std::filesystem::path& backup);
+
+/// Checked before anything is measured: exists, is a regular file (or a link to one), readable, writable, a place for
+/// the backup.
 [[nodiscard]] base::Result<void> check_patchable(const std::filesystem::path& file);
 
 }  // namespace ridgeline::config

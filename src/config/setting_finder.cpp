@@ -281,7 +281,18 @@ base::Result<SettingPlace> SettingFinder::home_of(const std::string& key) const 
   for (std::size_t i = 0; i < tree_.nodes.size(); ++i)
     if (is_section(static_cast<int>(i))) sections.push_back(static_cast<int>(i));
   if (sections.size() > 1) return ambiguous(options_.section, sections);
-  if (sections.empty()) return follow(key, options_.section + "." + key);
+  if (sections.empty()) {
+    // In an empty file, or beside profiles that are ours, nobody is surprised by it.
+    const bool is_empty = std::all_of(tree_.documents.begin(), tree_.documents.end(),
+                                      [&](const auto& document) { return is_null(tree_.at(document.root)); });
+    if (!options_.section_named && !is_empty && profiles_.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "{}: holds none of the settings and no section {}, so that {} has no place in it", file_,
+                  options_.section, key)
+          .hint("--config-section {} adds a section of that name at its end; another NAME takes that one",
+                options_.section);
+    return follow(key, options_.section + "." + key);
+  }
   const auto path = tree_.path(sections.front());
   return follow(key, path + "." + key);
 }

@@ -9,6 +9,7 @@
 #include "config/yaml_tree.hpp"
 #include "schema/catalog.hpp"
 #include "schema/objective.hpp"
+#include "schema/suggestion.hpp"
 #include "search/constraint_expression.hpp"
 
 namespace ridgeline::config {
@@ -58,7 +59,7 @@ class SpaceReader {
       return bad(key,
                  "unknown section \"{}\"; expected parameters, fixed, exclude, constraints, only_listed or mapping",
                  name)
-          .hint("{}", base::did_you_mean(name, names));
+          .hint("{}", schema::suggest(name, names));
     if (is_null(tree_.at(value))) return {};
     if (name == "exclude" || name == "constraints") return read_list(name, value);
     RL_TRY(expect(value, YamlKind::mapping, name, "a mapping of parameter keys"));

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "config/yaml_tree.hpp"
+#include "schema/suggestion.hpp"
 
 namespace ridgeline::config {
 namespace {
@@ -258,7 +259,7 @@ class StreamReader {
       const auto names = names_in(prefix);
       return bad(key_node, "unknown key \"{}\" in {}; expected {}", tree_.at(key_node).value, section_of(prefix),
                  fmt::join(names, ", "))
-          .hint("{}", base::did_you_mean(tree_.at(key_node).value, names));
+          .hint("{}", schema::suggest(tree_.at(key_node).value, names));
     }
     Texts texts;
     const auto& value = tree_.at(node);
@@ -291,7 +292,7 @@ Result<void> set_stream_setting(StreamSettings& settings, std::string_view name,
     Texts names;
     for (const auto& one : keys()) names.push_back(one.name);
     return base::fail(ErrorCode::invalid_argument, "{}: no such setting of a stream", name)
-        .hint("{}", base::did_you_mean(name, names));
+        .hint("{}", schema::suggest(name, names));
   }
   Texts texts{std::string(value)};
   if (key->is_list) texts = base::split(value, ',');

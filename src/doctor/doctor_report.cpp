@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/exit_code.hpp"
+
 namespace ridgeline::doctor {
 namespace {
 
@@ -35,9 +37,9 @@ std::size_t DoctorReport::count(CheckStatus status) const noexcept {
 
 int DoctorReport::exit_code() const noexcept {
   switch (worst()) {
-    case CheckStatus::fail: return 3;
-    case CheckStatus::warn: return 1;
-    default: return 0;
+    case CheckStatus::fail: return base::kFailures;
+    case CheckStatus::warn: return base::kFinding;
+    default: return base::kOk;
   }
 }
 

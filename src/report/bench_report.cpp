@@ -14,6 +14,7 @@
 #include "report/charts/chart_parts.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/simulated.hpp"
 #include "report/utf8.hpp"
 
 namespace ridgeline::report {
@@ -261,7 +262,8 @@ std::string identity_line(const BenchRun& run) {
 
 ReportModel build_bench_report(const BenchRun& run) {
   ReportModel report;
-  report.title = "Training benchmark: " + one_line(run.job.target.empty() ? run.job.kind : run.job.target);
+  report.title = is_simulated(run) ? "Training benchmark (simulated): " : "Training benchmark: ";
+  report.title += one_line(run.job.target.empty() ? run.job.kind : run.job.target);
   report.subtitle = one_line(fmt::format("{} · {} · run {}", run.device, run.started_utc.substr(0, 10), run.id));
   for (auto* build : {answer_section, findings_section_of, table_section, pareto_section, method_section_of}) {
     auto section = build(run);
@@ -351,6 +353,7 @@ base::Json bench_json(const BenchRun& run) {
   if (!run.has_current) out.erase("current");  // nobody gave it
   out["schema"] = "ridgeline.bench";
   out["schema_version"] = kBenchJsonVersion;
+  out["simulated"] = is_simulated(run);
   out["points"] = points_json(run);
   out["formulas"] = formulas();
   return out;

@@ -9,6 +9,7 @@
 #include "analysis/compile_cost.hpp"
 #include "analysis/gpu_limits.hpp"
 #include "analysis/isolated.hpp"
+#include "report/simulated.hpp"
 #include "report/tune_view.hpp"
 #include "report/utf8.hpp"
 #include "stats/interval.hpp"
@@ -315,6 +316,7 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
                         {"advice", finding.advice}});
   Json out{{"schema", "ridgeline.tune"},
            {"schema_version", kTuneJsonVersion},
+           {"simulated", is_simulated(run)},
            {"run", run_json(run)},
            {"verdict", verdict_json(view)},
            {"current",

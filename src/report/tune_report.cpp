@@ -5,6 +5,7 @@
 
 #include "report/inline_text.hpp"
 #include "report/sections/sections.hpp"
+#include "report/simulated.hpp"
 #include "report/utf8.hpp"
 
 namespace ridgeline::report {
@@ -44,7 +45,8 @@ ReportModel build_tune_report(const schema::TuneRun& run, const analysis::Outcom
   const TuneView view(run, outcomes, pairs);
   ReportModel report;
   const auto name = model_title(run);
-  report.title = name.empty() ? "Tuning report" : "Tuning report: " + name;
+  report.title = is_simulated(run) ? "Tuning report (simulated)" : "Tuning report";
+  if (!name.empty()) report.title += ": " + name;
   report.subtitle = subtitle(view);
   for (const auto build : kSections) {
     auto section = build(view);

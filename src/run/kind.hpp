@@ -24,6 +24,7 @@ struct Target {
   config::PatchOptions options;              ///< of kinds that write settings of the catalogue
   bool provenance = false;                   ///< comment changed values with the run
   std::map<std::string, std::string> paths;  ///< "batch" -> "data.batch_size", of kinds whose names are the user's
+  int trial = 0;                             ///< whose settings are written; 0: of the one that the run recommends
 };
 
 /// What a recommendation changes in a file.
@@ -83,9 +84,9 @@ class Kind {
   [[nodiscard]] virtual base::Result<RunComparison> rerun(const TrialName& name, store::Store& store) const = 0;
   /// Whether the file holds settings of this kind, so that its recommendation belongs there.
   [[nodiscard]] virtual bool knows(const schema::Run& run, std::string_view text, const Target& target) const = 0;
-  /// Errors: invalid_argument (no recommendation; a file that cannot take it).
-  [[nodiscard]] virtual base::Result<Change> change(const schema::Run& run, std::string_view text,
-                                                    const Target& target) const = 0;
+  /// Errors: invalid_argument (no recommendation; a trial without a result; a file that cannot take it).
+  [[nodiscard]] virtual base::Result<Change> change(const schema::Run& run, std::string_view text, const Target& target,
+                                                    store::Store& store) const = 0;
 };
 
 }  // namespace ridgeline::run

@@ -43,6 +43,9 @@ Result<TrialName> find_trial(store::Store& store, const std::string& reference) 
   TrialName name;
   RL_TRY_ASSIGN(name.run, store.load_run(reference.substr(0, slash)));
   if (slash == std::string::npos) return name;
+  if (name.run.trials.empty())
+    return base::fail(ErrorCode::not_found, "{}: run {} has no trials", reference, name.run.id)
+        .hint("see ridgeline show {}", name.run.id);
   const auto number = base::parse_integer(reference.substr(slash + 1), "trial");
   if (!number || *number < 1 || *number > static_cast<std::int64_t>(name.run.trials.size()))
     return base::fail(ErrorCode::not_found, "{}: run {} has trials 1 to {}; expected RUN/TRIAL", reference, name.run.id,
@@ -67,7 +70,7 @@ Result<Change> Registry::change(const schema::Run& run, std::string_view text, c
                   target.file);
     }
   }
-  return own->change(run, text, target);
+  return own->change(run, text, target, store);
 }
 
 }  // namespace ridgeline::run

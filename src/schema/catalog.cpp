@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "schema/suggestion.hpp"
 
 namespace ridgeline::schema {
 
@@ -37,7 +38,7 @@ base::Result<const ParamDef*> require_param(std::string_view key) {
   for (const auto& row : catalog()) keys.push_back(row.key);
   return base::fail(ErrorCode::invalid_argument, "unknown parameter \"{}\"; `ridgeline params` lists all {}", key,
                     keys.size())
-      .hint("{}", base::did_you_mean(key, keys));
+      .hint("{}", suggest(key, keys));
 }
 
 base::Result<std::pair<std::string, Value>> parse_setting(std::string_view text) {

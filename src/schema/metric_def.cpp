@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/metric_def.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace ridgeline::schema {
 
 const std::vector<MetricDef>& metrics() {
@@ -27,6 +30,25 @@ const std::vector<MetricDef>& metrics() {
 const MetricDef* find_metric(std::string_view key) {
   for (const auto& row : metrics())
     if (row.key == key) return &row;
+  return nullptr;
+}
+
+const MetricDef* find_metric_called(std::string_view name) {
+  if (const auto* exact = find_metric(name)) return exact;
+  constexpr std::string_view kLatency = "latency_";
+  constexpr std::array<std::string_view, 6> kUnits{"_mj_per_item", "_per_s", "_ms", "_mb", "_gb", "_s"};
+  if (name == "latency") return find_metric("latency_median_ms");
+  for (const auto& row : metrics()) {
+    std::string_view key = row.key;
+    const auto without = [&](std::string_view text) {
+      return text.rfind(kLatency, 0) == 0 ? text.substr(kLatency.size()) : text;
+    };
+    if (name == without(key)) return &row;
+    const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](auto one) { return key.ends_with(one); });
+    if (unit == kUnits.end()) continue;
+    key.remove_suffix(unit->size());
+    if (name == key || name == without(key)) return &row;
+  }
   return nullptr;
 }
 

@@ -21,5 +21,8 @@ struct MetricDef {
 
 /// nullptr when there is none of that key.
 [[nodiscard]] const MetricDef* find_metric(std::string_view key);
+/// The same by what people call it: its key without "latency_", without the unit, or without both ("p99", "throughput",
+/// "peak_rss"); "latency" is the median.
+[[nodiscard]] const MetricDef* find_metric_called(std::string_view name);
 
 }  // namespace ridgeline::schema

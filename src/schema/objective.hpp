@@ -27,7 +27,8 @@ struct Constraint {
 };
 RL_DECLARE_JSON(Constraint)
 
-/// Errors name the unknown metric's nearest neighbour.
+/// Also under the names of find_metric_called, and with a unit of the bound's own: "p99<=20ms". Errors name the unknown
+/// metric's nearest neighbour, or the units.
 [[nodiscard]] base::Result<Constraint> parse_constraint(std::string_view text);
 
 }  // namespace ridgeline::schema

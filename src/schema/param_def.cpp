@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "schema/execution_provider.hpp"
+#include "schema/suggestion.hpp"
 
 namespace ridgeline::schema {
 namespace {
@@ -59,7 +60,7 @@ base::Result<void> check_value(const ParamDef& param, const Value& value) {
       break;
     case ParamType::choice:
       if (std::find(param.choices.begin(), param.choices.end(), value) == param.choices.end())
-        return bad(base::did_you_mean(value.to_text(), choice_names(param)));
+        return bad(suggest(value.to_text(), choice_names(param)));
       break;
     case ParamType::text:
       if (!value.is_text()) return bad();

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "schema/catalog.hpp"
 #include "schema/execution_provider.hpp"
+#include "schema/suggestion.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -63,7 +64,7 @@ Result<SpaceRequest> resolve_named_space(const SpaceInput& input) {
   if (asked.named != kClassic)
     return base::fail(ErrorCode::invalid_argument, "unknown space \"{}\"; expected {} or a YAML file", asked.named,
                       fmt::join(named_spaces(), ", "))
-        .hint("{}", base::did_you_mean(asked.named, named_spaces()));
+        .hint("{}", schema::suggest(asked.named, named_spaces()));
   RL_TRY_ASSIGN(auto request, classic(input));
   request.fixed = asked.fixed;
   request.asked_by = asked.asked_by;

@@ -16,13 +16,15 @@ bad "--min-effect" "lots" -- tune $S --min-effect lots
 bad "--min-effect 2" "expected a share" -- tune $S --min-effect 2
 bad "--accuracy-tolerance" "expected a number above 0" -- tune $S --accuracy-tolerance=-1
 bad "--provider" "\"cdua\"" "did you mean \"cuda\"" -- tune $S --provider cdua
+bad "--provider" "\"gpu\"" "did you mean \"cuda\"" -- tune $S --provider gpu
+bad "--max-time 0: expected a duration of at least 1s" -- tune $S --max-time 0
 bad "--search" "\"adaptve\"" "did you mean \"adaptive\"" -- tune $S --search adaptve
 bad "--objective" "\"speed\"" "latency" -- tune $S --objective speed
 bad "--constraint" "latency_p99_s" "latency_p99_ms" -- tune $S --constraint 'latency_p99_s<=20'
 bad "--runs 999" "at least 1000" -- tune $S --objective p99 --runs 999
 bad "latency_p99_ms<=-3" "expected a number above 0" -- tune $S --constraint 'latency_p99_ms<=-3'
 bad "gpu_memory_gb<=4" "provider cpu" "leave it out" -- tune $S --provider cpu --constraint 'gpu_memory_gb<=4' --db c.db
-bad "20ms" -- tune $S --constraint 'latency_p99_ms<=20ms'
+bad "20mb" "no unit of latency_p99_ms; expected ms, us" -- tune $S --constraint 'p99<=20mb'
 bad "intra_op_num_treads" "did you mean \"intra_op_num_threads\"" -- tune $S --set intra_op_num_treads=4
 bad "graph_optimization_level" "fastest" -- tune $S --set graph_optimization_level=fastest
 bad "intra_op_num_threads" "many" -- tune $S --set intra_op_num_threads=many

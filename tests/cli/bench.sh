@@ -106,6 +106,7 @@ done
 printf 'seed: 7\n' >plain.yaml
 run 0 bench --model $S --config plain.yaml "${OWN[@]}"
 no_out "plain.yaml"
+bad "plain.yaml: holds none of batch_size" "add one of these sections" -- bench --model $S --config plain.yaml "${OWN[@]}" --apply
 # --options: Ridgeline's own options in a file; the command line counts before it.
 printf 'batch_sizes: [64, 128]\nnum-workers: 2\namp: off\nsearch: grid\nno_diagnosis: true\n' >options.yaml
 run 0 bench --model $S --options options.yaml --num-workers 4 --db options.db

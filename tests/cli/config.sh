@@ -45,18 +45,45 @@ err "with --json it is written by --apply"
 run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --json --dry-run --db r.db
 err '-  graph_optimization_level: "basic"   # from a blog'
 same config.yaml original.yaml
+# apply asks too, and takes another trial than the recommended one.
+run 0 apply latest --config config.yaml --db r.db
+out "config.yaml: not touched; to write it: ridgeline apply latest --config config.yaml --db r.db --yes"
+same config.yaml original.yaml
+run 0 apply latest/3 --config config.yaml --db r.db --yes
+out "note: trial 3, "
+grep -q 'intra_op_num_threads: 1' config.yaml || problem "not trial 3: $(cat config.yaml)"
+run 0 rollback --config config.yaml --db r.db
+same config.yaml original.yaml
+bad "has trials 1 to" -- apply latest/99 --config config.yaml --db r.db
+bad "has trials 1 to" -- rerun 99 --db r.db
+# A file without any of the settings gets no new section unasked.
+printf 'services:\n  web: {image: x}\n' >foreign.yaml
+cp foreign.yaml foreign.before
+bad "foreign.yaml: holds none of the settings and no section onnxruntime" "--config-section onnxruntime" -- \
+  apply latest --config foreign.yaml --db r.db --yes
+bad "foreign.yaml: holds none" "--config-section" -- tune "$S" "${FAST[@]}" --quick --config foreign.yaml --apply --db r.db
+run 0 tune synthetic:surface=conv "${FAST[@]}" --quick --config foreign.yaml --db f.db
+out "not applied: foreign.yaml: holds none of the settings"
+same foreign.yaml foreign.before
+run 0 apply latest --config foreign.yaml --config-section runtime --db f.db --yes
+grep -q '^runtime:$' foreign.yaml || problem "no section runtime: $(cat foreign.yaml)"
+# A simulation says so.
+run 0 show latest --db f.db
+is "$(head -c 25 out)" "Tuning report (simulated)" "the title"
+run 0 show latest --db f.db --json
+json .simulated true
 # A link's target is edited, the link stays.
 mkdir real
 mv config.yaml real/config.yaml
 ln -s real/config.yaml config.yaml
-run 0 apply latest --config config.yaml --db r.db
+run 0 apply latest --config config.yaml --db r.db --yes
 checks=$((checks + 1))
 [ -L config.yaml ] && grep -q '"all"' real/config.yaml || problem "the link was replaced or its target not edited"
-run 0 apply latest --config config.yaml --db r.db
+run 0 apply latest --config config.yaml --db r.db --yes
 out "already holds"
 # A file that is not the run's: what it says otherwise is set back too, and the gain is not promised.
 printf 'onnxruntime:\n  graph_optimization_level: extended\n  execution_mode: parallel\n' >other.yaml
-run 0 apply latest --config other.yaml --db r.db
+run 0 apply latest --config other.yaml --db r.db --yes
 out "was not measured"
 checks=$((checks + 1))
 grep -q 'graph_optimization_level: all' other.yaml && grep -q 'execution_mode: sequential' other.yaml ||

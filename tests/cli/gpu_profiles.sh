@@ -63,31 +63,31 @@ run 0 tune "$S" "${FAST[@]}" --quick --db profiles.db --config config.yaml --no-
 run 0 apply latest --config config.yaml --for-gpu --dry-run --db profiles.db
 out "+  cpu:"
 same config.yaml original.yaml
-run 0 apply latest --config config.yaml --for-gpu --db profiles.db
+run 0 apply latest --config config.yaml --for-gpu --db profiles.db --yes
 out "backup"
 head -n 8 config.yaml >head.yaml
 checks=$((checks + 1))
 [ "$(diff original.yaml config.yaml | grep -c '^<')" -eq 0 ] || problem "lines changed: $(cat config.yaml)"
 grep -q '^    graph_optimization_level: all' config.yaml || problem "no profile: $(cat config.yaml)"
 same head.yaml original.yaml
-run 0 apply latest --config config.yaml --for-gpu --db profiles.db
+run 0 apply latest --config config.yaml --for-gpu --db profiles.db --yes
 out "already holds"
 
 # The profile of the machine at hand, into the main section.
 cp config.yaml profiles.yaml
-run 0 apply --match --config config.yaml
+run 0 apply --match --config config.yaml --yes
 out "no GPU: profile cpu"
 checks=$((checks + 1))
 grep -q '^  graph_optimization_level: all   # from a blog' config.yaml || problem "not matched: $(cat config.yaml)"
 gpus "NVIDIA H200"
-run 0 apply --match --config config.yaml
+run 0 apply --match --config config.yaml --yes
 out "0 (NVIDIA H200, GPU-fake-0): profile NVIDIA H200"
 checks=$((checks + 1))
 grep -q '^  prefer_nhwc: true' config.yaml || problem "not matched: $(cat config.yaml)"
-run 0 apply --match --config config.yaml
+run 0 apply --match --config config.yaml --yes
 out "already holds"
 no_gpus
-run 0 apply --match --config config.yaml
+run 0 apply --match --config config.yaml --yes
 checks=$((checks + 1))
 grep -q '^  prefer_nhwc: false' config.yaml || problem "another profile's value stayed: $(cat config.yaml)"
 run 0 rollback --config config.yaml --yes
@@ -110,10 +110,10 @@ Y
 run 0 apply latest --config limit.yaml --for-gpu --dry-run --db profiles.db
 out "limit.yaml: remove profiles.cpu.gpu_mem_limit_gb: 8 by hand: the newest answer leaves it"
 gpus "NVIDIA H200"
-run 0 apply --match --config limit.yaml
+run 0 apply --match --config limit.yaml --yes
 no_out "by hand"
 gpus "NVIDIA L4"
-run 0 apply --match --config limit.yaml
+run 0 apply --match --config limit.yaml --yes
 out "limit.yaml: remove onnxruntime.gpu_mem_limit_gb: 8 by hand: the profile NVIDIA L4 leaves it"
 no_gpus
 

@@ -17,13 +17,38 @@ out "Usage"
 bad "nonsense" -- nonsense
 bad "\"tnue\"" "did you mean \"tune\"" -- tnue model.onnx
 bad "--nonsense" "hint: see ridgeline tune --help" -- tune --nonsense
+# help COMMAND, and what was meant where something else was written.
+run 0 help
+out "Exit codes"
+run 0 help tune
+out "ridgeline tune model.onnx"
+run 0 help profile import
+out "ridgeline profile import"
+bad "\"tnue\"" "did you mean \"tune\"" -- help tnue
+bad "unknown command \"model.onnx\"" "ridgeline tune model.onnx, or ridgeline profile model.onnx" -- model.onnx
+bad "unknown command \"undo\"" "did you mean \"rollback\"" -- undo
+bad "infer.py" "--python infer.py:make" -- tune infer.py
+bad "infer.py:make" "tune --python infer.py:make" -- tune infer.py:make
+bad "unknown command \"imprt\"" "did you mean \"import\"" -- profile imprt x.json
+bad "has no option --objectiv" "did you mean --objective" -- tune m.onnx --objectiv p99
+bad "has no option --threads" "--set intra_op_num_threads=VALUE" -- tune m.onnx --threads 4
+bad "argument \"b.onnx\" is one too many; expected MODEL" -- tune a.onnx b.onnx
+bad "--config FILE is missing" "for example: ridgeline rollback --config config.yaml" -- rollback
+bad "--config: the value is missing; expected FILE" -- tune m.onnx --config
+bad "--seed is given 2 times (1, 2); expected once" -- tune m.onnx --seed 1 --seed 2
+bad "--json=5: --json takes no value" -- tune m.onnx --json=5
+bad "--rate and --trace exclude each other" -- stream bench --source synthetic:64x48 --model null --rate 5 --trace t.txt
+bad "--variation 99: expected a number from 1 to 20" -- stream bench --source synthetic:64x48 --model null --variation 99
+bad "--rate 0: expected a number from 0.001" -- stream bench --source synthetic:64x48 --model null --rate 0
+bad "--depth 0: expected a whole number from 1 to 1000" -- profile m.onnx --depth 0
+bad "\"fish\"" "bash|zsh" -- completion fish
 run 2 tune
 is "$(cat "$WORK/err")" "error: no model is named"$'\n'"hint: name one, for example: ridgeline tune model.onnx" "tune"
 run 0 tune --help
 # Every option that README and docs name exists somewhere.
 for command in $commands "profile import" "profile diff" "stream run" "stream bench"; do "$RIDGELINE" $command --help; done >all-help
 for option in $(grep -ohE '(^|[ `(])--[a-z][a-z-]+' "$SOURCE/README.md" "$SOURCE"/docs/*.md | grep -oE -- '--[a-z-]+' | sort -u |
-  grep -vE -- '--(metrics|page|trace|type|workflow|preset|install|prefix|help|gpu|gpus|gres|nv|pid)$'); do
+  grep -vE -- '--(metrics|page|trace|type|workflow|preset|install|prefix|help|gpu|gpus|extra-index-url|gres|nv|pid)$'); do
   checks=$((checks + 1))
   grep -qE -- "(^|[ ,])$option([ ,=]|$)" all-help || problem "the documentation names $option, no --help does"
 done

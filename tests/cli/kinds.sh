@@ -40,9 +40,9 @@ apply() { # KIND FILE TEXT
   run 0 apply latest:$1 --config "$2" --db r.db --dry-run
   out "not written (--dry-run)"
   same "$2" before.yaml
-  run 0 apply latest:$1 --config "$2" --db r.db
+  run 0 apply latest:$1 --config "$2" --db r.db --yes
   grep -qF "$3" "$2" || problem "$2 lacks $3"
-  run 0 apply latest:$1 --config "$2" --db r.db
+  run 0 apply latest:$1 --config "$2" --db r.db --yes
   out "already holds the recommended values"
   run 0 rollback --config "$2"
   same "$2" before.yaml
@@ -95,7 +95,7 @@ json '.run.request.arguments[4]' "it's a folder/my service.yaml"
 json '.run.request.config_path' "$PWD/it's a folder/my service.yaml"
 json '.run.request.outputs[0]' "it's a folder/my report.md"
 json '[.run.request | .accuracy_tolerance, .max_time, .provider, .watch] | map(tostring) | join(" ")' "0.01 90  false"
-run "0|1" rerun latest:tune --db r.db
+run "0|1|4" rerun latest:tune --db r.db
 command='printf "%s\n" "v={v}" "it'"'"'s --config x.yaml"'
 run 0 sweep --param v=1,2 --repeat 1 --metric 'v=v=(\d+)' --objective max:v --db r.db --quiet -- sh -c "$command"
 run 0 rerun latest:sweep --db r.db

@@ -64,15 +64,15 @@ else
 fi
 
 # --- a load: fixed before the run, judged afterwards ---
-run "0|1" stream bench --source synthetic:64x48 --model null --rate 50 --sources 2 --time 1s --slo 200ms --json --output e.jsonl
+run "0|1|4" stream bench --source synthetic:64x48 --model null --rate 50 --sources 2 --time 1s --slo 200ms --json --output e.jsonl
 is "$(wc -l <e.jsonl)" 100 "a load has as many frames as it was to have"
 json .status.offered 100
 json '.status.checks | length' 3
 json '.status.checks | map(.passed) | all' true
 printf '# a gate\n0\n0.1\n0.1\n0.35\n' >times.txt
-run "0|1" stream bench --source synthetic:64x48 --model null --sources 2 --trace times.txt --output t.jsonl --json
+run "0|1|4" stream bench --source synthetic:64x48 --model null --sources 2 --trace times.txt --output t.jsonl --json
 json '[.status.offered, .request.spec.load.process, (.request.spec.load.rate_per_s * 10 | round)] | tojson' '[8,"trace",114]'
-run "0|1" stream bench --source synthetic:64x48 --model null --trace times.txt --time 200ms --json
+run "0|1|4" stream bench --source synthetic:64x48 --model null --trace times.txt --time 200ms --json
 json .status.offered 3
 run 0 report latest
 out "times.txt, 15 frames a second and source"
@@ -80,14 +80,14 @@ bad "--trace" "--rate" -- stream bench --source synthetic:64x48 --model null --t
 bad "nowhere.txt" -- stream bench --source synthetic:64x48 --model null --trace nowhere.txt
 echo 0.2 >>times.txt
 bad 'times.txt:6: "0.2"; expected a time that is not before the one above it' -- stream bench --source synthetic:64x48 --model null --trace times.txt
-run "0|1" stream bench --source synthetic:64x48 --model null --rate 100 --arrivals burst --variation 5 --time 300ms --json
+run "0|1|4" stream bench --source synthetic:64x48 --model null --rate 100 --arrivals burst --variation 5 --time 300ms --json
 json .request.spec.load.variation 5
 run 0 stream bench --source synthetic:64x48 --model null --time 300ms --json
 json .verdict.passed true
 json .request.spec.load.process offline
 
 # --- several rates, and runs against each other ---
-run "0|1" stream bench --source synthetic:64x48 --model null --rate 40,20 --time 1s --slo 200ms --json
+run "0|1|4" stream bench --source synthetic:64x48 --model null --rate 40,20 --time 1s --slo 200ms --json
 json '.points | map(.rate_per_s) | tostring' '[20,40]'
 json '.points | map(.status.offered) | tostring' '[20,40]'
 json '.verdict.held_per_s != null' true
@@ -174,7 +174,7 @@ PYTHON
   bad "--settings latest:tune" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --settings latest:tune
   bad "--settings latest:stream" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --settings latest:stream
   printf 'parameters:\n  graph_optimization_level: [disable_all]\nonly_listed: true\n' >space.yaml
-  run "0|1" tune "$cls" --shape x:1x3x48x192 --provider cpu --quick --search grid --space space.yaml --trial-time 100ms --max-time 20s -q
+  run "0|1|4" tune "$cls" --shape x:1x3x48x192 --provider cpu --quick --search grid --space space.yaml --trial-time 100ms --max-time 20s -q
   tuned=$("$RIDGELINE" history --json | jq -r '[.[] | select(.kind == "tune")][0].id')
   run 0 stream run --source synthetic:96x64x3 --model "$cls" --settings latest:tune --output m.jsonl --json
   json .request.settings_run "$tuned"

@@ -49,7 +49,7 @@ PY
 printf 'import torch\n\ndef make():\n    return torch.nn.ReLU(, torch.ones(1)\n' >syntax.py
 printf 'import no_such_package\n\ndef make():\n    pass\n' >package.py
 printf 'torch:\n  channels_last: false   # ours\n' >config.yaml
-run '0|1' tune --python infer.py:make --python-exe "$PYTHON" --trial-time 100ms --max-time 60s --db r.db --json --config config.yaml
+run '0|1|4' tune --python infer.py:make --python-exe "$PYTHON" --trial-time 100ms --max-time 60s --db r.db --json --config config.yaml
 json '.runtime.name' torch
 json '.workload.kind' python
 json '[.trials[] | select(.status == "ok")] | length >= 4' true
@@ -95,6 +95,6 @@ users_error "No module named 'no_such_package'" "package.py:1" -- package.py:mak
 users_error "exit code 3" "infer.py:28 in ends" -- infer.py:ends
 users_error "infer.py:number" "expected a torch.nn.Module or another callable" -- infer.py:number
 users_error "infer.py:needs" "takes arguments" -- infer.py:needs
-run '0|1' tune --python infer.py:random --python-exe "$PYTHON" --trial-time 50ms --no-comparisons --search random --trials 2 --db random.db
+run '0|1|4' tune --python infer.py:random --python-exe "$PYTHON" --trial-time 50ms --no-comparisons --search random --trials 2 --db random.db
 err "training mode"
 finish

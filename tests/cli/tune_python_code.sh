@@ -55,7 +55,7 @@ for target in plain named; do
   grep -q "torch.jit.trace(" report.html || problem "no code in the HTML report"
 done
 
-run 0 apply latest --db r.db --config config.yaml
+run 0 apply latest --db r.db --config config.yaml --yes
 is "$(grep torch_compile config.yaml)" '  torch_compile: "off"' "a choice that YAML takes for a boolean"
 checks=$((checks + 2))
 grep -q '^  torchscript: ' config.yaml || problem "no torchscript in $(cat config.yaml)"

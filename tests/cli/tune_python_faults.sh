@@ -11,7 +11,7 @@ faulty() {
   local name=$1 row=$2 limit=$3
   shift 3
   printf 'parameters:\n  %s\nonly_listed: true\n' "$row" >space.yaml
-  run '0|1' tune --python "$FAULTS/$name.py:make" --python-exe "$PYTHON" --search grid --space space.yaml \
+  run '0|1|4' tune --python "$FAULTS/$name.py:make" --python-exe "$PYTHON" --search grid --space space.yaml \
     --set torch_threads=1 --set grad_mode=inference_mode --trial-time 50ms --max-time "$limit" --db r.db --json "$@"
 }
 TRACED='.torchscript == "trace"'

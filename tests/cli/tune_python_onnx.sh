@@ -40,7 +40,7 @@ def several():
     return torch.nn.ReLU(), [torch.ones(1, 4), torch.ones(2, 4)]
 PY
 QUICK=(--python-exe "$PYTHON" --also onnx --trial-time 50ms --no-comparisons --db r.db --json)
-run '0|1' tune --python infer.py:make "${QUICK[@]}" --max-time 30s --save-onnx kept.onnx
+run '0|1|4' tune --python infer.py:make "${QUICK[@]}" --max-time 30s --save-onnx kept.onnx
 json '.runtime.name' torch
 json '.candidates[0].engine' torch
 json '[.candidates[] | select(.engine == "onnxruntime")] | length >= 1' true
@@ -51,12 +51,12 @@ json '[.trials[] | select(.configuration.candidate and .configuration.grad_mode)
 checks=$((checks + 1))
 [ -s kept.onnx ] || problem "--save-onnx wrote nothing"
 err "was written to kept.onnx"
-run '0|1' tune kept.onnx --trial-time 50ms --max-time 10s --no-comparisons --db r.db --json
+run '0|1|4' tune kept.onnx --trial-time 50ms --max-time 10s --no-comparisons --db r.db --json
 json '[.model.inputs[].name] | sort | join(" ")' "images scale"
 
-run '0|1' tune --python infer.py:unexportable "${QUICK[@]}" --max-time 12s
+run '0|1|4' tune --python infer.py:unexportable "${QUICK[@]}" --max-time 12s
 json '[.notes[] | select(startswith("not a candidate: ONNX by the exporter"))] | length' 2
 json '[.trials[] | select(.status == "ok")] | length >= 1' true
-run '0|1' tune --python infer.py:several "${QUICK[@]}" --max-time 12s
+run '0|1|4' tune --python infer.py:several "${QUICK[@]}" --max-time 12s
 err "2 input sets"
 finish

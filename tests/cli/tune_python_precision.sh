@@ -68,29 +68,29 @@ tune() { # tune EXIT FUNCTION ARGUMENTS...
 }
 FP16='.trials[] | select(.configuration.torch_precision == "fp16")'
 
-tune '0|1' mild --precision fp16 --space half.yaml
+tune '0|1|4' mild --precision fp16 --space half.yaml
 json "$FP16 | .status" ok
 json "$FP16 | .output_error.cosine > 0.999 and .output_error.shape_mismatch == false" true
 json '.run.accuracy_gate.least_cosine' 0.999
 json '.run.request.precision' fp16
 # Each function of a file has answers of its own.
-tune '0|1' cancels --precision fp16 --space half.yaml
+tune '0|1|4' cancels --precision fp16 --space half.yaml
 json "$FP16 | .status" rejected_accuracy
 json "$FP16 | .failure.message | test(\"cosine similarity to FP32 0.[0-9]+, at least 0.999\")" true
 run 0 report latest --db r.db --output report.md
 checks=$((checks + 1))
 grep -q "| Cosine |" report.md || problem "the report has no column Cosine"
-tune '0|1' overflows --precision fp16 --space half.yaml
+tune '0|1|4' overflows --precision fp16 --space half.yaml
 json "$FP16 | .status" rejected_accuracy
 json "$FP16 | .failure.message | test(\"NaN or infinite\")" true
 
-tune '0|1' scored --precision fp16 --space half.yaml --metric-loss 5%
+tune '0|1|4' scored --precision fp16 --space half.yaml --metric-loss 5%
 json "$FP16 | .status" rejected_accuracy
 json "$FP16 | .failure.message | test(\"^metric 0.[0-9]+, reference 1, at most 5 % may be lost\")" true
 json '[.trials[] | .output_error.metric] | max == 1' true
 COLUMNS=200 run 0 show latest --db r.db
 out "Metric"
-tune '0|1' scored --precision fp16 --space half.yaml --metric-loss 0.99
+tune '0|1|4' scored --precision fp16 --space half.yaml --metric-loss 0.99
 json "$FP16 | .status" ok
 json "$FP16 | .cached" true
 bad "the metric of the unchanged model's outputs is not finite" -- tune --python infer.py:unscored --python-exe "$PYTHON" --db r.db
@@ -98,20 +98,20 @@ bad "--metric-loss 1%: infer.py:mild returns no metric" -- tune --python infer.p
 bad "--accuracy-tolerance 0.1: infer.py:scored returns a metric" -- tune --python infer.py:scored --python-exe "$PYTHON" --accuracy-tolerance 0.1 --db r.db
 
 # By default half precision is not tried, and what was left out says why.
-tune '0|1' mild
+tune '0|1|4' mild
 json '[.trials[] | select(.configuration.torch_precision)] | length' 0
 json '.pruned[] | select(.key == "torch_precision") | .reason | test("--precision auto")' true
 
 # Random outputs are accepted as far as the plain model's own differ, and the report says so.
 printf 'only_listed: true\nparameters:\n  grad_mode: [grad, no_grad]\n' >plain.yaml
-tune '0|1' noisy --space plain.yaml
+tune '0|1|4' noisy --space plain.yaml
 json '[.trials[].status] | unique | join(" ")' ok
 json '.run.accuracy_tolerance > 0.001' true
 json 'any(.notes[]; test("differ between two eager calls .random., also with the same seed"))' true
 json 'any(.notes[]; test("from run to run, so up to"))' true
-tune '0|1' noisy --space half.yaml --precision fp16
+tune '0|1|4' noisy --space half.yaml --precision fp16
 json '.trials[0].status' ok
-tune '0|1' forgotten --space plain.yaml
+tune '0|1|4' forgotten --space plain.yaml
 json '[.trials[].status] | unique | join(" ")' ok
 json 'any(.notes[]; test("differ between two eager calls .random.: the same seed"))' true
 run 0 report latest --db r.db --output report.md
@@ -121,15 +121,15 @@ grep -q "differ between two eager calls" report.md || problem "the report does n
 # Batches: rows of the function's inputs over and over, counted as items.
 THROUGHPUT=(--objective throughput)
 printf 'only_listed: true\nparameters:\n  batch_size: [4, 32]\n' >batch.yaml
-tune '0|1' pooled "${THROUGHPUT[@]}" --space batch.yaml
+tune '0|1|4' pooled "${THROUGHPUT[@]}" --space batch.yaml
 json '[.trials[].status] | unique | join(" ")' ok
 json '[.trials[] | .configuration.batch_size // 1] | sort | map(tostring) | join(" ")' "1 4 32"
 json '(.ranking[] | select(.trial_id == 1) | .throughput_per_s) as $one | [.ranking[].throughput_per_s] | max > 4 * $one' true
-tune '0|1' whole "${THROUGHPUT[@]}" --space batch.yaml
+tune '0|1|4' whole "${THROUGHPUT[@]}" --space batch.yaml
 json '[.trials[] | select(.configuration.batch_size) | .status] | unique | join(" ")' invalid
 json '.trials[] | select(.configuration.batch_size == 4) | .failure.message | test("output does not follow: of 1 rows")' true
 json '.trials[0].status' ok
-tune '0|1' table "${THROUGHPUT[@]}" --space plain.yaml
+tune '0|1|4' table "${THROUGHPUT[@]}" --space plain.yaml
 json '.pruned[] | select(.key == "batch_size") | .reason | test("is 2, of .* 64: they have no batch in common")' true
 bad "--batch 8" "no batch in common" -- tune --python infer.py:table --python-exe "$PYTHON" --batch 8 --db r.db
 bad "--batch 1" "1 stands for the 2 rows" -- tune --python infer.py:mild --python-exe "$PYTHON" --batch 1 --db r.db

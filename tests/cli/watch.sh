@@ -319,7 +319,7 @@ rm load
 if [ -n "${ORT_LIBRARY:-}" ] && [ -n "${MODELS:-}" ] && [ "$(ls "$MODELS"/*.onnx 2>/dev/null | wc -l)" -gt 1 ]; then
   small=$(ls -S "$MODELS"/*.onnx | tail -n 1)
   cp "$small" m.onnx
-  run '0|1' tune m.onnx --quick --max-time 20s --db onnx.db -q --provider cpu --set intra_op_num_threads=1
+  run '0|1|4' tune m.onnx --quick --max-time 20s --db onnx.db -q --provider cpu --set intra_op_num_threads=1
   run 0 watch --model m.onnx --db onnx.db --every 2s --probe-time 500ms --once --state o.json --threshold 1000%
   printf '\232\006\001x' >>m.onnx  # a field that no reader knows
   run 0 watch --model m.onnx --db onnx.db --every 2s --probe-time 500ms --once --state o.json --threshold 1000%
@@ -333,7 +333,7 @@ ln -s "$FAKE_NVML" nvml/libnvidia-ml.so.1
 export LD_LIBRARY_PATH="$WORK/nvml" RIDGELINE_SYNTHETIC_GPU=1 RL_FAKE_NVML_SCRIPT=healthy
 G="synthetic:surface=flat,clock=real,base=300us,load=$WORK/load"
 printf 'onnxruntime:\n  graph_optimization_level: all\n' >gpu.yaml
-run '0|1' tune "$G" --quick --trial-time 200ms --config gpu.yaml --no-apply --provider cuda -q
+run '0|1|4' tune "$G" --quick --trial-time 200ms --config gpu.yaml --no-apply --provider cuda -q
 gpu_watch() { # EXIT ARGUMENTS...: on the GPU, in its own state
   local expected=$1
   shift

@@ -22,7 +22,7 @@ holds() {
 }
 
 printf 'onnxruntime:\n  intra_op_num_threads: 1\n' >config.yaml
-run 0 tune "$model" --provider cuda --max-time 20s --config config.yaml --db r.db --json
+run '0|4' tune "$model" --provider cuda --max-time 20s --config config.yaml --db r.db --json
 holds 'len([t for t in r["trials"] if t["status"] == "ok"]) >= 3' \
   'all(t["gpu"]["process_peak_bytes"] or t["gpu"]["device_peak_bytes"] for t in r["trials"] if t["status"] == "ok")' \
   'all(t["output_error"]["scaled_max_abs"] < 0.05 for t in r["trials"] if t["status"] == "ok")' \
@@ -37,6 +37,6 @@ checks=$((checks + 1))
 grep -q "profiles:" config.yaml || problem "apply --for-gpu wrote no profiles"
 run 0 apply --match --config config.yaml
 bad "cudnn_conv_algo_search=FASTEST" "EXHAUSTIVE" -- tune "$model" --provider cuda --set cudnn_conv_algo_search=FASTEST --db r.db
-run 0 tune "$model" --provider cuda --devices all --max-time 10s --db all.db --json
+run '0|4' tune "$model" --provider cuda --devices all --max-time 10s --db all.db --json
 holds 'len({t["gpu"]["uuid"] for t in r["trials"] if t["status"] == "ok"}) >= 1'
 finish

@@ -51,6 +51,20 @@ stats::Estimate cost_of_rate(const stats::Estimate& rate) {
   return {1 / rate.value, 1 / rate.high, rate.low > 0 ? 1 / rate.low : 0};
 }
 
+/// Makes a trial the recommended one.
+Result<void> recommend_trial(schema::BenchRun& run, int number) {
+  const auto& trial = run.trials[static_cast<std::size_t>(number - 1)];
+  if (trial.outcome.status != schema::TrialStatus::ok)
+    return base::fail(base::ErrorCode::invalid_argument, "{}/{}: {}; nothing to apply", run.id, number,
+                      trial.outcome.failure ? schema::failure_line(*trial.outcome.failure)
+                                            : std::string(base::enum_name(trial.outcome.status)))
+        .hint("choose another with RUN/TRIAL");
+  if (!run.answers) run.answers.emplace();
+  if (!run.answers->recommended) run.answers->recommended.emplace();
+  run.answers->recommended->settings = trial.settings;
+  return {};
+}
+
 class BenchKind final : public run::Kind {
  public:
   explicit BenchKind(MakeTrainingExecutor make) : make_(std::move(make)) {}
@@ -115,9 +129,10 @@ class BenchKind final : public run::Kind {
     return !patch || has_training_settings(*patch) || patch->edits.empty();
   }
 
-  [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text,
-                                           const run::Target& target) const override {
-    RL_TRY_ASSIGN(const auto run, schema::run_as<schema::BenchRun>(stored));
+  [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text, const run::Target& target,
+                                           store::Store&) const override {
+    RL_TRY_ASSIGN(auto run, schema::run_as<schema::BenchRun>(stored));
+    if (target.trial != 0) RL_TRY(recommend_trial(run, target.trial));
     return training_change(run, text, target.file);
   }
 

@@ -8,6 +8,7 @@
 #include "analysis/bench_experiments.hpp"
 #include "analysis/varied_settings.hpp"
 #include "base/text.hpp"
+#include "config/yaml_tree.hpp"
 
 namespace ridgeline::campaign {
 
@@ -45,6 +46,18 @@ std::string kept_text(const schema::BenchRun& run, const std::string& file, cons
   return fmt::format("{}: {}: {} is left as it is: {}", file, kept.key, kept.value, why);
 }
 
+/// The sections of a training's file, or nothing at all.
+bool has_place_for_settings(std::string_view text, const std::string& file) {
+  const auto tree = config::parse_yaml(text, file);
+  if (!tree) return true;  // what is wrong with it is said where it is changed
+  return std::all_of(tree->documents.begin(), tree->documents.end(), [&](const auto& document) {
+    const int root = tree->resolved(document.root);
+    if (config::is_null(tree->at(root))) return true;
+    return tree->at(root).kind == config::YamlKind::mapping &&
+           (tree->find(root, "data") >= 0 || tree->find(root, "training") >= 0);
+  });
+}
+
 }  // namespace
 
 Result<std::optional<BatchAdvice>> batch_advice(const schema::BenchRun& run, std::string_view text,
@@ -59,6 +72,19 @@ bool has_training_settings(const config::PatchResult& patch) noexcept {
   return std::any_of(patch.edits.begin(), patch.edits.end(), [](const auto& edit) { return edit.before.has_value(); });
 }
 
+Result<config::PatchResult> patch_training_file(std::string_view text, const std::string& file,
+                                                const schema::TrainingSettings& settings,
+                                                const analysis::VariedSettings& varied) {
+  RL_TRY_ASSIGN(auto patch, patch_training_settings(text, file, settings, varied));
+  if (!patch.edits.empty() && !has_training_settings(patch) && !has_place_for_settings(text, file))
+    return base::fail(
+               base::ErrorCode::invalid_argument,
+               "{}: holds none of batch_size, num_workers, pin_memory and use_amp, and no section data or training",
+               file)
+        .hint("add one of these sections, or a key where your training reads it");
+  return patch;
+}
+
 Result<run::Change> training_change(const schema::BenchRun& run, std::string_view text, const std::string& file) {
   if (!run.answers || !run.answers->recommended)
     return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply", run.id,
@@ -67,7 +93,7 @@ Result<run::Change> training_change(const schema::BenchRun& run, std::string_vie
   const auto settings = run.answers->recommended->settings;
   run::Change change;
   const auto varied = analysis::varied_settings(run);
-  RL_TRY_ASSIGN(change.patch, patch_training_settings(text, file, settings, varied));
+  RL_TRY_ASSIGN(change.patch, patch_training_file(text, file, settings, varied));
   change.write = [file, settings, varied](std::string_view utc) {
     return config::apply_patch(
         file, [&](std::string_view now) { return patch_training_settings(now, file, settings, varied); }, utc);

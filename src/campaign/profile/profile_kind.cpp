@@ -74,8 +74,8 @@ class ProfileKind final : public run::Kind {
 
   [[nodiscard]] bool knows(const schema::Run&, std::string_view, const run::Target&) const override { return false; }
 
-  [[nodiscard]] Result<run::Change> change(const schema::Run& run, std::string_view,
-                                           const run::Target&) const override {
+  [[nodiscard]] Result<run::Change> change(const schema::Run& run, std::string_view, const run::Target&,
+                                           store::Store&) const override {
     return base::fail(ErrorCode::invalid_argument,
                       "run {} is a profile: it recommends changes of code, not of a configuration", run.id)
         .hint("see them: ridgeline show {}", run.id);

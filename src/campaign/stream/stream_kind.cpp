@@ -109,8 +109,8 @@ class StreamKind final : public run::Kind {
 
   [[nodiscard]] bool knows(const schema::Run&, std::string_view, const run::Target&) const override { return false; }
 
-  [[nodiscard]] Result<run::Change> change(const schema::Run& run, std::string_view,
-                                           const run::Target&) const override {
+  [[nodiscard]] Result<run::Change> change(const schema::Run& run, std::string_view, const run::Target&,
+                                           store::Store&) const override {
     return base::fail(ErrorCode::invalid_argument, "run {} is a stream: it recommends no settings", run.id)
         .hint("see what it did: ridgeline show {}", run.id);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/stream/stream_verdict.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -52,6 +53,13 @@ void choose_point(schema::StreamRun& run) {
   run.moments = chosen.moments;
   run.request.spec.load->rate_per_s = chosen.rate_per_s;
   if (run.error.empty() && !run.interrupted) run.verdict = std::move(verdict);
+}
+
+bool is_void(const schema::StreamRun& run) {
+  if (run.points.empty()) return run.status.is_void;
+  return std::all_of(run.points.begin(), run.points.end(),
+                     [](const auto& point) { return point.verdict.passed || point.status.is_void; }) &&
+         std::any_of(run.points.begin(), run.points.end(), [](const auto& point) { return !point.verdict.passed; });
 }
 
 }  // namespace ridgeline::campaign

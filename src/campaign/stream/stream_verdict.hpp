@@ -14,4 +14,7 @@ namespace ridgeline::campaign {
 /// and the verdict, which passes when it is the highest that was asked for. A void rate counts neither way.
 void choose_point(schema::StreamRun& run);
 
+/// Whether a load that did not pass was never what it should be, so that nothing is known of the pipeline.
+[[nodiscard]] bool is_void(const schema::StreamRun& run);
+
 }  // namespace ridgeline::campaign

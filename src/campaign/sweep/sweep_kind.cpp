@@ -76,6 +76,19 @@ Result<void> check_ratio(const schema::SweepRun& run, const stats::Estimate& val
       .hint("compare the combinations in one sweep, which takes differences of such numbers");
 }
 
+/// Makes a trial's combination the recommended one.
+Result<void> recommend_trial(schema::SweepRun& run, int number) {
+  const auto& trial = run.trials[static_cast<std::size_t>(number - 1)];
+  if (trial.outcome.status != schema::TrialStatus::ok)
+    return base::fail(ErrorCode::invalid_argument, "{}/{}: {}; nothing to apply", run.id, number,
+                      trial.outcome.failure ? schema::failure_line(*trial.outcome.failure)
+                                            : std::string(base::enum_name(trial.outcome.status)))
+        .hint("choose another with RUN/TRIAL");
+  if (!run.answers) run.answers.emplace();
+  run.answers->recommended = trial.point;
+  return {};
+}
+
 class SweepKind final : public run::Kind {
  public:
   explicit SweepKind(MakeSweepExecutor make) : make_(std::move(make)) {}
@@ -156,9 +169,10 @@ class SweepKind final : public run::Kind {
     return found && !found->empty();
   }
 
-  [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text,
-                                           const run::Target& target) const override {
-    RL_TRY_ASSIGN(const auto run, sweep_so_far(stored));
+  [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text, const run::Target& target,
+                                           store::Store&) const override {
+    RL_TRY_ASSIGN(auto run, sweep_so_far(stored));
+    if (target.trial != 0) RL_TRY(recommend_trial(run, target.trial));
     return sweep_change(run, text, target.file, target.paths);
   }
 

@@ -31,6 +31,44 @@ run::Compared side_of(const ComparedTrial& one) {
            {"operating system", run.environment.os + ", " + run.environment.kernel}}};
 }
 
+/// The settings of another trial than the recommended one.
+Result<run::Change> trial_change(const schema::Run& stored, std::string_view text, const run::Target& target,
+                                 store::Store& store) {
+  RL_TRY_ASSIGN(auto result, complete_result(store, stored));
+  auto& run = result.run;
+  const auto ranking = analysis::rank(run, result.outcomes);
+  const auto& trial = run.trials[static_cast<std::size_t>(target.trial - 1)];
+  const auto ranked =
+      std::find_if(ranking.begin(), ranking.end(), [&](const auto& one) { return one.trial->key == trial.key; });
+  if (ranked == ranking.end()) {
+    const auto outcome = result.outcomes.find(trial.key);
+    const bool told = outcome != result.outcomes.end() && outcome->second.failure;
+    return base::fail(base::ErrorCode::invalid_argument, "{}/{}: {}; nothing to apply", run.id, target.trial,
+                      told ? schema::failure_line(*outcome->second.failure) : std::string("it has no result"))
+        .hint("choose another with RUN/TRIAL");
+  }
+  const auto figure = [&](const analysis::RankedTrial& one) {
+    return report::objective_text(*one.outcome->measurement, run.objective);
+  };
+  auto note = fmt::format("note: trial {}, {}: how much faster it is than what you have was not compared", target.trial,
+                          figure(*ranked));
+  if (run.verdict && run.verdict->trial_id != 0 && run.verdict->trial_id != target.trial)
+    for (const auto& one : ranking)
+      if (one.trial->id == run.verdict->trial_id)
+        note += fmt::format("; the run recommends trial {}, {}", one.trial->id, figure(one));
+  if (!ranked->meets_constraints) note += fmt::format("; it breaks {}", ranked->broken_constraint);
+  schema::TuneVerdict verdict;
+  verdict.decision = schema::Decision::change;
+  verdict.configuration = trial.configuration;
+  verdict.trial_id = target.trial;
+  if (run.verdict && run.verdict->trial_id == target.trial)
+    verdict = *run.verdict, verdict.decision = schema::Decision::change;
+  run.verdict = std::move(verdict);
+  RL_TRY_ASSIGN(auto change, tune_change(run, text, target));
+  change.before.insert(change.before.begin(), std::move(note));
+  return change;
+}
+
 class TuneKind final : public run::Kind {
  public:
   explicit TuneKind(MakeExecutor make) : make_(std::move(make)) {}
@@ -83,8 +121,9 @@ class TuneKind final : public run::Kind {
     return !found || !std::all_of(found->begin(), found->end(), is_common);
   }
 
-  [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text,
-                                           const run::Target& target) const override {
+  [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text, const run::Target& target,
+                                           store::Store& store) const override {
+    if (target.trial != 0) return trial_change(stored, text, target, store);
     RL_TRY_ASSIGN(const auto run, schema::run_as<schema::TuneRun>(stored));
     return tune_change(run, text, target);
   }
@@ -106,7 +145,7 @@ Result<run::Change> tune_change(const schema::TuneRun& run, std::string_view tex
     return change;
   }
   auto options = target.options;
-  if (options.section == config::PatchOptions{}.section)
+  if (!options.section_named)
     options.section = analysis::config_section(run, run.verdict->configuration);  // nothing else was named
   if (target.provenance) options.provenance = fmt::format("ridgeline {} trial {}", run.id, run.verdict->trial_id);
   RL_TRY_ASSIGN(const auto found, config::read_settings(text, target.file, options));

@@ -147,11 +147,11 @@ Check provider_check(const Facts& facts) {
   const auto& [message, looked_in, hint, missing] = *note;
   Remedy remedy{hint.empty() ? "see docs/troubleshooting.md" : hint, {}};
   if (!missing.empty()) {
-    const auto package = workload::python_package_of(missing.front(), facts.runtime.cuda_major.value_or(kNewestCuda));
+    auto install = workload::pip_install_of(missing.front(), facts.runtime.cuda_major.value_or(kNewestCuda));
     if (missing.front() == provider.file)
       remedy = gpu_build(facts.runtime);
-    else if (!package.empty())
-      remedy.commands = {"pip install " + package};
+    else if (!install.empty())
+      remedy.commands = {std::move(install)};
   }
   return library_check("cuda_provider", kTitle, CheckStatus::fail, message, std::move(remedy.fix),
                        std::move(remedy.commands));
@@ -188,7 +188,7 @@ int release_of(const LibraryFact& fact) {
 
 /// "pip install nvidia-cudnn-cu13" for "libcudnn.so".
 std::string install_command(std::string_view file, const Facts& facts) {
-  return "pip install " + workload::python_package_of(file, facts.runtime.cuda_major.value_or(kNewestCuda));
+  return workload::pip_install_of(file, facts.runtime.cuda_major.value_or(kNewestCuda));
 }
 
 std::string library_path_command(const std::string& file) {

@@ -116,14 +116,11 @@ class Opener {
       looked += "; " + place.label;
       if (place.folders.empty()) looked += " (no such folder)";
     }
-    const auto package = python_package_of(soname, cuda_major_);
-    // PyPI has a stub of TensorRT, which needs NVIDIA's own index.
-    const bool nvidia_only = package.rfind("tensorrt", 0) == 0;
-    const auto* index = nvidia_only ? "--extra-index-url https://pypi.nvidia.com " : "";
-    return {soname, std::move(problem), std::move(looked),
-            fmt::format("{}put its folder on LD_LIBRARY_PATH",
-                        package.empty() ? "" : fmt::format("run pip install {}{}, or ", index, package)),
-            required};
+    const auto install = pip_install_of(soname, cuda_major_);
+    return {
+        soname, std::move(problem), std::move(looked),
+        fmt::format("{}put its folder on LD_LIBRARY_PATH", install.empty() ? "" : fmt::format("run {}, or ", install)),
+        required};
   }
 
   std::vector<LibraryPlace> places_;

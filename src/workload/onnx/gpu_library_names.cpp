@@ -82,4 +82,11 @@ std::string python_package_of(std::string_view soname, int cuda_major) {
   return fmt::format("{}-cu{}{}", package->name, cuda_major, old_cudnn ? "~=8.9" : "");
 }
 
+std::string pip_install_of(std::string_view soname, int cuda_major) {
+  const auto package = python_package_of(soname, cuda_major);
+  if (package.empty()) return {};
+  const bool nvidia_only = starts_with(package, "tensorrt");
+  return fmt::format("pip install {}{}", nvidia_only ? "--extra-index-url https://pypi.nvidia.com " : "", package);
+}
+
 }  // namespace ridgeline::workload

@@ -35,5 +35,8 @@ struct RuntimeLibrary {
 /// The Python package that holds the library for that CUDA release, with the version where the newest is another
 /// ("nvidia-cudnn-cu13", "nvidia-cudnn-cu12~=8.9"), or "" when none does.
 [[nodiscard]] std::string python_package_of(std::string_view soname, int cuda_major);
+/// The command that installs it, "" without a package. PyPI has TensorRT's packages as stubs that fetch the libraries
+/// from NVIDIA's own index, which is therefore named.
+[[nodiscard]] std::string pip_install_of(std::string_view soname, int cuda_major);
 
 }  // namespace ridgeline::workload

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "schema/execution_provider.hpp"
+#include "schema/suggestion.hpp"
 #include "workload/onnx/cuda_libraries.hpp"
 #include "workload/onnx/ort_environment.hpp"
 #include "workload/onnx/ort_plugins.hpp"
@@ -151,7 +152,7 @@ base::Result<void> check_provider(const OrtLibrary& library, const std::string& 
   if (row == nullptr)
     return base::fail(ErrorCode::invalid_argument, "unknown provider \"{}\"; expected one of {}", provider,
                       fmt::join(schema::provider_ids(), ", "))
-        .hint("{}", base::did_you_mean(provider, schema::provider_ids()));
+        .hint("{}", schema::suggest(provider, schema::provider_ids()));
   if (row->file.empty()) return {};
   RL_TRY_ASSIGN(const auto built_in, library.providers());
   if (std::find(built_in.begin(), built_in.end(), row->library_name) == built_in.end())

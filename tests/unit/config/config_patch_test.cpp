@@ -401,6 +401,25 @@ TEST(ConfigPatch, refuses_unknown_parameters_and_illegal_values) {
   EXPECT_NE(patch_error("a: 1\n", kThreadsFour, options).find("config section \"a..b\""), std::string::npos);
 }
 
+TEST(PatchSettings, adds_a_section_to_a_file_without_any_setting_only_where_it_was_named) {
+  PatchOptions options;
+  options.section_named = false;
+  const schema::Configuration wanted{{"intra_op_num_threads", 4}};
+  for (const auto* foreign : {"a: 1\n", "services:\n  web: {image: x}\n", "batch_size: 4\n", "[1, 2]\n"}) {
+    const auto refused = patch_settings(foreign, "f.yaml", wanted, options);
+    ASSERT_FALSE(refused) << foreign;
+    EXPECT_EQ(refused.error().code, base::ErrorCode::invalid_argument);
+    EXPECT_NE(refused.error().message.find("no section onnxruntime"), std::string::npos) << refused.error().message;
+    EXPECT_NE(refused.error().hint.find("--config-section onnxruntime"), std::string::npos) << refused.error().hint;
+  }
+  for (const auto* own : {"", "# notes\n", "a: 1\nonnxruntime:\n", "x: {execution_mode: parallel}\n",
+                          "profiles:\n  cpu:\n    intra_op_num_threads: 2\n"})
+    EXPECT_TRUE(patch_settings(own, "f.yaml", wanted, options)) << own;
+  options.section_named = true;
+  EXPECT_EQ(patch_settings("a: 1\n", "f.yaml", wanted, options)->text,
+            "a: 1\nonnxruntime:\n  intra_op_num_threads: 4\n");
+}
+
 TEST(ReadSettings, finds_values_at_any_depth_with_their_types) {
   const auto found = read_settings(
       "a:\n- b: {intra_op_num_threads: '0x10'}\nexecution_mode: ORT_PARALLEL\nenable_mem_pattern: off\n"

@@ -232,9 +232,10 @@ TEST(LibraryChecks, hints_follow_the_cuda_release_of_the_runtime) {
     facts.runtime.cuda_major = release;
     return see_library(facts, id).evidence;
   };
-  EXPECT_TRUE(contains(hint(12, "tensorrt"), "pip install tensorrt-cu12"));
-  EXPECT_TRUE(contains(hint(13, "tensorrt"), "pip install tensorrt-cu13"));
-  EXPECT_TRUE(contains(hint(std::nullopt, "tensorrt"), "pip install tensorrt-cu13"));
+  EXPECT_TRUE(contains(hint(12, "tensorrt"), "pip install --extra-index-url https://pypi.nvidia.com tensorrt-cu12"));
+  EXPECT_TRUE(contains(hint(13, "tensorrt"), "pip install --extra-index-url https://pypi.nvidia.com tensorrt-cu13"));
+  EXPECT_TRUE(
+      contains(hint(std::nullopt, "tensorrt"), "pip install --extra-index-url https://pypi.nvidia.com tensorrt-cu13"));
   EXPECT_TRUE(contains(hint(12, "cupti"), "pip install nvidia-cuda-cupti-cu12"));
 }
 

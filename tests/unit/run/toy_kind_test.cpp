@@ -32,8 +32,8 @@ class DiceKind : public Kind {
   [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const Target&) const override {
     return text.find("pips:") != std::string_view::npos;
   }
-  [[nodiscard]] base::Result<Change> change(const schema::Run& run, std::string_view text,
-                                            const Target& target) const override {
+  [[nodiscard]] base::Result<Change> change(const schema::Run& run, std::string_view text, const Target& target,
+                                            store::Store&) const override {
     Change change;
     change.patch.text = fmt::format("pips: {}\n", run.answer.at("pips").get<int>());
     if (change.patch.text != text) change.patch.edits = {{"pips", "pips", 1, std::string(text), change.patch.text}};

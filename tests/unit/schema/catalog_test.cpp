@@ -67,5 +67,27 @@ TEST(Constraint, reads_metric_relation_and_bound) {
   EXPECT_FALSE(parse_constraint("latency_p99_ms<=fast"));
 }
 
+TEST(Constraint, takes_short_names_and_units) {
+  for (const auto& [text, meant] : {std::pair{"p99<=20ms", "latency_p99_ms<=20"},
+                                    {"p99 <= 0.02 s", "latency_p99_ms<=20"},
+                                    {"median<=500us", "latency_median_ms<=0.5"},
+                                    {"p90<=20", "latency_p90_ms<=20"},
+                                    {"latency_p99_ms<=20ms", "latency_p99_ms<=20"},
+                                    {"throughput>=30fps", "throughput_per_s>=30"},
+                                    {"peak_rss_mb<=2GB", "peak_rss_mb<=2000"},
+                                    {"gpu_memory<=500MB", "gpu_memory_gb<=0.5"},
+                                    {"p99<=1e1ms", "latency_p99_ms<=10"}}) {
+    const auto constraint = parse_constraint(text);
+    ASSERT_TRUE(constraint) << text << ": " << constraint.error().message;
+    EXPECT_EQ(constraint->to_text(), meant) << text;
+  }
+  const auto wrong = parse_constraint("p99<=20MB");
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message.find("\"MB\" is no unit of latency_p99_ms; expected ms, us"), std::string::npos)
+      << wrong.error().message;
+  for (const auto* text : {"p99<=", "p99<=ms", "p99<=0ms", "p99<=-1ms", "p99<=1 2ms", "p99<=nan"})
+    EXPECT_FALSE(parse_constraint(text)) << text;
+}
+
 }  // namespace
 }  // namespace ridgeline::schema

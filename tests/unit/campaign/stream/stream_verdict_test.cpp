@@ -49,6 +49,17 @@ TEST(StreamVerdict, passes_when_the_highest_was_held) {
   EXPECT_EQ(unknown.verdict->held_per_s, 10);
 }
 
+TEST(StreamVerdict, is_no_answer_where_only_void_rates_are_in_its_way) {
+  EXPECT_TRUE(is_void(measured_at({{10, Fate::held}, {20, Fate::is_void}})));
+  EXPECT_TRUE(is_void(measured_at({{10, Fate::is_void}})));
+  EXPECT_FALSE(is_void(measured_at({{10, Fate::is_void}, {20, Fate::missed}})));
+  EXPECT_FALSE(is_void(measured_at({{10, Fate::missed}, {20, Fate::held}})));
+  auto single = fakes::stream_run("a", 100, 50);
+  EXPECT_FALSE(is_void(single));
+  single.status.is_void = true;
+  EXPECT_TRUE(is_void(single));
+}
+
 TEST(StreamVerdict, of_none_is_the_lowest_ones) {
   const auto run = measured_at({{10, Fate::missed}, {20, Fate::missed}});
   EXPECT_EQ(run.verdict->held_per_s, 0);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/exit_code_text.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/exit_code.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+using enum base::ExitCode;
+
+struct CommandCode {
+  std::string_view command;
+  base::ExitCode code;
+  std::string_view meaning;
+};
+
+constexpr std::array kCommandCodes{
+    CommandCode{"tune", kFinding,
+                "nothing to recommend: all trials failed, none met the constraints, or the time was over"},
+    CommandCode{"tune", kNoAnswer, "not decided: too uneven a machine or too wide an interval; nothing is changed"},
+    CommandCode{"bench", kFinding, "no setting could be trained"},
+    CommandCode{"sweep", kFinding, "no combination went well"},
+    CommandCode{"stream bench", kFinding, "the load was not borne"},
+    CommandCode{"stream bench", kNoAnswer, "the load was void: not what it should have been"},
+    CommandCode{"watch", kFinding, "with --once or --count: slower, or failing"},
+    CommandCode{"compare", kFinding, "B is slower"},
+    CommandCode{"compare", kNoAnswer, "inconclusive, with --undecided fail (0 without)"},
+    CommandCode{"profile diff", kFinding, "B is slower"},
+    CommandCode{"profile diff", kNoAnswer, "inconclusive, with --undecided fail (0 without)"},
+    CommandCode{"rerun", kFinding, "it is slower now"},
+    CommandCode{"doctor", kFinding, "warnings"},
+    CommandCode{"doctor", kFailures, "failures"},
+};
+
+}  // namespace
+
+std::string exit_code_table() {
+  std::string out = "\nExit codes:\n";
+  for (const auto& [code, name, meaning] : base::kExitCodes)
+    out += fmt::format("  {:<3} {}: {}\n", static_cast<int>(code), name, meaning);
+  return out;
+}
+
+std::string exit_codes_of(std::string_view command) {
+  std::string out;
+  for (const auto& [whose, code, meaning] : kCommandCodes)
+    if (whose == command) out += fmt::format("  {:<3} {}\n", static_cast<int>(code), meaning);
+  return out.empty() ? out : "\n\nExit codes besides those of every command (ridgeline --help):\n" + out;
+}
+
+}  // namespace ridgeline::app

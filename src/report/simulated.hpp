@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "schema/training_run.hpp"
+#include "schema/tune_run.hpp"
+
+namespace ridgeline::report {
+
+/// The times of the run follow a formula. Its reports, its JSON and the first line on a terminal say so.
+[[nodiscard]] inline bool is_simulated(const schema::TuneRun& run) { return run.workload.kind == "synthetic"; }
+[[nodiscard]] inline bool is_simulated(const schema::BenchRun& run) { return run.job.kind == "synthetic"; }
+
+inline constexpr std::string_view kSimulated = "simulated: the times follow a formula, no device was measured";
+
+}  // namespace ridgeline::report
