@@ -130,8 +130,9 @@ class SweepKind final : public run::Kind {
     sweep.points = analysis::summarize_sweep(sweep);
     RL_TRY_ASSIGN(const auto now, value_of(sweep, 0, out.b));
     out.b.measured_utc = sweep.trials.back().outcome.measured_utc;
-    out.comparison = analysis::compare_estimates(cost_of_value(sweep.objective, then),
-                                                 cost_of_value(sweep.objective, now), sweep.min_effect);
+    out.comparison =
+        analysis::compare_estimates(cost_of_value(sweep.objective, then), cost_of_value(sweep.objective, now),
+                                    std::max(sweep.min_effect, analysis::separate_min_effect()));
     return out;
   }
 
