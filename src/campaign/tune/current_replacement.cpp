@@ -15,12 +15,13 @@ using schema::Decision;
 
 namespace {
 
-/// "crashed: signal 11", of the current configuration's trial; "": it was not tried.
+/// "crashed: signal 11", of the current configuration's trial; "": it was not measured, for no fault of its own.
 std::string fault_of_current(const TuneResult& result) {
   for (const auto& trial : result.run.trials) {
     const auto found = result.outcomes.find(trial.key);
     if (trial.configuration != result.run.current || found == result.outcomes.end()) continue;
     const auto& outcome = found->second;
+    if (outcome.status == schema::TrialStatus::ok) return {};
     const auto name = std::string(base::enum_name(outcome.status));
     return outcome.failure ? fmt::format("{}: {}", name, schema::failure_line(*outcome.failure)) : name;
   }

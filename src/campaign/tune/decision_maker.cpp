@@ -161,8 +161,7 @@ Result<void> DecisionMaker::compare_head_to_head(std::vector<Contender>& contend
       const auto plan = pairs_.head_to_head_plan(a, b);
       if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) > budget_.plannable_s())
         continue;
-      observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved",
-                                  champion->trial->id, rival->trial->id));
+      observer_.stage(fmt::format("trial {} against trial {}, head to head", champion->trial->id, rival->trial->id));
       const auto measured = pairs_.measure(schema::PairPurpose::head_to_head, a, b, "", plan);
       if (!measured && pairs_.was_cut(measured.error())) break;
       RL_TRY_ASSIGN(const auto pair, measured);

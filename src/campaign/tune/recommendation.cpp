@@ -17,7 +17,7 @@ const schema::Candidate* recommended_candidate(const schema::TuneRun& run) {
   return schema::find_candidate(run.candidates, schema::candidate_of(run.verdict->configuration));
 }
 
-bool knows(const schema::RuntimeIdentity& runtime, const schema::ParamDef& param) {
+bool runtime_knows(const schema::RuntimeIdentity& runtime, const schema::ParamDef& param) {
   return runtime.name == "synthetic" || runtime.version.empty() || schema::is_known_to(param, runtime.version);
 }
 
@@ -38,7 +38,7 @@ std::optional<std::string> why_left_alone(const schema::TuneRun& run, const std:
     if (param->providers.empty()) return std::string("of another engine");
     return fmt::format("of provider {}", param->providers.front());
   }
-  if (knows(run.runtime, *param) || (of_candidate && knows(candidate->runtime, *param))) return std::nullopt;
+  if (runtime_knows(run.runtime, *param) || (of_candidate && runtime_knows(candidate->runtime, *param))) return std::nullopt;
   return fmt::format("unknown to {} {}", run.runtime.name == "onnxruntime" ? "ONNX Runtime" : run.runtime.name,
                      run.runtime.version);
 }

@@ -251,7 +251,7 @@ TEST(TuneReport, says_why_the_fastest_trial_is_not_the_recommended_one) {
             std::string::npos)
       << text();
   const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
-  EXPECT_NE(page.find("Trials that were nearly as fast, interleaved"), std::string::npos);
+  EXPECT_NE(page.find("Trials head to head, interleaved"), std::string::npos);
   records.run.pairs.back().comparison = schema::Comparison{1.001, 0.99, 1.01, 0.5, 12, schema::Verdict::no_difference};
   EXPECT_NE(text().find("the recommended one is shown to be at most 2 % slower"), std::string::npos) << text();
   records.run.pairs.back().comparison = schema::Comparison{1.001, 0.97, 1.04, 0.5, 12, schema::Verdict::inconclusive};
