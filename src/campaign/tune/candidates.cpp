@@ -84,7 +84,7 @@ void add_code(RunContext& context, const schema::TrialSpec& spec, const schema::
   }
   if (spec.workload.kind != kOnnxKind) return;
   const auto* candidate = schema::find_candidate(run.candidates, schema::candidate_of(run.verdict->configuration));
-  const auto library = candidate == nullptr ? workload::RuntimeLibrary::linked : workload::RuntimeLibrary::opened;
+  const auto library = candidate == nullptr ? workload::RuntimeAccess::linked : workload::RuntimeAccess::opened;
   auto code = workload::loading_code(spec, library);
   if (!code) return context.note("no code that loads it: " + code.error().message);
   if (candidate != nullptr) {

@@ -198,7 +198,7 @@ void run_code(RunContext& context, const schema::TrialSpec& spec, schema::Loadin
 }
 
 void time_current_code(RunContext& context, const schema::TrialSpec& current, schema::LoadingCode& code) {
-  const auto own = workload::loading_code(current, workload::RuntimeLibrary::opened);
+  const auto own = workload::loading_code(current, workload::RuntimeAccess::opened);
   const CodeFolder folder;
   if (!own || folder.path().empty()) return;
   const auto was_timed = [](const std::optional<schema::CodeRun>& run) { return run && run->median_s; };

@@ -38,7 +38,8 @@ std::optional<std::string> why_left_alone(const schema::TuneRun& run, const std:
     if (param->providers.empty()) return std::string("of another engine");
     return fmt::format("of provider {}", param->providers.front());
   }
-  if (runtime_knows(run.runtime, *param) || (of_candidate && runtime_knows(candidate->runtime, *param))) return std::nullopt;
+  if (runtime_knows(run.runtime, *param) || (of_candidate && runtime_knows(candidate->runtime, *param)))
+    return std::nullopt;
   return fmt::format("unknown to {} {}", run.runtime.name == "onnxruntime" ? "ONNX Runtime" : run.runtime.name,
                      run.runtime.version);
 }

@@ -164,8 +164,8 @@ std::string append_plugin(const schema::ProviderPlugin& plugin, const ProviderOp
 }
 
 /// Up to the session's options.
-std::string cpp_opening(const schema::TrialSpec& spec, RuntimeLibrary library) {
-  if (library == RuntimeLibrary::linked)
+std::string cpp_opening(const schema::TrialSpec& spec, RuntimeAccess library) {
+  if (library == RuntimeAccess::linked)
     return "#include <onnxruntime_cxx_api.h>\n\n"
            "#include <string>\n"
            "#include <unordered_map>\n\n"
@@ -188,7 +188,7 @@ std::string cpp_opening(const schema::TrialSpec& spec, RuntimeLibrary library) {
       literal(spec.runtime.library_path), numbers.size() > 1 ? numbers[1] : "ORT_API_VERSION");
 }
 
-std::string cpp_code(const schema::TrialSpec& spec, const Parts& parts, RuntimeLibrary library) {
+std::string cpp_code(const schema::TrialSpec& spec, const Parts& parts, RuntimeAccess library) {
   auto out = cpp_opening(spec, library);
   for (const auto& line : parts.cpp) out += "  " + line + "\n";
   if (spec.plugin)
@@ -201,7 +201,7 @@ std::string cpp_code(const schema::TrialSpec& spec, const Parts& parts, RuntimeL
 
 }  // namespace
 
-base::Result<schema::LoadingCode> loading_code(const schema::TrialSpec& spec, RuntimeLibrary library) {
+base::Result<schema::LoadingCode> loading_code(const schema::TrialSpec& spec, RuntimeAccess library) {
   RL_TRY_ASSIGN(const auto parts, parts_of(spec));
   schema::LoadingCode code;
   code.python = python_code(spec, parts);

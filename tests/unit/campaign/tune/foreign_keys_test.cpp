@@ -28,6 +28,14 @@ class ForeignKeysTest : public fakes::TuneCampaignFixture {
       return std::nullopt;
     };
   }
+  static Configuration settings_in(const std::string& text) {
+    const auto found = config::read_settings(text, "config.yaml", {});
+    Configuration settings;
+    EXPECT_TRUE(found);
+    if (found)
+      for (const auto& setting : *found) settings.set(setting.key, setting.value);
+    return settings;
+  }
   static std::vector<std::string> notes_with(const schema::TuneRun& run, const std::string& words) {
     std::vector<std::string> found;
     for (const auto& note : run.notes)
@@ -122,9 +130,7 @@ TEST_F(ForeignKeysTest, settings_that_change_are_the_diff) {
         "onnxruntime:\n  execution_mode: sequential\n  gpu_mem_limit_gb: 8\n",
         // No meaning beside execution_mode=sequential, and more than nothing beside the recommended value.
         "inter_op_num_threads: 3\nintra_op_allow_spinning: false\n", "enable_mem_pattern: true\n"}) {
-    request_.current = {};
-    for (const auto& setting : *config::read_settings(text, "config.yaml", {}))
-      request_.current.set(setting.key, setting.value);
+    request_.current = settings_in(text);
     const auto run = must_run().run;
     ASSERT_EQ(run.verdict->decision, schema::Decision::change) << text;
     const auto change = tune_change(run, text, {.file = "config.yaml"});
@@ -136,10 +142,8 @@ TEST_F(ForeignKeysTest, settings_that_change_are_the_diff) {
     for (const auto& edit : change->patch.edits) done.push_back(edit.key + "=" + edit.after);
     std::sort(done.begin(), done.end());
     EXPECT_EQ(said, done) << text;
-    Configuration after;
-    for (const auto& setting : *config::read_settings(change->patch.text, "config.yaml", {}))
-      after.set(setting.key, setting.value);
-    EXPECT_EQ(as_seen_by(run, after), as_seen_by(run, run.verdict->configuration)) << change->patch.text;
+    EXPECT_EQ(as_seen_by(run, settings_in(change->patch.text)), as_seen_by(run, run.verdict->configuration))
+        << change->patch.text;
   }
 }
 
