@@ -99,7 +99,7 @@ std::vector<Finding> gain_rule(const Evidence& evidence) {
     case schema::Decision::change:
       finding.title = run.verdict->gain ? fmt::format("{} {} the current configuration", change_is(run),
                                                       effect_against(run.verdict->gain->ratio))
-                                        : change_is(run) + " what runs, compared with nothing";
+                                        : change_is(run) + " what runs; nothing was compared";
       finding.advice = fmt::format("Apply it with: ridgeline apply {} --config FILE", run.id);
       break;
     case schema::Decision::keep: add_keep(run, finding); break;

@@ -24,7 +24,7 @@ constexpr FlagText kTexts[] = {
     {"few_samples", "ended with few samples",
      "Raise --max-time or --runs; percentiles need 100 (p90) to 1000 (p99) samples"},
     {"wide_interval", "ended with a wide interval", "Raise --max-time, or repeat on a quieter machine", true},
-    {"drift", "saw their times change while they were taken", "Repeat on an idle machine", true},
+    {"drift", "drifted while they were timed", "Repeat on an idle machine", true},
     {"disturbed", "were disturbed by other processes", "Repeat on an idle machine", true},
     {"stolen", "had processor time taken by the hypervisor",
      "Repeat at another time, or on a machine whose processors are not shared", true},

@@ -63,6 +63,8 @@ std::vector<schema::SettingChange> changes_to(const schema::TuneRun& run, const 
       if (changes.count(key) != 0) continue;
       schema::SettingChange change{key, std::nullopt, schema::effective_value(recommended, key)};
       if (const auto* now = in_file.find(key)) change.from = *now;
+      // It is there, and means something once the others are.
+      if (change.from && change.from == change.to) continue;
       if (change.to)
         file.set(key, *change.to);
       else

@@ -59,6 +59,7 @@ std::map<std::string, std::vector<std::string>> drop_foreign(const schema::TuneR
 
 /// Whether config.yaml names an execution provider of ONNX Runtime that is not the one tuned.
 bool names_another_provider(const schema::TuneRun& run) {
+  if (run.file_provider.empty()) return false;
   const auto* named = schema::find_provider(run.file_provider);
   if (named == nullptr) named = schema::find_provider_named(run.file_provider);
   const auto& tuned = schema::provider_of(run.provider);

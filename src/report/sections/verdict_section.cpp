@@ -263,9 +263,10 @@ std::string now_text(const schema::TuneRun& run, const schema::SettingChange& ch
 /// What is written for it, with a note where that is what the runtime does anyway.
 std::string wanted_text(const schema::TuneRun& run, const schema::SettingChange& change) {
   if (!change.to) return "default: take the key out by hand";
-  const bool is_setting = schema::find_param(change.key) != nullptr;
+  const auto* param = schema::find_param(change.key);
+  const bool is_default = param != nullptr && param->default_value == change.to;
   return value_mark(change.to->to_text()) +
-         (is_setting && !run.verdict->configuration.contains(change.key) ? " (default)" : "");
+         (is_default && !run.verdict->configuration.contains(change.key) ? " (default)" : "");
 }
 
 /// The settings that change, as they are written to config.yaml, and the contribution of each where it was measured.
