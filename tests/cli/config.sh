@@ -67,7 +67,7 @@ same real/config.yaml original.yaml
 # Keys of another provider stay as they are; the rest is compared with, and what changes is told as it is written.
 printf 'provider: cuda\ncudnn_conv_algo_search: "HEURISTIC"  # of the guide\ngpu_mem_limit_gb: 8\ngraph_optimization_level: basic\n' >guide.yaml
 run 0 tune "$S" "${FAST[@]}" --quick --provider cpu --config guide.yaml --apply --json --db r.db
-err "guide.yaml: it names provider cuda, but cpu is tuned; left alone: cudnn_conv_algo_search, gpu_mem_limit_gb (of provider cuda)"
+err "guide.yaml: it names provider cuda, but cpu is tuned; left alone: cudnn_conv_algo_search, gpu_mem_limit_gb (of"
 json '[.verdict.decision, (.verdict.gain != null), .verdict.changed.graph_optimization_level.to, (.verdict.changed | length)] | tojson' '["change",true,"all",1]'
 checks=$((checks + 1))
 [ "$(diff <(printf 'provider: cuda\ncudnn_conv_algo_search: "HEURISTIC"  # of the guide\ngpu_mem_limit_gb: 8\ngraph_optimization_level: all\n') guide.yaml)" = "" ] ||
