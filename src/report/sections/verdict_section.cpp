@@ -284,7 +284,7 @@ void add_changes(Section& section, const TuneView& view) {
   const auto& recommended = view.run.verdict->configuration;
   if (schema::candidate_of(recommended) != schema::candidate_of(view.run.current))
     section.blocks.emplace_back(
-        Paragraph{fmt::format("It runs on {} instead of {}, which no setting of a config.yaml says.",
+        Paragraph{fmt::format("It runs on {} instead of {}; the code further down loads it.",
                               value_text(view.run, recommended, std::string(schema::kCandidateKey)),
                               value_text(view.run, view.run.current, std::string(schema::kCandidateKey)))});
   if (table.rows.empty()) return;
