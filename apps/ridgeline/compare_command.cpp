@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
@@ -18,10 +19,12 @@
 namespace ridgeline::app {
 namespace {
 
+constexpr double kProfileEffect = 0.02;  // steps of one process have no run-to-run difference to allow for
+
 struct CompareFlags {
   std::string a;
   std::string b;
-  double min_effect = 0.02;
+  std::optional<double> min_effect;
   bool json = false;
   std::string undecided = "pass";
 };
@@ -84,10 +87,11 @@ int exit_code_of(schema::Verdict verdict, bool same_record, const CompareFlags& 
 }
 
 base::Result<int> compare(const CompareFlags& flags, const Context& context) {
-  const auto min_effect = flags.min_effect;
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   RL_TRY_ASSIGN(const auto name_a, find_side(store, flags.a));
   RL_TRY_ASSIGN(const auto name_b, find_side(store, flags.b));
+  const bool of_profiles = name_a.run.kind == schema::ProfileRun::kLayout.kind;
+  const double min_effect = flags.min_effect.value_or(of_profiles ? kProfileEffect : analysis::separate_min_effect());
   RL_TRY_ASSIGN(const auto found, known_kinds().compare(name_a, name_b, store, min_effect));
   const auto& a = found.a;
   const auto& b = found.b;
@@ -142,7 +146,9 @@ void add_comparison(CLI::App& app, Context& context, const std::string& name, co
       add_subcommand(app, context, name, description, example, [flags, &context] { return compare(*flags, context); });
   command->add_option("A", flags->a, "Run (its recommended trial), RUN/TRIAL, or a file of a profiler")->required();
   command->add_option("B", flags->b, "The one to judge against A")->required();
-  add_share(*command, "--min-effect", flags->min_effect, "Smaller differences are none");
+  add_share(*command, "--min-effect", flags->min_effect,
+            fmt::format("Smaller differences are none (default {}, of profiles {})",
+                        share_text(analysis::separate_min_effect()), share_text(kProfileEffect)));
   add_choice(*command, context, "--undecided", flags->undecided, {"pass", "fail"},
              "What an inconclusive comparison is to a script: exit code 0, or 4");
   command->add_flag("--json", flags->json, "As JSON");

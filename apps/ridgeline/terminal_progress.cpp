@@ -168,7 +168,7 @@ void TerminalProgress::space_ready(const schema::TuneRun& run, const campaign::T
                                fmt::join(names, ", ")));
   }
   fact("time", forecast_text(run, time));
-  fact("current", run.current_origins.empty() ? "the runtime's defaults" : run.current.to_text());
+  fact("current", run.current.empty() ? "the runtime's defaults" : run.current.to_text());
   if (verbosity_ >= 2)
     for (const auto& pruned : run.pruned) fact("pruned", fmt::format("{}: {}", pruned.key, pruned.reason));
   if (verbosity_ >= 0) line("");

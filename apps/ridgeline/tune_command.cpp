@@ -35,8 +35,11 @@ constexpr std::string_view kEpilogueSections = "verdict candidates ranking effec
 void print_result(const campaign::TuneResult& result, const Terminal& terminal) {
   const auto report = report::build_tune_report(result.run, result.outcomes, result.pairs);
   if (report::is_simulated(result.run)) fmt::print("{}\n\n", report::kSimulated);
+  const auto& verdict = result.run.verdict;
+  // Where only settings change it is for the reports: they are in the verdict already.
+  const bool shows_code = verdict && verdict->code && verdict->code->python_run;
   for (const auto& section : report.sections)
-    if (kEpilogueSections.find(section.id) != std::string_view::npos)
+    if (kEpilogueSections.find(section.id) != std::string_view::npos || (section.id == "code" && shows_code))
       fmt::print("{}\n", section_text(section, terminal));
 }
 

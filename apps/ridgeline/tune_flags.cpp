@@ -8,6 +8,7 @@
 #include "analysis/summary.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "config/provider_patch.hpp"
 #include "config/space_file.hpp"
 #include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
@@ -179,9 +180,11 @@ Result<void> read_current(const TuneFlags& flags, campaign::TuneRequest& request
   RL_TRY_ASSIGN(const auto found, config::read_settings(text, flags.write.config, patch));
   for (const auto& setting : found) {
     request.current.set(setting.key, setting.value);
-    request.current_origins.push_back(
-        fmt::format("{}:{} {} = {}", flags.write.config, setting.line, setting.path, setting.value.to_text()));
+    request.current_origins[setting.key] =
+        fmt::format("{}:{} {} = {}", flags.write.config, setting.line, setting.path, setting.value.to_text());
   }
+  RL_TRY_ASSIGN(const auto provider, config::find_provider_name(text, flags.write.config));
+  if (provider) request.file_provider = provider->name;
   return {};
 }
 

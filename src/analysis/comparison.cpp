@@ -250,6 +250,8 @@ double separate_floor() {
       stats::half_width({0, std::sqrt(2.0) * stats::kRunToRunStdev, stats::BlockBootstrap::kMostBlocks - 1.0}));
 }
 
+double separate_min_effect() { return std::ceil(separate_floor() * 100) / 100; }
+
 bool is_no_slower(const schema::Comparison& b_against_a, double margin) noexcept {
   return b_against_a.abba_rounds > 0 && b_against_a.low * (1 + margin) >= 1;
 }

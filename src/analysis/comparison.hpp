@@ -42,6 +42,10 @@ inline constexpr double kGpuSessionStdev = 0.015;
 /// The least difference, as a share, that two separate runs can be distinguished by, however long they are.
 [[nodiscard]] double separate_floor();
 
+/// The minimum effect by which two separate runs are compared where nobody names another: separate_floor in whole per
+/// cent, as with less two equal runs are never found equal.
+[[nodiscard]] double separate_min_effect();
+
 /// Interval limits are cut to 1/kUnbounded .. kUnbounded; these stand for "nothing is known".
 inline constexpr double kUnbounded = 1e6;
 

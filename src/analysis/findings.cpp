@@ -2,8 +2,11 @@
 #include "analysis/findings.hpp"
 
 #include <algorithm>
+#include <cctype>
 
+#include "analysis/machine_speed.hpp"
 #include "analysis/rules/rule.hpp"
+#include "analysis/rules/wording.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -31,6 +34,32 @@ const RankedTrial* find_chosen(const schema::TuneRun& run, const std::vector<Ran
   return ranking.empty() ? nullptr : &ranking.front();
 }
 
+/// One finding of all that say that the machine was not quiet, in the place of the first: the one of how uneven it was
+/// leads, as that has been measured for the whole run.
+void merge_unrest(std::vector<Finding>& findings) {
+  std::vector<Finding> unrest;
+  std::copy_if(findings.begin(), findings.end(), std::back_inserter(unrest),
+               [](const auto& finding) { return finding.of_unrest; });
+  if (unrest.size() < 2) return;
+  std::stable_partition(unrest.begin(), unrest.end(),
+                        [](const auto& finding) { return finding.title.rfind(kUneven, 0) == 0; });
+  auto merged = unrest.front();
+  std::vector<std::string> others;
+  for (std::size_t i = 1; i < unrest.size(); ++i) {
+    auto& title = unrest[i].title;
+    title[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(title[0])));
+    others.push_back(std::move(title));
+  }
+  merged.evidence += "; " + list_text(others);
+  bool placed = false;
+  std::erase_if(findings, [&](auto& finding) {
+    if (!finding.of_unrest || placed) return finding.of_unrest;
+    placed = true;
+    finding = merged;
+    return false;
+  });
+}
+
 }  // namespace
 
 std::vector<Finding> find_all(const schema::TuneRun& run, const OutcomesByKey& outcomes) {
@@ -38,11 +67,13 @@ std::vector<Finding> find_all(const schema::TuneRun& run, const OutcomesByKey& o
   evidence.reference = find_configuration(evidence.ranking, run.current);
   if (evidence.reference == nullptr) evidence.reference = find_configuration(evidence.ranking, {});
   evidence.chosen = find_chosen(run, evidence.ranking);
+  evidence.uneven = was_uneven(run);
   std::vector<Finding> findings;
   for (const auto rule : kRules) {
     auto found = rule(evidence);
     findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }
+  merge_unrest(findings);
   return findings;
 }
 

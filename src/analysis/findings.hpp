@@ -15,9 +15,10 @@ enum class FindingKind { gain, no_effect, harmful, quality, failure, limit };
 /// no full stop at the end.
 struct Finding {
   FindingKind kind = FindingKind::gain;
-  std::string title;     ///< one sentence
-  std::string evidence;  ///< numbers with intervals and trial ids
-  std::string advice;    ///< what to do, or ""
+  std::string title;       ///< one sentence
+  std::string evidence;    ///< numbers with intervals and trial ids
+  std::string advice;      ///< what to do, or ""
+  bool of_unrest = false;  ///< says that the machine was busy or uneven; find_all makes one of all that do
 };
 
 /// Everything worth saying about a run, most important first: gain, contributions and single-setting effects

@@ -17,7 +17,6 @@ using base::ErrorCode;
 struct Named {
   std::string key;
   int value = -1;
-  bool by_id = false;  ///< "cpu", not "CPUExecutionProvider"
 };
 
 std::vector<Named> providers_in(const YamlTree& tree) {
@@ -30,15 +29,27 @@ std::vector<Named> providers_in(const YamlTree& tree) {
       const auto& value = tree.at(mapping.children[i + 1]);
       if (key.kind != YamlKind::scalar || value.kind != YamlKind::scalar) continue;
       if (key.value != "provider" && key.value != "execution_provider") continue;
-      const bool by_id = schema::find_provider(value.value) != nullptr;
-      if (by_id || schema::find_provider_named(value.value) != nullptr)
-        found.push_back({key.value, mapping.children[i + 1], by_id});
+      if (schema::find_provider(value.value) != nullptr || schema::find_provider_named(value.value) != nullptr)
+        found.push_back({key.value, mapping.children[i + 1]});
     }
   }
   return found;
 }
 
 }  // namespace
+
+base::Result<std::optional<FoundProvider>> find_provider_name(std::string_view yaml, std::string_view file_name) {
+  RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
+  const auto found = providers_in(tree);
+  if (found.size() != 1) return std::optional<FoundProvider>();
+  const auto& node = tree.at(found.front().value);
+  return std::optional<FoundProvider>({found.front().key, node.line, node.value});
+}
+
+std::string spelled_like(std::string_view like, const schema::ExecutionProvider& provider) {
+  const bool by_id = schema::find_provider(like) != nullptr;
+  return by_id || provider.library_name.empty() ? provider.id : provider.library_name;
+}
 
 base::Result<PatchResult> patch_provider(std::string_view yaml, std::string_view file_name,
                                          const schema::ExecutionProvider& wanted) {
@@ -55,7 +66,7 @@ base::Result<PatchResult> patch_provider(std::string_view yaml, std::string_view
     return base::fail(ErrorCode::invalid_argument, "{}:{}: {} carries the anchor &{} that line {} uses too", file_name,
                       node.line, first.key, node.anchor, tree.at(node.users.front()).line)
         .hint("write the value out in both places");
-  const auto& name = first.by_id || wanted.library_name.empty() ? wanted.id : wanted.library_name;
+  const auto name = spelled_like(node.value, wanted);
   if (node.value == name) return PatchResult{std::string(yaml), {}};
   PatchBuilder builder(yaml, tree, file_name, "");
   schema::ParamDef param;

@@ -9,6 +9,7 @@
 #include "analysis/compile_cost.hpp"
 #include "analysis/gpu_limits.hpp"
 #include "analysis/isolated.hpp"
+#include "analysis/proof.hpp"
 #include "report/simulated.hpp"
 #include "report/tune_view.hpp"
 #include "report/utf8.hpp"
@@ -159,14 +160,9 @@ Json verdict_json(const TuneView& view) {
   const auto& verdict = *run.verdict;
   const auto isolated = analysis::isolated_of(run, view.outcomes);
   Json changed = Json::object();
-  if (verdict.decision == schema::Decision::change)
-    for (const auto& key : schema::differing_keys(run.current, verdict.configuration)) {
-      const auto* from = run.current.find(key);
-      const auto* to = verdict.configuration.find(key);
-      changed[key] = {{"from", from != nullptr ? Json(*from) : Json(nullptr)},
-                      {"to", to != nullptr ? Json(*to) : Json(nullptr)}};
-    }
+  for (const auto& change : changes_of(run)) changed[change.key] = {{"from", change.from}, {"to", change.to}};
   Json out{{"decision", verdict.decision},
+           {"undecided", analysis::is_undecided(run)},
            {"trial_id", verdict.trial_id},
            {"configuration", verdict.configuration},
            {"candidate", candidate_json(analysis::candidate_in(run, verdict.configuration))},

@@ -127,6 +127,19 @@ TuneView::Endings TuneView::endings() const {
   return out;
 }
 
+std::vector<schema::SettingChange> changes_of(const schema::TuneRun& run) {
+  if (!run.verdict || run.verdict->decision != schema::Decision::change) return {};
+  if (run.verdict->changes) return *run.verdict->changes;
+  std::vector<schema::SettingChange> changes;
+  for (const auto& key : schema::differing_keys(run.current, run.verdict->configuration)) {
+    if (key == schema::kCandidateKey) continue;
+    const auto* now = run.current.find(key);
+    changes.push_back({key, now != nullptr ? std::optional(*now) : std::nullopt,
+                       schema::effective_value(run.verdict->configuration, key)});
+  }
+  return changes;
+}
+
 std::string status_text(schema::TrialStatus status) {
   switch (status) {
     case schema::TrialStatus::rejected_accuracy: return "rejected: accuracy";

@@ -80,6 +80,10 @@ class TuneView {
   return run.objective != schema::Objective::p99 || ranked.summary.p99_ns;
 }
 
+/// What a recommended change writes to a config.yaml that means what is in use now: TuneVerdict::changes, or for
+/// records without it what differs.
+[[nodiscard]] std::vector<schema::SettingChange> changes_of(const schema::TuneRun& run);
+
 /// "out of memory", "rejected: accuracy" ...
 [[nodiscard]] std::string status_text(schema::TrialStatus status);
 

@@ -21,7 +21,7 @@ const Candidate* find_candidate(const std::vector<Candidate>& candidates, std::s
   return found == candidates.end() ? nullptr : &*found;
 }
 
-RL_DEFINE_JSON(CodeRun, command, median_s, problem)
+RL_DEFINE_JSON(CodeRun, command, median_s, problem, current_median_s)
 RL_DEFINE_JSON(LoadingCode, install, python, cpp, python_run, cpp_run)
 RL_DEFINE_JSON(Candidate, id, engine, runtime, provider, plugin, device, packages, source, workload)
 

@@ -37,6 +37,8 @@ struct CodeRun {
   std::string command;             ///< "/x/bin/python3"; "": it was not run
   std::optional<double> median_s;  ///< of an inference; unset where it failed or was not run
   std::string problem;             ///< why, one line
+  /// Of the code of the current configuration, run in the same way right after; unset where it was not, or failed.
+  std::optional<double> current_median_s{};
 };
 RL_DECLARE_JSON(CodeRun)
 

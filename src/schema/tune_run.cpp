@@ -15,13 +15,14 @@ RL_DEFINE_JSON(SpeedTrack, device, readings)
 RL_DEFINE_JSON(SpeedRecord, reference, tracks, taken_again)
 RL_DEFINE_JSON(TunedTrial, id, stage, key, configuration, cached, started_s, reason, corrected, takes, device)
 RL_DEFINE_JSON(TunedPair, purpose, key, a, b, setting, status, comparison, failure, cached, flags)
+RL_DEFINE_JSON(SettingChange, key, from, to)
 RL_DEFINE_JSON(TuneVerdict, decision, configuration, trial_id, gain, tied_with, reason, unproven, isolated_key,
-               isolated_current_key, code)
+               isolated_current_key, code, changes, undecided)
 RL_DEFINE_JSON(TuneRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, cut_short, request,
                objective, constraints, min_effect, accuracy_tolerance, accuracy_gate, call_variation, search, seed,
                provider, tensor_location, device, environment, model, workload, runtime, plugin, candidates, plan,
-               current, current_origins, space, space_size, pruned, trials, pairs, verdict, notes, gpu_ceilings,
-               runtime_graphs, speed)
+               current, current_origins, in_file, file_provider, space, space_size, pruned, trials, pairs, verdict,
+               notes, gpu_ceilings, runtime_graphs, speed)
 
 std::string model_name(const TuneRun& run) {
   if (run.workload.kind == "synthetic") return "synthetic:" + run.workload.location;
@@ -41,7 +42,7 @@ Run to_run(const TuneRun& run) {
     if (verdict->decision == Decision::change && line.value)
       line.answer = fmt::format("change, {:.2f}x", *line.value);
     else if (verdict->decision != Decision::none)
-      line.answer = line.decision;
+      line.answer = verdict->undecided ? "not decided" : line.decision;
   }
   return wrap_run(TuneRun::kLayout, run, std::move(line));
 }

@@ -117,6 +117,15 @@ struct TunedPair {
 
 enum class Decision { change, keep, none };
 
+/// A value of config.yaml that the recommendation changes.
+struct SettingChange {
+  std::string key;            ///< of the catalogue, or "provider"
+  std::optional<Value> from;  ///< what the file has; nullopt: it has no such key
+  std::optional<Value> to;    ///< what is written; nullopt: the key has to be taken out by hand, as its default has no
+                              ///< spelling
+};
+RL_DECLARE_JSON(SettingChange)
+
 /// The run's answer.
 struct TuneVerdict {
   Decision decision =
@@ -126,12 +135,15 @@ struct TuneVerdict {
   std::optional<Comparison> gain;  ///< recommended against current, interleaved
   std::vector<int> tied_with;      ///< trial ids that are as good as the best
   std::string reason;              ///< one sentence
+  bool undecided = false;          ///< keep, because nothing was tried or decided, not because nothing is faster
   /// Settings of `configuration` that stay because neither they nor their absence was shown to be as good.
   std::vector<std::string> unproven{};
   /// TrialSpec::key of `configuration` measured alone (TrialSpec::isolated), which no ranking holds; "": it was not.
   std::string isolated_key{};
   std::string isolated_current_key{};  ///< the same of the current configuration
-  std::optional<LoadingCode> code{};   ///< of `configuration`; unset where nothing but an ONNX model's settings change
+  std::optional<LoadingCode> code{};   ///< of `configuration`; unset where what is tuned has none, or older
+  /// What a config.yaml that means TuneRun::current gets; unset in the records of earlier versions.
+  std::optional<std::vector<SettingChange>> changes{};
 };
 
 /// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.
@@ -170,6 +182,8 @@ struct TuneRun {
   MeasurementPlan plan;
   Configuration current;                     ///< from config.yaml; empty: the defaults
   std::vector<std::string> current_origins;  ///< "config.yaml:12 intra_op_num_threads = 4", for people
+  Configuration in_file{};                   ///< all that config.yaml holds, also what means nothing to this run
+  std::string file_provider{};               ///< the execution provider that it names, as spelled there; "": none
   std::vector<Dimension> space;
   double space_size = 0;  ///< configurations in the full grid
   std::vector<PrunedParam> pruned;

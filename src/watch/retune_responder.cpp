@@ -74,8 +74,8 @@ Result<campaign::TuneRequest> RetuneResponder::request() const {
   for (const auto& setting : found) {
     if (request.space.fixed.contains(setting.key)) continue;
     request.current.set(setting.key, setting.value);
-    request.current_origins.push_back(
-        fmt::format("{}:{} {} = {}", options_.config.string(), setting.line, setting.path, setting.value.to_text()));
+    request.current_origins[setting.key] =
+        fmt::format("{}:{} {} = {}", options_.config.string(), setting.line, setting.path, setting.value.to_text());
   }
   return request;
 }
@@ -106,12 +106,12 @@ Result<Response> RetuneResponder::tune_and_apply() {
     response.events.push_back(std::move(event));
     return response;
   }
-  const auto wanted = campaign::settings_to_write(run, run.current);
+  const auto wanted = campaign::settings_to_write(run, run.in_file);
   RL_TRY_ASSIGN(const auto applied, config::apply_patch(options_.config, wanted, options_.patch, clock_.utc_now()));
   RL_TRY_ASSIGN(auto baseline, baseline_of(store_, run));
   event.details["settings"] = wanted;
   event.details["backup"] = applied.backup.string();
-  if (const auto left = campaign::settings_to_remove(run, run.current); !left.empty())
+  if (const auto left = campaign::settings_to_remove(run, run.in_file); !left.empty())
     event.details["remove_by_hand"] = left;
   event.text = fmt::format("tuned again (run {}): {:.2f}x as fast, written to {}, backup {}", run.id,
                            verdict.gain->ratio, options_.config.string(), applied.backup.filename().string());

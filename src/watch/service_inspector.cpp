@@ -7,6 +7,7 @@
 
 #include "base/file.hpp"
 #include "execute/found_runtimes.hpp"
+#include "schema/catalog.hpp"
 
 namespace ridgeline::watch {
 
@@ -31,7 +32,10 @@ Result<schema::Configuration> ServiceInspector::read_configuration() const {
   if (options_.config.empty()) return options_.recommended;
   RL_TRY_ASSIGN(const auto found, read_watched_settings(options_.config, options_.patch));
   schema::Configuration configuration;
-  for (const auto& setting : found) configuration.set(setting.key, setting.value);
+  // Settings of another provider mean nothing to this service.
+  for (const auto& setting : found)
+    if (schema::is_for(*schema::find_param(setting.key), options_.provider))
+      configuration.set(setting.key, setting.value);
   // A batch given by --batch is part of the question and stands in no file.
   const auto* batch = options_.recommended.find("batch_size");
   if (batch != nullptr && !configuration.contains("batch_size")) configuration.set("batch_size", *batch);

@@ -22,14 +22,19 @@ no_out "inconclusive"
 run 0 compare "latest/$all" "latest/$all" --db r.db --json
 json .same_record true
 # Longer runs cannot tell what single processes differ by; the advice is what does help.
+json_default() { run 0 compare "latest/$all" "latest/$extended" "$@" --db r.db --json; }
+json_default
+json .min_effect 0.04
+json .verdict no_difference
 run 0 compare "latest/$all" "latest/$extended" --db r.db
+out "no difference"
+run 0 compare "latest/$all" "latest/$extended" --min-effect 2% --db r.db
 out "two separate runs cannot tell less than about 3.3 % apart"
 out "one tune run"
 no_out "measure longer"
 advised=$(grep -o -- '--min-effect [0-9]*%' out)
-run 0 compare "latest/$all" "latest/$extended" $advised --db r.db
-out "no difference"
-run 0 compare "latest/$all" "latest/$extended" --db r.db --json
+[ "$advised" = "--min-effect 4%" ] || problem "the advice is not the default: $advised"
+json_default --min-effect 2%
 json '.advice | test("--min-effect")' true
 # An output that cannot be written is the user's to fix, whatever its size, and so is a standard error.
 for words in "show" "show --json" "report latest" "history --json" "compare latest latest --json" "rerun 1 --json" "params" "params --json"; do

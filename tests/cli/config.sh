@@ -91,6 +91,14 @@ grep -q 'graph_optimization_level: all' other.yaml && grep -q 'execution_mode: s
 echo '# a later edit' >>config.yaml
 run 0 rollback --config config.yaml --yes
 same real/config.yaml original.yaml
+# Keys of another provider stay as they are; the rest is compared with, and what changes is told as it is written.
+printf 'provider: cuda\ncudnn_conv_algo_search: "HEURISTIC"  # of the guide\ngpu_mem_limit_gb: 8\ngraph_optimization_level: basic\n' >guide.yaml
+run 0 tune "$S" "${FAST[@]}" --quick --provider cpu --config guide.yaml --apply --json --db r.db
+err "guide.yaml: it names provider cuda, but cpu is tuned; left alone: cudnn_conv_algo_search, gpu_mem_limit_gb (of"
+json '[.verdict.decision, (.verdict.gain != null), .verdict.changed.graph_optimization_level.to, (.verdict.changed | length)] | tojson' '["change",true,"all",1]'
+checks=$((checks + 1))
+[ "$(diff <(printf 'provider: cuda\ncudnn_conv_algo_search: "HEURISTIC"  # of the guide\ngpu_mem_limit_gb: 8\ngraph_optimization_level: all\n') guide.yaml)" = "" ] ||
+  problem "not only what was compared changed: $(cat guide.yaml)"
 # Nothing to gain: the file is not touched.
 printf 'onnxruntime:\n  graph_optimization_level: all\n' >best.yaml
 cp best.yaml best.before

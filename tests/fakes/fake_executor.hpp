@@ -41,6 +41,7 @@ class FakeExecutor final : public TypedExecutor {
   /// Runtimes beside the usual one, by their file: how many times as long an inference takes there.
   std::map<std::string, double> other_runtimes;
   std::optional<schema::RuntimeIdentity> runtime;  ///< in place of the usual one
+  std::string runtime_library = "/lib/ort.so";     ///< of the usual one
   double isolated_pace = 1;                        ///< of TrialSpec::isolated; 0.9: takes so much less
   bool stops_losers = false;                       ///< trials that lose the race they are in
   double noise = 0.01;
@@ -88,7 +89,8 @@ class FakeExecutor final : public TypedExecutor {
   }
   base::Result<schema::RuntimeIdentity> probe(const std::string&, const std::string& library) override {
     if (runtime) return *runtime;
-    schema::RuntimeIdentity identity{"onnxruntime", "1.29.0", "/lib/ort.so", "hash", {"CPUExecutionProvider"}, {}, {}};
+    schema::RuntimeIdentity identity{
+        "onnxruntime", "1.29.0", runtime_library, "hash", {"CPUExecutionProvider"}, {}, {}};
     if (other_runtimes.count(library) != 0) identity.library_path = identity.library_sha256 = library;
     if (trials_run > 0) identity.loaded_libraries = loaded_by_trials;
     return identity;

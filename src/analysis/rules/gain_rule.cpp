@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/comparison.hpp"
+#include "analysis/proof.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
 #include "base/text.hpp"
@@ -26,7 +27,7 @@ std::string numbers(const Evidence& evidence) {
   const auto& gain = evidence.run.verdict->gain;
   if (gain) text = fmt::format("{}, {} interleaved ABBA rounds", interval_text(*gain), gain->abba_rounds);
   if (chosen == nullptr || reference == nullptr || chosen == reference) return text;
-  if (gain && !agrees(*gain, reference->measured.value, chosen->measured.value)) return text;
+  if (evidence.uneven || (gain && !agrees(*gain, reference->measured.value, chosen->measured.value))) return text;
   return fmt::format("{}{}{} {} (trial {}) against {} (trial {})", text, text.empty() ? "" : "; ", what,
                      cost_text(*chosen, evidence.run.objective), chosen->trial->id,
                      cost_text(*reference, evidence.run.objective), reference->trial->id);
@@ -55,7 +56,7 @@ std::string trial_text(const schema::TuneRun& run, const schema::Configuration& 
 
 void add_keep(const schema::TuneRun& run, Finding& finding) {
   if (const auto* undecided = undecided_finalist(run)) {
-    finding.title = fmt::format("Keep what you have: not decided whether {} beats it", trial_text(run, undecided->b));
+    finding.title = fmt::format("Not decided: whether {} beats what you have", trial_text(run, undecided->b));
     finding.evidence = interval_text(*undecided->comparison) + ": too wide to tell";
     finding.advice = "Repeat with --fresh on an idle machine or with more time";
     return;
@@ -65,12 +66,13 @@ void add_keep(const schema::TuneRun& run, Finding& finding) {
     // Not the verdict's reason, which says the title again.
     if (const auto* best = best_finalist(run))
       finding.evidence =
-          fmt::format("the best other one, {}: {}", trial_text(run, best->b), interval_text(*best->comparison));
+          fmt::format("{}{}: {}", looks_slower(*best->comparison, run.min_effect) ? "" : "the best other one, ",
+                      trial_text(run, best->b), interval_text(*best->comparison));
     else if (!run.verdict->gain)
       finding.evidence = "no other one came near it";
     return;
   }
-  finding.title = "Keep what you have: no other configuration was tried";
+  finding.title = "Not decided: no other configuration was tried";
   finding.evidence = "only the current configuration was measured";
   finding.advice = "Search again with a longer --max-time or a larger space";
 }
@@ -97,7 +99,7 @@ std::vector<Finding> gain_rule(const Evidence& evidence) {
     case schema::Decision::change:
       finding.title = run.verdict->gain ? fmt::format("{} {} the current configuration", change_is(run),
                                                       effect_against(*run.verdict->gain))
-                                        : change_is(run) + " the best configuration found";
+                                        : change_is(run) + " what runs; nothing was compared";
       finding.advice = fmt::format("Apply it with: ridgeline apply {} --config FILE", run.id);
       break;
     case schema::Decision::keep: add_keep(run, finding); break;

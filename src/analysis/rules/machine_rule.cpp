@@ -16,7 +16,7 @@ std::vector<Finding> machine_rule(const Evidence& evidence) {
     findings.push_back(
         {FindingKind::quality, "The machine was busy when the run started",
          fmt::format("load average {:.1f} on {} CPUs", *environment.load_average, environment.logical_cpus),
-         "Repeat when it is idle before you rely on small differences"});
+         "Repeat when it is idle before you rely on small differences", true});
   if (environment.governor && *environment.governor != "performance" && !evidence.run.on_gpu())
     findings.push_back({FindingKind::quality,
                         fmt::format("CPU clocks follow the load: governor {}", *environment.governor),

@@ -40,6 +40,7 @@ std::vector<Finding> oversubscription_rule(const Evidence& evidence) {
          fmt::format("Set intra_op_num_threads times parallel_sessions to at most {:.0f}",
                      std::max(1.0, std::floor(usable)))});
   }
+  if (evidence.uneven) return findings;
   std::vector<int> slower;
   const RankedTrial* worst = nullptr;
   for (const auto& ranked : evidence.ranking) {

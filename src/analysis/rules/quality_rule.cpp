@@ -16,17 +16,19 @@ struct FlagText {
   const char* code;
   const char* title;  ///< after "3 of 20 trials " or "1 of 2 comparisons "
   const char* advice;
+  bool of_unrest = false;  ///< Finding::of_unrest
 };
 
 constexpr FlagText kTexts[] = {
-    {"not_steady", "did not settle during warm-up", "Raise --warmup, or close other programs"},
+    {"not_steady", "did not settle during warm-up", "Raise --warmup, or close other programs", true},
     {"few_samples", "ended with few samples",
      "Raise --max-time or --runs; percentiles need 100 (p90) to 1000 (p99) samples"},
-    {"wide_interval", "ended with a wide interval", "Raise --max-time, or repeat on a quieter machine"},
-    {"disturbed", "were disturbed by other processes", "Repeat on an idle machine"},
+    {"wide_interval", "ended with a wide interval", "Raise --max-time, or repeat on a quieter machine", true},
+    {"drift", "drifted while they were timed", "Repeat on an idle machine", true},
+    {"disturbed", "were disturbed by other processes", "Repeat on an idle machine", true},
     {"stolen", "had processor time taken by the hypervisor",
-     "Repeat at another time, or on a machine whose processors are not shared"},
-    {"others_throughout", "were disturbed by other processes all the time", "Repeat while nothing else runs"},
+     "Repeat at another time, or on a machine whose processors are not shared", true},
+    {"others_throughout", "were disturbed by other processes all the time", "Repeat while nothing else runs", true},
     {"tf32", "ran in TF32 and differ from FP32 by more than rounding",
      "allow_tf32=false computes in FP32; with a metric, the model's own measure decides"},
     {"throttled", "ran at a reduced clock",
@@ -77,7 +79,7 @@ std::vector<Finding> of_comparisons(const schema::TuneRun& run) {
     findings.push_back({FindingKind::quality,
                         fmt::format("{} of {} comparisons {}{}", group.count, run.pairs.size(), text_of(code)->title,
                                     group.deciding ? ", the deciding one among them" : ""),
-                        group.message, text_of(code)->advice});
+                        group.message, text_of(code)->advice, text_of(code)->of_unrest});
   return findings;
 }
 
@@ -109,7 +111,7 @@ std::vector<Finding> quality_rule(const Evidence& evidence) {
                                     text != nullptr ? text->title : fmt::format("carry the flag {}", code),
                                     group.chosen ? evidence.chosen_among_them() : ""),
                         fmt::format("{}; {}", trials_text(group.ids), group.message),
-                        text != nullptr ? text->advice : ""});
+                        text != nullptr ? text->advice : "", text != nullptr && text->of_unrest});
   }
   auto compared = of_comparisons(evidence.run);
   findings.insert(findings.end(), std::make_move_iterator(compared.begin()), std::make_move_iterator(compared.end()));

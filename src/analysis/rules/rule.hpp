@@ -16,6 +16,7 @@ struct Evidence {
   const RankedTrial* reference =
       nullptr;                          ///< the current configuration's trial, else the defaults'; nullptr: neither ran
   const RankedTrial* chosen = nullptr;  ///< the recommended trial, else the best; nullptr: nothing ran to the end
+  bool uneven = false;                  ///< was_uneven: trials of different moments are no evidence against each other
   /// ", the recommended one among them" where the chosen trial is among some others; "best" without a recommendation.
   [[nodiscard]] std::string_view chosen_among_them() const {
     return run.verdict && run.verdict->decision != schema::Decision::none ? ", the recommended one among them"

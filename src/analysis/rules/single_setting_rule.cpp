@@ -62,6 +62,7 @@ Finding harmful(const std::string& key, const Effect& worst) {
 }  // namespace
 
 std::vector<Finding> single_setting_rule(const Evidence& evidence) {
+  if (evidence.uneven) return {};
   std::vector<Finding> findings;
   std::vector<std::string> idle;
   std::vector<std::string> numbers;

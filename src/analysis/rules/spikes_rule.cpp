@@ -9,7 +9,7 @@ namespace ridgeline::analysis {
 
 std::vector<Finding> spikes_rule(const Evidence& evidence) {
   constexpr double kSpiky = 2;
-  if (evidence.chosen == nullptr) return {};
+  if (evidence.chosen == nullptr || evidence.uneven) return {};
   const auto& summary = evidence.chosen->summary;
   const bool has_p99 = summary.p99_ns.has_value();
   const auto tail = has_p99 ? summary.p99_ns : summary.p95_ns;

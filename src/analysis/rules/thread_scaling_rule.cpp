@@ -39,6 +39,7 @@ Series longest_series(const Evidence& evidence) {
 }  // namespace
 
 std::vector<Finding> thread_scaling_rule(const Evidence& evidence) {
+  if (evidence.uneven) return {};
   const auto series = longest_series(evidence);
   if (series.size() < 2) return {};
   const auto& [few, slowest] = *series.begin();

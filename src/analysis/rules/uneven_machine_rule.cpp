@@ -90,7 +90,8 @@ std::vector<Finding> uneven_machine_rule(const Evidence& evidence) {
     const double seen_s = std::max(run.duration_s, 1e-9) - track.readings.front().at_s;
     Finding finding;
     finding.kind = FindingKind::quality;
-    finding.title = fmt::format("The machine was uneven: up to {:.1f} times slower{}", std::exp(slowest),
+    finding.of_unrest = true;
+    finding.title = fmt::format("{}: up to {:.1f} times slower{}", kUneven, std::exp(slowest),
                                 run.speed->tracks.size() > 1 ? " on " + track.device : "");
     if (run.speed->taken_again > 0)
       finding.title += fmt::format(", so {} trial{} taken again", run.speed->taken_again,

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "schema/tune_run.hpp"
 
 namespace ridgeline::analysis {
+
+/// How the finding begins that says by how much the machine's speed changed.
+inline constexpr std::string_view kUneven = "The machine was uneven";
 
 /// "3.1 % faster", "1.82x as fast", "1.80x slower"; "equally fast" within 0.05 %. ratio above 1 is faster.
 [[nodiscard]] std::string effect_text(double ratio);

@@ -12,8 +12,6 @@ namespace {
 
 using base::Result;
 
-constexpr double kLeastEffect = 0.02;  // that counts as a difference between then and now
-
 /// Samples/s of a trial, or of the recommended settings where it is 0; and the side of the comparison.
 Result<stats::Estimate> rate_of(const schema::BenchRun& run, int trial, run::Compared& side) {
   stats::Estimate rate;
@@ -120,7 +118,8 @@ class BenchKind final : public run::Kind {
                         base::enum_name(one.outcome.status),
                         one.outcome.failure ? schema::failure_line(*one.outcome.failure) : "no reason given");
     RL_TRY_ASSIGN(const auto now, rate_of(bench, trial, out.b));
-    out.comparison = analysis::compare_estimates(cost_of_rate(then), cost_of_rate(now), kLeastEffect);
+    out.comparison =
+        analysis::compare_estimates(cost_of_rate(then), cost_of_rate(now), analysis::separate_min_effect());
     return out;
   }
 

@@ -156,8 +156,9 @@ class SweepKind final : public run::Kind {
     out.b.measured_utc = sweep.trials.back().outcome.measured_utc;
     RL_TRY(check_ratio(sweep, then));
     RL_TRY(check_ratio(sweep, now));
-    out.comparison = analysis::compare_estimates(cost_of_value(sweep.objective, then),
-                                                 cost_of_value(sweep.objective, now), sweep.min_effect);
+    out.comparison =
+        analysis::compare_estimates(cost_of_value(sweep.objective, then), cost_of_value(sweep.objective, now),
+                                    std::max(sweep.min_effect, analysis::separate_min_effect()));
     return out;
   }
 

@@ -13,6 +13,8 @@
 namespace ridgeline::campaign {
 namespace {
 
+constexpr std::string_view kOnnxKind = "onnx";
+
 /// Whether a run that asks for this could take place there.
 bool suits(const schema::TuneRun& run, const schema::ExecutionProvider& provider) {
   if (run.tensor_location == "device" && !provider.takes_device_tensors) return false;
@@ -70,26 +72,31 @@ base::Result<void> add_candidates(RunContext& context, std::size_t current) {
   return {};
 }
 
-void add_code(RunContext& context, const schema::TrialSpec& spec) {
+void add_code(RunContext& context, const schema::TrialSpec& spec, const schema::TrialSpec& current) {
   auto& run = context.result.run;
-  if (!run.verdict || run.verdict->decision != schema::Decision::change) return;
+  if (!run.verdict || run.verdict->decision == schema::Decision::none) return;
   if (spec.workload.kind == workload::kPythonKind) {
+    if (run.verdict->decision == schema::Decision::keep) return;
     auto lines = workload::torch_code(spec, run.model);
     run_code(context, spec, lines);
     run.verdict->code = std::move(lines);
     return;
   }
+  if (spec.workload.kind != kOnnxKind) return;
   const auto* candidate = schema::find_candidate(run.candidates, schema::candidate_of(run.verdict->configuration));
-  if (candidate == nullptr) return;
-  auto code = workload::loading_code(spec);
+  const auto library = candidate == nullptr ? workload::RuntimeAccess::linked : workload::RuntimeAccess::opened;
+  auto code = workload::loading_code(spec, library);
   if (!code) return context.note("no code that loads it: " + code.error().message);
-  std::vector<std::string> packages;
-  for (auto package : candidate->packages) {
-    if (const auto space = package.find(' '); space != std::string::npos) package.replace(space, 1, "==");
-    packages.push_back(std::move(package));
+  if (candidate != nullptr) {
+    std::vector<std::string> packages;
+    for (auto package : candidate->packages) {
+      if (const auto space = package.find(' '); space != std::string::npos) package.replace(space, 1, "==");
+      packages.push_back(std::move(package));
+    }
+    if (!packages.empty()) code->install = fmt::format("pip install {}", fmt::join(packages, " "));
+    run_code(context, spec, *code);
+    if (current.workload.kind == kOnnxKind) time_current_code(context, current, *code);
   }
-  if (!packages.empty()) code->install = fmt::format("pip install {}", fmt::join(packages, " "));
-  run_code(context, spec, *code);
   run.verdict->code = std::move(*code);
 }
 

@@ -29,9 +29,9 @@ void save_exported(RunContext& context);
 /// Adds it under an id of its own: its name() and, from the second of that name on, "#2". Returns the id.
 std::string add_candidate(RunContext& context, schema::Candidate candidate);
 
-/// Adds the code that loads the recommended configuration to the verdict, and runs it, where that is on another
-/// candidate. `spec`: a
-/// trial of it.
-void add_code(RunContext& context, const schema::TrialSpec& spec);
+/// Adds the code that loads the verdict's configuration to it. Where that runs on another candidate, or is a PyTorch
+/// model that changes, the code is run as well; of settings alone the trials have said what they do. `spec`: a trial of
+/// it; `current`: of the current configuration.
+void add_code(RunContext& context, const schema::TrialSpec& spec, const schema::TrialSpec& current);
 
 }  // namespace ridgeline::campaign

@@ -8,8 +8,10 @@
 #include "analysis/comparison_text.hpp"
 #include "analysis/device_learning.hpp"
 #include "analysis/machine_speed.hpp"
+#include "analysis/proof.hpp"
 #include "analysis/ranking.hpp"
 #include "campaign/tune/busy_cpus.hpp"
+#include "campaign/tune/current_replacement.hpp"
 #include "campaign/tune/unusable_trials.hpp"
 #include "campaign/tune/winner_simplifier.hpp"
 #include "stats/quantile.hpp"
@@ -157,8 +159,7 @@ Result<void> DecisionMaker::compare_head_to_head(std::vector<Contender>& contend
         if (simpler && rival->rank == 1 && may_stand_in(a, b, std::nullopt)) as_good.push_back(rival);
         continue;
       }
-      observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved",
-                                  champion->trial->id, rival->trial->id));
+      observer_.stage(fmt::format("trial {} against trial {}, head to head", champion->trial->id, rival->trial->id));
       const auto measured = pairs_.measure(schema::PairPurpose::head_to_head, a, b, "", plan);
       if (!measured && pairs_.was_cut(measured.error())) break;
       RL_TRY_ASSIGN(const auto pair, measured);
@@ -338,52 +339,84 @@ bool DecisionMaker::concludes_uncompared(const std::vector<analysis::RankedTrial
   return true;
 }
 
+Result<void> DecisionMaker::try_own_runtime(std::vector<Contender>& contenders,
+                                            const std::vector<analysis::RankedTrial>& ranking) {
+  const auto& run = result_.run;
+  const auto is_own = [&](const auto& ranked) { return !analysis::changes_runtime(run, ranked.trial->configuration); };
+  if (std::any_of(contenders.begin(), contenders.end(), [&](const auto& one) { return is_own(*one.ranked); }))
+    return {};
+  const auto best = std::find_if(ranking.begin(), ranking.end(),
+                                 [&](const auto& ranked) { return is_own(ranked) && may_win(ranked); });
+  if (best == ranking.end() || pairs_.final_s(best->trial->configuration) > budget_.plannable_s()) return {};
+  contenders.push_back({&*best, std::nullopt});
+  return compare(contenders.back());
+}
+
 Result<const DecisionMaker::Contender*> DecisionMaker::find_winner(std::vector<Contender>& contenders,
                                                                    const std::vector<analysis::RankedTrial>& ranking,
                                                                    bool current_is_legal) {
   if (contenders.empty()) return nullptr;
   const auto wins = [&](const Contender& contender) {
-    return !current_is_legal || (contender.gain && contender.gain->verdict == schema::Verdict::faster);
+    const auto& configuration = contender.ranked->trial->configuration;
+    if (!current_is_legal && !analysis::changes_runtime(result_.run, configuration)) return true;
+    return contender.gain && analysis::proves_change(result_.run, configuration, *contender.gain);
   };
+  const auto has_winner = [&] { return std::any_of(contenders.begin(), contenders.end(), wins); };
   if (!wins(contenders.front()) && contenders.size() > 1 &&
       pairs_.final_s(contenders.back().ranked->trial->configuration) < budget_.plannable_s())
     RL_TRY(compare(contenders.back()));
-  if (!std::any_of(contenders.begin(), contenders.end(), wins)) RL_TRY(try_others(contenders, ranking, wins));
+  if (!has_winner()) RL_TRY(try_own_runtime(contenders, ranking));
+  if (!has_winner()) RL_TRY(try_others(contenders, ranking, wins));
   const auto winner = std::find_if(contenders.begin(), contenders.end(), wins);
-  return winner == contenders.end() ? nullptr : &*winner;
+  if (winner != contenders.end()) return &*winner;
+  return current_is_legal ? nullptr : &contenders.front();
+}
+
+std::string DecisionMaker::reason_to_keep(const std::vector<Contender>& contenders, bool cut_short) const {
+  const auto& run = result_.run;
+  if (!analysis::tried_others(run))
+    return cut_short ? "there was time for the current configuration only" : "no other configuration was tried";
+  if (const auto* undecided = analysis::undecided_finalist(run)) {
+    int id = 0;
+    for (const auto& contender : contenders)
+      if (contender.ranked->trial->configuration == undecided->b) id = contender.ranked->trial->id;
+    const auto& found = *undecided->comparison;
+    const auto seen = analysis::looks_slower(found, run.min_effect)
+                          ? fmt::format("nothing looked faster, but trial {} may be (95 % interval {:.3f} to {:.3f})",
+                                        id, found.low, found.high)
+                          : fmt::format("trial {} is {}, and the interval is too wide", id, analysis::gain_text(found));
+    return fmt::format("not decided: {}; repeat with --fresh on an idle machine or with more time", seen);
+  }
+  std::string detail = "no other configuration came near it";
+  const auto nearest = std::max_element(contenders.begin(), contenders.end(), [](const auto& a, const auto& b) {
+    return (a.gain ? a.gain->ratio : 0) < (b.gain ? b.gain->ratio : 0);
+  });
+  if (nearest != contenders.end() && nearest->gain) {
+    const auto& configuration = nearest->ranked->trial->configuration;
+    const auto what = fmt::format("trial {}, is {}", nearest->ranked->trial->id, analysis::gain_text(*nearest->gain));
+    if (nearest->gain->verdict == schema::Verdict::faster && analysis::changes_runtime(run, configuration))
+      return fmt::format(
+          "the best other one, {}, but on another runtime, {}: that takes a gain of {:.3g} % at the lower end of the "
+          "interval",
+          what, schema::candidate_of(configuration), run.min_effect * 100);
+    detail = analysis::looks_slower(*nearest->gain, run.min_effect) ? std::string("what was compared with it is slower")
+                                                                    : "the best other one, " + what;
+  }
+  const bool has_current = std::any_of(run.trials.begin(), run.trials.end(),
+                                       [&](const auto& trial) { return trial.configuration == run.current; });
+  const auto others = run.trials.size() - (has_current ? 1 : 0);
+  return fmt::format("nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,
+                     cut_short ? fmt::format(" among the {} other configuration{} that there was time for", others,
+                                             others == 1 ? "" : "s")
+                               : "",
+                     detail);
 }
 
 void DecisionMaker::keep(const std::vector<Contender>& contenders, const analysis::RankedTrial* current,
                          bool cut_short) {
-  auto& run = result_.run;
-  if (!analysis::tried_others(run)) {
-    conclude(schema::Decision::keep,
-             cut_short ? "there was time for the current configuration only" : "no other configuration was tried");
-  } else if (const auto* undecided = analysis::undecided_finalist(run)) {
-    int id = 0;
-    for (const auto& contender : contenders)
-      if (contender.ranked->trial->configuration == undecided->b) id = contender.ranked->trial->id;
-    conclude(schema::Decision::keep,
-             fmt::format("not decided: trial {} is {}, and the interval is too wide; repeat with "
-                         "--fresh on an idle machine or with more time",
-                         id, analysis::gain_text(*undecided->comparison)));
-  } else {
-    std::string detail = "no other configuration came near it";
-    const auto nearest = std::max_element(contenders.begin(), contenders.end(), [](const auto& a, const auto& b) {
-      return (a.gain ? a.gain->ratio : 0) < (b.gain ? b.gain->ratio : 0);
-    });
-    if (nearest != contenders.end() && nearest->gain)
-      detail = fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id,
-                           analysis::gain_text(*nearest->gain));
-    const auto others = run.trials.size() - (current != nullptr ? 1 : 0);
-    conclude(schema::Decision::keep,
-             fmt::format("nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,
-                         cut_short ? fmt::format(" among the {} other configuration{} that there was time for", others,
-                                                 others == 1 ? "" : "s")
-                                   : "",
-                         detail));
-  }
-  if (current != nullptr) run.verdict->trial_id = current->trial->id;
+  conclude(schema::Decision::keep, reason_to_keep(contenders, cut_short));
+  result_.run.verdict->undecided = analysis::is_undecided(result_.run);
+  if (current != nullptr) result_.run.verdict->trial_id = current->trial->id;
 }
 
 Result<bool> DecisionMaker::decide(bool cut_short) {
@@ -397,9 +430,14 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
     if (ranked.rank == 1 && ranked.meets_constraints) ties.push_back(ranked.trial->id);
     if (current == nullptr && ranked.trial->configuration == run.current) current = &ranked;
   }
-  const bool current_is_legal = current != nullptr && current->meets_constraints;
+  if (current == nullptr) {
+    RL_TRY(CurrentReplacement(context_, pairs_).decide(ranking));
+    run.verdict->tied_with = std::move(ties);
+    return true;
+  }
+  const bool current_is_legal = current->meets_constraints;
   auto contenders = pick_finalists(ranking);
-  if (current != nullptr && lacks_percentile(*current)) return true;
+  if (lacks_percentile(*current)) return true;
   for (const auto& contender : contenders)
     if (lacks_percentile(*contender.ranked)) return true;
   RL_TRY(compare_head_to_head(contenders, ranking));
@@ -410,6 +448,12 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
   }
   if (is_outdated()) return start_over();
   RL_TRY_ASSIGN(const auto* chosen, find_winner(contenders, ranking, current_is_legal));
+  if (chosen == nullptr && !current_is_legal) {
+    conclude(schema::Decision::none,
+             fmt::format("the current configuration breaks {}, and so does all else that was measured to the end",
+                         current->broken_constraint));
+    return true;
+  }
   if (chosen == nullptr) {
     keep(contenders, current, cut_short);
     run.verdict->tied_with = std::move(ties);
@@ -425,13 +469,11 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
     RL_TRY(WinnerSimplifier(context_, runner_, pairs_, fastest_).simplify());
     if (is_outdated()) return start_over();
   }
-  const auto gain = verdict.gain ? analysis::gain_text(*verdict.gain) : std::string("measured on its own only");
-  if (current_is_legal)
-    verdict.reason = fmt::format("trial {} is {} as the current configuration", verdict.trial_id, gain);
-  else
-    verdict.reason = fmt::format(
-        "the current configuration {}; trial {} is the best that does",
-        current == nullptr ? "does not run to the end" : "breaks " + current->broken_constraint, verdict.trial_id);
+  const auto gain = verdict.gain ? analysis::gain_text(*verdict.gain) : std::string("not compared with it");
+  verdict.reason = current_is_legal
+                       ? fmt::format("trial {} is {} as the current configuration", verdict.trial_id, gain)
+                       : fmt::format("the current configuration breaks {}; trial {} is the best that does not",
+                                     current->broken_constraint, verdict.trial_id);
   return true;
 }
 

@@ -59,6 +59,11 @@ class DecisionMaker : private RunPart {
   [[nodiscard]] bool concludes_uncompared(const std::vector<analysis::RankedTrial>& ranking);
   /// Concludes to keep the current configuration, `current` in the ranking if it is there.
   void keep(const std::vector<Contender>& contenders, const analysis::RankedTrial* current, bool cut_short);
+  /// Why it keeps the current configuration, of what was compared.
+  [[nodiscard]] std::string reason_to_keep(const std::vector<Contender>& contenders, bool cut_short) const;
+  /// Where another runtime is faster but not by enough to install it, the best that runs on the current one.
+  [[nodiscard]] base::Result<void> try_own_runtime(std::vector<Contender>& contenders,
+                                                   const std::vector<analysis::RankedTrial>& ranking);
   /// The contender that beats the current configuration; nullptr: none. The first was compared already.
   [[nodiscard]] base::Result<const Contender*> find_winner(std::vector<Contender>& contenders,
                                                            const std::vector<analysis::RankedTrial>& ranking,

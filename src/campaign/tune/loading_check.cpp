@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "execute/calls.hpp"
 #include "execute/torch_caches.hpp"
+#include "workload/onnx/loading_code.hpp"
 #include "workload/onnx/loading_program.hpp"
 #include "workload/torch/torch_code.hpp"
 #include "workload/torch/torch_program.hpp"
@@ -102,11 +103,39 @@ double compile_s(const RunContext& context, const schema::TrialSpec& spec) {
   return found == metrics.end() ? 0 : found->second;
 }
 
+/// A temporary folder that goes with the object; its path is empty where none can be made.
+class CodeFolder {
+ public:
+  CodeFolder() {
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "ridgeline-code-XXXXXX").string();
+    if (!error && ::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  CodeFolder(const CodeFolder&) = delete;
+  CodeFolder& operator=(const CodeFolder&) = delete;
+  ~CodeFolder() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove_all(path_, error);
+  }
+  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+};
+
 class CodeCheck {
  public:
   /// `more_s`: that the code may take beyond what is usual; `grace_s`: beyond --max-time.
   CodeCheck(RunContext& context, fs::path folder, double more_s, double grace_s)
       : context_(context), folder_(std::move(folder)), more_s_(more_s), grace_s_(grace_s) {}
+
+  /// Of an ONNX model.
+  [[nodiscard]] schema::CodeRun python(const schema::LoadingCode& code, const schema::TrialSpec& spec) const {
+    return run("program.py", workload::python_program(code, spec), python_command(spec, folder_));
+  }
+  [[nodiscard]] schema::CodeRun cpp(const schema::LoadingCode& code, const schema::TrialSpec& spec) const {
+    return run("program.cpp", workload::cpp_program(code, spec), cpp_command(spec, folder_));
+  }
 
   [[nodiscard]] schema::CodeRun run(const std::string& file, const std::string& source, const Command& command) const {
     schema::CodeRun out;
@@ -152,23 +181,32 @@ class CodeCheck {
 void run_code(RunContext& context, const schema::TrialSpec& spec, schema::LoadingCode& code) {
   context.observer.stage("running the code of the recommendation");
   const bool is_python = spec.workload.kind == workload::kPythonKind;
-  std::string pattern = (fs::temp_directory_path() / "ridgeline-code-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) {
-    code.python_run = schema::CodeRun{"", std::nullopt, "no temporary folder can be made: " + pattern};
+  const CodeFolder folder;
+  if (folder.path().empty()) {
+    code.python_run = schema::CodeRun{"", std::nullopt, "no temporary folder can be made"};
     if (!is_python) code.cpp_run = code.python_run;
     return;
   }
-  const fs::path folder = pattern;
-  const CodeCheck check(context, folder, is_python ? compile_s(context, spec) : 0, is_python ? kTorchGraceS : 0);
+  const CodeCheck check(context, folder.path(), is_python ? compile_s(context, spec) : 0, is_python ? kTorchGraceS : 0);
   if (is_python) {
     const auto program = workload::torch_program(code, spec, context.result.run.model);
-    code.python_run = check.run("program.py", program, torch_command(spec, folder));
+    code.python_run = check.run("program.py", program, torch_command(spec, folder.path()));
   } else {
-    code.python_run = check.run("program.py", workload::python_program(code, spec), python_command(spec, folder));
-    code.cpp_run = check.run("program.cpp", workload::cpp_program(code, spec), cpp_command(spec, folder));
+    code.python_run = check.python(code, spec);
+    code.cpp_run = check.cpp(code, spec);
   }
-  std::error_code error;
-  fs::remove_all(folder, error);
+}
+
+void time_current_code(RunContext& context, const schema::TrialSpec& current, schema::LoadingCode& code) {
+  const auto own = workload::loading_code(current, workload::RuntimeAccess::opened);
+  const CodeFolder folder;
+  if (!own || folder.path().empty()) return;
+  const auto was_timed = [](const std::optional<schema::CodeRun>& run) { return run && run->median_s; };
+  if (!was_timed(code.python_run) && !was_timed(code.cpp_run)) return;
+  context.observer.stage("running the code of the current configuration beside it");
+  const CodeCheck check(context, folder.path(), 0, 0);
+  if (was_timed(code.python_run)) code.python_run->current_median_s = check.python(*own, current).median_s;
+  if (was_timed(code.cpp_run)) code.cpp_run->current_median_s = check.cpp(*own, current).median_s;
 }
 
 }  // namespace ridgeline::campaign

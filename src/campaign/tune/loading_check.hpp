@@ -11,4 +11,9 @@ namespace ridgeline::campaign {
 /// they load.
 void run_code(RunContext& context, const schema::TrialSpec& spec, schema::LoadingCode& code);
 
+/// Runs the code of the current configuration in the same way, as far as `code` was run, and sets
+/// CodeRun::current_median_s: two programs of one kind can be compared, one with trials cannot. `current`: a trial of
+/// that configuration, of an ONNX model.
+void time_current_code(RunContext& context, const schema::TrialSpec& current, schema::LoadingCode& code);
+
 }  // namespace ridgeline::campaign

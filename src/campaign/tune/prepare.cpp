@@ -93,7 +93,8 @@ void copy_request(const TuneRequest& request, schema::TuneRun& run) {
   run.seed = request.seed;
   run.tensor_location = request.tensor_location;
   run.workload = request.workload;
-  run.current_origins = request.current_origins;
+  run.in_file = request.current;
+  run.file_provider = request.file_provider;
 }
 
 /// Of a model that the user's --max-time did not suffice to look at.

@@ -104,9 +104,10 @@ void SearchLoop::finish() {
   auto& run = result_.run;
   for (auto& entry : searcher_.left_out()) run.pruned.push_back(std::move(entry));
   if (auto entry = session_limit_.left_out(run)) run.pruned.push_back(std::move(*entry));
+  // For who watches: the report has a finding about it.
   if (run.speed && run.speed->taken_again > 0)
-    context_.note(fmt::format("the machine was uneven: {} trial{} taken again", run.speed->taken_again,
-                              run.speed->taken_again == 1 ? " was" : "s were"));
+    observer_.note(fmt::format("the machine was uneven: {} trial{} taken again", run.speed->taken_again,
+                               run.speed->taken_again == 1 ? " was" : "s were"));
 }
 
 Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {

@@ -27,7 +27,7 @@ class SearchLoop : private RunPart {
   /// Until the searcher has finished or the time is up. True where the time ended it. Errors: those of TrialRunner.
   /// Called again it goes on where what is known of the machine has changed.
   [[nodiscard]] base::Result<bool> run();
-  /// Tells the run's record what was left out, and that the machine was uneven.
+  /// Tells the run's record what was left out, and who watches that the machine was uneven.
   void finish();
 
  private:

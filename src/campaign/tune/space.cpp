@@ -2,9 +2,15 @@
 #include "campaign/tune/space.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 
+#include <fmt/ranges.h>
+
+#include "campaign/tune/recommendation.hpp"
 #include "schema/catalog.hpp"
 #include "search/candidate_race.hpp"
+#include "search/pruning.hpp"
 #include "search/relevance.hpp"
 #include "search/space_builder.hpp"
 
@@ -28,6 +34,53 @@ search::SpaceRequest with_unsearched_fixed(const search::SpaceRequest& request, 
   return out;
 }
 
+/// "cpu's defaults with intra_op_num_threads=4".
+std::string current_text(const schema::TuneRun& run) {
+  return fmt::format("{}'s defaults{}{}", run.provider, run.current.empty() ? "" : " with ",
+                     run.current.empty() ? "" : run.current.to_text());
+}
+
+/// Takes out of `current` what config.yaml says to others than what is tuned. Returns the keys by why they are left
+/// alone.
+std::map<std::string, std::vector<std::string>> drop_foreign(const schema::TuneRun& run,
+                                                             const search::SpaceInput& input,
+                                                             schema::Configuration& current) {
+  std::map<std::string, std::vector<std::string>> left;
+  const auto all = current;
+  for (const auto& [key, value] : all.values()) {
+    auto why = why_left_alone(run, key);
+    if (!why && key == "batch_size") why = search::why_impossible(*schema::find_param(key), input);
+    if (!why) continue;
+    left[*why].push_back(key);
+    current.unset(key);
+  }
+  return left;
+}
+
+/// Whether config.yaml names an execution provider of ONNX Runtime that is not the one tuned.
+bool names_another_provider(const schema::TuneRun& run) {
+  if (run.file_provider.empty()) return false;
+  const auto* named = schema::find_provider(run.file_provider);
+  if (named == nullptr) named = schema::find_provider_named(run.file_provider);
+  const auto& tuned = schema::provider_of(run.provider);
+  return named != nullptr && named->engine == tuned.engine && named->library_name != tuned.library_name;
+}
+
+/// One line for whoever reads the file: what of it was not looked at.
+void note_left_alone(RunContext& context, const std::map<std::string, std::vector<std::string>>& left) {
+  const auto& run = context.result.run;
+  const auto file = std::filesystem::path(run.request.config_path).filename().string();
+  std::string others;
+  if (names_another_provider(run))
+    others = fmt::format("it names provider {}, but {} is tuned", run.file_provider, run.provider);
+  std::vector<std::string> groups;
+  for (const auto& [why, keys] : left) groups.push_back(fmt::format("{} ({})", fmt::join(keys, ", "), why));
+  if (!groups.empty()) others += fmt::format("{}left alone: {}", others.empty() ? "" : "; ", fmt::join(groups, "; "));
+  if (others.empty()) return;
+  context.note(fmt::format("{}: {}; the current configuration is {}", file.empty() ? "settings" : file, others,
+                           current_text(run)));
+}
+
 search::SpaceInput space_input(const RunContext& context) {
   const auto& run = context.result.run;
   search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, context.request.space};
@@ -42,8 +95,7 @@ search::SpaceInput space_input(const RunContext& context) {
 search::SpaceRequest request_for(search::SpaceRequest request, const std::string& provider) {
   const auto concerns = [&](const std::string& key) {
     const auto* param = schema::find_param(key);
-    return param == nullptr || param->providers.empty() ||
-           std::find(param->providers.begin(), param->providers.end(), provider) != param->providers.end();
+    return param == nullptr || param->providers.empty() || schema::is_for(*param, provider);
   };
   schema::Configuration fixed;
   for (const auto& [key, value] : request.fixed.values())
@@ -83,17 +135,22 @@ Result<std::unique_ptr<search::Searcher>> build_space(RunContext& context) {
   const auto& request = context.request;
   auto& run = context.result.run;
   auto input = space_input(context);
+  auto current = request.current;
+  const auto left = drop_foreign(run, input, current);
+  for (const auto& [key, origin] : request.current_origins)
+    if (current.contains(key)) run.current_origins.push_back(origin);
   RL_TRY_ASSIGN(auto built, search::build_space(input));
-  input.request = with_unsearched_fixed(request.space, built.space, request.current);
+  input.request = with_unsearched_fixed(request.space, built.space, current);
   if (input.request.fixed.size() != request.space.fixed.size()) {
     RL_TRY_ASSIGN(built, search::build_space(input));
   }
   context.spaces.add("", std::move(built.space));
   const auto& space = context.spaces.current();
   // What the user has now, without what --set pins: that is part of the answer. A pinned batch is part of the question.
-  run.current = request.current;
+  run.current = std::move(current);
   if (const auto* batch = space.fixed().find("batch_size")) run.current.set("batch_size", *batch);
   run.current = search::simplify(run.current);
+  note_left_alone(context, left);
   run.space = space.dimensions();
   run.space_size = space.raw_size();
   run.pruned = std::move(built.pruned);

@@ -8,6 +8,7 @@
 #include "campaign/tune/earlier_answer.hpp"
 #include "campaign/tune/explain.hpp"
 #include "campaign/tune/prepare.hpp"
+#include "campaign/tune/recommendation.hpp"
 #include "campaign/tune/search_loop.hpp"
 #include "campaign/tune/space.hpp"
 
@@ -89,7 +90,10 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
     }
   }
   save_exported(context);
-  if (context.result.run.verdict) add_code(context, runner.spec_for(context.result.run.verdict->configuration));
+  record_changes(context.result.run);
+  if (context.result.run.verdict)
+    add_code(context, runner.spec_for(context.result.run.verdict->configuration),
+             runner.spec_for(context.result.run.current));
   learn_of_device(context);
   RL_TRY(context.frame.end());
   return std::move(context.result);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,11 +23,12 @@ namespace ridgeline::campaign {
 
 /// What `ridgeline tune` was asked for, and what it finds in this process.
 struct TuneRequest : schema::TuneRequest {
-  schema::Configuration current;  ///< read from config.yaml
-  std::vector<std::string> current_origins;
-  schema::Configuration reference;                 ///< WorkloadKind::reference of the workload's kind
-  schema::Configuration gpu_reference;             ///< WorkloadKind::gpu_reference, for models too large for that
-  std::filesystem::path reference_folder;          ///< where reference outputs are kept
+  schema::Configuration current;                       ///< read from config.yaml, all that it has
+  std::map<std::string, std::string> current_origins;  ///< TuneRun::current_origins by their keys
+  std::string file_provider;                           ///< TuneRun::file_provider
+  schema::Configuration reference;                     ///< WorkloadKind::reference of the workload's kind
+  schema::Configuration gpu_reference;                 ///< WorkloadKind::gpu_reference, for models too large for that
+  std::filesystem::path reference_folder;              ///< where reference outputs are kept
   std::filesystem::path ceilings_folder;           ///< where what each GPU reaches is kept; "" = measured in every run
   bool fresh_finals = true;                        ///< finalists are compared in processes that have run nothing before
   std::optional<schema::Environment> environment;  ///< unset: probed

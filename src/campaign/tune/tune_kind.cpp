@@ -5,6 +5,7 @@
 
 #include "analysis/candidate_table.hpp"
 #include "analysis/comparison.hpp"
+#include "analysis/proof.hpp"
 #include "campaign/tune/compare_runs.hpp"
 #include "campaign/tune/recommendation.hpp"
 #include "campaign/tune/tune_campaign.hpp"
@@ -109,9 +110,10 @@ class TuneKind final : public run::Kind {
       return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", before.name(),
                         base::enum_name(now.outcome.status),
                         now.outcome.failure ? schema::failure_line(*now.outcome.failure) : "no reason given");
-    return run::RunComparison{side_of(before), side_of(now),
-                              analysis::compare_separate(*before.outcome.measurement, *now.outcome.measurement,
-                                                         before.run.objective, before.run.min_effect)};
+    return run::RunComparison{
+        side_of(before), side_of(now),
+        analysis::compare_separate(*before.outcome.measurement, *now.outcome.measurement, before.run.objective,
+                                   std::max(before.run.min_effect, analysis::separate_min_effect()))};
   }
 
   [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const run::Target& target) const override {
@@ -141,7 +143,8 @@ Result<run::Change> tune_change(const schema::TuneRun& run, std::string_view tex
   run::Change change;
   if (run.verdict->decision == schema::Decision::keep) {
     change.keeps = true;
-    change.before.push_back(fmt::format("run {}: keep: {}", run.id, run.verdict->reason));
+    change.before.push_back(
+        fmt::format("run {}: {}{}", run.id, analysis::is_undecided(run) ? "" : "keep: ", run.verdict->reason));
     return change;
   }
   auto options = target.options;
@@ -152,8 +155,8 @@ Result<run::Change> tune_change(const schema::TuneRun& run, std::string_view tex
   schema::Configuration in_file;
   for (const auto& setting : found) in_file.set(setting.key, setting.value);
   const auto current = as_seen_by(run, in_file);
-  const auto wanted = settings_to_write(run, current);
-  const auto removed = settings_to_remove(run, current);
+  const auto wanted = settings_to_write(run, in_file);
+  const auto removed = settings_to_remove(run, in_file);
   for (const auto& setting : found)
     if (std::find(removed.begin(), removed.end(), setting.key) != removed.end())
       change.before.push_back(removal_text(target.file, setting, "the recommendation"));

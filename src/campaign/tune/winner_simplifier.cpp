@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/comparison.hpp"
+#include "analysis/proof.hpp"
 #include "analysis/ranking.hpp"
 
 namespace ridgeline::campaign {
@@ -176,7 +177,7 @@ Result<bool> WinnerSimplifier::leave_out(const std::vector<std::string>& keys) {
       pairs_.measure(schema::PairPurpose::finalist, run.current, simpler, "", pairs_.plan_for(run.current, simpler, 1));
   if (!measured && pairs_.was_cut(measured.error())) return false;
   RL_TRY_ASSIGN(const auto pair, measured);
-  if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return false;
+  if (!pair.comparison || !analysis::proves_change(run, simpler, *pair.comparison)) return false;
   run.verdict->configuration = simpler;
   run.verdict->trial_id = id;
   run.verdict->gain = pair.comparison;

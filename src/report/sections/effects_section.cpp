@@ -117,8 +117,7 @@ Table comparisons_table(const TuneView& view, schema::PairPurpose purpose, std::
 
 Section effects_section(const TuneView& view) {
   auto contributions = contributions_table(view);
-  auto head_to_heads =
-      comparisons_table(view, schema::PairPurpose::head_to_head, "Trials that were nearly as fast, interleaved");
+  auto head_to_heads = comparisons_table(view, schema::PairPurpose::head_to_head, "Trials head to head, interleaved");
   auto finalists = comparisons_table(view, schema::PairPurpose::finalist,
                                      "Finalists against the current configuration, interleaved");
   // A single setting's contribution is the whole gain: nothing is left out, one at a time.

@@ -10,6 +10,7 @@ namespace ridgeline::report {
 // out.
 
 [[nodiscard]] Section verdict_section(const TuneView& view);
+[[nodiscard]] Section code_section(const TuneView& view);
 [[nodiscard]] Section candidates_section(const TuneView& view);
 [[nodiscard]] Section ranking_section(const TuneView& view);
 [[nodiscard]] Section effects_section(const TuneView& view);

@@ -6,6 +6,7 @@
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
 #include "analysis/compile_cost.hpp"
+#include "analysis/proof.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/sections.hpp"
@@ -138,8 +139,12 @@ std::string change_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
   const auto rate = view.run.objective == Objective::throughput;
   auto who = view.recommended() != nullptr ? "Trial " + trial_link(verdict.trial_id) : "The recommended configuration";
-  if (!verdict.gain) return who + " is better than the current configuration" + instead_of(view) + ".";
-  return fmt::format("{} {} **{}** {} the current configuration ({}){}.{}{}{}", who, rate ? "has" : "is",
+  if (!verdict.gain) return "Nothing was compared: " + link_trials(view, sentence(plain_text(verdict.reason)));
+  const auto* now = view.current() != nullptr ? view.ranked(view.current()->id) : nullptr;
+  const auto broken = now != nullptr && !now->meets_constraints
+                          ? fmt::format("The current configuration breaks {}. ", plain_text(now->broken_constraint))
+                          : std::string();
+  return fmt::format("{}{} {} **{}** {} the current configuration ({}){}.{}{}{}", broken, who, rate ? "has" : "is",
                      gain_phrase(view.run.objective, *verdict.gain), rate ? "of" : "as", interval_text(*verdict.gain),
                      instead_of(view), why_other_ratio(view), head_to_head_sentence(view), compile_sentence(view));
 }
@@ -149,12 +154,14 @@ std::string keep_sentence(const TuneView& view) {
   if (!analysis::tried_others(view.run)) return "No configuration besides the current one was tried.";
   const auto* undecided = analysis::undecided_finalist(view.run);
   if (verdict.reason.empty() && undecided != nullptr)
-    return fmt::format("Not decided: the best candidate came to **{}** ({}), and the interval is too wide to tell.",
+    return fmt::format("The best candidate came to **{}** ({}), and the interval is too wide to tell.",
                        ratio_cell(*undecided->comparison), interval_text(*undecided->comparison));
+  auto reason = verdict.reason;
+  if (constexpr std::string_view said = "not decided: "; reason.rfind(said, 0) == 0) reason.erase(0, said.size());
   if (!verdict.gain)
     return verdict.reason.empty()
                ? fmt::format("Nothing beat the current configuration by {} or more.", percent(view.run.min_effect))
-               : link_trials(view, sentence(plain_text(verdict.reason)));
+               : link_trials(view, sentence(plain_text(reason)));
   return fmt::format("Nothing beat the current configuration by {} or more: the best candidate came to **{}** ({}).",
                      percent(view.run.min_effect), ratio_cell(*verdict.gain), interval_text(*verdict.gain));
 }
@@ -162,6 +169,8 @@ std::string keep_sentence(const TuneView& view) {
 Callout verdict_callout(const TuneView& view) {
   const auto decision = view.run.verdict ? view.run.verdict->decision : Decision::none;
   if (decision == Decision::change) return {Tone::good, "Change the configuration", change_sentence(view)};
+  if (decision == Decision::keep && analysis::is_undecided(view.run))
+    return {Tone::warning, "Not decided", keep_sentence(view)};
   if (decision == Decision::keep) return {Tone::neutral, "Keep what you have", keep_sentence(view)};
   const auto reason =
       view.run.verdict ? link_trials(view, sentence(plain_text(view.run.verdict->reason))) : std::string();
@@ -248,18 +257,39 @@ std::string contribution_of(const TuneView& view, const std::string& key) {
   return contribution;
 }
 
-/// The settings that change, and the contribution of each where it was measured.
+/// What config.yaml has for a key that changes.
+std::string now_text(const schema::TuneRun& run, const schema::SettingChange& change) {
+  return change.from ? value_mark(change.from->to_text()) : value_text(run, {}, change.key);
+}
+
+/// What is written for it, with a note where that is what the runtime does anyway.
+std::string wanted_text(const schema::TuneRun& run, const schema::SettingChange& change) {
+  if (!change.to) return "default: take the key out by hand";
+  const auto* param = schema::find_param(change.key);
+  const bool is_default = param != nullptr && param->default_value == change.to;
+  return value_mark(change.to->to_text()) +
+         (is_default && !run.verdict->configuration.contains(change.key) ? " (default)" : "");
+}
+
+/// The settings that change, as they are written to config.yaml, and the contribution of each where it was measured.
 void add_changes(Section& section, const TuneView& view) {
   Table table{"Settings that change", {{"Setting"}, {"Now"}, {"Recommended"}, {"Contribution", Align::right}}, {}};
   std::size_t absent = 0;
-  for (const auto& key : schema::differing_keys(view.run.current, view.run.verdict->configuration)) {
-    auto contribution = contribution_of(view, key);
+  for (const auto& change : changes_of(view.run)) {
+    auto contribution = contribution_of(view, change.key);
     absent += contribution == kAbsent ? 1 : 0;
-    table.rows.push_back({{code_mark(key), value_text(view.run, view.run.current, key),
-                           value_text(view.run, view.run.verdict->configuration, key), std::move(contribution)},
-                          Tone::neutral,
-                          ""});
+    table.rows.push_back(
+        {{code_mark(change.key), now_text(view.run, change), wanted_text(view.run, change), std::move(contribution)},
+         Tone::neutral,
+         ""});
   }
+  const auto& recommended = view.run.verdict->configuration;
+  if (schema::candidate_of(recommended) != schema::candidate_of(view.run.current))
+    section.blocks.emplace_back(
+        Paragraph{fmt::format("It runs on {} instead of {}; the code further down loads it.",
+                              value_text(view.run, recommended, std::string(schema::kCandidateKey)),
+                              value_text(view.run, view.run.current, std::string(schema::kCandidateKey)))});
+  if (table.rows.empty()) return;
   const bool none = absent == table.rows.size();
   if (none) {
     table.columns.pop_back();
@@ -269,48 +299,6 @@ void add_changes(Section& section, const TuneView& view) {
   if (absent > 0 && !none)
     section.blocks.emplace_back(
         Paragraph{"A dash: not measured separately, as another setting needs it or the time was up."});
-}
-
-constexpr std::string_view kOneAtATime = "one at a time";
-
-/// What became of the lines that load the recommendation.
-std::string run_text(std::string_view language, const schema::CodeRun& run, std::string_view waits) {
-  if (run.median_s)
-    return fmt::format("The {} lines were run with {}: {} an inference (median, {}).", language, run.command,
-                       base::format_duration(*run.median_s * 1e9), waits);
-  if (run.command.empty()) return fmt::format("The {} lines were not run: {}.", language, run.problem);
-  return fmt::format("The {} lines failed with {}: {}.", language, run.command, run.problem);
-}
-
-/// How much the code of a PyTorch model may differ from its trial before that is worth a word.
-constexpr double kAsMeasured = 0.1;
-
-/// What the lines took beside what their trial took.
-std::string against_trial(const TuneView& view, const schema::CodeRun& run) {
-  const auto* best = view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
-  if (best == nullptr || !run.median_s) return {};
-  const double ratio = *run.median_s * 1e9 / best->summary.median_ns;
-  if (std::abs(ratio - 1) <= kAsMeasured) return " That is what their trial took.";
-  return fmt::format(" Their trial took {}: these lines are {} {}.", base::format_duration(best->summary.median_ns),
-                     percent(std::abs(ratio - 1)), ratio > 1 ? "slower" : "faster");
-}
-
-void add_code(Section& section, const TuneView& view, const schema::LoadingCode& code) {
-  const bool is_python_model = code.cpp.empty();
-  // The device is waited for as in the trials.
-  const bool in_blocks = view.on_gpu() && view.run.objective == schema::Objective::throughput;
-  section.blocks.emplace_back(Paragraph{is_python_model
-                                            ? "The code, around the line that makes your model:"
-                                            : "It runs on another runtime or provider; code that loads it:"});
-  if (!code.install.empty()) section.blocks.emplace_back(CodeBlock{"sh", code.install + "\n"});
-  section.blocks.emplace_back(CodeBlock{"python", code.python});
-  if (code.python_run)
-    section.blocks.emplace_back(
-        Paragraph{run_text("Python", *code.python_run, is_python_model && in_blocks ? "in blocks" : kOneAtATime) +
-                  (is_python_model ? against_trial(view, *code.python_run) : std::string())});
-  if (is_python_model) return;
-  section.blocks.emplace_back(CodeBlock{"cpp", code.cpp});
-  if (code.cpp_run) section.blocks.emplace_back(Paragraph{run_text("C++", *code.cpp_run, kOneAtATime)});
 }
 
 }  // namespace
@@ -329,9 +317,6 @@ Section verdict_section(const TuneView& view) {
   const auto& verdict = view.run.verdict;
   if (!verdict || verdict->decision == Decision::none) return section;
   if (view.changes()) {
-    // With a gain the callout has said it; without one the reason is news.
-    if (!verdict->gain && !verdict->reason.empty())
-      section.blocks.emplace_back(Paragraph{link_trials(view, sentence(plain_text(verdict->reason)))});
     add_changes(section, view);
   }
   // Of the defaults that are kept there is nothing to show.
@@ -342,7 +327,6 @@ Section verdict_section(const TuneView& view) {
     section.blocks.emplace_back(
         CodeBlock{"yaml", to_yaml(shown, analysis::config_section(view.run, verdict->configuration))});
   }
-  if (verdict->code) add_code(section, view, *verdict->code);
   return section;
 }
 

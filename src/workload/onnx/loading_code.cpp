@@ -163,9 +163,16 @@ std::string append_plugin(const schema::ProviderPlugin& plugin, const ProviderOp
       literal(plugin.ep_name), literal(plugin.library_path), plugin.device, cpp_options(options));
 }
 
-std::string cpp_code(const schema::TrialSpec& spec, const Parts& parts) {
+/// Up to the session's options.
+std::string cpp_opening(const schema::TrialSpec& spec, RuntimeAccess library) {
+  if (library == RuntimeAccess::linked)
+    return "#include <onnxruntime_cxx_api.h>\n\n"
+           "#include <string>\n"
+           "#include <unordered_map>\n\n"
+           "Ort::Session open_session(Ort::Env& env, const char* model) {\n"
+           "  Ort::SessionOptions options;\n";
   const auto numbers = base::split(spec.runtime.version, '.');
-  std::string out = fmt::format(
+  return fmt::format(
       "#define ORT_API_MANUAL_INIT\n"
       "#include <dlfcn.h>\n"
       "#include <onnxruntime_cxx_api.h>\n\n"
@@ -179,6 +186,10 @@ std::string cpp_code(const schema::TrialSpec& spec, const Parts& parts) {
       "  static Ort::Env env;\n"
       "  Ort::SessionOptions options;\n",
       literal(spec.runtime.library_path), numbers.size() > 1 ? numbers[1] : "ORT_API_VERSION");
+}
+
+std::string cpp_code(const schema::TrialSpec& spec, const Parts& parts, RuntimeAccess library) {
+  auto out = cpp_opening(spec, library);
   for (const auto& line : parts.cpp) out += "  " + line + "\n";
   if (spec.plugin)
     out += "  " + append_plugin(*spec.plugin, parts.options) + "\n";
@@ -190,11 +201,11 @@ std::string cpp_code(const schema::TrialSpec& spec, const Parts& parts) {
 
 }  // namespace
 
-base::Result<schema::LoadingCode> loading_code(const schema::TrialSpec& spec) {
+base::Result<schema::LoadingCode> loading_code(const schema::TrialSpec& spec, RuntimeAccess library) {
   RL_TRY_ASSIGN(const auto parts, parts_of(spec));
   schema::LoadingCode code;
   code.python = python_code(spec, parts);
-  code.cpp = cpp_code(spec, parts);
+  code.cpp = cpp_code(spec, parts, library);
   return code;
 }
 

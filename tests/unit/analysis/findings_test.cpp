@@ -119,8 +119,8 @@ TEST(Findings, name_all_that_the_recommendation_changes_values_back_at_their_def
   verdict.configuration = {};
   verdict.gain.reset();
   titled(builder,
-         "graph_optimization_level=all (default) and intra_op_num_threads=0 (default) together are the best "
-         "configuration found");
+         "graph_optimization_level=all (default) and intra_op_num_threads=0 (default) together are what "
+         "runs; nothing was compared");
 }
 
 TEST(Findings, claim_no_recommendation_and_no_failure_where_the_finalists_were_never_compared) {
@@ -146,7 +146,7 @@ TEST(Findings, do_not_say_that_nothing_tried_was_better_where_nothing_else_was_t
   verdict.decision = schema::Decision::keep;
   verdict.trial_id = 1;
   verdict.reason = "nothing beat it";
-  EXPECT_EQ(titled(builder, "Keep what you have: no other configuration was tried").evidence,
+  EXPECT_EQ(titled(builder, "Not decided: no other configuration was tried").evidence,
             "only the current configuration was measured");
 }
 
@@ -179,9 +179,62 @@ TEST(Findings, do_not_call_undecided_what_cannot_be_a_gain) {
   titled(kept_after({0.97, 0.93, 1.011, 0.2, 12, Verdict::inconclusive}), "Keep what you have: nothing tried beats it");
 }
 
+TEST(Findings, call_nothing_the_best_other_one_that_is_slower) {
+  const auto finding = titled(kept_after({0.72, 0.7, 0.74, 1e-9, 12, Verdict::slower}), "Keep what you have");
+  EXPECT_EQ(finding.evidence, "trial 2: ratio 0.720, 95 % interval 0.700 to 0.740");
+}
+
+/// Slow for a while, and with all that can be said about that.
+TuneRunBuilder on_an_uneven_machine() {
+  TuneRunBuilder builder;
+  builder.add({}, 5e6).flags = {{FlagLevel::notice, "not_steady", "a"}, {FlagLevel::notice, "disturbed", "b"}};
+  builder.add({{"execution_mode", "parallel"}}, 9e6).flags = {{FlagLevel::notice, "wide_interval", "c"}};
+  builder.add({{"enable_mem_pattern", false}}, 5e6, 0.001).flags = {{FlagLevel::notice, "drift", "d"}};
+  builder.add({{"intra_op_num_threads", 1}}, 5.5e6, 0);
+  builder.add({{"intra_op_num_threads", 2}}, 5e6, 0);
+  builder.add({{"intra_op_num_threads", 4}}, 12e6, 0);
+  builder.run.environment.logical_cpus = 2;
+  builder.run.environment.usable_cpus = builder.run.environment.physical_cores = 1;
+  builder.run.environment.load_average = 2;
+  builder.run.duration_s = 100;
+  schema::TunedPair pair;
+  pair.flags = {{FlagLevel::notice, "others_throughout", "e"}};
+  builder.run.pairs = {pair};
+  auto& speed = builder.run.speed.emplace();
+  speed.tracks = {{"cpu", {}}};
+  for (int at_s = 0; at_s <= 90; at_s += 5)
+    speed.tracks[0].readings.push_back(reading_of_ms(at_s, at_s >= 20 && at_s < 40 ? 16 : 8));
+  return builder;
+}
+
+TEST(Findings, say_once_that_the_machine_was_busy_and_uneven) {
+  const auto builder = on_an_uneven_machine();
+  EXPECT_EQ(of_kind(builder, FindingKind::quality).size(), 1U);
+  const auto finding = titled(builder, "The machine was uneven: up to 2.0 times slower");
+  for (const auto* other : {"the machine was busy when the run started", "1 of 6 trials did not settle during warm-up",
+                            "1 of 6 trials ended with a wide interval", "were disturbed by other processes",
+                            "drifted while they were timed", "1 of 1 comparisons were disturbed"})
+    EXPECT_NE(finding.evidence.find(other), std::string::npos) << finding.evidence;
+  auto even = builder;
+  even.run.speed.reset();
+  EXPECT_EQ(of_kind(even, FindingKind::quality).size(), 1U) << "a busy one is one finding as well";
+}
+
+TEST(Findings, do_not_rest_on_trials_of_different_moments_of_an_uneven_machine) {
+  auto builder = on_an_uneven_machine();
+  const auto of_trials = [&] {
+    return std::vector<bool>{says(builder, "execution_mode=parallel made it"),
+                             says(builder, "No difference beyond noise"), says(builder, "Threads do not scale"),
+                             says(builder, "More threads than usable CPUs")};
+  };
+  EXPECT_EQ(of_trials(), std::vector<bool>(4, false));
+  builder.run.speed.reset();
+  EXPECT_EQ(of_trials(), std::vector<bool>(4, true));
+}
+
 TEST(Findings, say_where_a_wide_interval_left_it_undecided) {
   const auto finding = titled(kept_after({1.555, 0.917, 2.636, 0.2, 8, Verdict::inconclusive}),
-                              "Keep what you have: not decided whether trial 2 beats it");
+                              "Not decided: whether trial 2 beats what you have");
   EXPECT_EQ(finding.evidence, "too few measurements for a ratio: too wide to tell");
   EXPECT_EQ(finding.advice, "Repeat with --fresh on an idle machine or with more time");
 }

@@ -251,7 +251,7 @@ TEST(TuneReport, says_why_the_fastest_trial_is_not_the_recommended_one) {
             std::string::npos)
       << text();
   const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
-  EXPECT_NE(page.find("Trials that were nearly as fast, interleaved"), std::string::npos);
+  EXPECT_NE(page.find("Trials head to head, interleaved"), std::string::npos);
   records.run.pairs.back().comparison = schema::Comparison{1.001, 0.99, 1.01, 0.5, 12, schema::Verdict::no_difference};
   EXPECT_NE(text().find("the recommended one is shown to be at most 2 % slower"), std::string::npos) << text();
   records.run.pairs.back().comparison = schema::Comparison{1.001, 0.97, 1.04, 0.5, 12, schema::Verdict::inconclusive};
@@ -274,9 +274,63 @@ TEST(TuneReport, does_not_say_that_nothing_was_better_where_that_was_not_decided
   records.run.pairs[0].comparison = schema::Comparison{1.555, 0.917, 2.636, 0.2, 12, schema::Verdict::inconclusive};
   const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
   const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
-  EXPECT_EQ(callout.title, "Keep what you have");
+  EXPECT_EQ(callout.title, "Not decided");
   EXPECT_EQ(callout.text.find("othing beat"), std::string::npos) << callout.text;
-  EXPECT_NE(callout.text.find("ot decided"), std::string::npos) << callout.text;
+  EXPECT_NE(callout.text.find("the interval is too wide to tell"), std::string::npos) << callout.text;
+}
+
+TEST(TuneReport, says_that_nothing_was_compared_where_the_current_configuration_does_not_run) {
+  auto records = fakes::TuneRunFixture::make();
+  records.run.verdict->gain.reset();
+  records.run.verdict->reason =
+      "the current configuration does not run to the end (crashed: x); trial 7 is the nearest";
+  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
+  EXPECT_EQ(callout.text.rfind("Nothing was compared: ", 0), 0U) << callout.text;
+  EXPECT_NE(callout.text.find("crashed: x"), std::string::npos) << callout.text;
+}
+
+TEST(TuneReport, lists_as_changes_what_is_written_to_the_file) {
+  auto records = fakes::TuneRunFixture::make();
+  records.run.verdict->changes = {{{"execution_mode", std::nullopt, schema::Value("parallel")},
+                                   {"intra_op_num_threads", schema::Value(4), std::nullopt},
+                                   {"provider", schema::Value("cpu"), schema::Value("openvino")}}};
+  const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  EXPECT_NE(page.find("| `execution_mode` | `sequential` (default) | `parallel` |"), std::string::npos)
+      << page.substr(0, 3000);
+  EXPECT_NE(page.find("| `intra_op_num_threads` | `4` | default: take the key out by hand |"), std::string::npos);
+  EXPECT_NE(page.find("| `provider` | `cpu` | `openvino` |"), std::string::npos);
+  const auto json = tune_json(records.run, records.outcomes, records.pairs)["verdict"]["changed"];
+  EXPECT_EQ(json.size(), 3U);
+  EXPECT_EQ(json["provider"]["to"], "openvino");
+}
+
+TEST(TuneReport, has_the_code_of_a_session_and_compares_what_it_took) {
+  auto records = fakes::TuneRunFixture::make();
+  auto& code = records.run.verdict->code.emplace();
+  code.python = "options = ort.SessionOptions()\n";
+  code.cpp = "Ort::SessionOptions options;\n";
+  const auto page = [&] { return render_markdown(build_tune_report(records.run, records.outcomes, records.pairs)); };
+  EXPECT_NE(page().find("A session with the recommended configuration"), std::string::npos);
+  EXPECT_NE(page().find("```cpp\nOrt::SessionOptions options;"), std::string::npos);
+  EXPECT_NE(
+      render_html(build_tune_report(records.run, records.outcomes, records.pairs), "").find("ort.SessionOptions()"),
+      std::string::npos);
+  EXPECT_EQ(page().find("lines were"), std::string::npos) << "it was not run, and nobody asked for that";
+  code.python_run = schema::CodeRun{"/x/python3", 0.010, "", 0.013};
+  EXPECT_NE(
+      page().find("The same lines of the current configuration took 13.0 ms: these are 1.30× as fast, so the gain"),
+      std::string::npos);
+  code.python_run->current_median_s = 0.009;
+  EXPECT_NE(page().find("these are **slower**, 0.90× as fast. The gain of the trials is not seen here"),
+            std::string::npos);
+  code.python_run->current_median_s = 0.0101;
+  EXPECT_NE(page().find("these are as fast, as far as one run each can tell. The gain of the trials is not seen"),
+            std::string::npos);
+  records.run.verdict->decision = schema::Decision::keep;
+  records.run.verdict->configuration = records.run.current;
+  code.python_run.reset();
+  EXPECT_NE(page().find("A session with the current configuration"), std::string::npos);
 }
 
 TEST(TuneReport, gives_no_ratio_where_a_few_measurements_leave_a_factor_of_two) {

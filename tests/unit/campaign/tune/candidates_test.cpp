@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/candidate_table.hpp"
+#include "analysis/ranking.hpp"
 #include "base/file.hpp"
 #include "campaign/tune/tune_kind.hpp"
 #include "fakes/tune_campaign_fixture.hpp"
@@ -97,6 +98,81 @@ TEST_F(CandidatesTest, the_code_of_the_recommendation_is_run_by_the_interpreter_
   ASSERT_EQ(programs.size(), 3U);
   EXPECT_EQ(programs[2].find(run.verdict->code->python), 0U) << "the lines themselves, then the loop that times them";
   EXPECT_NE(run.verdict->code->cpp_run->problem, "") << "no compiler, no headers, or what the compiler said";
+}
+
+// Python against Python: a program of one kind is no yardstick for trials.
+TEST_F(CandidatesTest, the_code_of_the_current_configuration_is_timed_in_the_same_way) {
+  const auto site = [&](const char* name) { return folder_ / name / "lib/python3.11/site-packages"; };
+  for (const auto* name : {"old", "new"}) {
+    std::filesystem::create_directories(folder_ / name / "bin");
+    std::ofstream(folder_ / name / "bin/python3.11") << "";
+  }
+  const auto fast = (site("new") / "onnxruntime/capi/libonnxruntime.so.1.24.1").string();
+  executor_.runtime_library = (site("old") / "onnxruntime/capi/libonnxruntime.so.1.20.1").string();
+  executor_.other_runtimes = {{fast, 0.6}};
+  executor_.command = [&](const execute::CommandTrial& trial) -> base::Result<schema::SweepOutcome> {
+    schema::SweepOutcome outcome;
+    if (trial.spec.job.command.front() == "/bin/sh") {
+      outcome.status = schema::TrialStatus::failed;
+      outcome.failure.emplace().message = "no such header";
+      return outcome;
+    }
+    outcome.metrics["median_s"] = trial.spec.job.command.front().find("/old/") != std::string::npos ? 0.001 : 0.0006;
+    return outcome;
+  };
+  const auto run = must_run().run;
+  ASSERT_TRUE(run.verdict && run.verdict->code && run.verdict->code->python_run);
+  EXPECT_EQ(run.verdict->code->python_run->median_s, 0.0006);
+  EXPECT_EQ(run.verdict->code->python_run->current_median_s, 0.001);
+  EXPECT_FALSE(run.verdict->code->cpp_run->current_median_s) << "what did not run is not compared";
+}
+
+TEST_F(CandidatesTest, settings_alone_have_their_code_too_and_it_is_not_run) {
+  executor_.other_runtimes = {};
+  request_.provider = "";
+  executor_.command = [&](const execute::CommandTrial&) -> base::Result<schema::SweepOutcome> {
+    ADD_FAILURE() << "nothing is to be run";
+    return schema::SweepOutcome{};
+  };
+  const auto run = must_run().run;
+  ASSERT_EQ(run.verdict->decision, schema::Decision::change);
+  ASSERT_TRUE(run.verdict->code);
+  EXPECT_NE(run.verdict->code->python.find("options.intra_op_num_threads = 2"), std::string::npos);
+  EXPECT_NE(run.verdict->code->cpp.find("options.SetIntraOpNumThreads(2);"), std::string::npos);
+  EXPECT_EQ(run.verdict->code->cpp.find("dlopen"), std::string::npos) << "their program is linked to it already";
+  EXPECT_FALSE(run.verdict->code->python_run);
+  request_.current = run.verdict->configuration;
+  const auto kept = must_run().run;
+  ASSERT_EQ(kept.verdict->decision, schema::Decision::keep);
+  ASSERT_TRUE(kept.verdict->code) << "what is kept, where nothing changes";
+  EXPECT_EQ(kept.verdict->code->python, run.verdict->code->python);
+}
+
+TEST_F(CandidatesTest, a_change_of_runtime_is_worth_its_trouble_at_the_lower_end) {
+  executor_.cost_ns = [](const Configuration&) { return 1e6; };
+  executor_.other_runtimes = {{"/fast.so", 0.8}};
+  executor_.noise = 0.05;
+  request_.min_effect = 0.15;
+  for (const double ratio : {1.16, 1.3}) {
+    executor_.pair_ratio = [&](const Configuration& a, const Configuration& b) -> std::optional<double> {
+      const bool from_current = schema::candidate_of(a).empty() && !schema::candidate_of(b).empty();
+      return from_current ? std::optional(ratio) : std::optional(1.0);
+    };
+    request_.use_store = false;
+    const auto run = must_run().run;
+    const auto* met = analysis::best_finalist(run);
+    ASSERT_NE(met, nullptr);
+    ASSERT_EQ(met->comparison->verdict, schema::Verdict::faster) << met->comparison->low;
+    if (met->comparison->low >= 1.15) {
+      EXPECT_EQ(run.verdict->decision, schema::Decision::change) << ratio;
+      continue;
+    }
+    EXPECT_EQ(run.verdict->decision, schema::Decision::keep) << ratio << ": " << run.verdict->reason;
+    EXPECT_NE(run.verdict->reason.find("but on another runtime"), std::string::npos) << run.verdict->reason;
+    EXPECT_TRUE(std::any_of(run.pairs.begin(), run.pairs.end(), [&](const auto& pair) {
+      return pair.purpose == schema::PairPurpose::finalist && schema::candidate_of(pair.b).empty();
+    })) << "what runs on their own runtime has its chance";
+  }
 }
 
 TEST_F(CandidatesTest, every_candidate_meets_the_current_configuration_at_its_defaults_in_turns) {

@@ -19,8 +19,10 @@ schema::TrialSpec spec_of(const std::string& provider, schema::Configuration con
 }
 
 TEST(LoadingCode, has_runtime_provider_and_settings) {
-  const auto code = loading_code(spec_of(
-      "openvino", {{"graph_optimization_level", "extended"}, {"openvino_threads", 2}, {"parallel_sessions", 2}}));
+  const auto code = loading_code(
+      spec_of("openvino",
+              {{"graph_optimization_level", "extended"}, {"openvino_threads", 2}, {"parallel_sessions", 2}}),
+      RuntimeAccess::opened);
   ASSERT_TRUE(code) << code.error().message;
   EXPECT_EQ(code->python, R"(import onnxruntime as ort
 
@@ -40,7 +42,7 @@ session = ort.InferenceSession("/models/det.onnx", options, providers=[("OpenVIN
 TEST(LoadingCode, registers_a_plugin) {
   auto spec = spec_of("webgpu", {});
   spec.plugin = schema::ProviderPlugin{"/p/plugin.so", "", "WebGpuExecutionProvider", "", "GPU"};
-  const auto code = loading_code(spec);
+  const auto code = loading_code(spec, RuntimeAccess::opened);
   ASSERT_TRUE(code) << code.error().message;
   EXPECT_NE(code->python.find(R"(ort.register_execution_provider_library("WebGpuExecutionProvider", "/p/plugin.so"))"),
             std::string::npos)
@@ -54,9 +56,9 @@ TEST(LoadingCode, knows_every_option_of_a_session) {
   for (const auto& param : schema::catalog()) {
     if (param.scope != schema::ParamScope::session_option) continue;
     const auto& value = param.choices.empty() ? schema::Value(1) : param.choices.front();
-    const auto code = loading_code(spec_of("cpu", {{param.key, value}}));
+    const auto code = loading_code(spec_of("cpu", {{param.key, value}}), RuntimeAccess::linked);
     ASSERT_TRUE(code) << param.key;
-    const auto bare = loading_code(spec_of("cpu", {}));
+    const auto bare = loading_code(spec_of("cpu", {}), RuntimeAccess::linked);
     EXPECT_GT(code->python.size(), bare->python.size()) << param.key;
     EXPECT_GT(code->cpp.size(), bare->cpp.size()) << param.key;
   }
