@@ -49,9 +49,9 @@ class DecisionMaker : private RunPart {
   /// That of the schedule, with a note where what was cut costs certainty.
   [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration);
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
-  /// Whether a quick search, which adds nothing that is not proven, takes the simpler `b` in place of `a`: nothing shows
-  /// it to be slower, and a machine that was slow meanwhile slowed both alike. `pair`: the two compared; unset: they
-  /// were not.
+  /// Whether a quick search, which adds nothing that is not proven, takes the simpler `b` in place of `a`: nothing
+  /// shows it to be slower, and a machine that was slow meanwhile slowed both alike. `pair`: the two compared; unset:
+  /// they were not.
   [[nodiscard]] bool may_stand_in(const schema::Configuration& a, const schema::Configuration& b,
                                   const std::optional<schema::TunedPair>& pair) const;
   void conclude(schema::Decision decision, std::string reason);
