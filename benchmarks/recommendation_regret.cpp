@@ -42,6 +42,7 @@ struct Disturbance {
   std::string items;       ///< of synthetic_options.hpp
   double step_of_run = 0;  ///< > 0: the machine is slower by 2 for that share of the run, wherever chance puts it
   bool small = false;      ///< a virtual machine of two cores, with the settings of examples/config.yaml
+  bool halves = false;     ///< whose cores are two halves of one
   [[nodiscard]] int cores() const { return small ? 2 : kCores; }
 };
 
@@ -56,6 +57,10 @@ const std::vector<Disturbance> kDisturbances{
     {"bursts on > 1 thread", "noise=5%,bursts=2x if intra_op_num_threads!=1,duty=30%,mean=5s"},
     {"2 cores, quiet", "noise=2%,base=50ms,session_time=300ms", 0, true},
     {"2 cores, one absent", "noise=2%,base=50ms,session_time=300ms,absent_cores=1,duty=40%,mean=4s", 0, true},
+    {"2 cores, unfelt by default",
+     "noise=2%,base=50ms,session_time=300ms,slowdown=85% if intra_op_num_threads=0,"
+     "absent_cores=1 if intra_op_num_threads!=0,duty=40%,mean=4s",
+     0, true, true},
 };
 
 /// What is tuned, and what is true of it.
@@ -166,6 +171,10 @@ void explain(const rl::campaign::TuneResult& result, const Case& tuned, const rl
                    : "",
                trial.configuration.to_text());
   }
+  for (const auto& ranked : rl::analysis::rank(run, result.outcomes))
+    fmt::print("    rank {}: trial {}, {:.4f} [{:.4f}, {:.4f}]\n", ranked.rank, ranked.trial->id, ranked.cost.value * 1e-6,
+               ranked.cost.interval.low * 1e-6, ranked.cost.interval.high * 1e-6);
+  for (const auto& note : run.notes) fmt::print("    note: {}\n", note);
   if (run.speed)
     for (const auto& track : run.speed->tracks)
       for (const auto& reading : track.readings)
@@ -228,9 +237,13 @@ class Simulation {
     request.max_time = max_time_;
     request.reference_folder = folder_;
     request.environment = environment_of(tuned, machine.cores());
+    if (machine.halves) request.environment->physical_cores = 1;
     if (machine.small) {
       request.current = {{"intra_op_num_threads", 1}, {"graph_optimization_level", "basic"}};
-      if (strategy == "quick") request.leave_one_out = false;  // as scripts/demo.sh
+      if (strategy == "quick") {  // as scripts/demo.sh
+        request.leave_one_out = false;
+        request.max_time = std::chrono::seconds(110);
+      }
     }
     request.search = strategy == "budgeted" ? "adaptive" : strategy;
     if (tuned.throughput()) request.objective = rl::schema::Objective::throughput;

@@ -28,6 +28,7 @@ constexpr int kMostHeadToHeads = 2;
 constexpr int kMostChallengers = 3;  // of a leader that came to less than it promised
 constexpr std::size_t kMostOthers =
     3;  // that are tried where the finalists lose against what they were expected to beat
+constexpr double kNotablyQuicker = 0.9;    // than another's comparison: less is chance
 constexpr double kGivenAwayForTime = 0.1;  // at most, where one comparison is all that there is time for
 
 /// Closest to the current configuration, then fewest settings.
@@ -74,7 +75,7 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
   const auto cost_of = [&](const analysis::RankedTrial& ranked) { return pairs_.final_s(ranked.trial->configuration); };
   const auto stand_in = [&](const auto& may) {
     for (const auto& ranked : ranking)
-      if (may(ranked) && may_win(ranked) && cost_of(ranked) < cost_of(*first)) first = &ranked;
+      if (may(ranked) && may_win(ranked) && cost_of(ranked) < kNotablyQuicker * cost_of(*first)) first = &ranked;
   };
   if (cost_of(*first) > budget_.plannable_s()) {
     stand_in([](const auto& ranked) { return ranked.rank == 1; });

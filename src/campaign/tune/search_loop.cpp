@@ -157,8 +157,7 @@ void SearchLoop::take_in(const std::vector<search::Proposal>& proposals) {
     for (const auto& proposal : proposals)
       if (proposal.configuration == trial.configuration) seen.limit = proposal.stop_above;
     seen_.push_back(std::move(seen));
-    if (!seen_.back().observation.cost || trial.cached || !speed_.begin(trial, outcome)) continue;
-    for (auto& known : seen_) known.interleaved.reset();  // with what was the reference
+    if (seen_.back().observation.cost && !trial.cached) speed_.begin(trial, outcome);
   }
 }
 
@@ -213,7 +212,7 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
     observation.cost_high = quiet * std::exp(stats::kNormal95 * error);
     return observation;
   }
-  if (seen.interleaved) {
+  if (is_interleaved(at)) {
     observation.cost = quiet / seen.interleaved->ratio;
     observation.cost_low = quiet / seen.interleaved->high;
     observation.cost_high = quiet / seen.interleaved->low * std::exp(unshared(at));
@@ -231,6 +230,10 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
   return observation;
 }
 
+bool SearchLoop::is_interleaved(std::size_t at) const {
+  return seen_[at].interleaved && seen_[at].interleaved_with == speed_.reference_number();
+}
+
 bool SearchLoop::is_narrower(std::size_t at) const {
   const auto& run = result_.run;
   return busy_cpus(run, run.trials[at].configuration) < busy_cpus(run, run.speed->reference);
@@ -238,8 +241,8 @@ bool SearchLoop::is_narrower(std::size_t at) const {
 
 double SearchLoop::unshared(std::size_t at) const {
   const auto& trial = result_.run.trials[at];
-  const double at_s = seen_[at].interleaved ? seen_[at].interleaved_at_s
-                                            : runner_.reading_of(trial, result_.outcomes.at(trial.key)).at_s;
+  const double at_s =
+      is_interleaved(at) ? seen_[at].interleaved_at_s : runner_.reading_of(trial, result_.outcomes.at(trial.key)).at_s;
   const auto slowdown = speed_.at(device_of(at), at_s);
   return slowdown && slowdown->log > (is_narrower(at) ? kFelt : SpeedWatch::kSlow) ? slowdown->log : 0;
 }
@@ -253,8 +256,7 @@ void SearchLoop::revise() {
     if (trials[at].cached) continue;
     trials[at].corrected.reset();
     if (known.cost)
-      trials[at].corrected =
-          schema::CorrectedCost{{*known.cost, known.cost_low, known.cost_high}, seen_[at].interleaved.has_value()};
+      trials[at].corrected = schema::CorrectedCost{{*known.cost, known.cost_low, known.cost_high}, is_interleaved(at)};
   }
 }
 
@@ -275,7 +277,7 @@ std::optional<std::size_t> SearchLoop::most_doubtful(bool given_up_only) const {
     const auto slowdown = speed_.at(device_of(at), runner_.reading_of(trial, outcome).at_s);
     if (!slowdown) continue;
     const bool slow = unshared(at) > 0;
-    const double error = seen.interleaved ? 0 : slowdown->error;
+    const double error = is_interleaved(at) ? 0 : slowdown->error;
     // A slow stretch that began and ended between two readings: nothing says so but the trial itself.
     const double worst = speed_.largest_slowdown();
     const bool unseen = worst > SpeedWatch::kSlow && seen.retakes == 0 && !slow && !is_narrower(at) &&
@@ -369,6 +371,7 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   count_take(at);
   retake_error_ = stats::log_error(pair.comparison->low, pair.comparison->high);
   seen_[at].interleaved = pair.comparison;
+  seen_[at].interleaved_with = speed_.reference_number();
   seen_[at].interleaved_at_s = (begun_s + budget_.elapsed_s()) / 2;
   return true;
 }

@@ -36,6 +36,7 @@ class SearchLoop : private RunPart {
     search::Observation observation;                ///< as measured
     std::optional<double> limit;                    ///< Proposal::stop_above, for quiet times
     std::optional<schema::Comparison> interleaved;  ///< of it with the reference
+    int interleaved_with = 0;                       ///< SpeedWatch::reference_number
     double interleaved_at_s = 0;                    ///< middle of that
     int retakes = 0;
     int disturbed = 0;  ///< retakes that other processes spoilt
@@ -48,6 +49,8 @@ class SearchLoop : private RunPart {
   [[nodiscard]] base::Result<void> look_at_the_machine(std::size_t first);
   /// What the searcher and the ranking learn of a trial.
   [[nodiscard]] search::Observation corrected(std::size_t at) const;
+  /// Whether a trial was interleaved with what is the reference now.
+  [[nodiscard]] bool is_interleaved(std::size_t at) const;
   /// Whether a trial keeps fewer CPUs busy than the reference, so that it may not feel what slows that.
   [[nodiscard]] bool is_narrower(std::size_t at) const;
   /// In log, how much of the machine's slow-down a trial may have been spared when it was measured: all of it in a slow

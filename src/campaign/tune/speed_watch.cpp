@@ -22,6 +22,7 @@ constexpr double kNotable = 0.025;        // change of log time
 constexpr double kSureErrors = 2.5;       // of the readings
 constexpr double kAllowedErrors = 2;      // of the estimate
 constexpr double kStale = 4;              // times what a reading takes
+constexpr int kMostProbes = 5;            // of a wider configuration than the reference
 constexpr double kPauseS = 1;             // between two readings of a machine that is waited for
 constexpr double kLeastExtraS = 90;       // for waiting and measuring again, also in a short run, ...
 constexpr double kLeastExtraTrials = 20;  // ... unless its trials are short as well
@@ -31,38 +32,69 @@ double log_error(const schema::SpeedReading& reading) { return stats::log_error(
 
 }  // namespace
 
-bool SpeedWatch::replaces_reference(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) const {
-  const auto& run = result_.run;
-  if (run.on_gpu() || outcome.measurement->stop_reason == schema::StopReason::stopped_early) return false;
-  if (busy_cpus(run, trial.configuration) <= busy_cpus(run, run.speed->reference)) return false;
-  return runner_.reading_of(trial, outcome).cost <= quiet_cost(schema::device_of(run, trial));
-}
-
-bool SpeedWatch::begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) {
+void SpeedWatch::begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) {
   // Eager PyTorch launches kernel by kernel at the speed of a CPU thread, graphs and compiled code do not: what slows
   // the one on a GPU says nothing of the others.
-  const auto& provider = schema::provider_of(result_.run.provider);
-  if (provider.compiles_calls && provider.on_gpu()) return false;
-  const bool first = !begun();
-  if (!first && !replaces_reference(trial, outcome)) return false;
-  const int taken_again = first ? 0 : result_.run.speed->taken_again;
-  auto& speed = result_.run.speed.emplace();
-  speed.reference = trial.configuration;
-  speed.taken_again = taken_again;
-  curves_.clear();
+  auto& run = result_.run;
+  const auto& provider = schema::provider_of(run.provider);
+  if (provider.compiles_calls && provider.on_gpu()) return;
+  const double cpus = busy_cpus(run, trial.configuration);
+  const double known_cpus = begun() ? busy_cpus(run, run.speed->reference) : 0;
+  if (begun() &&
+      (run.on_gpu() || cpus <= known_cpus || outcome.measurement->stop_reason == schema::StopReason::stopped_early))
+    return;
+  const auto& device = schema::device_of(run, trial);
   auto reading = runner_.reading_of(trial, outcome);
   reading.low *= 1 - 2 * kReferenceError;
   reading.high *= 1 + 2 * kReferenceError;
+  if (begun() && reading.cost > quiet_cost(device)) {
+    const bool explained = reading.cost < quiet_cost(device) * cpus / known_cpus;
+    if (explained && !wider_) wider_ = Wider{trial.configuration, {{device, {reading}}}};
+    return;
+  }
   last_s_ = budget_.elapsed_s();
   reading_s_ = outcome.duration_s;
-  add(schema::device_of(result_.run, trial), reading);
-  return !first;
+  refer_to(trial.configuration, {{device, {reading}}});
+}
+
+void SpeedWatch::refer_to(const schema::Configuration& configuration, std::vector<schema::SpeedTrack> tracks) {
+  const int taken_again = begun() ? result_.run.speed->taken_again : 0;
+  result_.run.speed = schema::SpeedRecord{configuration, {}, taken_again};
+  curves_.clear();
+  wider_.reset();
+  ++reference_number_;
+  for (const auto& track : tracks)
+    for (const auto& reading : track.readings) add(track.device, reading);
+}
+
+Result<void> SpeedWatch::probe_wider() {
+  const auto readings = runner_.read_speed(wider_->configuration);
+  ++wider_->probes;
+  if (!readings && readings.error().code != base::ErrorCode::out_of_time)
+    return tl::unexpected<base::Error>(readings.error());
+  bool is_faster = false;
+  if (readings)
+    for (const auto& [device, reading] : *readings) {
+      is_faster = is_faster || reading.cost <= quiet_cost(device);
+      auto& tracks = wider_->tracks;
+      auto track = std::find_if(tracks.begin(), tracks.end(),
+                                [&, &name = device](const auto& one) { return one.device == name; });
+      if (track == tracks.end()) track = tracks.insert(tracks.end(), {device, {}});
+      track->readings.push_back(reading);
+    }
+  if (is_faster) {
+    const auto wider = *wider_;
+    refer_to(wider.configuration, wider.tracks);
+  } else if (wider_->probes >= kMostProbes) {
+    wider_.reset();
+  }
+  return {};
 }
 
 bool SpeedWatch::is_due() const {
   if (!begun()) return false;
   const double since_s = budget_.elapsed_s() - last_s_;
-  return is_unsteady() ? !is_fresh() : since_s >= reading_s_ / kReadingShare;
+  return is_unsteady() || wider_ ? !is_fresh() : since_s >= reading_s_ / kReadingShare;
 }
 
 bool SpeedWatch::is_stale() const { return begun() && budget_.elapsed_s() - last_s_ > kStale * reading_s_; }
@@ -77,6 +109,7 @@ Result<void> SpeedWatch::read() {
     return tl::unexpected<base::Error>(readings.error());
   if (readings)
     for (const auto& [device, reading] : *readings) add(device, reading);
+  if (wider_) RL_TRY(probe_wider());
   last_s_ = budget_.elapsed_s();
   reading_s_ = last_s_ - begun_s;
   return {};
@@ -174,10 +207,15 @@ double SpeedWatch::lowest_quiet_cost() const {
 
 double SpeedWatch::quiet_error(const std::string& device) const {
   std::vector<double> errors;
+  int quiet = 0;
+  const double level = std::log(quiet_cost(device));
   for (const auto& one : result_.run.speed->tracks)
     if (one.device == device)
-      for (const auto& reading : one.readings) errors.push_back(log_error(reading));
-  return stats::median(std::move(errors));
+      for (const auto& reading : one.readings) {
+        errors.push_back(log_error(reading));
+        if (std::abs(std::log(reading.cost) - level) < kNotable + errors.back()) ++quiet;
+      }
+  return std::max(kReferenceError, stats::median(std::move(errors)) / std::sqrt(std::max(1, quiet)));
 }
 
 double SpeedWatch::allowance(const std::string& device) const {

@@ -28,10 +28,13 @@ class SpeedWatch : private RunPart {
 
   /// From the first trial that went well on: its configuration is the reference, its time the first reading. Not where
   /// that would mislead: calls that may be compiled, on a GPU. A trial that keeps more CPUs busy and is no slower takes
-  /// the reference's place, and readings begin anew: one thread does not feel that another processor is taken away.
-  /// True when the reference is another one now.
-  bool begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome);
+  /// the reference's place, and readings begin anew: one thread does not feel that another processor is taken away. One
+  /// that is slower may have been measured while it was, so that the next readings time it too.
+  void begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome);
   [[nodiscard]] bool begun() const noexcept { return result_.run.speed.has_value(); }
+
+  /// Counts the references so far: ratios to an earlier one mean nothing any more.
+  [[nodiscard]] int reference_number() const noexcept { return reference_number_; }
 
   /// Seconds that a reading takes.
   [[nodiscard]] double reading_s() const noexcept { return reading_s_; }
@@ -82,19 +85,30 @@ class SpeedWatch : private RunPart {
   [[nodiscard]] double quiet_cost(const std::string& device) const;
   /// The same of the device on which it is lowest; infinite before any reading.
   [[nodiscard]] double lowest_quiet_cost() const;
-  /// Standard error of its log: that of a reading.
+  /// Standard error of its log, of all readings that found it together; at least what a session's own chance makes.
   [[nodiscard]] double quiet_error(const std::string& device) const;
   /// By what a limit for quiet times is to be multiplied now, so that nothing is given up that may be within it.
   [[nodiscard]] double allowance(const std::string& device) const;
 
  private:
-  [[nodiscard]] bool replaces_reference(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) const;
+  /// A configuration that keeps more CPUs busy than the reference and was slower when it was tried.
+  struct Wider {
+    schema::Configuration configuration;
+    std::vector<schema::SpeedTrack> tracks;
+    int probes = 0;
+  };
+  /// From now on that is the reference.
+  void refer_to(const schema::Configuration& configuration, std::vector<schema::SpeedTrack> tracks);
+  /// Times the wider configuration, which becomes the reference once it is no slower.
+  [[nodiscard]] base::Result<void> probe_wider();
 
   TrialRunner& runner_;
   std::map<std::string, analysis::MachineSpeed> curves_;  ///< by device
-  double extra_s_ = 0;                                    ///< waiting and measuring again
-  double last_s_ = 0;                                     ///< when the latest reading ended
-  double reading_s_ = 0;                                  ///< what one takes, on all slots side by side
+  std::optional<Wider> wider_;
+  int reference_number_ = 0;
+  double extra_s_ = 0;    ///< waiting and measuring again
+  double last_s_ = 0;     ///< when the latest reading ended
+  double reading_s_ = 0;  ///< what one takes, on all slots side by side
 };
 
 }  // namespace ridgeline::campaign
