@@ -38,12 +38,12 @@ struct WorkloadRef {
   std::string content_sha256;    ///< of the model and its external data; of the text for synthetic
   std::vector<ShapeSet> shapes;  ///< fully concrete; one entry a member of the mix; batch is applied on top of it
   std::vector<InputFile> input_files;
-  std::vector<GivenValue> given_values;                       ///< the user's --input NAME=VALUE. No identity
-  std::vector<std::vector<InputValues>> input_values;         ///< of generated inputs, an entry for each of `shapes`;
-                                                              ///< inputs without an entry are drawn by their type
   std::uint64_t seed = 1;                                     ///< of generated inputs
   std::map<std::string, std::vector<std::string>> dim_names;  ///< by input: the model's symbolic dimensions, "" where
                                                               ///< fixed; inputs without any are absent. No identity
+  std::vector<GivenValue> given_values{};                     ///< the user's --input NAME=VALUE. No identity
+  std::vector<std::vector<InputValues>> input_values{};  ///< of generated inputs, an entry for each of `shapes`; inputs
+                                                         ///< without one are drawn by their type
 };
 RL_DECLARE_JSON(WorkloadRef)
 

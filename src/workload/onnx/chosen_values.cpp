@@ -167,10 +167,11 @@ std::vector<Alternative> alternatives_of(const std::vector<const InputUse*>& use
 }
 
 Resolved resolve(const TensorDescription& input, const ShapeSet& set, const std::vector<InputUse>& all_uses) {
+  const bool whole = whole_numbers_of(input.element_type).has_value();
   std::vector<const InputUse*> uses;
   std::size_t count = 1;
   for (const auto& use : all_uses) {
-    if (use.input != input.name) continue;
+    if (use.input != input.name || (!whole && use.kind != UseKind::argument)) continue;
     uses.push_back(&use);
     if (use.element >= 0) count = std::max(count, static_cast<std::size_t>(use.element) + 1);
   }
@@ -243,17 +244,6 @@ std::optional<InputValues> by_name(const TensorDescription& input, const std::ve
       return values;
     }
   return std::nullopt;
-}
-
-/// "0 or 1": what an input without a rule is drawn from.
-std::string drawn_by_type(const TensorDescription& input, const ShapeSet& set) {
-  const auto* dims = dims_in(set, input.name);
-  const bool single = dims != nullptr && element_count(*dims).value_or(0) == 1;
-  const auto type = element_type_from_name(input.element_type);
-  const int bits = type ? element_bits(*type) : 0;
-  if (input.element_type == "bool") return "0 or 1";
-  if (bits == 8 || bits == 16) return "0..127";
-  return single ? "1" : "0 or 1";
 }
 
 /// One shape set being filled in, and where it goes on to branches.
@@ -441,6 +431,14 @@ class Chooser {
 };
 
 }  // namespace
+
+std::string drawn_by_type(const std::string& element_type, const std::vector<std::int64_t>* dims) {
+  const auto type = element_type_from_name(element_type);
+  const int bits = type ? element_bits(*type) : 0;
+  if (type == ElementType::boolean) return "0 or 1";
+  if (bits == 8 || bits == 16) return "0..127";
+  return dims != nullptr && element_count(*dims).value_or(0) == 1 ? "1" : "0 or 1";
+}
 
 base::Result<ValueChoice> choose_values(const onnx::ModelProto& model, const schema::ModelDescription& description,
                                         const schema::WorkloadRef& asked) {

@@ -26,6 +26,9 @@ struct ValueChoice {
                                                       const schema::ModelDescription& description,
                                                       const schema::WorkloadRef& asked);
 
+/// "0 or 1": what an integer or bool input without a rule is drawn from; `dims` may be nullptr.
+[[nodiscard]] std::string drawn_by_type(const std::string& element_type, const std::vector<std::int64_t>* dims);
+
 /// The short ones of a set that are known one by one, which are arguments, for the inference of shapes.
 [[nodiscard]] std::map<std::string, SmallTensor> known_values(const schema::ModelDescription& description,
                                                               const schema::ShapeSet& shapes,

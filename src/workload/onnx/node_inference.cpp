@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 
+#include "workload/onnx/graph_shapes.hpp"
 #include "workload/onnx/model_census.hpp"
 #include "workload/onnx/node_attributes.hpp"
 
@@ -185,6 +186,32 @@ GateResult check_axes(const onnx::NodeProto& node, const std::vector<const TypeP
   return {};
 }
 
+/// A window that is larger than what it moves over; libonnx computes with the negative size.
+GateResult check_windows(const onnx::NodeProto& node, const std::string& rule,
+                         const std::vector<const TypeProto*>& types) {
+  const auto padding = attribute_text(node, "auto_pad", "NOTSET");
+  if ((padding != "NOTSET" && padding != "VALID") || rank_of(types[0]) < 3) return {};
+  auto kernel = attribute_ints(node, "kernel_shape");
+  const auto weights = types.size() > 1 ? concrete_dims(types[1]) : std::nullopt;
+  if (!kernel && rule == "Conv" && weights && weights->size() > 2)
+    kernel = std::vector<std::int64_t>(weights->begin() + 2, weights->end());
+  if (!kernel) return {};
+  const auto pads = attribute_ints(node, "pads");
+  const auto dilations = attribute_ints(node, "dilations");
+  const auto spatial = kernel->size();
+  const auto& shape = types[0]->tensor_type().shape();
+  for (std::size_t at = 0; at < spatial && static_cast<int>(at) + 2 < shape.dim_size(); ++at) {
+    const auto& dim = shape.dim(static_cast<int>(at) + 2);
+    if (!dim.has_dim_value()) continue;
+    const auto padded =
+        dim.dim_value() + (pads && pads->size() == 2 * spatial ? (*pads)[at] + (*pads)[at + spatial] : 0);
+    const auto window = (dilations && at < dilations->size() ? (*dilations)[at] : 1) * ((*kernel)[at] - 1) + 1;
+    if (window > padded)
+      return {Gate::refused, fmt::format("its window of {} is larger than its input of {}", window, padded)};
+  }
+  return {};
+}
+
 /// libonnx looks at the input alone; the first states have its batch.
 GateResult check_states(const onnx::NodeProto& node, const std::vector<const TypeProto*>& types) {
   if (attribute_int(node, "layout", 0) != 0 || rank_of(types[0]) != 3) return {};
@@ -220,6 +247,8 @@ GateResult check_gate(const onnx::NodeProto& node, const std::string& rule, cons
   if (auto result = check_input_types(schema, types); result.gate != Gate::open) return result;
   if (rule == "Scan" && schema.since_version() >= 9)
     if (auto result = check_scan(node, types); result.gate != Gate::open) return result;
+  if (rule == "Conv" || rule == "MaxPool" || rule == "AveragePool")
+    if (auto result = check_windows(node, rule, types); result.gate != Gate::open) return result;
   if (rule == "LSTM" || rule == "GRU" || rule == "RNN")
     if (auto result = check_states(node, types); result.gate != Gate::open) return result;
   if (auto result = check_axes(node, types); result.gate != Gate::open) return result;

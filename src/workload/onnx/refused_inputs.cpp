@@ -5,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include "workload/onnx/chosen_values.hpp"
 #include "workload/onnx/dim_role.hpp"
 
 namespace ridgeline::workload {
@@ -21,10 +22,12 @@ std::string describe_port(const OrtPort& port, const schema::WorkloadRef& worklo
   const auto& name = port.description.name;
   std::string text = name;
   std::int64_t batch = 0;
+  const std::vector<std::int64_t>* dims = nullptr;
   if (!workload.shapes.empty())
     for (const auto& shape : workload.shapes.front()) {
       if (shape.name != name) continue;
       text += fmt::format(" {}", shape_text(shape.dims));
+      dims = &shape.dims;
       if (const auto axis = dynamic_batch_axis(port.description); axis && *axis < shape.dims.size())
         batch = shape.dims[*axis];
     }
@@ -33,7 +36,8 @@ std::string describe_port(const OrtPort& port, const schema::WorkloadRef& worklo
   if (!workload.input_values.empty())
     for (const auto& values : workload.input_values.front())
       if (values.name == name) return fmt::format("{} = {}", text, schema::values_text(values, batch));
-  return holds_whole_numbers(port) ? text + " = small numbers, as its use is not known" : text;
+  return holds_whole_numbers(port) ? fmt::format("{} = {}", text, drawn_by_type(port.description.element_type, dims))
+                                   : text;
 }
 
 }  // namespace

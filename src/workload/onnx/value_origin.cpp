@@ -377,7 +377,8 @@ std::optional<double> Strand::solve(bool wanted) const {
 
 Origin origin_of_input(const std::string& name, const onnx::TypeProto& type) {
   Origin origin;
-  origin.strands.push_back({.input = name});
+  // Of floating-point inputs short vectors alone can be arguments; the others are data.
+  if (is_whole({&type, nullptr, nullptr})) origin.strands.push_back({.input = name});
   const auto dims = concrete_dims(&type);
   if (!dims || dims->size() > 1) return origin;
   const auto count = dims->empty() ? 1 : dims->front();
