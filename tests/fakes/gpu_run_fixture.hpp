@@ -218,7 +218,7 @@ class GpuRunFixture {
     model.shapes = {{{"pixels", {1, 3, 224, 224}}}};
     model.batch_axis_size = 1;
     model.batch_is_dynamic = true;
-    run.workload = {"onnx", model.path, model.sha256, model.shapes, {}, {}, {}, 1, {{"images", {"N", "", "", ""}}}};
+    run.workload = {"onnx", model.path, model.sha256, model.shapes, {}, 1, {{"images", {"N", "", "", ""}}}};
     run.space = {{"batch_size", {1, 8, 64, 256, 1024}},
                  {"parallel_sessions", {1, 2}},
                  {"cudnn_conv_algo_search", {"HEURISTIC", "EXHAUSTIVE", "DEFAULT"}},

@@ -156,7 +156,7 @@ class TuneRunFixture {
     model.shape_notes = {"x: batch 1, height 320 and width 320 from --shape"};
     model.batch_axis_size = 1;
     model.batch_is_dynamic = true;
-    run.workload = {"onnx", model.path, model.sha256, model.shapes, {}, {}, {}, 1};
+    run.workload = {"onnx", model.path, model.sha256, model.shapes, {}, 1};
     run.runtime.name = "onnxruntime";
     run.runtime.version = "1.29.0";
     run.runtime.library_path = "/opt/onnxruntime/lib/libonnxruntime.so.1.29.0";

@@ -48,7 +48,7 @@ TEST(RunRequest, of_tune_comes_back_whole) {
   TuneRun run;
   auto& request = run.request;
   fill_common(request);
-  request.workload = {"onnx", "my model's.onnx", "", {{{"x", {1, 3}}}}, {{"y", "y.npy", ""}}, {}, {}, 3};
+  request.workload = {"onnx", "my model's.onnx", "", {{{"x", {1, 3}}}}, {{"y", "y.npy", ""}}, 3};
   request.provider = "cuda";
   request.tensor_location = "device";
   request.also = "onnx";

@@ -35,7 +35,7 @@ class TempFolder {
 
 inline schema::TrialSpec make_spec(int number) {
   schema::TrialSpec spec;
-  spec.workload = {"onnx", "/models/det.onnx", "abc", {{{"x", {1, 3, 640, 640}}}}, {}, {}, {}, 7};
+  spec.workload = {"onnx", "/models/det.onnx", "abc", {{{"x", {1, 3, 640, 640}}}}, {}, 7};
   spec.device = "cpu:test/4";
   spec.runtime.name = "onnxruntime";
   spec.runtime.version = "1.29.0";
