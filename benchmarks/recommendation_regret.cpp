@@ -172,8 +172,8 @@ void explain(const rl::campaign::TuneResult& result, const Case& tuned, const rl
                trial.configuration.to_text());
   }
   for (const auto& ranked : rl::analysis::rank(run, result.outcomes))
-    fmt::print("    rank {}: trial {}, {:.4f} [{:.4f}, {:.4f}]\n", ranked.rank, ranked.trial->id, ranked.cost.value * 1e-6,
-               ranked.cost.interval.low * 1e-6, ranked.cost.interval.high * 1e-6);
+    fmt::print("    rank {}: trial {}, {:.4f} [{:.4f}, {:.4f}]\n", ranked.rank, ranked.trial->id,
+               ranked.cost.value * 1e-6, ranked.cost.interval.low * 1e-6, ranked.cost.interval.high * 1e-6);
   for (const auto& note : run.notes) fmt::print("    note: {}\n", note);
   if (run.speed)
     for (const auto& track : run.speed->tracks)

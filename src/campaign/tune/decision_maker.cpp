@@ -91,8 +91,9 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
   }
   // Where the machine was uneven, the first by corrected times may be so by an error: the surest goes before it, and it
   // has to show that it is faster.
-  add(surest_of(ranking, *first));
-  if (is_quick(result_.run)) add(analysis::simplest_of_best(ranking, result_.run.current));
+  const auto* surest = surest_of(ranking, *first);
+  add(surest);
+  if (is_quick(result_.run)) add(simplest_like(ranking, *surest));
   add(first);
   add(analysis::simplest_of_best(ranking, result_.run.current));
   for (const auto& ranked : ranking)
@@ -100,6 +101,20 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
   if (contenders.empty())
     for (const auto& ranked : ranking) add(&ranked);
   return contenders;
+}
+
+const analysis::RankedTrial* DecisionMaker::simplest_like(const std::vector<analysis::RankedTrial>& ranking,
+                                                          const analysis::RankedTrial& like) const {
+  const double cpus = busy_cpus(result_.run, like.trial->configuration);
+  std::vector<analysis::RankedTrial> alike;
+  for (const auto& ranked : ranking)
+    if (may_win(ranked) && !stats::is_too_wide(ranked.cost.interval.low, ranked.cost.interval.high) &&
+        busy_cpus(result_.run, ranked.trial->configuration) == cpus)
+      alike.push_back(ranked);
+  const auto* simplest = analysis::simplest_of_best(alike, result_.run.current);
+  if (simplest == nullptr) return nullptr;
+  return &*std::find_if(ranking.begin(), ranking.end(),
+                        [&](const auto& ranked) { return ranked.trial == simplest->trial; });
 }
 
 const analysis::RankedTrial* DecisionMaker::surest_of(const std::vector<analysis::RankedTrial>& ranking,

@@ -75,6 +75,10 @@ class DecisionMaker : private RunPart {
   /// Of an uneven machine, the trial whose cost is surely the lowest; else `first`.
   [[nodiscard]] const analysis::RankedTrial* surest_of(const std::vector<analysis::RankedTrial>& ranking,
                                                        const analysis::RankedTrial& first) const;
+  /// The simplest of the best trials that keep as many CPUs busy as `like`: what the machine's changes did to them is
+  /// alike. nullptr: none.
+  [[nodiscard]] const analysis::RankedTrial* simplest_like(const std::vector<analysis::RankedTrial>& ranking,
+                                                           const analysis::RankedTrial& like) const;
   /// Where the finalists do not win on an uneven machine, their times were wrong: the surest of the other trials meet
   /// the current configuration, as time allows, until one wins.
   [[nodiscard]] base::Result<void> try_others(std::vector<Contender>& contenders,

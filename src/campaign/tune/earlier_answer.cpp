@@ -34,6 +34,8 @@ Result<std::string> objection(RunContext& context, const schema::TuneRun& run, T
   if (run.interrupted || run.finished_utc.empty()) return std::string("was interrupted");
   if (!run.verdict || run.verdict->decision == schema::Decision::none) return std::string("came to no answer");
   if (run.cut_short) return std::string("ended before its search did");
+  // A PyTorch model's function may be another one without its file having changed.
+  if (run.accuracy_gate) return std::string("its model is code, which may do something else now");
   RL_TRY_ASSIGN(answer, complete_result(context.store, to_run(run)));
   for (const auto& trial : run.trials) {
     RL_TRY_ASSIGN(const auto stored, context.store.find_trial(trial.key));

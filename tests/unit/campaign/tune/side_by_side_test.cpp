@@ -124,6 +124,7 @@ TEST_F(SideBySideTest, what_one_gpu_has_measured_the_other_need_not_measure) {
     fakes::FakeGpuPool first(clock_, request_.environment->gpus.size());
     run(first, database);
     fakes::FakeGpuPool again(clock_, request_.environment->gpus.size());
+    ++request_.random_budget;  // another question, else the first answer is this one's
     const auto result = run(again, database);
     EXPECT_EQ(again.simple.trials_run, 2 * gpus) << "whether their figures can stand side by side";
     EXPECT_TRUE(has_note(result, fmt::format("spread over {} GPUs", gpus)));
