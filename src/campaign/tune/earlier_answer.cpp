@@ -23,6 +23,9 @@ base::Json tune_question(const schema::TuneRun& run) {
   question["plugin"] = run.plugin;
   question["candidates"] = run.candidates;
   question["current"] = run.current;
+  question["in_file"] = run.in_file;
+  question["file_provider"] = run.file_provider;
+  question["call_variation"] = run.call_variation;
   question["space"] = run.space;
   question["trial_plan"] = run.plan;
   question["location"] = run.tensor_location;
@@ -42,6 +45,9 @@ Result<std::string> objection(RunContext& context, const schema::TuneRun& run, T
     if (!stored) return fmt::format("rests on trial {}, which is no longer stored", trial.id);
     if (!fails_again(*stored, context.result.run.environment))
       return fmt::format("had a trial that need not fail again, {}", trial.id);
+    if (run.call_variation && stored->output_error && !stored->output_error->spread)
+      return fmt::format("compared the outputs of trial {} value by value, though they change from call to call",
+                         trial.id);
   }
   for (const auto& pair : run.pairs) {
     const auto stored = answer.pairs.find(pair.key);

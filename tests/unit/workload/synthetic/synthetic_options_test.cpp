@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
     all, RefusedOptions,
     ::testing::Values(
         Refusal{"surfaces=conv", {"unknown item \"surfaces\"", "did you mean \"surface\"", "drift_period"}},
-        Refusal{"zzzzzzzz=1", {"unknown item \"zzzzzzzz\"; known: accuracy, base"}},
+        Refusal{"zzzzzzzz=1", {"unknown item \"zzzzzzzz\"; known: absent_cores, accuracy, base"}},
         Refusal{"noise", {"item \"noise\" has no value", "noise=..."}},
         Refusal{"noise=1%,,base=1ms", {"an item is empty", "stray comma"}}, Refusal{"noise=1%,", {"an item is empty"}},
         Refusal{"=1", {"unknown item \"\""}},
