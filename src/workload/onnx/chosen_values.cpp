@@ -341,10 +341,10 @@ class Chooser {
         if (!whole) use_real(*values);
         member.values.push_back(*std::move(values));
       } else if (whole) {
-        note(
-            fmt::format("{}: {}, as the graph does not say what it is; give it with --input {}=LOW..HIGH or --input "
-                        "{}:FILE.npy",
-                        input.name, drawn_by_type(input, set), input.name, input.name));
+        note(fmt::format(
+            "{}: {}, as the graph does not say what it is; give it with --input {}=LOW..HIGH or --input "
+            "{}:FILE.npy",
+            input.name, drawn_by_type(input.element_type, dims_in(set, input.name)), input.name, input.name));
       }
     }
     return member;
