@@ -45,7 +45,7 @@ Result<std::string> objection(RunContext& context, const schema::TuneRun& run, T
     if (!stored) return fmt::format("rests on trial {}, which is no longer stored", trial.id);
     if (!fails_again(*stored, context.result.run.environment))
       return fmt::format("had a trial that need not fail again, {}", trial.id);
-    if (run.call_variation && stored->output_error && !stored->output_error->spread)
+    if (run.call_variation && stored->outcome.output_error && !stored->outcome.output_error->spread)
       return fmt::format("compared the outputs of trial {} value by value, though they change from call to call",
                          trial.id);
   }
