@@ -80,7 +80,7 @@ bad "has trials 1 to" -- compare "$bench/99" "$bench/1" --db r.db
 for name in latest:tune "$bench/1" latest:bench latest:sweep latest:sweep/1; do
   run "0|1" rerun "$name" --db r.db
   out "then  "
-  out "ratio "
+  out "ratio"
 done
 run 0 rerun latest:sweep --db r.db --json
 json '.trial | startswith("2")' true
@@ -99,7 +99,7 @@ run "0|1|4" rerun latest:tune --db r.db
 command='printf "%s\n" "v={v}" "it'"'"'s --config x.yaml"'
 run 0 sweep --param v=1,2 --repeat 1 --metric 'v=v=(\d+)' --objective max:v --db r.db --quiet -- sh -c "$command"
 run 0 rerun latest:sweep --db r.db
-out "ratio 1.000"
+out "too few measurements for a ratio"
 run 0 show latest:sweep --db r.db --json
 json '.request.arguments[-1]' "$command"
 json '.request.job.command[-1]' "$command"
