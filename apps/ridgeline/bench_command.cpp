@@ -177,7 +177,7 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
   auto err = inspect_terminal(stderr);
   if (flags.quiet) err.interactive = false;
   BenchDisplay display(TrialRows(terminal, err, flags.talks()));
-  // Of several slots the first is told of, as its progress is.
+  // With several slots the display shows the first one, as it does for progress.
   ChildTerms terms{plan.deadline, [&](const std::string& doing, double waited_s) { display.waiting(doing, waited_s); }};
   if (plan.request.job.kind == "python")
     plan.request.explain_loader = [&](const schema::TrainingSettings& settings, double limit_s) {

@@ -17,7 +17,7 @@
 
 namespace ridgeline::app {
 
-/// How a process is asked: until when at most, and who is told of the phase that is waited for.
+/// Terms for asking a process: the deadline, and a callback that receives the phase it is in.
 struct ChildTerms {
   std::optional<execute::RunDeadline> deadline = {};
   std::function<void(const std::string& doing, double waited_s)> waiting = {};

@@ -24,7 +24,7 @@ constexpr std::array kCommandCodes{
     CommandCode{"tune", kNoAnswer, "not decided: too uneven a machine or too wide an interval; nothing is changed"},
     CommandCode{"bench", kFinding, "no setting could be trained"},
     CommandCode{"sweep", kFinding, "no combination went well"},
-    CommandCode{"stream bench", kFinding, "the load was not borne"},
+    CommandCode{"stream bench", kFinding, "it did not keep up with the load"},
     CommandCode{"stream bench", kNoAnswer, "the load was void: not what it should have been"},
     CommandCode{"watch", kFinding, "with --once or --count: slower, or failing"},
     CommandCode{"compare", kFinding, "B is slower"},

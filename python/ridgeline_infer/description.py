@@ -93,7 +93,7 @@ def _trend(seen):
 
 
 def _differing_note(call, first):
-    """Of outputs that differ under two seeds; call: outputs under the first one again."""
+    """Describes outputs that differ under two seeds; call: outputs under the first seed again."""
     again = tensors.difference(first, call())
     if again is None:
         return "outputs differ between two eager calls (random): the same seed gives the same outputs"

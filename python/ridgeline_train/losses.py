@@ -41,6 +41,6 @@ def check_gradient(loss):
 
 
 def check_pair(batch):
-    """Of `loss` alone."""
+    """Checks that need `loss` only."""
     if not isinstance(batch, (list, tuple)) or len(batch) != 2:
         raise UserError("batches are not (input, target) pairs but %s; return forward(model, batch) in place of loss" % shown(batch))
