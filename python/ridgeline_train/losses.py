@@ -41,6 +41,6 @@ def check_gradient(loss):
 
 
 def check_pair(batch):
-    """Checks that need `loss` only."""
+    """Refuses batches that cannot be used with `loss` without a `forward`."""
     if not isinstance(batch, (list, tuple)) or len(batch) != 2:
         raise UserError("batches are not (input, target) pairs but %s; return forward(model, batch) in place of loss" % shown(batch))
