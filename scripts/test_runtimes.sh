@@ -66,7 +66,9 @@ plugin=$(file_of onnxruntime-ep-openvino-1.8.1 'libonnxruntime_providers_openvin
 with_plugin=(--ort-library "$(capi onnxruntime-1.32.0)" --ep-library "$plugin")
 if grep -q GenuineIntel /proc/cpuinfo; then
   # The plug-in computes in bf16 where the CPU can, which the gate for outputs refuses.
-  run '0|1|4' tune "$CLASSIFY" "${QUICK[@]}" --provider openvino-plugin "${with_plugin[@]}" --set openvino_precision=f32
+  printf 'onnxruntime:\n  openvino_precision: f32\n' >f32.yaml
+  run '0|1|4' tune "$CLASSIFY" "${QUICK[@]}" --provider openvino-plugin "${with_plugin[@]}" --config f32.yaml \
+    --set openvino_precision=f32 --no-apply
   loaded onnxruntime-1.32.0
 else
   bad "$plugin" "no device" "onnxruntime-openvino" -- tune "$CLASSIFY" "${QUICK[@]}" --provider openvino-plugin "${with_plugin[@]}"
