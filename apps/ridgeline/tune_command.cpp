@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "analysis/machine_speed.hpp"
-#include "analysis/ranking.hpp"
+#include "analysis/proof.hpp"
 #include "base/cancel.hpp"
 #include "base/file.hpp"
 #include "campaign/tune/tune_campaign.hpp"
@@ -46,9 +46,7 @@ void print_result(const campaign::TuneResult& result, const Terminal& terminal) 
 /// `compares`: a recommendation was asked for.
 int exit_code_of(const schema::TuneRun& run, bool compares) {
   if (run.interrupted) return kCancelled;
-  // Nothing was recommended, and not because nothing is faster.
-  if (run.verdict && run.verdict->decision == schema::Decision::keep && analysis::undecided_finalist(run) != nullptr)
-    return kNoAnswer;
+  if (analysis::is_undecided(run)) return kNoAnswer;
   if (!run.verdict || run.verdict->decision != schema::Decision::none) return kOk;
   return compares || run.verdict->trial_id == 0 ? kFinding : kOk;
 }

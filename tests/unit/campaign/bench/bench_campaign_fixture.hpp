@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "campaign/bench/bench_campaign.hpp"
+#include "execute/training_jobs.hpp"
+#include "fakes/typed_executor.hpp"
+#include "unit/workload/temp_folder.hpp"
+#include "workload/training/synthetic_step_runner.hpp"
+
+namespace ridgeline::campaign {
+
+/// Counts the trials that are really run.
+class CountingExecutor final : public fakes::TypedExecutor {
+ public:
+  explicit CountingExecutor(std::shared_ptr<const workload::VirtualClock> clock) : clock_(clock) {
+    execute::TrainingOptions options;
+    options.factory = workload::make_synthetic_steps(clock);
+    options.clock = std::move(clock);
+    execute::add_training_jobs(inner_, std::move(options));
+  }
+  base::Result<schema::TrainingOutcome> run_training(const schema::TrainingTrialSpec& spec) override {
+    RL_TRY_ASSIGN(const auto answer, inner_.run(execute::training_job(spec)));
+    RL_TRY_ASSIGN(auto outcome, base::json_as<schema::TrainingOutcome>(answer.value, "outcome"));
+    if (count++ == disturbed && outcome.measurement) {
+      auto& rate = outcome.measurement->samples_per_s;
+      rate = {rate.value / 2, rate.low / 2, rate.high / 2};
+    }
+    return outcome;
+  }
+  const base::Clock& clock() const noexcept override { return *clock_; }
+  int count = 0;
+  int disturbed = -1;  ///< number of the trial during which something else ran
+
+ private:
+  std::shared_ptr<const workload::VirtualClock> clock_;
+  execute::LocalTransport inner_;
+};
+
+class BenchCampaignTest : public ::testing::Test {
+ protected:
+  static BenchRequest request(const std::string& target, const std::string& search = "adaptive") {
+    BenchRequest out;
+    out.job.kind = "synthetic";
+    out.job.target = target;
+    out.device = "cuda:0";
+    out.device_id = "synthetic";
+    out.search = search;
+    out.cores = 16;
+    out.space = {
+        {32, 64, 128, 256, 512}, {0, 2, 4, 8, 16}, {schema::AmpMode::off, schema::AmpMode::bf16, schema::AmpMode::fp16}, {false, true}};
+    return out;
+  }
+  base::Result<schema::BenchRun> run(
+      const BenchRequest& request, std::function<bool()> cancelled = [] { return false; }) {
+    auto store = store::Store::open(folder_ / "r.db");
+    BenchObserver observer;
+    return BenchCampaign(executor_, *store, observer, std::move(cancelled)).run(request);
+  }
+  double elapsed_s() const { return base::to_seconds(clock_->now()); }
+
+  workload::TempFolder folder_;
+  std::shared_ptr<const workload::VirtualClock> clock_ = std::make_shared<const workload::VirtualClock>();
+  CountingExecutor executor_{clock_};
+};
+
+inline bool noted(const schema::BenchRun& run, std::string_view part) {
+  return std::any_of(run.notes.begin(), run.notes.end(),
+                     [&](const auto& note) { return note.find(part) != std::string::npos; });
+}
+inline std::string listed(const schema::BenchRun& run) { return fmt::format("{}", fmt::join(run.notes, "\n")); }
+
+}  // namespace ridgeline::campaign
