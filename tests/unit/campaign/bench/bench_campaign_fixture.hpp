@@ -55,8 +55,10 @@ class BenchCampaignTest : public ::testing::Test {
     out.device_id = "synthetic";
     out.search = search;
     out.cores = 16;
-    out.space = {
-        {32, 64, 128, 256, 512}, {0, 2, 4, 8, 16}, {schema::AmpMode::off, schema::AmpMode::bf16, schema::AmpMode::fp16}, {false, true}};
+    out.space = {{32, 64, 128, 256, 512},
+                 {0, 2, 4, 8, 16},
+                 {schema::AmpMode::off, schema::AmpMode::bf16, schema::AmpMode::fp16},
+                 {false, true}};
     return out;
   }
   base::Result<schema::BenchRun> run(
