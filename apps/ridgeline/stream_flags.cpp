@@ -195,7 +195,7 @@ void add_load_flags(CLI::App& command, Context& context, StreamFlags& flags) {
              "When frames come: as from cameras, by chance, or in bursts");
   auto* variation = command
                         .add_option("--variation", flags.variation,
-                                    "Of bursts: standard deviation of the gaps between frames over their mean, 1 to 20")
+                                    "For bursts: standard deviation of the gaps between frames divided by their mean, 1 to 20")
                         ->type_name("NUMBER")
                         ->capture_default_str();
   check_real(*variation, "--variation", 1, 20);
