@@ -193,11 +193,12 @@ void add_load_flags(CLI::App& command, Context& context, StreamFlags& flags) {
   check_real(*rate, "--rate", 0.001, 1e6);
   add_choice(command, context, "--arrivals", flags.process, {"fixed", "poisson", "burst"},
              "When frames come: as from cameras, by chance, or in bursts");
-  auto* variation = command
-                        .add_option("--variation", flags.variation,
-                                    "For bursts: standard deviation of the gaps between frames divided by their mean, 1 to 20")
-                        ->type_name("NUMBER")
-                        ->capture_default_str();
+  auto* variation =
+      command
+          .add_option("--variation", flags.variation,
+                      "For bursts: standard deviation of the gaps between frames divided by their mean, 1 to 20")
+          ->type_name("NUMBER")
+          ->capture_default_str();
   check_real(*variation, "--variation", 1, 20);
   command
       .add_option("--trace", flags.trace,
