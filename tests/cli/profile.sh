@@ -198,7 +198,8 @@ if [ -d "$MODELS" ]; then
   for part in "model_run" "Modules" "with the profiler; its nodes take" "matrix product" "Of roof"; do out "$part"; done
   run 0 show --json "${DB[@]}"
   json '.provider' cpu
-  json '.cost.event_ns > 0 and .cost.events > 50' true
+  # 0 where the profiler's own cost is not told from the machine's noise
+  json '.cost.event_ns >= 0 and .cost.events > 50' true
   json '.roof.bytes_per_s > 1e8 and .roof.flops_per_s > 1e9' true
   json '(.tables.modules[0].host_total_ns - ([.tables.steps[].duration_ns] | add)) | fabs < 1000' true
   json '.tables.nodes | map(select(.operation == "Conv" and .flops > 0)) | length > 20' true
