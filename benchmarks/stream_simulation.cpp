@@ -14,7 +14,6 @@
 
 #include "stream/peak_rate.hpp"
 #include "stream/simulation.hpp"
-#include "stream/slo_sizing.hpp"
 #include "unit/stream/simulated_loads.hpp"
 
 namespace {
@@ -60,19 +59,16 @@ void policies(const SimulatedCase& simulated, Goals& goals) {
   fmt::print("\n");
   goals.check(peak >= 0.99 * best, fmt::format("{:.4f} of the best policy's (0.99)", peak / best));
 
-  auto by_capacity = zero_wait;
-  SimulatedDevice device(simulated.device, 1, {}, 1);
-  const auto model = ServiceModel::make(device.warm_up(simulated.max_batch), BatchShape::exact).value();
-  by_capacity.dispatcher.capacity = slo_capacity(model, simulated.max_batch, 1, simulated.slo_ns).value();
-  by_capacity.dispatcher.drop_early = false;
-  for (const auto& options : {zero_wait, by_capacity})
+  auto by_slo = zero_wait;
+  by_slo.dispatcher.capacity_slo_ns = simulated.slo_ns;
+  for (const auto& options : {zero_wait, by_slo})
     for (const double overload : {1.5, 2.0}) {
       const auto meter = simulate(options, poisson_arrivals(overload * peak, kProbeFrames, 3)).value();
       const double goodput = meter.goodput_per_s() / peak;
       const double p99 = p99_of(meter) / static_cast<double>(simulated.slo_ns);
       goals.check(goodput >= 0.95 && p99 <= 1 && meter.counts(0).passed,
                   fmt::format("{} overload, {}: goodput {:.3f} of the peak (0.95), p99 {:.3f} of the SLO (1), {}",
-                              overload, options.dispatcher.drop_early ? "early drop" : "capacity from the SLO alone",
+                              overload, options.dispatcher.capacity_slo_ns == 0 ? "a queue of 1024" : "a queue by the SLO",
                               goodput, p99, meter.counts(0).message));
     }
 }

@@ -52,7 +52,7 @@ monitor::StreamView view_of(const campaign::StreamCampaignRequest& request) {
   view.model = model == "null" ? "no model" : std::string(base::file_name(model));
   view.slo_ms = request.spec.settings.slo_ms;
   if (const auto& load = request.spec.load)
-    view.load = load->process == "offline" ? "peak" : fmt::format("{:.4g} FPS a source", load->rate_per_s);
+    view.load = load->process == "offline" ? "peak" : fmt::format("{:.4g} FPS per source", load->rate_per_s);
   return view;
 }
 
@@ -88,7 +88,7 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
     return output.write(line);
   };
   child.stopping = [&] { return display.wants_end() || base::cancel_requested(); };
-  request.on_rate = [&](double rate) { display.load(fmt::format("{:g} FPS a source", rate)); };
+  request.on_rate = [&](double rate) { display.load(fmt::format("{:g} FPS per source", rate)); };
   auto ran = campaign::run_stream_campaign(request, *executor, store, [&](const auto& what) { display.stage(what); });
   display.close();
   if (!ran) return tl::unexpected(std::move(ran).error());
@@ -112,7 +112,7 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
                       run.status.last_failure)
         .hint("their frames are in the output as \"dropped\":\"failed\"");
   if (!run.verdict || run.verdict->passed) return kOk;
-  return campaign::is_void(run) ? kNoAnswer : kFinding;
+  return run.is_void() ? kNoAnswer : kFinding;
 }
 
 }  // namespace
@@ -162,7 +162,7 @@ void add_stream(CLI::App& app, Context& context) {
                  });
   auto bench = std::make_shared<StreamFlags>();
   auto* bench_command = add_subcommand(
-      *stream, context, "bench", "Measure the pipeline under a load that was fixed before; exit code 1: not borne",
+      *stream, context, "bench", "Measure the pipeline under a load that was fixed before; exit code 1: not held",
       "  ridgeline stream bench --source video.mp4 --model det.onnx --rate 30 --sources 8 --slo 60ms\n"
       "  ridgeline stream bench --source video.mp4 --model det.onnx                      (its peak)\n"
       "  ridgeline stream bench --source video.mp4 --model det.onnx --rate 10,20,40 --slo 60ms   (latency against "

@@ -28,10 +28,10 @@ struct ExitCodeRow {
 /// What `ridgeline --help` and README say (a test compares them).
 inline constexpr std::array<ExitCodeRow, 7> kExitCodes{{
     {kOk, "done", "an answer, or what was asked for"},
-    {kFinding, "bad news", "a slow-down, a load that was not borne, warnings of doctor, nothing to recommend"},
+    {kFinding, "bad news", "a slow-down, a load that was not held, warnings of doctor, nothing to recommend"},
     {kBadInput, "bad input", "a mistake in usage or input; the error says which"},
     {kFailures, "failures", "found by doctor"},
-    {kNoAnswer, "no answer", "undecided, too uneven a machine to tell, or a load that was void"},
+    {kNoAnswer, "no answer", "undecided, too uneven a machine to tell, or a load that was late itself"},
     {kInternal, "internal error", "a fault of ours"},
     {kCancelled, "interrupted", "what was found is kept"},
 }};

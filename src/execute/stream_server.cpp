@@ -111,7 +111,7 @@ base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
   add("little", status.meter.littles_law());
   add("stages", status.meter.stage_sum());
   out.lost_sources = std::move(lost_sources_);
-  out.is_void = audited.is_void;
+  out.lateness = audited.lateness;
   out.audit = std::move(audited.audit);
   return out;
 }
@@ -170,7 +170,7 @@ stream::PipelineOptions StreamServer::pipeline_options() const {
   const auto several = std::max<std::int64_t>(4 * settings.batch_size, static_cast<std::int64_t>(sources_.size()));
   dispatcher.capacity =
       static_cast<std::size_t>(settings.inference_queue_size > 0 ? settings.inference_queue_size : several);
-  out.capacity_by_slo = settings.inference_queue_size == 0 && out.slo_ns > 0 && has_pace();
+  if (settings.inference_queue_size == 0 && has_pace()) dispatcher.capacity_slo_ns = out.slo_ns;
   out.warm_sizes = stream::warm_batch_sizes(dispatcher.max_batch);
   out.shape = model_->facts().pads ? stream::BatchShape::padded : stream::BatchShape::exact;
   const auto most_results = annotating_ != nullptr ? kMostPictures : std::numeric_limits<std::int64_t>::max();
@@ -340,13 +340,16 @@ base::Result<void> StreamServer::feed_load(schema::StreamStatus& audited) {
                                                            duration_ns, static_cast<std::uint64_t>(load.seed)));
   // Inferences that keep every processor busy would delay it by milliseconds.
   const host::PromptThread prompt;
-  const auto audit = stream::feed_load(schedule, clips, *pipeline_, base::system_clock());
+  stream::LatenessAudit audit(ns_of_ms(spec_.settings.slo_ms));
+  stream::feed_load(schedule, clips, *pipeline_, base::system_clock(), audit);
   // One that was cut short is not judged; its last frame was due when it stopped waiting, or later.
   if (!pipeline_->takes()) return {};
-  const auto verdict = audit.verdict(ns_of_ms(spec_.settings.slo_ms));
-  audited.is_void = verdict.is_void;
+  const auto verdict = audit.verdict();
+  const auto in_ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
+  audited.lateness = {in_ms(verdict.p999_ns), in_ms(verdict.most_ns), in_ms(verdict.limit_ns),
+                      static_cast<std::int64_t>(verdict.late_frames)};
   audited.audit = verdict.message;
-  if (verdict.is_void && !prompt.is_allowed())
+  if (verdict.is_late && !prompt.is_allowed())
     audited.audit += "; its thread has no priority here (CAP_SYS_NICE would give it), so keep a processor free for it";
   return {};
 }

@@ -28,6 +28,7 @@ schema::StreamStatus summarize(const stream::PipelineStatus& status, double elap
           static_cast<std::int64_t>(counters.dropped[reason]);
   out.in_flight = static_cast<std::int64_t>(status.in_flight);
   out.queued = static_cast<std::int64_t>(status.queued);
+  out.queue_size = static_cast<std::int64_t>(status.capacity);
   out.unwritten = static_cast<std::int64_t>(status.unwritten);
   out.span_s = seconds(meter.span_ns());
   out.delivered_per_s = meter.delivered_per_s();

@@ -48,7 +48,7 @@ void write_frames(StreamText& text, const StreamView& view) {
   text.gauge("frames_delivered_per_second", "Frames with a result, in the last second.", recent.delivered_per_s);
   text.gauge("frames_in_flight", "Frames that came in and have not left.", static_cast<double>(status.in_flight));
   text.gauge("queue_frames", "Frames that wait for a worker.", static_cast<double>(status.queued));
-  text.gauge("queue_capacity_frames", "Frames that may wait.", static_cast<double>(view.ready.queue_size));
+  text.gauge("queue_capacity_frames", "Frames that may wait.", static_cast<double>(status.queue_size));
   text.gauge("results_unwritten", "Results that wait for the output.", static_cast<double>(status.unwritten));
   text.counter("inferences_failed_total", "Inferences that failed.", status.failures);
 }

@@ -117,9 +117,9 @@ void draw_stream_latency(Canvas& canvas, const StreamArea& area, const StreamVie
   row_of(area.row + 2, "since start",
          {any ? std::optional(all.p50) : std::nullopt, any ? std::optional(all.p95) : std::nullopt,
           any ? std::optional(all.p99) : std::nullopt});
-  const auto size = static_cast<double>(view.ready.queue_size);
+  const auto size = static_cast<double>(status.queue_size);
   canvas.put(area.row + 3, area.from + 1, "queue", Style::dim);
-  const auto queue = fmt::format("{}/{}", status.queued, view.ready.queue_size);
+  const auto queue = fmt::format("{}/{}", status.queued, status.queue_size);
   const int queue_room = std::max(columns_of(queue) + 1, kPercentRoom);
   draw_bar(canvas, area.row + 3, area.from + 13, std::max(area.to - 1 - queue_room - area.from - 13, 0),
            size > 0 ? std::optional(static_cast<double>(status.queued) / size) : std::nullopt, Palette::heat);

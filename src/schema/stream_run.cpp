@@ -15,6 +15,13 @@ RL_DEFINE_JSON(StreamPoint, rate_per_s, status, moments, verdict)
 RL_DEFINE_JSON(StreamRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,
                trials, ready, status, moments, lost, error, error_hint, notes, verdict, points)
 
+bool StreamRun::is_void() const {
+  if (points.empty()) return status.is_void;
+  return std::all_of(points.begin(), points.end(),
+                     [](const auto& point) { return point.verdict.passed || point.status.is_void; }) &&
+         std::any_of(points.begin(), points.end(), [](const auto& point) { return !point.verdict.passed; });
+}
+
 std::size_t source_count(const StreamSpec& spec) {
   return spec.sources.size() * static_cast<std::size_t>(std::max<std::int64_t>(1, spec.copies));
 }
@@ -48,7 +55,7 @@ Run to_run(const StreamRun& run) {
                     ? fmt::format("{:.1f} FPS, p99 {:.1f} ms", run.status.delivered_per_s, run.status.latency.p99)
                     : run.error;
   if (run.error.empty() && run.verdict && run.verdict->held_per_s)
-    line.answer = *run.verdict->held_per_s > 0 ? fmt::format("holds {:g} FPS a source, p99 {:.1f} ms",
+    line.answer = *run.verdict->held_per_s > 0 ? fmt::format("holds {:g} FPS per source, p99 {:.1f} ms",
                                                              *run.verdict->held_per_s, run.status.latency.p99)
                                                : "holds none of the rates";
   line.decision = run.verdict && !run.verdict->passed ? "none" : run.error.empty() ? "keep" : "none";

@@ -28,7 +28,7 @@ RL_DECLARE_JSON(StreamRequest)
 struct StreamVerdict {
   bool passed = true;
   std::vector<std::string> reasons;  ///< that it did not
-  std::optional<double> held_per_s;  ///< of several rates the highest that was borne, with those below it; 0: none
+  std::optional<double> held_per_s;  ///< of several rates the highest that was held, with those below it; 0: none
 };
 RL_DECLARE_JSON(StreamVerdict)
 
@@ -65,6 +65,9 @@ struct StreamRun {
   /// Of several rates all that were measured; ready, status and moments are those of the one that was held, or the
   /// lowest.
   std::vector<StreamPoint> points;
+
+  /// Whether a load that was late is all that speaks against it, so that nothing is known of the pipeline: exit code 4.
+  [[nodiscard]] bool is_void() const;
 };
 RL_DECLARE_JSON(StreamRun)
 

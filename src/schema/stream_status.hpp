@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,17 @@ struct LatencySummary {
 };
 RL_DECLARE_JSON(LatencySummary)
 
+/// How late a load was, against the times that were fixed before the run; milliseconds.
+struct LoadLateness {
+  double p999 = 0;
+  double max = 0;
+  double limit = 0;              ///< of p999
+  std::int64_t late_frames = 0;  ///< issued later than the limit
+
+  [[nodiscard]] bool is_late() const noexcept { return p999 > limit; }
+};
+RL_DECLARE_JSON(LoadLateness)
+
 /// A check of the pipeline's own numbers.
 struct StreamCheck {
   std::string name;
@@ -39,6 +51,7 @@ struct StreamStatus {
   std::map<std::string, std::int64_t> dropped;  ///< by reason
   std::int64_t in_flight = 0;
   std::int64_t queued = 0;
+  std::int64_t queue_size = 0;        ///< how many frames may wait: with an SLO it follows what inferences take
   std::int64_t unwritten = 0;         ///< results that wait for the output
   double span_s = 0;                  ///< from the first frame to the last event
   double delivered_per_s = 0;         ///< in that span
@@ -61,8 +74,9 @@ struct StreamStatus {
   std::vector<std::string> lost_sources;  ///< what ended those that did not come to their end
   std::vector<std::string> lost_videos;   ///< what ended those that are written
   std::vector<StreamCheck> checks;        ///< at the end
-  bool is_void = false;                   ///< the load generator was too late to be believed
-  std::string audit;                      ///< its own words; "" without one
+  std::optional<LoadLateness> lateness;   ///< of a load whose times were fixed; none when it was cut short
+  std::string audit;                      ///< of it, in words; "" without one
+  bool is_void = false;                   ///< the limits were missed, and a load that was late may be why
 
   [[nodiscard]] std::int64_t all_dropped() const;
 };

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "stream/slo_sizing.hpp"
+
 namespace ridgeline::stream {
 namespace {
 
@@ -19,6 +21,7 @@ base::Result<Dispatcher> Dispatcher::make(const DispatcherOptions& options, Serv
                       options.max_batch, model.largest());
   if (options.frame_timeout_ns < 0 || options.guard_ns < 0 || options.give_up_after_ns.value_or(0) < 0)
     return base::fail(base::ErrorCode::invalid_argument, "a duration below 0");
+  if (options.capacity_slo_ns > 0) RL_TRY(check_slo(model, options.capacity_slo_ns));
   return Dispatcher(options, std::move(model));
 }
 
@@ -31,6 +34,12 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, ServiceModel model)
     worker.frames.reserve(options.max_batch);
     worker.given_up.reserve(options.max_batch);
   }
+  follow_slo();
+}
+
+void Dispatcher::follow_slo() noexcept {
+  if (options_.capacity_slo_ns <= 0) return;
+  queue_.set_capacity(slo_capacity(model_, options_.max_batch, options_.workers, options_.capacity_slo_ns));
 }
 
 Admitted Dispatcher::offer(Frame frame, std::int64_t now_ns) {
@@ -155,7 +164,10 @@ base::Result<Completion> Dispatcher::complete(std::uint32_t worker, std::int64_t
   auto& entry = workers_[worker];
   entry.busy = false;
   --busy_;
-  if (succeeded) model_.observe(static_cast<std::uint32_t>(entry.frames.size()), now_ns - entry.launched_ns);
+  if (succeeded) {
+    model_.observe(static_cast<std::uint32_t>(entry.frames.size()), now_ns - entry.launched_ns);
+    follow_slo();
+  }
   return Completion{entry.frames, entry.given_up, entry.launched_ns};
 }
 

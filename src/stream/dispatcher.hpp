@@ -17,9 +17,11 @@ namespace ridgeline::stream {
 struct DispatcherOptions {
   std::uint32_t workers = 1;    ///< inferences in flight
   std::uint32_t max_batch = 1;  ///< frames of one inference
-  /// Frames that wait, over all sources; with an SLO see slo_capacity. With back-pressure a place is kept for every
-  /// open source, so that batches stay small below max_batch plus the number of sources.
+  /// Frames that wait, over all sources. With back-pressure a place is kept for every open source, so that batches stay
+  /// small below max_batch plus the number of sources.
   std::size_t capacity = 64;
+  /// Above 0: the capacity is slo_capacity for this SLO instead, of the warm-up first and then of what batches take.
+  std::int64_t capacity_slo_ns = 0;
   DropPolicy drop_policy = DropPolicy::oldest;
   std::int64_t frame_timeout_ns = 0;  ///< the longest wait for a fuller batch while a worker is idle
   /// Waits for a fuller batch as long as deadlines allow, instead of frame_timeout_ns: less device time a frame, at the
@@ -83,10 +85,10 @@ class Dispatcher {
   void stop(std::vector<DroppedFrame>& dropped);
 
   [[nodiscard]] std::size_t queued() const noexcept { return queue_.size(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
   [[nodiscard]] std::uint32_t busy_workers() const noexcept { return busy_; }
   [[nodiscard]] const ServiceModel& model() const noexcept { return model_; }
   [[nodiscard]] const DispatcherOptions& options() const noexcept { return options_; }
-  void set_capacity(std::size_t capacity) noexcept { queue_.set_capacity(capacity); }
 
  private:
   struct Worker {
@@ -106,6 +108,7 @@ class Dispatcher {
   void give_up_overdue(std::int64_t now_ns, Decisions& decisions);
   void drop_expired(std::int64_t now_ns, Decisions& decisions);
   void plan_give_up(Worker& worker) const;
+  void follow_slo() noexcept;
 
   DispatcherOptions options_;
   ServiceModel model_;

@@ -16,18 +16,24 @@ double in_ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
 }  // namespace
 
+LatenessAudit::LatenessAudit(std::int64_t slo_ns) noexcept
+    : limit_ns_(slo_ns > 0 ? std::min(slo_ns / kShareOfSlo, kMostLate) : kMostLate) {}
+
 void LatenessAudit::add(std::int64_t intended_ns, std::int64_t issued_ns) {
-  lateness_.add(std::abs(issued_ns - intended_ns));
+  const auto off_ns = std::abs(issued_ns - intended_ns);
+  lateness_.add(off_ns);
+  late_frames_ += off_ns > limit_ns_ ? 1 : 0;
 }
 
-LatenessAudit::Verdict LatenessAudit::verdict(std::int64_t slo_ns) const {
+LatenessAudit::Verdict LatenessAudit::verdict() const {
   Verdict verdict;
-  verdict.limit_ns = slo_ns > 0 ? std::min(slo_ns / kShareOfSlo, kMostLate) : kMostLate;
+  verdict.limit_ns = limit_ns_;
   verdict.p999_ns = lateness_.quantile(0.999);
-  verdict.is_void = verdict.p999_ns > verdict.limit_ns;
-  verdict.message =
-      fmt::format("load generator: p99.9 of lateness {:.3f} ms, at most {:.3f} ms{}", in_ms(verdict.p999_ns),
-                  in_ms(verdict.limit_ns), verdict.is_void ? "; the run is void" : "");
+  verdict.most_ns = lateness_.max();
+  verdict.is_late = verdict.p999_ns > limit_ns_;
+  verdict.late_frames = late_frames_;
+  verdict.message = fmt::format("load generator: p99.9 of lateness {:.3f} ms, {} {:.3f} ms", in_ms(verdict.p999_ns),
+                                verdict.is_late ? "above the limit of" : "at most", in_ms(limit_ns_));
   return verdict;
 }
 

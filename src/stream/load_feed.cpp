@@ -21,9 +21,8 @@ void wait_until(const base::Clock& clock, std::int64_t due_ns, const Pipeline& p
 
 }  // namespace
 
-LatenessAudit feed_load(const std::vector<Arrival>& schedule, const std::vector<Clip>& clips, Pipeline& pipeline,
-                        const base::Clock& clock) {
-  LatenessAudit audit;
+void feed_load(const std::vector<Arrival>& schedule, const std::vector<Clip>& clips, Pipeline& pipeline,
+               const base::Clock& clock, LatenessAudit& audit) {
   const auto start_ns = clock.now().count();
   for (const auto& arrival : schedule) {
     const auto& clip = clips[arrival.source];
@@ -36,7 +35,6 @@ LatenessAudit feed_load(const std::vector<Arrival>& schedule, const std::vector<
     if (offered == Offered::ended) break;
   }
   for (std::uint32_t source = 0; source < clips.size(); ++source) pipeline.close(source);
-  return audit;
 }
 
 void feed_offline(const std::vector<Clip>& clips, std::int64_t duration_ns, Pipeline& pipeline,

@@ -16,9 +16,9 @@ using Clip = std::vector<std::shared_ptr<const Image>>;
 
 /// Issues frames at the times of a schedule, whether or not the pipeline keeps up, and records how late it was itself:
 /// it sleeps until shortly before a frame is due and then spins. Blocks; returns early when the pipeline ends.
-/// `clips`: one a source, none of them empty.
-[[nodiscard]] LatenessAudit feed_load(const std::vector<Arrival>& schedule, const std::vector<Clip>& clips,
-                                      Pipeline& pipeline, const base::Clock& clock);
+/// `clips`: one a source, none of them empty; their pictures are handed out by reference.
+void feed_load(const std::vector<Arrival>& schedule, const std::vector<Clip>& clips, Pipeline& pipeline,
+               const base::Clock& clock, LatenessAudit& audit);
 
 /// As fast as the pipeline takes them, the sources in turns, for that long: its peak.
 void feed_offline(const std::vector<Clip>& clips, std::int64_t duration_ns, Pipeline& pipeline,

@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "stream/slo_sizing.hpp"
-
 namespace ridgeline::stream {
 base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& options, BatchRunner& runner,
                                                         ResultSink& sink, const Image& sample) {
@@ -22,11 +20,7 @@ base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& o
     });
   RL_TRY(out->await_warm_up());
   RL_TRY_ASSIGN(auto model, ServiceModel::make(out->warm_up_, options.shape));
-  auto dispatcher = options.dispatcher;
-  if (options.capacity_by_slo) {
-    RL_TRY_ASSIGN(dispatcher.capacity, slo_capacity(model, dispatcher.max_batch, dispatcher.workers, options.slo_ns));
-  }
-  RL_TRY_ASSIGN(auto scheduler, StreamScheduler::make(dispatcher, std::move(model), options.order_window));
+  RL_TRY_ASSIGN(auto scheduler, StreamScheduler::make(options.dispatcher, std::move(model), options.order_window));
   out->scheduler_.emplace(std::move(scheduler));
   out->idle_since_ns_ = out->now();
   out->timer_ = std::thread([self] { self->keep_time(); });
@@ -373,6 +367,7 @@ PipelineStatus Pipeline::status() {
   out.workers = time_;
   out.in_flight = scheduler_->in_flight();
   out.queued = scheduler_->dispatcher().queued();
+  out.capacity = scheduler_->dispatcher().capacity();
   out.unwritten = unwritten_.size() + writing_;
   out.written = written_;
   out.failures = failures_;

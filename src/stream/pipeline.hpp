@@ -65,8 +65,8 @@ class Pipeline {
   [[nodiscard]] bool takes() const noexcept { return !ended_.load(std::memory_order_relaxed); }
 
   [[nodiscard]] PipelineStatus status();
-  /// Frames that may wait for a worker.
-  [[nodiscard]] std::size_t capacity() const noexcept { return scheduler_->dispatcher().options().capacity; }
+  /// Frames that may wait for a worker, by what is known before the first one.
+  [[nodiscard]] std::size_t capacity() const noexcept { return scheduler_->dispatcher().capacity(); }
   /// What the warm-up measured, by size.
   [[nodiscard]] const std::vector<WarmUpTimes>& warm_up() const noexcept { return warm_up_; }
 

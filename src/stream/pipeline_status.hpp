@@ -26,6 +26,7 @@ struct PipelineStatus {
   WorkerTime workers;
   std::size_t in_flight = 0;   ///< frames that came in and have not left
   std::size_t queued = 0;      ///< of these, waiting for a worker
+  std::size_t capacity = 0;    ///< how many may
   std::size_t unwritten = 0;   ///< results that wait for the sink
   std::uint64_t written = 0;   ///< by the sink, gaps included
   std::uint64_t failures = 0;  ///< batches that failed

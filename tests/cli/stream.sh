@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Frames through a model and through none, a load that is borne and one that is not, and every fault of the user's.
+# Frames through a model and through none, a load that is held and one that is not, and every fault of the user's.
 source "$(dirname "$0")/lib.sh"
 
 lines() { jq -c "$1" <"$WORK/$2" | sort | uniq -c | sed 's/^ *//'; }

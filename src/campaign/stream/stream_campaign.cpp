@@ -125,15 +125,17 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
       spec.load->rate_per_s = rate;
       if (request.on_rate) request.on_rate(rate);
     }
-    stage(rate > 0 ? fmt::format("starting the pipeline for {:g} FPS a source", rate) : "starting the pipeline");
+    stage(rate > 0 ? fmt::format("starting the pipeline for {:g} FPS per source", rate) : "starting the pipeline");
     RL_TRY_ASSIGN(auto measured, measure_stream(spec, request));
     // A pipeline that never began has nothing to keep.
     if (measured.outcome.error && measured.outcome.ready.workers == 0 && run.points.empty())
       return tl::unexpected(std::move(*measured.outcome.error));
     take_stream(run, std::move(measured));
     run.interrupted = request.child.stopping && request.child.stopping();
-    if (rate > 0 && run.error.empty() && !run.interrupted)
-      run.points.push_back({rate, run.status, run.moments, judge_stream(run.status, run.request)});
+    if (rate > 0 && run.error.empty() && !run.interrupted) {
+      auto verdict = judge_stream(run.status, run.request);
+      run.points.push_back({rate, run.status, run.moments, std::move(verdict)});
+    }
     if (run.interrupted || !run.error.empty()) break;
   }
   if (!run.points.empty())

@@ -24,7 +24,7 @@ std::string load_text(const schema::StreamRun& run) {
   const auto& load = run.request.spec.load;
   if (!load) return schema::is_paced(run) ? "the sources' own pace" : "as fast as it goes";
   if (load->process == "offline") return "as fast as it goes";
-  return fmt::format("{} at {:.4g} FPS a source", load->process, load->rate_per_s);
+  return fmt::format("{} at {:.4g} FPS per source", load->process, load->rate_per_s);
 }
 
 run::Compared stream_side(const schema::StreamRun& run) {

@@ -2,7 +2,6 @@
 #include "campaign/stream/stream_verdict.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,24 +9,38 @@
 
 namespace ridgeline::campaign {
 
-schema::StreamVerdict judge_stream(const schema::StreamStatus& status, const schema::StreamRequest& request) {
+schema::StreamVerdict judge_stream(schema::StreamStatus& status, const schema::StreamRequest& request) {
   schema::StreamVerdict out;
   const auto& settings = request.spec.settings;
-  const auto fail = [&](std::string reason) {
-    out.passed = false;
-    out.reasons.push_back(std::move(reason));
-  };
-  if (status.is_void) fail(status.audit);
-  if (settings.slo_ms > 0 && status.latency.p99 > settings.slo_ms)
-    fail(fmt::format("p99 is {:.1f} ms, above the SLO of {:g} ms", status.latency.p99, settings.slo_ms));
+  const auto lateness = status.lateness.value_or(schema::LoadLateness{});
+  bool would_hold = true;  // had no frame been late
+  if (settings.slo_ms > 0 && status.latency.p99 > settings.slo_ms) {
+    out.reasons.push_back(
+        fmt::format("p99 is {:.1f} ms, above the SLO of {:g} ms", status.latency.p99, settings.slo_ms));
+    would_hold = would_hold && status.latency.p99 - lateness.max <= settings.slo_ms;
+  }
+  const auto offered = static_cast<double>(std::max<std::int64_t>(1, status.offered));
   const auto dropped = static_cast<double>(status.all_dropped());
-  const double share = status.offered > 0 ? dropped / static_cast<double>(status.offered) : 0;
-  if (share > request.most_drops)
-    fail(fmt::format("{:.2f} % of the frames were dropped, above {:g} %", 100 * share, 100 * request.most_drops));
-  if (status.failures > 0)
-    fail(fmt::format("{} inferences failed, the last with: {}", status.failures, status.last_failure));
-  for (const auto& check : status.checks)
-    if (!check.passed) fail(fmt::format("the pipeline's own check \"{}\" failed: {}", check.name, check.message));
+  if (dropped / offered > request.most_drops) {
+    out.reasons.push_back(fmt::format("{:.2f} % of the frames were dropped, above {:g} %", 100 * dropped / offered,
+                                      100 * request.most_drops));
+    would_hold = would_hold && (dropped - static_cast<double>(lateness.late_frames)) / offered <= request.most_drops;
+  }
+  status.is_void = !out.reasons.empty() && lateness.is_late() && would_hold;
+  if (status.is_void) out.reasons.push_back(status.audit);
+  if (status.failures > 0) {
+    out.reasons.push_back(
+        fmt::format("{} inferences failed, the last with: {}", status.failures, status.last_failure));
+    status.is_void = false;
+  }
+  for (const auto& check : status.checks) {
+    if (check.passed) continue;
+    out.reasons.push_back(fmt::format("the pipeline's own check \"{}\" failed: {}", check.name, check.message));
+    status.is_void = false;
+  }
+  out.passed = out.reasons.empty();
+  if (out.passed && lateness.is_late())
+    status.audit += "; latencies count from when frames were due, so the load was held in spite of it";
   return out;
 }
 
@@ -44,7 +57,7 @@ void choose_point(schema::StreamRun& run) {
     // A load that was not what it should be says nothing of the pipeline.
     is_broken = is_broken || !point.status.is_void;
     verdict.reasons.push_back(
-        fmt::format("{:g} FPS a source: {}", point.rate_per_s, fmt::join(point.verdict.reasons, "; ")));
+        fmt::format("{:g} FPS per source: {}", point.rate_per_s, fmt::join(point.verdict.reasons, "; ")));
   }
   verdict.held_per_s = held != nullptr ? held->rate_per_s : 0;
   verdict.passed = held != nullptr && held->rate_per_s == run.request.rates.back();
@@ -53,13 +66,6 @@ void choose_point(schema::StreamRun& run) {
   run.moments = chosen.moments;
   run.request.spec.load->rate_per_s = chosen.rate_per_s;
   if (run.error.empty() && !run.interrupted) run.verdict = std::move(verdict);
-}
-
-bool is_void(const schema::StreamRun& run) {
-  if (run.points.empty()) return run.status.is_void;
-  return std::all_of(run.points.begin(), run.points.end(),
-                     [](const auto& point) { return point.verdict.passed || point.status.is_void; }) &&
-         std::any_of(run.points.begin(), run.points.end(), [](const auto& point) { return !point.verdict.passed; });
 }
 
 }  // namespace ridgeline::campaign

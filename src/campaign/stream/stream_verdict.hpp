@@ -5,16 +5,14 @@
 
 namespace ridgeline::campaign {
 
-/// Whether a load was borne: p99 within the SLO, no more drops than allowed, no failed inference, and a load that was
-/// what it should be.
-[[nodiscard]] schema::StreamVerdict judge_stream(const schema::StreamStatus& status,
-                                                 const schema::StreamRequest& request);
+/// Whether a load was held: p99 within the SLO, no more drops than allowed, no failed inference. Latencies count from
+/// when frames were due, so a load that was late holds its limits in spite of that, or it misses them and `is_void` of
+/// the status is set, unless it would have missed them anyway: frames that come later by at most L leave later by at
+/// most L, and a late frame takes the place of one other at most.
+[[nodiscard]] schema::StreamVerdict judge_stream(schema::StreamStatus& status, const schema::StreamRequest& request);
 
-/// Of several rates: gives the run the numbers of the highest one below which none was not borne, or else the lowest,
+/// Of several rates: gives the run the numbers of the highest one that was held with all below it, or else the lowest,
 /// and the verdict, which passes when it is the highest that was asked for. A void rate counts neither way.
 void choose_point(schema::StreamRun& run);
-
-/// Whether a load that did not pass was never what it should be, so that nothing is known of the pipeline.
-[[nodiscard]] bool is_void(const schema::StreamRun& run);
 
 }  // namespace ridgeline::campaign

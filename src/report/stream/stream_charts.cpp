@@ -161,7 +161,7 @@ std::optional<Chart> stream_load_chart(const StreamRun& run) {
   chart.id = "stream-load";
   chart.title = "Latency and drops by what was offered";
   const double held = run.verdict ? run.verdict->held_per_s.value_or(0) : 0;
-  chart.alternative = held > 0 ? fmt::format("The highest rate that was held is {:g} frames a second, {:g} a source.",
+  chart.alternative = held > 0 ? fmt::format("The highest rate that was held is {:g} frames a second, {:g} per source.",
                                              held * sources, held)
                                : std::string("None of the rates was held.");
   chart.option = panel_option(panels, "Offered, frames a second of all sources", true);

@@ -61,7 +61,8 @@ Facts settings_facts(const StreamRun& run) {
               {"Input", plain_text(run.ready.input)},
               {"Decoder", plain_text(run.ready.decoder)},
               {"Inferences in flight", std::to_string(run.ready.workers)},
-              {"Frames that may wait", std::to_string(run.ready.queue_size)},
+              {"Frames that may wait",
+               std::to_string(run.status.queue_size > 0 ? run.status.queue_size : run.ready.queue_size)},
               {"Batch",
                fmt::format("{} at most, {:g} ms of waiting for more", settings.batch_size, settings.frame_timeout_ms)}};
   if (run.environment)
@@ -124,15 +125,16 @@ Table gpu_table(const StreamRun& run) {
 std::string verdict_title(const StreamRun& run) {
   if (run.verdict && run.verdict->held_per_s) {
     const double held = *run.verdict->held_per_s;
-    return held == 0             ? "None of the rates was held"
-           : run.verdict->passed ? fmt::format("The rates were held, up to {:g} FPS a source", held)
-                                 : fmt::format("Held up to {:g} FPS a source, and not above", held);
+    if (held == 0) return run.is_void() ? "No answer: the load was late itself" : "None of the rates was held";
+    return run.verdict->passed ? fmt::format("The rates were held, up to {:g} FPS per source", held)
+           : run.is_void() ? fmt::format("Held up to {:g} FPS per source; above, no answer: the load was late itself", held)
+                           : fmt::format("Held up to {:g} FPS per source, and not above", held);
   }
-  if (run.status.is_void) return "The run is void: the load was not the one that was asked for";
+  if (run.is_void()) return "No answer: the load was late itself";
   const bool passed = run.verdict && run.verdict->passed;
   if (run.request.spec.load && run.request.spec.load->process == "offline")
     return passed ? "The peak was measured" : "The peak does not hold";
-  return passed ? "The load was borne" : "The load was not borne";
+  return passed ? "The load was held" : "The load was not held";
 }
 
 std::string drops_text(const StreamStatus& status) {
@@ -166,7 +168,7 @@ Table stream_load_table(const StreamRun& run) {
   Table table;
   if (run.points.empty()) return table;
   // The verdict second, as a narrow page shows the first columns only.
-  table.columns = {{"FPS a source", Align::right}, {"Verdict"},
+  table.columns = {{"FPS per source", Align::right}, {"Verdict"},
                    {"p50", Align::right, true},    {"p99", Align::right},
                    {"Dropped", Align::right},      {"Offered", Align::right, true},
                    {"Delivered", Align::right},    {"Busy", Align::right, true}};

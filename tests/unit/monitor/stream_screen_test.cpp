@@ -87,9 +87,9 @@ TEST_F(StreamScreenTest, a_second_model_has_a_row_of_its_own) {
 TEST_F(StreamScreenTest, says_what_exceeds_the_limit_and_that_it_stops) {
   view_.slo_ms = 50;
   view_.is_stopping = true;
-  view_.load = "50 FPS a source";
+  view_.load = "50 FPS per source";
   const auto canvas = draw_stream_screen(view_, {24, 80, true});
-  EXPECT_NE(canvas.text().find("STOPPING · 50 FPS a source · SLO 50 ms"), std::string::npos) << canvas.text();
+  EXPECT_NE(canvas.text().find("STOPPING · 50 FPS per source · SLO 50 ms"), std::string::npos) << canvas.text();
   EXPECT_NE(canvas.text().find("top 57.5 · SLO 50 ms"), std::string::npos) << canvas.text();
 }
 

@@ -23,7 +23,7 @@ schema::StreamRun run_of_rates() {
     point.verdict.passed = rate < 200;
     run.points.push_back(point);
   }
-  run.verdict = {false, {"200 FPS a source: p99 is 100.0 ms, above the SLO of 60 ms"}, 100};
+  run.verdict = {false, {"200 FPS per source: p99 is 100.0 ms, above the SLO of 60 ms"}, 100};
   return run;
 }
 
@@ -54,7 +54,7 @@ TEST(StreamReport, names_what_was_judged) {
   auto run = fakes::stream_run("a", 100, 50);
   run.verdict.emplace();
   run.request.spec.load.emplace().process = "poisson";
-  EXPECT_EQ(verdict_title(run), "The load was borne");
+  EXPECT_EQ(verdict_title(run), "The load was held");
   run.request.spec.load->process = "offline";
   EXPECT_EQ(verdict_title(run), "The peak was measured");
   run.verdict->passed = false;

@@ -85,12 +85,12 @@ TEST(ServiceModel, refuses_a_warm_up_that_says_nothing) {
   EXPECT_FALSE(ServiceModel::make({{2, {5, 0}}}, BatchShape::exact));
 }
 
-TEST(SloSizing, half_the_slo_holds_the_batch_and_the_rest_of_it_the_queue) {
+TEST(SloSizing, half_the_slo_holds_the_batch_and_all_of_it_the_queue) {
   const auto model = detector(BatchShape::exact);
   EXPECT_EQ(slo_batch(model, 64, 60'000'000), 27U);
   EXPECT_EQ(slo_batch(model, 16, 60'000'000), 16U);
-  EXPECT_EQ(slo_capacity(model, 27, 1, 60'000'000), 27U);  // 27 frames / 30 ms x 30 ms
-  EXPECT_EQ(slo_capacity(model, 27, 2, 60'000'000), 54U);
+  EXPECT_EQ(slo_capacity(model, 27, 1, 60'000'000), 54U);  // 27 frames / 30 ms x 60 ms
+  EXPECT_EQ(slo_capacity(model, 27, 2, 60'000'000), 108U);
   EXPECT_EQ(slo_batch(model, 64, 5'000'000), 1U);
   EXPECT_EQ(slo_capacity(model, 32, 1, 4'000'000), 1U);
 }
@@ -100,7 +100,8 @@ TEST(SloSizing, an_slo_shorter_than_one_inference_is_refused) {
   const auto batch = slo_batch(model, 64, 3'900'000);
   ASSERT_FALSE(batch);
   EXPECT_EQ(batch.error().message, "an SLO of 3.9 ms is shorter than one inference, 4 ms");
-  EXPECT_FALSE(slo_capacity(model, 64, 1, 3'900'000));
+  EXPECT_FALSE(check_slo(model, 3'900'000));
+  EXPECT_TRUE(check_slo(model, 4'000'000));
 }
 
 }  // namespace
