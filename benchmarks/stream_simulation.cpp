@@ -66,10 +66,11 @@ void policies(const SimulatedCase& simulated, Goals& goals) {
       const auto meter = simulate(options, poisson_arrivals(overload * peak, kProbeFrames, 3)).value();
       const double goodput = meter.goodput_per_s() / peak;
       const double p99 = p99_of(meter) / static_cast<double>(simulated.slo_ns);
-      goals.check(goodput >= 0.95 && p99 <= 1 && meter.counts(0).passed,
-                  fmt::format("{} overload, {}: goodput {:.3f} of the peak (0.95), p99 {:.3f} of the SLO (1), {}",
-                              overload, options.dispatcher.capacity_slo_ns == 0 ? "a queue of 1024" : "a queue by the SLO",
-                              goodput, p99, meter.counts(0).message));
+      goals.check(
+          goodput >= 0.95 && p99 <= 1 && meter.counts(0).passed,
+          fmt::format("{} overload, {}: goodput {:.3f} of the peak (0.95), p99 {:.3f} of the SLO (1), {}", overload,
+                      options.dispatcher.capacity_slo_ns == 0 ? "a queue of 1024" : "a queue by the SLO", goodput, p99,
+                      meter.counts(0).message));
     }
 }
 

@@ -29,8 +29,7 @@ schema::StreamVerdict judge_stream(schema::StreamStatus& status, const schema::S
   status.is_void = !out.reasons.empty() && lateness.is_late() && would_hold;
   if (status.is_void) out.reasons.push_back(status.audit);
   if (status.failures > 0) {
-    out.reasons.push_back(
-        fmt::format("{} inferences failed, the last with: {}", status.failures, status.last_failure));
+    out.reasons.push_back(fmt::format("{} inferences failed, the last with: {}", status.failures, status.last_failure));
     status.is_void = false;
   }
   for (const auto& check : status.checks) {

@@ -127,8 +127,9 @@ std::string verdict_title(const StreamRun& run) {
     const double held = *run.verdict->held_per_s;
     if (held == 0) return run.is_void() ? "No answer: the load was late itself" : "None of the rates was held";
     return run.verdict->passed ? fmt::format("The rates were held, up to {:g} FPS per source", held)
-           : run.is_void() ? fmt::format("Held up to {:g} FPS per source; above, no answer: the load was late itself", held)
-                           : fmt::format("Held up to {:g} FPS per source, and not above", held);
+           : run.is_void()
+               ? fmt::format("Held up to {:g} FPS per source; above, no answer: the load was late itself", held)
+               : fmt::format("Held up to {:g} FPS per source, and not above", held);
   }
   if (run.is_void()) return "No answer: the load was late itself";
   const bool passed = run.verdict && run.verdict->passed;
@@ -169,9 +170,9 @@ Table stream_load_table(const StreamRun& run) {
   if (run.points.empty()) return table;
   // The verdict second, as a narrow page shows the first columns only.
   table.columns = {{"FPS per source", Align::right}, {"Verdict"},
-                   {"p50", Align::right, true},    {"p99", Align::right},
-                   {"Dropped", Align::right},      {"Offered", Align::right, true},
-                   {"Delivered", Align::right},    {"Busy", Align::right, true}};
+                   {"p50", Align::right, true},      {"p99", Align::right},
+                   {"Dropped", Align::right},        {"Offered", Align::right, true},
+                   {"Delivered", Align::right},      {"Busy", Align::right, true}};
   for (const auto& [rate, status, moments, verdict] : run.points)
     table.rows.push_back(
         {{fmt::format("{:g}", rate),

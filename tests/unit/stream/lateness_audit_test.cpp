@@ -38,9 +38,7 @@ TEST(LatenessAudit, is_late_by_a_millisecond_however_long_the_slo) {
   EXPECT_FALSE(verdict_of(11, 900'000, kSecond).is_late);
 }
 
-TEST(LatenessAudit, a_frame_issued_early_counts_as_well) {
-  EXPECT_TRUE(verdict_of(11, -2'000'000, kSecond).is_late);
-}
+TEST(LatenessAudit, a_frame_issued_early_counts_as_well) { EXPECT_TRUE(verdict_of(11, -2'000'000, kSecond).is_late); }
 
 }  // namespace
 }  // namespace ridgeline::stream
