@@ -86,6 +86,9 @@ base::Result<schema::StreamStatus> StreamServer::run() {
 
 base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
   const auto begun = base::system_clock().now();
+  if (spec_.load && spec_.load->process != "offline") own_processor_ = host::ReservedProcessor::take();
+  if (own_processor_)
+    note(fmt::format("the load has a processor of its own; {} are left to the pipeline", own_processor_->left()));
   RL_TRY(open_sources());
   RL_TRY(start_pipeline());
   ready_at_ = base::system_clock().now();
@@ -258,6 +261,11 @@ void StreamServer::tell_ready(double ready_s) {
   ready.notes = facts.notes;
   ready.workers = spec_.settings.streams;
   ready.queue_size = static_cast<std::int64_t>(pipeline_->capacity());
+  if (const auto cost_ns = pipeline_->size_change_ns())
+    ready.notes.push_back(
+        fmt::format("a batch of another size than the one before takes {} more on this runtime, so every batch is "
+                    "padded to {} frames (batch_size)",
+                    base::format_duration(static_cast<double>(*cost_ns)), spec_.settings.batch_size));
   for (const auto& [batch, times] : pipeline_->warm_up()) {
     std::vector<double> ms;
     for (const auto time : times) ms.push_back(static_cast<double>(time) * 1e-6);
@@ -338,10 +346,15 @@ base::Result<void> StreamServer::feed_load(schema::StreamStatus& audited) {
   one.variation = load.variation;
   RL_TRY_ASSIGN(const auto schedule, stream::make_schedule(std::vector<stream::SourceLoad>(clips.size(), one),
                                                            duration_ns, static_cast<std::uint64_t>(load.seed)));
-  // Inferences that keep every processor busy would delay it by milliseconds.
-  const host::PromptThread prompt;
+  // Inferences that keep every processor busy would delay it by milliseconds. One of its own is never given back to
+  // others by sleeping, which real-time threads may not do.
+  const bool is_alone = own_processor_ && own_processor_->enter();
+  std::optional<host::PromptThread> prompt;
+  if (!is_alone) prompt.emplace();
+  const auto spin_ns =
+      is_alone ? std::numeric_limits<std::int64_t>::max() : stream::measure_spin_ns(base::system_clock());
   stream::LatenessAudit audit(ns_of_ms(spec_.settings.slo_ms));
-  stream::feed_load(schedule, clips, *pipeline_, base::system_clock(), audit);
+  stream::feed_load(schedule, clips, *pipeline_, base::system_clock(), spin_ns, audit);
   // One that was cut short is not judged; its last frame was due when it stopped waiting, or later.
   if (!pipeline_->takes()) return {};
   const auto verdict = audit.verdict();
@@ -349,7 +362,7 @@ base::Result<void> StreamServer::feed_load(schema::StreamStatus& audited) {
   audited.lateness = {in_ms(verdict.p999_ns), in_ms(verdict.most_ns), in_ms(verdict.limit_ns),
                       static_cast<std::int64_t>(verdict.late_frames)};
   audited.audit = verdict.message;
-  if (verdict.is_late && !prompt.is_allowed())
+  if (verdict.is_late && prompt && !prompt->is_allowed())
     audited.audit += "; its thread has no priority here (CAP_SYS_NICE would give it), so keep a processor free for it";
   return {};
 }

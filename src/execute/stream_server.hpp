@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "execute/line_channel.hpp"
 #include "execute/shared_memory.hpp"
 #include "execute/stream_protocol.hpp"
+#include "host/reserved_processor.hpp"
 #include "schema/stream_spec.hpp"
 #include "schema/stream_status.hpp"
 #include "stream/annotating_sink.hpp"
@@ -65,6 +67,7 @@ class StreamServer {
   LineChannel& channel_;
   StreamCounts& counts_;
   schema::StreamSpec spec_;
+  std::optional<host::ReservedProcessor> own_processor_;  ///< of the thread that offers a load
   stream::ImagePool pool_;
   std::vector<Opened> sources_;
   std::unique_ptr<workload::StreamModel> model_;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "stream/bgr_picture.hpp"
 #include "stream/crop_results.hpp"
+#include "stream/size_change.hpp"
 
 namespace ridgeline::stream {
 
@@ -17,12 +19,26 @@ std::vector<std::uint32_t> warm_batch_sizes(std::uint32_t largest) {
 }
 
 base::Result<void> CropStage::warm(const Image& crop) {
-  for (const auto size : warm_batch_sizes(options_.batch_size)) {
+  std::vector<WarmUpTimes> repeated;
+  std::vector<WarmUpTimes> changed;
+  const auto sizes = warm_batch_sizes(options_.batch_size);
+  const auto time_one = [&](std::uint32_t size, std::vector<WarmUpTimes>& times) -> base::Result<void> {
     const CropPlace place{.frame_width = crop.width, .frame_height = crop.height};
     const std::vector<BatchFrame> crops(size, {.image = &crop, .is_sample = true, .crop = &place});
     texts_.resize(size);
+    const auto begun = base::system_clock().now();
     RL_TRY(model_(crops, size, texts_));
+    times.push_back({size, {(base::system_clock().now() - begun).count()}});
+    return {};
+  };
+  std::vector<WarmUpTimes> first;
+  for (const auto size : sizes) {
+    RL_TRY(time_one(size, first));
+    RL_TRY(time_one(size, repeated));
   }
+  if (sizes.size() < 2) return {};
+  for (const auto size : sizes) RL_TRY(time_one(size, changed));
+  has_one_size_ = size_change_cost(repeated, changed).has_value();
   return {};
 }
 
@@ -75,6 +91,7 @@ void CropStage::cut_all(std::span<const BatchFrame> frames, std::span<const Foun
 
 std::uint32_t CropStage::executed_size(std::size_t crops) const {
   const auto size = static_cast<std::uint32_t>(crops);
+  if (has_one_size_) return options_.batch_size;
   if (!options_.pads) return size;
   for (const auto warmed : warm_batch_sizes(options_.batch_size))
     if (warmed >= size) return warmed;

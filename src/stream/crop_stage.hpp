@@ -51,6 +51,7 @@ class CropStage {
 
   CropOptions options_;
   Model model_;
+  bool has_one_size_ = false;  ///< all batches run in the largest size, as another one costs more than it saves
   /// Of a box; its memory is used again.
   struct Crop {
     CropArea area;

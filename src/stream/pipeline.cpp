@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "stream/size_change.hpp"
+
 namespace ridgeline::stream {
 base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& options, BatchRunner& runner,
                                                         ResultSink& sink, const Image& sample) {
@@ -19,7 +21,8 @@ base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& o
       self->work(i);
     });
   RL_TRY(out->await_warm_up());
-  RL_TRY_ASSIGN(auto model, ServiceModel::make(out->warm_up_, options.shape));
+  RL_TRY_ASSIGN(auto model, out->size_change_ns_ ? ServiceModel::make({out->warm_up_.back()}, BatchShape::padded)
+                                                 : ServiceModel::make(out->warm_up_, options.shape));
   RL_TRY_ASSIGN(auto scheduler, StreamScheduler::make(options.dispatcher, std::move(model), options.order_window));
   out->scheduler_.emplace(std::move(scheduler));
   out->idle_since_ns_ = out->now();
@@ -57,17 +60,26 @@ Pipeline::~Pipeline() {
 
 void Pipeline::warm(std::uint32_t number, const Image& sample) {
   auto& own = *workers_[number];
+  const auto time_one = [&](std::uint32_t size) -> base::Result<std::int64_t> {
+    const std::vector<BatchFrame> frames(size, {.image = &sample, .is_sample = true});
+    own.results.resize(size);
+    const auto begun = now();
+    RL_TRY(runner_.run(number, frames, size, own.results));
+    return std::max<std::int64_t>(1, now() - begun);
+  };
   const auto run_all = [&]() -> base::Result<void> {
     for (const auto size : options_.warm_sizes) {
-      const std::vector<BatchFrame> frames(size, {.image = &sample, .is_sample = true});
-      own.results.resize(size);
       WarmUpTimes& of_size = own.warm_up.emplace_back();
       of_size.batch = size;
       for (std::uint32_t run = 0; run <= options_.warm_runs; ++run) {
-        const auto begun = now();
-        RL_TRY(runner_.run(number, frames, size, own.results));
-        if (run > 0) of_size.times_ns.push_back(std::max<std::int64_t>(1, now() - begun));
+        RL_TRY_ASSIGN(const auto took_ns, time_one(size));
+        if (run > 0) of_size.times_ns.push_back(took_ns);
       }
+    }
+    if (options_.warm_sizes.size() < 2) return {};
+    for (const auto size : options_.warm_sizes) {
+      RL_TRY_ASSIGN(const auto took_ns, time_one(size));
+      own.changed.push_back({size, {took_ns}});
     }
     return {};
   };
@@ -88,6 +100,9 @@ base::Result<void> Pipeline::await_warm_up() {
       const auto& times = worker->warm_up[size].times_ns;
       warm_up_[size].times_ns.insert(warm_up_[size].times_ns.end(), times.begin(), times.end());
     }
+  std::vector<WarmUpTimes> changed;
+  for (const auto& worker : workers_) changed.insert(changed.end(), worker->changed.begin(), worker->changed.end());
+  size_change_ns_ = size_change_cost(warm_up_, changed);
   return {};
 }
 

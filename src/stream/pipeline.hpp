@@ -67,6 +67,9 @@ class Pipeline {
   [[nodiscard]] PipelineStatus status();
   /// Frames that may wait for a worker, by what is known before the first one.
   [[nodiscard]] std::size_t capacity() const noexcept { return scheduler_->dispatcher().capacity(); }
+  /// What a batch takes more when the one before it on the same worker was of another size, where that is more than the
+  /// largest batch takes, so that all are padded to that one: runtimes that plan anew for each size.
+  [[nodiscard]] std::optional<std::int64_t> size_change_ns() const noexcept { return size_change_ns_; }
   /// What the warm-up measured, by size.
   [[nodiscard]] const std::vector<WarmUpTimes>& warm_up() const noexcept { return warm_up_; }
 
@@ -81,7 +84,8 @@ class Pipeline {
     std::vector<BatchFrame> frames;
     std::vector<std::string> results;
     std::vector<WarmUpTimes> warm_up;
-    bool is_warm = false;  ///< or has failed to be
+    std::vector<WarmUpTimes> changed;  ///< each right after a batch of another size
+    bool is_warm = false;              ///< or has failed to be
     std::thread thread;
   };
 
@@ -111,6 +115,7 @@ class Pipeline {
   ResultSink& sink_;
   const bool wants_images_;
   std::vector<WarmUpTimes> warm_up_;
+  std::optional<std::int64_t> size_change_ns_;
 
   std::mutex mutex_;
   std::optional<StreamScheduler> scheduler_;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream/crop_stage.hpp"
 
+#include <chrono>
+#include <thread>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "base/json.hpp"
@@ -123,10 +127,34 @@ TEST_F(CropStageTest, boxes_of_several_frames_share_batches) {
   EXPECT_EQ(batches_, (std::vector<std::pair<std::size_t, std::uint32_t>>{{3, 4}})) << "a size that is warm";
 }
 
-TEST_F(CropStageTest, warms_every_size_that_it_runs) {
+TEST_F(CropStageTest, warms_every_size_that_it_runs_twice_and_after_another_one) {
   auto crops = stage({.batch_size = 6});
   ASSERT_TRUE(crops.warm(ramp()));
-  EXPECT_EQ(batches_, (std::vector<std::pair<std::size_t, std::uint32_t>>{{1, 1}, {2, 2}, {4, 4}, {6, 6}}));
+  std::vector<std::size_t> sizes;
+  for (const auto& [count, executed] : batches_) {
+    EXPECT_EQ(executed, count);
+    sizes.push_back(count);
+  }
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 1, 2, 2, 4, 4, 6, 6, 1, 2, 4, 6}));
+}
+
+TEST_F(CropStageTest, pads_to_the_largest_size_where_changing_is_dear) {
+  std::size_t before = 0;
+  std::vector<std::uint32_t> executed;
+  CropStage crops({.batch_size = 4}, [&](auto frames, std::uint32_t size, auto results) -> base::Result<BatchTimes> {
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::exchange(before, size) != size ? 20 : 1));
+    executed.push_back(size);
+    for (std::size_t i = 0; i < frames.size(); ++i) results[i] = "0";
+    return BatchTimes{};
+  });
+  ASSERT_TRUE(crops.warm(ramp()));
+  executed.clear();
+  const auto image = ramp();
+  const BatchFrame frame{.image = &image};
+  const FoundBoxes found{{{1, 1, 3, 3}}, {}};
+  std::string result = R"({"boxes":[{"score":1}]})";
+  ASSERT_TRUE(crops.run({&frame, 1}, {&found, 1}, {&result, 1}));
+  EXPECT_EQ(executed, std::vector<std::uint32_t>{4});
 }
 
 TEST_F(CropStageTest, takes_colours_of_a_camera) {

@@ -23,9 +23,12 @@ class NumberRunner final : public BatchRunner {
   std::atomic<std::uint64_t> batches{0};
   std::uint64_t fail_every = 0;  ///< 0: never
 
-  base::Result<BatchTimes> run(std::uint32_t worker, std::span<const BatchFrame> frames, std::uint32_t,
+  std::function<void(std::uint32_t worker, std::uint32_t size)> on_size;
+
+  base::Result<BatchTimes> run(std::uint32_t worker, std::span<const BatchFrame> frames, std::uint32_t executed_size,
                                std::span<std::string> results) override {
     const auto number = ++batches;
+    if (on_size) on_size(worker, executed_size);
     if (before) before(worker, frames.size());
     if (fail_every != 0 && number % fail_every == 0)
       return base::fail(base::ErrorCode::internal, "batch {} failed", number);
@@ -108,6 +111,35 @@ class PipelineTest : public testing::Test {
   NumberRunner runner_;
   CheckingSink sink_;
 };
+
+TEST_F(PipelineTest, sizes_that_are_dear_to_change_are_padded_to_the_largest) {
+  options_.warm_sizes = {1, 4};
+  std::mutex guard;
+  std::array<std::uint32_t, 2> before{};
+  std::vector<std::uint32_t> executed;
+  runner_.on_size = [&](std::uint32_t worker, std::uint32_t size) {
+    const bool changes = std::exchange(before.at(worker), size) != size;
+    std::this_thread::sleep_for(changes ? 20ms : 1ms);
+    const std::lock_guard lock(guard);
+    executed.push_back(size);
+  };
+  auto pipeline = start();
+  ASSERT_TRUE(pipeline->size_change_ns());
+  EXPECT_GT(*pipeline->size_change_ns(), 10'000'000);
+  executed.clear();
+  for (std::uint64_t i = 0; i < 8; ++i) EXPECT_EQ(pipeline->offer(frame(0, i)), Offered::taken);
+  pipeline->close(0);
+  EXPECT_TRUE(pipeline->finish());
+  EXPECT_FALSE(executed.empty());
+  for (const auto size : executed) EXPECT_EQ(size, 4U);
+  EXPECT_EQ(sink_.results, 8U);
+  EXPECT_EQ(sink_.wrong, 0U);
+}
+
+TEST_F(PipelineTest, sizes_that_cost_nothing_to_change_stay_as_they_are) {
+  runner_.before = [](std::uint32_t, std::size_t frames) { std::this_thread::sleep_for(frames * 2ms); };
+  EXPECT_FALSE(start()->size_change_ns());
+}
 
 TEST_F(PipelineTest, frames_of_files_all_leave_in_order_with_their_own_results) {
   auto pipeline = start();

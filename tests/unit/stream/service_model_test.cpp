@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
+#include "stream/size_change.hpp"
 #include "stream/slo_sizing.hpp"
 
 namespace ridgeline::stream {
@@ -83,6 +84,14 @@ TEST(ServiceModel, refuses_a_warm_up_that_says_nothing) {
   EXPECT_FALSE(ServiceModel::make({{0, {5}}}, BatchShape::exact));
   EXPECT_FALSE(ServiceModel::make({{2, {5}}, {2, {6}}}, BatchShape::exact));
   EXPECT_FALSE(ServiceModel::make({{2, {5, 0}}}, BatchShape::exact));
+}
+
+TEST(SizeChange, is_dear_where_it_takes_more_than_the_largest_batch) {
+  constexpr std::int64_t kMs = 1'000'000;
+  const std::vector<WarmUpTimes> repeated{{1, {2 * kMs, 2 * kMs}}, {8, {6 * kMs, 6 * kMs}}};
+  EXPECT_EQ(size_change_cost(repeated, std::vector<WarmUpTimes>{{1, {152 * kMs}}, {8, {156 * kMs}}}), 150 * kMs);
+  EXPECT_FALSE(size_change_cost(repeated, std::vector<WarmUpTimes>{{1, {7 * kMs}}, {8, {11 * kMs}}})) << "5 ms each";
+  EXPECT_FALSE(size_change_cost(repeated, std::vector<WarmUpTimes>{}));
 }
 
 TEST(SloSizing, half_the_slo_holds_the_batch_and_all_of_it_the_queue) {
