@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream/size_change.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "stats/quantile.hpp"
 
 namespace ridgeline::stream {
+namespace {
+
+constexpr double kNoticed = 1e6;  // ns; what costs less is as likely the clock's or the system's doing
+
+}  // namespace
 
 std::optional<std::int64_t> size_change_cost(std::span<const WarmUpTimes> repeated,
                                              std::span<const WarmUpTimes> changed) {
@@ -21,7 +27,7 @@ std::optional<std::int64_t> size_change_cost(std::span<const WarmUpTimes> repeat
   }
   if (more.empty()) return std::nullopt;
   const double cost_ns = stats::median(std::move(more));
-  return cost_ns > largest_ns ? std::optional(static_cast<std::int64_t>(cost_ns)) : std::nullopt;
+  return cost_ns > std::max(largest_ns, kNoticed) ? std::optional(static_cast<std::int64_t>(cost_ns)) : std::nullopt;
 }
 
 }  // namespace ridgeline::stream
