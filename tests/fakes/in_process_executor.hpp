@@ -29,7 +29,7 @@ class InProcessExecutor final : public TypedExecutor {
   }
   base::Result<schema::ModelDescription> inspect(const workload::InspectRequest& request) override {
     return ask<schema::ModelDescription>(execute::job_kind::kInspect,
-                                         execute::InspectMessage{request.workload, request.runtime_library});
+                                         execute::InspectMessage{request.workload, request.runtime_library, request.length});
   }
   base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec,
                                                const execute::TrialOptions& options) override {
