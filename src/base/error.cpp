@@ -6,6 +6,7 @@ namespace ridgeline::base {
 std::string_view to_string(ErrorCode code) noexcept {
   switch (code) {
     case ErrorCode::invalid_argument: return "invalid argument";
+    case ErrorCode::refused_inputs: return "refused inputs";
     case ErrorCode::not_found: return "not found";
     case ErrorCode::unavailable: return "unavailable";
     case ErrorCode::unsupported: return "unsupported";

@@ -13,6 +13,7 @@ namespace ridgeline::base {
 
 enum class ErrorCode {
   invalid_argument,  ///< the user asked for something malformed or out of range
+  refused_inputs,    ///< a model refuses what it is fed: values or shapes that we or the user chose
   not_found,         ///< a file, run, trial or parameter that does not exist
   unavailable,       ///< an optional library, device or lock that is not to be had now
   unsupported,       ///< well-formed, but this version or provider cannot do it

@@ -10,15 +10,14 @@
 
 namespace ridgeline::campaign {
 
-base::Result<schema::TrialSpec> find_model_spec(const ModelWanted& wanted, execute::Executor& executor,
-                                                const schema::Environment& environment,
-                                                std::vector<std::string>& notes) {
+base::Result<FoundModel> find_model_spec(const ModelWanted& wanted, execute::Executor& executor,
+                                         const schema::Environment& environment, std::vector<std::string>& notes) {
   schema::TrialSpec spec;
   spec.workload = wanted.workload;
   for (auto& file : spec.workload.input_files) {
     RL_TRY_ASSIGN(file.sha256, base::sha256_file(file.path));
   }
-  RL_TRY_ASSIGN(const auto model, execute::inspect(executor, {spec.workload, wanted.where.library}));
+  RL_TRY_ASSIGN(auto model, execute::inspect(executor, {spec.workload, wanted.where.library}));
   spec.workload.shapes = model.shapes;
   spec.workload.input_values = model.input_values;
   for (const auto& note : model.input_notes) notes.push_back("input " + note);
@@ -39,7 +38,7 @@ base::Result<schema::TrialSpec> find_model_spec(const ModelWanted& wanted, execu
   spec.device =
       !spec.on_gpu() || environment.gpus.empty() ? environment.cpu_device_id() : "gpu:" + environment.gpus.front().uuid;
   spec.configuration = wanted.configuration;
-  return spec;
+  return FoundModel{std::move(spec), std::move(model)};
 }
 
 }  // namespace ridgeline::campaign

@@ -8,6 +8,7 @@
 #include "execute/executor.hpp"
 #include "schema/configuration.hpp"
 #include "schema/found_runtime.hpp"
+#include "schema/model_description.hpp"
 #include "schema/trial_spec.hpp"
 
 namespace ridgeline::campaign {
@@ -20,10 +21,15 @@ struct ModelWanted {
   const schema::Configuration& configuration;
 };
 
-/// Where and how the model runs: its shapes, the runtime and the provider. Errors: those of reading the model and of
-/// finding a runtime.
-[[nodiscard]] base::Result<schema::TrialSpec> find_model_spec(const ModelWanted& wanted, execute::Executor& executor,
-                                                              const schema::Environment& environment,
-                                                              std::vector<std::string>& notes);
+/// Where and how the model runs: its shapes, the runtime and the provider.
+struct FoundModel {
+  schema::TrialSpec spec;
+  schema::ModelDescription model;
+};
+
+/// Errors: those of reading the model and of finding a runtime.
+[[nodiscard]] base::Result<FoundModel> find_model_spec(const ModelWanted& wanted, execute::Executor& executor,
+                                                       const schema::Environment& environment,
+                                                       std::vector<std::string>& notes);
 
 }  // namespace ridgeline::campaign

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "execute/deadline.hpp"
 #include "execute/message.hpp"
 
@@ -46,11 +48,22 @@ Job trial_job(const schema::TrialSpec& spec, const TrialOptions& options, std::s
   return job;
 }
 
+/// A worker that died of its inputs, of a signal that the error has as its number, cannot say what they were.
+base::Error with_inputs(base::Error error, const schema::WorkloadRef& workload) {
+  if (error.code != ErrorCode::refused_inputs || error.number == 0 || workload.input_values.empty()) return error;
+  std::vector<std::string> named;
+  for (const auto& values : workload.input_values.front())
+    named.push_back(fmt::format("{} = {}", values.name, schema::values_text(values, 1)));
+  if (!named.empty()) error.message += fmt::format(" ({})", fmt::join(named, ", "));
+  return error;
+}
+
 /// What a failed reference leaves to do, where it has no hint of its own. What the user gave is their own to fix.
 base::Error with_next_step(base::Error error) {
   if (!error.hint.empty()) return error;
   switch (error.code) {
     case ErrorCode::invalid_argument:
+    case ErrorCode::refused_inputs:
     case ErrorCode::cancelled:
     case ErrorCode::out_of_time: break;
     case ErrorCode::out_of_memory:
@@ -80,8 +93,8 @@ Result<schema::RuntimeIdentity> probe(Executor& executor, const std::string& kin
 Result<schema::ModelDescription> inspect(Executor& executor, const workload::InspectRequest& request,
                                          const TimeLeft& time_left) {
   return call<schema::ModelDescription>(
-      executor, job_of(job_kind::kInspect, InspectMessage{request.workload, request.runtime_library}, kInspectDeadlineS,
-                       fmt::format("reading {}", request.workload.location), time_left));
+      executor, job_of(job_kind::kInspect, InspectMessage{request.workload, request.runtime_library, request.length},
+                       kInspectDeadlineS, fmt::format("reading {}", request.workload.location), time_left));
 }
 
 Result<std::vector<schema::ExportedModel>> export_models(Executor& executor, const schema::WorkloadRef& workload,
@@ -119,7 +132,7 @@ Result<schema::OutputError> make_reference(Executor& executor, const schema::Tri
   return call<schema::OutputError>(executor, job_of(job_kind::kReference, ReferenceRequest{spec, path.string()},
                                                     derived_deadline_s(spec.plan, spec.provider),
                                                     "running the accuracy reference", time_left))
-      .map_error(&with_next_step);
+      .map_error([&](auto error) { return with_inputs(with_next_step(std::move(error)), spec.workload); });
 }
 
 Result<schema::GpuCeilings> gpu_ceilings(Executor& executor, const std::string& kind, const std::string& library) {
@@ -137,7 +150,8 @@ Result<schema::ProfiledModel> profile_model(Executor& executor, const schema::Tr
                                             const schema::ProfilePlan& plan, const std::string& folder) {
   const auto deadline_s = derived_deadline_s(spec.plan, spec.provider) + plan.warmup_s + plan.time_s;
   return call<schema::ProfiledModel>(executor, job_of(job_kind::kProfile, ProfileRequest{spec, plan, folder},
-                                                      deadline_s, fmt::format("profiling {}", spec.workload.location)));
+                                                      deadline_s, fmt::format("profiling {}", spec.workload.location)))
+      .map_error([&](auto error) { return with_inputs(std::move(error), spec.workload); });
 }
 
 Job training_job(const schema::TrainingTrialSpec& spec, std::size_t slot) {

@@ -28,6 +28,7 @@ TrialStatus status_of(const base::Error& error) {
   switch (error.code) {
     case ErrorCode::out_of_memory: return TrialStatus::out_of_memory;
     case ErrorCode::unsupported: return TrialStatus::unsupported;
+    case ErrorCode::refused_inputs:
     case ErrorCode::invalid_argument: return TrialStatus::invalid;
     case ErrorCode::timeout: return TrialStatus::timeout;
     case ErrorCode::crashed: return TrialStatus::crashed;
@@ -76,8 +77,9 @@ base::Error error_of(const WorkerDeath& death) {
   const auto status = status_of(death);
   if (death.cause == DeathCause::ended && death.exit.signal == SIGFPE)  // integers alone raise it
     return {
-        ErrorCode::invalid_argument, death.message + ": an integer was divided by 0, which an input holds or leads to",
-        "give values above 0 with --input NAME=VALUE or --input NAME:FILE.npy, or other sizes with --shape NAME:AxB"};
+        ErrorCode::refused_inputs, death.message + ": an integer was divided by 0, which an input holds or leads to",
+        "give values above 0 with --input NAME=VALUE or --input NAME:FILE.npy, or other sizes with --shape NAME:AxB",
+        SIGFPE};
   const auto code = status == TrialStatus::timeout         ? ErrorCode::timeout
                     : status == TrialStatus::out_of_memory ? ErrorCode::out_of_memory
                                                            : ErrorCode::crashed;

@@ -104,7 +104,7 @@ base::Error read_error_frame(const Frame& frame) {
 RL_DEFINE_JSON(Hello, protocol, version, status_bytes)
 RL_DEFINE_JSON_REQUIRED(FindRequest, kind, where)
 RL_DEFINE_JSON_REQUIRED(ProbeRequest, kind, library, plugins)
-RL_DEFINE_JSON_REQUIRED(InspectMessage, workload, library)
+RL_DEFINE_JSON_REQUIRED(InspectMessage, workload, library, length)
 RL_DEFINE_JSON_REQUIRED(ExportRequest, workload, library, folder, precisions)
 RL_DEFINE_JSON_REQUIRED(TrialRequest, spec, stop_above_ns, throughput, reference, keep_session, apart)
 RL_DEFINE_JSON_REQUIRED(PairRequest, spec, ends_within_s, fresh_process)

@@ -19,7 +19,7 @@
 namespace ridgeline::execute {
 
 /// Changes whenever frames or messages do; a worker with another number is refused.
-inline constexpr int kProtocolVersion = 9;
+inline constexpr int kProtocolVersion = 10;
 
 /// What errors call a message of the worker.
 inline constexpr std::string_view kWorkerAnswer = "worker's answer";
@@ -52,6 +52,7 @@ RL_DECLARE_JSON(ProbeRequest)
 struct InspectMessage {
   schema::WorkloadRef workload;
   std::string library;
+  std::optional<std::int64_t> length{};  ///< InspectRequest::length
 };
 RL_DECLARE_JSON(InspectMessage)
 

@@ -126,7 +126,7 @@ Result<JobAnswer> WorkerRequests::probe(const ProbeRequest& request) {
 Result<JobAnswer> WorkerRequests::inspect(const InspectMessage& request) {
   RL_TRY_ASSIGN(const auto* kind, registry_.find(request.workload.kind));
   enter(TrialPhase::load_runtime);
-  RL_TRY_ASSIGN(const auto model, kind->inspect({request.workload, request.library}));
+  RL_TRY_ASSIGN(const auto model, kind->inspect({request.workload, request.library, request.length}));
   return JobAnswer{model, {}};
 }
 

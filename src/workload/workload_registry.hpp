@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ namespace ridgeline::workload {
 struct InspectRequest {
   schema::WorkloadRef workload;  ///< shapes as given by the user (may be empty or partial: per input), seed, files
   std::string runtime_library;   ///< --ort-library, or ""
+  /// In the place of the usual length of axes whose size nothing but a guess gives; nullopt: the usual one.
+  std::optional<std::int64_t> length{};
 };
 
 /// One kind of workload ("onnx", "synthetic").

@@ -59,6 +59,12 @@ class FakeExecutor final : public TypedExecutor {
   std::vector<schema::PairedPlan> pair_plans;
   std::vector<schema::QualityFlag> pair_flags;  ///< of every comparison
   int references_made = 0;
+  /// Why a reference fails; nullopt: it does not.
+  std::function<std::optional<base::Error>(const schema::TrialSpec&)> reference_error = [](const auto&) {
+    return std::nullopt;
+  };
+  /// What becomes of the model with another length of its inputs (InspectRequest::length).
+  std::function<void(std::int64_t, schema::ModelDescription&)> take_length = [](std::int64_t, auto&) {};
   std::vector<schema::TrialSpec> references;
   std::optional<schema::GpuCeilings> ceilings = schema::GpuCeilings{};
   int ceilings_measured = 0;
@@ -95,7 +101,11 @@ class FakeExecutor final : public TypedExecutor {
     if (trials_run > 0) identity.loaded_libraries = loaded_by_trials;
     return identity;
   }
-  base::Result<schema::ModelDescription> inspect(const workload::InspectRequest&) override { return model; }
+  base::Result<schema::ModelDescription> inspect(const workload::InspectRequest& request) override {
+    auto described = model;
+    if (request.length) take_length(*request.length, described);
+    return described;
+  }
 
   base::Result<schema::GpuCeilings> gpu_ceilings(const std::string&, const std::string&) override {
     ++ceilings_measured;
@@ -171,6 +181,7 @@ class FakeExecutor final : public TypedExecutor {
   base::Result<schema::OutputError> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
                                                    const execute::TimeLeft& left) override {
     if (reference_hangs) return hung(left);
+    if (auto error = reference_error(spec)) return tl::unexpected(std::move(*error));
     ++references_made;
     std::ofstream(path) << "outputs";
     schema::OutputError noise_floor;

@@ -28,8 +28,9 @@ class InProcessExecutor final : public TypedExecutor {
     return ask<schema::RuntimeIdentity>(execute::job_kind::kProbe, execute::ProbeRequest{kind, library});
   }
   base::Result<schema::ModelDescription> inspect(const workload::InspectRequest& request) override {
-    return ask<schema::ModelDescription>(execute::job_kind::kInspect,
-                                         execute::InspectMessage{request.workload, request.runtime_library});
+    return ask<schema::ModelDescription>(
+        execute::job_kind::kInspect,
+        execute::InspectMessage{request.workload, request.runtime_library, request.length});
   }
   base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec,
                                                const execute::TrialOptions& options) override {

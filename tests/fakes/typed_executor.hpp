@@ -122,7 +122,7 @@ class TypedExecutor : public execute::Executor {
     }
     if (job.kind == kind::kInspect) {
       const auto asked = read<execute::InspectMessage>(job);
-      return packed(inspect({asked.workload, asked.library}));
+      return packed(inspect({asked.workload, asked.library, asked.length}));
     }
     if (job.kind == kind::kPair) {
       auto asked = read<execute::PairRequest>(job);

@@ -11,6 +11,7 @@
 #include "base/scratch_folder.hpp"
 #include "base/version.hpp"
 #include "campaign/budget.hpp"
+#include "campaign/fitting_lengths.hpp"
 #include "campaign/model_spec.hpp"
 #include "campaign/profile/kept_trace.hpp"
 #include "campaign/profile/profiler_cost.hpp"
@@ -80,9 +81,9 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
   RL_TRY_ASSIGN(run.environment, executor.environment(0));
   run.environment->ridgeline_version = base::version();
   stage("looking at the model and the runtimes");
-  RL_TRY_ASSIGN(const auto spec,
-                find_model_spec({request.workload, request.provider, request.where, request.configuration}, executor,
-                                *run.environment, run.notes));
+  RL_TRY_ASSIGN(auto found, find_model_spec({request.workload, request.provider, request.where, request.configuration},
+                                            executor, *run.environment, run.notes));
+  auto& spec = found.spec;
   run.provider = spec.provider;
   run.runtime = fmt::format("{} {}", spec.runtime.name, spec.runtime.version);
   const base::ScratchFolder scratch("profile");
@@ -100,7 +101,17 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) return base::fail(ErrorCode::io, "{}: {}", folder.string(), error.message());
-    RL_TRY_ASSIGN(auto profiled, execute::profile_model(executor, spec, request.plan, folder.string()));
+    schema::ProfiledModel profiled;
+    auto asked = spec.workload;
+    asked.shapes = request.workload.shapes;
+    RL_TRY_ASSIGN(auto refitted, with_fitting_lengths(executor, {asked, request.where.library}, spec.workload, [&]() {
+                    return execute::profile_model(executor, spec, request.plan, folder.string()).map([&](auto&& one) {
+                      profiled = std::forward<decltype(one)>(one);
+                    });
+                  }));
+    if (refitted) found.model = *std::move(refitted);
+    if (repeat == 0)
+      for (const auto& note : found.model.shape_notes) run.notes.push_back(note);
     RL_TRY_ASSIGN(const auto all, trace::import_onnxruntime(profiled.file));
     // Nodes of a GPU's provider are launches, which a longer one does not make later.
     auto counted =

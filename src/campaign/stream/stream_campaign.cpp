@@ -103,9 +103,10 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
   run.environment->ridgeline_version = base::version();
   if (request.workload.location != kNoModel) {
     stage("looking at the model and the runtimes");
-    RL_TRY_ASSIGN(spec.model,
+    RL_TRY_ASSIGN(auto found,
                   find_model_spec({request.workload, request.provider, request.where, request.configuration}, executor,
                                   *run.environment, run.notes));
+    spec.model = std::move(found.spec);
   } else {
     spec.model.workload = request.workload;
   }

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "analysis/comparison.hpp"
+#include "base/scratch_folder.hpp"
 #include "campaign/tune/input_checks.hpp"
 
 namespace ridgeline::campaign {
@@ -19,6 +20,7 @@ constexpr std::int64_t kOutputSets = 3;  // of a reference: files with another n
 constexpr double kLeastCosine = 0.999;
 constexpr double kTf32Tolerance = 1e-2;  // 10 bits of mantissa, through the depth of a network
 constexpr double kMetricLoss = 0.01;
+constexpr const char* kLevel = "graph_optimization_level";
 
 /// Whether half precision is tried, or in use: outputs that are as exact as its tolerance asks for do not exist then.
 bool uses_half_precision(const TuneRequest& request) {
@@ -71,6 +73,7 @@ schema::TrialSpec AccuracyReference::spec_for(const schema::TrialSpec& like) con
   const bool on_gpu = witness.on_gpu() && (flops > kMostFlopsOnOneThread || flops <= 0);
   auto spec = like;
   spec.configuration = on_gpu ? request_.gpu_reference : request_.reference;
+  if (!level_.empty()) spec.configuration.set(kLevel, level_);
   spec.device = run.device;
   // One reference for all candidates.
   spec.workload = run.workload;
@@ -105,10 +108,23 @@ Result<std::filesystem::path> AccuracyReference::outputs(const schema::TrialSpec
   std::filesystem::create_directories(request_.reference_folder, ignored);
   observer_.stage("reference outputs");
   const auto begun = clock_.now();
-  RL_TRY_ASSIGN(const auto output_error,
-                execute::make_reference(executor_, spec, path, time_left).map_error([](auto error) {
-                  return out_of_time_in(std::move(error), "the reference outputs");
-                }));
+  const auto made = execute::make_reference(executor_, spec, path, time_left).map_error([](auto error) {
+    return out_of_time_in(std::move(error), "the reference outputs");
+  });
+  if (!made && made.error().code == ErrorCode::unsupported && level_.empty() &&
+      spec.configuration.get_or(kLevel, "all").as_text() == "disable_all") {
+    // Some releases make no session of half-precision models without the rewriting that puts casts into them.
+    level_ = "basic";
+    auto other = outputs(like, time_left);
+    if (!other) return tl::unexpected<base::Error>(made.error());
+    context_.note(
+        fmt::format("the accuracy reference runs with {}={}, as this runtime refuses the model with "
+                    "disable_all: {}",
+                    kLevel, level_, made.error().message));
+    return other;
+  }
+  if (!made) return tl::unexpected<base::Error>(made.error());
+  const auto& output_error = *made;
   if (output_error.nonfinite > 0) return tl::unexpected(nonfinite_outputs(result_.run.workload, path, output_error));
   schema::TrialOutcome outcome;
   outcome.output_error = output_error;
@@ -130,7 +146,7 @@ Result<void> AccuracyReference::prepare(const schema::TrialSpec& current, const 
     noise = *known->outcome.output_error;
   } else {
     RL_TRY(outputs(current, time_left));
-    noise = noise_[spec.key()];
+    noise = noise_[spec_for(current).key()];
   }
   run.accuracy_tolerance = request_.accuracy_tolerance ? *request_.accuracy_tolerance
                                                        : analysis::default_tolerance(run.model, noise.scaled_max_abs);
@@ -144,6 +160,14 @@ Result<void> AccuracyReference::prepare(const schema::TrialSpec& current, const 
                     "give real inputs with --input NAME:FILE.npy",
                     noise.tiny_outputs == 1 ? "one output is" : fmt::format("{} outputs are", noise.tiny_outputs)));
   }
+  return {};
+}
+
+Result<void> AccuracyReference::check_inputs(const schema::TrialSpec& failed, const execute::TimeLeft& time_left) {
+  const base::ScratchFolder folder("inputs");
+  const auto made = execute::make_reference(executor_, spec_for(failed), folder.path() / "outputs", time_left);
+  if (!made && (made.error().code == ErrorCode::refused_inputs || made.error().code == ErrorCode::invalid_argument))
+    return tl::unexpected<base::Error>(made.error());
   return {};
 }
 

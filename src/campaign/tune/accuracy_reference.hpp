@@ -26,6 +26,9 @@ class AccuracyReference : private RunPart {
   /// The file for trials like that, made where it does not exist yet. Errors: as above.
   [[nodiscard]] base::Result<std::filesystem::path> outputs(const schema::TrialSpec& like,
                                                             const execute::TimeLeft& time_left);
+  /// Without an accuracy check nothing runs the model before the first trial: once that has failed, asks whether its
+  /// inputs are to blame. Errors (refused_inputs, invalid_argument): they are.
+  [[nodiscard]] base::Result<void> check_inputs(const schema::TrialSpec& failed, const execute::TimeLeft& time_left);
   /// Widens the tolerance to what the runtime's own defaults need on this GPU, unless the user has set it.
   void accept_default_numerics(const schema::OutputError& output_error);
 
@@ -38,6 +41,8 @@ class AccuracyReference : private RunPart {
   [[nodiscard]] base::Result<void> take_variation(const schema::CallVariation& variation);
   void note_noise(const schema::OutputError& noise);
 
+  /// graph_optimization_level of the reference; "": as it is asked for, which this runtime can do.
+  std::string level_;
   std::map<std::string, schema::OutputError> noise_;  ///< run-to-run, by key, of references known to exist
 };
 

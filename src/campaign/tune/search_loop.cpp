@@ -135,6 +135,7 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
                     "measures them again",
                     measured.error().message));
   }
+  if (before == 0) RL_TRY(runner_.check_inputs());
   take_in(chosen);
   RL_TRY(look_at_the_machine(before));
   auto at = before;

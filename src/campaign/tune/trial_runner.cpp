@@ -9,6 +9,7 @@
 #include "analysis/comparison.hpp"
 #include "analysis/device_learning.hpp"
 #include "analysis/summary.hpp"
+#include "campaign/fitting_lengths.hpp"
 #include "campaign/tune/stored_failure.hpp"
 #include "execute/deadline.hpp"
 
@@ -63,7 +64,29 @@ schema::TrialOutcome judged(schema::TrialOutcome outcome, const schema::TuneRun&
 }
 
 Result<void> TrialRunner::prepare_reference() {
-  return reference_.prepare(spec_for(result_.run.current), budget_.time_left(0, 0));
+  auto& run = result_.run;
+  auto asked = run.workload;
+  asked.shapes = request_.workload.shapes;
+  RL_TRY_ASSIGN(auto model, with_fitting_lengths(executor_, {asked, request_.ort_library}, run.workload, [&] {
+                  return reference_.prepare(spec_for(run.current), budget_.time_left(0, 0));
+                }));
+  if (!model) return {};
+  run.model = *std::move(model);
+  for (const auto& note : run.model.shape_notes) context_.note(note);
+  return {};
+}
+
+Result<void> TrialRunner::check_inputs() {
+  const auto& run = result_.run;
+  if (request_.check_accuracy || run.trials.empty()) return {};
+  const auto& first = run.trials.front();
+  switch (result_.outcomes[first.key].status) {
+    case schema::TrialStatus::failed:
+    case schema::TrialStatus::crashed:
+    case schema::TrialStatus::invalid:
+      return reference_.check_inputs(spec_for(first.configuration), budget_.time_left(0, 0));
+    default: return {};
+  }
 }
 
 schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configuration) const {

@@ -28,9 +28,12 @@ class TrialRunner : private RunPart {
 
   explicit TrialRunner(RunContext& context) : RunPart(context), reference_(context) {}
 
-  /// Sets the run's accuracy tolerance from the reference's run-to-run noise. Errors: the model cannot run, or its
-  /// outputs are not finite.
+  /// Sets the run's accuracy tolerance from the reference's run-to-run noise, with other lengths of inputs where the
+  /// runtime refuses those that were guessed. Errors: the model cannot run, or its outputs are not finite.
   [[nodiscard]] base::Result<void> prepare_reference();
+  /// The same of a run that has no reference, once its first trial has been made. Errors: the runtime refuses the
+  /// inputs.
+  [[nodiscard]] base::Result<void> check_inputs();
 
   /// Adds the trial to the run and returns its judged outcome. `remaining` is for display.
   [[nodiscard]] base::Result<schema::TrialOutcome> trial(const schema::Configuration& configuration,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,19 +21,16 @@ struct ValueChoice {
   std::vector<std::string> notes;                        ///< what each integer, bool or argument is, and why
 };
 
+/// Other shapes for the set of that number, whose branch refuses its own with these values; nullopt: none fit.
+using RefitShapes =
+    std::function<std::optional<schema::ShapeSet>(std::size_t set, const std::map<std::string, SmallTensor>& values)>;
+
 /// Values of integer, bool and argument inputs: the user's, else what the graph's operators ask for, else what the name
-/// says. Where an input decides which branch of an If runs, each branch becomes a shape set of its own, unless the
-/// branch refuses the shapes. Errors (invalid_argument): those of read_given_value, an unknown name.
+/// says. Where an input decides which branch of an If runs, each branch becomes a shape set of its own, with shapes of
+/// its own where it refuses the others; it is left out where it refuses all. Errors (invalid_argument): those of
+/// read_given_value, an unknown name.
 [[nodiscard]] base::Result<ValueChoice> choose_values(const onnx::ModelProto& model,
                                                       const schema::ModelDescription& description,
-                                                      const schema::WorkloadRef& asked);
-
-/// "0 or 1": what an integer or bool input without a rule is drawn from; `dims` may be nullptr.
-[[nodiscard]] std::string drawn_by_type(const std::string& element_type, const std::vector<std::int64_t>* dims);
-
-/// The short ones of a set that are known one by one, which are arguments, for the inference of shapes.
-[[nodiscard]] std::map<std::string, SmallTensor> known_values(const schema::ModelDescription& description,
-                                                              const schema::ShapeSet& shapes,
-                                                              const std::vector<schema::InputValues>& values);
+                                                      const schema::WorkloadRef& asked, const RefitShapes& refit);
 
 }  // namespace ridgeline::workload

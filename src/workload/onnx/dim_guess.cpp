@@ -55,14 +55,13 @@ DimHint guess_spatial(const schema::TensorDescription& input, bool is_height, co
       return {kTextLineWidth, fmt::format("a usual width of text lines {} high", height)};
     if (const auto other = is_height ? width : height; other > 0) return {other, "square like the fixed side"};
   }
-  if (hints.other_size) return {*hints.other_size, fmt::format("a {} that fits the graph, usual ones do not", what)};
+  if (hints.other_side) return {*hints.other_side, fmt::format("a {} that fits the graph, usual ones do not", what)};
   if (hints.classifies) return {kClassifierImage, fmt::format("a usual {} of classifiers", what)};
   return {kDenseImage, fmt::format("a usual {} of detection and segmentation models", what)};
 }
 
-DimHint guess_length(const ShapeHints& hints, const char* reason) {
-  if (hints.other_size) return {*hints.other_size, "a length that fits the graph, usual ones do not"};
-  return {kSequence, reason};
+DimHint guess_length(const ShapeHints& hints, std::int64_t usual, const char* reason) {
+  return hints.other_length.value_or(DimHint{usual, reason});
 }
 
 /// [layers, batch, hidden size] of an LSTM, GRU or RNN, whose middle axis is often nameless.
@@ -81,11 +80,13 @@ DimHint guess_dim(const schema::TensorDescription& input, std::size_t axis, cons
     case DimRole::height: return guess_spatial(input, true, axes, hints);
     case DimRole::width: return guess_spatial(input, false, axes, hints);
     case DimRole::past: return {kSequence, "a usual number of past tokens"};
-    case DimRole::samples: return {kSamples, "one second of audio at 16 kHz"};
-    case DimRole::frames: return {input.dims.size() == 5 ? kClip : kSequence, "a usual number of frames"};
+    case DimRole::samples: return guess_length(hints, kSamples, "one second of audio at 16 kHz");
+    case DimRole::frames:
+      if (input.dims.size() == 5) return {kClip, "a usual number of frames"};
+      return guess_length(hints, kSequence, "a usual number of frames");
     case DimRole::sequence:
       if (decodes) return {1, "one new token after the past ones"};
-      return guess_length(hints, "a usual sequence length");
+      return guess_length(hints, kSequence, "a usual sequence length");
     case DimRole::unknown: break;
   }
   if (is_batch_of_state(input, axis, hints)) return {1, "the batch of a recurrent state"};
@@ -93,7 +94,7 @@ DimHint guess_dim(const schema::TensorDescription& input, std::size_t axis, cons
   if (axes && axis == axes->width) return guess_spatial(input, false, axes, hints);
   if (axes && axis == 1 && input.dims.size() == 4) return {3, "channels of a colour image"};
   if (input.dims.size() == 5 && axes) return {kClip, "a usual number of frames"};
-  return guess_length(hints, "a usual length");
+  return guess_length(hints, kSequence, "a usual length");
 }
 
 }  // namespace ridgeline::workload

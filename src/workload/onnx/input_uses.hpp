@@ -65,9 +65,17 @@ class UseCollector {
 /// The origin of a node's input when values of model inputs are in it, else nullptr.
 [[nodiscard]] const Origin* strands_of(const TypedNode& node, std::size_t input);
 [[nodiscard]] std::optional<std::vector<std::int64_t>> dims_of(const TypedNode& node, std::size_t input);
+[[nodiscard]] std::optional<std::int64_t> size_of_axis(const TypedNode& node, std::size_t input, std::int64_t axis);
 /// Sizes of the first output as far as they are known; empty: not even the rank is.
 [[nodiscard]] std::vector<std::optional<std::int64_t>> output_sizes(const TypedNode& node);
 
+/// Indices of rows, in operators by their full names.
+void collect_index_uses(const TypedNode& node, const std::string& name, UseCollector& collector);
+/// Lengths of sequences.
+void collect_length_uses(const TypedNode& node, const std::string& name, UseCollector& collector);
+void collect_mask_uses(const TypedNode& node, const std::string& name, UseCollector& collector);
+/// Divisors, bits to shift by, and what a value is compared with.
+void collect_divisor_uses(const TypedNode& node, const std::string& name, UseCollector& collector);
 /// Arguments that say shapes, axes, sizes and counts.
 void collect_argument_uses(const TypedNode& node, UseCollector& collector);
 

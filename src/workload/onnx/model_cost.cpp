@@ -5,8 +5,8 @@
 #include <set>
 
 #include "workload/element_type.hpp"
-#include "workload/onnx/chosen_values.hpp"
 #include "workload/onnx/flop_count.hpp"
+#include "workload/onnx/known_values.hpp"
 #include "workload/onnx/model_census.hpp"
 
 namespace ridgeline::workload {

@@ -90,21 +90,51 @@ ShapeHints with_inner_batches(ShapeHints hints, const ModelDescription& descript
   return hints;
 }
 
+/// Sides of images and lengths of sequences that models are commonly exported for, to try in place of the usual ones.
+struct OtherSizes {
+  std::int64_t side;
+  std::int64_t length;
+};
+constexpr OtherSizes kOtherSizes[] = {{224, 256}, {256, 512}, {512, 1024}, {384, 2048}, {320, 4096},
+                                      {416, 64},  {640, 32},  {128, 16},   {64, 224},   {32, 384},
+                                      {16, 320},  {8, 8},     {1, 1}};
+
+ShapeHints with_other_sizes(ShapeHints hints, OtherSizes sizes) {
+  hints.other_side = sizes.side;
+  hints.other_length = DimHint{sizes.length, "a length that fits the graph, usual ones do not"};
+  return hints;
+}
+
 /// The user's shapes and the usual guesses; when the graph refuses the guesses, the first others that it accepts.
 base::Result<ShapeChoice> choose_fitting_shapes(const onnx::ModelProto& model, const ModelDescription& description,
-                                                const InspectRequest& request, const ShapeHints& hints) {
-  RL_TRY_ASSIGN(const auto wanted, shapes_and_files(description, request));
+                                                const std::vector<schema::ShapeSet>& wanted, const ShapeHints& hints) {
   RL_TRY_ASSIGN(auto choice, choose_shapes(description.inputs, wanted, hints));
   if (!choice.guessed || contradictions_of(model, choice) == 0) return choice;
-  for (auto other_hints : {hints, with_inner_batches(hints, description)}) {
-    // Sides and lengths that models are commonly exported for.
-    for (const std::int64_t size : {0, 224, 256, 512, 384, 320, 416, 640, 128, 64, 32, 16, 8, 1}) {
-      if (size > 0) other_hints.other_size = size;
-      RL_TRY_ASSIGN(auto other, choose_shapes(description.inputs, wanted, other_hints));
-      if (contradictions_of(model, other) == 0) return other;
-    }
+  std::vector<ShapeHints> others;
+  for (const auto sizes : kOtherSizes) others.push_back(with_other_sizes(hints, sizes));
+  const auto inner_batches = with_inner_batches(hints, description);
+  others.push_back(inner_batches);
+  for (const auto sizes : kOtherSizes) others.push_back(with_other_sizes(inner_batches, sizes));
+  for (const auto& one : others) {
+    RL_TRY_ASSIGN(auto other, choose_shapes(description.inputs, wanted, one));
+    if (contradictions_of(model, other) == 0) return other;
   }
   return choice;
+}
+
+/// Shapes for one branch of a condition, where no sizes fit all branches.
+RefitShapes refit_by(const onnx::ModelProto& model, const ModelDescription& description,
+                     const std::vector<schema::ShapeSet>& wanted, const ShapeHints& hints) {
+  return [&](std::size_t set, const std::map<std::string, SmallTensor>& values) -> std::optional<schema::ShapeSet> {
+    const std::vector<schema::ShapeSet> one(1, set < wanted.size() ? wanted[set] : schema::ShapeSet());
+    for (const auto sizes : kOtherSizes) {
+      const auto choice = choose_shapes(description.inputs, one, with_other_sizes(hints, sizes));
+      if (!choice || !choice->guessed) return std::nullopt;
+      if (infer_shapes(model, choice->sets.front(), [](const TypedNode&) {}, {values, {}}).contradictions.empty())
+        return choice->sets.front();
+    }
+    return std::nullopt;
+  };
 }
 
 /// Nothing is timed of an input without elements. A vector without any is an argument that was left out (roi of Resize,
@@ -140,13 +170,17 @@ base::Result<ModelDescription> inspect_onnx(const InspectRequest& request) {
   RL_TRY_ASSIGN(description.sha256, sha256_model(path, external));
   take_census(model, description);
 
-  const auto hints = collect_shape_hints(model, path, description.inputs, description.outputs);
-  RL_TRY_ASSIGN(auto choice, choose_fitting_shapes(model, description, request, hints));
+  auto hints = collect_shape_hints(model, path, description.inputs, description.outputs);
+  if (request.length)
+    hints.other_length = DimHint{*request.length, "as the runtime refuses other lengths that were tried"};
+  RL_TRY_ASSIGN(const auto wanted, shapes_and_files(description, request));
+  RL_TRY_ASSIGN(auto choice, choose_fitting_shapes(model, description, wanted, hints));
   description.shapes = std::move(choice.sets);
   description.shape_notes = std::move(choice.notes);
   RL_TRY(check_elements(description, request.workload));
   recognise_batch(description);
-  RL_TRY_ASSIGN(auto values, choose_values(model, description, request.workload));
+  RL_TRY_ASSIGN(auto values,
+                choose_values(model, description, request.workload, refit_by(model, description, wanted, hints)));
   description.shapes = std::move(values.sets);
   description.input_values = std::move(values.values);
   description.input_notes = std::move(values.notes);

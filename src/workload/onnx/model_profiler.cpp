@@ -56,8 +56,8 @@ class ProfiledSession {
       RL_TRY(caller->add_shape_set(member, settings, SessionSettings::kOwnGraph));
     std::unique_ptr<ProfiledSession> session(new ProfiledSession(std::move(settings), std::move(caller)));
     if (auto first = session->run(); !first)
-      return tl::unexpected<base::Error>(
-          name_refused_inputs(std::move(first).error(), spec.workload, session->caller_->inputs()));
+      return tl::unexpected<base::Error>(name_refused_inputs(
+          std::move(first).error(), spec.workload, session->caller_->inputs(), session->caller_->last_member()));
     return session;
   }
 

@@ -30,8 +30,12 @@ base::Result<std::unique_ptr<OrtCaller>> OrtCaller::create(const OrtEnvironment&
   host::set_float_mode(settings.denormals_are_zero());  // which the session's own threads begin with
   if (auto created = check_ort(
           api, api.CreateSession(environment.env(), model_path.c_str(), settings.session_options(), &session));
-      !created)
-    return tl::unexpected<base::Error>(environment.with_log(std::move(created).error()));
+      !created) {
+    auto error = environment.with_log(std::move(created).error());
+    // A model or settings that this runtime cannot do, no fault of ours. On a GPU what fails may be the device.
+    if (error.code == base::ErrorCode::internal && placement.gpu == nullptr) error.code = base::ErrorCode::unsupported;
+    return tl::unexpected<base::Error>(std::move(error));
+  }
   std::unique_ptr<OrtCaller> caller(new OrtCaller(environment, SessionHandle(session, api.ReleaseSession), placement,
                                                   std::move(stream), settings.denormals_are_zero()));
   RL_TRY(caller->read_ports());
@@ -99,7 +103,8 @@ base::Error OrtCaller::last_error() const { return members_[last_].runner->last_
 
 base::Result<void> OrtCaller::collect_outputs(OutputSet& outputs) {
   enter_float_mode();
-  for (const auto& member : members_) {
+  for (last_ = 0; last_ < members_.size(); ++last_) {
+    const auto& member = members_[last_];
     RL_TRY(member.runner->collect(outputs));
     const auto first_fresh = outputs.size();
     RL_TRY(member.runner->write_inputs(fresh_inputs(member.tensors)));
@@ -107,6 +112,7 @@ base::Result<void> OrtCaller::collect_outputs(OutputSet& outputs) {
     for (auto at = first_fresh; at < outputs.size(); ++at) outputs[at].name += " (second inputs)";
     RL_TRY(member.runner->write_inputs(member.tensors));
   }
+  last_ = 0;
   return {};
 }
 

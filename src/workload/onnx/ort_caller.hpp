@@ -60,6 +60,9 @@ class OrtCaller {
   /// Why the last step failed.
   [[nodiscard]] base::Error last_error() const;
 
+  /// The member of the mix that was run last.
+  [[nodiscard]] std::size_t last_member() const noexcept { return last_; }
+
   /// Runs every member twice and appends its outputs: on the inputs it has, then on others of the same values in
   /// another order, so that a run that does not read its inputs again is caught.
   [[nodiscard]] base::Result<void> collect_outputs(OutputSet& outputs);

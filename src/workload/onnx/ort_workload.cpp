@@ -267,14 +267,16 @@ base::Result<OutputSet> OrtWorkload::outputs() {
   if (callers_.empty()) return base::fail(ErrorCode::internal, "outputs asked for before prepare");
   OutputSet outputs;
   if (auto done = callers_.front()->collect_outputs(outputs); !done)
-    return tl::unexpected<base::Error>(
-        name_refused_inputs(std::move(done).error(), spec_.workload, callers_.front()->inputs()));
+    return tl::unexpected<base::Error>(name_refused_inputs(
+        std::move(done).error(), spec_.workload, callers_.front()->inputs(), callers_.front()->last_member()));
   return outputs;
 }
 
 base::Result<void> OrtWorkload::run_once() {
   for (std::size_t member = 0; member < members_; ++member)
-    if (!step(0)) return tl::unexpected<base::Error>(last_error(0));
+    if (!step(0))
+      return tl::unexpected<base::Error>(name_refused_inputs(last_error(0), spec_.workload, callers_.front()->inputs(),
+                                                             callers_.front()->last_member()));
   return {};
 }
 

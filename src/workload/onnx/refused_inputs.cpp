@@ -5,8 +5,8 @@
 
 #include <fmt/ranges.h>
 
-#include "workload/onnx/chosen_values.hpp"
 #include "workload/onnx/dim_role.hpp"
+#include "workload/onnx/known_values.hpp"
 
 namespace ridgeline::workload {
 namespace {
@@ -18,13 +18,13 @@ bool holds_whole_numbers(const OrtPort& port) {
   return type.find("int") != std::string::npos || type == "bool";
 }
 
-std::string describe_port(const OrtPort& port, const schema::WorkloadRef& workload) {
+std::string describe_port(const OrtPort& port, const schema::WorkloadRef& workload, std::size_t member) {
   const auto& name = port.description.name;
   std::string text = name;
   std::int64_t batch = 0;
   const std::vector<std::int64_t>* dims = nullptr;
-  if (!workload.shapes.empty())
-    for (const auto& shape : workload.shapes.front()) {
+  if (member < workload.shapes.size())
+    for (const auto& shape : workload.shapes[member]) {
       if (shape.name != name) continue;
       text += fmt::format(" {}", shape_text(shape.dims));
       dims = &shape.dims;
@@ -33,8 +33,8 @@ std::string describe_port(const OrtPort& port, const schema::WorkloadRef& worklo
     }
   for (const auto& file : workload.input_files)
     if (file.name == name) return fmt::format("{} from {}", text, file.path);
-  if (!workload.input_values.empty())
-    for (const auto& values : workload.input_values.front())
+  if (member < workload.input_values.size())
+    for (const auto& values : workload.input_values[member])
       if (values.name == name) return fmt::format("{} = {}", text, schema::values_text(values, batch));
   return holds_whole_numbers(port) ? fmt::format("{} = {}", text, drawn_by_type(port.description.element_type, dims))
                                    : text;
@@ -43,7 +43,7 @@ std::string describe_port(const OrtPort& port, const schema::WorkloadRef& worklo
 }  // namespace
 
 base::Error name_refused_inputs(base::Error error, const schema::WorkloadRef& workload,
-                                const std::vector<OrtPort>& ports) {
+                                const std::vector<OrtPort>& ports, std::size_t member) {
   if (error.code != base::ErrorCode::internal) return error;
   std::vector<const OrtPort*> order;
   for (const auto& port : ports) order.push_back(&port);
@@ -51,9 +51,9 @@ base::Error name_refused_inputs(base::Error error, const schema::WorkloadRef& wo
                    [](const auto* a, const auto* b) { return holds_whole_numbers(*a) && !holds_whole_numbers(*b); });
   std::vector<std::string> named;
   for (const auto* port : order)
-    if (named.size() < kMostNamed) named.push_back(describe_port(*port, workload));
+    if (named.size() < kMostNamed) named.push_back(describe_port(*port, workload, member));
   if (ports.size() > named.size()) named.push_back(fmt::format("{} more", ports.size() - named.size()));
-  error.code = base::ErrorCode::invalid_argument;
+  error.code = base::ErrorCode::refused_inputs;
   error.message = fmt::format("{}: the runtime refuses the inputs ({}): {}", workload.location, fmt::join(named, ", "),
                               error.message);
   error.hint =

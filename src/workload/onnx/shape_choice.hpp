@@ -34,7 +34,8 @@ struct ShapeHints {
   std::set<std::string> unranked;                                ///< inputs that declare no rank
   std::set<std::int64_t> hidden_sizes;                           ///< of the model's recurrent operators
   bool classifies = false;                                       ///< outputs are [batch, classes]
-  std::optional<std::int64_t> other_size;                        ///< to try instead of the usual side or length
+  std::optional<std::int64_t> other_side;                        ///< of an image, instead of the usual one
+  std::optional<DimHint> other_length;                           ///< of a sequence, instead of the usual one
 };
 
 /// Concrete shapes for every input.

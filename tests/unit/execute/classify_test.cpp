@@ -13,6 +13,7 @@ TEST(Classify, error_codes_map_to_statuses) {
   EXPECT_EQ(status_of(base::Error{ErrorCode::out_of_memory, ""}), TrialStatus::out_of_memory);
   EXPECT_EQ(status_of(base::Error{ErrorCode::unsupported, ""}), TrialStatus::unsupported);
   EXPECT_EQ(status_of(base::Error{ErrorCode::invalid_argument, ""}), TrialStatus::invalid);
+  EXPECT_EQ(status_of(base::Error{ErrorCode::refused_inputs, ""}), TrialStatus::invalid);
   EXPECT_EQ(status_of(base::Error{ErrorCode::timeout, ""}), TrialStatus::timeout);
   EXPECT_EQ(status_of(base::Error{ErrorCode::crashed, ""}), TrialStatus::crashed) << "a process of the worker's";
   EXPECT_EQ(status_of(base::Error{ErrorCode::internal, "node failed"}), TrialStatus::failed);
@@ -48,6 +49,16 @@ TEST(Classify, a_death_by_signal_keeps_the_signal) {
   EXPECT_EQ(failure.signal, SIGSEGV);
   EXPECT_EQ(failure.phase, schema::TrialPhase::create_session);
   EXPECT_EQ(error_of(death).code, ErrorCode::crashed);
+}
+
+TEST(Classify, a_division_of_integers_by_zero_is_the_inputs_fault) {
+  WorkerDeath death;
+  death.exit.signal = SIGFPE;
+  death.message = "the worker died of SIGFPE";
+  const auto error = error_of(death);
+  EXPECT_EQ(error.code, ErrorCode::refused_inputs);
+  EXPECT_NE(error.message.find("the worker died of SIGFPE: an integer was divided by 0"), std::string::npos);
+  EXPECT_NE(error.hint.find("--input NAME=VALUE"), std::string::npos);
 }
 
 TEST(Classify, an_abort_over_bad_alloc_is_out_of_memory) {

@@ -109,6 +109,25 @@ TEST_F(ChosenValuesTest, each_branch_of_a_condition_is_a_shape_set) {
   EXPECT_EQ(given.shapes.size(), 1U);
 }
 
+TEST_F(ChosenValuesTest, a_branch_that_refuses_the_shapes_of_the_others_has_its_own) {
+  OnnxBuilder yes, no;
+  yes.node("Conv", {"x", "window"}, {"p"}).ints("kernel_shape", {256}).output("p");
+  no.node("Add", {"x", "short"}, {"n"}).output("n");
+  OnnxBuilder model;
+  model.input("x", {1, 1, "sequence"}).input("rate", {}, TensorProto::INT64).integers("high", {16000});
+  model.weight("window", {1, 1, 256}).weight("short", {1, 1, 64});
+  model.node("Equal", {"rate", "high"}, {"c"});
+  model.node("If", {"c"}, {"y"}).graph("then_branch", yes).graph("else_branch", no).output("y");
+  const auto seen = look(model);
+  ASSERT_EQ(seen.shapes.size(), 2U);
+  EXPECT_EQ(seen.shapes[0][0].dims, (std::vector<std::int64_t>{1, 1, 256}));
+  EXPECT_EQ(seen.shapes[1][0].dims, (std::vector<std::int64_t>{1, 1, 64}));
+  EXPECT_EQ(text(seen, "rate", 0), "16000");
+  ASSERT_FALSE(seen.input_notes.empty());
+  EXPECT_NE(seen.input_notes[0].find("a shape set of its own with x:1x1x256"), std::string::npos)
+      << seen.input_notes[0];
+}
+
 TEST_F(ChosenValuesTest, a_loop_has_rounds) {
   OnnxBuilder body;
   body.input("i", {}, TensorProto::INT64).input("go", {}, TensorProto::BOOL).input("s", {2});

@@ -151,6 +151,48 @@ TEST_F(ModelInspectorTest, looks_for_another_size_when_the_graph_refuses_the_usu
   EXPECT_TRUE(description.notes.empty());
 }
 
+/// Samples that a reflecting Pad of 64, computed by the graph as PyTorch exports it, and a Conv of 256 take.
+OnnxBuilder spectrum_model(std::int64_t opset) {
+  OnnxBuilder model(opset);
+  model.input("x", {"batch", "sequence"}).weight("window", {4, 1, 256});
+  model.integers("given", {0, 64}).integers("others", {0, 0}).integers("pairs", {-1, 2}).integers("flat", {-1});
+  model.integers("zero", {0}).integers("one", {1}).integers("last", {-1}).integers("far", {-9223372036854775807});
+  model.node("Concat", {"given", "others"}, {"all"}).integer("axis", 0).node("Reshape", {"all", "pairs"}, {"rows"});
+  model.node("Slice", {"rows", "last", "far", "zero", "last"}, {"reversed"});
+  model.node("Transpose", {"reversed"}, {"columns"}).ints("perm", {1, 0}).node("Reshape", {"columns", "flat"}, {"p"});
+  model.node("Cast", {"p"}, {"pads"}).integer("to", onnx::TensorProto::INT64);
+  model.node("Pad", {"x", "pads"}, {"padded"}).text("mode", "reflect");
+  model.node("Unsqueeze", {"padded", "one"}, {"channel"});
+  model.node("Conv", {"channel", "window"}, {"y"}).ints("strides", {128}).output("y");
+  return model;
+}
+
+TEST_F(ModelInspectorTest, sees_the_window_of_a_convolution_behind_pads_that_the_graph_computes) {
+  const auto description = describe(spectrum_model(17));
+  EXPECT_EQ(description.shapes.at(0).at(0).dims, (std::vector<std::int64_t>{1, 256}));
+  ASSERT_EQ(description.shape_notes.size(), 1U);
+  EXPECT_NE(description.shape_notes[0].find("axis 1 (sequence) = 256, a length that fits the graph"), std::string::npos)
+      << description.shape_notes[0];
+}
+
+TEST_F(ModelInspectorTest, sees_it_in_opsets_that_are_newer_than_the_rules) {
+  EXPECT_EQ(describe(spectrum_model(20)).shapes.at(0).at(0).dims, (std::vector<std::int64_t>{1, 256}));
+}
+
+TEST_F(ModelInspectorTest, takes_the_length_that_it_is_asked_for) {
+  InspectRequest request;
+  request.workload.kind = "onnx";
+  OnnxBuilder model;
+  model.input("x", {1, "sequence"}).node("Relu", {"x"}, {"y"}).output("y");
+  request.workload.location = folder_.write("model.onnx", model.bytes()).string();
+  request.length = 2048;
+  const auto longer = inspect_onnx_model(request);
+  ASSERT_TRUE(longer) << longer.error().message;
+  EXPECT_EQ(longer->shapes.at(0).at(0).dims, (std::vector<std::int64_t>{1, 2048}));
+  request.workload.shapes = {{{"x", {1, 7}}}};
+  EXPECT_EQ(inspect_onnx_model(request)->shapes.at(0).at(0).dims, (std::vector<std::int64_t>{1, 7}));
+}
+
 TEST_F(ModelInspectorTest, describes_inputs_that_no_generator_can_make) {
   OnnxBuilder model;
   model.input("s", {2}, onnx::TensorProto::STRING).node("Identity", {"s"}, {"y"}).output("y");
