@@ -6,7 +6,7 @@ On two CPUs: the winner of an unlimited `tune` while nothing else runs; then the
 CPUs, 20 s on and 20 s off, from an empty results file each time. What each of these recommends is then compared head to head,
 with the quiet winner, while nothing else runs. Goal: at most 5 % slower in at least five of six.
 With `--absent` the machine is another: now and then, for 4 s on average, the second processor is taken away altogether (by a
-real-time process, which takes root), as a hypervisor does it. One thread does not feel that. Goal: at most 3 % slower in 19 of
+real-time process, which takes root and ends with each absence), as a hypervisor does it. One thread does not feel that. Goal: at most 3 % slower in 19 of
 20, and at most one answer of 20 to keep the configuration (give one with `--config` that the best one beats clearly).
     benchmarks/uneven_machine.py BINARY MODEL --shape x:1x3x320x320 [--runs 6] [--ort-library FILE]
     ... --cpus 0,1 --cpus 2,3 ...      pairs of CPUs for several runs side by side (default: one after another on 0,1)
@@ -29,6 +29,7 @@ import time
 PERIOD_S = 20
 ABSENT_S = 4  # on average
 ABSENT_SHARE = 0.4  # of the time
+LONGEST_ABSENCE_S = 60  # after which what takes the processor ends by itself, should this script be killed
 
 
 class Stress:
@@ -67,7 +68,7 @@ class Absent(Stress):
     """The last of the CPUs is taken away."""
 
     def __init__(self, cpus):
-        super().__init__([sys.executable, "-c", "while True: pass"], {max(cpus)})
+        super().__init__([sys.executable, "-c", f"import signal; signal.alarm({LONGEST_ABSENCE_S})\nwhile True: pass"], {max(cpus)})
 
     def enter(self):
         super().enter()
@@ -102,7 +103,7 @@ def recommended(run):
 def search(options, cpus, stressed, name):
     folder = pathlib.Path(options.folder) / name
     folder.mkdir(parents=True)
-    arguments = ["--db", "results.db"] + (options.tune if stressed else [])
+    arguments = ["--db", "results.db"] + (options.tune if stressed else options.quiet_tune)
     if stressed:
         with Absent(cpus) if options.absent else Stress(shlex.split(options.stress), cpus):
             run, seconds = ridgeline(options, cpus, folder, arguments)
@@ -150,6 +151,7 @@ def main():
     parser.add_argument("--absent", action="store_true", help="take the second processor away instead")
     parser.add_argument("--folder", default="")
     parser.add_argument("--tune", type=shlex.split, default=[], help="further arguments of the runs beside the load")
+    parser.add_argument("--quiet-tune", type=shlex.split, default=[], help="further arguments of the run while nothing else runs")
     options = parser.parse_args()
     options.model = options.model.resolve()
     options.config = options.config and str(pathlib.Path(options.config).resolve())
