@@ -14,6 +14,7 @@ real-time process, which takes root), as a hypervisor does it. One thread does n
 """
 import argparse
 import concurrent.futures
+import ctypes
 import json
 import os
 import pathlib
@@ -29,6 +30,8 @@ import time
 PERIOD_S = 20
 ABSENT_S = 4  # on average
 ABSENT_SHARE = 0.4  # of the time
+PR_SET_PDEATHSIG = 1  # what takes the processor ends with the script, however that ends
+LIBC = ctypes.CDLL(None)
 
 
 class Stress:
@@ -39,6 +42,7 @@ class Stress:
         self.thread = threading.Thread(target=self.loop)
 
     def enter(self):
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         os.sched_setaffinity(0, self.cpus)
 
     def lengths(self):
@@ -102,7 +106,7 @@ def recommended(run):
 def search(options, cpus, stressed, name):
     folder = pathlib.Path(options.folder) / name
     folder.mkdir(parents=True)
-    arguments = ["--db", "results.db"] + (options.tune if stressed else [])
+    arguments = ["--db", "results.db"] + (options.tune if stressed else options.quiet_tune)
     if stressed:
         with Absent(cpus) if options.absent else Stress(shlex.split(options.stress), cpus):
             run, seconds = ridgeline(options, cpus, folder, arguments)
@@ -150,6 +154,7 @@ def main():
     parser.add_argument("--absent", action="store_true", help="take the second processor away instead")
     parser.add_argument("--folder", default="")
     parser.add_argument("--tune", type=shlex.split, default=[], help="further arguments of the runs beside the load")
+    parser.add_argument("--quiet-tune", type=shlex.split, default=[], help="further arguments of the run while nothing else runs")
     options = parser.parse_args()
     options.model = options.model.resolve()
     options.config = options.config and str(pathlib.Path(options.config).resolve())
