@@ -78,10 +78,10 @@ struct Case {
 };
 
 struct Outcome {
-  double regret = 0;           ///< against the best of the space
-  double regret_of_tried = 0;  ///< against the best of the run's trials
+  double regret = 0;             ///< against the best of the space
+  double regret_of_tried = 0;    ///< against the best of the run's trials
   double regret_on_average = 0;  ///< against the best of the trials by the mean time, with the machine as it is
-  bool tried_close = false;    ///< one of them is close to the best of the space
+  bool tried_close = false;      ///< one of them is close to the best of the space
   double simulated_s = 0;
   double search_s = 0;
   std::size_t trials = 0;

@@ -46,6 +46,23 @@ TEST_F(PairPlan, is_the_runs_plan_but_for_its_share) {
   EXPECT_EQ(plan(graph_, 0.01).abba_rounds, 4) << "fewer say nothing";
 }
 
+TEST_F(PairPlan, of_a_quick_search_is_short_where_one_is_far_ahead) {
+  result_.run.search = "quick";
+  add({}, 20);
+  add(graph_, 10);
+  add(nhwc_, 17);
+  EXPECT_EQ(plan(graph_).rounds, 2);
+  EXPECT_EQ(plan(graph_).max_rounds, 2);
+  EXPECT_LE(plan(graph_).max_time_s, 6);
+  EXPECT_EQ(base::Json(plan(nhwc_)), base::Json(plan_)) << "1.18 times as fast";
+  EXPECT_EQ(base::Json(pair_plan(result_, plan_, graph_, {}, 1)), base::Json(plan_)) << "the slower one";
+  plan_.min_samples = 100;
+  EXPECT_EQ(plan(graph_).rounds, plan_.rounds) << "a tail needs its samples";
+  plan_.min_samples = 0;
+  result_.run.search = "adaptive";
+  EXPECT_EQ(base::Json(plan(graph_)), base::Json(plan_));
+}
+
 TEST_F(PairPlan, has_one_inference_a_block_where_they_are_slow) {
   add({}, 60);
   add(graph_, 10);

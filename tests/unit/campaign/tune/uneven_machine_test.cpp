@@ -2,15 +2,12 @@
 // Whole runs in simulated time on machines that change: the truth is the surface without noise.
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include <gtest/gtest.h>
 
-#include "campaign/tune/tune_campaign.hpp"
-#include "fakes/in_process_executor.hpp"
+#include "fakes/simulated_tune.hpp"
 #include "fakes/temporary_folder.hpp"
 #include "workload/synthetic/response_surface.hpp"
-#include "workload/synthetic/synthetic_kind.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -20,45 +17,13 @@ using schema::Configuration;
 class UnevenMachineTest : public ::testing::Test {
  protected:
   TuneResult run(const std::string& surface, const std::string& machine, std::uint64_t seed = 1) {
-    const auto location = fmt::format("surface={},{},seed={}", surface, machine, seed);
+    const auto location = fmt::format("surface={},{}", surface, machine);
     options_ = workload::parse_synthetic_options(location).value();
-    const auto clock = std::make_shared<const workload::VirtualClock>();
-    workload::WorkloadRegistry registry;
-    registry.add(workload::make_synthetic_kind(clock));
-    const auto executor = fakes::InProcessExecutor::make(registry, *clock).value();
-    auto store = store::Store::open(folder_ / "results.db").value();
-    TuneRequest request;
-    request.workload = {"synthetic", location};
-    request.workload.seed = request.seed = seed;
-    request.provider = "cpu";
+    auto request = fakes::simulated_tune_request(location, seed, options_.cores, folder_.path());
     request.use_store = use_store_;
-    request.check_accuracy = false;
-    request.reference_folder = folder_ / "references";
-    schema::Environment environment;
-    environment.cpu_model = "simulated";
-    environment.logical_cpus = environment.usable_cpus = options_.cores;
-    environment.physical_cores = physical_cores_;
-    for (int cpu = 0; cpu < options_.cores; ++cpu) environment.affinity.push_back(cpu);
-    request.environment = environment;
-    if (as_demo_) ask_as_demo(request);
-    CampaignObserver observer;
-    auto result = TuneCampaign(*executor, store, *clock, observer, [] { return false; }).run(request);
-    EXPECT_TRUE(result) << result.error().message;
-    return result ? std::move(*result) : TuneResult{};
-  }
-
-  /// What scripts/demo.sh asks for examples/config.yaml.
-  static void ask_as_demo(TuneRequest& request) {
-    request.current = {{"intra_op_num_threads", 1}, {"graph_optimization_level", "basic"}};
-    request.search = "quick";
-    request.plan.max_time_s = 1.5;
-    request.plan.warmup_max_s = 2;
-    request.paired.abba_rounds = 8;
-    request.paired.max_abba_rounds = 16;
-    request.paired.max_time_s = 15;
-    request.finalists = 2;
-    request.leave_one_out = false;
-    request.max_time = std::chrono::seconds(110);
+    request.environment->physical_cores = physical_cores_;
+    if (as_demo_) fakes::ask_as_demo(request);
+    return fakes::simulated_tune(request, folder_.path());
   }
 
   [[nodiscard]] double truth(const Configuration& configuration) const {
