@@ -20,6 +20,29 @@ run 0 sweep --param depth=1,2 --repeat 1 --metric 'v=v=(\d+)' --objective max:v 
 
 run 0 history --db r.db
 for kind in tune bench sweep; do out "$kind"; done
+# Runs of simulated workloads say so wherever they are shown.
+simulated="simulated: the times follow a formula, no device was measured"
+out "tune (simulated)"
+out "bench (simulated)"
+no_out "sweep (simulated)"
+run 0 history --json --db r.db
+json '[.[] | "\(.kind) \(.simulated)"] | sort | join(", ")' "bench true, sweep false, tune true"
+for kind in tune bench; do
+  run 0 show latest:$kind --db r.db
+  is "$(head -n 1 out | grep -c '(simulated)')" 1 "the title of $kind"
+  run 0 report latest:$kind --db r.db
+  is "$(head -n 1 out | grep -c '(simulated)')" 1 "the report's title of $kind"
+  for command in "compare latest:$kind/1 latest:$kind/2" "rerun latest:$kind"; do
+    run "0|1" $command --db r.db
+    is "$(head -n 1 out)" "$simulated" "the first line of $command"
+    run "0|1" $command --db r.db --json
+    json .simulated true
+  done
+done
+run 0 apply latest:bench --config train.yaml --dry-run --db r.db
+is "$(head -n 1 out)" "$simulated" "the first line of apply"
+run 0 compare latest:sweep latest:sweep/1 --db r.db --json
+json .simulated false
 for kind in tune bench sweep; do
   run 0 show latest:$kind --db r.db
   id=$("$RIDGELINE" history --json --db r.db | jq -r --arg kind $kind '[.[] | select(.kind == $kind)][0].id')

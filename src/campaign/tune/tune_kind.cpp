@@ -87,11 +87,11 @@ class TuneKind final : public run::Kind {
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b,
-                                                   store::Store& store, double min_effect) const override {
+                                                   store::Store& store, std::optional<double> min_effect) const override {
     RL_TRY_ASSIGN(const auto one, compared_trial(store, a));
     RL_TRY_ASSIGN(const auto other, compared_trial(store, b));
-    run::RunComparison out{side_of(one), side_of(other), {}};
-    RL_TRY_ASSIGN(out.comparison, compare_runs(one, other, min_effect));
+    run::RunComparison out{side_of(one), side_of(other), {}, min_effect.value_or(analysis::separate_min_effect())};
+    RL_TRY_ASSIGN(out.comparison, compare_runs(one, other, out.min_effect));
     return out;
   }
 
@@ -150,7 +150,7 @@ Result<run::Change> tune_change(const schema::TuneRun& run, std::string_view tex
   auto options = target.options;
   if (!options.section_named)
     options.section = analysis::config_section(run, run.verdict->configuration);  // nothing else was named
-  if (target.provenance) options.provenance = fmt::format("ridgeline {} trial {}", run.id, run.verdict->trial_id);
+  if (target.provenance) options.provenance = fmt::format("ridgeline {} trial {}{}", run.id, run.verdict->trial_id, schema::is_simulated(run) ? " (simulated)" : "");
   RL_TRY_ASSIGN(const auto found, config::read_settings(text, target.file, options));
   schema::Configuration in_file;
   for (const auto& setting : found) in_file.set(setting.key, setting.value);
