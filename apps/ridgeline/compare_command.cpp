@@ -88,7 +88,7 @@ base::Json json_of(const run::RunComparison& found, bool has_interval) {
   if (has_interval && analysis::is_too_wide(comparison)) out["ratio"] = nullptr;
   out["compared_by"] = found.difference ? "difference" : "ratio";
   if (found.difference) {
-    for (const auto* name : {"ratio", "low", "high", "p_value"}) out[name] = nullptr;
+    for (const auto* key : {"ratio", "low", "high", "p_value"}) out[key] = nullptr;
     out["difference"] = *found.difference;
   }
   const bool same_record = found.a.key == found.b.key;

@@ -45,21 +45,21 @@ base::Result<int> rerun(const RerunFlags& flags, const Context& context) {
   const auto slash = flags.trial.find('/');
   const bool bare_number = slash == std::string::npos &&
                            flags.trial.find_first_not_of("0123456789") == std::string::npos && flags.trial.size() < 6;
-  RL_TRY_ASSIGN(const auto name, run::find_trial(store, bare_number ? "latest/" + flags.trial : flags.trial));
+  RL_TRY_ASSIGN(const auto asked, run::find_trial(store, bare_number ? "latest/" + flags.trial : flags.trial));
   const auto kinds = known_kinds();
-  RL_TRY_ASSIGN(const auto* kind, kinds.of(name.run));
-  RL_TRY_ASSIGN(const auto found, kind->rerun(name, store));
+  RL_TRY_ASSIGN(const auto* kind, kinds.of(asked.run));
+  RL_TRY_ASSIGN(const auto found, kind->rerun(asked, store));
   const auto& before = found.a;
   const auto& now = found.b;
   const auto& comparison = found.comparison;
-  const bool simulated = report::is_simulated(name.run);
+  const bool simulated = report::is_simulated(asked.run);
   const bool worse = comparison.verdict == schema::Verdict::slower;
   if (flags.json) {
     base::Json out = comparison;
     if (analysis::is_too_wide(comparison)) out["ratio"] = nullptr;
     out["compared_by"] = found.difference ? "difference" : "ratio";
     if (found.difference) {
-      for (const auto* name : {"ratio", "low", "high", "p_value"}) out[name] = nullptr;
+      for (const auto* key : {"ratio", "low", "high", "p_value"}) out[key] = nullptr;
       out["difference"] = *found.difference;
     }
     out["trial"] = before.name;

@@ -148,7 +148,8 @@ void add_what_counts(CLI::App& sweep, Context& context, SweepFlags& flags) {
   add_number(sweep, "--warmup", flags.warmup, 0, kMostRounds, "Trials before the first round that do not count");
   add_effect(sweep, "--min-effect", flags.min_effect,
              "Differences below it count as ties; a number in the metric's unit if that is 0 or below in some trial");
-  add_effect(sweep, "--tolerance", flags.tolerance, "What the recommendation may give up for values that stand earlier");
+  add_effect(sweep, "--tolerance", flags.tolerance,
+             "What the recommendation may give up for values that stand earlier");
   add_choice(sweep, context, "--search", flags.search, {"grid", "adaptive", "random"}, "Search strategy");
   add_number(sweep, "--trials", flags.trials, 1, 1'000'000, "Combinations that --search random tries");
   add_number(sweep, "--seed", flags.seed, 0, kMostSeed, "Of --search random and adaptive");

@@ -8,8 +8,8 @@
 
 namespace ridgeline::analysis {
 
-/// B against A by their values of an objective that has no ratio, as some of them are 0 or below. `min_effect` is in the
-/// objective's own unit. The rounds of a sweep are processes of their own, so that their scatter holds what single
+/// B against A by their values of an objective that has no ratio, as some of them are 0 or below. `min_effect` is in
+/// the objective's own unit. The rounds of a sweep are processes of their own, so that their scatter holds what single
 /// processes differ by, and nothing is added for it. Inconclusive below two values a side.
 struct SweepComparison {
   schema::SweepDifference difference;

@@ -9,7 +9,7 @@
 namespace ridgeline::report {
 
 /// The times of the run follow a formula. Its reports, its JSON and the first line on a terminal say so.
-[[nodiscard]] inline bool is_simulated(const schema::TuneRun& run) { return schema::is_simulated(run); }
+using schema::is_simulated;
 [[nodiscard]] inline bool is_simulated(const schema::BenchRun& run) { return run.job.kind == "synthetic"; }
 
 [[nodiscard]] inline bool is_simulated(const schema::Run& run) { return schema::is_simulated(run.kind, run.line); }

@@ -96,6 +96,15 @@ out "settings: "
 run 0 bench --model $S --batch-sizes 16 --num-workers 0 --amp off --pin-memory off --no-diagnosis --stability-run 0 --db r.db --quiet
 run "0|1" compare "$bench" latest:bench --db r.db --json
 json '.ratio > 0 and .low <= .ratio' true
+# Intervals wider than a factor of 2 give no ratio, whatever the kind.
+run 0 bench --model synthetic:noise=1.5 --batch-sizes 16 --num-workers 0 --amp off --steps 3 --no-diagnosis --stability-run 0 --db wide.db --quiet
+run 0 bench --model synthetic:noise=1.5 --batch-sizes 16 --num-workers 0 --amp off --steps 3 --no-diagnosis --stability-run 0 --seed 2 --fresh --db wide.db --quiet
+noisy=$("$RIDGELINE" history --db wide.db --ids | tail -n 1)
+run "0|1" compare "$noisy/1" latest/1 --db wide.db
+out "too few measurements for a ratio"
+no_out "times as fast"
+run "0|1" rerun "$noisy/1" --db wide.db
+out "too few measurements for a ratio"
 run 0 compare latest:sweep latest:sweep/1 --db r.db
 out "inconclusive"
 bad "has trials 1 to" -- compare "$bench/99" "$bench/1" --db r.db

@@ -101,6 +101,27 @@ run 0 sweep --param n=1,3 --metric 'v=v (\S+)' --objective max:v --min-effect 5 
 out "note: --min-effect 5 counts as 500 %: v is above 0 in every trial"
 bad "--min-effect 5" "expected a share" -- compare latest latest --db d.db --min-effect 5
 bad "--min-effect 500%" "expected a share" -- sweep --param n=1 --min-effect 500% --db d.db -- echo {n}
+# Where an interval is wider than a factor of 2 there is no ratio, here nor in compare and rerun.
+wide() { run 0 sweep --param n="$1" --metric 'v=v (\S+)' --objective min:v --db w.db "${@:2}" -- \
+  sh -c 'case {n}{repeat} in 11) v=1;; 12) v=9;; 13) v=47;; 21) v=30;; 22) v=2;; *) v=6;; esac; echo v $v'; }
+wide 1,2 --output wide.md
+out "too few measurements"
+out "compared with the first combination: too few measurements for a ratio"
+no_out "times as good"
+checks=$((checks + 1)); grep -q "too few measurements for a ratio" wide.md || problem "wide.md gives a ratio"
+wide 1 -q
+wide 2 -q
+one=$("$RIDGELINE" history --db w.db --ids | sed -n 2p)
+run 0 compare "$one" latest --db w.db
+out "A and B: too few measurements for a ratio: inconclusive"
+no_out "times as fast"
+run 0 compare "$one" latest --db w.db --json
+json '"\(.verdict) \(.ratio)"' "inconclusive null"
+run 0 rerun latest --db w.db
+out "too few measurements for a ratio: inconclusive"
+no_out "ratio 1"
+run 0 rerun latest --db w.db --json
+json .ratio null
 bad "5..1" "ends before it begins" -- sweep --param n=5..1 -- echo {n}
 bad "1..x" "expected a number" -- sweep --param n=1..x -- echo {n}
 

@@ -38,7 +38,7 @@ Result<stats::Estimate> rate_of(const schema::BenchRun& run, int trial, run::Com
     side.measured_utc = one.outcome.measured_utc;
   }
   side.figure = base::format_count(rate.value) + " samples/s";
-  side.facts = {{"settings", schema::describe(settings)},
+  side.facts = {{"settings", schema::describe(settings, run.device)},
                 {"device", run.device_id.empty() ? run.device : run.device_id},
                 {"operating system", run.environment.os + ", " + run.environment.kernel}};
   return rate;

@@ -128,7 +128,7 @@ class SweepKind final : public run::Kind {
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
-                                                   double min_effect) const override {
+                                                   std::optional<double> min_effect) const override {
     RL_TRY_ASSIGN(const auto one, sweep_so_far(a.run));
     RL_TRY_ASSIGN(const auto other, sweep_so_far(b.run));
     if (one.objective.to_text() != other.objective.to_text())
