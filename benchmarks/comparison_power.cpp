@@ -2,10 +2,11 @@
 // How far a verdict can be trusted: false "different" verdicts of a configuration against itself, and how often a real
 // difference is found, over simulated machines of several tempers at the default PairedPlan. The measuring code itself
 // runs, so that its warm-up, mirrored ABBA rounds and stopping rule count; only the pauses between blocks are left out.
-// Usage: comparison_power [comparisons per line, default 2000]
+// Usage: comparison_power [comparisons per line, default 2000] [separate: of those only two separate runs]
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -103,6 +104,22 @@ void print_line(const char* design, const Temper& temper, const char* objective,
              shares.abba_rounds > 0 ? fmt::format("{:.1f}", static_cast<double>(shares.abba_rounds) / rounds) : "-");
 }
 
+/// Two separate runs, by `compare`'s default minimum effect and by a smaller one.
+void print_separate(const Temper& temper, double slow_down, int rounds) {
+  const int few = std::max(1, rounds / 10);  // two 5 s runs cost as much as four paired comparisons
+  const double effects[] = {0.02, ridgeline::analysis::separate_min_effect()};
+  Shares shares[std::size(effects)];
+  for (int round = 0; round < few; ++round) {
+    const auto seed = static_cast<std::uint64_t>(round);
+    const auto a = NoisyMachine(1 + 2 * seed, temper.noise).measure(kBaseNs, 5);
+    const auto b = NoisyMachine(2 + 2 * seed, temper.noise).measure(kBaseNs * (1 + slow_down), 5);
+    for (std::size_t effect = 0; effect < std::size(effects); ++effect)
+      shares[effect].add(compare_separate(a, b, Objective::latency, effects[effect]), 1 / (1 + slow_down));
+  }
+  for (std::size_t effect = 0; effect < std::size(effects); ++effect)
+    print_line("separate", temper, "latency", slow_down, effects[effect], few, shares[effect]);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -113,7 +130,9 @@ int main(int argc, char** argv) {
       "|\n");
   fmt::print(
       "|----------|---------------|------------|--------|--------|----------|----------|-----------------|-------|\n");
+  const bool only_separate = argc > 2 && std::string_view(argv[2]) == "separate";
   for (const auto& temper : kTempers) {
+    if (only_separate) break;
     Shares shares[std::size(kObjectives)][std::size(kSlowDowns)][std::size(kMinEffects)];
     for (std::size_t slow = 0; slow < std::size(kSlowDowns); ++slow)
       for (int round = 0; round < rounds; ++round) {
@@ -131,16 +150,6 @@ int main(int argc, char** argv) {
                      shares[objective][slow][effect]);
   }
   for (const auto& temper : kTempers)
-    for (const double slow_down : {0.0, 0.03, 0.1}) {
-      const int few = std::max(1, rounds / 10);  // two 5 s runs cost as much as four paired comparisons
-      Shares shares;
-      for (int round = 0; round < few; ++round) {
-        const auto seed = static_cast<std::uint64_t>(round);
-        const auto a = NoisyMachine(1 + 2 * seed, temper.noise).measure(kBaseNs, 5);
-        const auto b = NoisyMachine(2 + 2 * seed, temper.noise).measure(kBaseNs * (1 + slow_down), 5);
-        shares.add(compare_separate(a, b, Objective::latency, 0.02), 1 / (1 + slow_down));
-      }
-      print_line("separate", temper, "latency", slow_down, 0.02, few, shares);
-    }
+    for (const double slow_down : {0.0, 0.03, 0.05, 0.1}) print_separate(temper, slow_down, rounds);
   return 0;
 }

@@ -32,6 +32,7 @@ class BenchDisplay final : public campaign::BenchObserver {
   explicit BenchDisplay(TrialRows rows) : rows_(rows) {}
 
   void started(const schema::BenchRun& run) override {
+    device_ = run.device;
     if (!rows_.prints()) return;
     if (report::is_simulated(run)) fmt::print("{}\n", report::kSimulated);
     for (const auto& origin : run.origins) fmt::print("{:<14}{}  ({})\n", origin.name, origin.value, origin.origin);
@@ -41,8 +42,8 @@ class BenchDisplay final : public campaign::BenchObserver {
     rows_.header(report::bench_line(titles));
   }
   void trial_started(const schema::BenchTrial& trial, std::size_t remaining) override {
-    doing_ =
-        fmt::format("#{} {}: {}; about {} to go", trial.id, schema::describe(trial.settings), trial.reason, remaining);
+    doing_ = fmt::format("#{} {}: {}; about {} to go", trial.id, schema::describe(trial.settings, device_),
+                         trial.reason, remaining);
     rows_.status(doing_);
   }
   void trial_finished(const schema::BenchTrial& trial) override {
@@ -65,6 +66,7 @@ class BenchDisplay final : public campaign::BenchObserver {
  private:
   TrialRows rows_;
   std::string doing_;
+  std::string device_;
   std::int64_t steps_ = 0;
 };
 
@@ -138,7 +140,7 @@ void print_answer(const schema::BenchRun& run, const Terminal& terminal) {
                                                 : "no answer: the run ended before a trial with the loader went well");
   if (!run.interruption.empty()) fmt::print("ended early: {}\n", run.interruption);
   for (const auto& skipped : run.skipped)
-    fmt::print("not run: {}: {}\n", schema::describe(skipped.settings), skipped.reason);
+    fmt::print("not run: {}: {}\n", schema::describe(skipped.settings, run.device), skipped.reason);
 }
 
 Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {

@@ -7,13 +7,12 @@
 #include <filesystem>
 #include <limits>
 
-#include <sys/stat.h>
-
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "execute/local_environment.hpp"
+#include "loader/linked_files.hpp"
 #include "loader/page_cache.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_runners.hpp"
@@ -303,14 +302,20 @@ class BenchReader {
     job.data_path = !flags_.data_path.empty() ? flags_.data_path : plan_.config.data_path.value_or("");
     if (job.data_path.empty()) return {};
     const auto origin = !flags_.data_path.empty() ? std::string("--data-path") : place("data.data_path");
-    struct stat info {};
-    if (::stat(job.data_path.c_str(), &info) != 0)
+    auto data = loader::data_fingerprint(job.data_path);
+    if (!data && data.error().code == ErrorCode::not_found)
       return fail(ErrorCode::not_found,
                   "data {} ({}): no such file; expected the file or folder that the training reads", job.data_path,
                   origin);
-    job.data_sha256 =
-        base::sha256_hex(fmt::format("{}/{}/{}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
+    if (!data) return tl::unexpected(std::move(data).error());
+    job.data_sha256 = base::sha256_hex(data->text);
     note("data", job.data_path, origin);
+    std::error_code ignored;
+    if (const bool folder = std::filesystem::is_directory(job.data_path, ignored); !folder && data->files > 1)
+      note("data in other files", fmt::format("{}", data->files - 1), "to which the links of the data file lead");
+    if (!data->complete)
+      note("data watched", fmt::format("{} files", data->files),
+           "a change of the others is not noticed; --fresh measures again");
     // Cold or warm: the first trials read from the device what is not there, later ones find it.
     if (const auto file = loader::DataFile::open(job.data_path))
       if (const auto resident = loader::resident_share(*file))
@@ -469,7 +474,7 @@ class BenchReader {
     auto origin = flags_.write.config;
     if (!assumed.empty()) origin += fmt::format("; default: {}", fmt::join(assumed, ", "));
     if (!cuda && config.pin_memory.value_or(false)) origin += "; pin_memory: true has no effect without a GPU";
-    note("current", schema::describe(current), origin);
+    note("current", schema::describe(current, plan_.request.device), origin);
     return {};
   }
 

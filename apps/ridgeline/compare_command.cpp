@@ -7,9 +7,11 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
+#include "analysis/profile_comparison.hpp"
 #include "base/text.hpp"
 #include "campaign/profile/profile_files.hpp"
 #include "report/renderers.hpp"
+#include "report/simulated.hpp"
 #include "ridgeline/compare_runs.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/kinds.hpp"
@@ -18,8 +20,6 @@
 
 namespace ridgeline::app {
 namespace {
-
-constexpr double kProfileEffect = 0.02;  // steps of one process have no run-to-run difference to allow for
 
 struct CompareFlags {
   std::string a;
@@ -39,8 +39,11 @@ std::vector<std::string> differences(const run::Compared& a, const run::Compared
 }
 
 /// What would lead to an answer where there is none; "" where there is one.
-std::string advice(const schema::Comparison& comparison, double min_effect) {
+std::string advice(const run::RunComparison& found) {
+  const auto& comparison = found.comparison;
+  const double min_effect = found.min_effect;
   if (comparison.verdict != schema::Verdict::inconclusive) return "";
+  if (found.difference) return "measure more rounds with sweep --repeat, or use a larger --min-effect";
   const double floor = analysis::separate_floor();
   if (min_effect >= floor) return "measure longer with --runs or --trial-time";
   // The share that this interval lies within would do; where it is mostly scatter, that one is of no use to anybody.
@@ -54,16 +57,50 @@ std::string advice(const schema::Comparison& comparison, double min_effect) {
       scatter ? " and measure longer with --runs or --trial-time" : "");
 }
 
-std::string sentence(const run::RunComparison& found, const CompareFlags& flags, double min_effect) {
+std::string sentence(const run::RunComparison& found, const CompareFlags& flags) {
   switch (found.comparison.verdict) {
     case schema::Verdict::faster: return fmt::format("{} is faster", flags.b);
     case schema::Verdict::slower: return fmt::format("{} is slower", flags.b);
     case schema::Verdict::no_difference: return "no difference worth speaking of";
     case schema::Verdict::inconclusive:
       return "inconclusive: the interval is too wide" +
-             (found.details.is_null() ? "; " + advice(found.comparison, min_effect) : std::string());
+             (found.details.is_null() ? "; " + advice(found) : std::string());
   }
   return "";
+}
+
+/// What stands for the sentence where there is a difference in place of a ratio.
+std::string difference_sentence(const run::RunComparison& found, const CompareFlags& flags) {
+  switch (found.comparison.verdict) {
+    case schema::Verdict::faster: return fmt::format("{} is better", flags.b);
+    case schema::Verdict::slower: return fmt::format("{} is worse", flags.b);
+    case schema::Verdict::no_difference: return fmt::format("no difference of {:g} or more", found.min_effect);
+    case schema::Verdict::inconclusive: break;
+  }
+  return fmt::format("inconclusive: {}; {}",
+                     found.difference->has_interval ? "the interval is too wide" : "one of them was measured once",
+                     advice(found));
+}
+
+base::Json json_of(const run::RunComparison& found, bool has_interval) {
+  const auto& comparison = found.comparison;
+  base::Json out = comparison;
+  if (has_interval && analysis::is_too_wide(comparison)) out["ratio"] = nullptr;
+  out["compared_by"] = found.difference ? "difference" : "ratio";
+  if (found.difference) {
+    for (const auto* key : {"ratio", "low", "high", "p_value"}) out[key] = nullptr;
+    out["difference"] = *found.difference;
+  }
+  const bool same_record = found.a.key == found.b.key;
+  out["a"] = found.a.name;
+  out["b"] = found.b.name;
+  out["min_effect"] = found.min_effect;
+  out["same_record"] = same_record;
+  out["advice"] = same_record ? "" : advice(found);
+  out["differences"] = differences(found.a, found.b);
+  out["confidence"] = found.confidence;
+  if (!found.details.is_null()) out["details"] = found.details;
+  return out;
 }
 
 /// A run of the store, or one that is made of a profiler's file and not kept.
@@ -90,9 +127,13 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   RL_TRY_ASSIGN(const auto name_a, find_side(store, flags.a));
   RL_TRY_ASSIGN(const auto name_b, find_side(store, flags.b));
-  const bool of_profiles = name_a.run.kind == schema::ProfileRun::kLayout.kind;
-  const double min_effect = flags.min_effect.value_or(of_profiles ? kProfileEffect : analysis::separate_min_effect());
-  RL_TRY_ASSIGN(const auto found, known_kinds().compare(name_a, name_b, store, min_effect));
+  RL_TRY_ASSIGN(const auto found, known_kinds().compare(name_a, name_b, store, flags.min_effect));
+  if (!found.difference && found.min_effect >= 1)
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "--min-effect {:g}: these runs are compared by their ratio, expected a share from 0% to below "
+                      "100%",
+                      found.min_effect)
+        .hint("for example --min-effect 5%");
   const auto& a = found.a;
   const auto& b = found.b;
   const auto& comparison = found.comparison;
@@ -102,21 +143,15 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   const bool has_interval =
       found.details.is_null() || comparison.low > 1 / analysis::kUnbounded || comparison.high < analysis::kUnbounded;
   const int code = exit_code_of(comparison.verdict, same_record, flags);
+  const bool simulated = report::is_simulated(name_a.run) || report::is_simulated(name_b.run);
   if (flags.json) {
-    base::Json out = comparison;
-    if (has_interval && analysis::is_too_wide(comparison)) out["ratio"] = nullptr;
-    out["a"] = a.name;
-    out["b"] = b.name;
-    out["min_effect"] = min_effect;
-    out["same_record"] = same_record;
-    out["advice"] = same_record ? "" : advice(comparison, min_effect);
-    out["differences"] = differences(a, b);
-    out["confidence"] = found.confidence;
-    if (!found.details.is_null()) out["details"] = found.details;
+    auto out = json_of(found, has_interval);
+    out["simulated"] = simulated;
     fmt::print("{}\n", base::dump_json(out));
     return code;
   }
   const auto terminal = inspect_terminal(stdout);
+  if (simulated) fmt::print("{}\n", report::kSimulated);
   fmt::print("A  {}  {}  {}\nB  {}  {}  {}\n\n", a.name, a.figure, a.measured_utc, b.name, b.figure, b.measured_utc);
   if (same_record) {
     fmt::print("A and B are the same record, so there is nothing to compare; measure it again: ridgeline rerun {}\n",
@@ -125,11 +160,14 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   }
   const Style style = worse ? Style::bad : comparison.verdict == schema::Verdict::faster ? Style::good : Style::accent;
   const auto ratio = styled(fmt::format("{:.3f} times", comparison.ratio), style, terminal.colour);
-  if (has_interval && analysis::is_too_wide(comparison))
-    fmt::print("A and B: {} for a ratio: {}\n", analysis::kTooFewMeasurements, sentence(found, flags, min_effect));
+  if (found.difference)
+    fmt::print("B - A: {}: {}\n", analysis::difference_text(*found.difference),
+               styled(difference_sentence(found, flags), style, terminal.colour));
+  else if (has_interval && analysis::is_too_wide(comparison))
+    fmt::print("A and B: {} for a ratio: {}\n", analysis::kTooFewMeasurements, sentence(found, flags));
   else if (has_interval)
     fmt::print("B is {} as fast as A, {:.0f} % interval {:.3f} to {:.3f}{}: {}\n", ratio, 100 * found.confidence,
-               comparison.low, comparison.high, analysis::tail_note(comparison), sentence(found, flags, min_effect));
+               comparison.low, comparison.high, analysis::tail_note(comparison), sentence(found, flags));
   else
     fmt::print("B is {} as fast as A by what there is\n", ratio);
   for (const auto& line : differences(a, b)) fmt::print("  {}\n", line);
@@ -146,9 +184,10 @@ void add_comparison(CLI::App& app, Context& context, const std::string& name, co
       add_subcommand(app, context, name, description, example, [flags, &context] { return compare(*flags, context); });
   command->add_option("A", flags->a, "Run (its recommended trial), RUN/TRIAL, or a file of a profiler")->required();
   command->add_option("B", flags->b, "The one to judge against A")->required();
-  add_share(*command, "--min-effect", flags->min_effect,
-            fmt::format("Smaller differences are none (default {}, of profiles {})",
-                        share_text(analysis::separate_min_effect()), share_text(kProfileEffect)));
+  add_effect(*command, "--min-effect", flags->min_effect,
+             fmt::format("Smaller differences are none (default {}, of profiles {}); a number in the metric's unit for "
+                         "sweeps of values of 0 and below (default: theirs)",
+                         share_text(analysis::separate_min_effect()), share_text(analysis::kProfileEffect)));
   add_choice(*command, context, "--undecided", flags->undecided, {"pass", "fail"},
              "What an inconclusive comparison is to a script: exit code 0, or 4");
   command->add_flag("--json", flags->json, "As JSON");

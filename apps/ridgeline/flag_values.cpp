@@ -71,6 +71,18 @@ void check_share(CLI::Option& option, const std::string& flag, double low, std::
   });
 }
 
+void check_effect(CLI::Option& option, const std::string& flag) {
+  convert(option, [flag](const std::string& text) -> Result<std::string> {
+    const auto value = base::parse_ratio(text, flag);
+    const bool is_share = !text.empty() && text.back() == '%';
+    if (!value || *value < 0 || (is_share && *value >= 1))
+      return fail(ErrorCode::invalid_argument,
+                  "{} {}: expected a share from 0% to below 100%, for example 2%, or a number in the metric's unit",
+                  flag, text);
+    return fmt::format("{}", *value);
+  });
+}
+
 std::string time_text(double seconds) {
   return seconds > 60 && std::fmod(seconds, 60) == 0 ? fmt::format("{:g}m", seconds / 60)
                                                      : fmt::format("{:g}s", seconds);

@@ -55,6 +55,17 @@ CLI::Option* add_share(CLI::App& command, const std::string& flag, T& value, con
   return option;
 }
 
+/// A share, or a number of 1 and above in the unit of what is compared ("5").
+void check_effect(CLI::Option& option, const std::string& flag);
+
+template <typename T>
+CLI::Option* add_effect(CLI::App& command, const std::string& flag, T& value, const std::string& description) {
+  auto* option = command.add_option(flag, value, description)->type_name("SHARE");
+  check_effect(*option, flag);
+  if constexpr (std::is_same_v<T, double>) option->default_str(share_text(value));
+  return option;
+}
+
 /// One value of a list. Errors (invalid_argument) name the flag, the value and the range.
 [[nodiscard]] base::Result<std::int64_t> whole_number(const std::string& text, std::string_view flag, std::int64_t low,
                                                       std::int64_t high);

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "report/renderers.hpp"
+#include "report/simulated.hpp"
 #include "report/utf8.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/subcommand.hpp"
@@ -26,6 +27,7 @@ std::string answer_text(const schema::RunSummary& run) {
 base::Json json_of(const schema::RunSummary& run) {
   return {{"id", run.id},
           {"kind", run.kind},
+          {"simulated", report::is_simulated(run)},
           {"started_utc", run.started_utc},
           {"subject", run.line.subject},
           {"provider", run.line.provider},
@@ -42,8 +44,11 @@ base::Json json_of(const schema::RunSummary& run) {
 /// Ids are never cut; what was run and the answer share the room that is left.
 report::Table table_of(const std::vector<schema::RunSummary>& runs, int width) {
   using report::Align;
+  constexpr std::string_view kMark = " (simulated)";
   constexpr int kOthers = 58;  ///< id, kind, trials, time and what is between them
-  const auto room = static_cast<std::size_t>(std::max(20, width - kOthers));
+  const bool marked = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return report::is_simulated(run); });
+  const int taken = kOthers + (marked ? static_cast<int>(kMark.size()) : 0);
+  const auto room = static_cast<std::size_t>(std::max(20, width - taken));
   report::Table table;
   table.columns = {{"Run", Align::left},
                    {"Started (UTC)", Align::left, true},
@@ -58,7 +63,7 @@ report::Table table_of(const std::vector<schema::RunSummary>& runs, int width) {
     report::Table::Row row;
     row.cells = {run.id,
                  run.started_utc,
-                 run.kind,
+                 report::is_simulated(run) ? run.kind + std::string(kMark) : run.kind,
                  report::shorten(report::one_line(run.line.subject), room / 2),
                  run.line.provider,
                  run.line.objective,

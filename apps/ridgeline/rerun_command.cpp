@@ -4,6 +4,7 @@
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
+#include "report/simulated.hpp"
 #include "ridgeline/kinds.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
@@ -28,29 +29,50 @@ std::string verdict_words(schema::Verdict verdict) {
       analysis::separate_floor() * 100);
 }
 
+std::string difference_words(const run::RunComparison& found) {
+  switch (found.comparison.verdict) {
+    case schema::Verdict::faster: return "better now";
+    case schema::Verdict::slower: return "worse now";
+    case schema::Verdict::no_difference: return fmt::format("no difference of {:g} or more", found.min_effect);
+    case schema::Verdict::inconclusive: break;
+  }
+  return found.difference->has_interval ? "inconclusive: the interval is too wide"
+                                        : "inconclusive: the combination is measured once; use sweep --repeat";
+}
+
 base::Result<int> rerun(const RerunFlags& flags, const Context& context) {
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   const auto slash = flags.trial.find('/');
   const bool bare_number = slash == std::string::npos &&
                            flags.trial.find_first_not_of("0123456789") == std::string::npos && flags.trial.size() < 6;
-  RL_TRY_ASSIGN(const auto name, run::find_trial(store, bare_number ? "latest/" + flags.trial : flags.trial));
+  RL_TRY_ASSIGN(const auto asked, run::find_trial(store, bare_number ? "latest/" + flags.trial : flags.trial));
   const auto kinds = known_kinds();
-  RL_TRY_ASSIGN(const auto* kind, kinds.of(name.run));
-  RL_TRY_ASSIGN(const auto found, kind->rerun(name, store));
+  RL_TRY_ASSIGN(const auto* kind, kinds.of(asked.run));
+  RL_TRY_ASSIGN(const auto found, kind->rerun(asked, store));
   const auto& before = found.a;
   const auto& now = found.b;
   const auto& comparison = found.comparison;
+  const bool simulated = report::is_simulated(asked.run);
   const bool worse = comparison.verdict == schema::Verdict::slower;
   if (flags.json) {
     base::Json out = comparison;
     if (analysis::is_too_wide(comparison)) out["ratio"] = nullptr;
+    out["compared_by"] = found.difference ? "difference" : "ratio";
+    if (found.difference) {
+      for (const auto* key : {"ratio", "low", "high", "p_value"}) out[key] = nullptr;
+      out["difference"] = *found.difference;
+    }
     out["trial"] = before.name;
+    out["simulated"] = simulated;
     fmt::print("{}\n", base::dump_json(out));
     return worse ? kFinding : kOk;
   }
+  if (simulated) fmt::print("{}\n", report::kSimulated);
   fmt::print("{}  {}\n", before.name, before.facts.empty() ? "" : before.facts.front().second);
   fmt::print("then  {}  ({})\nnow   {}\n", before.figure, before.measured_utc, now.figure);
-  if (analysis::is_too_wide(comparison))
+  if (found.difference)
+    fmt::print("now - then: {}: {}\n", analysis::difference_text(*found.difference), difference_words(found));
+  else if (analysis::is_too_wide(comparison))
     fmt::print("{} for a ratio: {}\n", analysis::kTooFewMeasurements, verdict_words(comparison.verdict));
   else
     fmt::print("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}{}: {}\n", comparison.ratio, comparison.low,

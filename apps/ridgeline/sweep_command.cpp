@@ -58,6 +58,7 @@ void print_answer(const schema::SweepRun& run, const Terminal& terminal) {
   if (!run.answers)
     fmt::print("{}\n", run.interruption.empty() ? "no answer: no combination went well; the table says why"
                                                 : "no answer: the run ended before a combination went well");
+  for (const auto& note : run.notes) fmt::print("note: {}\n", note);
   if (!run.interruption.empty()) fmt::print("ended early: {}\n", run.interruption);
 }
 
@@ -145,8 +146,10 @@ void add_what_counts(CLI::App& sweep, Context& context, SweepFlags& flags) {
       ->type_name("WAY:METRIC");
   add_number(sweep, "--repeat", flags.repeat, 1, kMostRounds, "Rounds, interleaved");
   add_number(sweep, "--warmup", flags.warmup, 0, kMostRounds, "Trials before the first round that do not count");
-  add_share(sweep, "--min-effect", flags.min_effect, "Differences below it count as ties");
-  add_share(sweep, "--tolerance", flags.tolerance, "What the recommendation may give up for values that stand earlier");
+  add_effect(sweep, "--min-effect", flags.min_effect,
+             "Differences below it count as ties; a number in the metric's unit if that is 0 or below in some trial");
+  add_effect(sweep, "--tolerance", flags.tolerance,
+             "What the recommendation may give up for values that stand earlier");
   add_choice(sweep, context, "--search", flags.search, {"grid", "adaptive", "random"}, "Search strategy");
   add_number(sweep, "--trials", flags.trials, 1, 1'000'000, "Combinations that --search random tries");
   add_number(sweep, "--seed", flags.seed, 0, kMostSeed, "Of --search random and adaptive");

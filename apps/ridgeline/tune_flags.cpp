@@ -177,7 +177,7 @@ Result<void> read_current(const TuneFlags& flags, campaign::TuneRequest& request
   if (flags.write.config.empty()) return {};
   if (flags.write.writes() || asks_to_write(flags.write)) RL_TRY(config::check_patchable(flags.write.config));
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.write.config));
-  RL_TRY_ASSIGN(const auto found, config::read_settings(text, flags.write.config, patch));
+  RL_TRY_ASSIGN(const auto found, config::read_settings(text, flags.write.config, patch, &request.unread));
   for (const auto& setting : found) {
     request.current.set(setting.key, setting.value);
     request.current_origins[setting.key] =

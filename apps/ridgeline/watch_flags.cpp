@@ -92,7 +92,8 @@ Result<void> read_config(const WatchFlags& flags, WatchPlan& plan) {
   }
   if (flags.config.empty()) return {};
   if (plan.retune) RL_TRY(config::check_patchable(flags.config));
-  RL_TRY(watch::read_watched_settings(flags.config, plan.patch));
+  std::vector<config::UnreadSetting> unread;  // an error when it is known whom they concern
+  RL_TRY(watch::read_watched_settings(flags.config, plan.patch, unread));
   if (!plan.retune) return {};
   // Whether a retune has a place for what it finds.
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));

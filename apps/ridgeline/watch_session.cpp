@@ -14,6 +14,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "execute/local_environment.hpp"
+#include "report/simulated.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/tune_flags.hpp"
 #include "ridgeline/watch_display.hpp"
@@ -90,6 +91,8 @@ class WatchSession {
 
   Result<int> run() {
     RL_TRY_ASSIGN(auto baseline, choose_baseline());
+    if (schema::is_simulated(baseline.run))
+      display_.note(fmt::format("baseline {}: {}", baseline.name, report::kSimulated));
     const auto options = loop_options(baseline);
     RL_TRY_ASSIGN(auto file, watch::WatchStateFile::open(plan_.state));
     auto loaded = file.load(watch::WatchLoop::question(options, baseline));

@@ -48,11 +48,12 @@ bool simpler(const BenchPoint& a, const BenchPoint& b) {
 
 /// Why a point that another one beats is an answer all the same; "" for one that none beats. `simplest`: it was chosen
 /// for that, and not for a single number.
-std::string off_front(const BenchPoint& point, const std::vector<BenchPoint>& points, bool simplest) {
+std::string off_front(const BenchPoint& point, const std::vector<BenchPoint>& points, bool simplest,
+                      const std::string& device) {
   const auto better =
       std::find_if(points.begin(), points.end(), [&](const auto& other) { return beats(other, point); });
   if (better == points.end()) return {};
-  const auto name = schema::describe(better->settings);
+  const auto name = schema::describe(better->settings, device);
   if (!simplest)
     return fmt::format("{} is as good in this and better in something else; of equal ones the first is taken", name);
   if (better->failed_stability_run)
@@ -236,12 +237,12 @@ std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, co
       reason += fmt::format("; {:.0f} % of the memory", *recommended->memory_gb / *recommended->capacity_gb * 100);
     reason += "; " + stability_text(*recommended, options);
     out.recommended = answer_of(*recommended, std::move(reason));
-    out.recommended->off_front = off_front(*recommended, points, true);
+    out.recommended->off_front = off_front(*recommended, points, true, run.device);
   } else {
     out.no_recommendation = no_recommendation(points, options.headroom);
   }
-  out.fastest->off_front = off_front(*fastest, points, false);
-  if (efficient != nullptr) out.efficient->off_front = off_front(*efficient, points, false);
+  out.fastest->off_front = off_front(*fastest, points, false, run.device);
+  if (efficient != nullptr) out.efficient->off_front = off_front(*efficient, points, false, run.device);
 
   for (const auto& point : points)
     if (std::none_of(points.begin(), points.end(), [&](const auto& other) { return beats(other, point); }))

@@ -99,7 +99,7 @@ std::string not_tried(const schema::BenchRun& run, const DiagnosisInput& input) 
   for (const auto& one : open) by_reason[one.obstacle.empty() ? input.stopped_by : one.obstacle].push_back(&one);
   std::string out;
   for (const auto& [reason, experiments] : by_reason) {
-    out += out.empty() ? fmt::format("not tried under {}: ", schema::describe(input.base)) : "; ";
+    out += out.empty() ? fmt::format("not tried under {}: ", schema::describe(input.base, run.device)) : "; ";
     out += names_of(experiments) + (reason.empty() ? "" : fmt::format(" ({})", reason));
   }
   return out;

@@ -15,6 +15,13 @@ std::string gain_text(const schema::Comparison& gain) {
   return "not comparable " + why;
 }
 
+std::string difference_text(const schema::SweepDifference& difference) {
+  const auto& value = difference.value;
+  return fmt::format("{} {:+.4g} ({})", difference.metric, value.value,
+                     difference.has_interval ? fmt::format("95 % interval {:+.4g} to {:+.4g}", value.low, value.high)
+                                             : "measured once, no interval");
+}
+
 std::string tail_text(const schema::Comparison& comparison) {
   if (!(comparison.tail > 0)) return "the tail";
   return comparison.tail > 0.5 ? fmt::format("the {:.0f}th percentile", comparison.tail * 100) : "the median";

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "schema/sweep.hpp"
 #include "schema/tune_run.hpp"
 
 namespace ridgeline::analysis {
@@ -17,6 +18,9 @@ inline constexpr std::string_view kTooFewMeasurements = "too few measurements";
 /// "1.943x as fast (95 % interval 1.894 to 1.993)", "at least 1.25x as fast (too few measurements for a ratio)", or
 /// "not comparable (too few measurements for a ratio)".
 [[nodiscard]] std::string gain_text(const schema::Comparison& gain);
+
+/// "loss -0.12 (95 % interval -0.2 to -0.04)", or "loss -0.12 (measured once, no interval)".
+[[nodiscard]] std::string difference_text(const schema::SweepDifference& difference);
 
 /// What a p99 comparison's ratio is of: "the 99th percentile", "the 95th percentile", "the median", or "the tail" where
 /// the record does not tell (Comparison::tail 0).

@@ -57,6 +57,10 @@ struct ProfileComparison {
 /// For machines only.
 void to_json(nlohmann::json& json, const ProfileComparison& found);
 
+/// Smaller differences of two profiles are none where nobody names another: steps of one process have no run-to-run
+/// difference to allow for.
+inline constexpr double kProfileEffect = 0.02;
+
 /// The fewest steps that say how they scatter.
 inline constexpr std::size_t kLeastProfileSteps = 3;
 

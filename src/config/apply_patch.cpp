@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apply_patch, rollback and check_patchable of campaign/config_patch.hpp: the part that touches files.
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,6 +33,16 @@ base::Fault not_writable(const std::string& name, int error) {
   return std::move(fault).hint("change its permissions, or use --dry-run");
 }
 
+/// chattr +a, which access() does not see.
+bool is_append_only(const fs::path& target) {
+  const int file = ::open(target.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  int flags = 0;
+  const bool known = ::ioctl(file, FS_IOC_GETFLAGS, &flags) == 0;
+  ::close(file);
+  return known && (flags & FS_APPEND_FL) != 0;
+}
+
 }  // namespace
 
 base::Result<void> check_patchable(const fs::path& file) {
@@ -57,6 +70,9 @@ base::Result<void> check_patchable(const fs::path& file) {
     return fail(ErrorCode::io, "config file {} cannot be read: {}", name, std::strerror(errno))
         .hint("change its permissions");
   if (::access(target.c_str(), W_OK) != 0) return not_writable(name, errno);
+  if (is_append_only(target))
+    return fail(ErrorCode::io, "config file {} is not writable: it is append-only", name)
+        .hint("chattr -a ends that; --dry-run shows the change");
   if (::access(folder_of(target).c_str(), W_OK | X_OK) == 0) return {};
   // The backup goes into the state folder then.
   const auto reason = std::string(std::strerror(errno));

@@ -33,7 +33,7 @@ std::string source_of(std::string_view yaml, const YamlNode& node) {
 }
 
 base::Result<std::vector<FoundSetting>> read_all(std::string_view yaml, std::string_view file_name,
-                                                 const PatchOptions& options) {
+                                                 const PatchOptions& options, std::vector<UnreadSetting>* unread) {
   RL_TRY(check_options(options));
   RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
   const SettingFinder finder(tree, file_name, options);
@@ -42,7 +42,13 @@ base::Result<std::vector<FoundSetting>> read_all(std::string_view yaml, std::str
     RL_TRY_ASSIGN(const auto place, finder.find(param.key));
     if (!place) continue;
     const int node = place->value >= 0 ? place->value : place->inherited;
-    RL_TRY_ASSIGN(const auto value, read_setting(param, tree, node, file_name));
+    const auto read = read_setting(param, tree, node, file_name);
+    if (!read && unread != nullptr && !param.providers.empty()) {
+      const auto& written = tree.at(tree.resolved(node));
+      unread->push_back({param.key, written.kind == YamlKind::scalar ? written.value : "", one_line(read.error())});
+      continue;
+    }
+    RL_TRY_ASSIGN(const auto value, read);
     if (value) settings.push_back({param.key, tree.path(node), tree.at(node).line, *value});
   }
   return settings;
@@ -85,8 +91,8 @@ base::Result<PatchResult> patch_all(std::string_view yaml, std::string_view file
 }  // namespace
 
 base::Result<std::vector<FoundSetting>> read_settings(std::string_view yaml, std::string_view file_name,
-                                                      const PatchOptions& options) {
-  return read_all(yaml, file_name, options).map_error(one_line);
+                                                      const PatchOptions& options, std::vector<UnreadSetting>* unread) {
+  return read_all(yaml, file_name, options, unread).map_error(one_line);
 }
 
 base::Result<PatchResult> patch_settings(std::string_view yaml, std::string_view file_name,

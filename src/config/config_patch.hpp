@@ -52,10 +52,20 @@ struct FoundSetting {
   schema::Value value;
 };
 
+/// One that is there, but cannot be read as a legal value.
+struct UnreadSetting {
+  std::string key;
+  std::string text;  ///< as it is written; "" where that is no single value
+  base::Error error;
+};
+
 /// Reads the catalogue's parameters out of a config.yaml by name at any depth (or by mapping).
-/// Errors (invalid_argument, with line and column): malformed YAML, duplicate keys, a value that is not legal.
+/// Errors (invalid_argument, with line and column): malformed YAML, duplicate keys, a value that is not legal. With
+/// `unread` a value of a parameter that only some providers have goes there in place of being an error: it may concern
+/// nobody.
 [[nodiscard]] base::Result<std::vector<FoundSetting>> read_settings(std::string_view yaml, std::string_view file_name,
-                                                                    const PatchOptions& options);
+                                                                    const PatchOptions& options,
+                                                                    std::vector<UnreadSetting>* unread = nullptr);
 
 /// Pure: computes the new text. Bytes outside changed values and added lines stay identical. The result is parsed again
 /// and compared: only the asked-for values may differ, else ErrorCode::internal and no change.

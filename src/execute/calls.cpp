@@ -77,15 +77,15 @@ base::Error with_next_step(base::Error error) {
 }  // namespace
 
 Result<schema::RuntimeSearch> find_runtimes(Executor& executor, const std::string& kind,
-                                            const schema::RuntimeRequest& where) {
+                                            const schema::RuntimeRequest& where, const TimeLeft& time_left) {
   return call<schema::RuntimeSearch>(
-      executor, job_of(job_kind::kFind, FindRequest{kind, where}, kFindDeadlineS, "looking for runtimes"));
+      executor, job_of(job_kind::kFind, FindRequest{kind, where}, kFindDeadlineS, "looking for runtimes", time_left));
 }
 
 Result<schema::RuntimeIdentity> probe(Executor& executor, const std::string& kind, const std::string& library,
                                       std::size_t slot, const ProbeOptions& options) {
   auto job = job_of(job_kind::kProbe, ProbeRequest{kind, library, options.plugins}, options.deadline_s,
-                    fmt::format("loading the runtime of \"{}\"", kind));
+                    fmt::format("loading the runtime of \"{}\"", kind), options.time_left);
   job.slot = slot;
   return call<schema::RuntimeIdentity>(executor, std::move(job));
 }
@@ -135,15 +135,17 @@ Result<schema::OutputError> make_reference(Executor& executor, const schema::Tri
       .map_error([&](auto error) { return with_inputs(with_next_step(std::move(error)), spec.workload); });
 }
 
-Result<schema::GpuCeilings> gpu_ceilings(Executor& executor, const std::string& kind, const std::string& library) {
+Result<schema::GpuCeilings> gpu_ceilings(Executor& executor, const std::string& kind, const std::string& library,
+                                         const TimeLeft& time_left) {
   return call<schema::GpuCeilings>(executor, job_of(job_kind::kCeilings, ProbeRequest{kind, library}, kProbeDeadlineS,
-                                                    "measuring what the GPU reaches"));
+                                                    "measuring what the GPU reaches", time_left));
 }
 
-Result<schema::RuntimeGraph> runtime_graph(Executor& executor, const schema::TrialSpec& spec) {
-  return call<schema::RuntimeGraph>(executor,
-                                    job_of(job_kind::kGraph, GraphRequest{spec}, kProbeDeadlineS,
-                                           fmt::format("reading the runtime's graph of {}", spec.workload.location)));
+Result<schema::RuntimeGraph> runtime_graph(Executor& executor, const schema::TrialSpec& spec,
+                                           const TimeLeft& time_left) {
+  return call<schema::RuntimeGraph>(
+      executor, job_of(job_kind::kGraph, GraphRequest{spec}, kProbeDeadlineS,
+                       fmt::format("reading the runtime's graph of {}", spec.workload.location), time_left));
 }
 
 Result<schema::ProfiledModel> profile_model(Executor& executor, const schema::TrialSpec& spec,

@@ -49,11 +49,13 @@ struct TrialJob {
 struct ProbeOptions {
   std::vector<schema::PluginLibrary> plugins{};  ///< to register with it
   double deadline_s = 120;                       ///< for its answer
+  TimeLeft time_left{};
 };
 
 /// The runtimes that there are for workloads of that kind, by their files; see FoundRuntimes.
 [[nodiscard]] base::Result<schema::RuntimeSearch> find_runtimes(Executor& executor, const std::string& kind,
-                                                                const schema::RuntimeRequest& where);
+                                                                const schema::RuntimeRequest& where,
+                                                                const TimeLeft& time_left = {});
 /// The runtime that a workload of that kind would load from `library` ("": the one found first).
 [[nodiscard]] base::Result<schema::RuntimeIdentity> probe(Executor& executor, const std::string& kind,
                                                           const std::string& library, std::size_t slot = 0,
@@ -83,10 +85,12 @@ struct ProbeOptions {
                                                                const TimeLeft& time_left = {});
 /// What the GPU of slot 0 reaches at best, with the libraries that the runtime uses. Errors: unavailable (no GPU).
 [[nodiscard]] base::Result<schema::GpuCeilings> gpu_ceilings(Executor& executor, const std::string& kind,
-                                                             const std::string& library);
+                                                             const std::string& library,
+                                                             const TimeLeft& time_left = {});
 /// What the runtime makes of the spec's model. Errors: unsupported (this kind or provider has no such thing), and those
 /// of creating a session.
-[[nodiscard]] base::Result<schema::RuntimeGraph> runtime_graph(Executor& executor, const schema::TrialSpec& spec);
+[[nodiscard]] base::Result<schema::RuntimeGraph> runtime_graph(Executor& executor, const schema::TrialSpec& spec,
+                                                               const TimeLeft& time_left = {});
 
 /// Where the time of the spec's model goes, in a worker of its own; files go to `folder`, which is there. Errors:
 /// unsupported (this kind cannot be profiled), and those of creating sessions and running them.

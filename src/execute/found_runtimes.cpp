@@ -34,15 +34,22 @@ std::string lacking(const schema::RuntimeIdentity& runtime) {
   return note != nullptr ? note->reason() : fmt::format("built without the {} provider", wanted.title);
 }
 
+/// No statement about the runtime that was asked.
+bool ends_the_run(const base::Error& error) {
+  return error.code == ErrorCode::cancelled || error.code == ErrorCode::out_of_time;
+}
+
 }  // namespace
 
 std::string plugin_title(const schema::PluginLibrary& plugin) {
   return plugin.package.empty() ? plugin.library_path : plugin.package;
 }
 
-Result<FoundRuntimes> FoundRuntimes::find(Executor& executor, std::string kind, schema::RuntimeRequest where) {
-  RL_TRY_ASSIGN(auto search, find_runtimes(executor, kind, where));
-  return FoundRuntimes(executor, std::move(kind), std::move(where), std::move(search));
+Result<FoundRuntimes> FoundRuntimes::find(Executor& executor, std::string kind, schema::RuntimeRequest where,
+                                          std::function<TimeLeft()> time_left) {
+  if (!time_left) time_left = [] { return TimeLeft{}; };
+  RL_TRY_ASSIGN(auto search, find_runtimes(executor, kind, where, time_left()));
+  return FoundRuntimes(executor, std::move(kind), std::move(where), std::move(search), std::move(time_left));
 }
 
 const Result<schema::RuntimeIdentity>& FoundRuntimes::ask(std::size_t index) {
@@ -50,10 +57,10 @@ const Result<schema::RuntimeIdentity>& FoundRuntimes::ask(std::size_t index) {
   if (identity) return *identity;
   const auto& found = all()[index];
   if (found.problem.empty())
-    identity = probe(*executor_, kind_, found.library_path, 0, {{}, kAskDeadlineS});
+    identity = probe(*executor_, kind_, found.library_path, 0, {{}, kAskDeadlineS, time_left_()});
   else
     identity = base::fail(ErrorCode::unavailable, "{}", found.problem).hint("{}", found.hint);
-  if (!*identity && found.named && identity->error().code != ErrorCode::cancelled)
+  if (!*identity && found.named && !ends_the_run(identity->error()))
     identity = base::fail(ErrorCode::unavailable, "cannot use {}: {}", found.place, identity->error().message)
                    .hint("{}", found.hint.empty() ? "name another, or leave it out" : found.hint);
   return *identity;
@@ -64,7 +71,7 @@ const Result<schema::RuntimeIdentity>& FoundRuntimes::ask_with_plugins(std::size
   if (!answer || std::exchange(answers_[index].plugins_asked, true)) return answer;
   for (const auto& plugin : all()[index].plugins) {
     auto asked = plugin;
-    const auto found = probe(*executor_, kind_, all()[index].library_path, 0, {{plugin}, kAskDeadlineS});
+    const auto found = probe(*executor_, kind_, all()[index].library_path, 0, {{plugin}, kAskDeadlineS, time_left_()});
     if (found && !found->plugins.empty())
       asked = found->plugins.front();
     else if (!found)
@@ -78,6 +85,8 @@ std::string FoundRuntimes::reason(std::size_t index) const {
   const auto& answer = answers_[index].identity;
   if (!answer || *answer) return {};
   const auto& error = answer->error();
+  if (error.code == ErrorCode::out_of_time)
+    return fmt::format("{}: --max-time was over: {}", all()[index].library_path, error.message);
   // A reason of the library's own begins with its path.
   return error.code == ErrorCode::unavailable ? error.message
                                               : fmt::format("{}: {}", all()[index].library_path, error.message);
@@ -117,7 +126,7 @@ Result<ChosenRuntime> FoundRuntimes::choose(const std::string& provider, const s
     if ((pinned || taken) && !found.named) continue;
     const auto& identity = ask(i);
     if (!identity) {
-      if (found.named || search_.looked_in.empty() || identity.error().code == ErrorCode::cancelled)
+      if (found.named || search_.looked_in.empty() || ends_the_run(identity.error()))
         return tl::unexpected<base::Error>(identity.error());
       failed.push_back(reason(i));
       continue;

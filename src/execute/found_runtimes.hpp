@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,8 +30,10 @@ struct ChosenRuntime {
 /// or hangs is a reason and no more. The executor must outlive it.
 class FoundRuntimes {
  public:
+  /// `time_left`: of the run, asked before each question; what has no answer by then is an Error of code out_of_time.
   [[nodiscard]] static base::Result<FoundRuntimes> find(Executor& executor, std::string kind,
-                                                        schema::RuntimeRequest where);
+                                                        schema::RuntimeRequest where,
+                                                        std::function<TimeLeft()> time_left = {});
 
   [[nodiscard]] const std::vector<schema::FoundRuntime>& all() const noexcept { return search_.runtimes; }
 
@@ -46,15 +49,17 @@ class FoundRuntimes {
   /// For a provider: the first runtime that offers it. For "" and "auto": where a GPU is there the first that can use
   /// it, else the CPU provider of the first that loads. Only those that matter are asked, and all that the user named.
   /// Where one is pinned, no other than named ones are taken. Errors: unavailable (also a runtime that the user named
-  /// and that cannot be used), not_found (there is none).
+  /// and that cannot be used), not_found (there is none), out_of_time.
   [[nodiscard]] base::Result<ChosenRuntime> choose(const std::string& provider, const schema::Environment& environment);
 
   /// Asks that runtime with its plug-ins if the user named any. Errors: unavailable, when one of those offers nothing.
   [[nodiscard]] base::Result<void> check_named_plugins(std::size_t index);
 
  private:
-  FoundRuntimes(Executor& executor, std::string kind, schema::RuntimeRequest where, schema::RuntimeSearch search)
+  FoundRuntimes(Executor& executor, std::string kind, schema::RuntimeRequest where, schema::RuntimeSearch search,
+                std::function<TimeLeft()> time_left)
       : executor_(&executor),
+        time_left_(std::move(time_left)),
         kind_(std::move(kind)),
         where_(std::move(where)),
         search_(std::move(search)),
@@ -69,6 +74,7 @@ class FoundRuntimes {
     bool plugins_asked = false;
   };
   Executor* executor_;
+  std::function<TimeLeft()> time_left_;
   std::string kind_;
   schema::RuntimeRequest where_;
   schema::RuntimeSearch search_;

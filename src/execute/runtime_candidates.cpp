@@ -50,7 +50,8 @@ Result<RuntimeCandidates> runtime_candidates(FoundRuntimes& runtimes, const sche
   for (std::size_t i = 0; i < runtimes.all().size(); ++i) {
     const auto& answer = runtimes.ask_with_plugins(i);
     if (!answer) {
-      if (runtimes.all()[i].named || answer.error().code == ErrorCode::cancelled)
+      const bool late = answer.error().code == ErrorCode::out_of_time;  // no fault of what the user named
+      if ((runtimes.all()[i].named && !late) || answer.error().code == ErrorCode::cancelled)
         return tl::unexpected<base::Error>(answer.error());
       out.passed_over.push_back(runtimes.reason(i));
       continue;

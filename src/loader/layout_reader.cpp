@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/layout_reader.hpp"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
-#include <cstring>
-#include <mutex>
-
 #include <libdeflate.h>
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "loader/hdf5_library.hpp"
+#include "loader/library_child.hpp"
 
 namespace ridgeline::loader {
 namespace {
@@ -22,7 +15,6 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-constexpr unsigned kInspectSeconds = 600;
 constexpr std::string_view kCacheMagic = "ridgeline layout 3\n";
 
 void append_number(std::string& out, std::uint64_t value) {
@@ -67,20 +59,6 @@ Result<DatasetLayout> decode_answer(std::string_view answer) {
                                     std::string(answer.substr(std::min(end + 1, answer.size())))});
 }
 
-[[noreturn]] void answer_and_leave(int to, const std::filesystem::path& path, const std::string& dataset) {
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL, SIGALRM}) std::signal(signal, SIG_DFL);
-  ::alarm(kInspectSeconds);
-  const auto answer = encode_answer(inspect_dataset(path, dataset));
-  std::string_view left = answer;
-  while (!left.empty()) {
-    const auto count = ::write(to, left.data(), left.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) ::_exit(1);
-    left.remove_prefix(static_cast<std::size_t>(count));
-  }
-  ::_exit(0);
-}
-
 }  // namespace
 
 LayoutCache LayoutCache::of_user() { return LayoutCache(base::cache_folder() / "layouts"); }
@@ -118,43 +96,10 @@ Result<void> LayoutCache::keep(const DataFile& file, const DatasetLayout& layout
 }
 
 Result<DatasetLayout> inspect_in_child(const std::filesystem::path& path, const std::string& dataset) {
-  int pipe[2];
-  if (::pipe2(pipe, O_CLOEXEC) != 0) return fail(ErrorCode::io, "cannot make a pipe: {}", std::strerror(errno));
-  pid_t child = -1;
-  {
-    // Nobody is inside the library at this moment, so the child finds it in a sane state; the child unlocks its copy.
-    const std::lock_guard lock(hdf5_mutex());
-    child = ::fork();
-  }
-  if (child == 0) {
-    ::close(pipe[0]);
-    answer_and_leave(pipe[1], path, dataset);
-  }
-  ::close(pipe[1]);
-  std::string answer;
-  if (child > 0) {
-    std::string piece(1U << 16U, '\0');
-    for (;;) {
-      const auto count = ::read(pipe[0], piece.data(), piece.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) break;
-      answer.append(piece, 0, static_cast<std::size_t>(count));
-    }
-  }
-  ::close(pipe[0]);
-  if (child < 0)
-    return fail(ErrorCode::io, "cannot start a process to read {}: {}", path.string(), std::strerror(errno));
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-    return fail(ErrorCode::timeout, "{}: dataset \"{}\": reading its metadata did not end within {} s", path.string(),
-                dataset, kInspectSeconds);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return fail(ErrorCode::corrupt,
-                "{}: dataset \"{}\": its metadata are damaged: the HDF5 library died reading them ({})", path.string(),
-                dataset, WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "no answer");
-  return decode_answer(answer);
+  const auto answer = from_library_child([&] { return encode_answer(inspect_dataset(path, dataset)); });
+  if (!answer)
+    return tl::unexpected(base::Error(answer.error()).in(fmt::format("{}: dataset \"{}\"", path.string(), dataset)));
+  return decode_answer(*answer);
 }
 
 Result<DatasetLayout> read_layout(const DataFile& file, const std::string& dataset, const LayoutCache& cache) {

@@ -2,7 +2,6 @@
 #include "loader/other_files.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "base/text.hpp"
 #include "loader/dataset_links.hpp"
 #include "loader/hdf5_handle.hpp"
+#include "loader/other_places.hpp"
 
 namespace ridgeline::loader {
 namespace {
@@ -19,18 +19,6 @@ using base::fail;
 using base::Result;
 
 constexpr unsigned kDeepest = 8;  // virtual datasets of virtual datasets
-constexpr std::string_view kOrigin = "${ORIGIN}";
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-/// A folder named in the library's environment variables; ${ORIGIN} is that of the HDF5 file.
-std::filesystem::path prefix_folder(std::string_view prefix, const std::filesystem::path& origin) {
-  if (prefix.substr(0, kOrigin.size()) == kOrigin) return origin.string() + std::string(prefix.substr(kOrigin.size()));
-  return prefix == "." ? "" : prefix;
-}
 
 std::vector<hsize_t> extents_of(hid_t space) {
   std::vector<hsize_t> extents(static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space), 0)));
@@ -95,7 +83,7 @@ Result<void> check_external(hid_t dataset, hid_t properties, const std::string& 
       return fail(ErrorCode::corrupt, "dataset \"{}\": its external files are not known: {}", name, hdf5_reason());
     file = file.c_str();
     const auto part = size == H5F_UNLIMITED ? left : std::min<std::uint64_t>(left, size);
-    const auto path = prefix_folder(environment("HDF5_EXTFILE_PREFIX"), origin) / file;
+    const auto path = prefix_folder(hdf5_variable("HDF5_EXTFILE_PREFIX"), origin) / file;
     std::error_code error;
     const auto bytes = std::filesystem::file_size(path, error);
     if (error)
@@ -148,42 +136,16 @@ class VirtualCheck {
   }
 
  private:
-  using GetName = ssize_t (*)(hid_t, std::size_t, char*, std::size_t);
-
-  std::string name_at(GetName get, std::size_t index) const {
-    const auto length = get(properties_, index, nullptr, 0);
-    if (length <= 0) return "";
-    std::string name(static_cast<std::size_t>(length) + 1, '\0');
-    get(properties_, index, name.data(), name.size());
-    return name.c_str();
-  }
-
-  /// "%b" is the number of the block, "%%" a per cent sign.
-  static std::string expand(const std::string& pattern, std::uint64_t block, bool& has_block) {
-    std::string name;
-    for (std::size_t i = 0; i < pattern.size(); ++i) {
-      const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
-      if (pattern[i] != '%' || (next != 'b' && next != '%')) {
-        name += pattern[i];
-        continue;
-      }
-      name += next == 'b' ? std::to_string(block) : "%";
-      has_block = has_block || next == 'b';
-      ++i;
-    }
-    return name;
-  }
-
   Result<void> check_mapping(std::size_t index) {
-    const auto file = name_at(H5Pget_virtual_filename, index);
-    const auto dataset = name_at(H5Pget_virtual_dsetname, index);
+    const auto file = virtual_name(H5Pget_virtual_filename, properties_, index);
+    const auto dataset = virtual_name(H5Pget_virtual_dsetname, properties_, index);
     const Hdf5Handle space(H5Pget_virtual_vspace(properties_, index), H5Sclose);
     const Hdf5Handle source_space(H5Pget_virtual_srcspace(properties_, index), H5Sclose);
     const auto axes = axes_of(space.get());
     mapped_ += selected(space.get(), axes, shape_);
     bool in_blocks = false;
-    auto first_file = expand(file, 0, in_blocks);
-    auto first_dataset = expand(dataset, 0, in_blocks);
+    auto first_file = expand_block(file, 0, in_blocks);
+    auto first_dataset = expand_block(dataset, 0, in_blocks);
     if (!in_blocks)
       return check_source(first_file, first_dataset, source_space.get(), selected(space.get(), axes, shape_));
     const auto unlimited =
@@ -195,8 +157,8 @@ class VirtualCheck {
     for (std::uint64_t block = 0; unlimited->start + block * unlimited->stride < shape_[along]; ++block) {
       until[along] = std::min(shape_[along], unlimited->start + block * unlimited->stride + unlimited->block);
       const auto values = selected(space.get(), axes, until);
-      RL_TRY(check_source(expand(file, block, in_blocks), expand(dataset, block, in_blocks), source_space.get(),
-                          values - before));
+      RL_TRY(check_source(expand_block(file, block, in_blocks), expand_block(dataset, block, in_blocks),
+                          source_space.get(), values - before));
       before = values;
     }
     return {};
@@ -271,7 +233,7 @@ class VirtualCheck {
       places.push_back(file);
       file = file.filename();
     }
-    for (const auto& prefix : base::split(environment("HDF5_VDS_PREFIX"), ':'))
+    for (const auto& prefix : base::split(hdf5_variable("HDF5_VDS_PREFIX"), ':'))
       if (!prefix.empty()) places.push_back(prefix_folder(prefix, owner_.parent_path()) / file);
     std::error_code ignored;
     places.push_back(owner_.parent_path() / file);

@@ -26,9 +26,9 @@ using schema::BenchRun;
 
 std::string rate_text(double rate) { return rate >= 1000 ? fmt::format("{:.0f}", rate) : fmt::format("{:.4g}", rate); }
 
-std::string answer_text(const BenchAnswer& answer) {
-  auto out = fmt::format("{}: {} samples/s ({}–{})", schema::describe(answer.settings), rate_text(answer.samples_per_s),
-                         rate_text(answer.low), rate_text(answer.high));
+std::string answer_text(const BenchRun& run, const BenchAnswer& answer) {
+  auto out = fmt::format("{}: {} samples/s ({}–{})", schema::describe(answer.settings, run.device),
+                         rate_text(answer.samples_per_s), rate_text(answer.low), rate_text(answer.high));
   if (answer.memory_gb) out += fmt::format(", {:.2f} GB", *answer.memory_gb);
   return out;
 }
@@ -61,9 +61,9 @@ Section answer_section(const BenchRun& run) {
   for (const auto& [title, answer] : named(*run.answers)) {
     if (!*answer) continue;
     figures.figures.push_back({title, rate_text((*answer)->samples_per_s) + " samples/s",
-                               schema::describe((*answer)->settings),
+                               schema::describe((*answer)->settings, run.device),
                                std::string_view(title) == "Recommended" ? Tone::good : Tone::neutral});
-    facts.rows.emplace_back(title, plain_text(answer_text(**answer) + "; " + (*answer)->reason));
+    facts.rows.emplace_back(title, plain_text(answer_text(run, **answer) + "; " + (*answer)->reason));
   }
   facts.rows.emplace_back("Tolerance",
                           fmt::format("settings within {} of the fastest count as good, by their mean rates",
@@ -75,7 +75,7 @@ Section answer_section(const BenchRun& run) {
         Callout{Tone::warning, "Nothing to recommend", sentence(plain_text(run.answers->no_recommendation))});
   if (!run.answers->ties.empty()) {
     std::vector<std::string> words;
-    for (const auto& settings : run.answers->ties) words.push_back("`" + schema::describe(settings) + "`");
+    for (const auto& settings : run.answers->ties) words.push_back("`" + schema::describe(settings, run.device) + "`");
     section.blocks.emplace_back(Paragraph{"Cannot be distinguished from the fastest: " + joined(words) + "."});
   }
   if (!run.interruption.empty())
@@ -86,7 +86,7 @@ Section answer_section(const BenchRun& run) {
 Section findings_section_of(const BenchRun& run) {
   Section section{"findings", "What holds training back", {}};
   for (const auto& finding : run.findings) {
-    auto text = fmt::format("Under {}: {}. ", schema::describe(finding.settings), finding.evidence);
+    auto text = fmt::format("Under {}: {}. ", schema::describe(finding.settings, run.device), finding.evidence);
     if (finding.predicted_gain) text += fmt::format("Predicted gain: {:+.0f} %. ", *finding.predicted_gain * 100);
     text += "Change: " + finding.advice + ".";
     section.blocks.emplace_back(
@@ -116,9 +116,10 @@ Chart throughput_chart(const BenchRun& run, const std::vector<analysis::BenchPoi
     for (const auto& [batch, point] : by_batch) {
       const auto place = Json::array({batch, rounded(point->samples_per_s)});
       line.push_back(place);
-      marks.push_back(
-          datum(place, Json::array({schema::describe(point->settings), rate_text(point->samples_per_s) + " samples/s"}),
-                point->trials.front()));
+      marks.push_back(datum(
+          place,
+          Json::array({schema::describe(point->settings, run.device), rate_text(point->samples_per_s) + " samples/s"}),
+          point->trials.front()));
     }
     const auto role = fmt::format("series-{}", 1 + index++ % 4);
     const auto name = counted(static_cast<std::size_t>(workers), "worker");
@@ -129,7 +130,7 @@ Chart throughput_chart(const BenchRun& run, const std::vector<analysis::BenchPoi
   }
   chart.option = {
       {"series", std::move(series)}, {"xAxis", value_axis("Batch size", 0)}, {"yAxis", value_axis("Samples/s", 0)}};
-  chart.alternative = run.answers && run.answers->fastest ? "Highest: " + answer_text(*run.answers->fastest) + "."
+  chart.alternative = run.answers && run.answers->fastest ? "Highest: " + answer_text(run, *run.answers->fastest) + "."
                                                           : "No trial went well.";
   return chart;
 }
@@ -146,9 +147,10 @@ Chart memory_chart(const BenchRun& run, const std::vector<analysis::BenchPoint>&
     const bool pareto = run.answers && std::find(run.answers->pareto.begin(), run.answers->pareto.end(),
                                                  point.settings) != run.answers->pareto.end();
     (pareto ? front : others)
-        .push_back(datum(place,
-                         Json::array({schema::describe(point.settings), rate_text(point.samples_per_s) + " samples/s"}),
-                         point.trials.front()));
+        .push_back(datum(
+            place,
+            Json::array({schema::describe(point.settings, run.device), rate_text(point.samples_per_s) + " samples/s"}),
+            point.trials.front()));
   }
   chart.option = {
       {"xAxis", value_axis("Peak reserved memory, GB", 1)},
@@ -157,7 +159,7 @@ Chart memory_chart(const BenchRun& run, const std::vector<analysis::BenchPoint>&
        Json::array({Json{{"type", "scatter"}, {"name", "Pareto front"}, {"role", "best"}, {"data", std::move(front)}},
                     Json{{"type", "scatter"}, {"name", "Others"}, {"role", "other"}, {"data", std::move(others)}}})}};
   chart.alternative = run.answers && run.answers->efficient
-                          ? "Most samples/s a GB: " + answer_text(*run.answers->efficient) + "."
+                          ? "Most samples/s a GB: " + answer_text(run, *run.answers->efficient) + "."
                           : "Memory is not known.";
   return chart;
 }
@@ -194,7 +196,7 @@ Section table_section(const BenchRun& run) {
     BulletList list;
     for (const auto& skipped : run.skipped)
       list.items.push_back(
-          plain_text(fmt::format("not run: {}: {}", schema::describe(skipped.settings), skipped.reason)));
+          plain_text(fmt::format("not run: {}: {}", schema::describe(skipped.settings, run.device), skipped.reason)));
     section.blocks.emplace_back(std::move(list));
   }
   return section;
@@ -207,7 +209,7 @@ Section pareto_section(const BenchRun& run) {
   for (const auto& point : analysis::bench_points(run)) {
     if (std::find(run.answers->pareto.begin(), run.answers->pareto.end(), point.settings) == run.answers->pareto.end())
       continue;
-    list.items.push_back(fmt::format("`{}`: {} samples/s{}", schema::describe(point.settings),
+    list.items.push_back(fmt::format("`{}`: {} samples/s{}", schema::describe(point.settings, run.device),
                                      rate_text(point.samples_per_s),
                                      point.memory_gb ? fmt::format(", {:.2f} GB", *point.memory_gb) : ""));
   }
@@ -363,7 +365,7 @@ std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& r
   std::vector<std::pair<std::string, std::string>> lines;
   if (run.answers) {
     for (const auto& [title, answer] : named(*run.answers))
-      if (*answer) lines.emplace_back(title, answer_text(**answer));
+      if (*answer) lines.emplace_back(title, answer_text(run, **answer));
     if (run.answers->recommended)
       lines.emplace_back("", run.answers->recommended->reason);
     else if (!run.answers->no_recommendation.empty())
@@ -372,13 +374,14 @@ std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& r
       lines.emplace_back("Ties", fmt::format("{} of the settings measured cannot be distinguished from the fastest",
                                              run.answers->ties.size()));
     std::vector<std::string> words;
-    for (const auto& settings : run.answers->pareto) words.push_back(schema::describe(settings));
+    for (const auto& settings : run.answers->pareto) words.push_back(schema::describe(settings, run.device));
     if (!words.empty()) lines.emplace_back("Pareto front", fmt::format("{}", fmt::join(words, "; ")));
     for (const auto& [title, answer] : named(*run.answers))
       if (*answer && !(*answer)->off_front.empty()) lines.emplace_back("", off_front_text(title, **answer));
   }
   for (const auto& finding : run.findings) {
-    lines.emplace_back(finding.code, fmt::format("{} (under {})", finding.title, schema::describe(finding.settings)));
+    lines.emplace_back(finding.code,
+                       fmt::format("{} (under {})", finding.title, schema::describe(finding.settings, run.device)));
     lines.emplace_back("", finding.evidence);
     const auto gain = finding.predicted_gain ? fmt::format("; predicted gain {:+.0f} %", *finding.predicted_gain * 100)
                                              : std::string();

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "config/config_patch.hpp"
 #include "report/report_model.hpp"
 #include "schema/run.hpp"
+#include "schema/sweep.hpp"
 #include "schema/tune_run.hpp"
 #include "store/store.hpp"
 
@@ -54,7 +56,10 @@ struct Compared {
 struct RunComparison {
   Compared a;
   Compared b;
-  schema::Comparison comparison;   ///< B over A, above 1: B is better
+  schema::Comparison comparison;  ///< B over A, above 1: B is better
+  double min_effect = 0;          ///< that counted: a share, or in the unit of the difference
+  /// In place of the comparison's ratio; its verdict holds.
+  std::optional<schema::SweepDifference> difference;
   double confidence = 0.95;        ///< of the comparison's interval
   std::vector<std::string> lines;  ///< for people, below it
   base::Json details;              ///< the same for machines; null where the kind has none
@@ -75,10 +80,11 @@ class Kind {
   }
   /// For machines.
   [[nodiscard]] virtual base::Result<base::Json> json(const schema::Run& run, store::Store& store) const = 0;
-  /// B against A, two runs of this kind, by their separate measurements. Errors: invalid_argument (what they measured
-  /// cannot be compared; a trial without a measurement), not_found (no such trial).
+  /// B against A, two runs of this kind, by their separate measurements. `min_effect` unset: the kind's own. Errors:
+  /// invalid_argument (what they measured cannot be compared; a trial without a measurement), not_found (no such
+  /// trial).
   [[nodiscard]] virtual base::Result<RunComparison> compare(const TrialName& a, const TrialName& b, store::Store& store,
-                                                            double min_effect) const = 0;
+                                                            std::optional<double> min_effect) const = 0;
   /// Measures a trial again, as it was measured then; A is then, B is now. Nothing is kept. Errors: those of compare,
   /// and unavailable (it does not run to the end now).
   [[nodiscard]] virtual base::Result<RunComparison> rerun(const TrialName& name, store::Store& store) const = 0;

@@ -27,7 +27,7 @@ Result<const Kind*> Registry::of(const schema::Run& run) const {
 }
 
 Result<RunComparison> Registry::compare(const TrialName& a, const TrialName& b, store::Store& store,
-                                        double min_effect) const {
+                                        std::optional<double> min_effect) const {
   if (a.run.kind != b.run.kind)
     return base::fail(
                ErrorCode::invalid_argument,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,7 @@ class Registry {
 
   /// B against A. Errors: those of Kind::compare, and invalid_argument for runs of different kinds.
   [[nodiscard]] base::Result<RunComparison> compare(const TrialName& a, const TrialName& b, store::Store& store,
-                                                    double min_effect) const;
+                                                    std::optional<double> min_effect) const;
 
   /// What a run changes in the file. Errors: those of Kind::change; invalid_argument too where the file holds settings
   /// of another kind and none of this one's, which names the run whose settings they are.

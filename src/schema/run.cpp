@@ -57,6 +57,12 @@ RL_DEFINE_JSON(RunTrial, id, key, stage, settings, cached, started_s, reason, de
 RL_DEFINE_JSON(Run, id, kind, command_line, started_utc, finished_utc, duration_s, interrupted, line, request,
                environments, trials, notes, answer, details)
 
+bool is_simulated(std::string_view kind, const RunLine& line) {
+  // As model_name and the summary of a bench run begin.
+  return (kind == "tune" && line.subject.rfind("synthetic:", 0) == 0) ||
+         (kind == "bench" && line.subject.rfind("synthetic ", 0) == 0);
+}
+
 Run wrap_run(const RunLayout& layout, Json own, RunLine line) {
   Run run;
   run.kind = layout.kind;

@@ -68,6 +68,10 @@ struct RunSummary {
   bool finished = false;
 };
 
+/// Whether the times of a run follow a formula (`tune synthetic:OPTIONS`, `bench --model synthetic`): every place that
+/// shows it says so.
+[[nodiscard]] bool is_simulated(std::string_view kind, const RunLine& line);
+
 /// Where a kind's own JSON form has what the envelope has by one name.
 struct RunLayout {
   std::string_view kind;

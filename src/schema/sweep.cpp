@@ -20,6 +20,7 @@ RL_DEFINE_JSON(SweepMetric, name, source, pattern, take)
 RL_DEFINE_JSON(SweepJob, command, environment, parameters, metrics, metric_file, directory, timeout_s, depends)
 RL_DEFINE_JSON(SweepRequest, RL_RUN_REQUEST, job, objective, search, trials, seed, repeats, warmups, min_effect,
                tolerance, keep_going)
+RL_DEFINE_JSON(SweepDifference, metric, maximize, has_interval, value)
 RL_DEFINE_JSON(SweepTrialSpec, job, point, repeat, device_id)
 RL_DEFINE_JSON(SweepTrial, id, stage, key, point, repeat, cached, started_s, reason, outcome)
 RL_DEFINE_JSON(SweepRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, interruption, request,

@@ -185,6 +185,15 @@ struct SweepRun {
   std::optional<SweepAnswers> answers;
 };
 
+/// B - A of an objective that has no ratio, as some of its values are 0 or below.
+struct SweepDifference {
+  std::string metric;
+  bool maximize = false;
+  bool has_interval = false;  ///< both were measured at least twice
+  stats::Estimate value;      ///< B - A in the metric's own unit, 95 % interval
+};
+RL_DECLARE_JSON(SweepDifference)
+
 /// Names of the numbers that Ridgeline adds itself.
 [[nodiscard]] const std::vector<std::string>& own_metrics();
 

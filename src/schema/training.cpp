@@ -6,11 +6,14 @@
 
 namespace ridgeline::schema {
 
-std::string describe(const TrainingSettings& settings) {
-  return fmt::format("batch {}, {} worker{}, {}, {}", settings.batch, settings.workers,
-                     settings.workers == 1 ? "" : "s",
+std::string describe(const TrainingSettings& settings) { return describe(settings, kGpuDevice); }
+
+std::string describe(const TrainingSettings& settings, std::string_view device) {
+  return fmt::format("batch {}, {} worker{}, {}{}", settings.batch, settings.workers, settings.workers == 1 ? "" : "s",
                      settings.amp == AmpMode::off ? "no AMP" : base::enum_name(settings.amp),
-                     settings.pin_memory ? "pinned" : "not pinned");
+                     is_cpu_device(device) ? ""
+                     : settings.pin_memory ? ", pinned"
+                                           : ", not pinned");
 }
 
 std::optional<double> samples_per_s_per_gb(const TrainingMeasurement& measurement) noexcept {

@@ -26,7 +26,7 @@ Run to_run(const BenchRun& run) {
   line.objective = "samples/s";
   if (run.answers && run.answers->recommended) {
     line.decision = run.has_current && run.answers->recommended->settings == run.current ? "keep" : "change";
-    line.answer = describe(run.answers->recommended->settings);
+    line.answer = describe(run.answers->recommended->settings, run.device);
     line.value = run.answers->recommended->samples_per_s;
   }
   return wrap_run(BenchRun::kLayout, run, std::move(line));

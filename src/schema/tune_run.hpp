@@ -240,4 +240,7 @@ RL_DECLARE_JSON(TuneRun)
 /// What lists call a run's model: its file name, or "synthetic:OPTIONS".
 [[nodiscard]] std::string model_name(const TuneRun& run);
 
+/// Whether its times follow a formula; is_simulated of its summary is the same.
+[[nodiscard]] inline bool is_simulated(const TuneRun& run) { return run.workload.kind == "synthetic"; }
+
 }  // namespace ridgeline::schema

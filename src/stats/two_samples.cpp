@@ -19,6 +19,22 @@ std::vector<double> logarithms(std::span<const double> values) {
   return out;
 }
 
+/// The standard error of a difference of means, and its freedom by Satterthwaite.
+struct WelchError {
+  double deviation = 0;
+  double freedom = 0;
+};
+
+WelchError welch_error(std::span<const double> a, std::span<const double> b) {
+  const double error_a = variance(a) / static_cast<double>(a.size());
+  const double error_b = variance(b) / static_cast<double>(b.size());
+  const double error = error_a + error_b;
+  if (error <= 0) return {};
+  return {std::sqrt(error), error * error /
+                                (error_a * error_a / static_cast<double>(a.size() - 1) +
+                                 error_b * error_b / static_cast<double>(b.size() - 1))};
+}
+
 }  // namespace
 
 std::optional<SampleRatio> welch_ratio(std::span<const double> a, std::span<const double> b, double confidence,
@@ -27,18 +43,21 @@ std::optional<SampleRatio> welch_ratio(std::span<const double> a, std::span<cons
   const auto log_b = logarithms(b);
   if (std::min(log_a.size(), log_b.size()) < std::max<std::size_t>(2, least)) return std::nullopt;
   const double difference = mean(log_b) - mean(log_a);
-  const double error_a = variance(log_a) / static_cast<double>(log_a.size());
-  const double error_b = variance(log_b) / static_cast<double>(log_b.size());
-  const double error = error_a + error_b;
-  if (error <= 0)  // values of a clock that is coarser than they differ, or none that differ
+  const auto error = welch_error(log_a, log_b);
+  if (error.deviation <= 0)  // values of a clock that is coarser than they differ, or none that differ
     return SampleRatio{std::exp(difference), std::exp(difference), std::exp(difference), difference == 0 ? 1.0 : 0.0};
-  const double freedom = error * error /
-                         (error_a * error_a / static_cast<double>(log_a.size() - 1) +
-                          error_b * error_b / static_cast<double>(log_b.size() - 1));
-  const double deviation = std::sqrt(error);
-  const double half = student_half_width(freedom, confidence) * deviation;
-  const double p = 2 * boost::math::cdf(boost::math::students_t(freedom), -std::abs(difference) / deviation);
+  const double half = student_half_width(error.freedom, confidence) * error.deviation;
+  const double p =
+      2 * boost::math::cdf(boost::math::students_t(error.freedom), -std::abs(difference) / error.deviation);
   return SampleRatio{std::exp(difference), std::exp(difference - half), std::exp(difference + half), p};
+}
+
+std::optional<Estimate> welch_difference(std::span<const double> a, std::span<const double> b) {
+  if (std::min(a.size(), b.size()) < 2) return std::nullopt;
+  const double difference = mean(b) - mean(a);
+  const auto error = welch_error(a, b);
+  const double half = error.deviation > 0 ? student_half_width(error.freedom) * error.deviation : 0;
+  return Estimate{difference, difference - half, difference + half};
 }
 
 std::vector<double> holm(const std::vector<double>& p_values) {

@@ -70,7 +70,7 @@ Result<campaign::TuneRequest> RetuneResponder::request() const {
   request.environment = options_.environment();
   if (const auto* batch = baseline_.spec.configuration.find("batch_size"))
     request.space.fixed.set("batch_size", *batch);
-  RL_TRY_ASSIGN(const auto found, read_watched_settings(options_.config, options_.patch));
+  RL_TRY_ASSIGN(const auto found, read_watched_settings(options_.config, options_.patch, request.unread));
   for (const auto& setting : found) {
     if (request.space.fixed.contains(setting.key)) continue;
     request.current.set(setting.key, setting.value);

@@ -14,12 +14,13 @@ namespace ridgeline::watch {
 using base::Result;
 
 Result<std::vector<config::FoundSetting>> read_watched_settings(const std::filesystem::path& file,
-                                                                const config::PatchOptions& patch) {
+                                                                const config::PatchOptions& patch,
+                                                                std::vector<config::UnreadSetting>& unread) {
   const auto text = base::read_file(file);
   if (!text)
     return base::fail(text.error().code, "{}; expected the YAML file with the service's settings", text.error().message)
         .hint("put it there, or name another with --config FILE");
-  return config::read_settings(*text, file.string(), patch);
+  return config::read_settings(*text, file.string(), patch, &unread);
 }
 
 ServiceInspector::FileStamp ServiceInspector::stamp_of(const std::string& path) {
@@ -30,9 +31,12 @@ ServiceInspector::FileStamp ServiceInspector::stamp_of(const std::string& path) 
 
 Result<schema::Configuration> ServiceInspector::read_configuration() const {
   if (options_.config.empty()) return options_.recommended;
-  RL_TRY_ASSIGN(const auto found, read_watched_settings(options_.config, options_.patch));
+  std::vector<config::UnreadSetting> unread;
+  RL_TRY_ASSIGN(const auto found, read_watched_settings(options_.config, options_.patch, unread));
   schema::Configuration configuration;
   // Settings of another provider mean nothing to this service.
+  for (const auto& one : unread)
+    if (schema::is_for(*schema::find_param(one.key), options_.provider)) return tl::unexpected(one.error);
   for (const auto& setting : found)
     if (schema::is_for(*schema::find_param(setting.key), options_.provider))
       configuration.set(setting.key, setting.value);

@@ -20,9 +20,10 @@
 
 namespace ridgeline::watch {
 
-/// What the file of settings of a watched service holds. Errors: as config::read_settings, or it cannot be read.
-[[nodiscard]] base::Result<std::vector<config::FoundSetting>> read_watched_settings(const std::filesystem::path& file,
-                                                                                    const config::PatchOptions& patch);
+/// What the file of settings of a watched service holds, `unread` as config::read_settings has it. Errors: as that, or
+/// the file cannot be read.
+[[nodiscard]] base::Result<std::vector<config::FoundSetting>> read_watched_settings(
+    const std::filesystem::path& file, const config::PatchOptions& patch, std::vector<config::UnreadSetting>& unread);
 
 /// Finds out what a service consists of now: the settings in its file, its model, the runtime, the machine. What is on
 /// disk is read again only when it changed, so that this can be done at every probe.

@@ -13,6 +13,7 @@ base::Json json_of(const WatchEvent& event) {
                  {"model", event.model},
                  {"device", event.device},
                  {"probes", event.probes}};
+  if (event.simulated) out["simulated"] = true;
   if (!event.config.empty()) out["config"] = event.config;
   if (event.slow_down) out["slow_down_ratio"] = *event.slow_down;
   if (event.slow_down_interval) {

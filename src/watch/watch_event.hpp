@@ -39,6 +39,7 @@ struct WatchEvent {
   std::string model;
   std::string device;
   std::string config;               ///< file, "" without one
+  bool simulated = false;           ///< the figures follow a formula (is_simulated)
   std::int64_t probes = 0;          ///< taken so far, restarts included
   std::optional<double> slow_down;  ///< times as slow as the baseline
   std::optional<stats::Interval> slow_down_interval;

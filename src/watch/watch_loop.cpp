@@ -59,6 +59,8 @@ WatchEvent WatchLoop::make_event(WatchEventKind kind, std::string text) const {
   event.model = baseline_.run.model.path;
   event.device = baseline_.spec.device;
   event.config = options_.config;
+  // Latencies that the service writes are real; with a learned baseline nothing else counts.
+  event.simulated = schema::is_simulated(baseline_.run) && (!options_.learn || options_.source == "probe");
   event.probes = state_.probes;
   event.baseline_ms = baseline_ms_;
   event.now_ms = now_ms_;

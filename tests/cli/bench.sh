@@ -209,6 +209,16 @@ RIDGELINE=$WORK/alone/ridgeline bad "built-in models need the torch plugin" "bui
 printf 'data: {data_path: data.h5}\n' >path.yaml
 RIDGELINE=$WORK/alone/ridgeline bad "built-in models need the torch plugin" "build_torch_plugin.sh" -- bench --config path.yaml
 bad "no such file" "nowhere.h5" -- bench --model $S --data-path nowhere.h5
+# What is measured counts for the data as they were: in a folder a change of any file, of HDF5 files of those they lead to too.
+mkdir -p images/cats
+echo one >images/cats/1.jpg
+again() { run 0 bench --model $S --data-path images --batch-sizes 16 --num-workers 0 --amp off --no-diagnosis --stability-run 0 --db data.db --json; }
+again
+again
+json '[.trials[].cached] | all' true
+echo another >images/cats/1.jpg
+again
+json '[.trials[].cached] | any' false
 bad "--config nowhere.yaml: no such file" -- bench --model $S --config nowhere.yaml
 printf 'benchmark:\n  batch_size: [1]\n' >mistake.yaml
 bad "mistake.yaml:2:3" "did you mean \"batch_sizes\"" -- bench --model $S --config mistake.yaml

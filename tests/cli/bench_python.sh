@@ -88,5 +88,14 @@ END
   out "failed: OSError: image file is truncated (3 bytes not processed) (real.py:10 in __getitem__)"
   no_out "Caught OSError"
   checks=$((checks + 1)); grep -q 'OSError: image file is truncated' real.md || problem "the report does not name the worker's error"
+  # An interpreter that hangs when it is asked what it has: within --max-time as well.
+  printf '#!/bin/sh\n[ "$2" = ridgeline_infer ] && exec sleep %s\nexec %s "$@"\n' "$MARKER" "$PYTHON" >hanging-python
+  chmod +x hanging-python
+  printf 'import torch\ndef make():\n    return torch.nn.Linear(16, 2).eval(), torch.randn(4, 16)\n' >infer.py
+  begun=$SECONDS
+  bad "--max-time of 12 s was over while looking for runtimes and loading them" "give it more time" -- \
+    tune --python infer.py:make --python-exe ./hanging-python --max-time 12s --db t.db
+  checks=$((checks + 1)); [ $((SECONDS - begun)) -le 20 ] || problem "$LAST: took $((SECONDS - begun)) s"
+  gone
 fi
 finish

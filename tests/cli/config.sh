@@ -99,6 +99,15 @@ json '[.verdict.decision, (.verdict.gain != null), .verdict.changed.graph_optimi
 checks=$((checks + 1))
 [ "$(diff <(printf 'provider: cuda\ncudnn_conv_algo_search: "HEURISTIC"  # of the guide\ngpu_mem_limit_gb: 8\ngraph_optimization_level: all\n') guide.yaml)" = "" ] ||
   problem "not only what was compared changed: $(cat guide.yaml)"
+# Also with values that nobody can read, which are named; of what is tuned they are an error.
+printf 'cudnn_conv_algo_search: FASTEST\ngraph_optimization_level: basic\n' >illegal.yaml
+run 0 tune "$S" "${FAST[@]}" --quick --provider cpu --config illegal.yaml --apply --json --db r.db
+err "illegal.yaml: left alone: cudnn_conv_algo_search = FASTEST (of provider cuda)"
+is "$(cat illegal.yaml)" "$(printf 'cudnn_conv_algo_search: FASTEST\ngraph_optimization_level: all')" "the file"
+run 0 apply latest --config illegal.yaml --db r.db --yes
+out "already holds"
+printf 'graph_optimization_level: most\n' >illegal.yaml
+bad "illegal.yaml:1" "graph_optimization_level" -- tune "$S" "${FAST[@]}" --quick --config illegal.yaml --db r.db
 # Nothing to gain: the file is not touched.
 printf 'onnxruntime:\n  graph_optimization_level: all\n' >best.yaml
 cp best.yaml best.before

@@ -55,6 +55,19 @@ err "config file app/config.yaml is not writable: Read-only file system"
 err "leave out :ro"
 same store/config.yaml original.yaml
 
+# Files that chattr keeps from changing, where the file system has such attributes.
+cp original.yaml kept.yaml
+for attribute in i a; do
+  chattr +$attribute kept.yaml 2>/dev/null || continue
+  run 2 apply latest --yes --config kept.yaml --db r.db
+  err "config file kept.yaml is not writable"
+  err "chattr -$attribute ends"
+  run 2 tune "$S" "${FAST[@]}" --quick --apply --config kept.yaml --db r.db
+  err "chattr -$attribute ends"
+  chattr -$attribute kept.yaml
+  same kept.yaml original.yaml
+done
+
 # A full disk: nothing is lost, no backup stays.
 full="mount -t tmpfs -o size=8k none app && cp original.yaml app/config.yaml && { dd if=/dev/zero of=app/rest bs=4k status=none 2>/dev/null || true; } && trap 'cp -r app after' EXIT"
 checks=$((checks + 1))

@@ -20,6 +20,29 @@ run 0 sweep --param depth=1,2 --repeat 1 --metric 'v=v=(\d+)' --objective max:v 
 
 run 0 history --db r.db
 for kind in tune bench sweep; do out "$kind"; done
+# Runs of simulated workloads say so wherever they are shown.
+simulated="simulated: the times follow a formula, no device was measured"
+out "tune (simulated)"
+out "bench (simulated)"
+no_out "sweep (simulated)"
+run 0 history --json --db r.db
+json '[.[] | "\(.kind) \(.simulated)"] | sort | join(", ")' "bench true, sweep false, tune true"
+for kind in tune bench; do
+  run 0 show latest:$kind --db r.db
+  is "$(head -n 1 out | grep -c '(simulated)')" 1 "the title of $kind"
+  run 0 report latest:$kind --db r.db
+  is "$(head -n 1 out | grep -c '(simulated)')" 1 "the report's title of $kind"
+  for command in "compare latest:$kind/1 latest:$kind/2" "rerun latest:$kind"; do
+    run "0|1" $command --db r.db
+    is "$(head -n 1 out)" "$simulated" "the first line of $command"
+    run "0|1" $command --db r.db --json
+    json .simulated true
+  done
+done
+run 0 apply latest:bench --config train.yaml --dry-run --db r.db
+is "$(head -n 1 out)" "$simulated" "the first line of apply"
+run 0 compare latest:sweep latest:sweep/1 --db r.db --json
+json .simulated false
 for kind in tune bench sweep; do
   run 0 show latest:$kind --db r.db
   id=$("$RIDGELINE" history --json --db r.db | jq -r --arg kind $kind '[.[] | select(.kind == $kind)][0].id')
@@ -73,6 +96,15 @@ out "settings: "
 run 0 bench --model $S --batch-sizes 16 --num-workers 0 --amp off --pin-memory off --no-diagnosis --stability-run 0 --db r.db --quiet
 run "0|1" compare "$bench" latest:bench --db r.db --json
 json '.ratio > 0 and .low <= .ratio' true
+# Intervals wider than a factor of 2 give no ratio, whatever the kind.
+run 0 bench --model synthetic:noise=1.5 --batch-sizes 16 --num-workers 0 --amp off --steps 3 --no-diagnosis --stability-run 0 --db wide.db --quiet
+run 0 bench --model synthetic:noise=1.5 --batch-sizes 16 --num-workers 0 --amp off --steps 3 --no-diagnosis --stability-run 0 --seed 2 --fresh --db wide.db --quiet
+noisy=$("$RIDGELINE" history --db wide.db --ids | tail -n 1)
+run "0|1" compare "$noisy/1" latest/1 --db wide.db
+out "too few measurements for a ratio"
+no_out "times as fast"
+run "0|1" rerun "$noisy/1" --db wide.db
+out "too few measurements for a ratio"
 run 0 compare latest:sweep latest:sweep/1 --db r.db
 out "inconclusive"
 bad "has trials 1 to" -- compare "$bench/99" "$bench/1" --db r.db

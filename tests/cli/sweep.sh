@@ -64,6 +64,64 @@ json '.compared_by' difference
 json '[.points[].behind.value] | tostring' '[0,1,2]'
 run 0 sweep --show latest --db n.db
 out "Behind the best (95 %)"
+# Such runs are compared, and measured again, by differences as well.
+reward() { run 0 sweep --param n="$1" --metric 'reward=reward (\S+)' --objective "${2:-max}:reward" --db d.db -q -- \
+  echo reward -{n}.{repeat}; }
+reward 3
+reward 1
+before=$("$RIDGELINE" history --db d.db --ids | tail -n 1)
+run 0 compare "$before" latest --db d.db
+out "B - A: reward +"
+out "95 % interval +"
+out ": latest is better"
+no_out "times as fast"
+run 1 compare latest "$before" --db d.db
+out "$before is worse"
+run 1 compare latest "$before" --db d.db --json
+json '"\(.compared_by) \(.verdict) \(.ratio) \(.low) \(.high) \(.min_effect)"' "difference slower null null null 0.02"
+json '.difference | "\(.metric) \(.value.value < -1.5) \(.value.low < .value.value)"' "reward true true"
+run 0 compare latest "$before" --db d.db --min-effect 5
+out "no difference of 5 or more"
+run 0 compare latest/1 "$before/1" --db d.db
+out "(measured once, no interval): inconclusive: one of them was measured once"
+run 0 rerun "$before" --db d.db
+out "now - then: reward "
+run "0|1" rerun "$before" --db d.db --json
+json '"\(.compared_by) \(.ratio)"' "difference null"
+reward 3 min
+reward 1 min
+run 1 compare "$("$RIDGELINE" history --db d.db --ids | sed -n 2p)" latest --db d.db
+out "latest is worse"
+# Tolerances in the metric's unit may be large; of ratios they are shares.
+run 0 sweep --param n=1,3 --metric 'reward=reward (\S+)' --objective max:reward --min-effect 5 --tolerance 5 --db d.db --json -- \
+  sh -c 'echo reward $(( 2 - {n} ))'
+json '[.points[].tie] | tostring' '[true,true]'
+no_out "counts as"
+run 0 sweep --param n=1,3 --metric 'v=v (\S+)' --objective max:v --min-effect 5 --db d.db -- echo v {n}
+out "note: --min-effect 5 counts as 500 %: v is above 0 in every trial"
+bad "--min-effect 5" "expected a share" -- compare latest latest --db d.db --min-effect 5
+bad "--min-effect 500%" "expected a share" -- sweep --param n=1 --min-effect 500% --db d.db -- echo {n}
+# Where an interval is wider than a factor of 2 there is no ratio, here nor in compare and rerun.
+wide() { run 0 sweep --param n="$1" --metric 'v=v (\S+)' --objective min:v --db w.db "${@:2}" -- \
+  sh -c 'case {n}{repeat} in 11) v=1;; 12) v=9;; 13) v=47;; 21) v=30;; 22) v=2;; *) v=6;; esac; echo v $v'; }
+wide 1,2 --output wide.md
+out "too few measurements"
+out "compared with the first combination: too few measurements for a ratio"
+no_out "times as good"
+checks=$((checks + 1)); grep -q "too few measurements for a ratio" wide.md || problem "wide.md gives a ratio"
+wide 1 -q
+wide 2 -q
+one=$("$RIDGELINE" history --db w.db --ids | sed -n 2p)
+run 0 compare "$one" latest --db w.db
+out "A and B: too few measurements for a ratio: inconclusive"
+no_out "times as fast"
+run 0 compare "$one" latest --db w.db --json
+json '"\(.verdict) \(.ratio)"' "inconclusive null"
+run 0 rerun latest --db w.db
+out "too few measurements for a ratio: inconclusive"
+no_out "ratio 1"
+run 0 rerun latest --db w.db --json
+json .ratio null
 bad "5..1" "ends before it begins" -- sweep --param n=5..1 -- echo {n}
 bad "1..x" "expected a number" -- sweep --param n=1..x -- echo {n}
 

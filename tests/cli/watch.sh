@@ -58,6 +58,9 @@ grep -q 'level: all   # from a blog' config.yaml || problem "not tuned: $(cat co
 run 0 watch --config config.yaml "${PROBES[@]}" --count 8
 event status .details.state fine
 event status .version 2
+event status .simulated true
+err "note       baseline"
+err "simulated: the times follow a formula"
 run 0 watch --config config.yaml --once -v
 TERM=xterm script -qec "$RIDGELINE watch --config config.yaml --once" /dev/null </dev/null >screen
 checks=$((checks + 1))

@@ -348,7 +348,7 @@ class RunningBench {
                       asked == request_.origins.end()
                           ? std::string(kBatchOrigin)
                           : fmt::format("{} {} ({})", kBatchOrigin, asked->value, asked->origin),
-                      schema::describe(first.settings),
+                      schema::describe(first.settings, run_.device),
                       first.outcome.failure ? schema::failure_line(*first.outcome.failure) : "")
         .hint("name others");
   }
@@ -375,10 +375,11 @@ class RunningBench {
       }
     }
     if (!not_finite.empty())
-      run_.notes.push_back(fmt::format(
-          "the loss is not finite in {} of {} trials that train, first in trial {} ({}): speed is right, "
-          "training is not",
-          not_finite.size(), trained, not_finite.front()->id, schema::describe(not_finite.front()->settings)));
+      run_.notes.push_back(
+          fmt::format("the loss is not finite in {} of {} trials that train, first in trial {} ({}): speed is right, "
+                      "training is not",
+                      not_finite.size(), trained, not_finite.front()->id,
+                      schema::describe(not_finite.front()->settings, run_.device)));
   }
 
   Result<void> measure_again(const analysis::DiagnosisInput& input, bool only_if_noisy) {

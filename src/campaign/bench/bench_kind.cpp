@@ -38,7 +38,7 @@ Result<stats::Estimate> rate_of(const schema::BenchRun& run, int trial, run::Com
     side.measured_utc = one.outcome.measured_utc;
   }
   side.figure = base::format_count(rate.value) + " samples/s";
-  side.facts = {{"settings", schema::describe(settings)},
+  side.facts = {{"settings", schema::describe(settings, run.device)},
                 {"device", run.device_id.empty() ? run.device : run.device_id},
                 {"operating system", run.environment.os + ", " + run.environment.kernel}};
   return rate;
@@ -80,7 +80,7 @@ class BenchKind final : public run::Kind {
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
-                                                   double min_effect) const override {
+                                                   std::optional<double> min_effect) const override {
     RL_TRY_ASSIGN(const auto one, schema::run_as<schema::BenchRun>(a.run));
     RL_TRY_ASSIGN(const auto other, schema::run_as<schema::BenchRun>(b.run));
     if (one.job.kind != other.job.kind || one.job.target != other.job.target)
@@ -91,7 +91,8 @@ class BenchKind final : public run::Kind {
     run::RunComparison out;
     RL_TRY_ASSIGN(const auto rate_a, rate_of(one, a.trial, out.a));
     RL_TRY_ASSIGN(const auto rate_b, rate_of(other, b.trial, out.b));
-    out.comparison = analysis::compare_estimates(cost_of_rate(rate_a), cost_of_rate(rate_b), min_effect);
+    out.min_effect = min_effect.value_or(analysis::separate_min_effect());
+    out.comparison = analysis::compare_estimates(cost_of_rate(rate_a), cost_of_rate(rate_b), out.min_effect);
     return out;
   }
 

@@ -52,11 +52,12 @@ class ProfileKind final : public run::Kind {
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
-                                                   double min_effect) const override {
+                                                   std::optional<double> min_effect) const override {
     RL_TRY_ASSIGN(const auto one, schema::run_as<schema::ProfileRun>(a.run));
     RL_TRY_ASSIGN(const auto other, schema::run_as<schema::ProfileRun>(b.run));
-    const auto found = analysis::compare_profiles(one, other, min_effect);
     run::RunComparison out;
+    out.min_effect = min_effect.value_or(analysis::kProfileEffect);
+    const auto found = analysis::compare_profiles(one, other, out.min_effect);
     out.a = side_of(one);
     out.b = side_of(other);
     out.comparison = found.total;

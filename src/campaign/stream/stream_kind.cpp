@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/comparison.hpp"
 #include "analysis/stream_comparison.hpp"
 #include "campaign/stream/stream_campaign.hpp"
 #include "report/stream/stream_comparison_text.hpp"
@@ -71,6 +72,7 @@ Result<run::RunComparison> compare_stream_runs(const schema::StreamRun& a, const
   run::RunComparison out;
   out.a = stream_side(a);
   out.b = stream_side(b);
+  out.min_effect = min_effect;
   out.comparison = found.total;
   out.lines = report::stream_comparison_lines(found);
   out.details = found;
@@ -94,10 +96,10 @@ class StreamKind final : public run::Kind {
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
-                                                   double min_effect) const override {
+                                                   std::optional<double> min_effect) const override {
     RL_TRY_ASSIGN(const auto one, schema::run_as<schema::StreamRun>(a.run));
     RL_TRY_ASSIGN(const auto other, schema::run_as<schema::StreamRun>(b.run));
-    return compare_stream_runs(one, other, min_effect);
+    return compare_stream_runs(one, other, min_effect.value_or(analysis::separate_min_effect()));
   }
 
   [[nodiscard]] Result<run::RunComparison> rerun(const run::TrialName& name, store::Store&) const override {

@@ -92,11 +92,23 @@ class RunningSweep {
     run_.points = analysis::summarize_sweep(run_);
     run_.answers = analysis::answer_sweep(run_, run_.points);
     if (auto note = spread_.note(); !note.empty()) run_.notes.push_back(std::move(note));
+    note_large_shares();
     RL_TRY(frame_.end());
     return std::move(run_);
   }
 
  private:
+  /// A number of 1 and above is meant in the metric's unit.
+  void note_large_shares() {
+    if (analysis::compares_differences(run_)) return;
+    for (const auto& [flag, value] :
+         {std::pair{"--min-effect", run_.min_effect}, std::pair{"--tolerance", run_.tolerance}})
+      if (value >= 1)
+        run_.notes.push_back(fmt::format(
+            "{} {:g} counts as {:g} %: {} is above 0 in every trial, so that combinations are compared by ratios", flag,
+            value, value * 100, run_.objective.metric));
+  }
+
   void copy_request() {
     run_.request = request_;
     run_.job = request_.job;

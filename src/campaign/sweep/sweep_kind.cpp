@@ -10,6 +10,7 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/sweep_answers.hpp"
+#include "analysis/sweep_comparison.hpp"
 #include "campaign/sweep/sweep_patch.hpp"
 #include "report/sweep_report.hpp"
 #include "report/sweep_table.hpp"
@@ -20,9 +21,15 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-/// The objective of a trial, or of the recommended combination where it is 0; and the side of the comparison.
-Result<stats::Estimate> value_of(const schema::SweepRun& run, int trial, run::Compared& side) {
+/// The objective of a trial or of a combination.
+struct Measured {
   stats::Estimate value;
+  std::vector<double> values;  ///< by trial
+};
+
+/// ... of the recommended combination where `trial` is 0; and the side of the comparison.
+Result<Measured> value_of(const schema::SweepRun& run, int trial, run::Compared& side) {
+  Measured out;
   schema::SweepPoint point;
   if (trial == 0) {
     const auto found =
@@ -37,7 +44,10 @@ Result<stats::Estimate> value_of(const schema::SweepRun& run, int trial, run::Co
                         schema::point_text(found->point, run.job.parameters))
           .hint("choose another");
     point = found->point;
-    value = found->objective;
+    out.value = found->objective;
+    for (const auto& one : run.trials)
+      if (std::find(found->trials.begin(), found->trials.end(), one.id) != found->trials.end())
+        out.values.push_back(one.outcome.metrics.at(run.objective.metric));
     side.name = side.key = run.id;
     side.measured_utc = run.finished_utc;
   } else {
@@ -49,16 +59,17 @@ Result<stats::Estimate> value_of(const schema::SweepRun& run, int trial, run::Co
                         base::enum_name(one.outcome.status))
           .hint("choose another trial");
     point = one.point;
-    value = {metric->second, metric->second, metric->second};
+    out.value = {metric->second, metric->second, metric->second};
+    out.values = {metric->second};
     side.key = one.key;
     side.measured_utc = one.outcome.measured_utc;
   }
-  side.figure = fmt::format("{} {}", report::sweep_number(value.value), run.objective.metric);
+  side.figure = fmt::format("{} {}", report::sweep_number(out.value.value), run.objective.metric);
   side.facts = {{"settings", schema::point_text(point, run.job.parameters)},
                 {"command", fmt::format("{}", fmt::join(run.job.command, " "))},
                 {"device", run.device_id},
                 {"operating system", run.environment.os + ", " + run.environment.kernel}};
-  return value;
+  return out;
 }
 
 /// The objective as a cost: what lower is better of.
@@ -67,13 +78,24 @@ stats::Estimate cost_of_value(const schema::SweepObjective& objective, const sta
   return {1 / value.value, 1 / value.high, value.low > 0 ? 1 / value.low : 0};
 }
 
-/// Stored runs are compared by the ratio of their costs.
-Result<void> check_ratio(const schema::SweepRun& run, const stats::Estimate& value) {
-  if (value.value > 0) return {};
-  return base::fail(ErrorCode::unsupported,
-                    "run {}: {} is {:g}; runs are compared by ratios, expected a number above 0", run.id,
-                    run.objective.metric, value.value)
-      .hint("compare the combinations in one sweep, which takes differences of such numbers");
+/// The effect that counts where nobody names another.
+struct DefaultEffect {
+  double share = 0;  ///< of ratios
+  double unit = 0;   ///< of differences
+};
+
+/// By the ratio of their costs, or by the difference where `differences` says that there is none.
+void compare_measured(const schema::SweepObjective& objective, bool differences, const Measured& a, const Measured& b,
+                      std::optional<double> min_effect, const DefaultEffect& otherwise, run::RunComparison& out) {
+  out.min_effect = min_effect.value_or(differences ? otherwise.unit : otherwise.share);
+  if (differences) {
+    auto found = analysis::compare_values(objective, a.values, b.values, out.min_effect);
+    out.comparison.verdict = found.verdict;
+    out.difference = std::move(found.difference);
+  } else {
+    out.comparison = analysis::compare_estimates(cost_of_value(objective, a.value), cost_of_value(objective, b.value),
+                                                 out.min_effect);
+  }
 }
 
 /// Makes a trial's combination the recommended one.
@@ -106,7 +128,7 @@ class SweepKind final : public run::Kind {
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
-                                                   double min_effect) const override {
+                                                   std::optional<double> min_effect) const override {
     RL_TRY_ASSIGN(const auto one, sweep_so_far(a.run));
     RL_TRY_ASSIGN(const auto other, sweep_so_far(b.run));
     if (one.objective.to_text() != other.objective.to_text())
@@ -117,10 +139,9 @@ class SweepKind final : public run::Kind {
     run::RunComparison out;
     RL_TRY_ASSIGN(const auto value_a, value_of(one, a.trial, out.a));
     RL_TRY_ASSIGN(const auto value_b, value_of(other, b.trial, out.b));
-    RL_TRY(check_ratio(one, value_a));
-    RL_TRY(check_ratio(other, value_b));
-    out.comparison = analysis::compare_estimates(cost_of_value(one.objective, value_a),
-                                                 cost_of_value(one.objective, value_b), min_effect);
+    const bool differences = analysis::compares_differences(one) || analysis::compares_differences(other);
+    compare_measured(one.objective, differences, value_a, value_b, min_effect,
+                     {analysis::separate_min_effect(), std::max(one.min_effect, other.min_effect)}, out);
     return out;
   }
 
@@ -133,6 +154,7 @@ class SweepKind final : public run::Kind {
     }
     run::RunComparison out;
     RL_TRY_ASSIGN(const auto then, value_of(sweep, 0, out.a));
+    const bool differences = analysis::compares_differences(sweep);
     const auto executor = make_();
     const auto point = sweep.answers->recommended;
     sweep.trials.clear();
@@ -154,11 +176,8 @@ class SweepKind final : public run::Kind {
     sweep.points = analysis::summarize_sweep(sweep);
     RL_TRY_ASSIGN(const auto now, value_of(sweep, 0, out.b));
     out.b.measured_utc = sweep.trials.back().outcome.measured_utc;
-    RL_TRY(check_ratio(sweep, then));
-    RL_TRY(check_ratio(sweep, now));
-    out.comparison =
-        analysis::compare_estimates(cost_of_value(sweep.objective, then), cost_of_value(sweep.objective, now),
-                                    std::max(sweep.min_effect, analysis::separate_min_effect()));
+    compare_measured(sweep.objective, differences || analysis::compares_differences(sweep), then, now, std::nullopt,
+                     {std::max(sweep.min_effect, analysis::separate_min_effect()), sweep.min_effect}, out);
     return out;
   }
 

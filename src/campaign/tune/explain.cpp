@@ -35,7 +35,8 @@ void Explainer::look_at_fastest() {
 void Explainer::read_loaded_libraries() {
   auto& run = result_.run;
   if (!run.on_gpu() || run.trials.empty() || run.trials.back().cached) return;
-  auto now = execute::probe(executor_, request_.workload.kind, run.runtime.library_path);
+  auto now = execute::probe(executor_, request_.workload.kind, run.runtime.library_path, 0,
+                            {.time_left = budget_.time_to_ask()});
   if (now && now->loaded_libraries.size() > run.runtime.loaded_libraries.size())
     run.runtime.loaded_libraries = std::move(now->loaded_libraries);
 }
@@ -44,7 +45,7 @@ void Explainer::read_graph(const schema::Configuration& configuration) {
   auto& graphs = result_.run.runtime_graphs;
   if (std::any_of(graphs.begin(), graphs.end(), [&](const auto& graph) { return graph.stands_for(configuration); }))
     return;
-  auto graph = execute::runtime_graph(executor_, runner_.spec_for(configuration));
+  auto graph = execute::runtime_graph(executor_, runner_.spec_for(configuration), budget_.time_to_ask());
   if (graph) {
     graphs.push_back(std::move(*graph));
     return;
@@ -70,7 +71,7 @@ void Explainer::measure_ceilings() {
   }
   const auto found = cache.get(run, [&] {
     observer_.stage("what this GPU reaches");
-    return execute::gpu_ceilings(executor_, request_.workload.kind, run.runtime.library_path);
+    return execute::gpu_ceilings(executor_, request_.workload.kind, run.runtime.library_path, budget_.time_to_ask());
   });
   if (found)
     run.gpu_ceilings = *found;

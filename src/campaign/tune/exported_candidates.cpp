@@ -67,7 +67,8 @@ Result<void> add_exported_candidates(RunContext& context) {
                 execute::export_models(context.executor, run.workload, run.runtime.library_path, folder.string(),
                                        precisions_of(context), context.budget.time_left(0, 0)));
   auto runtimes = execute::FoundRuntimes::find(
-      context.executor, "onnx", {"", context.request.runtimes, context.request.plugins, run.runtime.library_path});
+      context.executor, "onnx", {"", context.request.runtimes, context.request.plugins, run.runtime.library_path},
+      [&context] { return context.budget.time_to_ask(); });
   if (!runtimes) return tl::unexpected(std::move(runtimes).error());
   RL_TRY_ASSIGN(auto found, execute::runtime_candidates(*runtimes, run.environment));
   for (auto& reason : found.passed_over) context.note("not a candidate: " + std::move(reason));

@@ -97,15 +97,40 @@ void copy_request(const TuneRequest& request, schema::TuneRun& run) {
   run.file_provider = request.file_provider;
 }
 
-/// Of a model that the user's --max-time did not suffice to look at.
-base::Error late_model(base::Error error, const RunContext& context) {
+/// The user's --max-time did not suffice for what comes before the first trial.
+base::Error late(base::Error error, const RunContext& context, const std::string& doing) {
   if (error.code != ErrorCode::out_of_time) return error;
-  const bool is_code = context.request.workload.kind == workload::kPythonKind;
   return {ErrorCode::invalid_argument,
-          fmt::format("--max-time of {:.3g} s was over while {} {}: {}", context.budget.limit_s(),
-                      is_code ? "importing and calling" : "reading", context.request.workload.location, error.message),
-          std::string(is_code ? "put what the script runs under if __name__ == \"__main__\":, or give it more time"
-                              : "give it more time")};
+          fmt::format("--max-time of {:.3g} s was over while {}: {}", context.budget.limit_s(), doing, error.message),
+          "give it more time"};
+}
+
+base::Error late_model(base::Error error, const RunContext& context) {
+  const bool is_late = error.code == ErrorCode::out_of_time;
+  const bool is_code = context.request.workload.kind == workload::kPythonKind;
+  auto out =
+      late(std::move(error), context,
+           fmt::format("{} {}", is_code ? "importing and calling" : "reading", context.request.workload.location));
+  if (is_late && is_code)
+    out.hint = "put what the script runs under if __name__ == \"__main__\":, or give it more time";
+  return out;
+}
+
+/// Whatever runtimes do, the user's --max-time ends it.
+Result<execute::ChosenRuntime> choose_runtime(RunContext& context) {
+  const auto& request = context.request;
+  const auto& run = context.result.run;
+  const auto in_time = [&context](base::Error error) {
+    return late(std::move(error), context, "looking for runtimes and loading them");
+  };
+  RL_TRY_ASSIGN(context.runtimes,
+                execute::FoundRuntimes::find(context.executor, request.workload.kind, request.where(), [&context] {
+                  return context.budget.time_to_ask();
+                }).map_error(in_time));
+  const auto& wanted = request.provider.empty() ? run.model.provider : request.provider;
+  RL_TRY_ASSIGN(auto chosen, context.runtimes->choose(wanted, run.environment).map_error(in_time));
+  RL_TRY(context.runtimes->check_named_plugins(chosen.index).map_error(in_time));
+  return chosen;
 }
 
 /// The model first: most mistakes are in its path or shapes.
@@ -161,11 +186,7 @@ Result<void> prepare(RunContext& context) {
   }
   run.environment.ridgeline_version = base::version();
   RL_TRY(look_at_model(context));
-  RL_TRY_ASSIGN(context.runtimes,
-                execute::FoundRuntimes::find(context.executor, request.workload.kind, request.where()));
-  const auto& wanted = request.provider.empty() ? run.model.provider : request.provider;
-  RL_TRY_ASSIGN(auto chosen, context.runtimes->choose(wanted, run.environment));
-  RL_TRY(context.runtimes->check_named_plugins(chosen.index));
+  RL_TRY_ASSIGN(auto chosen, choose_runtime(context));
   run.runtime = *context.runtimes->ask(chosen.index);
   run.provider = std::move(chosen.provider);
   run.plugin = std::move(chosen.plugin);

@@ -44,6 +44,12 @@ std::optional<std::string> why_left_alone(const schema::TuneRun& run, const std:
                      run.runtime.version);
 }
 
+base::Result<void> check_unread(const schema::TuneRun& run, const std::vector<config::UnreadSetting>& unread) {
+  for (const auto& one : unread)
+    if (!why_left_alone(run, one.key)) return tl::unexpected(one.error);
+  return {};
+}
+
 schema::Configuration as_seen_by(const schema::TuneRun& run, const schema::Configuration& configuration) {
   schema::Configuration seen;
   for (const auto& [key, value] : configuration.values())

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
+#include "config/config_patch.hpp"
 #include "schema/tune_run.hpp"
 
 namespace ridgeline::campaign {
@@ -12,6 +14,10 @@ namespace ridgeline::campaign {
 /// Why a key of config.yaml means nothing to what the run tunes and is left alone: "of provider cuda", "unknown to ONNX
 /// Runtime 1.20.1". nullopt: it counts.
 [[nodiscard]] std::optional<std::string> why_left_alone(const schema::TuneRun& run, const std::string& key);
+
+/// Errors: the first of these values that concerns what is tuned and cannot be read.
+[[nodiscard]] base::Result<void> check_unread(const schema::TuneRun& run,
+                                              const std::vector<config::UnreadSetting>& unread);
 
 /// What of a configuration, a file's for example, counts to the run: not what can have no effect beside the other
 /// values or is left alone, nor a batch size that the run did not search.

@@ -136,7 +136,11 @@ Result<std::unique_ptr<search::Searcher>> build_space(RunContext& context) {
   auto& run = context.result.run;
   auto input = space_input(context);
   auto current = request.current;
-  const auto left = drop_foreign(run, input, current);
+  auto left = drop_foreign(run, input, current);
+  RL_TRY(check_unread(run, request.unread));
+  for (const auto& one : request.unread)
+    left[*why_left_alone(run, one.key)].push_back(one.text.empty() ? one.key
+                                                                   : fmt::format("{} = {}", one.key, one.text));
   for (const auto& [key, origin] : request.current_origins)
     if (current.contains(key)) run.current_origins.push_back(origin);
   RL_TRY_ASSIGN(auto built, search::build_space(input));

@@ -11,12 +11,14 @@ namespace {
 constexpr double kTimedS = 1;  // of windows that begin at about the same time most is shared then
 
 /// Why a slot's figures could not stand beside those of slot 0: another runtime; "": they can.
-std::vector<std::string> unlike_first(execute::Executor& executor, const std::vector<schema::TrialSpec>& specs) {
+std::vector<std::string> unlike_first(execute::Executor& executor, const std::vector<schema::TrialSpec>& specs,
+                                      const std::function<execute::TimeLeft()>& time_left) {
   std::vector<std::string> reasons;
   std::optional<schema::RuntimeIdentity> first;
   for (std::size_t slot = 0; slot < specs.size(); ++slot) {
     const auto& spec = specs[slot];
-    const auto found = execute::probe(executor, spec.workload.kind, spec.runtime.library_path, slot);
+    const auto found =
+        execute::probe(executor, spec.workload.kind, spec.runtime.library_path, slot, {.time_left = time_left()});
     auto& reason = reasons.emplace_back();
     if (slot == 0 && found) first = *found;
     if (!first) return {};  // the trials will say what is wrong
@@ -37,7 +39,7 @@ base::Result<Interference> check_trial_interference(execute::Executor& executor,
                                                     const std::function<execute::TimeLeft()>& time_left) {
   InterferenceProbe probe;
   for (const auto& spec : specs) probe.devices.push_back(spec.device);
-  probe.unlike = unlike_first(executor, specs);
+  probe.unlike = unlike_first(executor, specs, time_left);
   probe.left_s = [&] { return time_left().seconds; };
   probe.clock = &executor.clock();
   probe.time = [&](const std::vector<std::size_t>& slots,

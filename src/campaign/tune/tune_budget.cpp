@@ -35,6 +35,7 @@ constexpr std::int64_t kMostGraphBytes = 2'000'000'000;  // of weights, which go
 constexpr double kTrialShare = 0.5;                      // of what the search has left, for one trial that compiles
 constexpr double kLeastTrialS = 10;                      // importing torch and making an ordinary model
 constexpr double kGraceS = 1;                            // for creating the session and checking the outputs
+constexpr double kAskGraceS = 5;                         // loading a runtime from a warm disk
 constexpr double kSessionS = 0.3;                        // loading the runtime and creating a session of a small model
 constexpr std::size_t kMostAblations = 4;                // settings of a usual winner that are taken out once each
 
@@ -48,6 +49,11 @@ execute::TimeLeft TuneBudget::time_left(double reserve_s, double more_s) const {
   if (!by_user_) return {};
   const auto& plan = result_.run.plan;
   return {std::max(0.0, left_s() - reserve_s), reserve_s + more_s + plan.warmup_max_s + plan.max_time_s + kGraceS};
+}
+
+execute::TimeLeft TuneBudget::time_to_ask() const {
+  if (!by_user_) return {};
+  return {std::max(0.0, left_s()), kAskGraceS};
 }
 
 std::optional<double> TuneBudget::trial_limit_s(const Configuration& configuration, std::size_t remaining) const {

@@ -36,6 +36,8 @@ class TuneBudget : public Budget {
   /// What a request gets of the user's --max-time, `reserve_s` kept for what follows; where it works, it may go on for
   /// what a trial takes by plan, and `more_s`.
   [[nodiscard]] execute::TimeLeft time_left(double reserve_s, double more_s) const;
+  /// What a question beside the trials gets of it, of a runtime or a GPU: all, and a few seconds to end in.
+  [[nodiscard]] execute::TimeLeft time_to_ask() const;
   /// The most that one trial gets of the user's --max-time where calls may be compiled, so that a compilation without
   /// end leaves time for the `remaining` ones; one that compiles nothing may have all that the search has. nullopt: no
   /// such limit.

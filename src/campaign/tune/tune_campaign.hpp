@@ -12,6 +12,7 @@
 #include "analysis/ranking.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "config/config_patch.hpp"
 #include "execute/calls.hpp"
 #include "schema/device_learning.hpp"
 #include "schema/environment.hpp"
@@ -25,6 +26,7 @@ namespace ridgeline::campaign {
 struct TuneRequest : schema::TuneRequest {
   schema::Configuration current;                       ///< read from config.yaml, all that it has
   std::map<std::string, std::string> current_origins;  ///< TuneRun::current_origins by their keys
+  std::vector<config::UnreadSetting> unread;           ///< of config.yaml: an error if it concerns what is tuned
   std::string file_provider;                           ///< TuneRun::file_provider
   schema::Configuration reference;                     ///< WorkloadKind::reference of the workload's kind
   schema::Configuration gpu_reference;                 ///< WorkloadKind::gpu_reference, for models too large for that

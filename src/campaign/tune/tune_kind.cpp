@@ -87,11 +87,12 @@ class TuneKind final : public run::Kind {
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b,
-                                                   store::Store& store, double min_effect) const override {
+                                                   store::Store& store,
+                                                   std::optional<double> min_effect) const override {
     RL_TRY_ASSIGN(const auto one, compared_trial(store, a));
     RL_TRY_ASSIGN(const auto other, compared_trial(store, b));
-    run::RunComparison out{side_of(one), side_of(other), {}};
-    RL_TRY_ASSIGN(out.comparison, compare_runs(one, other, min_effect));
+    run::RunComparison out{side_of(one), side_of(other), {}, min_effect.value_or(analysis::separate_min_effect())};
+    RL_TRY_ASSIGN(out.comparison, compare_runs(one, other, out.min_effect));
     return out;
   }
 
@@ -117,7 +118,8 @@ class TuneKind final : public run::Kind {
   }
 
   [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const run::Target& target) const override {
-    const auto found = config::read_settings(text, target.file, target.options);
+    std::vector<config::UnreadSetting> unread;
+    const auto found = config::read_settings(text, target.file, target.options, &unread);
     // These names are common elsewhere.
     const auto is_common = [](const auto& one) { return one.key == "batch_size" || one.key == "parallel_sessions"; };
     return !found || !std::all_of(found->begin(), found->end(), is_common);
@@ -150,8 +152,12 @@ Result<run::Change> tune_change(const schema::TuneRun& run, std::string_view tex
   auto options = target.options;
   if (!options.section_named)
     options.section = analysis::config_section(run, run.verdict->configuration);  // nothing else was named
-  if (target.provenance) options.provenance = fmt::format("ridgeline {} trial {}", run.id, run.verdict->trial_id);
-  RL_TRY_ASSIGN(const auto found, config::read_settings(text, target.file, options));
+  if (target.provenance)
+    options.provenance = fmt::format("ridgeline {} trial {}{}", run.id, run.verdict->trial_id,
+                                     schema::is_simulated(run) ? " (simulated)" : "");
+  std::vector<config::UnreadSetting> unread;
+  RL_TRY_ASSIGN(const auto found, config::read_settings(text, target.file, options, &unread));
+  RL_TRY(check_unread(run, unread));
   schema::Configuration in_file;
   for (const auto& setting : found) in_file.set(setting.key, setting.value);
   const auto current = as_seen_by(run, in_file);

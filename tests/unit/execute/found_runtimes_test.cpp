@@ -82,6 +82,21 @@ TEST_F(FoundRuntimesTest, without_a_gpu_the_first_that_loads_is_taken_and_no_oth
                    "other candidates are here: onnxruntime-gpu 1.31.1 at /c; --provider auto compares them"}));
 }
 
+TEST_F(FoundRuntimesTest, what_has_no_answer_within_the_runs_time_ends_the_choice_but_is_no_fault_of_a_candidate) {
+  machine_.add("/a", tl::unexpected(base::Error{ErrorCode::out_of_time, "ended after 5.0 s"}));
+  machine_.add("/b", kCpuBuild);
+  const auto chosen = choose("");
+  ASSERT_FALSE(chosen);
+  EXPECT_EQ(chosen.error().code, ErrorCode::out_of_time);
+  EXPECT_EQ(machine_.asked, (Lines{"/a"}));
+  machine_.search.runtimes.front().named = true;
+  auto found = FoundRuntimes::find(machine_, "onnx", {});
+  const auto candidates = runtime_candidates(*found, environment_);
+  ASSERT_TRUE(candidates) << candidates.error().message;
+  EXPECT_EQ(candidates->usable.size(), 1U);
+  EXPECT_EQ(candidates->passed_over, (Lines{"/a: --max-time was over: ended after 5.0 s"}));
+}
+
 TEST_F(FoundRuntimesTest, with_a_gpu_the_first_that_can_use_it_is_taken) {
   give_gpu();
   auto broken = kGpuBuild;

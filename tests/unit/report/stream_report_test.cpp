@@ -74,5 +74,17 @@ TEST(StreamReport, a_comparison_states_its_unit) {
   EXPECT_NE(text.find("29 and 1 whole seconds after the first: 3 of each"), std::string::npos) << text;
 }
 
+TEST(StreamComparisonText, gives_no_ratio_where_its_interval_is_too_wide) {
+  analysis::StreamComparison found;
+  found.objective = "throughput";
+  found.seconds_a = found.seconds_b = 5;
+  found.figures = {{"throughput", {30, 20, 40}, {40, 20, 60}, {1.333, 0.6, 3.0}},
+                   {"p99", {30, 29, 31}, {20, 19, 21}, {1.5, 1.4, 1.6}}};
+  const auto lines = stream_comparison_lines(found);
+  EXPECT_NE(lines[1].find("too few measurements for a ratio"), std::string::npos) << lines[1];
+  EXPECT_EQ(lines[1].find("1.333"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[2].find("1.500 times as good, 95 % interval 1.400 to 1.600"), std::string::npos) << lines[2];
+}
+
 }  // namespace
 }  // namespace ridgeline::report

@@ -22,7 +22,7 @@ class DiceKind : public Kind {
     return run.answer;
   }
   [[nodiscard]] base::Result<RunComparison> compare(const TrialName& a, const TrialName& b, store::Store&,
-                                                    double) const override {
+                                                    std::optional<double>) const override {
     const auto pips = [](const TrialName& name) { return name.run.answer.at("pips").get<double>(); };
     return RunComparison{{a.run.id, "a", "", "", {}}, {b.run.id, "b", "", "", {}}, {pips(b) / pips(a), 1, 1}};
   }

@@ -67,6 +67,31 @@ TEST_F(ForeignKeysTest, are_left_alone_and_the_rest_of_the_file_is_compared_with
                           [](const auto& one) { return one.key != "cudnn_conv_algo_search"; }));
 }
 
+TEST_F(ForeignKeysTest, with_a_value_that_nobody_can_read_are_left_alone_too) {
+  const std::string text = "cudnn_conv_algo_search: FASTEST\ngpu_mem_limit_gb: lots\nintra_op_num_threads: 4\n";
+  EXPECT_FALSE(config::read_settings(text, "config.yaml", {}));
+  std::vector<config::UnreadSetting> unread;
+  ASSERT_TRUE(config::read_settings(text, "config.yaml", {}, &unread));
+  ASSERT_EQ(unread.size(), 2U);
+  request_.current = {{"intra_op_num_threads", 4}};
+  request_.unread = unread;
+  const auto tuned = must_run().run;
+  ASSERT_EQ(notes_with(tuned, "left alone").size(), 1U);
+  EXPECT_EQ(notes_with(tuned, "left alone").front(),
+            "config.yaml: left alone: cudnn_conv_algo_search = FASTEST, gpu_mem_limit_gb = lots (of provider cuda); "
+            "the current configuration is cpu's defaults with intra_op_num_threads=4");
+  // Written too, as the change is not about them.
+  const auto change = tune_change(tuned, text, {"config.yaml", {}, false, {}});
+  ASSERT_TRUE(change) << change.error().message;
+  EXPECT_NE(change->patch.text.find("cudnn_conv_algo_search: FASTEST\n"), std::string::npos);
+  // What is tuned has no such excuse.
+  EXPECT_FALSE(config::read_settings("intra_op_num_threads: many\n", "config.yaml", {}, &unread));
+  request_.unread = {{"execution_mode", "x", {base::ErrorCode::invalid_argument, "config.yaml:1:1: no mode x", ""}}};
+  const auto refused = run();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "config.yaml:1:1: no mode x");
+}
+
 TEST_F(ForeignKeysTest, of_every_provider_make_no_change_where_nothing_is_faster) {
   executor_.cost_ns = [](const auto&) { return 1e6; };
   for (const auto& param : schema::catalog()) {
