@@ -9,6 +9,11 @@
 #include <fmt/ranges.h>
 
 namespace ridgeline::campaign {
+namespace {
+
+constexpr double kMostOverSlo = 0.01;  // what the 99th percentile leaves
+
+}  // namespace
 
 schema::StreamVerdict judge_stream(const schema::StreamStatus& status, const schema::StreamRequest& request) {
   schema::StreamVerdict out;
@@ -18,8 +23,14 @@ schema::StreamVerdict judge_stream(const schema::StreamStatus& status, const sch
     out.reasons.push_back(std::move(reason));
   };
   if (status.is_void) fail(status.audit);
-  if (settings.slo_ms > 0 && status.latency.p99 > settings.slo_ms)
-    fail(fmt::format("p99 is {:.1f} ms, above the SLO of {:g} ms", status.latency.p99, settings.slo_ms));
+  const auto& latency = status.latency;
+  if (settings.slo_ms > 0 && latency.p99 && *latency.p99 > settings.slo_ms)
+    fail(fmt::format("p99 is {:.1f} ms, above the SLO of {:g} ms", *latency.p99, settings.slo_ms));
+  // Too few frames for a p99 are counted themselves.
+  const auto over = static_cast<double>(status.over_slo);
+  if (settings.slo_ms > 0 && !latency.p99 && over > kMostOverSlo * static_cast<double>(latency.count))
+    fail(fmt::format("{} of {} frames took longer than the SLO of {:g} ms, more than {:g} %", status.over_slo,
+                     latency.count, settings.slo_ms, 100 * kMostOverSlo));
   const auto dropped = static_cast<double>(status.all_dropped());
   const double share = status.offered > 0 ? dropped / static_cast<double>(status.offered) : 0;
   if (share > request.most_drops)

@@ -66,6 +66,18 @@ TEST(StreamVerdict, of_none_is_the_lowest_ones) {
   EXPECT_EQ(run.status.delivered_per_s, 10);
 }
 
+TEST(StreamVerdict, counts_late_frames_where_there_are_too_few_for_a_p99) {
+  auto run = fakes::stream_run("a", 100, 50);
+  run.status.latency.count = 300;
+  run.status.latency.p99.reset();
+  run.status.over_slo = 3;
+  EXPECT_TRUE(judge_stream(run.status, run.request).passed);
+  run.status.over_slo = 4;
+  const auto verdict = judge_stream(run.status, run.request);
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_EQ(verdict.reasons.at(0), "4 of 300 frames took longer than the SLO of 60 ms, more than 1 %");
+}
+
 TEST(StreamVerdict, failed_inferences_and_drops_are_not_borne) {
   auto run = fakes::stream_run("a", 100, 50);
   run.request.most_drops = 0.01;
