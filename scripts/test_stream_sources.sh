@@ -45,7 +45,19 @@ if packages=$("$ROOT/scripts/fetch_wheels.sh" numpy-1.26.4 opencv-python-headles
   PYTHONPATH=$(echo $(printf '%s/lib/python*/site-packages ' $packages) | tr ' ' :) && export PYTHONPATH &&
   python3 -c 'import cv2' 2>"$work/cv2"; then
   for name in bikes:bikes bigbuckbunny:bunny; do
-    python3 -B "$ROOT/scripts/test_stream_sources.py" "$clips/${name%:*}.mp4" "$work/${name#*:}" || problem "${name%:*} differs from OpenCV's"
+    python3 -B "$ROOT/scripts/test_stream_sources.py" means "$clips/${name%:*}.mp4" "$work/${name#*:}" || problem "${name%:*} differs from OpenCV's"
+  done
+  # Pictures and clips that are stored turned and mirrored.
+  mkdir "$work/pictures"
+  python3 -B "$ROOT/scripts/test_stream_sources.py" pictures "$work/pictures"
+  read_source "$work/read" "$work/pictures" --dump "$work/bytes" || problem "pictures: $(cat "$work/read.err")"
+  python3 -B "$ROOT/scripts/test_stream_sources.py" pixels "$work/pictures" "$work/read" "$work/bytes" || problem "pictures differ from OpenCV's"
+  [ "$(jq -r 'select(.damage) | .file' "$work/read" | paste -sd ' ')" = "cut.png wrong.png" ] || problem "damaged pictures: $(cat "$work/read")"
+  for degrees in 90 180 270; do
+    python3 -B "$ROOT/scripts/test_stream_sources.py" turn "$clips/bikes.mp4" "$work/turned.mp4" $degrees
+    read_source "$work/read" "$work/turned.mp4" --frames 5 --dump "$work/bytes" || problem "turned by $degrees: $(cat "$work/read.err")"
+    last "$work/read" | jq -r '.notes[]' | grep -q "rotated by $degrees degrees" || problem "turned by $degrees: $(last "$work/read")"
+    python3 -B "$ROOT/scripts/test_stream_sources.py" pixels "$work/turned.mp4" "$work/read" "$work/bytes" || problem "turned by $degrees: differs from OpenCV's"
   done
 else
   echo "left out: OpenCV ($(tail -n 1 "$work/cv2" 2>/dev/null || echo "the wheels could not be fetched"))"

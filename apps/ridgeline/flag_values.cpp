@@ -61,6 +61,17 @@ void check_time(CLI::Option& option, const std::string& flag, std::string_view l
   });
 }
 
+void check_latency(CLI::Option& option, const std::string& flag, std::string_view low, std::string_view high) {
+  check_time(option, flag, low, high);
+  // Validators run in the order in which they were added from the last on.
+  convert(option, [flag](const std::string& text) -> Result<std::string> {
+    if (const auto value = base::parse_number(base::trim(text), flag))
+      return fail(ErrorCode::invalid_argument, "{0} {1}: expected a duration with its unit: {1}ms or {1}s?", flag,
+                  text);
+    return text;
+  });
+}
+
 void check_share(CLI::Option& option, const std::string& flag, double low, std::optional<double> high) {
   convert(option, [flag, low, high](const std::string& text) -> Result<std::string> {
     const auto value = base::parse_ratio(text, flag);

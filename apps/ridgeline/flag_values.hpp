@@ -23,6 +23,8 @@ inline constexpr std::int64_t kMostSeed = 9'000'000'000'000'000'000;
 void check_number(CLI::Option& option, const std::string& flag, std::int64_t low, std::int64_t high);
 void check_real(CLI::Option& option, const std::string& flag, double low, double high);
 void check_time(CLI::Option& option, const std::string& flag, std::string_view low, std::string_view high);
+/// As check_time, of a latency: "60" is refused, as people mean milliseconds by it.
+void check_latency(CLI::Option& option, const std::string& flag, std::string_view low, std::string_view high);
 void check_share(CLI::Option& option, const std::string& flag, double low, std::optional<double> high);
 /// "60s", "5m"; "2%".
 [[nodiscard]] std::string time_text(double seconds);

@@ -72,6 +72,7 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
   RL_TRY_ASSIGN(const auto exports, StreamExports::open(flags, view_of(request)));
   if (const auto url = exports->url(); !url.empty() && !flags.quiet) fmt::print(stderr, "serving  {}\n", url);
   RL_TRY_ASSIGN(auto output, LineOutput::open(flags.output));
+  RL_TRY_ASSIGN(auto loaded, LineOutput::open(flags.ready, "--ready"));
   request.child = stream_child(gpus);
   auto& child = request.child;
   child.on_ready = [&](const auto& ready) {
@@ -83,6 +84,9 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
     display.progress(progress);
   };
   child.on_note = [&](const auto& note) { display.note(note); };
+  base::Result<void> told_loaded;
+  child.on_loaded = [&](const auto& line) { told_loaded = loaded.write(line); };
+  for (const auto& note : request.notes) display.note(note);
   child.on_frame = [&](const auto& line) {
     exports->frame(line);
     return output.write(line);
@@ -94,6 +98,7 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
   if (!ran) return tl::unexpected(std::move(ran).error());
   const auto& run = *ran;
   RL_TRY(output.finish());
+  RL_TRY(std::move(told_loaded));
   RL_TRY(exports->finish());
   if (const auto note = exports->note(); !note.empty()) display.note(note);
   if (flags.json) fmt::print("{}\n", base::dump_json(report::stream_json(run)));
@@ -151,6 +156,11 @@ void add_stream(CLI::App& app, Context& context) {
       ->add_option("--tensors", run->tensors,
                    "The model's outputs for every frame, as SOURCE-FRAME.OUTPUT.npy in this folder")
       ->type_name("FOLDER")
+      ->group("What is written");
+  run_command
+      ->add_option("--ready", run->ready,
+                   "One line as soon as the model is loaded and frames are awaited, for a program that sends them")
+      ->type_name("FILE")
       ->group("What is written");
   add_time(*run_command, "--reconnect", run->reconnect_s, "How long a lost camera or address is tried again", "100ms",
            "24h");

@@ -118,10 +118,13 @@ bool StreamDisplay::wants_end() {
 
 void StreamDisplay::print_line(const schema::StreamProgress& progress) {
   const auto& [status, recent] = progress;
-  auto line = fmt::format(
-      "{:6.1f} s  {:7.1f} FPS  p50 {:.1f}  p95 {:.1f}  p99 {:.1f} ms  queue {}  batch {:.1f}  busy {:.0f} %",
-      status.elapsed_s, recent.delivered_per_s, status.latency.p50, status.latency.p95, status.latency.p99,
-      status.queued, status.mean_batch, 100 * status.busy);
+  const auto ms = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.1f}", *value) : std::string("-");
+  };
+  auto line =
+      fmt::format("{:6.1f} s  {:7.1f} FPS  p50 {:.1f}  p95 {}  p99 {} ms  queue {}  batch {:.1f}  busy {:.0f} %",
+                  status.elapsed_s, recent.delivered_per_s, status.latency.p50, ms(status.latency.p95),
+                  ms(status.latency.p99), status.queued, status.mean_batch, 100 * status.busy);
   if (recent.gpu && recent.gpu->power_w) line += fmt::format("  {:.0f} W", *recent.gpu->power_w);
   if (status.all_dropped() > 0) line += "  dropped " + report::drops_text(status);
   const auto width = static_cast<std::size_t>(std::max(20, terminal_.width - 1));

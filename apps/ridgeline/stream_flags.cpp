@@ -3,8 +3,11 @@
 
 #include <algorithm>
 
+#include <fmt/ranges.h>
+
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "config/stray_stream_keys.hpp"
 #include "config/stream_section.hpp"
 #include "execute/arrival_trace.hpp"
 #include "execute/stream_protocol.hpp"
@@ -76,6 +79,25 @@ Result<schema::StreamLoad> read_load(const StreamFlags& flags) {
   return load;
 }
 
+/// "a, b stand outside the section stream and were not read: move them under stream:"
+std::string stray_text(const std::string& file, const std::vector<std::string>& keys) {
+  const bool is_one = keys.size() == 1;
+  return fmt::format("{}: {} {} outside the section stream and {} not read: move {} under stream:", file,
+                     fmt::join(keys, ", "), is_one ? "stands" : "stand", is_one ? "was" : "were",
+                     is_one ? "it" : "them");
+}
+
+/// What a user may have meant otherwise.
+Result<std::vector<std::string>> flag_notes(const StreamFlags& flags) {
+  std::vector<std::string> notes;
+  const auto& file = flags.model.write.config;
+  if (file.empty()) return notes;
+  RL_TRY_ASSIGN(const auto text, base::read_file(file));
+  RL_TRY_ASSIGN(const auto stray, config::stray_stream_keys(text, file));
+  if (!stray.empty()) notes.push_back(stray_text(file, stray));
+  return notes;
+}
+
 /// --settings: what that run recommends, where flags say nothing else.
 Result<void> take_tuned(const StreamFlags& flags, const Context& context, const schema::Configuration& fixed,
                         campaign::StreamCampaignRequest& request) {
@@ -104,9 +126,10 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
   auto& model = flags.model;
   command.option_defaults()->group("Frames");
   command
-      .add_option("--source", flags.sources,
-                  "Video file, folder of images, rtsp:// or another address, /dev/videoN, - for standard input, "
-                  "synthetic:WxH; repeatable")
+      .add_option(
+          "--source", flags.sources,
+          "Video file, folder of images, pattern of their names such as 'pics/*.jpg' or img%04d.png, rtsp:// or "
+          "another address, /dev/videoN, - for standard input, synthetic:WxH; repeatable")
       ->type_name("SOURCE")
       ->allow_extra_args(false)
       ->required();
@@ -153,8 +176,11 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
                   "One setting of the section stream, for example batch_size=8; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  add_time(command, "--slo", flags.slo_s, "Latency limit of a frame of a source with a pace; later ones are dropped",
-           "100us", "1h");
+  auto* slo = command
+                  .add_option("--slo", flags.slo_s,
+                              "Latency limit of a frame of a source with a pace, such as 60ms; later ones are dropped")
+                  ->type_name("TIME");
+  check_latency(*slo, "--slo", "100us", "1h");
   command.add_option("--labels", flags.labels, "Names of classes, or characters of text, one a line")
       ->type_name("FILE");
   command.add_option("--crop-labels", flags.crop_labels, "The same of the second model")->type_name("FILE");
@@ -220,6 +246,7 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
   request.arguments = {context.arguments.begin() + 1, context.arguments.end()};
   auto& spec = request.spec;
   RL_TRY_ASSIGN(spec.settings, read_settings(flags));
+  RL_TRY_ASSIGN(request.notes, flag_notes(flags));
   if (flags.model.model_option == kNoModel) {
     if (!flags.settings.empty())
       return base::fail(ErrorCode::invalid_argument, "--settings {}: without a model there are none", flags.settings);
@@ -258,6 +285,7 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
   if (!flags.tensors.empty() && flags.model.model_option == kNoModel)
     return base::fail(ErrorCode::invalid_argument, "--tensors: without a model there are none");
   spec.raw = flags.raw;
+  spec.announces = !flags.ready.empty();
   spec.tensors = flags.tensors;
   spec.video = flags.video;
   spec.copies = flags.copies;

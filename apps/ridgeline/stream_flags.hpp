@@ -35,6 +35,7 @@ struct StreamFlags {
   bool json = false;
   std::string prometheus;
   std::string live_json;
+  std::string ready;
   std::string latency_socket;
   bool headless = false;
   bool quiet = false;

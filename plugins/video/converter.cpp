@@ -29,7 +29,8 @@ AVPixelFormat format_of(std::int32_t pixels) {
 
 }  // namespace
 
-void Converter::convert(const AVFrame& frame, std::int32_t pixels, std::uint8_t* bytes, std::size_t size) {
+void Converter::convert(const AVFrame& frame, std::int32_t pixels, Orientation orientation, std::uint8_t* bytes,
+                        std::size_t size) {
   const auto format = format_of(pixels);
   const int mask = format == AV_PIX_FMT_NV12 ? ~1 : ~0;
   const int width = frame.width & mask;
@@ -38,10 +39,15 @@ void Converter::convert(const AVFrame& frame, std::int32_t pixels, std::uint8_t*
   if (static_cast<std::size_t>(expected) != size)
     throw Refusal(RL_VIDEO_INVALID,
                   "a buffer of " + std::to_string(size) + " bytes for a picture of " + std::to_string(expected));
+  const auto source = static_cast<AVPixelFormat>(frame.format);
+  if (orientation != Orientation::normal) {
+    auto& rows = padded(format, width, height);
+    scale(frame.data, frame.linesize, source, rows.data, rows.linesize, format, width, height);
+    return turn(rows, orientation, bytes);
+  }
   std::array<std::uint8_t*, 4> planes{};
   std::array<int, 4> strides{};
   checked(av_image_fill_arrays(planes.data(), strides.data(), bytes, format, width, height, 1), "layout of a picture");
-  const auto source = static_cast<AVPixelFormat>(frame.format);
   if (strides[0] % kRowBytes == 0) {
     scale(frame.data, frame.linesize, source, planes.data(), strides.data(), format, width, height);
     return;
@@ -50,6 +56,17 @@ void Converter::convert(const AVFrame& frame, std::int32_t pixels, std::uint8_t*
   scale(frame.data, frame.linesize, source, rows.data, rows.linesize, format, width, height);
   av_image_copy(planes.data(), strides.data(), const_cast<const std::uint8_t**>(rows.data), rows.linesize, format,
                 width, height);
+}
+
+void Converter::turn(const AVFrame& rows, Orientation orientation, std::uint8_t* bytes) const {
+  const bool has_chroma = rows.format == AV_PIX_FMT_NV12;
+  const int pixel = has_chroma || rows.format == AV_PIX_FMT_GRAY8 ? 1 : 3;
+  const int row = pixel * (swaps_sides(orientation) ? rows.height : rows.width);
+  orient({rows.data[0], rows.linesize[0], rows.width, rows.height, pixel}, orientation, bytes, row);
+  // A sample of colour is two bytes for two rows and columns.
+  if (has_chroma)
+    orient({rows.data[1], rows.linesize[1], rows.width / 2, rows.height / 2, 2}, orientation,
+           bytes + static_cast<std::ptrdiff_t>(rows.width) * rows.height, row);
 }
 
 void Converter::fill(AVFrame& frame, const std::uint8_t* bgr24) {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <new>
 #include <string_view>
 
 #include "errors.hpp"
+#include "picture_file.hpp"
 
 namespace ridgeline::video_plugin {
 namespace {
@@ -19,10 +23,43 @@ constexpr int kDrainFailures = 4096;
 constexpr std::chrono::milliseconds kCameraNap{2};  // a camera that has no frame yet says so at once
 constexpr std::int64_t kUsualFrameNs = 33'333'333;  // where a stream tells neither times nor a rate
 constexpr std::int64_t kLiveAnalysisUs = 1'000'000;
+constexpr std::size_t kMatrixBytes = 9 * sizeof(std::int32_t);
 
 bool is_picture(const AVInputFormat& format) { return std::string_view(format.name).ends_with("_pipe"); }
 bool is_mp4(const AVInputFormat& format) { return std::string_view(format.name).find("mp4") != std::string_view::npos; }
 bool is_device(const AVInputFormat& format) { return (format.flags & AVFMT_NOFILE) != 0; }
+
+/// rl_video_fields
+std::int32_t fields_of(const AVFrame& frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+  const bool is_interlaced = (frame.flags & AV_FRAME_FLAG_INTERLACED) != 0;
+  const bool is_top_first = (frame.flags & AV_FRAME_FLAG_TOP_FIELD_FIRST) != 0;
+#else
+  const bool is_interlaced = frame.interlaced_frame != 0;
+  const bool is_top_first = frame.top_field_first != 0;
+#endif
+  return !is_interlaced ? RL_VIDEO_WHOLE_FRAMES : is_top_first ? RL_VIDEO_TOP_FIELD_FIRST : RL_VIDEO_BOTTOM_FIELD_FIRST;
+}
+
+const std::int32_t* display_matrix(const AVStream& stream) {
+#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
+  const auto& parameters = *stream.codecpar;
+  const auto* const data =
+      av_packet_side_data_get(parameters.coded_side_data, parameters.nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+  const auto* const bytes = data == nullptr || data->size < kMatrixBytes ? nullptr : data->data;
+#else
+  std::size_t size = 0;
+  const auto* bytes = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+  if (size < kMatrixBytes) bytes = nullptr;
+#endif
+  return reinterpret_cast<const std::int32_t*>(bytes);
+}
+
+bool is_jpeg_file(int fd) {
+  std::array<unsigned char, 3> bytes{};
+  return ::pread(fd, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()) &&
+         bytes == std::array<unsigned char, 3>{0xff, 0xd8, 0xff};
+}
 
 const char* decoder_name(const AVCodecContext& decoder) { return avcodec_get_name(decoder.codec_id); }
 
@@ -41,12 +78,16 @@ void Reader::open(const char* url, const rl_video_options& options, rl_video_inf
   stop_.start_limit(std::chrono::nanoseconds(options.open_timeout_ns));
   open_input(url, options);
   find_stream();
+  applies_orientation_ = options.apply_orientation != 0;
+  if (applies_orientation_) find_orientation();
   open_decoder(options);
   if (!decode()) {
     if (is_mp4(*format_->iformat) && (format_->pb == nullptr || format_->pb->seekable == 0))
       throw Refusal(RL_VIDEO_CORRUPT,
                     "an MP4 that has its index at the end cannot be read from a pipe: name the file, or use MPEG-TS or "
                     "Matroska");
+    if (is_picture(*format_->iformat))
+      throw Refusal(RL_VIDEO_CORRUPT, std::string("its ") + decoder_name(*decoder_) + " picture cannot be decoded");
     throw Refusal(RL_VIDEO_CORRUPT, std::string("no frame of its ") + decoder_name(*decoder_) +
                                         " video can be decoded" + (cut_.empty() ? "" : ": " + cut_));
   }
@@ -60,6 +101,10 @@ void Reader::open_input(const char* url, const rl_video_options& options) {
     named = av_find_input_format(options.format);
     if (named == nullptr)
       throw Refusal(RL_VIDEO_UNSUPPORTED, std::string("this FFmpeg does not read ") + options.format);
+  } else if (options.fd >= 0 && is_jpeg_file(options.fd) && !std::string_view(url).ends_with(".mjpeg") &&
+             !std::string_view(url).ends_with(".mjpg")) {
+    // FFmpeg sees only the beginning, and takes a picture whose end is not in it for a video of pictures.
+    named = av_find_input_format("jpeg_pipe");
   }
   format_ = avformat_alloc_context();
   if (format_ == nullptr) throw std::bad_alloc();
@@ -102,6 +147,10 @@ void Reader::find_stream() {
     if (static_cast<int>(i) != index) format_->streams[i]->discard = AVDISCARD_ALL;
 }
 
+void Reader::find_orientation() {
+  if (const auto* const matrix = display_matrix(*stream_)) orientation_ = orientation_of(matrix, other_angle_);
+}
+
 void Reader::open_decoder(const rl_video_options& options) {
   const auto& parameters = *stream_->codecpar;
   const auto* const codec = avcodec_find_decoder(parameters.codec_id);
@@ -113,6 +162,8 @@ void Reader::open_decoder(const rl_video_options& options) {
   checked(avcodec_parameters_to_context(decoder_.get(), &parameters), "parameters of the video");
   decoder_->pkt_timebase = stream_->time_base;
   decoder_->max_pixels = RL_VIDEO_MAX_PIXELS;
+  // A chunk whose checksum is wrong would be shown as whatever its bytes are.
+  if (parameters.codec_id == AV_CODEC_ID_PNG) decoder_->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
   decoder_->thread_count = is_picture(*format_->iformat) ? 1 : options.threads;
   // Threads that decode a frame each delay every frame by as many.
   decoder_->thread_type = options.live != 0 ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
@@ -120,8 +171,11 @@ void Reader::open_decoder(const rl_video_options& options) {
 }
 
 void Reader::describe(rl_video_info& info) const noexcept {
-  info.width = frame_->width;
-  info.height = frame_->height;
+  info.width = swaps_sides(orientation_) ? frame_->height : frame_->width;
+  info.height = swaps_sides(orientation_) ? frame_->width : frame_->height;
+  info.orientation = static_cast<std::int32_t>(orientation_);
+  info.other_angle = other_angle_;
+  info.fields = fields_of(*frame_);
   const auto rate = av_guess_frame_rate(format_, stream_, nullptr);
   info.fps = rate.num > 0 && rate.den > 0 && !is_picture(*format_->iformat) ? av_q2d(rate) : 0;
   info.frames = stream_->nb_frames > 0 ? stream_->nb_frames : -1;
@@ -146,8 +200,9 @@ bool Reader::read(rl_video_frame& frame) {
   }
   set_time();
   ++frames_;
-  frame.width = frame_->width;
-  frame.height = frame_->height;
+  if (fields_of(*frame_) != RL_VIDEO_WHOLE_FRAMES) ++interlaced_;
+  frame.width = swaps_sides(orientation_) ? frame_->height : frame_->width;
+  frame.height = swaps_sides(orientation_) ? frame_->width : frame_->height;
   frame.pts_ns = pts_ns_;
   return true;
 }
@@ -196,7 +251,8 @@ void Reader::feed() {
       return end_input();
     }
     const bool ours = packet_->stream_index == stream_->index;
-    const int sent = ours ? avcodec_send_packet(decoder_.get(), packet_.get()) : 0;
+    const bool is_whole = !ours || !is_picture(*format_->iformat) || look_at_picture();
+    const int sent = !ours ? 0 : is_whole ? avcodec_send_packet(decoder_.get(), packet_.get()) : AVERROR_INVALIDDATA;
     av_packet_unref(packet_.get());
     if (!ours) {
       if (stop_.should_stop()) check_stopped(AVERROR_EXIT);
@@ -207,6 +263,16 @@ void Reader::feed() {
     if (sent < 0) ++damaged_;
     return;
   }
+}
+
+bool Reader::look_at_picture() {
+  const PictureBytes file(packet_->data, static_cast<std::size_t>(packet_->size));
+  if (ends_early(file)) {
+    if (packets_ > 0) return false;
+    throw Refusal(RL_VIDEO_CORRUPT, std::string("the ") + decoder_name(*decoder_) + " picture ends early");
+  }
+  if (applies_orientation_) orientation_ = exif_orientation(file);
+  return true;
 }
 
 void Reader::end_input() {
@@ -253,12 +319,13 @@ void Reader::check_stopped(int averror) const {
 
 void Reader::convert(std::int32_t pixels, std::uint8_t* bytes, std::size_t size) {
   if (frames_ == 0) throw Refusal(RL_VIDEO_INVALID, "no frame has been read");
-  converter_.convert(*frame_, pixels, bytes, size);
+  converter_.convert(*frame_, pixels, orientation_, bytes, size);
 }
 
 void Reader::totals(rl_video_totals& out) const noexcept {
   out.frames = frames_;
   out.damaged = damaged_;
+  out.interlaced = interlaced_;
   out.cut = cut_.empty() ? 0 : 1;
   std::strncpy(out.reason, cut_.c_str(), sizeof out.reason - 1);
   out.reason[sizeof out.reason - 1] = '\0';

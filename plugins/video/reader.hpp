@@ -7,6 +7,7 @@
 #include "converter.hpp"
 #include "fd_input.hpp"
 #include "ffmpeg.hpp"
+#include "orientation.hpp"
 #include "stop_signal.hpp"
 #include "video_abi.h"
 
@@ -31,11 +32,15 @@ class Reader {
  private:
   void open_input(const char* url, const rl_video_options& options);
   void find_stream();
+  /// What the container says of how its frames are to be seen.
+  void find_orientation();
   void open_decoder(const rl_video_options& options);
   void describe(rl_video_info& info) const noexcept;
 
   bool decode();
   void feed();
+  /// A picture's packet is its file. False: it is damaged.
+  [[nodiscard]] bool look_at_picture();
   void end_input();
   [[nodiscard]] std::int64_t expected_packets() const noexcept;
   [[nodiscard]] std::int64_t frame_ns() const noexcept;
@@ -53,12 +58,16 @@ class Reader {
   Owned<AVFrame> frame_{av_frame_alloc()};
   Converter converter_;
 
+  bool applies_orientation_ = false;
+  Orientation orientation_ = Orientation::normal;  ///< of the newest frame, where it is applied
+  double other_angle_ = 0;
   bool first_is_waiting_ = false;  ///< decoded by open, not yet given
   bool draining_ = false;
   int failures_in_a_row_ = 0;
   std::int64_t packets_ = 0;
   std::int64_t frames_ = 0;
   std::int64_t damaged_ = 0;
+  std::int64_t interlaced_ = 0;
   std::int64_t first_pts_ = AV_NOPTS_VALUE;  ///< in the stream's unit
   std::int64_t pts_ns_ = -1;                 ///< of the newest frame
   std::string cut_;                          ///< why reading stopped too early

@@ -13,7 +13,7 @@ namespace ridgeline::analysis {
 
 RL_DEFINE_JSON(StreamFigure, name, a, b, comparison)
 RL_DEFINE_JSON(StreamDrops, a, b, low, high, is_known, is_worse)
-RL_DEFINE_JSON(StreamComparison, objective, figures, drops, seconds_a, seconds_b, total)
+RL_DEFINE_JSON(StreamComparison, objective, figures, drops, seconds_a, seconds_b, frames_a, frames_b, total)
 
 namespace {
 
@@ -51,6 +51,12 @@ stats::Estimate estimate_of(const std::vector<double>& values, double whole) {
   return out;
 }
 
+struct Percentile {
+  const char* name;
+  std::optional<double> (*whole)(const schema::LatencySummary&);
+  std::optional<double> schema::StreamMoment::*member;
+};
+
 double drop_share(const schema::StreamStatus& status) {
   return status.offered > 0 ? static_cast<double>(status.all_dropped()) / static_cast<double>(status.offered) : 0;
 }
@@ -85,29 +91,39 @@ StreamComparison compare_streams(const schema::StreamRun& a, const schema::Strea
   const auto seconds_b = whole_seconds(b.moments);
   out.seconds_a = static_cast<std::int64_t>(seconds_a.size());
   out.seconds_b = static_cast<std::int64_t>(seconds_b.size());
-  out.objective = is_paced(b) ? "p99" : "throughput";
   // Costs are what is better when low: of a rate its inverse.
   const auto add = [&](const char* name, const Reading& reading, double whole_a, double whole_b, bool is_rate) {
-    StreamFigure figure{name,
-                        estimate_of(values_of(seconds_a, reading), whole_a),
-                        estimate_of(values_of(seconds_b, reading), whole_b),
-                        {}};
+    const auto values_a = values_of(seconds_a, reading);
+    const auto values_b = values_of(seconds_b, reading);
+    StreamFigure figure{name, estimate_of(values_a, whole_a), estimate_of(values_b, whole_b), {}};
     figure.comparison =
         is_rate ? compare_estimates(figure.b, figure.a, min_effect) : compare_estimates(figure.a, figure.b, min_effect);
-    if (figure.name == out.objective) out.total = figure.comparison;
     out.figures.push_back(std::move(figure));
+    return std::min(values_a.size(), values_b.size()) >= kLeastSeconds;
   };
   add(
       "throughput", [](const auto& moment) { return std::optional(moment.delivered_per_s); }, a.status.delivered_per_s,
       b.status.delivered_per_s, true);
-  const auto& latency_a = a.status.latency;
-  const auto& latency_b = b.status.latency;
-  add(
-      "p50", [](const auto& moment) { return moment.p50; }, latency_a.p50, latency_b.p50, false);
-  add(
-      "p95", [](const auto& moment) { return moment.p95; }, latency_a.p95, latency_b.p95, false);
-  add(
-      "p99", [](const auto& moment) { return moment.p99; }, latency_a.p99, latency_b.p99, false);
+  std::string decisive = "p50";
+  bool is_decisive = false;
+  for (const auto& [name, whole, member] :
+       {Percentile{"p50", [](const auto& latency) { return std::optional(latency.p50); }, &schema::StreamMoment::p50},
+        Percentile{"p95", [](const auto& latency) { return latency.p95; }, &schema::StreamMoment::p95},
+        Percentile{"p99", [](const auto& latency) { return latency.p99; }, &schema::StreamMoment::p99}}) {
+    const auto whole_a = whole(a.status.latency);
+    const auto whole_b = whole(b.status.latency);
+    if (!whole_a || !whole_b) continue;
+    const bool has_interval = add(
+        name, [member = member](const auto& moment) { return moment.*member; }, *whole_a, *whole_b, false);
+    // The highest that both runs know well enough to compare, or else the highest that they know.
+    if (has_interval || !is_decisive) decisive = name;
+    is_decisive = is_decisive || has_interval;
+  }
+  out.objective = is_paced(b) ? decisive : "throughput";
+  const auto total = std::ranges::find(out.figures, out.objective, &StreamFigure::name);
+  out.total = total->comparison;
+  out.frames_a = a.status.latency.count;
+  out.frames_b = b.status.latency.count;
   out.drops = compare_drops(a, b, seconds_a, seconds_b);
   if (out.drops.is_worse) out.total.verdict = schema::Verdict::slower;
   return out;

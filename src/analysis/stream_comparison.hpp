@@ -32,11 +32,15 @@ struct StreamDrops {
 RL_DECLARE_JSON(StreamDrops)
 
 struct StreamComparison {
-  std::string objective;  ///< the figure that decides: throughput, or p99 where frames have a pace
+  /// The figure that decides: throughput, or where frames have a pace p99, or the percentile that both have frames
+  /// enough for (stats::samples_needed) often enough.
+  std::string objective;
   std::vector<StreamFigure> figures;
   StreamDrops drops;
   std::int64_t seconds_a = 0;  ///< that count
   std::int64_t seconds_b = 0;
+  std::int64_t frames_a = 0;  ///< that were delivered
+  std::int64_t frames_b = 0;
   schema::Comparison total;  ///< the objective's; slower also where B drops more
 };
 RL_DECLARE_JSON(StreamComparison)

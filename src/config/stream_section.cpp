@@ -162,6 +162,9 @@ std::vector<Key> make_keys() {
       choice(
           "drop", [](auto& s) -> auto& { return s.drop; }, {"auto", "oldest", "newest", "none"},
           "which frame leaves a full queue"),
+      choice(
+          "rotate", [](auto& s) -> auto& { return s.rotate; }, {"auto", "0"},
+          "turns and mirrors frames as the video or EXIF says; 0: as they are stored"),
       {"efficiency", "false", "wait for fuller batches as long as deadlines allow: true, false", false,
        [](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
          if (texts.front() != "true" && texts.front() != "false") return "true or false";

@@ -14,17 +14,19 @@ constexpr std::string_view kBegin = R"({"source":)";
 
 }  // namespace
 
-std::string frame_line(const stream::FrameOutput& output) {
+std::string frame_line(const stream::FrameOutput& output, const stream::FrameLabel& label) {
   const auto& [frame, dropped, batch, launched_ns, done_ns, left_ns] = output.frame;
   auto line =
-      fmt::format(R"({}{},"frame":{},"pts_ms":{:.3f},"latency_ms":{:.3f},)", kBegin, frame.source, frame.sequence,
+      fmt::format(R"({}{},"frame":{},{}"pts_ms":{:.3f},"latency_ms":{:.3f},)", kBegin, frame.source, frame.sequence,
+                  label.file.empty() ? std::string() : fmt::format(R"("file":{},)", base::dump_json(label.file)),
                   static_cast<double>(frame.pts_ns) * 1e-6, static_cast<double>(left_ns - frame.intended_ns) * 1e-6);
+  const auto& error = output.error.empty() ? label.damage : output.error;
   if (!dropped)
     line += fmt::format(R"("result":{}}})", output.result);
-  else if (output.error.empty())
+  else if (error.empty())
     line += fmt::format(R"("dropped":"{}"}})", to_string(*dropped));
   else
-    line += fmt::format(R"("dropped":"{}","error":{}}})", to_string(*dropped), base::dump_json(output.error));
+    line += fmt::format(R"("dropped":"{}","error":{}}})", to_string(*dropped), base::dump_json(error));
   return line;
 }
 
@@ -39,7 +41,7 @@ std::uint32_t source_of_line(std::string_view line) {
 }
 
 std::string_view drop_reason_of_line(std::string_view line) {
-  // What comes before it are numbers: the keys are in a fixed order.
+  // The keys are in a fixed order, and a file's name has its quotation marks escaped.
   constexpr std::string_view kKey = R"("dropped":")";
   const auto at = line.find(kKey);
   if (at == std::string_view::npos || line.find(R"("result":)") < at) return {};

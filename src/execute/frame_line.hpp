@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "stream/frame_source.hpp"
 #include "stream/result_sink.hpp"
 
 namespace ridgeline::execute {
@@ -13,7 +14,8 @@ namespace ridgeline::execute {
 /// A frame's line in the output, without its end:
 ///   {"source":0,"frame":12,"pts_ms":480.0,"latency_ms":31.2,"result":{...}}
 ///   {"source":0,"frame":13,"pts_ms":520.0,"latency_ms":60.1,"dropped":"deadline"}
-[[nodiscard]] std::string frame_line(const stream::FrameOutput& output);
+/// With "file" behind "frame" where the label names one.
+[[nodiscard]] std::string frame_line(const stream::FrameOutput& output, const stream::FrameLabel& label = {});
 
 /// Of a frame that was in the pipeline when its process ended.
 [[nodiscard]] std::string lost_frame_line(std::uint32_t source, std::uint64_t sequence, stream::DropReason reason);

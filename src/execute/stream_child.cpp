@@ -156,6 +156,10 @@ void StreamChild::take(std::string_view line) {
     over_ = true;
     return fail(read_error_frame({FrameType::error, std::string(line), {}}));
   }
+  if (kind == stream_line::kLoaded) {
+    if (options_.on_loaded) options_.on_loaded(std::string(line));
+    return;
+  }
   const auto json = base::parse_json(line, "pipeline's line");
   if (!json) return fail(json.error());
   if (kind == stream_line::kReady) {

@@ -17,6 +17,7 @@ struct StreamChildOptions {
   std::vector<std::string> command;  ///< argv of the process: {executable_path, "worker", "--stream"}
   std::vector<std::pair<std::string, std::string>> environment{};  ///< on top of ours: which GPU it sees
   int input_fd = 0;                                                ///< what the source "-" reads
+  std::function<void(const std::string&)> on_loaded{};  ///< the model is loaded, and frames are awaited: a line of JSON
   std::function<void(const schema::StreamReady&)> on_ready{};
   std::function<void(const schema::StreamStatus&)> on_status{};  ///< about five times a second
   std::function<void(const std::string&)> on_note{};

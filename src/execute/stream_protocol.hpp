@@ -11,6 +11,7 @@ namespace ridgeline::execute {
 /// Between `ridgeline stream` and the process that runs its pipeline. The parent writes a StreamSpec as one line of
 /// JSON, later perhaps kStopWord; the child writes lines that begin with one of these, and then JSON.
 namespace stream_line {
+inline constexpr char kLoaded = 'L';  ///< {"runtime","input"}: the model is loaded, and frames are awaited
 inline constexpr char kReady = 'R';   ///< schema::StreamReady
 inline constexpr char kFrame = 'F';   ///< a result or gap, as it goes to the output
 inline constexpr char kStatus = 'S';  ///< schema::StreamStatus, five a second

@@ -16,8 +16,7 @@
 #include "host/prompt_thread.hpp"
 #include "stats/quantile.hpp"
 #include "stream/crop_stage.hpp"
-#include "stream/open_source.hpp"
-#include "stream/source_feed.hpp"
+#include "stream/raw_format.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -28,8 +27,7 @@ constexpr auto kStatusInterval = std::chrono::milliseconds(200);
 constexpr std::string_view kNoModel = "null";
 /// That wait with their results for a video: of 4K they take 24 MB each.
 constexpr std::int64_t kMostPictures = 16;
-/// Of a load's frames, which are decoded before the run and repeated.
-constexpr std::size_t kMostClipFrames = 256;
+/// Of a load's frames, of all sources.
 constexpr std::size_t kMostClipBytes = 512U << 20U;
 
 std::int64_t ns_of_ms(double ms) { return static_cast<std::int64_t>(ms * 1e6); }
@@ -37,16 +35,24 @@ std::int64_t ns_of_ms(double ms) { return static_cast<std::int64_t>(ms * 1e6); }
 /// To the parent, which writes the output.
 class ChannelSink final : public stream::ResultSink {
  public:
-  explicit ChannelSink(LineChannel& channel) : channel_(channel) {}
+  ChannelSink(LineChannel& channel, stream::FrameLabels& labels) : channel_(channel), labels_(labels) {}
   [[nodiscard]] bool wants_images() const override { return false; }
   [[nodiscard]] base::Result<void> write(const stream::FrameOutput& output) override {
-    if (channel_.send(stream_line::kFrame, std::string_view(frame_line(output)))) return {};
+    const auto label = labels_.take(output.frame.frame.source, output.frame.frame.sequence);
+    if (channel_.send(stream_line::kFrame, std::string_view(frame_line(output, label)))) return {};
     return base::fail(ErrorCode::cancelled, "the parent is gone");
   }
 
  private:
   LineChannel& channel_;
+  stream::FrameLabels& labels_;
 };
+
+tl::unexpected<base::Error> refused_by_model(base::Error error, std::string_view frame) {
+  // The runtime's own word for whatever the model did not like.
+  if (error.code == ErrorCode::internal) error = {ErrorCode::unsupported, std::move(error.message), ""};
+  return tl::unexpected(std::move(error).in(fmt::format("warm-up with {}", frame)));
+}
 
 /// "out.mp4" for source 2: "out.2.mp4".
 std::string numbered_name(const std::string& path, std::size_t number) {
@@ -75,6 +81,10 @@ bool StreamServer::stop() {
   return pipeline_ != nullptr;
 }
 
+schema::StreamStatus StreamServer::status_now() const {
+  return summarize(pipeline_->status(), elapsed_s(), ns_of_ms(spec_.settings.slo_ms));
+}
+
 double StreamServer::elapsed_s() const { return base::to_seconds(base::system_clock().now() - ready_at_); }
 
 base::Result<schema::StreamStatus> StreamServer::run() {
@@ -90,6 +100,8 @@ base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
   if (own_processor_)
     note(fmt::format("the load has a processor of its own; {} are left to the pipeline", own_processor_->left()));
   RL_TRY(open_sources());
+  RL_TRY(load_model());
+  RL_TRY(await_first_frames());
   RL_TRY(start_pipeline());
   ready_at_ = base::system_clock().now();
   tell_ready(base::to_seconds(ready_at_ - begun));
@@ -106,7 +118,7 @@ base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
   RL_TRY(std::move(fed));
   RL_TRY(std::move(finished));
   auto status = pipeline_->status();
-  auto out = summarize(status, elapsed_s());
+  auto out = summarize(status, elapsed_s(), ns_of_ms(spec_.settings.slo_ms));
   const auto add = [&](const char* name, const stream::SelfCheck& check) {
     out.checks.push_back({name, check.passed, check.message});
   };
@@ -120,29 +132,11 @@ base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
 }
 
 base::Result<void> StreamServer::open_sources() {
-  const bool has_pipe = std::any_of(spec_.sources.begin(), spec_.sources.end(),
-                                    [](const auto& source) { return source.location == "-"; });
   for (const auto& wanted : spec_.sources)
     for (std::int64_t copy = 0; copy < std::max<std::int64_t>(1, spec_.load ? 1 : spec_.copies); ++copy) {
-      stream::SourceOptions options;
-      options.source = wanted.location;
-      options.fd = kStreamInputFd;
-      options.reconnect_for = base::from_seconds(spec_.reconnect_s);
-      options.rtsp_transport = spec_.rtsp_transport;
-      options.on_note = [this](const std::string& text) { note(text); };
-      if (!spec_.camera.empty()) RL_TRY(stream::set_camera_mode(spec_.camera, options));
-      if (!spec_.raw.empty() && (wanted.location == "-" || !has_pipe)) {
-        RL_TRY_ASSIGN(options.raw, stream::parse_raw_format(spec_.raw));
-      }
-      Opened opened;
-      RL_TRY_ASSIGN(opened.source, stream::open_source(options));
-      opened.first = pool_.take();
-      RL_TRY_ASSIGN(const auto pts, opened.source->next(*opened.first));
-      if (!pts) return base::fail(ErrorCode::corrupt, "{}: no frame in it", wanted.location);
-      opened.first_pts_ns = *pts;
-      opened.pace = opened.source->info().is_live || wanted.live ? stream::Pace::live
-                    : wanted.realtime                            ? stream::Pace::realtime
-                                                                 : stream::Pace::fastest;
+      RL_TRY_ASSIGN(auto opened, open_stream_source(spec_, wanted, [this](const std::string& text) { note(text); }));
+      const bool is_awaited = spec_.announces && wanted.location == "-" && !spec_.raw.empty();
+      if (!is_awaited) RL_TRY(take_first(opened, pool_));
       const std::lock_guard lock(stopping_);
       if (stopped_) return base::fail(ErrorCode::cancelled, "stopped");
       sources_.push_back(std::move(opened));
@@ -185,7 +179,7 @@ stream::PipelineOptions StreamServer::pipeline_options() const {
 }
 
 base::Result<void> StreamServer::make_sink() {
-  sink_ = std::make_unique<ChannelSink>(channel_);
+  sink_ = std::make_unique<ChannelSink>(channel_, labels_);
   if (spec_.video.empty()) return {};
   const auto processors = std::max<std::size_t>(1, std::thread::hardware_concurrency());
   std::vector<std::unique_ptr<stream::AnnotatedVideo>> videos;
@@ -193,8 +187,8 @@ base::Result<void> StreamServer::make_sink() {
     const auto& opened = sources_[number];
     stream::AnnotatedVideo::Options options;
     options.path = sources_.size() == 1 ? spec_.video : numbered_name(spec_.video, number);
-    options.width = opened.first->width;
-    options.height = opened.first->height;
+    options.width = opened.width();
+    options.height = opened.height();
     options.fps = opened.source->info().fps;
     options.threads = static_cast<int>(std::max<std::size_t>(1, processors / sources_.size()));
     options.may_wait = opened.pace == stream::Pace::fastest;
@@ -223,8 +217,8 @@ std::vector<std::string> StreamServer::finish_videos() {
   return lost;
 }
 
-base::Result<void> StreamServer::start_pipeline() {
-  const auto& sample = *sources_.front().first;
+base::Result<void> StreamServer::make_model() {
+  const auto& front = sources_.front();
   if (spec_.model.workload.location == kNoModel) {
     model_ = workload::make_null_stream_model();
   } else {
@@ -232,16 +226,50 @@ base::Result<void> StreamServer::start_pipeline() {
     if (!kind->stream_model)
       return base::fail(ErrorCode::unsupported, "{}: models of kind {} cannot be part of a stream",
                         spec_.model.workload.location, kind->name);
-    RL_TRY_ASSIGN(model_, kind->stream_model({spec_, sample.width, sample.height}));
+    RL_TRY_ASSIGN(model_, kind->stream_model({spec_, front.width(), front.height()}));
   }
+  return {};
+}
+
+base::Result<void> StreamServer::load_model() {
+  RL_TRY(make_model());
+  if (!spec_.announces) return {};
+  if (sources_.front().waits_for_first()) RL_TRY(try_model());
+  channel_.send(stream_line::kLoaded,
+                base::Json{{"runtime", model_->facts().runtime}, {"input", model_->facts().input}});
+  return {};
+}
+
+base::Result<void> StreamServer::try_model() {
+  stream::Image blank;
+  blank.width = sources_.front().width();
+  blank.height = sources_.front().height();
+  RL_TRY_ASSIGN(const auto raw, stream::parse_raw_format(spec_.raw));
+  blank.format = raw.format;
+  blank.bytes.resize(stream::image_bytes(blank.width, blank.height, blank.format));
+  const auto size = pipeline_options().warm_sizes.front();
+  const std::vector<stream::BatchFrame> frames(size, {.image = &blank, .is_sample = true});
+  std::vector<std::string> results(size);
+  if (auto ran = model_->run(0, frames, size, results); !ran) return refused_by_model(ran.error(), "a blank frame");
+  return {};
+}
+
+base::Result<void> StreamServer::await_first_frames() {
+  bool has_waited = false;
+  for (auto& opened : sources_) {
+    if (!opened.waits_for_first()) continue;
+    has_waited = true;
+    RL_TRY(take_first(opened, pool_));
+  }
+  // What a blank frame did not show a real one may.
+  const bool is_undecided = spec_.settings.decoder == "auto" && model_->facts().decoder == "none";
+  return has_waited && is_undecided && spec_.model.workload.location != kNoModel ? make_model() : base::Result<void>();
+}
+
+base::Result<void> StreamServer::start_pipeline() {
   RL_TRY(make_sink());
-  auto pipeline = stream::Pipeline::start(pipeline_options(), *model_, *sink_, sample);
-  if (!pipeline) {
-    auto error = std::move(pipeline).error();
-    // The runtime's own word for whatever the model did not like.
-    if (error.code == ErrorCode::internal) error = {ErrorCode::unsupported, std::move(error.message), ""};
-    return tl::unexpected(std::move(error).in("warm-up with the first frame"));
-  }
+  auto pipeline = stream::Pipeline::start(pipeline_options(), *model_, *sink_, sources_.front().picture());
+  if (!pipeline) return refused_by_model(std::move(pipeline).error(), "the first frame");
   const std::lock_guard lock(stopping_);
   pipeline_ = std::move(*pipeline);
   if (stopped_) pipeline_->stop();
@@ -259,6 +287,10 @@ void StreamServer::tell_ready(double ready_s) {
   ready.input = facts.input;
   ready.decoder = facts.decoder;
   ready.notes = facts.notes;
+  // Copies of a source say the same.
+  for (const auto& opened : sources_)
+    for (const auto& text : opened.source->info().notes)
+      if (std::find(ready.notes.begin(), ready.notes.end(), text) == ready.notes.end()) ready.notes.push_back(text);
   ready.workers = spec_.settings.streams;
   ready.queue_size = static_cast<std::int64_t>(pipeline_->capacity());
   if (const auto cost_ns = pipeline_->size_change_ns())
@@ -282,7 +314,7 @@ void StreamServer::tell_status() {
     base::system_clock().sleep_for(std::chrono::milliseconds(10));
     if (base::system_clock().now() < next) continue;
     next += kStatusInterval;
-    channel_.send(stream_line::kStatus, base::Json(summarize(pipeline_->status(), elapsed_s())));
+    channel_.send(stream_line::kStatus, base::Json(status_now()));
   }
 }
 
@@ -295,8 +327,8 @@ void StreamServer::feed_sources() {
       options.source = number;
       options.pace = opened.pace;
       options.most_frames = spec_.most_frames;
-      const auto fed = stream::feed(*opened.source, *pipeline_, pool_, options,
-                                    std::pair(std::exchange(opened.first, nullptr), opened.first_pts_ns));
+      options.labels = &labels_;
+      const auto fed = stream::feed(*opened.source, *pipeline_, pool_, options, std::exchange(opened.first, {}));
       for (const auto& text : opened.source->notes()) note(text);
       if (fed) return;
       if (sources_.size() > 1) note(fmt::format("{}; the other sources go on", fed.error().message));
@@ -308,18 +340,13 @@ void StreamServer::feed_sources() {
 
 base::Result<std::vector<stream::Clip>> StreamServer::decode_clips() {
   std::vector<stream::Clip> clips;
-  const std::size_t budget = kMostClipBytes / sources_.size();
   for (auto& opened : sources_) {
-    stream::Clip clip{opened.first};
-    std::size_t bytes = opened.first->bytes.size();
-    while (clip.size() < kMostClipFrames && bytes < budget) {
-      auto image = std::make_shared<stream::Image>();
-      RL_TRY_ASSIGN(const auto pts, opened.source->next(*image));
-      if (!pts) break;
-      bytes += image->bytes.size();
-      clip.push_back(std::move(image));
+    RL_TRY_ASSIGN(const auto clip, decode_clip(opened, kMostClipBytes / sources_.size()));
+    for (const auto& text : opened.source->notes()) note(text);
+    for (std::int64_t copy = 0; copy < std::max<std::int64_t>(1, spec_.copies); ++copy) {
+      labels_.repeat(static_cast<std::uint32_t>(clips.size()), clip.labels);
+      clips.push_back(clip.pictures);
     }
-    for (std::int64_t copy = 0; copy < std::max<std::int64_t>(1, spec_.copies); ++copy) clips.push_back(clip);
   }
   return clips;
 }

@@ -11,15 +11,15 @@
 #include "execute/line_channel.hpp"
 #include "execute/shared_memory.hpp"
 #include "execute/stream_protocol.hpp"
+#include "execute/stream_sources.hpp"
 #include "host/reserved_processor.hpp"
 #include "schema/stream_spec.hpp"
 #include "schema/stream_status.hpp"
 #include "stream/annotating_sink.hpp"
-#include "stream/frame_source.hpp"
+#include "stream/frame_labels.hpp"
 #include "stream/image_pool.hpp"
 #include "stream/load_feed.hpp"
 #include "stream/pipeline.hpp"
-#include "stream/source_feed.hpp"
 #include "workload/workload_registry.hpp"
 
 namespace ridgeline::execute {
@@ -40,16 +40,14 @@ class StreamServer {
   bool stop();
 
  private:
-  struct Opened {
-    std::unique_ptr<stream::FrameSource> source;
-    stream::Pace pace = stream::Pace::fastest;
-    std::shared_ptr<stream::Image> first;  ///< its first picture,
-    std::int64_t first_pts_ns = 0;         ///< and when that is
-  };
-
   [[nodiscard]] base::Result<void> open_sources();
   [[nodiscard]] base::Result<schema::StreamStatus> run_pipeline();
   [[nodiscard]] base::Result<void> make_sink();
+  [[nodiscard]] base::Result<void> make_model();
+  [[nodiscard]] base::Result<void> load_model();
+  /// Runs a blank picture, so that a model that cannot be run is known before somebody sends the first frame.
+  [[nodiscard]] base::Result<void> try_model();
+  [[nodiscard]] base::Result<void> await_first_frames();
   [[nodiscard]] base::Result<void> start_pipeline();
   /// Ends their files; what went wrong with them.
   std::vector<std::string> finish_videos();
@@ -62,6 +60,7 @@ class StreamServer {
   void note(const std::string& text) { channel_.send(stream_line::kNote, std::string_view(text)); }
   [[nodiscard]] bool has_pace() const;
   [[nodiscard]] double elapsed_s() const;
+  [[nodiscard]] schema::StreamStatus status_now() const;
 
   const workload::WorkloadRegistry& registry_;
   LineChannel& channel_;
@@ -69,7 +68,8 @@ class StreamServer {
   schema::StreamSpec spec_;
   std::optional<host::ReservedProcessor> own_processor_;  ///< of the thread that offers a load
   stream::ImagePool pool_;
-  std::vector<Opened> sources_;
+  stream::FrameLabels labels_;
+  std::vector<OpenedSource> sources_;
   std::unique_ptr<workload::StreamModel> model_;
   std::unique_ptr<stream::ResultSink> sink_;
   stream::AnnotatingSink* annotating_ = nullptr;  ///< the sink, where there are videos

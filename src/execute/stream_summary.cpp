@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/stream_summary.hpp"
 
+#include <optional>
+
+#include "stats/quantile.hpp"
+
 namespace ridgeline::execute {
 namespace {
 
 schema::LatencySummary summary_of(const stats::LatencyHistogram& histogram) {
+  const auto count = static_cast<std::int64_t>(histogram.count());
   const auto ms = [&](double quantile) { return static_cast<double>(histogram.quantile(quantile)) * 1e-6; };
-  return {static_cast<std::int64_t>(histogram.count()), histogram.mean() * 1e-6, ms(0.5), ms(0.95), ms(0.99), ms(0.999),
+  const auto supported = [&](double quantile) {
+    return count >= stats::samples_needed(quantile) ? std::optional(ms(quantile)) : std::nullopt;
+  };
+  return {count,
+          histogram.mean() * 1e-6,
+          ms(0.5),
+          supported(0.95),
+          supported(0.99),
+          supported(0.999),
           static_cast<double>(histogram.max()) * 1e-6};
 }
 
@@ -14,7 +27,7 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 }  // namespace
 
-schema::StreamStatus summarize(const stream::PipelineStatus& status, double elapsed_s) {
+schema::StreamStatus summarize(const stream::PipelineStatus& status, double elapsed_s, std::int64_t slo_ns) {
   schema::StreamStatus out;
   const auto& meter = status.meter;
   const auto& counters = meter.counters();
@@ -34,6 +47,7 @@ schema::StreamStatus summarize(const stream::PipelineStatus& status, double elap
   out.delivered_per_s = meter.delivered_per_s();
   out.goodput_per_s = meter.goodput_per_s();
   out.latency = summary_of(meter.stages().latency);
+  if (slo_ns > 0) out.over_slo = static_cast<std::int64_t>(meter.stages().latency.count_above(slo_ns));
   out.late = summary_of(meter.stages().late);
   out.queue = summary_of(meter.stages().queue);
   out.service = summary_of(meter.stages().service);

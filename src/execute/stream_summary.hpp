@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "schema/stream_status.hpp"
 #include "stream/pipeline_status.hpp"
 
 namespace ridgeline::execute {
 
-/// A pipeline's numbers as they are told and kept.
-[[nodiscard]] schema::StreamStatus summarize(const stream::PipelineStatus& status, double elapsed_s);
+/// A pipeline's numbers as they are told and kept. `slo_ns`: its limit; 0: none.
+[[nodiscard]] schema::StreamStatus summarize(const stream::PipelineStatus& status, double elapsed_s,
+                                             std::int64_t slo_ns = 0);
 
 }  // namespace ridgeline::execute

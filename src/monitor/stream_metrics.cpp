@@ -57,7 +57,8 @@ void write_latency(StreamText& text, const StreamView& view) {
   const auto& [status, recent] = view.progress;
   if (view.slo_ms > 0) text.gauge("slo_seconds", "Limit of a frame's latency.", view.slo_ms * kSecond);
   auto latency = text.family("latency_seconds", "summary",
-                             "From when a frame was due, or came in, to its result; quantiles of the last second.");
+                             "From when a frame was due, or came in, to its result; quantiles of the last second, "
+                             "or of as many frames as a quantile needs to have ten beyond it.");
   latency.add({{"quantile", "0.5"}}, scaled(recent.p50, kSecond));
   latency.add({{"quantile", "0.95"}}, scaled(recent.p95, kSecond));
   latency.add({{"quantile", "0.99"}}, scaled(recent.p99, kSecond));

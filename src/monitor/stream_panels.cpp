@@ -113,10 +113,7 @@ void draw_stream_latency(Canvas& canvas, const StreamArea& area, const StreamVie
     canvas.put_right(area.row, area.to - 1 - room * (2 - i), kNames[static_cast<std::size_t>(i)], Style::header);
   row_of(area.row + 1, "last second", {recent.p50, recent.p95, recent.p99});
   const auto& all = status.latency;
-  const bool any = all.count > 0;
-  row_of(area.row + 2, "since start",
-         {any ? std::optional(all.p50) : std::nullopt, any ? std::optional(all.p95) : std::nullopt,
-          any ? std::optional(all.p99) : std::nullopt});
+  row_of(area.row + 2, "since start", {all.count > 0 ? std::optional(all.p50) : std::nullopt, all.p95, all.p99});
   const auto size = static_cast<double>(status.queue_size);
   canvas.put(area.row + 3, area.from + 1, "queue", Style::dim);
   const auto queue = fmt::format("{}/{}", status.queued, status.queue_size);

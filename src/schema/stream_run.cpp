@@ -52,11 +52,11 @@ Run to_run(const StreamRun& run) {
   line.objective = run.request.spec.load ? "goodput" : "throughput";
   line.value = run.status.goodput_per_s;
   line.answer = run.error.empty()
-                    ? fmt::format("{:.1f} FPS, p99 {:.1f} ms", run.status.delivered_per_s, run.status.latency.p99)
+                    ? fmt::format("{:.1f} FPS, {}", run.status.delivered_per_s, tail_text(run.status.latency, 1))
                     : run.error;
   if (run.error.empty() && run.verdict && run.verdict->held_per_s)
-    line.answer = *run.verdict->held_per_s > 0 ? fmt::format("holds {:g} FPS per source, p99 {:.1f} ms",
-                                                             *run.verdict->held_per_s, run.status.latency.p99)
+    line.answer = *run.verdict->held_per_s > 0 ? fmt::format("holds {:g} FPS per source, {}", *run.verdict->held_per_s,
+                                                             tail_text(run.status.latency, 1))
                                                : "holds none of the rates";
   line.decision = run.verdict && !run.verdict->passed ? "none" : run.error.empty() ? "keep" : "none";
   return wrap_run(StreamRun::kLayout, run, std::move(line));

@@ -52,6 +52,7 @@ struct StreamSettings {
   std::int64_t result_queue_size = 256;   ///< results that wait for the output
   double frame_timeout_ms = 0;            ///< longest wait for a fuller batch while a worker is idle
   std::int64_t streams = 0;               ///< inferences in flight; 0: two on a GPU, one a core on a CPU, four at most
+  std::string rotate = "auto";            ///< as files say that their frames are to be seen; 0: as they are stored
   std::string drop = "auto";          ///< auto: oldest where a source has a pace, none otherwise; oldest, newest, none
   bool efficiency = false;            ///< waits for fuller batches as long as deadlines allow
   double slo_ms = 0;                  ///< from when a paced frame is due to its result; 0: none
@@ -80,7 +81,8 @@ struct StreamSpec {
   TrialSpec model;         ///< location "null": no model, results are null
   WorkloadRef crop_model;  ///< location "": none
   std::vector<StreamSource> sources;
-  std::string raw;  ///< of frames without headers on "-", or else in files: "1280x720:bgr24@30"; "": none
+  std::string raw;         ///< of frames without headers on "-", or else in files: "1280x720:bgr24@30"; "": none
+  bool announces = false;  ///< the model is loaded, and that is told, before the first of the frames on "-" is awaited
   double reconnect_s = 30;
   std::string camera;                  ///< what cameras are asked for: "1280x720@30"; "": their own choice
   std::string rtsp_transport = "tcp";  ///< or udp

@@ -1,17 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/stream_status.hpp"
 
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stats/quantile.hpp"
+
 namespace ridgeline::schema {
 
-RL_DEFINE_JSON(LatencySummary, count, mean, p50, p95, p99, p999, max)
+void to_json(nlohmann::json& json, const LatencySummary& latency) {
+  json = {{"count", latency.count}, {"mean", latency.mean}, {"p50", latency.p50}, {"p95", latency.p95},
+          {"p99", latency.p99},     {"p999", latency.p999}, {"max", latency.max}};
+}
+
+void from_json(const nlohmann::json& json, LatencySummary& latency) {
+  latency = {};
+  latency.count = json.value("count", latency.count);
+  latency.mean = json.value("mean", latency.mean);
+  latency.p50 = json.value("p50", latency.p50);
+  latency.max = json.value("max", latency.max);
+  // Runs of releases before 0.3 have them of any number of frames.
+  const auto known = [&](const char* key, double quantile) {
+    const auto found = json.find(key);
+    return found == json.end() || latency.count < stats::samples_needed(quantile) ? std::optional<double>()
+                                                                                  : found->get<std::optional<double>>();
+  };
+  latency.p95 = known("p95", 0.95);
+  latency.p99 = known("p99", 0.99);
+  latency.p999 = known("p999", 0.999);
+}
+
 RL_DEFINE_JSON(LoadLateness, p999, max, limit, late_frames)
 RL_DEFINE_JSON(StreamCheck, name, passed, message)
 RL_DEFINE_JSON(StreamStatus, elapsed_s, offered, delivered, in_time, dropped, in_flight, queued, queue_size, unwritten,
-               span_s, delivered_per_s, goodput_per_s, latency, late, queue, service, order, batches, mean_batch, busy,
-               busy_workers, worker_s, failures, last_failure, lost_sources, lost_videos, checks, lateness, audit,
-               is_void)
+               span_s, delivered_per_s, goodput_per_s, latency, over_slo, late, queue, service, order, batches,
+               mean_batch, busy, busy_workers, worker_s, failures, last_failure, lost_sources, lost_videos, checks,
+               lateness, audit, is_void)
 RL_DEFINE_JSON(StreamSourceInfo, name, width, height, fps, frames, is_live, decoder)
 RL_DEFINE_JSON(StreamReady, sources, runtime, input, decoder, workers, queue_size, warm_ms, ready_s, notes)
+
+std::string tail_text(const LatencySummary& latency, int decimals) {
+  const auto [name, ms] = latency.p99   ? std::pair("p99", *latency.p99)
+                          : latency.p95 ? std::pair("p95", *latency.p95)
+                                        : std::pair("p50", latency.p50);
+  return fmt::format("{} {:.{}f} ms", name, ms, decimals);
+}
 
 std::int64_t StreamStatus::all_dropped() const {
   std::int64_t sum = 0;

@@ -11,17 +11,20 @@
 
 namespace ridgeline::schema {
 
-/// Milliseconds.
+/// Milliseconds. Percentiles that so few frames do not support are absent (stats::samples_needed).
 struct LatencySummary {
   std::int64_t count = 0;
   double mean = 0;
   double p50 = 0;
-  double p95 = 0;
-  double p99 = 0;
-  double p999 = 0;
+  std::optional<double> p95;
+  std::optional<double> p99;
+  std::optional<double> p999;
   double max = 0;
 };
 RL_DECLARE_JSON(LatencySummary)
+
+/// The highest percentile that is known, up to the 99th: "p99 31.2 ms", "p50 20.1 ms".
+[[nodiscard]] std::string tail_text(const LatencySummary& latency, int decimals);
 
 /// How late a load was, against the times that were fixed before the run; milliseconds.
 struct LoadLateness {
@@ -57,6 +60,7 @@ struct StreamStatus {
   double delivered_per_s = 0;         ///< in that span
   double goodput_per_s = 0;           ///< of frames in time
   LatencySummary latency;             ///< from when a frame was due, or came in, until it left
+  std::int64_t over_slo = 0;          ///< delivered frames whose latency is above the limit
   LatencySummary late;                ///< parts of it: from due to in the queue,
   LatencySummary queue;               ///< waiting,
   LatencySummary service;             ///< preparing, inference, decoding,

@@ -59,6 +59,13 @@ std::int64_t LatencyHistogram::quantile(double q) const noexcept {
   return max_;
 }
 
+std::uint64_t LatencyHistogram::count_above(std::int64_t ns) const noexcept {
+  if (ns < 0) return count_;
+  std::uint64_t above = 0;
+  for (std::size_t bin = bin_of(static_cast<std::uint64_t>(ns)) + 1; bin < counts_.size(); ++bin) above += counts_[bin];
+  return above;
+}
+
 double LatencyHistogram::mean() const noexcept { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
 
 }  // namespace ridgeline::stats

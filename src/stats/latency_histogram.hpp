@@ -21,6 +21,8 @@ class LatencyHistogram {
   /// The smallest value that a share `q` (0 to 1) of the values does not exceed, as the middle of its bin and never
   /// more than the largest value; 0 without values.
   [[nodiscard]] std::int64_t quantile(double q) const noexcept;
+  /// Values above `ns`, to the width of a bin.
+  [[nodiscard]] std::uint64_t count_above(std::int64_t ns) const noexcept;
   /// Exact; 0 without values.
   [[nodiscard]] std::int64_t max() const noexcept { return max_; }
   /// Exact but for rounding; 0 without values.

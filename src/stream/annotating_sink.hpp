@@ -20,6 +20,7 @@ class AnnotatingSink final : public ResultSink {
   [[nodiscard]] base::Result<void> write(const FrameOutput& output) override {
     RL_TRY(results_->write(output));
     const auto& [frame, dropped, batch, launched_ns, done_ns, left_ns] = output.frame;
+    if (dropped == DropReason::damaged) return {};  // there is nothing to show
     videos_[frame.source]->add(
         {output.image, output.result, dropped ? std::string(to_string(*dropped)) : std::string(), frame.pts_ns});
     return {};

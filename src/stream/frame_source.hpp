@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "stream/image.hpp"
@@ -19,7 +20,16 @@ struct SourceInfo {
   std::int64_t frames = -1;  ///< as the container says; -1: not known
   /// Frames come whether or not anybody takes them (camera, RTSP): a queue that is full then drops. Other sources wait.
   bool is_live = false;
-  std::string decoder;  ///< for people: "h264"; "" where nothing is decoded
+  std::string decoder;               ///< for people: "h264"; "" where nothing is decoded
+  bool is_interlaced = false;        ///< its first frame is, with a note
+  bool has_labels = false;           ///< label() says something of every frame
+  std::vector<std::string> notes{};  ///< what a user should know beforehand; one line each
+};
+
+/// What is told of a frame beside its picture.
+struct FrameLabel {
+  std::string file;    ///< that it came from, in a source of several
+  std::string damage;  ///< why there is no picture of it; ""
 };
 
 /// Pictures one after another; one thread at a time, but for interrupt.
@@ -29,8 +39,11 @@ class FrameSource {
   [[nodiscard]] virtual const SourceInfo& info() const noexcept = 0;
   /// Waits for the next picture, fills `image` and returns its time in the video in nanoseconds; nullopt at the end.
   /// Errors end the source and name it: io (it cannot be read any more), corrupt (nothing more can be decoded),
-  /// cancelled (interrupt). A damaged frame in the middle is skipped and counted in notes().
+  /// cancelled (interrupt). A damaged frame in the middle is skipped and counted in notes(); one that has a file of its
+  /// own is given, with its damage in label() and nothing in `image` that counts.
   [[nodiscard]] virtual base::Result<std::optional<std::int64_t>> next(Image& image) = 0;
+  /// Of the frame that next() gave last.
+  [[nodiscard]] virtual FrameLabel label() const { return {}; }
   /// From any thread: a next() under way returns soon, and all later ones at once.
   virtual void interrupt() noexcept = 0;
   /// What a user should know beside the pictures: damaged frames, reconnections. One line each; may grow.

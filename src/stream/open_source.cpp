@@ -12,8 +12,9 @@
 
 #include "base/text.hpp"
 #include "stream/input_file.hpp"
-#include "stream/sources/image_folder_source.hpp"
 #include "stream/sources/live_source.hpp"
+#include "stream/sources/picture_list.hpp"
+#include "stream/sources/picture_source.hpp"
 #include "stream/sources/raw_source.hpp"
 #include "stream/sources/synthetic_source.hpp"
 #include "stream/sources/video_source.hpp"
@@ -31,8 +32,8 @@ constexpr std::string_view kSynthetic = "synthetic:";
 constexpr std::string_view kCamera = "camera:";
 constexpr std::string_view kDevice = "/dev/video";
 constexpr const char* kKinds =
-    "a source is a video file, a folder of pictures, rtsp://ADDRESS, /dev/videoN, synthetic:WxH or - for standard "
-    "input";
+    "a source is a video file, a folder of pictures, 'pics/*.jpg', img%04d.png, rtsp://ADDRESS, /dev/videoN, "
+    "synthetic:WxH or - for standard input";
 // Those that send whether or not anybody reads.
 constexpr std::array<std::string_view, 12> kLiveSchemes{"mms",    "rtmp", "rtmpe", "rtmps", "rtmpt", "rtmpte",
                                                         "rtmpts", "rtp",  "rtsp",  "rtsps", "srt",   "udp"};
@@ -104,17 +105,26 @@ Opened open_file(const SourceOptions& options, const std::string& path, InputFil
   return VideoSource::open(library, input, options, std::move(file));
 }
 
+Opened open_pictures(const SourceOptions& options, base::Result<PictureList> list) {
+  if (!list) return tl::unexpected(std::move(list).error());
+  if (options.raw)
+    return fail(ErrorCode::invalid_argument, "{}: a raw format does not fit a list of pictures", options.source);
+  RL_TRY_ASSIGN(const auto library, VideoLibrary::open(options.video_plugin));
+  return PictureSource::open(library, options.source, *std::move(list), options);
+}
+
 Opened open_path(const SourceOptions& options, const std::string& path) {
   std::error_code ignored;
-  if (!fs::is_directory(path, ignored)) {
-    auto file = InputFile::open(path);
-    if (file) return open_file(options, path, *std::move(file));
-    if (file.error().code == ErrorCode::not_found) file.error().hint = kKinds;
-    return tl::unexpected(std::move(file).error());
+  if (fs::is_directory(path, ignored)) return open_pictures(options, pictures_in(path));
+  // A file that is there is itself, whatever its name has.
+  if (!fs::exists(path, ignored)) {
+    if (is_glob(path)) return open_pictures(options, pictures_like(path));
+    if (is_numbered(path)) return open_pictures(options, numbered_pictures(path));
   }
-  if (options.raw) return fail(ErrorCode::invalid_argument, "{}: a raw format does not fit a folder", options.source);
-  RL_TRY_ASSIGN(const auto library, VideoLibrary::open(options.video_plugin));
-  return ImageFolderSource::open(library, path, options);
+  auto file = InputFile::open(path);
+  if (file) return open_file(options, path, *std::move(file));
+  if (file.error().code == ErrorCode::not_found) file.error().hint = kKinds;
+  return tl::unexpected(std::move(file).error());
 }
 
 }  // namespace

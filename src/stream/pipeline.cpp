@@ -166,6 +166,27 @@ Offered Pipeline::offer(NewFrame frame) {
   return Offered::taken;
 }
 
+Offered Pipeline::offer_damaged(NewFrame frame) {
+  std::unique_lock lock(mutex_);
+  if (frame.source >= next_sequence_.size()) next_sequence_.resize(frame.source + 1, 0);
+  while (takes() && (sink_is_behind() || !scheduler_->has_order_room(frame.source))) room_.wait(lock);
+  if (!takes()) return Offered::ended;
+  const auto now_ns = now();
+  Frame ticket;
+  ticket.source = frame.source;
+  ticket.sequence = next_sequence_[frame.source]++;
+  ticket.pts_ns = frame.pts_ns;
+  ticket.intended_ns = frame.due_ns.value_or(now_ns);
+  ticket.payload = store_.add(nullptr);
+  if (auto gap = scheduler_->offer_gap(ticket, DropReason::damaged, now_ns); !gap) {
+    fail(gap.error());
+    return Offered::ended;
+  }
+  if (options_.on_taken) options_.on_taken(frame.source, next_sequence_[frame.source]);
+  pump();
+  return Offered::taken;
+}
+
 void Pipeline::close(std::uint32_t source) {
   const std::lock_guard lock(mutex_);
   scheduler_->close(source);

@@ -55,6 +55,8 @@ class Pipeline {
   Pipeline& operator=(const Pipeline&) = delete;
 
   [[nodiscard]] Offered offer(NewFrame frame);
+  /// A frame whose picture is damaged: it is counted, and leaves in its turn as a gap (DropReason::damaged).
+  [[nodiscard]] Offered offer_damaged(NewFrame frame);
   /// No more frames come from that source.
   void close(std::uint32_t source);
   /// After the last frame: waits until all have left and the sink is done. The first error of the run, if any.

@@ -20,36 +20,50 @@ void sleep_until(const base::Clock& clock, std::int64_t due_ns, const Pipeline& 
 
 }  // namespace
 
+base::Result<std::optional<TakenFrame>> take_frame(FrameSource& source, ImagePool& pool) {
+  TakenFrame out{pool.take()};
+  RL_TRY_ASSIGN(const auto pts, source.next(*out.image));
+  if (!pts) return std::nullopt;
+  out.pts_ns = *pts;
+  if (source.info().has_labels) out.label = source.label();
+  if (!out.label.damage.empty()) out.image = nullptr;
+  return out;
+}
+
 base::Result<std::uint64_t> feed(FrameSource& source, Pipeline& pipeline, ImagePool& pool, const FeedOptions& options,
-                                 std::optional<std::pair<std::shared_ptr<Image>, std::int64_t>> first) {
+                                 std::vector<TakenFrame> first) {
   std::uint64_t taken = 0;
   std::optional<base::Error> error;
   std::int64_t start_ns = 0;
   std::int64_t first_pts_ns = 0;
+  auto* const labels = source.info().has_labels ? options.labels : nullptr;
   while (options.most_frames == 0 || taken < static_cast<std::uint64_t>(options.most_frames)) {
-    std::shared_ptr<Image> image;
-    std::int64_t pts_ns = 0;
-    if (first) {
-      std::tie(image, pts_ns) = *std::exchange(first, std::nullopt);
+    TakenFrame now;
+    if (taken < first.size()) {
+      now = std::move(first[taken]);
     } else {
-      image = pool.take();
-      const auto next = source.next(*image);
+      auto next = take_frame(source, pool);
       if (!next && next.error().code != base::ErrorCode::cancelled) error = next.error();
       if (!next || !*next) break;
-      pts_ns = **next;
+      now = std::move(**next);
     }
     if (taken == 0) {
       start_ns = options.clock->now().count();
-      first_pts_ns = pts_ns;
+      first_pts_ns = now.pts_ns;
     }
-    NewFrame frame{options.source, std::move(image), pts_ns, {}, options.pace == Pace::fastest};
+    NewFrame frame{options.source, std::move(now.image), now.pts_ns, {}, options.pace == Pace::fastest};
     if (options.pace == Pace::realtime) {
-      frame.due_ns = start_ns + (pts_ns - first_pts_ns);
+      frame.due_ns = start_ns + (now.pts_ns - first_pts_ns);
       sleep_until(*options.clock, *frame.due_ns, pipeline);
     } else if (options.pace == Pace::live) {
       frame.due_ns = options.clock->now().count();
     }
-    if (pipeline.offer(std::move(frame)) == Offered::ended) break;
+    const bool is_damaged = frame.image == nullptr;
+    if (labels != nullptr) labels->push(options.source, std::move(now.label));
+    if ((is_damaged ? pipeline.offer_damaged(std::move(frame)) : pipeline.offer(std::move(frame))) == Offered::ended) {
+      if (labels != nullptr) labels->take_back(options.source);
+      break;
+    }
     ++taken;
   }
   pipeline.close(options.source);

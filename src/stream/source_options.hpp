@@ -15,10 +15,11 @@ namespace ridgeline::stream {
 
 /// Where frames come from, as a user says it.
 struct SourceOptions {
-  /// A video or picture file, a folder of pictures, rtsp://, rtmp://, udp://, srt://, http:// ..., /dev/videoN or
-  /// camera:N, synthetic:WxH[@FPS][xFRAMES], "-" for `fd`.
+  /// A video or picture file, a folder of pictures, a pattern of their names ("pics/*.jpg", "img%04d.png"), rtsp://,
+  /// rtmp://, udp://, srt://, http:// ..., /dev/videoN or camera:N, synthetic:WxH[@FPS][xFRAMES], "-" for `fd`.
   std::string source;
   std::optional<RawFormat> raw;             ///< "-" or the file holds frames without headers
+  bool rotate = true;                       ///< as the container or the picture's EXIF says
   PixelFormat format = PixelFormat::bgr24;  ///< of the pictures, but for raw ones, which stay as they are
   int fd = 0;                               ///< what "-" reads: standard input; stays the caller's
   int decoder_threads = 0;                  ///< 0: as many as there are processors

@@ -30,6 +30,13 @@ base::Result<Admission> StreamScheduler::offer(const Frame& frame, std::int64_t 
   return admitted.admission;
 }
 
+base::Result<void> StreamScheduler::offer_gap(Frame frame, DropReason reason, std::int64_t now_ns) {
+  frame.entered_ns = now_ns;
+  RL_TRY(order_.announce(frame.source, frame.sequence));
+  meter_.enter(now_ns);
+  return put({.frame = frame, .dropped = reason, .done_ns = now_ns}, now_ns);
+}
+
 base::Result<std::optional<std::int64_t>> StreamScheduler::poll(std::int64_t now_ns) {
   dispatcher_.poll(now_ns, decisions_);
   for (const auto& launch : decisions_.launches)

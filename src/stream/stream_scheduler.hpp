@@ -38,6 +38,9 @@ class StreamScheduler {
   /// must_wait without back-pressure too when the order has no room: a worker does not answer, and nothing may be given
   /// up. A frame that waits is not counted.
   [[nodiscard]] base::Result<Admission> offer(const Frame& frame, std::int64_t now_ns);
+  /// A frame that has come in and cannot be executed: a gap in its place. The order must have room (has_order_room).
+  [[nodiscard]] base::Result<void> offer_gap(Frame frame, DropReason reason, std::int64_t now_ns);
+  [[nodiscard]] bool has_order_room(std::uint32_t source) const noexcept { return order_.has_room(source); }
   void close(std::uint32_t source) { dispatcher_.close(source); }
   void drain() noexcept { dispatcher_.drain(); }
   /// While held nothing is launched: for as long as results have nowhere to go.

@@ -64,15 +64,21 @@ typedef struct rl_video_options {
   const char* rtsp_transport; /* "tcp", "udp"; NULL: FFmpeg's choice */
   int32_t width, height;      /* asked of a camera; 0: its own choice */
   double fps;
+  int32_t apply_orientation; /* 1: frames come as they are to be seen, turned and mirrored; 0: as they are stored */
 } rl_video_options;
+
+enum rl_video_fields { RL_VIDEO_WHOLE_FRAMES = 0, RL_VIDEO_TOP_FIELD_FIRST = 1, RL_VIDEO_BOTTOM_FIELD_FIRST = 2 };
 
 typedef struct rl_video_info {
   uint32_t struct_size;
-  int32_t width, height; /* of the first frame, as the container says */
+  int32_t width, height; /* of the first frame, as it is given */
   double fps;            /* 0: not known */
   int64_t frames;        /* -1: not known */
   int64_t duration_ns;   /* -1: not known */
   char decoder[32];      /* "h264" */
+  int32_t orientation;   /* that was applied to the first frame, as EXIF numbers it: 2 to 8; 0, 1: none */
+  double other_angle;    /* clockwise, in degrees; a rotation by no quarter turns, which is not applied; 0: none */
+  int32_t fields;        /* rl_video_fields of the first frame; interlaced ones are given as they are */
 } rl_video_info;
 
 typedef struct rl_video_frame {
@@ -83,10 +89,11 @@ typedef struct rl_video_frame {
 
 typedef struct rl_video_totals {
   uint32_t struct_size;
-  int32_t cut;      /* 1: reading stopped before what the container announced */
-  int64_t frames;   /* given so far */
-  int64_t damaged;  /* skipped so far */
-  char reason[512]; /* why reading stopped, where `cut` is 1 */
+  int32_t cut;        /* 1: reading stopped before what the container announced */
+  int64_t frames;     /* given so far */
+  int64_t damaged;    /* skipped so far */
+  char reason[512];   /* why reading stopped, where `cut` is 1 */
+  int64_t interlaced; /* of the frames given */
 } rl_video_totals;
 
 typedef struct rl_video_encoding {

@@ -31,6 +31,7 @@ base::Result<rl_video_info> VideoReader::open(const Input& input, const SourceOp
   asked.width = options.camera_width;
   asked.height = options.camera_height;
   asked.fps = options.camera_fps;
+  asked.apply_orientation = options.rotate ? 1 : 0;
   rl_video_info info{};
   info.struct_size = sizeof info;
   rl_video_error error{};

@@ -43,6 +43,21 @@ grep -q "Frames that may wait" page.html || problem "no pipeline in the page"
 run 2 apply latest --config x.yaml
 err "recommends no settings"
 
+# --- percentiles have their frames ---
+run 0 stream run --source synthetic:64x48x10 --model null --json
+json '[.status.latency.count, .status.latency.p50 > 0, .status.latency.p95, .status.latency.p99, .status.queue.p99] | tojson' '[10,true,null,null,null]'
+run 0 stream run --source synthetic:64x48x10 --model null
+err "(p95 needs 200 frames)"
+run 0 show latest
+out "p99 latency (needs 1000 frames)"
+run 0 history
+out ", p50 "
+run 0 report latest --report-html few.html --output few.md
+checks=$((checks + 1))
+grep -E 'p99[^|]{0,20} [0-9.]+ ms' few.md few.html && problem "a p99 of 10 frames in a report"
+run 0 stream run --source synthetic:64x48x1500 --model null --json
+json '[.status.latency.p99 > 0, .status.latency.p999] | tojson' '[true,null]'
+
 # --- the frames with their results as a video ---
 run "0|2" stream run --source synthetic:64x48x30 --model null --output i.jsonl --video v.mp4
 if [ -s v.mp4 ]; then
@@ -57,6 +72,46 @@ if [ -s v.mp4 ]; then
   err "full.mkv: cannot be written: no space left on device"
   err "the results are complete"
   is "$(jq -c 'has("result")' k.jsonl | sort | uniq -c | sed 's/^ *//')" "300 true" "results beside a video that fails"
+  # Pictures by folder, pattern and number: in natural order, each line with its file, damaged ones too.
+  mkdir pics
+  for i in 1 2 10; do printf 'P5\n%d 8\n255\n%*s' $((8 * i)) $((64 * i)) '' >pics/img$i.pgm; done
+  printf bad >pics/img3.jpg
+  : >pics/a.png
+  run 0 stream run --source pics --model null --output p.jsonl --stream streams=2 --json
+  is "$(jq -c '[.frame, .file, .dropped]' p.jsonl | paste -sd ' ')" '[0,"a.png","damaged"] [1,"img1.pgm",null] [2,"img2.pgm",null] [3,"img3.jpg","damaged"] [4,"img10.pgm",null]' "a folder"
+  is "$(jq -r 'select(.frame == 3) | .error' p.jsonl)" "no frame of its mjpeg video can be decoded" "what is wrong with a picture"
+  json '[.status.offered, .status.delivered, .status.dropped.damaged] | tojson' '[5,3,2]'
+  json '.status.checks | map(.passed) | all' true
+  json '.ready.sources[0] | [.width, .frames] | tojson' '[8,5]'
+  json '.notes[0] | startswith("pics: 2 damaged pictures without a result, the first: a.png: ")' true
+  run 0 stream run --source 'pics/*.pgm' --model null --output q.jsonl -q
+  is "$(jq -r .file q.jsonl | paste -sd ' ')" "img1.pgm img2.pgm img10.pgm" "a pattern"
+  run 0 stream run --source pics/img%d.pgm --model null --output q.jsonl
+  is "$(jq -r .file q.jsonl | paste -sd ' ')" "img1.pgm img2.pgm img10.pgm" "numbered pictures"
+  err "pics/img%d.pgm: 3 pictures from 1 to 10, 7 numbers missing"
+  run 0 stream run --source pics --frames 2 --model null --output q.jsonl --video r.mkv
+  is "$(jq -c '[.file, .dropped]' q.jsonl | paste -sd ' ')" '["a.png","damaged"] ["img1.pgm",null]' "the first two of a folder"
+  run "0|1|4" stream bench --source pics --model null --rate 50 --time 200ms --output q.jsonl
+  is "$(jq -r .file q.jsonl | sort -u | paste -sd ' ')" "img1.pgm img10.pgm img2.pgm" "the files of a load"
+  bad "pics/*.tiff: no file fits this pattern" "ls pics/" -- stream run --source 'pics/*.tiff' --model null
+  bad "pics/shot%04d.pgm: no file with a number in this place" "shot0001.pgm" -- stream run --source pics/shot%04d.pgm --model null
+  rm pics/*.pgm
+  bad "pics: none of 2 pictures can be decoded; the first: a.png: " -- stream run --source pics --model null
+  # A video that is stored on its side: the matrix of its track is 40 bytes behind its header's name.
+  python3 - <<'PYTHON'
+import struct
+clip = open("v.mp4", "rb").read()
+at = clip.index(b"tkhd") + 4 + 40
+open("turned.mp4", "wb").write(clip[:at] + struct.pack(">9i", 0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30) + clip[at + 36:])
+PYTHON
+  run 0 stream run --source turned.mp4 --model null --json
+  json '.ready.sources[0] | [.width, .height] | tojson' '[48,64]'
+  json '.ready.notes[0]' "turned.mp4: rotated by 90 degrees as the file says; rotate: 0 leaves it as stored"
+  run 0 stream run --source turned.mp4 --sources 2 --model null --stream rotate=0 --json
+  json '.ready.sources[0] | [.width, .height] | tojson' '[64,48]'
+  json '.ready.notes | length' 0
+  run 0 stream run --source turned.mp4 --model null
+  err "note     turned.mp4: rotated by 90 degrees"
   bad "v.txt: no video container has this ending" -- stream run --source synthetic:64x48x30 --model null --video v.txt
   bad "no/v.mp4" -- stream run --source synthetic:64x48x30 --model null --video no/v.mp4
 else
@@ -122,6 +177,16 @@ json .request.spec.settings.batch_size 4
 json '.status.batches | length' 5
 run 0 stream run --source synthetic:64x48x40 --model null --config p.yaml --stream batch_size=2 --json
 json .request.spec.settings.batch_size 2
+
+printf 'batch_size: 8\ninference_scale: 0.65\n' >flat.yaml
+run 0 stream run --source synthetic:64x48x40 --model null --config flat.yaml
+err "note     flat.yaml: batch_size, inference_scale stand outside the section stream and were not read: move them under stream:"
+run 0 stream run --source synthetic:64x48x40 --model null --config flat.yaml --json
+json '.notes[0]' "flat.yaml: batch_size, inference_scale stand outside the section stream and were not read: move them under stream:"
+json .request.spec.settings.batch_size 1
+printf 'stream:\n  batch_size: 2\ncrop.most: 3\n' >half.yaml
+run 0 stream run --source synthetic:64x48x40 --model null --config half.yaml --json
+json '.notes[0]' "half.yaml: crop.most stands outside the section stream and was not read: move it under stream:"
 
 # --- a real model ---
 det=${MODELS:-}/ch_PP-OCRv4_det_infer.onnx
@@ -197,7 +262,7 @@ fi
 run 0 stream run --source synthetic:64x48@20x40 --realtime --model null --live-json - -q
 checks=$((checks + 1))
 [ "$(wc -l <"$WORK/out")" -ge 2 ] || problem "one line a second"
-is "$(jq -s '.[-1] | .recent.delivered_per_s > 10 and .recent.p99 >= 0 and .status.delivered > 10' "$WORK/out")" true "the last live line"
+is "$(jq -s '.[-1] | .recent.delivered_per_s > 10 and .recent.p50 >= 0 and .status.delivered > 10' "$WORK/out")" true "the last live line"
 err_lines=$(wc -l <"$WORK/err")
 is "$err_lines" 0 "lines on standard error of a quiet run"
 if command -v curl >/dev/null; then
@@ -209,7 +274,7 @@ if command -v curl >/dev/null; then
     sleep 0.1
   done
   checks=$((checks + 3))
-  for metric in 'ridgeline_stream_frames_delivered_per_second [1-9]' 'ridgeline_stream_latency_seconds{quantile="0.99"}' 'ridgeline_stream_info{.*model="no model"'; do
+  for metric in 'ridgeline_stream_frames_delivered_per_second [1-9]' 'ridgeline_stream_latency_seconds{quantile="0.5"}' 'ridgeline_stream_info{.*model="no model"'; do
     grep -q "^$metric" metrics || problem "no $metric in the metrics"
   done
   kill -INT $STREAM
@@ -240,7 +305,24 @@ if command -v script >/dev/null; then
   grep -q "Ridgeline stream" screen && problem "a screen between results"
 fi
 
+# --- told to who sends frames ---
+head -c $((3 * 8 * 4)) /dev/zero >raw
+(while [ ! -s ready ]; do sleep 0.05; done; cat raw) |
+  timeout 60 "$RIDGELINE" stream run --source - --raw 8x4:bgr24 --model null --output n.jsonl --ready ready -q
+is "$(wc -l <n.jsonl) $(jq -r .runtime ready)" "1 none" "a frame that was sent when the model was loaded"
+mkfifo silent
+sleep 60 >silent &
+SILENT=$!
+timeout 30 "$RIDGELINE" stream run --source - --raw 8x4:bgr24 --model missing.onnx -q <silent 2>"$WORK/err"
+is $? 2 "a model that is not there, before the first frame"
+kill $SILENT
+
 # --- faults of the user's ---
+bad "--slo 60: expected a duration with its unit: 60ms or 60s?" -- stream run --source synthetic:8x8x2 --model null --slo 60
+bad "--slo 0.06: expected a duration with its unit: 0.06ms or 0.06s?" -- stream bench --source synthetic:8x8x2 --model null --slo 0.06
+bad "--slo 2h: expected a duration from 100us to 1h" -- stream run --source synthetic:8x8x2 --model null --slo 2h
+bad "--ready /no/such/x" "choose another file" -- stream run --source synthetic:8x8x2 --model null --ready /no/such/x
+bad "rotate=90: expected one of auto, 0" -- stream run --source synthetic:8x8x2 --model null --stream rotate=90
 bad "--live-json - and --output -" -- stream run --source synthetic:8x8x2 --model null --output - --live-json -
 bad "--live-json /no/such/x" "choose another file" -- stream run --source synthetic:8x8x2 --model null --live-json /no/such/x
 bad "--prometheus" -- stream run --source synthetic:8x8x2 --model null --prometheus nowhere

@@ -311,5 +311,20 @@ TEST(FrameLine, is_what_a_reader_expects) {
   EXPECT_EQ(lost_frame_line(3, 9, stream::DropReason::crashed), R"({"source":3,"frame":9,"dropped":"crashed"})");
 }
 
+TEST(FrameLine, names_the_file_and_what_is_wrong_with_it) {
+  stream::FrameResult frame;
+  frame.frame.sequence = 1;
+  const std::string name = R"(a"dropped":"x","result":.png)";
+  const auto line = frame_line({frame, "{}", nullptr, ""}, {name, ""});
+  EXPECT_EQ(base::parse_json(line, "")->at("file"), name);
+  EXPECT_EQ(drop_reason_of_line(line), "");
+  EXPECT_TRUE(latency_of_line(line));
+  frame.dropped = stream::DropReason::damaged;
+  EXPECT_EQ(frame_line({frame, "", nullptr, ""}, {"e.jpg", "no picture"}),
+            R"({"source":0,"frame":1,"file":"e.jpg","pts_ms":0.000,"latency_ms":0.000,"dropped":"damaged",)"
+            R"("error":"no picture"})");
+  EXPECT_EQ(drop_reason_of_line(frame_line({frame, "", nullptr, ""}, {name, "no picture"})), "damaged");
+}
+
 }  // namespace
 }  // namespace ridgeline::execute

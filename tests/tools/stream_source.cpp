@@ -2,13 +2,14 @@
 // Reads a source and writes a line of JSON for each frame (size, time, mean of each channel), then one with the
 // notes. For scripts/test_stream_sources.sh and by hand:
 //   rl_stream_source SOURCE [--raw FORMAT] [--format FORMAT] [--frames N] [--every N] [--quiet] [--threads N]
-//                    [--reconnect SECONDS] [--interrupt-after SECONDS] [--write FILE]
-// Means are of every N-th frame (default 1; 0: none). --write encodes what is read. Exit code 2: the source's error,
-// which is on stderr.
+//                    [--reconnect SECONDS] [--interrupt-after SECONDS] [--write FILE] [--dump FILE]
+// Means are of every N-th frame (default 1; 0: none). --write encodes what is read, --dump writes its bytes. Exit code
+// 2: the source's error, which is on stderr.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -51,6 +52,7 @@ struct Arguments {
   double interrupt_after_s = 0;
   bool quiet = false;
   std::string write;
+  std::string dump;
 };
 
 base::Result<Arguments> parse(const std::vector<std::string>& words) {
@@ -84,6 +86,8 @@ base::Result<Arguments> parse(const std::vector<std::string>& words) {
       RL_TRY_ASSIGN(out.interrupt_after_s, base::parse_number(value, word));
     } else if (word == "--write") {
       out.write = value;
+    } else if (word == "--dump") {
+      out.dump = value;
     } else {
       return base::fail(base::ErrorCode::invalid_argument, "unknown option {}", word);
     }
@@ -95,6 +99,8 @@ base::Result<void> read_all(stream::FrameSource& source, const Arguments& argume
   std::unique_ptr<stream::VideoWriter> writer;
   const auto begin = Clock::now();
   stream::Image image;
+  std::ofstream dump;
+  if (!arguments.dump.empty()) dump.open(arguments.dump, std::ios::binary);
   std::int64_t frames = 0;
   for (; frames != arguments.frames; ++frames) {
     auto pts = source.next(image);
@@ -102,6 +108,13 @@ base::Result<void> read_all(stream::FrameSource& source, const Arguments& argume
     summary["seconds"] = seconds_since(begin);
     if (!pts) return tl::unexpected(std::move(pts).error());
     if (!*pts) break;
+    const auto label = source.label();
+    if (!label.damage.empty()) {
+      std::cout << nlohmann::json{{"frame", frames}, {"file", label.file}, {"damage", label.damage}}.dump()
+                << std::endl;
+      continue;
+    }
+    dump.write(reinterpret_cast<const char*>(image.bytes.data()), static_cast<std::streamsize>(image.bytes.size()));
     if (!arguments.write.empty() && !writer) {
       RL_TRY_ASSIGN(writer,
                     stream::VideoWriter::create(arguments.write, {image.width, image.height, source.info().fps}));
@@ -109,6 +122,7 @@ base::Result<void> read_all(stream::FrameSource& source, const Arguments& argume
     if (writer) RL_TRY(writer->write(image, **pts));
     if (arguments.quiet) continue;
     nlohmann::json line{{"frame", frames}, {"width", image.width}, {"height", image.height}, {"pts_ns", **pts}};
+    if (!label.file.empty()) line["file"] = label.file;
     if (arguments.every > 0 && frames % arguments.every == 0) line["mean"] = mean_of(image);
     std::cout << line.dump() << std::endl;
   }
@@ -147,6 +161,7 @@ int main(int count, char** words) {
   if (interrupter.joinable()) interrupter.join();
   if (!read && read.error().code == base::ErrorCode::cancelled)
     summary["interrupted_ms"] = std::chrono::duration<double, std::milli>(ended - interrupted_at).count();
+  for (const auto& note : info.notes) notes.push_back(note);
   for (auto& note : (*source)->notes()) notes.push_back(std::move(note));
   summary["notes"] = notes;
   std::cout << summary.dump() << std::endl;

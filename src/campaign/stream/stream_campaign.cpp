@@ -114,6 +114,7 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
     run.notes.push_back(
         fmt::format("{} left out: a CUDA graph replays one size at fixed addresses, which frames do not have",
                     fmt::join(graphs, ", ")));
+  run.notes.insert(run.notes.end(), request.notes.begin(), request.notes.end());
   if (request.tuned) tell_tuned(*request.tuned, spec.model, run.notes);
   if (!spec.crop_model.location.empty()) {
     RL_TRY_ASSIGN(const auto crop, execute::inspect(executor, {spec.crop_model, request.where.library}));

@@ -33,7 +33,7 @@ run::Compared stream_side(const schema::StreamRun& run) {
   const auto& settings = spec.settings;
   run::Compared side;
   side.name = side.key = run.id;
-  side.figure = fmt::format("{:.1f} FPS, p99 {:.2f} ms", run.status.delivered_per_s, run.status.latency.p99);
+  side.figure = fmt::format("{:.1f} FPS, {}", run.status.delivered_per_s, schema::tail_text(run.status.latency, 2));
   side.measured_utc = run.finished_utc;
   std::vector<std::string> sources;
   for (const auto& source : run.ready.sources)
@@ -48,6 +48,7 @@ run::Compared stream_side(const schema::StreamRun& run) {
                 {"inference_queue_size", std::to_string(settings.inference_queue_size)},
                 {"frame_timeout_ms", fmt::format("{:g}", settings.frame_timeout_ms)},
                 {"drop", settings.drop},
+                {"rotate", settings.rotate},
                 {"efficiency", settings.efficiency ? "true" : "false"},
                 {"slo_ms", fmt::format("{:g}", settings.slo_ms)},
                 {"decoder", run.ready.decoder},

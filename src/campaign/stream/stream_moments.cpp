@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "stats/quantile.hpp"
+
 namespace ridgeline::campaign {
 namespace {
 
@@ -49,21 +51,30 @@ void StreamMoments::add(const schema::StreamStatus& status, const std::optional<
 void StreamMoments::close(const schema::StreamStatus& status) {
   const double seconds = status.elapsed_s - before_.elapsed_s;
   const auto rate = [&](std::int64_t now, std::int64_t then) { return static_cast<double>(now - then) / seconds; };
-  const auto ms = [&](double quantile) {
-    return latency_.count() > 0 ? std::optional(static_cast<double>(latency_.quantile(quantile)) * 1e-6) : std::nullopt;
-  };
-  recent_ = {status.elapsed_s,
-             rate(status.offered, before_.offered),
-             rate(status.delivered, before_.delivered),
-             rate(status.all_dropped(), before_.all_dropped()),
-             static_cast<double>(status.queued),
-             ms(0.5),
-             ms(0.95),
-             ms(0.99),
-             gpu_};
+  const bool is_first = before_.elapsed_s == 0;
+  schema::StreamMoment now{status.elapsed_s,
+                           rate(status.offered, before_.offered),
+                           rate(status.delivered, before_.delivered),
+                           rate(status.all_dropped(), before_.all_dropped()),
+                           static_cast<double>(status.queued),
+                           {},
+                           {},
+                           {},
+                           gpu_};
+  auto recent = now;
+  for (auto& [quantile, member, latency] : windows_) {
+    latency.merge(latency_);
+    // A median of few frames is still one of them.
+    const auto needed = quantile > 0.5 ? stats::samples_needed(quantile) : 1;
+    if (static_cast<std::int64_t>(latency.count()) >= needed)
+      now.*member = static_cast<double>(latency.quantile(quantile)) * 1e-6;
+    recent.*member = now.*member || quantile == 0.5 ? now.*member : recent_.*member;
+    if (now.*member || is_first) latency = {};
+  }
+  recent_ = recent;
   latency_ = {};
   before_ = status;
-  pending_.push_back(recent_);
+  pending_.push_back(now);
   if (pending_.size() >= stride_) keep();
 }
 

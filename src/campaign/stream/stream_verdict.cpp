@@ -8,23 +8,37 @@
 #include <fmt/ranges.h>
 
 namespace ridgeline::campaign {
+namespace {
+
+constexpr double kMostOverSlo = 0.01;  // what the 99th percentile leaves
+
+}  // namespace
 
 schema::StreamVerdict judge_stream(schema::StreamStatus& status, const schema::StreamRequest& request) {
   schema::StreamVerdict out;
   const auto& settings = request.spec.settings;
   const auto lateness = status.lateness.value_or(schema::LoadLateness{});
+  const auto late_frames = static_cast<double>(lateness.late_frames);
+  const auto& latency = status.latency;
   bool would_hold = true;  // had no frame been late
-  if (settings.slo_ms > 0 && status.latency.p99 > settings.slo_ms) {
-    out.reasons.push_back(
-        fmt::format("p99 is {:.1f} ms, above the SLO of {:g} ms", status.latency.p99, settings.slo_ms));
-    would_hold = would_hold && status.latency.p99 - lateness.max <= settings.slo_ms;
+  if (settings.slo_ms > 0 && latency.p99 && *latency.p99 > settings.slo_ms) {
+    out.reasons.push_back(fmt::format("p99 is {:.1f} ms, above the SLO of {:g} ms", *latency.p99, settings.slo_ms));
+    would_hold = would_hold && *latency.p99 - lateness.max <= settings.slo_ms;
+  }
+  // Too few frames for a p99 are counted themselves.
+  const auto over = static_cast<double>(status.over_slo);
+  const auto most_over = kMostOverSlo * static_cast<double>(latency.count);
+  if (settings.slo_ms > 0 && !latency.p99 && over > most_over) {
+    out.reasons.push_back(fmt::format("{} of {} frames took longer than the SLO of {:g} ms, more than {:g} %",
+                                      status.over_slo, latency.count, settings.slo_ms, 100 * kMostOverSlo));
+    would_hold = would_hold && over - late_frames <= most_over;
   }
   const auto offered = static_cast<double>(std::max<std::int64_t>(1, status.offered));
   const auto dropped = static_cast<double>(status.all_dropped());
   if (dropped / offered > request.most_drops) {
     out.reasons.push_back(fmt::format("{:.2f} % of the frames were dropped, above {:g} %", 100 * dropped / offered,
                                       100 * request.most_drops));
-    would_hold = would_hold && (dropped - static_cast<double>(lateness.late_frames)) / offered <= request.most_drops;
+    would_hold = would_hold && (dropped - late_frames) / offered <= request.most_drops;
   }
   status.is_void = !out.reasons.empty() && lateness.is_late() && would_hold;
   if (status.is_void) out.reasons.push_back(status.audit);

@@ -90,9 +90,10 @@ std::optional<Chart> stream_time_chart(const StreamRun& run) {
   Chart chart;
   chart.id = "stream-time";
   chart.title = "Frames, latency and queue over time";
-  chart.alternative = fmt::format(
-      "{:.1f} frames a second were delivered of {:.1f} that came in; p99 was {:.1f} ms.", run.status.delivered_per_s,
-      run.status.span_s > 0 ? static_cast<double>(run.status.offered) / run.status.span_s : 0, run.status.latency.p99);
+  chart.alternative =
+      fmt::format("{:.1f} frames a second were delivered of {:.1f} that came in; {}.", run.status.delivered_per_s,
+                  run.status.span_s > 0 ? static_cast<double>(run.status.offered) / run.status.span_s : 0,
+                  schema::tail_text(run.status.latency, 1));
   chart.option = panel_option(panels, "Seconds since the pipeline was ready", false);
   chart.height_px = kPanelPx * static_cast<int>(panels.size());
   return chart;
@@ -140,10 +141,11 @@ std::optional<Chart> stream_gpu_chart(const StreamRun& run) {
 std::optional<Chart> stream_load_chart(const StreamRun& run) {
   if (run.points.size() < 2) return std::nullopt;
   const auto sources = static_cast<double>(schema::source_count(run.request.spec));
-  const auto against = [&](const std::function<double(const schema::StreamStatus&)>& reading) {
+  const auto against = [&](const std::function<std::optional<double>(const schema::StreamStatus&)>& reading) {
     Json out = Json::array();
     for (const auto& point : run.points)
-      out.push_back({rounded(point.rate_per_s * sources), rounded(reading(point.status))});
+      if (const auto value = reading(point.status))
+        out.push_back({rounded(point.rate_per_s * sources), rounded(*value)});
     return out;
   };
   std::vector<StreamPanel> panels{

@@ -11,9 +11,10 @@ namespace ridgeline::report {
 
 std::vector<std::string> stream_comparison_lines(const analysis::StreamComparison& found) {
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("the ratio is that of {}", found.objective == "throughput"
-                                                             ? "throughput"
-                                                             : "p99 latency, as frames come at a pace of their own"));
+  lines.push_back(found.objective == "throughput"
+                      ? "the ratio is that of throughput"
+                      : fmt::format("the ratio is that of {} latency, as frames come at a pace of their own{}",
+                                    found.objective, found.objective == "p99" ? "" : "; too few of them for p99"));
   const bool is_known =
       std::min(found.seconds_a, found.seconds_b) >= static_cast<std::int64_t>(analysis::kLeastSeconds);
   for (const auto& figure : found.figures) {

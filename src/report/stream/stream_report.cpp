@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +12,7 @@
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
 #include "report/stream/stream_charts.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -22,6 +24,33 @@ constexpr int kStreamJsonVersion = 1;
 
 std::string ms(double value) { return fmt::format("{:.{}f} ms", value, value < 10 ? 2 : 1); }
 
+std::string ms(const std::optional<double>& value) { return value ? ms(*value) : std::string(kAbsent); }
+
+/// "p99 needs 1000 frames"; "" where there are that many.
+std::string missing_text(const schema::LatencySummary& latency) {
+  struct Percentile {
+    const char* name;
+    const std::optional<double>& value;
+    double quantile;
+  };
+  for (const auto& [name, value, quantile] :
+       {Percentile{"p95", latency.p95, 0.95}, Percentile{"p99", latency.p99, 0.99},
+        Percentile{"p99.9", latency.p999, 0.999}})
+    if (!value) return fmt::format("{} needs {} frames", name, stats::samples_needed(quantile));
+  return "";
+}
+
+/// "p50 3.10 ms, p95 5.20 ms, most 9.00 ms (p99 needs 1000 frames)"
+std::string latency_text(const schema::LatencySummary& latency) {
+  std::string out = "p50 " + ms(latency.p50);
+  if (latency.p95) out += ", p95 " + ms(latency.p95);
+  if (latency.p99) out += ", p99 " + ms(latency.p99);
+  if (latency.p999) out += ", p99.9 " + ms(latency.p999);
+  out += ", most " + ms(latency.max);
+  const auto missing = missing_text(latency);
+  return missing.empty() ? out : fmt::format("{} ({})", out, missing);
+}
+
 std::string share(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : std::string(kAbsent);
 }
@@ -32,13 +61,15 @@ KeyFigures key_figures(const StreamRun& run) {
   KeyFigures out;
   out.figures.push_back({"Delivered", fmt::format("{:.1f} FPS", status.delivered_per_s),
                          fmt::format("{} of {} frames", status.delivered, status.offered), Tone::neutral});
-  const bool late = settings.slo_ms > 0 && status.latency.p99 > settings.slo_ms;
-  out.figures.push_back({"p99 latency", ms(status.latency.p99),
-                         settings.slo_ms > 0 ? fmt::format("limit {:g} ms", settings.slo_ms)
-                                             : fmt::format("median {}", ms(status.latency.p50)),
-                         settings.slo_ms == 0 ? Tone::neutral
-                         : late               ? Tone::bad
-                                              : Tone::good});
+  const auto& p99 = status.latency.p99;
+  const bool late = settings.slo_ms > 0 && p99 && *p99 > settings.slo_ms;
+  out.figures.push_back({"p99 latency", ms(p99),
+                         !p99                  ? fmt::format("needs {} frames", stats::samples_needed(0.99))
+                         : settings.slo_ms > 0 ? fmt::format("limit {:g} ms", settings.slo_ms)
+                                               : fmt::format("median {}", ms(status.latency.p50)),
+                         settings.slo_ms == 0 || !p99 ? Tone::neutral
+                         : late                       ? Tone::bad
+                                                      : Tone::good});
   out.figures.push_back({"Dropped",
                          share(static_cast<double>(status.all_dropped()), static_cast<double>(status.offered)),
                          drops_text(status), status.all_dropped() > 0 ? Tone::warning : Tone::good});
@@ -271,10 +302,7 @@ std::vector<std::pair<std::string, std::string>> stream_summary(const StreamRun&
                                          drops_text(status)));
   out.emplace_back("rate", fmt::format("{:.1f} FPS in {:.1f} s; {:.1f} in an inference on average, busy {:.0f} %",
                                        status.delivered_per_s, status.span_s, status.mean_batch, 100 * status.busy));
-  if (status.latency.count > 0)
-    out.emplace_back("latency", fmt::format("p50 {}, p95 {}, p99 {}, p99.9 {}, most {}", ms(status.latency.p50),
-                                            ms(status.latency.p95), ms(status.latency.p99), ms(status.latency.p999),
-                                            ms(status.latency.max)));
+  if (status.latency.count > 0) out.emplace_back("latency", latency_text(status.latency));
   if (!status.audit.empty()) out.emplace_back("load", status.audit);
   for (const auto& check : status.checks)
     if (!check.passed) out.emplace_back("check", check.message);

@@ -138,7 +138,7 @@ std::vector<std::string> LiveSource::notes() const {
   auto totals = reader_->totals();
   totals.damaged += damaged_;
   totals.cut = 0;
-  for (auto& note : notes_of(totals, name_)) notes.push_back(std::move(note));
+  for (auto& note : notes_of(totals, info_)) notes.push_back(std::move(note));
   return notes;
 }
 

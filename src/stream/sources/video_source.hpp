@@ -35,10 +35,11 @@ class VideoSource final : public FrameSource {
   SourceInfo info_;
 };
 
-/// What a user should know of a video that was read: frames that were skipped, an end that came too early.
-[[nodiscard]] std::vector<std::string> notes_of(const rl_video_totals& totals, const std::string& name);
+/// What a user should know of a video that was read: frames that were skipped, an end that came too early, and
+/// interlaced frames that `info` does not tell of.
+[[nodiscard]] std::vector<std::string> notes_of(const rl_video_totals& totals, const SourceInfo& info);
 
-/// What the plug-in tells of a video, as a source tells it.
+/// What the plug-in tells of a video, as a source tells it; a rotation that was applied and interlacing are notes.
 [[nodiscard]] SourceInfo info_of(const rl_video_info& video, std::string name, bool is_live);
 
 }  // namespace ridgeline::stream

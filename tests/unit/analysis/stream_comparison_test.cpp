@@ -40,6 +40,25 @@ TEST(StreamComparison, judges_a_load_by_its_p99) {
   EXPECT_EQ(compare_streams(a, fakes::stream_run("b", 100, 60, 30, 2), kEffect).total.verdict, Verdict::slower);
 }
 
+TEST(StreamComparison, judges_by_the_percentile_that_both_have_frames_for) {
+  auto a = fakes::stream_run("a", 100, 50);
+  auto b = fakes::stream_run("b", 100, 40, 30, 2);
+  // Two readings are no interval.
+  for (auto* run : {&a, &b})
+    for (auto& moment : run->moments)
+      if (moment.at_s != 11 && moment.at_s != 21) moment.p99.reset();
+  const auto found = compare_streams(a, b, kEffect);
+  EXPECT_EQ(found.objective, "p95");
+  EXPECT_EQ(found.total.verdict, Verdict::faster);
+  ASSERT_EQ(found.figures.size(), 4U);
+  EXPECT_EQ(found.figures.back().comparison.verdict, Verdict::inconclusive);
+  b.status.latency.p99.reset();
+  b.status.latency.p95.reset();
+  const auto few = compare_streams(a, b, kEffect);
+  EXPECT_EQ(few.objective, "p50");
+  EXPECT_EQ(few.figures.size(), 2U) << "throughput and p50";
+}
+
 TEST(StreamComparison, more_drops_are_worse_whatever_the_latency) {
   const auto a = fakes::stream_run("a", 100, 50);
   auto b = fakes::stream_run("b", 90, 30, 30, 2);

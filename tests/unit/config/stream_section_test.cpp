@@ -18,6 +18,7 @@ stream:
   frame_timeout_ms: 2.5
   streams: 3
   drop: newest
+  rotate: 0
   efficiency: true
   slo_ms: 60
   decoder: yolo
@@ -49,6 +50,7 @@ stream:
   EXPECT_EQ(settings->frame_timeout_ms, 2.5);
   EXPECT_EQ(settings->streams, 3);
   EXPECT_EQ(settings->drop, "newest");
+  EXPECT_EQ(settings->rotate, "0");
   EXPECT_TRUE(settings->efficiency);
   EXPECT_EQ(settings->slo_ms, 60);
   EXPECT_EQ(settings->decoder, "yolo");
@@ -103,6 +105,8 @@ TEST(StreamSection, faults_name_the_place_the_value_and_what_was_expected) {
       {"stream: [1]\n", "stream: expected a mapping of settings", ""},
       {"stream:\n  slo_ms: [1, 2]\n", "stream.slo_ms: expected a value", ""},
       {"stream:\n  efficiency: yes\n", "stream.efficiency: yes; expected true or false", ""},
+      {"stream:\n  rotate: 90\n", "stream.rotate: 90; expected one of auto, 0", ""},
+      {"stream:\n  slo: 60\n", "unknown key \"slo\" in stream", "slo_ms"},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.yaml);
@@ -124,7 +128,7 @@ TEST(StreamSection, one_setting_from_the_command_line) {
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().hint.find("preprocess.mean"), std::string::npos);
   EXPECT_FALSE(set_stream_setting(settings, "batch_size", "x"));
-  EXPECT_EQ(stream_setting_help().size(), 32U);
+  EXPECT_EQ(stream_setting_help().size(), 33U);
 }
 
 TEST(StreamSection, every_decoder_can_be_named) {

@@ -23,5 +23,37 @@ TEST(StreamSummary, busy_is_the_share_of_all_workers_time) {
   EXPECT_NEAR(summary.latency.p50, 10, 0.1);
 }
 
+TEST(StreamSummary, percentiles_need_their_frames) {
+  const auto summary_of = [](int frames) {
+    stream::PipelineStatus status;
+    for (int i = 0; i < frames; ++i) {
+      status.meter.enter(0);
+      stream::FrameResult result;
+      result.done_ns = result.left_ns = 10'000'000;
+      status.meter.leave(result);
+    }
+    return summarize(status, 1, 5'000'000);
+  };
+  const auto few = summary_of(10);
+  EXPECT_NEAR(few.latency.p50, 10, 0.1);
+  EXPECT_FALSE(few.latency.p95);
+  EXPECT_FALSE(few.latency.p99);
+  EXPECT_FALSE(few.latency.p999);
+  EXPECT_NEAR(few.latency.max, 10, 1e-9);
+  EXPECT_EQ(few.over_slo, 10);
+  EXPECT_TRUE(base::Json(few)["latency"]["p99"].is_null());
+  EXPECT_FALSE(summary_of(199).latency.p95);
+  EXPECT_TRUE(summary_of(200).latency.p95);
+  EXPECT_FALSE(summary_of(999).latency.p99);
+  EXPECT_NEAR(*summary_of(1000).latency.p99, 10, 0.1);
+  EXPECT_FALSE(summary_of(1000).latency.p999);
+  EXPECT_TRUE(summary_of(10'000).latency.p999);
+  EXPECT_EQ(base::Json(few).get<schema::StreamStatus>().latency.p99, std::nullopt);
+  auto old = base::Json(summary_of(1000));
+  EXPECT_TRUE(old.get<schema::StreamStatus>().latency.p99);
+  old["latency"]["count"] = 10;
+  EXPECT_FALSE(old.get<schema::StreamStatus>().latency.p99) << "as releases before had it";
+}
+
 }  // namespace
 }  // namespace ridgeline::execute

@@ -71,5 +71,16 @@ TEST(LatencyHistogram, nothing_has_no_quantile_and_a_negative_duration_is_0) {
   EXPECT_EQ(histogram.max(), 0);
 }
 
+TEST(LatencyHistogram, counts_what_is_above_a_limit) {
+  LatencyHistogram histogram;
+  EXPECT_EQ(histogram.count_above(5), 0U);
+  for (int ms = 1; ms <= 100; ++ms) histogram.add(ms * 1'000'000);
+  EXPECT_EQ(histogram.count_above(-1), 100U);
+  EXPECT_EQ(histogram.count_above(0), 100U);
+  EXPECT_EQ(histogram.count_above(60'000'000), 40U);
+  EXPECT_EQ(histogram.count_above(100'000'000), 0U);
+  EXPECT_EQ(histogram.count_above(std::int64_t{1} << 60), 0U);
+}
+
 }  // namespace
 }  // namespace ridgeline::stats

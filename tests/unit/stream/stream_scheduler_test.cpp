@@ -109,5 +109,24 @@ TEST_F(StreamSchedulerTest, a_number_out_of_turn_is_an_error) {
   EXPECT_FALSE(scheduler_->offer(frame(0, 1, 0), 0));
 }
 
+TEST_F(StreamSchedulerTest, a_frame_without_a_picture_leaves_in_its_turn) {
+  make({});
+  ASSERT_TRUE(scheduler_->offer(frame(0, 0, 0), 0));
+  ASSERT_TRUE(scheduler_->poll(0));
+  ASSERT_TRUE(scheduler_->offer_gap(frame(0, 1, 1), DropReason::damaged, 1));
+  ASSERT_TRUE(scheduler_->offer_gap(frame(1, 0, 1), DropReason::damaged, 1));
+  EXPECT_EQ(scheduler_->in_flight(), 2U) << "the other source has none before it";
+  ASSERT_EQ(results().size(), 1U);
+  ASSERT_TRUE(scheduler_->complete(0, 20));
+  const auto left = results();
+  ASSERT_EQ(left.size(), 2U);
+  EXPECT_FALSE(left[0].dropped);
+  EXPECT_EQ(left[1].dropped, DropReason::damaged);
+  EXPECT_EQ(left[1].left_ns, 20);
+  EXPECT_EQ(scheduler_->meter().counters().offered, 3U);
+  EXPECT_EQ(scheduler_->meter().counters().dropped_for(DropReason::damaged), 2U);
+  EXPECT_TRUE(scheduler_->meter().counts(scheduler_->in_flight()).passed);
+}
+
 }  // namespace
 }  // namespace ridgeline::stream

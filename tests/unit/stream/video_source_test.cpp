@@ -269,21 +269,60 @@ TEST_F(VideoFiles, in_a_folder_come_by_name_each_with_its_size) {
   picture("a.pgm", 4, 3, 10);
   picture("d%03d.PGM", 9, 9, 30);
   write(pictures + "/c.png", "no picture");
+  write(pictures + "/0.png", "");
   write(pictures + "/notes.txt", "left out");
   SourceOptions options{.source = pictures};
   options.format = PixelFormat::gray8;
   auto source = open_source(options).value();
   EXPECT_EQ(source->info().width, 4);
-  EXPECT_EQ(source->info().frames, 4);
+  EXPECT_EQ(source->info().frames, 5);
+  EXPECT_TRUE(source->info().has_labels);
   Image image;
-  for (const auto& [width, grey] : {std::pair{4, 10}, {6, 20}, {9, 30}}) {
-    ASSERT_TRUE(source->next(image).value());
+  std::int64_t frames = 0;
+  for (const auto& [name, width, grey] :
+       {std::tuple{"0.png", 0, 0}, {"a.pgm", 4, 10}, {"b.pgm", 6, 20}, {"c.png", 0, 0}, {"d%03d.PGM", 9, 30}}) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(source->next(image).value(), frames++ * 1'000'000'000 / 30);
+    const auto label = source->label();
+    EXPECT_EQ(label.file, name);
+    EXPECT_EQ(label.damage.empty(), width > 0) << label.damage;
+    if (width == 0) continue;
     EXPECT_EQ(image.width, width);
     EXPECT_EQ(image.bytes[0], grey);
   }
   EXPECT_FALSE(source->next(image).value());
   ASSERT_EQ(source->notes().size(), 1U);
-  EXPECT_NE(source->notes()[0].find("1 damaged picture skipped"), std::string::npos) << source->notes()[0];
+  EXPECT_NE(
+      source->notes()[0].find("2 damaged pictures without a result, the first: 0.png: no video that FFmpeg reads"),
+      std::string::npos)
+      << source->notes()[0];
+  fs::remove(pictures + "/a.pgm");
+  fs::remove(pictures + "/b.pgm");
+  fs::remove(pictures + "/d%03d.PGM");
+  const auto none = open_source(options);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, base::ErrorCode::corrupt);
+  EXPECT_EQ(none.error().message.rfind(pictures + ": none of 2 pictures can be decoded; the first: 0.png: ", 0), 0U);
+}
+
+TEST_F(VideoFiles, are_pictures_by_pattern_and_by_number_too) {
+  for (const int number : {9, 10, 11})
+    write(path(fmt::format("img{:04}.pgm", number)), "P5\n2 1\n255\n" + std::string(2, static_cast<char>(number)));
+  for (const auto& pattern : {path("img*.pgm"), path("img%04d.pgm"), "file://" + path("img*.pgm")}) {
+    SourceOptions options{.source = pattern};
+    options.format = PixelFormat::gray8;
+    auto source = open_source(options).value();
+    EXPECT_EQ(source->info().name, pattern);
+    Image image;
+    for (const int number : {9, 10, 11}) {
+      ASSERT_TRUE(source->next(image).value());
+      EXPECT_EQ(image.bytes[0], number);
+    }
+    EXPECT_FALSE(source->next(image).value());
+  }
+  write(path("[odd].pgm"), "P5\n2 1\n255\n\7\7");
+  auto source = open_source({.source = path("[odd].pgm")}).value();
+  EXPECT_FALSE(source->info().has_labels) << "a file that is there is itself";
 }
 
 TEST_F(VideoFiles, that_claim_huge_pictures_are_refused) {

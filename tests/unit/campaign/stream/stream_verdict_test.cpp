@@ -103,6 +103,18 @@ TEST(StreamVerdict, what_a_late_load_cannot_be_the_reason_of_is_not_void) {
   EXPECT_FALSE(run.is_void()) << "inferences failed";
 }
 
+TEST(StreamVerdict, counts_late_frames_where_there_are_too_few_for_a_p99) {
+  auto run = fakes::stream_run("a", 100, 50);
+  run.status.latency.count = 300;
+  run.status.latency.p99.reset();
+  run.status.over_slo = 3;
+  EXPECT_TRUE(judge_stream(run.status, run.request).passed);
+  run.status.over_slo = 4;
+  const auto verdict = judge_stream(run.status, run.request);
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_EQ(verdict.reasons.at(0), "4 of 300 frames took longer than the SLO of 60 ms, more than 1 %");
+}
+
 TEST(StreamVerdict, failed_inferences_and_drops_are_not_held) {
   auto run = fakes::stream_run("a", 100, 50);
   run.request.most_drops = 0.01;
