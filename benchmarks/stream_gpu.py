@@ -54,12 +54,15 @@ def main():
         workers = status["worker_s"]
         total = sum(workers.values()) or 1
         shares = " ".join(f"{key} {100 * value / total:.0f}%" for key, value in sorted(workers.items()) if value > 0.01 * total)
-        print(f"{program:>3} {model:12} {about:28} exit {code}  {status['delivered_per_s']:7.1f}/s  p99 {status['latency']['p99']:6.1f} ms  "
-              f"service p50 {status['service']['p50']:5.1f} p99 {status['service']['p99']:6.1f}  order p99 {status['order']['p99']:5.1f}  "
+        print(f"{program:>3} {model:12} {about:28} exit {code}  {status['delivered_per_s']:7.1f}/s  p99 {ms(status['latency']['p99'], 6)} ms  "
+              f"service p50 {ms(status['service']['p50'], 5)} p99 {ms(status['service']['p99'], 6)}  order p99 {ms(status['order']['p99'], 5)}  "
               f"dropped {sum(status['dropped'].values())}  {audit}  [{shares}]", flush=True)
         out.write(json.dumps({"program": program, "step": step, "model": model, "about": about, "exit": code, "status": status,
                               "verdict": run.get("verdict"), "notes": run.get("notes"), "ready": run.get("ready")}) + "\n")
         out.flush()
+
+    def ms(value, width):
+        return f"{'-' if value is None else format(value, '.1f'):>{width}}"
 
     names = [chr(ord("A") + at) for at in range(len(given.ridgeline))]
     for name, program in zip(names, given.ridgeline):
