@@ -229,7 +229,7 @@ base::Result<void> StreamServer::start_pipeline() {
     if (!kind->stream_model)
       return base::fail(ErrorCode::unsupported, "{}: models of kind {} cannot be part of a stream",
                         spec_.model.workload.location, kind->name);
-    RL_TRY_ASSIGN(model_, kind->stream_model({spec_, sample.width, sample.height}));
+    RL_TRY_ASSIGN(model_, kind->stream_model({spec_, sample.width, sample.height, &sample}));
   }
   RL_TRY(make_sink());
   auto pipeline = stream::Pipeline::start(pipeline_options(), *model_, *sink_, sample);
