@@ -167,6 +167,7 @@ stream::PipelineOptions StreamServer::pipeline_options() const {
                            : has_pace()                ? stream::DropPolicy::oldest
                                                        : stream::DropPolicy::none;
   out.slo_ns = ns_of_ms(settings.slo_ms);
+  out.every = static_cast<std::uint64_t>(std::max<std::int64_t>(1, settings.every));
   const auto several = std::max<std::int64_t>(4 * settings.batch_size, static_cast<std::int64_t>(sources_.size()));
   dispatcher.capacity =
       static_cast<std::size_t>(settings.inference_queue_size > 0 ? settings.inference_queue_size : several);

@@ -20,8 +20,10 @@ class AnnotatingSink final : public ResultSink {
   [[nodiscard]] base::Result<void> write(const FrameOutput& output) override {
     RL_TRY(results_->write(output));
     const auto& [frame, dropped, batch, launched_ns, done_ns, left_ns] = output.frame;
+    // A frame that was skipped on purpose is shown as it is.
+    const bool has_gap = dropped && *dropped != DropReason::skipped;
     videos_[frame.source]->add(
-        {output.image, output.result, dropped ? std::string(to_string(*dropped)) : std::string(), frame.pts_ns});
+        {output.image, output.result, has_gap ? std::string(to_string(*dropped)) : std::string(), frame.pts_ns});
     return {};
   }
   [[nodiscard]] base::Result<void> finish() override { return results_->finish(); }

@@ -10,6 +10,7 @@ std::string_view to_string(DropReason reason) noexcept {
     case DropReason::timeout: return "timeout";
     case DropReason::failed: return "failed";
     case DropReason::crashed: return "crashed";
+    case DropReason::skipped: return "skipped";
     case DropReason::stopped: return "stopped";
   }
   return "unknown";

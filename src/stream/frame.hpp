@@ -26,6 +26,7 @@ enum class DropReason : std::uint8_t {
   timeout,     ///< its worker had not answered long after its deadline
   failed,      ///< its inference failed
   crashed,     ///< its worker died
+  skipped,     ///< not every frame is to be inferred; that is no fault
   stopped,     ///< the run was stopped first; stays the last one
 };
 inline constexpr std::size_t kDropReasons = static_cast<std::size_t>(DropReason::stopped) + 1;

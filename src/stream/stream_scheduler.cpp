@@ -30,6 +30,16 @@ base::Result<Admission> StreamScheduler::offer(const Frame& frame, std::int64_t 
   return admitted.admission;
 }
 
+base::Result<Admission> StreamScheduler::skip(Frame frame, std::int64_t now_ns) {
+  decisions_.dropped.clear();
+  if (!order_.has_room(frame.source)) return Admission::must_wait;
+  frame.entered_ns = now_ns;
+  RL_TRY(order_.announce(frame.source, frame.sequence));
+  meter_.enter(now_ns);
+  RL_TRY(put({.frame = frame, .dropped = DropReason::skipped, .done_ns = now_ns}, now_ns));
+  return Admission::accepted;
+}
+
 base::Result<std::optional<std::int64_t>> StreamScheduler::poll(std::int64_t now_ns) {
   dispatcher_.poll(now_ns, decisions_);
   for (const auto& launch : decisions_.launches)

@@ -38,6 +38,9 @@ class StreamScheduler {
   /// must_wait without back-pressure too when the order has no room: a worker does not answer, and nothing may be given
   /// up. A frame that waits is not counted.
   [[nodiscard]] base::Result<Admission> offer(const Frame& frame, std::int64_t now_ns);
+  /// A frame that is to have no result: it leaves as a gap (skipped) once those before it have. must_wait when the
+  /// order has no room.
+  [[nodiscard]] base::Result<Admission> skip(Frame frame, std::int64_t now_ns);
   void close(std::uint32_t source) { dispatcher_.close(source); }
   void drain() noexcept { dispatcher_.drain(); }
   /// While held nothing is launched: for as long as results have nowhere to go.
