@@ -94,6 +94,20 @@ Key numbers(std::string name, Member member, double low, std::string meaning) {
           }};
 }
 
+/// "640", "640x384"; the error is what was expected.
+std::optional<std::string> set_size(const std::string& text, std::vector<std::int64_t>& size) {
+  constexpr double kLongestSide = 32768;
+  std::vector<std::int64_t> sides;
+  for (const auto& part : base::split(text, 'x')) {
+    const auto side = number(part);
+    if (!side || *side != std::floor(*side) || *side < 1 || *side > kLongestSide) return "WIDTHxHEIGHT, or one number";
+    sides.push_back(static_cast<std::int64_t>(*side));
+  }
+  if (sides.size() > 2) return "WIDTHxHEIGHT, or one number";
+  size = {sides.front(), sides.back()};
+  return std::nullopt;
+}
+
 /// What a model has: its decoder and what comes before it. `of` is where its settings are.
 template <typename Of>
 void add_model_keys(std::vector<Key>& keys, const std::string& prefix, Of of) {
@@ -101,7 +115,8 @@ void add_model_keys(std::vector<Key>& keys, const std::string& prefix, Of of) {
   const std::vector<Key> added{
       choice(
           prefix + "decoder", [of](auto& s) -> auto& { return of(s).decoder; },
-          {"auto", "ppocr", "yolo", "detr", "simcc", "heatmap", "classify", "ctc", "none"},
+          {"auto", "ppocr", "yolo", "yolox", "yolo-nas", "pose", "obb", "detr", "boxes", "simcc", "heatmap", "classify",
+           "ctc", "none"},
           "what the model's outputs mean"),
       {prefix + "labels", "", "names of classes, by number", true,
        [of](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
@@ -115,26 +130,49 @@ void add_model_keys(std::vector<Key>& keys, const std::string& prefix, Of of) {
          of(settings).score_threshold = value;
          return std::nullopt;
        }},
+      real(
+          prefix + "iou_threshold", [of](auto& s) -> auto& { return of(s).iou_threshold; }, 0, 1,
+          "of two boxes of a class that overlap more, the better one stays"),
+      whole(
+          prefix + "max_boxes", [of](auto& s) -> auto& { return of(s).max_boxes; }, 1, 10'000,
+          "boxes of a frame, the best ones"),
+      {prefix + "classes", "all", "names or numbers of classes whose boxes are kept", true,
+       [of](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+         of(settings).classes = texts;
+         return std::nullopt;
+       }},
       numbers(
           prefix + "preprocess.mean", [of](auto& s) -> auto& { return of(s).preprocess.mean; }, -1e6,
           "of values from 0 to 1, in the model's channel order"),
       numbers(
           prefix + "preprocess.std", [of](auto& s) -> auto& { return of(s).preprocess.std; }, kSmall, "the same"),
-      real(
-          prefix + "preprocess.scale", [of](auto& s) -> auto& { return of(s).preprocess.scale; }, kSmall, 1e6,
-          "of a pixel's 0 to 255, before mean and std"),
+      {prefix + "preprocess.scale", "1/255, yolox 1", "of a pixel's 0 to 255, before mean and std", false,
+       [of, kSmall](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+         const auto value = number(texts.front());
+         if (!value || *value < kSmall || *value > 1e6) return fmt::format("a number from {:g} to 1e+06", kSmall);
+         of(settings).preprocess.scale = value;
+         return std::nullopt;
+       }},
       choice(
           prefix + "preprocess.channels", [of](auto& s) -> auto& { return of(s).preprocess.channels; },
-          {"rgb", "bgr", "gray"}, "that the model takes"),
+          {"auto", "rgb", "bgr", "gray"}, "that the model takes; auto is bgr for yolox, else rgb"),
       choice(
           prefix + "preprocess.resize", [of](auto& s) -> auto& { return of(s).preprocess.resize; },
           {"auto", "stretch", "letterbox"}, "how a frame fills the input"),
+      choice(
+          prefix + "preprocess.align", [of](auto& s) -> auto& { return of(s).preprocess.align; },
+          {"auto", "center", "top-left"}, "where a letterbox has the frame; auto is top-left for yolox, else center"),
       whole(
           prefix + "preprocess.border", [of](auto& s) -> auto& { return of(s).preprocess.border; }, 0, 255,
           "of a letterbox"),
       whole(
           prefix + "preprocess.stride", [of](auto& s) -> auto& { return of(s).preprocess.stride; }, 1, 1024,
           "sides of a model of any size are multiples of it"),
+      {prefix + "preprocess.size", "the model's", "of the input of a model of any size: WIDTHxHEIGHT, or one number",
+       false,
+       [of](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+         return set_size(texts.front(), of(settings).preprocess.size);
+       }},
   };
   keys.insert(keys.end(), added.begin(), added.end());
 }
@@ -174,6 +212,9 @@ std::vector<Key> make_keys() {
       real(
           "slo_ms", [](auto& s) -> auto& { return s.slo_ms; }, 0, 3'600'000,
           "from when a paced frame is due to its result; 0: no limit"),
+      whole(
+          "every", [](auto& s) -> auto& { return s.every; }, 1, 1'000'000,
+          "every Nth frame of a source is inferred, the others are skipped"),
   };
   add_model_keys(
       all, "", [](auto& s) -> auto& { return s; });

@@ -247,8 +247,10 @@ void StreamChild::tell_lost() {
   if (over_ && !out_.error) return;
   // The last status is older than the last lines.
   out_.status.dropped = dropped_;
+  const auto skipped = out_.status.dropped.extract(std::string(to_string(stream::DropReason::skipped)));
+  out_.status.skipped = skipped.empty() ? 0 : skipped.mapped();
   out_.status.offered = static_cast<std::int64_t>(out_.lines);
-  out_.status.delivered = out_.status.offered - out_.status.all_dropped();
+  out_.status.delivered = out_.status.offered - out_.status.all_dropped() - out_.status.skipped;
   out_.status.in_flight = 0;
 }
 

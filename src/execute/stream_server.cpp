@@ -164,6 +164,7 @@ stream::PipelineOptions StreamServer::pipeline_options() const {
                            : has_pace()                ? stream::DropPolicy::oldest
                                                        : stream::DropPolicy::none;
   out.slo_ns = ns_of_ms(settings.slo_ms);
+  out.every = static_cast<std::uint64_t>(std::max<std::int64_t>(1, settings.every));
   const auto several = std::max<std::int64_t>(4 * settings.batch_size, static_cast<std::int64_t>(sources_.size()));
   dispatcher.capacity =
       static_cast<std::size_t>(settings.inference_queue_size > 0 ? settings.inference_queue_size : several);
@@ -226,7 +227,8 @@ base::Result<void> StreamServer::make_model() {
     if (!kind->stream_model)
       return base::fail(ErrorCode::unsupported, "{}: models of kind {} cannot be part of a stream",
                         spec_.model.workload.location, kind->name);
-    RL_TRY_ASSIGN(model_, kind->stream_model({spec_, front.width(), front.height()}));
+    RL_TRY_ASSIGN(model_, kind->stream_model({spec_, front.width(), front.height(),
+                                              front.waits_for_first() ? nullptr : &front.picture()}));
   }
   return {};
 }
@@ -261,9 +263,8 @@ base::Result<void> StreamServer::await_first_frames() {
     has_waited = true;
     RL_TRY(take_first(opened, pool_));
   }
-  // What a blank frame did not show a real one may.
-  const bool is_undecided = spec_.settings.decoder == "auto" && model_->facts().decoder == "none";
-  return has_waited && is_undecided && spec_.model.workload.location != kNoModel ? make_model() : base::Result<void>();
+  // What the outputs mean was seen on a grey frame so far.
+  return has_waited && spec_.settings.decoder == "auto" && spec_.model.workload.location != kNoModel ? make_model() : base::Result<void>();
 }
 
 base::Result<void> StreamServer::start_pipeline() {

@@ -35,8 +35,9 @@ schema::StreamStatus summarize(const stream::PipelineStatus& status, double elap
   out.offered = static_cast<std::int64_t>(counters.offered);
   out.delivered = static_cast<std::int64_t>(counters.delivered);
   out.in_time = static_cast<std::int64_t>(counters.in_time);
+  out.skipped = static_cast<std::int64_t>(counters.dropped_for(stream::DropReason::skipped));
   for (std::size_t reason = 0; reason < stream::kDropReasons; ++reason)
-    if (counters.dropped[reason] > 0)
+    if (counters.dropped[reason] > 0 && static_cast<stream::DropReason>(reason) != stream::DropReason::skipped)
       out.dropped[std::string(to_string(static_cast<stream::DropReason>(reason)))] =
           static_cast<std::int64_t>(counters.dropped[reason]);
   out.in_flight = static_cast<std::int64_t>(status.in_flight);

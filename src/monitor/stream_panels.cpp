@@ -176,6 +176,7 @@ void draw_stream_frames(Canvas& canvas, const StreamArea& area, const StreamView
   };
   line("came in", status.offered, Style::bold);
   line("delivered", status.delivered, Style::bold);
+  if (status.skipped > 0) line("skipped", status.skipped, Style::bold);
   line("in the pipeline", status.in_flight, Style::bold);
   line("dropped", dropped, dropped > 0 ? Style::bad : Style::good);
   std::vector<std::pair<std::int64_t, std::string>> reasons;

@@ -23,12 +23,15 @@ RL_DECLARE_JSON(StreamSource)
 struct StreamPreprocess {
   std::vector<double> mean{0, 0, 0};  ///< of values from 0 to 1, in the model's channel order; 3 values, or 1
   std::vector<double> std{1, 1, 1};   ///< the same
-  double scale = 1.0 / 255;           ///< of a pixel's 0 to 255, before mean and std
-  std::string channels = "rgb";       ///< that the model takes: rgb, bgr, gray
+  std::optional<double> scale{};      ///< of a pixel's 0 to 255, before mean and std; unset: 1/255, for YOLOX 1
+  std::string channels = "auto";      ///< that the model takes: rgb, bgr, gray; auto: bgr for YOLOX, else rgb
   /// stretch; letterbox, which keeps the sides' ratio; auto: a letterbox where the model's input is of a fixed size.
   std::string resize = "auto";
-  std::int64_t border = 114;  ///< of a letterbox, 0 to 255
-  std::int64_t stride = 32;   ///< sides of a model of any size are multiples of it
+  std::string align = "auto";  ///< of a letterbox: center, top-left; auto: top-left for YOLOX, else center
+  std::int64_t border = 114;   ///< of a letterbox, 0 to 255
+  std::int64_t stride = 32;    ///< sides of a model of any size are multiples of it
+  /// Width and height of the input of a model of any size; empty: what its metadata tell, else by the frame's.
+  std::vector<std::int64_t> size{};
 };
 RL_DECLARE_JSON(StreamPreprocess)
 
@@ -37,6 +40,9 @@ struct StreamCrop {
   std::string decoder = "auto";
   std::vector<std::string> labels{};
   std::optional<double> score_threshold{};
+  double iou_threshold = 0.45;  ///< as StreamSettings, also those that follow
+  std::int64_t max_boxes = 300;
+  std::vector<std::string> classes{};
   double margin = 0;            ///< of a box's sides, on each side
   std::int64_t most = 16;       ///< boxes of a frame
   std::int64_t batch_size = 8;  ///< crops of one inference at most
@@ -56,9 +62,13 @@ struct StreamSettings {
   std::string drop = "auto";          ///< auto: oldest where a source has a pace, none otherwise; oldest, newest, none
   bool efficiency = false;            ///< waits for fuller batches as long as deadlines allow
   double slo_ms = 0;                  ///< from when a paced frame is due to its result; 0: none
-  std::string decoder = "auto";       ///< auto, ppocr, yolo, detr, simcc, heatmap, none
+  std::int64_t every = 1;             ///< frames of a source from one inference to the next; the others are skipped
+  std::string decoder = "auto";       ///< auto, ppocr, yolo, ...: see docs/stream.md
   std::vector<std::string> labels{};  ///< names of classes, by number
   std::optional<double> score_threshold{};  ///< 0 to 1; unset: the decoder's own
+  double iou_threshold = 0.45;              ///< of two boxes of a class that overlap more, the better one stays
+  std::int64_t max_boxes = 300;             ///< of a frame, the best ones
+  std::vector<std::string> classes{};       ///< names or numbers; boxes of others are left out; empty: of none
   StreamPreprocess preprocess;
   StreamCrop crop;
 };

@@ -33,7 +33,7 @@ void from_json(const nlohmann::json& json, LatencySummary& latency) {
 
 RL_DEFINE_JSON(LoadLateness, p999, max, limit, late_frames)
 RL_DEFINE_JSON(StreamCheck, name, passed, message)
-RL_DEFINE_JSON(StreamStatus, elapsed_s, offered, delivered, in_time, dropped, in_flight, queued, queue_size, unwritten,
+RL_DEFINE_JSON(StreamStatus, elapsed_s, offered, delivered, in_time, dropped, skipped, in_flight, queued, queue_size, unwritten,
                span_s, delivered_per_s, goodput_per_s, latency, over_slo, late, queue, service, order, batches,
                mean_batch, busy, busy_workers, worker_s, failures, last_failure, lost_sources, lost_videos, checks,
                lateness, audit, is_void)

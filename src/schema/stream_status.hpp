@@ -52,6 +52,7 @@ struct StreamStatus {
   std::int64_t delivered = 0;
   std::int64_t in_time = 0;                     ///< of these, by their deadline
   std::map<std::string, std::int64_t> dropped;  ///< by reason
+  std::int64_t skipped = 0;                     ///< on purpose, as not every frame is to be inferred
   std::int64_t in_flight = 0;
   std::int64_t queued = 0;
   std::int64_t queue_size = 0;        ///< how many frames may wait: with an SLO it follows what inferences take

@@ -21,8 +21,10 @@ class AnnotatingSink final : public ResultSink {
     RL_TRY(results_->write(output));
     const auto& [frame, dropped, batch, launched_ns, done_ns, left_ns] = output.frame;
     if (dropped == DropReason::damaged) return {};  // there is nothing to show
+    // A frame that was skipped on purpose is shown as it is.
+    const bool has_gap = dropped && *dropped != DropReason::skipped;
     videos_[frame.source]->add(
-        {output.image, output.result, dropped ? std::string(to_string(*dropped)) : std::string(), frame.pts_ns});
+        {output.image, output.result, has_gap ? std::string(to_string(*dropped)) : std::string(), frame.pts_ns});
     return {};
   }
   [[nodiscard]] base::Result<void> finish() override { return results_->finish(); }

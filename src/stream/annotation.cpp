@@ -95,6 +95,8 @@ class ResultDrawing {
       const auto& to = corners[(i + 1) % corners.size()];
       canvas_.line(corners[i].x, corners[i].y, to.x, to.y, pen_, colour);
     }
+    std::size_t number_of_point = 0;
+    for_each(box, "keypoints", [&](const base::Json& point) { draw_keypoint(point, number_of_point++); });
     auto text = text_of(box);
     if (const auto crop = box.find("crop"); crop != box.end()) {
       draw_parts(*crop);

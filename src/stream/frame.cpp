@@ -11,6 +11,7 @@ std::string_view to_string(DropReason reason) noexcept {
     case DropReason::failed: return "failed";
     case DropReason::crashed: return "crashed";
     case DropReason::damaged: return "damaged";
+    case DropReason::skipped: return "skipped";
     case DropReason::stopped: return "stopped";
   }
   return "unknown";

@@ -27,6 +27,7 @@ enum class DropReason : std::uint8_t {
   failed,      ///< its inference failed
   crashed,     ///< its worker died
   damaged,     ///< there was no picture in its file
+  skipped,     ///< not every frame is to be inferred; that is no fault
   stopped,     ///< the run was stopped first; stays the last one
 };
 inline constexpr std::size_t kDropReasons = static_cast<std::size_t>(DropReason::stopped) + 1;

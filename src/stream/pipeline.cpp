@@ -139,7 +139,8 @@ Offered Pipeline::offer(NewFrame frame) {
   Frame ticket;
   ticket.source = frame.source;
   ticket.pts_ns = frame.pts_ns;
-  ticket.payload = store_.add(std::move(frame.image));
+  const bool is_skipped = options_.every > 1 && next_sequence_[frame.source] % options_.every != 0;
+  ticket.payload = store_.add(is_skipped && !may_keep_images() ? nullptr : std::move(frame.image));
   for (;;) {
     if (!takes()) {
       store_.release(ticket.payload);
@@ -150,7 +151,7 @@ Offered Pipeline::offer(NewFrame frame) {
     ticket.intended_ns = frame.due_ns.value_or(now_ns);
     ticket.deadline_ns = frame.due_ns && options_.slo_ns > 0 ? *frame.due_ns + options_.slo_ns : 0;
     count_idle(now_ns);
-    const auto admitted = scheduler_->offer(ticket, now_ns);
+    const auto admitted = is_skipped ? scheduler_->skip(ticket, now_ns) : scheduler_->offer(ticket, now_ns);
     if (!admitted) {
       store_.release(ticket.payload);
       fail(admitted.error());

@@ -13,8 +13,11 @@ namespace ridgeline::stream {
 enum class Resize {
   automatic,  ///< stretch for a model of any size, letterbox where a side of its input is fixed
   stretch,    ///< to the input's size, whatever the sides' ratio
-  letterbox,  ///< evenly, centred, the rest in one colour
+  letterbox,  ///< evenly, the rest in one colour
 };
+
+/// Where a letterbox has the frame.
+enum class Align { center, top_left };
 
 enum class TensorLayout { nchw, nhwc };
 
@@ -30,6 +33,7 @@ struct PreprocessOptions {
   double scale = 1;  ///< inference_scale, above 0 up to 4: of the frame's sides
   int stride = 32;   ///< sides of a model of any size are multiples of it; 1 to 1024
   Resize resize = Resize::automatic;
+  Align align = Align::center;                ///< of a letterbox
   std::uint8_t border = 114;                  ///< of a letterbox, in all channels
   std::array<float, 3> mean{0, 0, 0};         ///< of pixel values from 0 to 1, in the model's channel order
   std::array<float, 3> deviation{1, 1, 1};    ///< "std"; above 0

@@ -128,8 +128,10 @@ base::Result<FrameGeometry> Preprocessor::plan(int frame_width, int frame_height
   }
   geometry.scale_x = static_cast<double>(content_width) / frame_width;
   geometry.scale_y = static_cast<double>(content_height) / frame_height;
-  geometry.offset_x = (geometry.input_width - content_width) / 2;
-  geometry.offset_y = (geometry.input_height - content_height) / 2;
+  if (options_.align == Align::center) {
+    geometry.offset_x = (geometry.input_width - content_width) / 2;
+    geometry.offset_y = (geometry.input_height - content_height) / 2;
+  }
   return geometry;
 }
 

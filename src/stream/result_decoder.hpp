@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ struct OutputView {
   std::string_view name;
   std::span<const std::int64_t> dims;
   std::span<const float> values;  ///< other types converted; integers up to 2^24 exactly
+  bool is_integer = false;        ///< the model's own type is one of whole numbers
 };
 
 /// Something found, upright, in pixels of the frame and within it.
@@ -26,7 +28,8 @@ struct FoundBox {
   float right = 0;
   float bottom = 0;
   float score = 0;
-  int label = -1;  ///< the model's class; -1: it has none
+  int label = -1;         ///< the model's class; -1: it has none
+  std::uint32_t row = 0;  ///< which of the model's boxes it is
 };
 
 /// Turns a model's outputs for one frame into what a user wants to read. Reused for all frames of one worker.
@@ -45,6 +48,17 @@ class ResultDecoder {
   [[nodiscard]] virtual std::span<const Quad> quads() const noexcept { return {}; }
   /// Whether there can be any.
   [[nodiscard]] virtual bool finds_boxes() const noexcept { return false; }
+  /// What it takes the outputs for, for people: "boxes in columns of 4 + 80 classes".
+  [[nodiscard]] virtual std::string layout() const = 0;
+  /// Why the values of a frame are not what this decoder reads, for people; nullopt: they may be. Where the decoder is
+  /// `named` by the user only what is impossible counts, else also what is unlikely. Costs a pass over all values: for
+  /// the first frame.
+  [[nodiscard]] virtual std::optional<std::string> mismatch(std::span<const OutputView> /*outputs*/,
+                                                            const FrameGeometry& /*geometry*/, bool /*named*/) const {
+    return std::nullopt;
+  }
+  /// Parts of the outputs that it leaves out, for people: "masks"; "": none.
+  [[nodiscard]] virtual std::string left_out() const { return ""; }
 };
 
 }  // namespace ridgeline::stream

@@ -37,6 +37,13 @@ base::Result<void> StreamScheduler::offer_gap(Frame frame, DropReason reason, st
   return put({.frame = frame, .dropped = reason, .done_ns = now_ns}, now_ns);
 }
 
+base::Result<Admission> StreamScheduler::skip(const Frame& frame, std::int64_t now_ns) {
+  decisions_.dropped.clear();
+  if (!order_.has_room(frame.source)) return Admission::must_wait;
+  RL_TRY(offer_gap(frame, DropReason::skipped, now_ns));
+  return Admission::accepted;
+}
+
 base::Result<std::optional<std::int64_t>> StreamScheduler::poll(std::int64_t now_ns) {
   dispatcher_.poll(now_ns, decisions_);
   for (const auto& launch : decisions_.launches)

@@ -41,6 +41,9 @@ class StreamScheduler {
   /// A frame that has come in and cannot be executed: a gap in its place. The order must have room (has_order_room).
   [[nodiscard]] base::Result<void> offer_gap(Frame frame, DropReason reason, std::int64_t now_ns);
   [[nodiscard]] bool has_order_room(std::uint32_t source) const noexcept { return order_.has_room(source); }
+  /// A frame that is to have no result: it leaves as a gap (skipped) once those before it have. must_wait when the
+  /// order has no room.
+  [[nodiscard]] base::Result<Admission> skip(const Frame& frame, std::int64_t now_ns);
   void close(std::uint32_t source) { dispatcher_.close(source); }
   void drain() noexcept { dispatcher_.drain(); }
   /// While held nothing is launched: for as long as results have nowhere to go.

@@ -17,6 +17,8 @@ struct StreamModelRequest {
   const schema::StreamSpec& spec;
   int frame_width = 0;  ///< of the first source
   int frame_height = 0;
+  const stream::Image* sample =
+      nullptr;  ///< its first frame, by whose outputs their meaning is found; null: a grey one
 };
 
 /// What it turned out to be, for people and records.

@@ -60,7 +60,9 @@ KeyFigures key_figures(const StreamRun& run) {
   const auto& settings = run.request.spec.settings;
   KeyFigures out;
   out.figures.push_back({"Delivered", fmt::format("{:.1f} FPS", status.delivered_per_s),
-                         fmt::format("{} of {} frames", status.delivered, status.offered), Tone::neutral});
+                         fmt::format("{} of {} frames{}", status.delivered, status.offered,
+                                     status.skipped > 0 ? fmt::format(", {} skipped", status.skipped) : ""),
+                         Tone::neutral});
   const auto& p99 = status.latency.p99;
   const bool late = settings.slo_ms > 0 && p99 && *p99 > settings.slo_ms;
   out.figures.push_back({"p99 latency", ms(p99),
@@ -298,8 +300,9 @@ base::Json stream_json(const StreamRun& run) {
 std::vector<std::pair<std::string, std::string>> stream_summary(const StreamRun& run) {
   const auto& status = run.status;
   std::vector<std::pair<std::string, std::string>> out;
-  out.emplace_back("frames", fmt::format("{} came in, {} delivered, dropped: {}", status.offered, status.delivered,
-                                         drops_text(status)));
+  const auto skipped = status.skipped > 0 ? fmt::format("{} skipped, ", status.skipped) : std::string();
+  out.emplace_back("frames", fmt::format("{} came in, {} delivered, {}dropped: {}", status.offered, status.delivered,
+                                         skipped, drops_text(status)));
   out.emplace_back("rate", fmt::format("{:.1f} FPS in {:.1f} s; {:.1f} in an inference on average, busy {:.0f} %",
                                        status.delivered_per_s, status.span_s, status.mean_batch, 100 * status.busy));
   if (status.latency.count > 0) out.emplace_back("latency", latency_text(status.latency));

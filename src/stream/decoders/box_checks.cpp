@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "stream/decoders/box_table.hpp"
+
 namespace ridgeline::stream {
 namespace {
 
@@ -12,7 +16,7 @@ using base::fail;
 
 constexpr std::size_t kMostBoxes = 10'000;  // each is compared with all that were kept
 constexpr float kHighestClass = 1e6F;
-constexpr float kHighestScore = 1.01F;  // half precision rounds up
+constexpr auto* kOtherHint = "the outputs mean something else: --stream decoder=auto says what they look like";
 
 }  // namespace
 
@@ -38,27 +42,34 @@ FoundBox upright_box(const Quad& corners) {
   return {static_cast<float>(left), static_cast<float>(top), static_cast<float>(right), static_cast<float>(bottom)};
 }
 
-base::Result<void> move_to_frame(std::vector<FoundBox>& boxes, const FrameGeometry& geometry,
-                                 std::string_view decoder) {
-  for (auto& box : boxes) {
-    if (!std::isfinite(box.left + box.top + box.right + box.bottom))
-      return fail(ErrorCode::invalid_argument, "decoder {}: a box of {},{},{},{}: expected numbers", decoder, box.left,
-                  box.top, box.right, box.bottom);
-    if (box.score > kHighestScore)
-      return fail(ErrorCode::invalid_argument, "decoder {}: a score of {:.4g}: expected 0 to 1", decoder, box.score);
-    const auto corner = [&](float x, float y) {
-      return geometry.to_frame_within(static_cast<double>(x), static_cast<double>(y));
-    };
-    // What is upright in a crop need not be in the frame.
-    const Quad corners{corner(box.left, box.top), corner(box.right, box.top), corner(box.right, box.bottom),
-                       corner(box.left, box.bottom)};
-    const auto bounds = upright_box(corners);
-    box.left = bounds.left;
-    box.top = bounds.top;
-    box.right = bounds.right;
-    box.bottom = bounds.bottom;
-  }
+base::Result<void> check_box(const FoundBox& box, const FrameGeometry& geometry, std::string_view decoder) {
+  const auto refuse = [&](std::string_view expected) {
+    return fail(ErrorCode::invalid_argument, "decoder {}: a box of {},{},{},{}: expected {}", decoder, box.left,
+                box.top, box.right, box.bottom, expected);
+  };
+  if (!std::isfinite(box.left + box.top + box.right + box.bottom)) return refuse("numbers");
+  if (box.score > kHighestScore)
+    return fail(ErrorCode::invalid_argument, "decoder {}: a score of {:.4g}: expected 0 to 1", decoder, box.score)
+        .hint("{}", kOtherHint);
+  if (box.right < box.left || box.bottom < box.top) return refuse("corners in order").hint("{}", kOtherHint);
+  if (is_far_outside(box, geometry))
+    return refuse(fmt::format("pixels of an input of {}x{}", geometry.input_width, geometry.input_height))
+        .hint("{}", kOtherHint);
   return {};
+}
+
+void move_to_frame(FoundBox& box, const FrameGeometry& geometry) {
+  const auto corner = [&](float x, float y) {
+    return geometry.to_frame_within(static_cast<double>(x), static_cast<double>(y));
+  };
+  // What is upright in a crop need not be in the frame.
+  const Quad corners{corner(box.left, box.top), corner(box.right, box.top), corner(box.right, box.bottom),
+                     corner(box.left, box.bottom)};
+  const auto bounds = upright_box(corners);
+  box.left = bounds.left;
+  box.top = bounds.top;
+  box.right = bounds.right;
+  box.bottom = bounds.bottom;
 }
 
 }  // namespace ridgeline::stream

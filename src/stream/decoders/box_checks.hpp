@@ -20,9 +20,12 @@ namespace ridgeline::stream {
 /// Around these corners.
 [[nodiscard]] FoundBox upright_box(const Quad& corners);
 
-/// From pixels of the input to those of the frame, cut to the frame. Errors: invalid_argument (an infinite coordinate,
-/// a score above 1: logits that were taken for scores), naming `decoder`.
-[[nodiscard]] base::Result<void> move_to_frame(std::vector<FoundBox>& boxes, const FrameGeometry& geometry,
-                                               std::string_view decoder);
+/// invalid_argument where a box in pixels of the input is none: a coordinate that is infinite, corners that are not in
+/// order, a place far outside the input, a score above 1 (logits that were taken for scores); naming `decoder`.
+[[nodiscard]] base::Result<void> check_box(const FoundBox& box, const FrameGeometry& geometry,
+                                           std::string_view decoder);
+
+/// From pixels of the input to those of the frame, cut to the frame.
+void move_to_frame(FoundBox& box, const FrameGeometry& geometry);
 
 }  // namespace ridgeline::stream

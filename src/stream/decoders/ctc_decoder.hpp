@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "stream/decoders/decoder_options.hpp"
 #include "stream/result_decoder.hpp"
 
@@ -31,6 +33,9 @@ class CtcDecoder final : public ResultDecoder {
 
   [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                           std::string& json) override;
+  [[nodiscard]] std::string layout() const override {
+    return fmt::format("a character a step, of {} labels", labels_.size());
+  }
 
  private:
   explicit CtcDecoder(const DecoderOptions& options);

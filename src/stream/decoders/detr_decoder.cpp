@@ -15,9 +15,9 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
+constexpr std::int64_t kMostValues = 2004;     // of a query: more are boxes in columns
+constexpr std::int64_t kMostQueries = 1000;    // 300 are common, 900 the most known
 constexpr std::size_t kCocoWithNoObject = 92;  // classes of DETR, which numbers COCO's up to 90
-
-bool has_word(std::string_view name, std::string_view word) { return name.find(word) != std::string_view::npos; }
 
 bool is_boxes(const OutputShape& output) {
   return output.dims.size() == 2 && (output.dims[1] == 4 || output.dims[1] < 0);
@@ -35,10 +35,16 @@ std::optional<DetrOutputs> find_detr_outputs(std::span<const OutputShape> output
       if (!is_boxes(outputs[boxes]) || other.dims.size() != 2 || !match(outputs[boxes].dims[0], other.dims[0]))
         continue;
       // With four classes, or sizes that are not known, the names tell.
-      if (is_boxes(other) && (has_word(other.name, "box") || !has_word(outputs[boxes].name, "box"))) continue;
+      if (is_boxes(other) && (mentions(other, "box") || !mentions(outputs[boxes], "box"))) continue;
       return DetrOutputs{boxes, 1 - boxes, std::nullopt};
     }
     return std::nullopt;
+  }
+  if (outputs.size() == 1) {
+    const auto& dims = outputs[0].dims;
+    const bool fits = dims.size() == 2 && dims[0] != 0 && dims[0] <= kMostQueries &&
+                      (dims[1] < 0 || (dims[1] > 4 && dims[1] <= kMostValues));
+    return fits ? std::optional(DetrOutputs{0, 0, std::nullopt}) : std::nullopt;
   }
   if (outputs.size() != 3) return std::nullopt;
   const auto found = std::find_if(outputs.begin(), outputs.end(), is_boxes);
@@ -48,7 +54,7 @@ std::optional<DetrOutputs> find_detr_outputs(std::span<const OutputShape> output
   const std::size_t second = 3 - boxes - first;
   for (const std::size_t other : {first, second})
     if (outputs[other].dims.size() != 1 || !match(outputs[other].dims[0], outputs[boxes].dims[0])) return std::nullopt;
-  const bool is_score_first = has_word(outputs[first].name, "score") || has_word(outputs[second].name, "label");
+  const bool is_score_first = mentions(outputs[first], "score") || mentions(outputs[second], "label");
   return is_score_first ? DetrOutputs{boxes, first, second} : DetrOutputs{boxes, second, first};
 }
 
@@ -58,29 +64,39 @@ base::Result<std::unique_ptr<ResultDecoder>> DetrDecoder::make(const DecoderOpti
   const auto places = find_detr_outputs(outputs);
   if (!places)
     return fail(ErrorCode::invalid_argument,
-                "decoder detr: {}: expected logits of QxC and boxes of Qx4, or labels, boxes and scores",
+                "decoder detr: {}: expected logits of QxC and boxes of Qx4, both in one, or labels, boxes and scores",
                 shapes_text(outputs));
   if (!places->labels && !options.labels.empty()) {
-    const auto classes = outputs[places->scores].dims[1];
+    const auto columns = outputs[places->scores].dims[1];
+    const auto classes = columns < 0 || !places->is_joined() ? columns : columns - 4;
     const auto names = static_cast<std::int64_t>(options.labels.size());
-    if (classes >= 0 && classes != names && classes != names + 1)
-      return fail(ErrorCode::invalid_argument, "decoder detr: {}: expected {} classes as there are labels, or one more",
-                  shapes_text(outputs), names);
+    if (classes >= 0 && classes != names && (places->is_joined() || classes != names + 1))
+      return fail(ErrorCode::invalid_argument, "decoder detr: {}: expected {} classes as there are labels{}",
+                  shapes_text(outputs), names, places->is_joined() ? "" : ", or one more");
   }
   return std::unique_ptr<ResultDecoder>(new DetrDecoder(options, *places));
 }
 
 DetrDecoder::DetrDecoder(const DecoderOptions& options, const DetrOutputs& places)
-    : BoxDecoder(options.labels),
+    : BoxDecoder({.decoder = "detr", .score_threshold = static_cast<float>(options.score_threshold.value_or(0.5))},
+                 options),
       places_(places),
-      score_threshold_(static_cast<float>(options.score_threshold.value_or(0.5))),
-      max_boxes_(options.max_boxes),
       scores_(options.detr_scores) {}
+
+std::string DetrDecoder::layout() const {
+  if (places_.labels) return "labels, boxes and scores";
+  return places_.is_joined() ? "boxes from 0 to 1 and scores in rows" : "logits and boxes";
+}
 
 DetrScores DetrDecoder::scores_for(std::size_t classes) const noexcept {
   if (scores_) return *scores_;
+  return named_classes(classes) < classes ? DetrScores::softmax : DetrScores::sigmoid;
+}
+
+std::size_t DetrDecoder::named_classes(std::size_t classes) const noexcept {
+  if (scores_) return *scores_ == DetrScores::softmax ? classes - 1 : classes;
   const bool has_no_object = labels().size() > 0 ? classes == labels().size() + 1 : classes == kCocoWithNoObject;
-  return has_no_object ? DetrScores::softmax : DetrScores::sigmoid;
+  return has_no_object ? classes - 1 : classes;
 }
 
 base::Result<void> DetrDecoder::take_scores(std::span<const OutputView> outputs) {
@@ -88,7 +104,7 @@ base::Result<void> DetrDecoder::take_scores(std::span<const OutputView> outputs)
   const auto scores = outputs[places_.scores].values;
   const auto labels = outputs[*places_.labels].values;
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (!(scores[i] >= score_threshold_)) continue;
+    if (!(scores[i] >= rules().score_threshold)) continue;
     RL_TRY_ASSIGN(const int label, class_number(labels[i], "detr"));
     const float* box = boxes.values.data() + 4 * i;
     boxes_.push_back({box[0], box[1], box[2], box[3], scores[i], label});
@@ -96,59 +112,108 @@ base::Result<void> DetrDecoder::take_scores(std::span<const OutputView> outputs)
   return {};
 }
 
-base::Result<void> DetrDecoder::take_logits(const OutputView& logits, const OutputView& boxes,
-                                            const FrameGeometry& geometry) {
-  const auto classes = static_cast<std::size_t>(logits.dims[1]);
+base::Result<void> DetrDecoder::take_queries(const Queries& queries, const FrameGeometry& geometry) {
+  const auto classes = queries.classes;
   const bool is_softmax = scores_for(classes) == DetrScores::softmax;
   if (is_softmax && classes < 2)
-    return fail(ErrorCode::invalid_argument, "decoder detr: {} of {}: expected a class beside \"no object\"",
-                logits.name, shape_text(logits.dims));
-  const std::size_t named = is_softmax ? classes - 1 : classes;
+    return fail(ErrorCode::invalid_argument, "decoder detr: {} classes: expected one beside \"no object\"", classes);
+  const std::size_t named = named_classes(classes);
+  // Logits are never all from 0 to 1: background is far below.
+  const auto range = queries.scores.range(queries.first_class, classes);
+  const bool are_scores = range.low >= 0 && range.high <= 1;
+  const float threshold = rules().score_threshold;
   // sigmoid(x) >= t where x >= log(t / (1 - t)): most logits are refused without an exponential.
-  const float least_logit = std::log(score_threshold_ / (1 - score_threshold_));
-  const auto queries = static_cast<std::size_t>(logits.dims[0]);
+  const float least = are_scores ? threshold : std::log(threshold / (1 - threshold));
   const auto width = static_cast<float>(geometry.input_width);
   const auto height = static_cast<float>(geometry.input_height);
-  const auto add = [&](const float* box, float score, std::size_t label) {
-    boxes_.push_back({(box[0] - box[2] / 2) * width, (box[1] - box[3] / 2) * height, (box[0] + box[2] / 2) * width,
-                      (box[1] + box[3] / 2) * height, score, static_cast<int>(label)});
-  };
-  for (std::size_t q = 0; q < queries; ++q) {
-    const float* row = logits.values.data() + q * classes;
-    const float* box = boxes.values.data() + 4 * q;
+  for (std::size_t q = 0; q < queries.scores.count; ++q) {
+    const float* row = queries.scores.values.data() + q * queries.scores.channels + queries.first_class;
+    const float* box = queries.boxes.values.data() + q * queries.boxes.channels;
+    const auto add = [&](float score, std::size_t label) {
+      boxes_.push_back({(box[0] - box[2] / 2) * width, (box[1] - box[3] / 2) * height, (box[0] + box[2] / 2) * width,
+                        (box[1] + box[3] / 2) * height, score, static_cast<int>(label)});
+    };
     if (is_softmax) {
       const auto best = static_cast<std::size_t>(std::max_element(row, row + named) - row);
-      const float score = softmax_at({row, classes}, best);
-      if (score >= score_threshold_) add(box, score, best);
+      const float score = are_scores ? row[best] : softmax_at({row, classes}, best);
+      if (score >= threshold) add(score, best);
     } else {
       for (std::size_t c = 0; c < named; ++c)
-        if (row[c] >= least_logit) add(box, 1 / (1 + std::exp(-row[c])), c);
+        if (row[c] >= least) add(are_scores ? row[c] : 1 / (1 + std::exp(-row[c])), c);
     }
   }
   return {};
 }
 
-base::Result<void> DetrDecoder::find_boxes(std::span<const OutputView> outputs, const FrameGeometry& geometry) {
+base::Result<void> DetrDecoder::check(std::span<const OutputView> outputs) const {
   const auto refuse = [&] {
     return fail(ErrorCode::invalid_argument, "decoder detr: {}: expected {}", shapes_text(outputs),
-                places_.labels ? "labels, boxes and scores" : "logits of QxC and boxes of Qx4");
+                places_.labels        ? "labels, boxes and scores"
+                : places_.is_joined() ? "boxes and scores of Qx(4+C)"
+                                      : "logits of QxC and boxes of Qx4");
   };
-  if (outputs.size() != (places_.labels ? 3U : 2U)) return refuse();
+  if (outputs.size() != (places_.labels ? 3U : places_.is_joined() ? 1U : 2U)) return refuse();
   for (const auto& output : outputs) RL_TRY(check_values(output));
   const auto& boxes = outputs[places_.boxes];
   const auto& scores = outputs[places_.scores];
-  if (boxes.dims.size() != 2 || boxes.dims[1] != 4 || scores.dims.empty() || scores.dims[0] != boxes.dims[0])
-    return refuse();
-  if (places_.labels) {
-    const auto queries = static_cast<std::size_t>(boxes.dims[0]);
-    if (scores.values.size() != queries || outputs[*places_.labels].values.size() != queries) return refuse();
-    RL_TRY(take_scores(outputs));
-  } else {
-    if (scores.dims.size() != 2 || scores.dims[1] < 1) return refuse();
-    RL_TRY(take_logits(scores, boxes, geometry));
+  if (boxes.dims.size() != 2 || scores.dims.empty() || scores.dims[0] != boxes.dims[0]) return refuse();
+  if (places_.is_joined()) {
+    if (boxes.dims[1] < 5) return refuse();
+    return {};
   }
-  keep_best(boxes_, max_boxes_);
-  return move_to_frame(boxes_, geometry, "detr");
+  if (boxes.dims[1] != 4) return refuse();
+  const auto queries = static_cast<std::size_t>(boxes.dims[0]);
+  if (places_.labels && (scores.values.size() != queries || outputs[*places_.labels].values.size() != queries))
+    return refuse();
+  if (!places_.labels && (scores.dims.size() != 2 || scores.dims[1] < 1)) return refuse();
+  return {};
+}
+
+DetrDecoder::Queries DetrDecoder::queries_of(std::span<const OutputView> outputs) const {
+  const auto table = [](const OutputView& output) {
+    return BoxTable{output.values, static_cast<std::size_t>(output.dims[0]), static_cast<std::size_t>(output.dims[1]),
+                    false};
+  };
+  Queries out{table(outputs[places_.boxes]), table(outputs[places_.scores])};
+  out.first_class = places_.is_joined() ? 4 : 0;
+  out.classes = out.scores.channels - out.first_class;
+  return out;
+}
+
+base::Result<void> DetrDecoder::find_boxes(std::span<const OutputView> outputs, const FrameGeometry& geometry) {
+  RL_TRY(check(outputs));
+  if (places_.labels) return take_scores(outputs);
+  return take_queries(queries_of(outputs), geometry);
+}
+
+std::optional<std::string> DetrDecoder::mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
+                                                 bool named) const {
+  if (const auto checked = check(outputs); !checked) return checked.error().message;
+  if (places_.labels) {
+    const auto scores = outputs[places_.scores].values;
+    const auto labels = outputs[*places_.labels].values;
+    BoxCheck boxes(geometry);
+    ValueRange range;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      range.add(scores[i]);
+      if (labels[i] != std::round(labels[i]))
+        return fmt::format("a label of {:.4g}; expected a whole number", labels[i]);
+      const float* box = outputs[places_.boxes].values.data() + 4 * i;
+      if (scores[i] != 0) boxes.add({box[0], box[1], box[2], box[3]}, scores[i] >= kScoredBox);
+    }
+    if (auto wrong = score_mismatch(range)) return wrong;
+    return boxes.mismatch();
+  }
+  const auto queries = queries_of(outputs);
+  constexpr float kBeyond = 0.5F;  // a box's centre and size may leave the picture a little
+  const auto range = queries.boxes.range(0, 4);
+  if (!range.empty() && (range.low < -kBeyond || range.high > 1 + kBeyond))
+    return fmt::format("boxes from {:.4g} to {:.4g}; expected centres and sizes from 0 to 1", range.low, range.high);
+  const auto sides = queries.boxes.range(2, 2);
+  if (!sides.empty() && sides.low < 0) return fmt::format("a side of {:.4g}; expected 0 to 1", sides.low);
+  if (!named && sides.high <= 0) return "no box has a size";
+  if (!places_.is_joined()) return std::nullopt;
+  return score_mismatch(queries.scores, queries.first_class, queries.classes, named);
 }
 
 }  // namespace ridgeline::stream

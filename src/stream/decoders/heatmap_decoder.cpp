@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "stream/decoders/output_checks.hpp"
+#include "stream/decoders/output_map.hpp"
 
 namespace ridgeline::stream {
 namespace {
@@ -31,6 +32,7 @@ bool has_maps(std::span<const std::int64_t> dims) {
 base::Result<std::unique_ptr<ResultDecoder>> HeatmapDecoder::make(const DecoderOptions& options,
                                                                   std::span<const OutputShape> outputs) {
   if (outputs.empty() || !has_maps(outputs[0].dims)) return heatmap_fault(shapes_text(outputs));
+  RL_TRY(check_keypoint_labels("heatmap", outputs[0], options.labels.size()));
   return std::unique_ptr<ResultDecoder>(new HeatmapDecoder(options));
 }
 
@@ -60,6 +62,13 @@ base::Result<void> HeatmapDecoder::decode(std::span<const OutputView> outputs, c
   }
   append_keypoints(json, points_, score_threshold_, labels_);
   return {};
+}
+
+std::optional<std::string> HeatmapDecoder::mismatch(std::span<const OutputView> outputs,
+                                                    const FrameGeometry& /*geometry*/, bool named) const {
+  if (outputs.empty() || !has_maps(outputs[0].dims)) return heatmap_fault(shapes_text(outputs)).value().message;
+  if (const auto checked = check_values(outputs[0]); !checked) return checked.error().message;
+  return peak_mismatch(outputs[0], named);
 }
 
 }  // namespace ridgeline::stream

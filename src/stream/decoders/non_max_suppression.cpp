@@ -51,6 +51,15 @@ void suppress_overlaps(std::vector<FoundBox>& boxes, double iou_threshold, std::
   });
 }
 
+void suppress_overlaps(std::vector<FoundBox>& boxes, double iou_threshold, std::size_t most,
+                       const std::function<double(const FoundBox&, const FoundBox&)>& overlap) {
+  take_best(boxes, most, [&](const FoundBox& box, const std::vector<FoundBox>& kept) {
+    return std::none_of(kept.begin(), kept.end(), [&](const FoundBox& better) {
+      return better.label == box.label && overlap(better, box) > iou_threshold;
+    });
+  });
+}
+
 void keep_best(std::vector<FoundBox>& boxes, std::size_t most) {
   take_best(boxes, most, [](const FoundBox&, const std::vector<FoundBox>&) { return true; });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "stream/result_decoder.hpp"
@@ -15,6 +16,10 @@ namespace ridgeline::stream {
 /// than `iou_threshold`; at most `most`. Of equal scores the earlier one is better. Boxes are taken from a heap and
 /// only as long as there is room: O(boxes + taken * (log boxes + most)).
 void suppress_overlaps(std::vector<FoundBox>& boxes, double iou_threshold, std::size_t most);
+
+/// The same with another measure of how much two boxes overlap.
+void suppress_overlaps(std::vector<FoundBox>& boxes, double iou_threshold, std::size_t most,
+                       const std::function<double(const FoundBox&, const FoundBox&)>& overlap);
 
 /// The best `most` without suppression, in order of their score.
 void keep_best(std::vector<FoundBox>& boxes, std::size_t most);

@@ -81,4 +81,11 @@ base::Result<void> check_values(const OutputView& output) {
   return {};
 }
 
+base::Result<void> check_keypoint_labels(std::string_view decoder, const OutputShape& output, std::size_t labels) {
+  if (labels == 0 || output.dims.empty() || output.dims[0] < 0 || output.dims[0] == static_cast<std::int64_t>(labels))
+    return {};
+  return fail(ErrorCode::invalid_argument, "decoder {}: {} of {}: expected {} keypoints as there are labels", decoder,
+              output.name, shape_text(output.dims), labels);
+}
+
 }  // namespace ridgeline::stream

@@ -11,6 +11,7 @@
 
 #include "stream/decoders/box_checks.hpp"
 #include "stream/decoders/output_checks.hpp"
+#include "stream/decoders/output_map.hpp"
 #include "stream/decoders/result_text.hpp"
 
 namespace ridgeline::stream {
@@ -147,6 +148,13 @@ base::Result<void> PpocrDecoder::decode(std::span<const OutputView> outputs, con
   }
   json += "]}";
   return {};
+}
+
+std::optional<std::string> PpocrDecoder::mismatch(std::span<const OutputView> outputs,
+                                                  const FrameGeometry& /*geometry*/, bool /*named*/) const {
+  if (outputs.size() != 1 || !is_map(outputs[0].dims)) return "expected one map of 1xHxW";
+  if (const auto checked = check_values(outputs[0]); !checked) return checked.error().message;
+  return probability_mismatch(outputs[0]);
 }
 
 }  // namespace ridgeline::stream

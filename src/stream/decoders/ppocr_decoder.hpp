@@ -25,6 +25,9 @@ class PpocrDecoder : public ResultDecoder {
 
   [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                           std::string& json) override;
+  [[nodiscard]] std::string layout() const override { return "one map of the input's size"; }
+  [[nodiscard]] std::optional<std::string> mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
+                                                    bool named) const override;
   [[nodiscard]] std::span<const FoundBox> boxes() const noexcept override { return boxes_; }
   [[nodiscard]] std::span<const Quad> quads() const noexcept override { return quads_; }
   [[nodiscard]] bool finds_boxes() const noexcept override { return true; }

@@ -26,26 +26,33 @@ void LabelTexts::append(std::string& json, int number) const {
   if (number >= 0 && static_cast<std::size_t>(number) < texts_.size()) json += texts_[static_cast<std::size_t>(number)];
 }
 
-void append_boxes(std::string& json, std::span<const FoundBox> boxes, const LabelTexts& labels) {
-  json += R"({"boxes":[)";
-  bool is_first = true;
-  for (const auto& box : boxes) {
-    json += is_first ? R"({"box":[)" : R"(,{"box":[)";
-    is_first = false;
-    append_coordinate(json, static_cast<double>(box.left));
-    json += ',';
-    append_coordinate(json, static_cast<double>(box.top));
-    json += ',';
-    append_coordinate(json, static_cast<double>(box.right));
-    json += ',';
-    append_coordinate(json, static_cast<double>(box.bottom));
-    json += ']';
-    labels.append(json, box.label);
-    fmt::format_to(std::back_inserter(json), R"(,"class":{},"score":)", box.label);
-    append_score(json, static_cast<double>(box.score));
-    json += '}';
+void append_point(std::string& json, Point point) {
+  json += '[';
+  append_coordinate(json, point.x);
+  json += ',';
+  append_coordinate(json, point.y);
+  json += ']';
+}
+
+void append_box(std::string& json, const FoundBox& box) {
+  json += R"("box":[)";
+  append_coordinate(json, static_cast<double>(box.left));
+  json += ',';
+  append_coordinate(json, static_cast<double>(box.top));
+  json += ',';
+  append_coordinate(json, static_cast<double>(box.right));
+  json += ',';
+  append_coordinate(json, static_cast<double>(box.bottom));
+  json += ']';
+}
+
+void append_quad(std::string& json, const Quad& corners) {
+  json += R"("points":[)";
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    if (i > 0) json += ',';
+    append_point(json, corners[i]);
   }
-  json += "]}";
+  json += ']';
 }
 
 void append_keypoints(std::string& json, std::span<const FoundPoint> points, double threshold,
@@ -56,11 +63,7 @@ void append_keypoints(std::string& json, std::span<const FoundPoint> points, dou
     if (points[i].score < threshold) {
       json += "null";
     } else {
-      json += '[';
-      append_coordinate(json, points[i].x);
-      json += ',';
-      append_coordinate(json, points[i].y);
-      json += ']';
+      append_point(json, {points[i].x, points[i].y});
     }
     labels.append(json, static_cast<int>(i));
     json += R"(,"score":)";

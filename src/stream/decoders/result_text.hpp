@@ -27,8 +27,13 @@ class LabelTexts {
   std::vector<std::string> texts_;
 };
 
-/// {"boxes":[{"box":[left,top,right,bottom],"label":"car","class":2,"score":0.91}, ...]}
-void append_boxes(std::string& json, std::span<const FoundBox> boxes, const LabelTexts& labels);
+/// "[12.3,4.0]"
+void append_point(std::string& json, Point point);
+
+/// "box":[left,top,right,bottom]
+void append_box(std::string& json, const FoundBox& box);
+/// "points":[[x,y],[x,y],[x,y],[x,y]]
+void append_quad(std::string& json, const Quad& corners);
 
 /// A keypoint in pixels of the frame.
 struct FoundPoint {

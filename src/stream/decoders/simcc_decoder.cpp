@@ -43,6 +43,7 @@ base::Result<std::unique_ptr<ResultDecoder>> SimccDecoder::make(const DecoderOpt
                                                                 std::span<const OutputShape> outputs) {
   const auto columns = find_simcc_columns(outputs);
   if (!columns) return simcc_fault(shapes_text(outputs));
+  RL_TRY(check_keypoint_labels("simcc", outputs[0], options.labels.size()));
   return std::unique_ptr<ResultDecoder>(new SimccDecoder(options, *columns));
 }
 

@@ -28,6 +28,7 @@ class SimccDecoder : public ResultDecoder {
 
   [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                           std::string& json) override;
+  [[nodiscard]] std::string layout() const override { return "distributions over columns and rows"; }
 
  private:
   SimccDecoder(const DecoderOptions& options, std::size_t columns);

@@ -16,6 +16,7 @@ class SummaryDecoder : public ResultDecoder {
  public:
   [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                           std::string& json) override;
+  [[nodiscard]] std::string layout() const override { return "no decoder reads these"; }
 };
 
 }  // namespace ridgeline::stream

@@ -1,37 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "stream/decoders/box_decoder.hpp"
+#include "stream/decoders/box_table.hpp"
 #include "stream/decoders/decoder_options.hpp"
 #include "stream/decoders/yolo_layout.hpp"
 
 namespace ridgeline::stream {
 
-/// Boxes of YOLO models as Ultralytics exports them; what else a model gives (masks, keypoints) is left out.
+/// What YOLO models find, as Ultralytics exports them (decoders yolo, pose and obb), and YOLOX from its grid: the
+/// centre is (x + column) * stride, a side exp(w) * stride, the score objectness * class (Ge et al. 2021).
 class YoloDecoder : public BoxDecoder {
  public:
   /// Errors: invalid_argument (options out of range, outputs of another shape).
-  [[nodiscard]] static base::Result<std::unique_ptr<ResultDecoder>> make(const DecoderOptions& options,
+  [[nodiscard]] static base::Result<std::unique_ptr<ResultDecoder>> make(YoloTask task, const DecoderOptions& options,
                                                                          std::span<const OutputShape> outputs,
                                                                          int input_width, int input_height);
+  /// YOLOX. Errors: as make.
+  [[nodiscard]] static base::Result<std::unique_ptr<ResultDecoder>> make_grid(const DecoderOptions& options,
+                                                                              std::span<const OutputShape> outputs,
+                                                                              int input_width, int input_height);
+
+  [[nodiscard]] std::string layout() const override { return to_text(layout_); }
+  [[nodiscard]] std::optional<std::string> mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
+                                                    bool named) const override;
+  [[nodiscard]] std::string left_out() const override { return layout_.masks > 0 ? "masks" : ""; }
 
  private:
-  YoloDecoder(const DecoderOptions& options, const YoloLayout& layout);
+  YoloDecoder(const BoxRules& rules, const DecoderOptions& options, const YoloLayout& layout);
   base::Result<void> find_boxes(std::span<const OutputView> outputs, const FrameGeometry& geometry) override;
-  base::Result<void> take_final(std::span<const float> values);
-  void take_rows(std::span<const float> values);
-  void take_columns(std::span<const float> values);
-  void add(float centre_x, float centre_y, float width, float height, float score, std::size_t label);
+  [[nodiscard]] base::Result<BoxTable> table_of(std::span<const OutputView> outputs) const;
+  base::Result<void> take_final(const BoxTable& table);
+  void take_rows(const BoxTable& table);
+  void take_columns(const BoxTable& table);
+  [[nodiscard]] base::Result<void> take_grid(const BoxTable& table, const FrameGeometry& geometry);
+  void add(float centre_x, float centre_y, float width, float height, float score, std::size_t label, std::size_t row);
+  [[nodiscard]] std::optional<std::string> grid_mismatch(const BoxTable& table, const FrameGeometry& geometry) const;
+  [[nodiscard]] std::optional<std::string> final_mismatch(const BoxTable& table, const FrameGeometry& geometry) const;
+  [[nodiscard]] std::optional<std::string> beside_mismatch(const BoxTable& table, const FrameGeometry& geometry,
+                                                           bool named) const;
 
   YoloLayout layout_;
-  float score_threshold_;
-  double iou_threshold_;
-  std::size_t max_boxes_;
+  bool knows_task_;          ///< by metadata
   std::vector<float> best_;  ///< score by column
 };
 

@@ -2,6 +2,8 @@
 #include "stream/decoders/yolo_layout.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 
 #include "stream/decoders/output_checks.hpp"
 
@@ -13,8 +15,40 @@ using base::fail;
 
 constexpr std::int64_t kMostFinalBoxes = 1000;  // models that suppress on their own give 300 or so
 constexpr std::int64_t kMostChannels = 20'000;
+constexpr std::int64_t kMostKeypoints = 200;  // of a whole body with hands and face 133
 
-/// Boxes of a model with one a cell at strides 8, 16 and 32; 0: the input is not known.
+std::string_view name_of(YoloTask task) {
+  return task == YoloTask::pose ? "pose" : task == YoloTask::obb ? "obb" : "yolo";
+}
+
+std::string_view shapes_of(YoloTask task) {
+  switch (task) {
+    case YoloTask::pose: return "(4+classes+keypoints)xN or Nx(6+keypoints)";
+    case YoloTask::obb: return "(4+classes+1)xN or Nx7";
+    case YoloTask::detect: break;
+  }
+  return "Nx(5+classes), (4+classes)xN or Nx6";
+}
+
+/// Values behind the classes; nullopt: `channels` cannot have any keypoints.
+std::optional<std::int64_t> beside_classes(YoloTask task, const DecoderOptions& options, std::int64_t masks,
+                                           std::int64_t channels, std::int64_t before) {
+  if (task == YoloTask::obb) return 1;
+  if (task == YoloTask::detect) return masks;
+  if (options.keypoints) return static_cast<std::int64_t>(options.keypoints->count * options.keypoints->values);
+  // Poses are mostly of one class, a person.
+  const auto classes = options.labels.empty() ? 1 : static_cast<std::int64_t>(options.labels.size());
+  const auto left = channels - before - (before == 6 ? 0 : classes);
+  if (left < 3 || left % 3 != 0 || left > 3 * kMostKeypoints) return std::nullopt;
+  return left;
+}
+
+KeypointShape keypoints_of(const DecoderOptions& options, std::int64_t values) {
+  return options.keypoints ? *options.keypoints : KeypointShape{static_cast<std::size_t>(values) / 3, 3};
+}
+
+}  // namespace
+
 std::int64_t cells_of(std::int64_t width, std::int64_t height) {
   if (width < 1 || height < 1) return 0;
   std::int64_t cells = 0;
@@ -22,45 +56,87 @@ std::int64_t cells_of(std::int64_t width, std::int64_t height) {
   return cells;
 }
 
-}  // namespace
-
-base::Result<YoloLayout> find_yolo_layout(std::span<const std::string> labels, std::span<const OutputShape> outputs,
-                                          int input_width, int input_height) {
+base::Result<YoloLayout> find_yolo_layout(YoloTask task, const DecoderOptions& options,
+                                          std::span<const OutputShape> outputs, int input_width, int input_height) {
+  const auto names = static_cast<std::int64_t>(options.labels.size());
   const auto refuse = [&] {
-    return fail(ErrorCode::invalid_argument, "decoder yolo: {}: expected Nx(5+classes), (4+classes)xN or Nx6 with {}",
-                shapes_text(outputs),
-                labels.empty() ? "any number of classes" : std::to_string(labels.size()) + " labels");
+    return fail(ErrorCode::invalid_argument, "decoder {}: {}: expected {} with {}", name_of(task), shapes_text(outputs),
+                shapes_of(task), names == 0 ? "any number of classes" : fmt::format("{} labels", names));
   };
   if (outputs.empty() || outputs[0].dims.size() != 2) return refuse();
   const auto rows = outputs[0].dims[0];
   const auto columns = outputs[0].dims[1];
-  const auto names = static_cast<std::int64_t>(labels.size());
-  const bool has_masks = outputs.size() > 1 && outputs[1].dims.size() == 3;
+  const bool has_masks = task == YoloTask::detect && outputs.size() > 1 && outputs[1].dims.size() == 3;
   const std::int64_t masks = has_masks ? std::clamp<std::int64_t>(outputs[1].dims[0], 0, kMostChannels) : 0;
   const auto cells = cells_of(input_width, input_height);
-  const bool is_full = cells > 0 && (rows == cells || rows == 3 * cells);
-  if (columns == 6 + masks && !is_full && rows <= kMostFinalBoxes && !(names == 1 && rows < 0))
-    return YoloLayout{YoloKind::final, columns, 0};
+  const bool is_full = cells > 0 && (rows == cells || rows == 3 * cells || columns == cells);
   YoloLayout layout;
-  if (rows > 0 && (columns < 0 || rows < columns)) {
-    layout = {YoloKind::columns, rows, rows - 4 - masks};
-  } else if (columns > 0) {
-    const bool has_objectness = names == 0 || columns != 4 + names + masks;
-    layout = {has_objectness ? YoloKind::rows_with_objectness : YoloKind::rows, columns,
-              columns - (has_objectness ? 5 : 4) - masks};
+  layout.task = task;
+  layout.masks = static_cast<std::size_t>(masks);
+  const auto final_beside = beside_classes(task, options, masks, columns, 6);
+  if (final_beside && columns == 6 + *final_beside && !is_full && rows <= kMostFinalBoxes &&
+      !(names == 1 && rows < 0)) {
+    layout.kind = YoloKind::final;
+    layout.channels = static_cast<std::size_t>(columns);
+    layout.keypoints = keypoints_of(options, *final_beside);
+    return layout;
   }
-  if (layout.classes < 1 || layout.channels > kMostChannels || (names > 0 && layout.classes != names)) return refuse();
+  const bool in_columns = rows > 0 && (columns < 0 || rows < columns);
+  const auto channels = in_columns ? rows : columns;
+  if (channels < 1 || channels > kMostChannels) return refuse();
+  if (task != YoloTask::detect && !in_columns && !is_full && rows > 0 && rows <= kMostFinalBoxes) return refuse();
+  const auto beside = beside_classes(task, options, masks, channels, 4);
+  if (!beside) return refuse();
+  layout.kind = in_columns ? YoloKind::columns
+                : task == YoloTask::detect && (names == 0 || columns != 4 + names + masks)
+                    ? YoloKind::rows_with_objectness
+                    : YoloKind::rows;
+  const auto classes = channels - static_cast<std::int64_t>(layout.first_class()) - *beside;
+  if (classes < 1 || (names > 0 && classes != names)) return refuse();
+  layout.channels = static_cast<std::size_t>(channels);
+  layout.classes = static_cast<std::size_t>(classes);
+  layout.keypoints = keypoints_of(options, *beside);
   return layout;
 }
 
+base::Result<YoloLayout> find_grid_layout(const DecoderOptions& options, std::span<const OutputShape> outputs,
+                                          int input_width, int input_height) {
+  const auto cells = cells_of(input_width, input_height);
+  const auto names = static_cast<std::int64_t>(options.labels.size());
+  const auto refuse = [&] {
+    return fail(ErrorCode::invalid_argument, "decoder yolox: {}: expected {}x(5+{})", shapes_text(outputs),
+                cells > 0 ? std::to_string(cells) : "N", names > 0 ? fmt::format("{} labels", names) : "classes");
+  };
+  if (outputs.size() != 1 || outputs[0].dims.size() != 2) return refuse();
+  const auto rows = outputs[0].dims[0];
+  const auto columns = outputs[0].dims[1];
+  if (rows == 0 || (rows > 0 && cells > 0 && rows != cells) || columns < 6 || columns > kMostChannels ||
+      (names > 0 && columns != 5 + names))
+    return refuse();
+  return YoloLayout{YoloKind::grid,
+                    YoloTask::detect,
+                    static_cast<std::size_t>(columns),
+                    static_cast<std::size_t>(columns - 5),
+                    0,
+                    {}};
+}
+
 std::string to_text(const YoloLayout& layout) {
+  std::string text = layout.kind == YoloKind::columns ? "boxes in columns of " : "boxes in rows of ";
   switch (layout.kind) {
-    case YoloKind::rows_with_objectness: return fmt::format("boxes in rows of 5 + {} classes", layout.classes);
-    case YoloKind::rows: return fmt::format("boxes in rows of 4 + {} classes", layout.classes);
-    case YoloKind::columns: return fmt::format("boxes in columns of 4 + {} classes", layout.classes);
-    case YoloKind::final: return "boxes in rows of corners, score and class";
+    case YoloKind::rows_with_objectness: text += fmt::format("5 + {} classes", layout.classes); break;
+    case YoloKind::grid: text = fmt::format("a box for each cell in rows of 5 + {} classes", layout.classes); break;
+    case YoloKind::rows:
+    case YoloKind::columns: text += fmt::format("4 + {} classes", layout.classes); break;
+    case YoloKind::final:
+      text += layout.task == YoloTask::obb ? "centre, size, score and class" : "corners, score and class";
+      break;
   }
-  return "?";
+  if (layout.task == YoloTask::obb) text += " + an angle";
+  if (layout.task == YoloTask::pose)
+    text += fmt::format(" + {} keypoints of {} values", layout.keypoints.count, layout.keypoints.values);
+  if (layout.masks > 0) text += fmt::format(" + {} coefficients of masks", layout.masks);
+  return text;
 }
 
 }  // namespace ridgeline::stream

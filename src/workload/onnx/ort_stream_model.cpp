@@ -13,123 +13,70 @@
 #include "workload/onnx/ort_plugins.hpp"
 #include "workload/onnx/ort_providers.hpp"
 #include "workload/onnx/ort_stream_worker.hpp"
+#include "workload/onnx/stream_part.hpp"
 
 namespace ridgeline::workload {
 namespace {
 
 using base::ErrorCode;
 
-/// One of the pipeline's models, as the settings describe it.
-struct ModelPart {
-  const std::string& file;
-  const std::string& decoder;
-  const std::vector<std::string>& labels;
-  const std::optional<double>& score_threshold;
-  const schema::StreamPreprocess& preprocess;
-  double scale = 1;
-  std::int64_t batch_size = 1;
-  std::string_view batch_key;  ///< its setting
-};
-
-ModelPart first_model(const schema::StreamSpec& spec) {
-  const auto& settings = spec.settings;
-  return {spec.model.workload.location, settings.decoder,         settings.labels,     settings.score_threshold,
-          settings.preprocess,          settings.inference_scale, settings.batch_size, "batch_size"};
-}
-
-ModelPart crop_model(const schema::StreamSpec& spec) {
-  const auto& crop = spec.settings.crop;
-  return {spec.crop_model.location, crop.decoder,     crop.labels, crop.score_threshold, crop.preprocess, 1,
-          crop.batch_size,          "crop.batch_size"};
-}
-
-base::Result<stream::PreprocessOptions> preprocess_options(const ModelPart& part, const ImageInput& input) {
-  const auto& given = part.preprocess;
-  stream::PreprocessOptions out;
-  out.scale = part.scale;
-  out.stride = static_cast<int>(given.stride);
-  out.border = static_cast<std::uint8_t>(given.border);
-  out.pixel_scale = static_cast<float>(given.scale);
-  out.layout = input.layout;
-  out.resize = given.resize == "stretch"     ? stream::Resize::stretch
-               : given.resize == "letterbox" ? stream::Resize::letterbox
-                                             : stream::Resize::automatic;
-  out.channels = input.channels == 1        ? stream::ChannelOrder::gray
-                 : given.channels == "bgr"  ? stream::ChannelOrder::bgr
-                 : given.channels == "gray" ? stream::ChannelOrder::gray
-                                            : stream::ChannelOrder::rgb;
-  const auto spread = [](const std::vector<double>& values, std::array<float, 3>& into) {
-    for (std::size_t i = 0; i < into.size(); ++i) into[i] = static_cast<float>(values[std::min(i, values.size() - 1)]);
-  };
-  if (given.mean.empty() || given.std.empty())
-    return base::fail(ErrorCode::invalid_argument, "preprocess: mean and std need 1 or 3 values");
-  spread(given.mean, out.mean);
-  spread(given.std, out.deviation);
-  RL_TRY(stream::check_preprocess_options(out));
-  return out;
-}
-
-/// Without the dimension of the batch.
-std::vector<stream::OutputShape> shapes_of(const std::vector<OrtPort>& outputs) {
-  std::vector<stream::OutputShape> out;
-  for (const auto& port : outputs) {
-    const auto& dims = port.description.dims;
-    out.push_back({port.description.name, {dims.empty() ? dims.begin() : dims.begin() + 1, dims.end()}});
-  }
-  return out;
-}
-
 /// A model in a session, and what is known of it.
 struct OpenedModel {
   OrtStreamParts parts;
-  std::string input;  ///< as StreamModelFacts
-  std::string decoder;
+  ExporterMetadata metadata;
   std::vector<std::string> notes;
-  int input_width = 0;  ///< for the sample
-  int input_height = 0;
 };
 
-base::Result<std::unique_ptr<stream::ResultDecoder>> make_part_decoder(const ModelPart& part,
-                                                                       const stream::FrameGeometry& geometry,
-                                                                       OpenedModel& opened) {
-  stream::DecoderOptions options;
-  options.labels = part.labels;
-  options.score_threshold = part.score_threshold;
-  const auto shapes = shapes_of(opened.parts.outputs);
-  opened.decoder = part.decoder;
-  if (part.decoder == "auto") {
-    const auto found = stream::recognize_decoder(options, shapes, geometry.input_width, geometry.input_height);
-    opened.decoder = found.name;
-    opened.notes.push_back(fmt::format("decoder {}: {}", found.name, found.reason));
-  }
-  return stream::make_decoder(opened.decoder, options, shapes, geometry.input_width, geometry.input_height);
-}
-
-/// `width`, `height`: of the pictures that are known already.
+/// `decoder`: as far as it is known, for what comes before the model.
 base::Result<OpenedModel> open_model(const OrtEnvironment& environment, const SessionSettings& settings,
-                                     const ModelPart& part, int width, int height) {
+                                     const StreamPart& part, std::string_view decoder) {
   RL_TRY_ASSIGN(auto caller, OrtCaller::create(environment, part.file, settings));
   RL_TRY_ASSIGN(auto inputs, find_picture_inputs(caller->inputs(), part.file));
   auto& input = inputs.image;
   if (input.batch > 0 && part.batch_size > input.batch)
-    return base::fail(ErrorCode::invalid_argument, "{} {}: the model's batch is fixed at {}", part.batch_key,
+    return base::fail(ErrorCode::invalid_argument, "{}batch_size {}: the model's batch is fixed at {}", part.prefix,
                       part.batch_size, input.batch)
-        .hint("set {}: {}, or export the model with a batch of any size", part.batch_key, input.batch);
+        .hint("set {}batch_size: {}, or export the model with a batch of any size", part.prefix, input.batch);
   RL_TRY_ASSIGN(auto outputs, session_ports(environment.api(), caller->session(), PortSide::outputs));
   RL_TRY_ASSIGN(auto options, settings.make_run_options(SessionSettings::kNoGraph));
-  RL_TRY_ASSIGN(const auto preprocess, preprocess_options(part, input));
-  stream::Preprocessor preprocessor(preprocess);
-  RL_TRY_ASSIGN(const auto geometry, preprocessor.plan(width, height, input.width, input.height));
-  OpenedModel out{{std::move(caller), std::move(input), std::move(inputs.sizes), std::move(outputs), std::move(options),
-                   std::move(preprocessor), nullptr}};
-  RL_TRY_ASSIGN(out.parts.decoder, make_part_decoder(part, geometry, out));
-  const auto& port = out.parts.input;
-  out.input = fmt::format("{}: {} {}", port.name, element_type_name(port.type),
-                          fmt::join(port.dims(1, geometry.input_height, geometry.input_width), "x"));
-  out.input_width = geometry.input_width;
-  out.input_height = geometry.input_height;
-  if (auto note = stream::fixed_input_note(preprocess, port.width, port.height)) out.notes.push_back(*note);
+  RL_TRY_ASSIGN(const auto entries, session_metadata(environment.api(), caller->session()));
+  auto metadata = read_exporter_metadata(entries);
+  RL_TRY_ASSIGN(const auto preprocess, preprocess_options(part, input, metadata, decoder));
+  RL_TRY_ASSIGN(const auto size, input_size(part, input, metadata, preprocess.stride));
+  std::vector<std::string> notes;
+  if (const auto text = metadata.text(); !text.empty()) notes.push_back("metadata of the model: " + text);
+  if (!metadata.unreadable.empty())
+    notes.push_back(
+        fmt::format("metadata of the model: {} cannot be read and are not used", fmt::join(metadata.unreadable, ", ")));
+  if (!size.note.empty()) notes.push_back(size.note);
+  if (auto note = stream::fixed_input_note(preprocess, input.width, input.height)) notes.push_back(*note);
+  input.width = size.width;
+  input.height = size.height;
+  return OpenedModel{{std::move(caller), std::move(input), std::move(inputs.sizes), std::move(outputs),
+                      std::move(options), stream::Preprocessor(preprocess), nullptr},
+                     std::move(metadata),
+                     std::move(notes)};
+}
+
+/// As the models declare them, with the batch.
+std::vector<std::vector<std::int64_t>> declared_shapes(const std::vector<OrtPort>& outputs) {
+  std::vector<std::vector<std::int64_t>> out;
+  for (const auto& port : outputs) out.push_back(port.description.dims);
   return out;
+}
+
+/// "x: float 1x3x704x1280"
+std::string input_text(const ImageInput& input, const stream::FrameGeometry& geometry) {
+  return fmt::format("{}: {} {}", input.name, element_type_name(input.type),
+                     fmt::join(input.dims(1, geometry.input_height, geometry.input_width), "x"));
+}
+
+stream::Image grey_image(int width, int height) {
+  stream::Image image;
+  image.width = width;
+  image.height = height;
+  image.bytes.assign(stream::image_bytes(width, height, image.format), 127);
+  return image;
 }
 
 class OrtStreamModel final : public StreamModel {
@@ -147,11 +94,25 @@ class OrtStreamModel final : public StreamModel {
     std::unique_ptr<OrtStreamWorker> second;  ///< on crops; may be null
     std::optional<stream::CropStage> crops;
   };
+  /// What the sessions of one model have in common, from the first one on.
+  struct Known {
+    std::optional<ChosenDecoder> decoder;
+    std::string input;  ///< as StreamModelFacts
+    std::vector<std::string> notes;
+    stream::FrameGeometry geometry;
+  };
+
   /// With its tensors on the GPU, where that is known.
   [[nodiscard]] base::Result<std::unique_ptr<OrtStreamWorker>> make_worker(OrtStreamParts parts) const;
-  [[nodiscard]] base::Result<void> add_worker(const StreamModelRequest& request, const SessionSettings& settings);
+  /// A session that is ready; the first one of a model finds out what its outputs mean.
+  [[nodiscard]] base::Result<std::unique_ptr<OrtStreamWorker>> open_worker(const StreamPart& part,
+                                                                           const SessionSettings& settings,
+                                                                           const stream::Image& sample, Known& known);
+  [[nodiscard]] base::Result<void> add_worker(const StreamModelRequest& request, const SessionSettings& settings,
+                                              const stream::Image& sample);
   [[nodiscard]] base::Result<void> add_crops(Worker& worker, const StreamModelRequest& request,
-                                             const SessionSettings& settings);
+                                             const SessionSettings& settings, const stream::Image& sample);
+  [[nodiscard]] base::Result<void> make_tensor_folder(const std::string& folder, const std::vector<OrtPort>& outputs);
 
   StreamModelFacts facts_;
   // Destroyed in reverse order: sessions before their environment.
@@ -159,6 +120,8 @@ class OrtStreamModel final : public StreamModel {
   std::unique_ptr<GpuSide> gpu_;  ///< of a provider that takes tensors in its memory
   std::optional<TensorFolder> tensors_;
   std::vector<Worker> workers_;
+  Known first_;
+  Known crops_;
 };
 
 base::Result<stream::BatchTimes> OrtStreamModel::run(std::uint32_t number, std::span<const stream::BatchFrame> frames,
@@ -193,7 +156,9 @@ base::Result<void> OrtStreamModel::create(const StreamModelRequest& request, con
     else
       no_gpu = gpu.error().message;
   }
-  for (std::int64_t worker = 0; worker < settings.streams; ++worker) RL_TRY(add_worker(request, session));
+  const auto grey = request.sample == nullptr ? grey_image(request.frame_width, request.frame_height) : stream::Image();
+  const auto& sample = request.sample == nullptr ? grey : *request.sample;
+  for (std::int64_t worker = 0; worker < settings.streams; ++worker) RL_TRY(add_worker(request, session, sample));
   if (!no_gpu.empty()) facts_.notes.push_back("what copies take is not known: " + no_gpu);
   return {};
 }
@@ -207,55 +172,88 @@ base::Result<std::unique_ptr<OrtStreamWorker>> OrtStreamModel::make_worker(OrtSt
   return worker;
 }
 
-base::Result<void> OrtStreamModel::add_worker(const StreamModelRequest& request, const SessionSettings& settings) {
+base::Result<std::unique_ptr<OrtStreamWorker>> OrtStreamModel::open_worker(const StreamPart& part,
+                                                                           const SessionSettings& settings,
+                                                                           const stream::Image& sample, Known& known) {
+  const std::string_view decoder = known.decoder ? std::string_view(known.decoder->name) : part.decoder;
+  RL_TRY_ASSIGN(auto opened, open_model(*environment_, settings, part, decoder));
+  RL_TRY_ASSIGN(auto worker, make_worker(std::move(opened.parts)));
+  const auto& parts = worker->parts();
+  if (!known.decoder) {
+    auto probed = worker->probe(sample);
+    if (!probed) {
+      auto error = std::move(probed).error();
+      // The runtime's own word for whatever the model did not like.
+      if (error.code == ErrorCode::internal) error.code = ErrorCode::unsupported;
+      return tl::unexpected(std::move(error).in("warm-up with the first frame"));
+    }
+    const auto& [outputs, geometry] = *probed;
+    RL_TRY_ASSIGN(known.decoder,
+                  choose_decoder(part, opened.metadata, declared_shapes(parts.outputs), outputs, geometry));
+    known.geometry = geometry;
+    known.input = input_text(parts.input, geometry);
+    known.notes = std::move(opened.notes);
+    known.notes.insert(known.notes.end(), known.decoder->notes.begin(), known.decoder->notes.end());
+    RL_TRY_ASSIGN(const auto preprocess, preprocess_options(part, parts.input, opened.metadata, known.decoder->name));
+    worker->set_preprocessor(preprocess);
+  }
+  RL_TRY_ASSIGN(auto made, stream::make_decoder(known.decoder->name, known.decoder->options, known.decoder->shapes,
+                                                known.geometry.input_width, known.geometry.input_height));
+  worker->set_decoder(std::move(made));
+  return worker;
+}
+
+base::Result<void> OrtStreamModel::add_worker(const StreamModelRequest& request, const SessionSettings& settings,
+                                              const stream::Image& sample) {
   const auto& spec = request.spec;
-  RL_TRY_ASSIGN(auto opened,
-                open_model(*environment_, settings, first_model(spec), request.frame_width, request.frame_height));
-  if (!spec.crop_model.location.empty() && !opened.parts.decoder->finds_boxes())
-    return base::fail(ErrorCode::invalid_argument, "--crop-model: decoder {} of {} finds no boxes to cut out",
-                      opened.decoder, spec.model.workload.location)
-        .hint("set decoder to ppocr, yolo or detr, if that is what the first model's outputs are");
-  if (!spec.tensors.empty() && !tensors_) {
-    std::vector<std::string> names;
-    for (const auto& port : opened.parts.outputs) names.push_back(port.description.name);
-    RL_TRY_ASSIGN(auto folder, TensorFolder::create(spec.tensors, names));
-    tensors_.emplace(std::move(folder));
-  }
-  if (workers_.empty()) {
-    facts_.decoder = opened.decoder;
-    facts_.input = opened.input;
-    facts_.notes = opened.notes;
-  }
-  opened.parts.tensors = tensors_ ? &*tensors_ : nullptr;
-  opened.parts.keeps_boxes = !spec.crop_model.location.empty();
   Worker worker;
-  RL_TRY_ASSIGN(worker.first, make_worker(std::move(opened.parts)));
-  if (!spec.crop_model.location.empty()) RL_TRY(add_crops(worker, request, settings));
+  RL_TRY_ASSIGN(worker.first, open_worker(first_part(spec), settings, sample, first_));
+  const auto& parts = worker.first->parts();
+  const bool has_crops = !spec.crop_model.location.empty();
+  if (has_crops && !parts.decoder->finds_boxes())
+    return base::fail(ErrorCode::invalid_argument, "--crop-model: decoder {} of {} finds no boxes to cut out",
+                      first_.decoder->name, spec.model.workload.location)
+        .hint(
+            "set decoder to one that finds boxes, such as ppocr, yolo or detr, if the first model's outputs are that");
+  if (!spec.tensors.empty() && !tensors_) RL_TRY(make_tensor_folder(spec.tensors, parts.outputs));
+  worker.first->keep(tensors_ ? &*tensors_ : nullptr, has_crops);
+  if (workers_.empty()) {
+    facts_.decoder = first_.decoder->name;
+    facts_.input = first_.input;
+    facts_.notes = first_.notes;
+  }
+  if (has_crops) RL_TRY(add_crops(worker, request, settings, sample));
   workers_.push_back(std::move(worker));
   return {};
 }
 
+base::Result<void> OrtStreamModel::make_tensor_folder(const std::string& folder, const std::vector<OrtPort>& outputs) {
+  std::vector<std::string> names;
+  for (const auto& port : outputs) names.push_back(port.description.name);
+  RL_TRY_ASSIGN(auto made, TensorFolder::create(folder, names));
+  tensors_.emplace(std::move(made));
+  return {};
+}
+
 base::Result<void> OrtStreamModel::add_crops(Worker& worker, const StreamModelRequest& request,
-                                             const SessionSettings& settings) {
+                                             const SessionSettings& settings, const stream::Image& sample) {
   const auto& spec = request.spec;
-  RL_TRY_ASSIGN(auto opened,
-                open_model(*environment_, settings, crop_model(spec), request.frame_width, request.frame_height));
+  RL_TRY_ASSIGN(worker.second, open_worker(crop_part(spec), settings, sample, crops_));
   if (workers_.empty()) {
-    facts_.notes.push_back(fmt::format("crops: input {}; results {}", opened.input, opened.decoder));
-    for (const auto& note : opened.notes) facts_.notes.push_back("crops: " + note);
+    facts_.notes.push_back(fmt::format("crops: input {}; results {}", crops_.input, crops_.decoder->name));
+    for (const auto& note : crops_.notes) facts_.notes.push_back("crops: " + note);
   }
-  stream::Image sample;
-  sample.width = opened.input_width;
-  sample.height = opened.input_height;
-  sample.bytes.resize(stream::image_bytes(sample.width, sample.height, sample.format));
-  RL_TRY_ASSIGN(worker.second, make_worker(std::move(opened.parts)));
+  stream::Image crop_sample;
+  crop_sample.width = crops_.geometry.input_width;
+  crop_sample.height = crops_.geometry.input_height;
+  crop_sample.bytes.resize(stream::image_bytes(crop_sample.width, crop_sample.height, crop_sample.format));
   const auto& crop = spec.settings.crop;
   const stream::CropOptions options{crop.margin, static_cast<std::size_t>(crop.most),
                                     static_cast<std::uint32_t>(crop.batch_size), facts_.pads};
   worker.crops.emplace(options, [second = worker.second.get()](auto frames, auto executed_size, auto results) {
     return second->run(frames, executed_size, results);
   });
-  if (auto warmed = worker.crops->warm(sample); !warmed)
+  if (auto warmed = worker.crops->warm(crop_sample); !warmed)
     return tl::unexpected(std::move(warmed).error().in("warm-up of the model on crops"));
   return {};
 }

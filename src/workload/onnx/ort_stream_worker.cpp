@@ -14,6 +14,11 @@ namespace {
 /// Sizes of input whose buffers are kept; a source of ever new sizes must not fill the memory.
 constexpr std::size_t kMostBuffers = 32;
 
+bool is_integer(ElementType type) {
+  return type != ElementType::float32 && type != ElementType::float64 && type != ElementType::float16 &&
+         type != ElementType::bfloat16;
+}
+
 std::int64_t now_ns() { return base::system_clock().now().count(); }
 
 }  // namespace
@@ -36,6 +41,23 @@ base::Result<stream::BatchTimes> OrtStreamWorker::run(std::span<const stream::Ba
   if (parts_.keeps_boxes) found_.resize(frames.size());
   for (const auto& one : groups) RL_TRY(run_group(one, frames, results, times));
   return times;
+}
+
+base::Result<OrtStreamWorker::Probe> OrtStreamWorker::probe(const stream::Image& image) {
+  parts_.caller->enter_float_mode();
+  if (bound_) RL_TRY(bound_->transfer().enter());
+  const stream::BatchFrame frame{.image = &image, .is_sample = true};
+  RL_TRY_ASSIGN(const auto groups, group({&frame, 1}, 1));
+  const auto& only = groups.front();
+  RL_TRY_ASSIGN(auto* input, buffer(only));
+  RL_TRY(fill(*input, 0, image, only.geometry));
+  stream::BatchTimes times;
+  auto values = infer(*input, times);
+  if (!values) return tl::unexpected(environment_.with_log(std::move(values).error()));
+  RL_TRY(read(*values));
+  RL_TRY(cut_outputs(only.rows, 0));
+  probed_ = std::move(*values);
+  return Probe{views_, only.geometry};
 }
 
 base::Result<std::vector<OrtStreamWorker::Group>> OrtStreamWorker::group(std::span<const stream::BatchFrame> frames,
@@ -176,10 +198,15 @@ base::Result<std::vector<OrtValueHandle>> OrtStreamWorker::infer(const Buffer& i
   return values;
 }
 
-base::Result<void> OrtStreamWorker::decode(const Group& group, std::span<const stream::BatchFrame> frames,
-                                           const std::vector<OrtValueHandle>& values, std::span<std::string> results) {
+base::Result<void> OrtStreamWorker::read(const std::vector<OrtValueHandle>& values) {
   for (std::size_t at = 0; at < values.size(); ++at)
     RL_TRY(read_[at].read(environment_.api(), values[at].get(), parts_.outputs[at]));
+  return {};
+}
+
+base::Result<void> OrtStreamWorker::decode(const Group& group, std::span<const stream::BatchFrame> frames,
+                                           const std::vector<OrtValueHandle>& values, std::span<std::string> results) {
+  RL_TRY(read(values));
   for (std::size_t i = 0; i < group.places.size(); ++i) {
     const auto place = group.places[i];
     RL_TRY(cut_outputs(group.rows, i));
@@ -210,7 +237,7 @@ base::Result<void> OrtStreamWorker::cut_outputs(std::int64_t rows, std::size_t r
       const auto size = by_frame ? all.size() / static_cast<std::size_t>(rows) : all.size();
       return decltype(all)(all.data() + (by_frame ? row * size : 0), size);
     };
-    views_[at] = {name, by_frame ? dims.subspan(1) : dims, share(read_[at].values())};
+    views_[at] = {name, by_frame ? dims.subspan(1) : dims, share(read_[at].values()), is_integer(read_[at].type())};
     bytes_[at] = share(read_[at].bytes());
   }
   return {};

@@ -26,9 +26,9 @@ struct OrtStreamParts {
   std::vector<OrtPort> outputs;
   SessionSettings::RunHandle options;
   stream::Preprocessor preprocessor;
-  std::unique_ptr<stream::ResultDecoder> decoder;
-  const TensorFolder* tensors = nullptr;  ///< where the outputs of every frame go; null: nowhere
-  bool keeps_boxes = false;               ///< for found()
+  std::unique_ptr<stream::ResultDecoder> decoder;  ///< set by the first run
+  const TensorFolder* tensors = nullptr;           ///< where the outputs of every frame go; null: nowhere
+  bool keeps_boxes = false;                        ///< for found()
 };
 
 /// One session with its input buffers, its preprocessor and its decoder; one thread.
@@ -39,6 +39,24 @@ class OrtStreamWorker {
   /// From now on tensors are in the memory of its device, and copies are told apart from inferences. Before the first
   /// run.
   [[nodiscard]] base::Result<void> bind(std::unique_ptr<DeviceTransfer> transfer);
+
+  /// The outputs for one picture, by which their meaning is found; valid until the next run.
+  struct Probe {
+    std::span<const stream::OutputView> outputs;
+    stream::FrameGeometry geometry;
+  };
+  [[nodiscard]] base::Result<Probe> probe(const stream::Image& image);
+  /// Before the first run.
+  void set_decoder(std::unique_ptr<stream::ResultDecoder> decoder) { parts_.decoder = std::move(decoder); }
+  void set_preprocessor(const stream::PreprocessOptions& options) {
+    parts_.preprocessor = stream::Preprocessor(options);
+  }
+  /// Where outputs are kept (null: nowhere), and whether found() is.
+  void keep(const TensorFolder* tensors, bool boxes) {
+    parts_.tensors = tensors;
+    parts_.keeps_boxes = boxes;
+  }
+  [[nodiscard]] const OrtStreamParts& parts() const noexcept { return parts_; }
 
   /// As BatchRunner::run. Frames whose inputs differ in size run as batches of their own.
   [[nodiscard]] base::Result<stream::BatchTimes> run(std::span<const stream::BatchFrame> frames,
@@ -75,6 +93,8 @@ class OrtStreamWorker {
                                         const stream::FrameGeometry& geometry);
   [[nodiscard]] base::Result<void> run_group(const Group& group, std::span<const stream::BatchFrame> frames,
                                              std::span<std::string> results, stream::BatchTimes& times);
+  /// Reads the outputs of a batch.
+  [[nodiscard]] base::Result<void> read(const std::vector<OrtValueHandle>& values);
   [[nodiscard]] base::Result<void> decode(const Group& group, std::span<const stream::BatchFrame> frames,
                                           const std::vector<OrtValueHandle>& values, std::span<std::string> results);
   /// The share that row `row` of `rows` has of each output.
@@ -90,6 +110,7 @@ class OrtStreamWorker {
   std::vector<OutputValues> read_;
   std::vector<stream::OutputView> views_;  ///< of the frame that is decoded
   std::vector<std::string_view> bytes_;    ///< the same as the model gave them
+  std::vector<OrtValueHandle> probed_;     ///< whose outputs were read last, by a probe
   std::unique_ptr<BoundSession> bound_;    ///< nullptr: the runtime copies within an inference
 };
 

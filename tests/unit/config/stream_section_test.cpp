@@ -24,22 +24,31 @@ stream:
   decoder: yolo
   labels: [person, bicycle]
   score_threshold: 0.4
+  iou_threshold: 0.6
+  max_boxes: 20
+  classes: [person, 7]
+  every: 3
   preprocess:
     mean: [0.485, 0.456, 0.406]
     std: 0.5
     scale: 1
     channels: bgr
     resize: letterbox
+    align: top-left
     border: 0
     stride: 64
+    size: 640x384
   crop:
     decoder: simcc
     labels: [nose]
     score_threshold: 0.3
+    iou_threshold: 0.2
+    max_boxes: 9
+    classes: face
     margin: 0.125
     most: 4
     batch_size: 2
-    preprocess: {mean: 0.5, stride: 8}
+    preprocess: {mean: 0.5, stride: 8, size: 96}
 )",
                                             "pipeline.yaml");
   ASSERT_TRUE(settings) << settings.error().message;
@@ -61,6 +70,12 @@ stream:
   EXPECT_EQ(settings->preprocess.scale, 1);
   EXPECT_EQ(settings->preprocess.channels, "bgr");
   EXPECT_EQ(settings->preprocess.resize, "letterbox");
+  EXPECT_EQ(settings->iou_threshold, 0.6);
+  EXPECT_EQ(settings->max_boxes, 20);
+  EXPECT_EQ(settings->classes, (std::vector<std::string>{"person", "7"}));
+  EXPECT_EQ(settings->every, 3);
+  EXPECT_EQ(settings->preprocess.align, "top-left");
+  EXPECT_EQ(settings->preprocess.size, (std::vector<std::int64_t>{640, 384}));
   EXPECT_EQ(settings->preprocess.border, 0);
   EXPECT_EQ(settings->preprocess.stride, 64);
   const auto& crop = settings->crop;
@@ -72,7 +87,11 @@ stream:
   EXPECT_EQ(crop.batch_size, 2);
   EXPECT_EQ(crop.preprocess.mean, (std::vector<double>{0.5}));
   EXPECT_EQ(crop.preprocess.stride, 8);
-  EXPECT_EQ(crop.preprocess.channels, "rgb");
+  EXPECT_EQ(crop.preprocess.channels, "auto");
+  EXPECT_EQ(crop.preprocess.size, (std::vector<std::int64_t>{96, 96}));
+  EXPECT_EQ(crop.iou_threshold, 0.2);
+  EXPECT_EQ(crop.max_boxes, 9);
+  EXPECT_EQ(crop.classes, (std::vector<std::string>{"face"}));
 }
 
 TEST(StreamSection, a_file_without_one_keeps_the_defaults) {
@@ -102,6 +121,9 @@ TEST(StreamSection, faults_name_the_place_the_value_and_what_was_expected) {
       {"stream:\n  drop: random\n", "stream.drop: random; expected one of auto, oldest, newest, none", ""},
       {"stream:\n  preprocess: {mean: [1, 2]}\n", "stream.preprocess.mean: 1, 2; expected 1 or 3 numbers", ""},
       {"stream:\n  preprocess: {std: 0}\n", "stream.preprocess.std: 0; expected numbers from", ""},
+      {"stream:\n  preprocess: {size: 1x2x3}\n", "stream.preprocess.size: 1x2x3; expected WIDTHxHEIGHT, or one number",
+       ""},
+      {"stream:\n  max_boxes: 0\n", "stream.max_boxes: 0; expected a whole number from 1 to 10000", ""},
       {"stream: [1]\n", "stream: expected a mapping of settings", ""},
       {"stream:\n  slo_ms: [1, 2]\n", "stream.slo_ms: expected a value", ""},
       {"stream:\n  efficiency: yes\n", "stream.efficiency: yes; expected true or false", ""},
@@ -128,7 +150,7 @@ TEST(StreamSection, one_setting_from_the_command_line) {
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().hint.find("preprocess.mean"), std::string::npos);
   EXPECT_FALSE(set_stream_setting(settings, "batch_size", "x"));
-  EXPECT_EQ(stream_setting_help().size(), 33U);
+  EXPECT_EQ(stream_setting_help().size(), 44U);
 }
 
 TEST(StreamSection, every_decoder_can_be_named) {

@@ -102,6 +102,9 @@ TEST_F(CanvasTest, draws_what_decoders_find) {
               {.scale = 1, .x = 0, .y = 0});
   EXPECT_NE(at(29, 9), (Colour{}));
   EXPECT_NE(at(35, 25), (Colour{})) << "of the second model";
+  image_.bytes.assign(image_.bytes.size(), 0);
+  draw_result(canvas_, R"({"boxes":[{"box":[1,1,9,9],"keypoints":[{"point":[35,25],"score":1}]}]})", {});
+  EXPECT_NE(at(35, 25), (Colour{})) << "of a pose";
 }
 
 TEST_F(CanvasTest, writes_what_a_picture_is_or_says) {

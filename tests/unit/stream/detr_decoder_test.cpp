@@ -56,10 +56,33 @@ TEST(DetrDecoder, labels_boxes_and_scores_in_any_order) {
   EXPECT_EQ(decode_outputs("auto", {}, {boxes, labels, scores}, same_geometry(640, 640)).value().dump(), expected);
 }
 
+TEST(DetrDecoder, boxes_and_scores_in_one_output) {
+  MadeOutput output("output0", {300, 7});
+  set_row(output, 4, {0.5F, 0.25F, 0.2F, 0.1F, 0.1F, 0.9F, 0.2F});
+  const auto json = decode_outputs("detr", {}, {output}, same_geometry(640, 400)).value();
+  EXPECT_EQ(json.dump(), R"({"boxes":[{"box":[256.0,80.0,384.0,120.0],"class":1,"score":0.9}]})");
+  DecoderOptions options;
+  options.labels = {"cat", "dog"};
+  EXPECT_EQ(decode_outputs("detr", options, {output}, same_geometry(640, 400)).error().message,
+            "decoder detr: output0 of 300x7: expected 2 classes as there are labels");
+  output.values[1] = 300;
+  EXPECT_EQ(mismatch_of("detr", {}, {output}, same_geometry(640, 400)),
+            "boxes from 0 to 300; expected centres and sizes from 0 to 1");
+}
+
+TEST(DetrDecoder, scores_need_no_sigmoid) {
+  auto outputs = detr_outputs(80);
+  std::fill(outputs[0].values.begin(), outputs[0].values.end(), 0.01F);
+  outputs[0].values[3 * 80 + 17] = 0.75F;
+  const auto json = decode_outputs("detr", {}, outputs, same_geometry(640, 400)).value();
+  EXPECT_EQ(json.dump(), R"({"boxes":[{"box":[256.0,80.0,384.0,120.0],"class":17,"score":0.75}]})");
+}
+
 TEST(DetrDecoder, refuses_other_shapes_and_values) {
   const auto geometry = same_geometry(640, 640);
   EXPECT_EQ(decode_outputs("detr", {}, {MadeOutput("x", {10, 5}), MadeOutput("y", {9, 4})}, geometry).error().message,
-            "decoder detr: x of 10x5, y of 9x4: expected logits of QxC and boxes of Qx4, or labels, boxes and scores");
+            "decoder detr: x of 10x5, y of 9x4: expected logits of QxC and boxes of Qx4, both in one, or labels, boxes "
+            "and scores");
   auto outputs = detr_outputs(80);
   outputs[1].values[5] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_FALSE(decode_outputs("detr", {}, outputs, geometry));

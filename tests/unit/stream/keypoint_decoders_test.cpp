@@ -64,6 +64,24 @@ TEST(HeatmapDecoder, moves_by_a_quarter_towards_the_higher_neighbour) {
   EXPECT_EQ(json.dump(), R"({"keypoints":[{"point":[41.0,79.0],"score":0.75},{"point":[188.0,252.0],"score":0.5}]})");
 }
 
+TEST(HeatmapDecoder, refuses_maps_of_classes) {
+  const auto geometry = same_geometry(320, 320);
+  MadeOutput maps("o", {3, 80, 80}, -4.0F);
+  EXPECT_EQ(mismatch_of("heatmap", {}, {maps}, geometry), "heights from -4 to -4; expected about 0 to 1");
+  maps = MadeOutput("o", {4, 80, 80}, 0.25F);
+  EXPECT_EQ(mismatch_of("heatmap", {}, {maps}, geometry), "each pixel's values add up to 1, as those of classes do");
+  maps = MadeOutput("o", {3, 80, 80});
+  std::fill_n(maps.values.begin(), 3000, 0.8F);
+  EXPECT_EQ(mismatch_of("heatmap", {}, {maps}, geometry), "its maps have regions, not peaks");
+}
+
+TEST(HeatmapDecoder, needs_a_label_for_each_keypoint) {
+  DecoderOptions options;
+  options.labels = {"nose"};
+  EXPECT_EQ(decode_outputs("heatmap", options, {MadeOutput("o", {3, 80, 80})}, same_geometry(320, 320)).error().message,
+            "decoder heatmap: o of 3x80x80: expected 1 keypoints as there are labels");
+}
+
 TEST(HeatmapDecoder, refuses_other_shapes) {
   EXPECT_EQ(decode_outputs("heatmap", {}, {MadeOutput("x", {17, 0, 4})}, same_geometry(64, 64)).error().message,
             "decoder heatmap: x of 17x0x4: expected maps of KxHxW first");

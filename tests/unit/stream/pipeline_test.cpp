@@ -166,6 +166,21 @@ TEST_F(PipelineTest, frames_of_files_all_leave_in_order_with_their_own_results) 
   EXPECT_EQ(pipeline->offer(frame(0, 2000)), Offered::ended);
 }
 
+TEST_F(PipelineTest, every_third_frame_of_each_source_is_run) {
+  options_.every = 3;
+  auto pipeline = start();
+  for (std::uint32_t source = 0; source < 2; ++source) {
+    for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(pipeline->offer(frame(source, i)), Offered::taken);
+    pipeline->close(source);
+  }
+  ASSERT_TRUE(pipeline->finish());
+  EXPECT_EQ(sink_.results, 68U);
+  EXPECT_EQ(sink_.dropped[static_cast<std::size_t>(DropReason::skipped)], 132U);
+  EXPECT_EQ(sink_.all(), 200U);
+  EXPECT_EQ(sink_.wrong, 0U);
+  EXPECT_TRUE(pipeline->status().meter.counts(0).passed);
+}
+
 TEST_F(PipelineTest, what_takes_less_than_waking_a_thread_runs_where_the_frame_comes_from) {
   options_.hand_over_ns = 1'000'000'000;
   std::atomic<std::uint64_t> taken{0};

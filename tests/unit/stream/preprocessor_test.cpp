@@ -131,6 +131,23 @@ TEST(Preprocessor, nhwc_has_the_values_of_nchw) {
     }
 }
 
+TEST(Preprocessor, a_letterbox_can_have_the_frame_at_the_top_left) {
+  PreprocessOptions options;
+  options.align = Align::top_left;
+  options.pixel_scale = 1;
+  Preprocessor preprocessor(options);
+  const auto geometry = preprocessor.plan(8, 4, 8, 8).value();
+  EXPECT_EQ(geometry.offset_x, 0);
+  EXPECT_EQ(geometry.offset_y, 0);
+  EXPECT_EQ(geometry.scale_y, 1);
+  Image image{8, 4, PixelFormat::bgr24, std::vector<std::uint8_t>(8 * 4 * 3, 200)};
+  const auto input = preprocess(preprocessor, image, geometry);
+  EXPECT_EQ(input.front(), 200);
+  EXPECT_EQ(input[3 * 8 + 7], 200);
+  EXPECT_EQ(input[4 * 8], 114);
+  EXPECT_EQ(geometry.to_frame(4, 2), (Point{4, 2}));
+}
+
 TEST(Preprocessor, the_border_of_a_letterbox_is_normalised_too) {
   PreprocessOptions options;
   Preprocessor preprocessor(options);

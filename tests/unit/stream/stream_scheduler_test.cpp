@@ -128,5 +128,22 @@ TEST_F(StreamSchedulerTest, a_frame_without_a_picture_leaves_in_its_turn) {
   EXPECT_TRUE(scheduler_->meter().counts(scheduler_->in_flight()).passed);
 }
 
+TEST_F(StreamSchedulerTest, a_skipped_frame_leaves_after_those_before_it) {
+  make({.workers = 1, .max_batch = 1}, 2);
+  ASSERT_EQ(scheduler_->offer(frame(0, 0, 100), 100), Admission::accepted);
+  ASSERT_TRUE(scheduler_->poll(100));
+  ASSERT_EQ(scheduler_->skip(frame(0, 1, 101), 101), Admission::accepted);
+  EXPECT_EQ(scheduler_->skip(frame(0, 2, 102), 102), Admission::must_wait) << "the order has no room";
+  EXPECT_TRUE(results().empty());
+  ASSERT_TRUE(scheduler_->complete(0, 120));
+  const auto left = results();
+  ASSERT_EQ(left.size(), 2U);
+  EXPECT_FALSE(left[0].dropped);
+  EXPECT_EQ(left[1].dropped, DropReason::skipped);
+  EXPECT_EQ(scheduler_->meter().counters().dropped_for(DropReason::skipped), 1U);
+  EXPECT_TRUE(scheduler_->meter().counts(scheduler_->in_flight()).passed);
+  EXPECT_TRUE(scheduler_->meter().littles_law().passed);
+}
+
 }  // namespace
 }  // namespace ridgeline::stream

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the values of a first frame say about the layout that a YOLO decoder takes them for.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "stream/decoders/output_checks.hpp"
+#include "stream/decoders/yolo_decoder.hpp"
+
+namespace ridgeline::stream {
+namespace {
+
+/// Of an offset in cells and of a side's logarithm: exp of it is more than any picture has.
+constexpr float kMostInGrid = 40;
+constexpr float kMostLogarithm = 12;
+constexpr float kFarthestKeypoint = 3;  // inputs
+constexpr float kLowestAngle = -std::numbers::pi_v<float> / 2 - 0.01F;
+constexpr float kHighestAngle = std::numbers::pi_v<float> + 0.01F;
+
+FoundBox around(float x, float y, float width, float height) {
+  return {x - width / 2, y - height / 2, x + width / 2, y + height / 2};
+}
+
+float best_score(const BoxTable& table, std::size_t box, const YoloLayout& layout) {
+  float best = 0;
+  for (std::size_t c = 0; c < layout.classes; ++c) best = std::max(best, table.at(box, layout.first_class() + c));
+  return layout.first_class() == 5 ? best * table.at(box, 4) : best;
+}
+
+}  // namespace
+
+std::optional<std::string> YoloDecoder::grid_mismatch(const BoxTable& table, const FrameGeometry& geometry) const {
+  const auto cells = static_cast<std::size_t>(cells_of(geometry.input_width, geometry.input_height));
+  if (table.count != cells) return fmt::format("{} boxes; expected one for each of {} cells", table.count, cells);
+  std::size_t large = 0;
+  for (std::size_t box = 0; box < table.count; ++box) {
+    const bool is_scored = best_score(table, box, layout_) >= kScoredBox;
+    for (std::size_t c = 0; c < 4; ++c) {
+      const float value = std::abs(table.at(box, c));
+      if (is_scored && value > (c < 2 ? kMostInGrid : kMostLogarithm))
+        return fmt::format("a value of {:.4g}; expected offsets within the grid and logarithms of sides",
+                           table.at(box, c));
+      if (value > kMostInGrid) {
+        ++large;
+        break;
+      }
+    }
+  }
+  if (100 * large > table.count) return fmt::format("{} of {} boxes are in pixels already", large, table.count);
+  return std::nullopt;
+}
+
+std::optional<std::string> YoloDecoder::final_mismatch(const BoxTable& table, const FrameGeometry& geometry) const {
+  BoxCheck check(geometry);
+  for (std::size_t box = 0; box < table.count; ++box) {
+    const float score = table.at(box, 4);
+    const float label = table.at(box, 5);
+    if (std::abs(label - std::round(label)) > 0.01F || label < -1)
+      return fmt::format("a class of {:.4g}; expected a whole number", label);
+    if (score == 0) continue;
+    const auto value = [&](std::size_t channel) { return table.at(box, channel); };
+    check.add(layout_.task == YoloTask::obb ? around(value(0), value(1), value(2), value(3))
+                                            : FoundBox{value(0), value(1), value(2), value(3)},
+              score >= kScoredBox);
+  }
+  return check.mismatch();
+}
+
+std::optional<std::string> YoloDecoder::beside_mismatch(const BoxTable& table, const FrameGeometry& geometry,
+                                                        bool named) const {
+  const auto first = layout_.beside();
+  if (layout_.task == YoloTask::obb) {
+    const auto angles = table.range(first, 1);
+    if (!angles.empty() && (angles.low < kLowestAngle || angles.high > kHighestAngle))
+      return fmt::format("an angle of {:.4g}; expected -pi/2 to pi",
+                         angles.low < kLowestAngle ? angles.low : angles.high);
+    // The last of many classes is an angle too, as far as its range goes.
+    if (!named && !knows_task_ && layout_.kind != YoloKind::final && !score_mismatch(table, first, 1, false))
+      return "the last value may be a class's score";
+  }
+  if (layout_.task != YoloTask::pose) return std::nullopt;
+  const auto& [count, values] = layout_.keypoints;
+  ValueRange places;
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto here = first + k * values;
+    const auto across = table.range(here, 1);
+    const auto down = table.range(here + 1, 1);
+    for (const auto& [range, side] :
+         {std::pair(across, geometry.input_width), std::pair(down, geometry.input_height)}) {
+      if (range.empty()) continue;
+      const auto far = kFarthestKeypoint * static_cast<float>(side);
+      if (range.low < -far || range.high > far)
+        return fmt::format("a keypoint at {:.4g}; expected pixels of the input",
+                           range.low < -far ? range.low : range.high);
+      places.add(range.low);
+      places.add(range.high);
+    }
+    if (values < 3) continue;
+    if (auto score = score_mismatch(table.range(here + 2, 1))) return "keypoints: " + *score;
+  }
+  if (!named && !places.empty() && places.low >= 0 && places.high <= 1 && places.high > 0)
+    return "keypoints are all within one pixel";
+  return std::nullopt;
+}
+
+std::optional<std::string> YoloDecoder::mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
+                                                 bool named) const {
+  const auto table = table_of(outputs);
+  if (!table) return table.error().message;
+  const bool is_final = layout_.kind == YoloKind::final;
+  const bool has_objectness = layout_.first_class() == 5;
+  if (is_final) {
+    if (auto score = score_mismatch(table->range(4, 1))) return score;
+    if (auto wrong = final_mismatch(*table, geometry)) return wrong;
+    return beside_mismatch(*table, geometry, named);
+  }
+  if (has_objectness) {
+    if (auto score = score_mismatch(*table, 4, 1, named)) return score;
+  }
+  // A class's score counts only where there is an object.
+  if (auto score = score_mismatch(*table, layout_.first_class(), layout_.classes, named || has_objectness))
+    return score;
+  if (layout_.kind == YoloKind::grid) return grid_mismatch(*table, geometry);
+  BoxCheck check(geometry);
+  for (std::size_t box = 0; box < table->count; ++box)
+    check.add(around(table->at(box, 0), table->at(box, 1), table->at(box, 2), table->at(box, 3)),
+              best_score(*table, box, layout_) >= kScoredBox);
+  if (auto wrong = check.mismatch()) return wrong;
+  if (!named && !check.has_boxes()) return "no box has a size";
+  const auto cells = cells_of(geometry.input_width, geometry.input_height);
+  if (layout_.kind == YoloKind::rows_with_objectness && static_cast<std::int64_t>(table->count) == cells &&
+      check.has_boxes() && !grid_mismatch(*table, geometry))
+    return "values within a grid (YOLOX); expected pixels of the input";
+  return beside_mismatch(*table, geometry, named);
+}
+
+}  // namespace ridgeline::stream
