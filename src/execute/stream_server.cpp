@@ -264,7 +264,9 @@ base::Result<void> StreamServer::await_first_frames() {
     RL_TRY(take_first(opened, pool_));
   }
   // What the outputs mean was seen on a grey frame so far.
-  return has_waited && spec_.settings.decoder == "auto" && spec_.model.workload.location != kNoModel ? make_model() : base::Result<void>();
+  return has_waited && spec_.settings.decoder == "auto" && spec_.model.workload.location != kNoModel
+             ? make_model()
+             : base::Result<void>();
 }
 
 base::Result<void> StreamServer::start_pipeline() {

@@ -33,10 +33,10 @@ void from_json(const nlohmann::json& json, LatencySummary& latency) {
 
 RL_DEFINE_JSON(LoadLateness, p999, max, limit, late_frames)
 RL_DEFINE_JSON(StreamCheck, name, passed, message)
-RL_DEFINE_JSON(StreamStatus, elapsed_s, offered, delivered, in_time, dropped, skipped, in_flight, queued, queue_size, unwritten,
-               span_s, delivered_per_s, goodput_per_s, latency, over_slo, late, queue, service, order, batches,
-               mean_batch, busy, busy_workers, worker_s, failures, last_failure, lost_sources, lost_videos, checks,
-               lateness, audit, is_void)
+RL_DEFINE_JSON(StreamStatus, elapsed_s, offered, delivered, in_time, dropped, skipped, in_flight, queued, queue_size,
+               unwritten, span_s, delivered_per_s, goodput_per_s, latency, over_slo, late, queue, service, order,
+               batches, mean_batch, busy, busy_workers, worker_s, failures, last_failure, lost_sources, lost_videos,
+               checks, lateness, audit, is_void)
 RL_DEFINE_JSON(StreamSourceInfo, name, width, height, fps, frames, is_live, decoder)
 RL_DEFINE_JSON(StreamReady, sources, runtime, input, decoder, workers, queue_size, warm_ms, ready_s, notes)
 

@@ -20,7 +20,7 @@ struct PipelineOptions {
   BatchShape shape = BatchShape::exact;
   /// From the time when a paced frame was due to its deadline; 0: no deadlines.
   std::int64_t slo_ns = 0;
-  std::uint64_t every = 1;       ///< of each source every Nth frame is run, from the first one; the others are skipped
+  std::uint64_t every = 1;  ///< of each source every Nth frame is run, from the first one; the others are skipped
   std::size_t result_queue = 256;  ///< results that wait for the sink; sources that can wait do so while it is full
   /// Pictures of results that wait for those before them or for the sink, and of frames that were dropped; others go
   /// without. Above it only where sources cannot wait, or a worker does not answer.
