@@ -312,7 +312,7 @@ class BenchReader {
     note("data", job.data_path, origin);
     std::error_code ignored;
     if (const bool folder = std::filesystem::is_directory(job.data_path, ignored); !folder && data->files > 1)
-      note("data in other files", fmt::format("{}", data->files - 1), "to which the links of the data file lead");
+      note("linked files", fmt::format("{}", data->files - 1), "where links of the data file lead");
     if (!data->complete)
       note("data watched", fmt::format("{} files", data->files),
            "a change of the others is not noticed; --fresh measures again");

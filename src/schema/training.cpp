@@ -9,11 +9,9 @@ namespace ridgeline::schema {
 std::string describe(const TrainingSettings& settings) { return describe(settings, kGpuDevice); }
 
 std::string describe(const TrainingSettings& settings, std::string_view device) {
+  const char* pinning = settings.pin_memory ? ", pinned" : is_cpu_device(device) ? "" : ", not pinned";
   return fmt::format("batch {}, {} worker{}, {}{}", settings.batch, settings.workers, settings.workers == 1 ? "" : "s",
-                     settings.amp == AmpMode::off ? "no AMP" : base::enum_name(settings.amp),
-                     is_cpu_device(device) ? ""
-                     : settings.pin_memory ? ", pinned"
-                                           : ", not pinned");
+                     settings.amp == AmpMode::off ? "no AMP" : base::enum_name(settings.amp), pinning);
 }
 
 std::optional<double> samples_per_s_per_gb(const TrainingMeasurement& measurement) noexcept {

@@ -50,7 +50,7 @@ RL_DECLARE_JSON(TrainingSettings)
 
 /// "batch 256, 4 workers, bf16, pinned"
 [[nodiscard]] std::string describe(const TrainingSettings& settings);
-/// The same for a training device ("cpu", "cuda:0"): on a CPU no memory can be pinned, so that nothing is said of it.
+/// The same for a training device ("cpu", "cuda:0"): on a CPU no memory can be pinned, so "not pinned" says nothing.
 [[nodiscard]] std::string describe(const TrainingSettings& settings, std::string_view device);
 
 }  // namespace ridgeline::schema

@@ -232,5 +232,11 @@ TEST(BatchConsequence, what_no_accumulation_keeps_is_not_called_kept) {
   EXPECT_NEAR(between.nearest_square_root_rate, 0.1 * std::sqrt(1.28), 1e-12);
 }
 
+TEST(BenchAnswers, settings_on_a_cpu_say_nothing_of_pinning) {
+  const schema::TrainingSettings settings{64, 2, schema::AmpMode::off, false};
+  EXPECT_EQ(schema::describe(settings, "cpu"), "batch 64, 2 workers, no AMP");
+  EXPECT_EQ(schema::describe(settings, "cuda:0"), "batch 64, 2 workers, no AMP, not pinned");
+}
+
 }  // namespace
 }  // namespace ridgeline::analysis

@@ -238,6 +238,7 @@ TEST(LoaderVerdict, without_workers_no_more_is_gained_than_was_waited) {
 
 TEST(BenchExperiments, what_is_open_is_named_with_what_stands_in_its_way) {
   schema::BenchRun run;
+  run.device = "cuda:0";
   add_trial(run, kBase, DataMode::loader, 100, 0.2);
   add_trial(run, kBase, DataMode::host, 1000, 0);
   DiagnosisInput input{kBase, false, 2, "--max-time was used up"};
