@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <new>
 #include <string_view>
 
@@ -55,6 +57,12 @@ const std::int32_t* display_matrix(const AVStream& stream) {
   return reinterpret_cast<const std::int32_t*>(bytes);
 }
 
+bool has_ending(std::string_view name, std::initializer_list<std::string_view> endings) {
+  std::string lower(name);
+  for (auto& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return lower.ends_with(ending); });
+}
+
 bool is_jpeg_file(int fd) {
   std::array<unsigned char, 3> bytes{};
   return ::pread(fd, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()) &&
@@ -101,10 +109,10 @@ void Reader::open_input(const char* url, const rl_video_options& options) {
     named = av_find_input_format(options.format);
     if (named == nullptr)
       throw Refusal(RL_VIDEO_UNSUPPORTED, std::string("this FFmpeg does not read ") + options.format);
-  } else if (options.fd >= 0 && is_jpeg_file(options.fd) && !std::string_view(url).ends_with(".mjpeg") &&
-             !std::string_view(url).ends_with(".mjpg")) {
+  } else if (options.fd >= 0 && is_jpeg_file(options.fd) && !has_ending(url, {".mjpeg", ".mjpg"})) {
     // FFmpeg sees only the beginning, and takes a picture whose end is not in it for a video of pictures.
     named = av_find_input_format("jpeg_pipe");
+    is_one_picture_ = has_ending(url, {".jpg", ".jpeg", ".jpe", ".jfif"});
   }
   format_ = avformat_alloc_context();
   if (format_ == nullptr) throw std::bad_alloc();
@@ -237,6 +245,8 @@ bool Reader::decode() {
 
 // One packet of the stream, or the end, into the decoder.
 void Reader::feed() {
+  // Phones put a small picture or a depth map behind the one that the file is named for.
+  if (is_one_picture_ && packets_ > 0) return end_input();
   for (int failures = 0;;) {
     const int got = av_read_frame(format_, packet_.get());
     if (got == AVERROR(EAGAIN)) {

@@ -58,6 +58,7 @@ class Reader {
   Owned<AVFrame> frame_{av_frame_alloc()};
   Converter converter_;
 
+  bool is_one_picture_ = false;
   bool applies_orientation_ = false;
   Orientation orientation_ = Orientation::normal;  ///< of the newest frame, where it is applied
   double other_angle_ = 0;

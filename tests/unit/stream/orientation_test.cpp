@@ -233,7 +233,11 @@ TEST_F(Orientations, pictures_that_end_early_are_damaged) {
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().code, base::ErrorCode::corrupt);
   EXPECT_NE(cut.error().message.find("the mjpeg picture ends early"), std::string::npos) << cut.error().message;
-  EXPECT_TRUE(open_source({.source = write("longer.jpg", plain + "what a phone adds")}));
+  auto longer = open_source({.source = write("longer.JPG", plain + "what a phone adds" + plain)}).value();
+  EXPECT_EQ(corners(first_of(*longer)), "RGBW");
+  Image image;
+  EXPECT_FALSE(longer->next(image).value()) << "a picture has one frame";
+  EXPECT_TRUE(longer->notes().empty());
   // Behind so many bytes FFmpeg's own look at the file does not see its end.
   auto large = jpeg(6, true);
   std::string comments;
