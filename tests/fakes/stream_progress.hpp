@@ -15,6 +15,7 @@ inline schema::StreamProgress busy_stream(double elapsed_s = 12) {
   status.in_flight = 9;
   status.delivered = status.offered - status.in_flight - status.all_dropped();
   status.queued = 5;
+  status.queue_size = 20;
   status.unwritten = 1;
   status.delivered_per_s = 96.25;
   status.goodput_per_s = 95.5;

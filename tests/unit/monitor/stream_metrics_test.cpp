@@ -18,7 +18,6 @@ StreamView watched_stream() {
   view.subject = "gate.mp4";
   view.model = "a \"b\".onnx";
   view.slo_ms = 60;
-  view.ready.queue_size = 20;
   view.ready.workers = 2;
   view.progress = fakes::busy_stream();
   return view;

@@ -18,7 +18,6 @@ class StreamScreenTest : public ::testing::Test {
     view_.ready.runtime = "onnxruntime 1.29.0, cuda";
     view_.ready.decoder = "yolo";
     view_.ready.workers = 2;
-    view_.ready.queue_size = 20;
     view_.ready.sources = {{"gate.mp4", 1280, 720, 25, 250, false, ""}, {"camera:0", 640, 480, 0, -1, true, ""}};
     view_.notes = {"camera:0: lost, and there again after 0.4 s"};
     for (double at = 0; at < 12.05; at += 0.2) {
