@@ -35,12 +35,6 @@ class QuickTiesTest : public fakes::TuneCampaignFixture {
     request_.use_store = false;
     return must_run();
   }
-  static const schema::TunedPair* find(const TuneResult& result, schema::PairPurpose purpose) {
-    const auto& pairs = result.run.pairs;
-    const auto found =
-        std::find_if(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.purpose == purpose; });
-    return found == pairs.end() ? nullptr : &*found;
-  }
   double trial_ratio_ = 0.995;
 };
 
@@ -55,8 +49,7 @@ TEST_F(QuickTiesTest, the_one_with_the_fewest_settings_is_recommended) {
   EXPECT_EQ(result.run.verdict->configuration, kFewest) << result.run.verdict->configuration.to_text();
 }
 
-// A search that takes its time keeps what its trials saw; a quick one leaves out what it did not prove.
-TEST_F(QuickTiesTest, a_setting_that_stays_undecided_is_left_out) {
+TEST_F(QuickTiesTest, a_setting_that_is_not_proven_to_matter_is_left_out) {
   request_.finalists = 1;
   request_.leave_one_out = true;
   trial_ratio_ = 0.9;  // fastest by its trial
@@ -64,13 +57,6 @@ TEST_F(QuickTiesTest, a_setting_that_stays_undecided_is_left_out) {
     if (a == kBoth && b == kFewest) return 0.99;
     return std::nullopt;
   };
-  const auto thorough = search("grid");
-  ASSERT_EQ(thorough.run.verdict->configuration, kBoth) << thorough.run.verdict->configuration.to_text();
-  const auto* asked = find(thorough, schema::PairPurpose::leave_one_out);
-  ASSERT_NE(asked, nullptr);
-  ASSERT_TRUE(asked->comparison);
-  EXPECT_NE(asked->comparison->verdict, schema::Verdict::slower) << "proven to help";
-
   const auto quick = search("quick");
   EXPECT_EQ(quick.run.verdict->configuration, kFewest) << quick.run.verdict->configuration.to_text();
   EXPECT_TRUE(quick.run.verdict->unproven.empty());
