@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/bench_answers.hpp"
+#include "analysis/comparison_text.hpp"
 #include "report/bench_table.hpp"
 #include "report/busy_share.hpp"
 #include "report/charts/chart_parts.hpp"
@@ -16,6 +17,7 @@
 #include "report/inline_text.hpp"
 #include "report/simulated.hpp"
 #include "report/utf8.hpp"
+#include "stats/interval.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -29,6 +31,7 @@ std::string rate_text(double rate) { return rate >= 1000 ? fmt::format("{:.0f}",
 std::string answer_text(const BenchRun& run, const BenchAnswer& answer) {
   auto out = fmt::format("{}: {} samples/s ({}–{})", schema::describe(answer.settings, run.device),
                          rate_text(answer.samples_per_s), rate_text(answer.low), rate_text(answer.high));
+  if (stats::is_too_wide(answer.low, answer.high)) out += fmt::format(", {} to rely on", analysis::kTooFewMeasurements);
   if (answer.memory_gb) out += fmt::format(", {:.2f} GB", *answer.memory_gb);
   return out;
 }

@@ -23,5 +23,21 @@ TEST(BenchReport, counts_combinations_not_their_repeats) {
       << markdown;
 }
 
+TEST(BenchReport, says_where_a_rate_is_too_uncertain_to_rely_on) {
+  schema::BenchRun run;
+  run.answers.emplace();
+  auto& fastest = run.answers->fastest.emplace();
+  fastest.samples_per_s = 25938;
+  fastest.low = 10875;
+  fastest.high = 41001;
+  EXPECT_NE(render_markdown(build_bench_report(run)).find("(10875–41001), too few measurements to rely on"),
+            std::string::npos);
+  fastest.low = 25000;
+  fastest.high = 26800;
+  const auto markdown = render_markdown(build_bench_report(run));
+  EXPECT_NE(markdown.find("(25000–26800)"), std::string::npos) << markdown;
+  EXPECT_EQ(markdown.find("too few measurements"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ridgeline::report
