@@ -32,7 +32,7 @@ holds 'len([t for t in r["trials"] if t["status"] == "ok"]) >= 3' \
 run 0 report latest --db r.db --output report.md
 checks=$((checks + 1))
 grep -q "^## The GPU" report.md || problem "no GPU section in the report"
-run 0 apply latest --config config.yaml --db r.db --for-gpu
+run 0 apply latest --config config.yaml --db r.db --for-gpu --yes
 checks=$((checks + 1))
 grep -q "profiles:" config.yaml || problem "apply --for-gpu wrote no profiles"
 run 0 apply --match --config config.yaml
