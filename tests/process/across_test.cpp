@@ -6,6 +6,7 @@
 #include <atomic>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "execute/message.hpp"
 #include "execute/worker_connection.hpp"
@@ -87,7 +88,13 @@ TEST_F(AcrossTest, what_comes_with_a_worker_stands_still_with_it) {
   ASSERT_TRUE(worker) << worker.error().message;
   (*worker)->comes_with(busy.pid());
   (*worker)->pause();
-  const auto used = host::process_cpu_s(busy.pid());
+  // A signal takes effect when its process next enters the kernel.
+  auto used = host::process_cpu_s(busy.pid());
+  ASSERT_TRUE(eventually([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const auto before = std::exchange(used, host::process_cpu_s(busy.pid()));
+    return before == used;
+  }));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(host::process_cpu_s(busy.pid()), used);
   EXPECT_LT((*worker)->pauses().cpu_s, 0.01);
