@@ -20,8 +20,8 @@ PICTURE = (40, 64)  # rows, columns
 
 
 def compare_means(clip, lines):
-    told = [json.loads(line) for line in open(lines)]
-    frames = [line for line in told if "pts_ns" in line]
+    parsed = [json.loads(line) for line in open(lines)]
+    frames = [line for line in parsed if "pts_ns" in line]
     capture = cv2.VideoCapture(clip, cv2.CAP_FFMPEG)
     count = 0
     worst = 0.0
@@ -112,8 +112,8 @@ def expected_pictures(source, frames):
 
 
 def compare_pixels(source, lines, dump):
-    told = [json.loads(line) for line in open(lines)]
-    frames = [line for line in told if "pts_ns" in line]
+    parsed = [json.loads(line) for line in open(lines)]
+    frames = [line for line in parsed if "pts_ns" in line]
     data = open(dump, "rb").read()
     at = 0
     worst = 0.0
@@ -132,7 +132,7 @@ def compare_pixels(source, lines, dump):
         if apart > 3:
             wrong.append("%s: pixels differ by %.1f on average" % (name, apart))
     print(f"{source}: {len(frames)} pictures, pixels differ by at most {worst:.2f} on average; damaged: "
-          f"{[line['file'] for line in told if 'damage' in line]}")
+          f"{[line['file'] for line in parsed if 'damage' in line]}")
     for line in wrong:
         print("  " + line)
     return 0 if frames and at == len(data) and not wrong else 1

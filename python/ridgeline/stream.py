@@ -59,21 +59,21 @@ class Pipeline:
         program = executable or shutil.which("ridgeline")
         if program is None:
             raise PipelineError("there is no `ridgeline` in PATH; name it with executable=")
-        loaded, told = os.pipe()
+        loaded, write_end = os.pipe()
         command = [str(program), "stream", "run", "--source", "-", "--raw", "%dx%d:%s" % (width, height, format),
-                   "--model", str(model), "--output", "-", "--quiet", "--ready", "/dev/fd/%d" % told]
+                   "--model", str(model), "--output", "-", "--quiet", "--ready", "/dev/fd/%d" % write_end]
         if slo is not None:
             command += ["--live", "--slo", slo if isinstance(slo, str) else "%gms" % (slo * 1e3)]
         for key, value in (settings or {}).items():
             command += ["--stream", "%s=%s" % (key, _text(value))]
         try:
             self._process = subprocess.Popen(command + list(arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                             stderr=subprocess.PIPE, pass_fds=(told,))
+                                             stderr=subprocess.PIPE, pass_fds=(write_end,))
         except BaseException:
             os.close(loaded)
             raise
         finally:
-            os.close(told)
+            os.close(write_end)
         self._lock = threading.Lock()
         self._submitted = 0
         self._results = queue.SimpleQueue()

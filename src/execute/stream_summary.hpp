@@ -8,7 +8,7 @@
 
 namespace ridgeline::execute {
 
-/// A pipeline's numbers as they are told and kept. `slo_ns`: its limit; 0: none.
+/// A pipeline's numbers as they are sent and stored. `slo_ns`: its limit; 0: none.
 [[nodiscard]] schema::StreamStatus summarize(const stream::PipelineStatus& status, double elapsed_s,
                                              std::int64_t slo_ns = 0);
 

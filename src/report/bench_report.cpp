@@ -162,7 +162,7 @@ Chart memory_chart(const BenchRun& run, const std::vector<analysis::BenchPoint>&
        Json::array({Json{{"type", "scatter"}, {"name", "Pareto front"}, {"role", "best"}, {"data", std::move(front)}},
                     Json{{"type", "scatter"}, {"name", "Others"}, {"role", "other"}, {"data", std::move(others)}}})}};
   chart.alternative = run.answers && run.answers->efficient
-                          ? "Most samples/s a GB: " + answer_text(run, *run.answers->efficient) + "."
+                          ? "Most samples/s per GB: " + answer_text(run, *run.answers->efficient) + "."
                           : "Memory is not known.";
   return chart;
 }

@@ -91,7 +91,7 @@ std::optional<Chart> stream_time_chart(const StreamRun& run) {
   chart.id = "stream-time";
   chart.title = "Frames, latency and queue over time";
   chart.alternative =
-      fmt::format("{:.1f} frames a second were delivered of {:.1f} that came in; {}.", run.status.delivered_per_s,
+      fmt::format("{:.1f} frames per second were delivered of {:.1f} that came in; {}.", run.status.delivered_per_s,
                   run.status.span_s > 0 ? static_cast<double>(run.status.offered) / run.status.span_s : 0,
                   schema::tail_text(run.status.latency, 1));
   chart.option = panel_option(panels, "Seconds since the pipeline was ready", false);
@@ -163,7 +163,7 @@ std::optional<Chart> stream_load_chart(const StreamRun& run) {
   chart.id = "stream-load";
   chart.title = "Latency and drops by what was offered";
   const double held = run.verdict ? run.verdict->held_per_s.value_or(0) : 0;
-  chart.alternative = held > 0 ? fmt::format("The highest rate that was held is {:g} frames a second, {:g} per source.",
+  chart.alternative = held > 0 ? fmt::format("The highest rate that was held is {:g} frames per second, {:g} per source.",
                                              held * sources, held)
                                : std::string("None of the rates was held.");
   chart.option = panel_option(panels, "Offered, frames a second of all sources", true);
