@@ -163,9 +163,10 @@ std::optional<Chart> stream_load_chart(const StreamRun& run) {
   chart.id = "stream-load";
   chart.title = "Latency and drops by what was offered";
   const double held = run.verdict ? run.verdict->held_per_s.value_or(0) : 0;
-  chart.alternative = held > 0 ? fmt::format("The highest rate that was held is {:g} frames per second, {:g} per source.",
-                                             held * sources, held)
-                               : std::string("None of the rates was held.");
+  chart.alternative = held > 0
+                          ? fmt::format("The highest rate that was held is {:g} frames per second, {:g} per source.",
+                                        held * sources, held)
+                          : std::string("None of the rates was held.");
   chart.option = panel_option(panels, "Offered, frames a second of all sources", true);
   chart.height_px = 2 * kPanelPx + 60;
   return chart;
