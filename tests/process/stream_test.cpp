@@ -283,7 +283,7 @@ TEST_F(StreamModels, are_decoded_from_end_to_end) {
             Found("heatmap", R"({"keypoints":[{"point":[4.0,8.0],"score":1}]})"));
   std::vector<float> map(32 * 32, 0);
   for (std::size_t y = 8; y <= 16; ++y) std::fill_n(map.begin() + static_cast<std::ptrdiff_t>(32 * y + 4), 21, 0.875F);
-  const auto [decoder, text] = decode(fakes::ConstantModel(32).output("map", {1, 32, 32}, map).model());
+  const auto [decoder, text] = decode(fakes::ConstantModel(32).output("sigmoid_0.tmp_0", {1, 32, 32}, map).model());
   EXPECT_EQ(decoder, "ppocr");
   EXPECT_NE(text.find(R"("score":0.875)"), std::string::npos) << text;
 }

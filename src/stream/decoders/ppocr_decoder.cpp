@@ -26,6 +26,10 @@ constexpr double kMinGrownSide = kMinSide + 2;
 constexpr std::size_t kMostCandidates = 1000;
 constexpr std::int64_t kLongestMapSide = 32768;
 
+// What the regions of a map of text are: parts of the map, which fill their rectangles.
+constexpr double kMostOfMap = 0.25;
+constexpr double kLeastOfRectangle = 0.6;
+
 bool is_map(std::span<const std::int64_t> dims) {
   if (dims.size() == 3 && (dims[0] == 1 || dims[0] < 0)) dims = dims.subspan(1);
   return dims.size() == 2 && dims[0] != 0 && dims[1] != 0 && dims[0] <= kLongestMapSide && dims[1] <= kLongestMapSide;
@@ -150,11 +154,36 @@ base::Result<void> PpocrDecoder::decode(std::span<const OutputView> outputs, con
   return {};
 }
 
+std::optional<std::string> PpocrDecoder::region_mismatch(const OutputView& output) const {
+  PpocrDecoder other(text_threshold_, score_threshold_, unclip_ratio_);
+  const auto dims = output.dims.last(2);
+  if (!other.regions_.find(output.values, static_cast<std::int32_t>(dims[1]), static_cast<std::int32_t>(dims[0]),
+                           static_cast<float>(text_threshold_)))
+    return std::nullopt;
+  double pixels = 0;
+  double area = 0;
+  for (std::size_t i = 0; i < other.regions_.size(); ++i) {
+    const auto runs = other.regions_.region(i);
+    const auto rectangle = other.rectangle_around(runs);
+    if (rectangle.shorter_side() < kMinSide) continue;
+    double inside = 0;
+    for (const auto& run : runs) inside += run.end - run.begin;
+    const double share = inside / static_cast<double>(dims[0] * dims[1]);
+    if (share > kMostOfMap) return fmt::format("a region has {:.0f} % of the map; expected lines of text", 100 * share);
+    pixels += inside;
+    area += (rectangle.width + 1) * (rectangle.height + 1);  // between the centres of pixels
+  }
+  if (pixels < kLeastOfRectangle * area)
+    return fmt::format("regions fill {:.0f} % of their rectangles; expected lines of text", 100 * pixels / area);
+  return std::nullopt;
+}
+
 std::optional<std::string> PpocrDecoder::mismatch(std::span<const OutputView> outputs,
-                                                  const FrameGeometry& /*geometry*/, bool /*named*/) const {
+                                                  const FrameGeometry& /*geometry*/, bool named) const {
   if (outputs.size() != 1 || !is_map(outputs[0].dims)) return "expected one map of 1xHxW";
   if (const auto checked = check_values(outputs[0]); !checked) return checked.error().message;
-  return probability_mismatch(outputs[0]);
+  if (auto wrong = probability_mismatch(outputs[0])) return wrong;
+  return named ? std::nullopt : region_mismatch(outputs[0]);
 }
 
 }  // namespace ridgeline::stream

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "stream/decoders/connected_regions.hpp"
@@ -47,6 +49,8 @@ class PpocrDecoder : public ResultDecoder {
 
   PpocrDecoder(double text_threshold, double score_threshold, double unclip_ratio)
       : text_threshold_(text_threshold), score_threshold_(score_threshold), unclip_ratio_(unclip_ratio) {}
+  /// Of regions that are no text: a mask of people or of a foreground has such.
+  [[nodiscard]] std::optional<std::string> region_mismatch(const OutputView& output) const;
   [[nodiscard]] RotatedRectangle rectangle_around(std::span<const PixelRun> runs);
   [[nodiscard]] double mean_inside(const Map& map, const RotatedRectangle& rectangle);
   void append_box(const Map& map, const RotatedRectangle& rectangle, double score, const FrameGeometry& geometry,

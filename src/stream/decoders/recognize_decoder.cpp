@@ -46,6 +46,12 @@ bool looks_like_text_map(Shapes outputs, std::int64_t width, std::int64_t height
          outputs[0].dims[1] == height && outputs[0].dims[2] == width;
 }
 
+/// Masks of a foreground are maps of one class too: only exporters of PaddleOCR and its like name theirs so.
+bool is_named_as_text(const OutputShape& map) {
+  return std::ranges::any_of(std::array{"sigmoid_", "fetch_name", "save_infer_model", "text", "maps"},
+                             [&](auto word) { return mentions(map, word); });
+}
+
 /// Maps of a whole fraction of the input's size; at full size they are more likely to be a segmentation.
 bool looks_like_heatmaps(Shapes outputs, std::int64_t width, std::int64_t height) {
   if (outputs.size() != 1 || outputs[0].dims.size() != 3 || outputs[0].dims[0] == 0) return false;
@@ -135,7 +141,9 @@ RecognizedDecoder recognize_decoder(const DecoderOptions& options, Shapes shapes
     if (!fits_task(options.task, name) || !fits_shapes(name, options, shapes, outputs, geometry)) continue;
     const auto decoder = make_decoder(name, options, shapes, geometry.input_width, geometry.input_height);
     if (!decoder) continue;
-    if (const auto wrong = (*decoder)->mismatch(outputs, geometry, false)) {
+    auto wrong = (*decoder)->mismatch(outputs, geometry, false);
+    if (!wrong && name == "ppocr" && !is_named_as_text(shapes[0])) wrong = "it may be the mask of a foreground";
+    if (wrong) {
       considered.push_back(fmt::format("{} ({}: {})", name, (*decoder)->layout(), *wrong));
       continue;
     }

@@ -46,7 +46,10 @@ base::Result<std::unique_ptr<ResultDecoder>> YoloDecoder::make_grid(const Decode
 }
 
 YoloDecoder::YoloDecoder(const BoxRules& rules, const DecoderOptions& options, const YoloLayout& layout)
-    : BoxDecoder(rules, options), layout_(layout), knows_task_(options.task == "obb") {}
+    : BoxDecoder(rules, options),
+      layout_(layout),
+      knows_task_(options.task == "obb"),
+      knows_classes_(!options.task.empty() || !options.labels.empty()) {}
 
 void YoloDecoder::add(float centre_x, float centre_y, float width, float height, float score, std::size_t label,
                       std::size_t row) {

@@ -47,6 +47,7 @@ class YoloDecoder : public BoxDecoder {
 
   YoloLayout layout_;
   bool knows_task_;          ///< by metadata
+  bool knows_classes_;       ///< how many there are, by metadata or labels
   std::vector<float> best_;  ///< score by column
 };
 

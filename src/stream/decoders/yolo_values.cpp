@@ -18,6 +18,8 @@ constexpr float kMostLogarithm = 12;
 constexpr float kFarthestKeypoint = 3;  // inputs
 constexpr float kLowestAngle = -std::numbers::pi_v<float> / 2 - 0.01F;
 constexpr float kHighestAngle = std::numbers::pi_v<float> + 0.01F;
+constexpr float kSomeAngle = 0.02F;  // radians, about a degree; classes that are not the best score less, mostly
+constexpr std::size_t kMostFinalRows = 1000;
 
 FoundBox around(float x, float y, float width, float height) {
   return {x - width / 2, y - height / 2, x + width / 2, y + height / 2};
@@ -27,6 +29,39 @@ float best_score(const BoxTable& table, std::size_t box, const YoloLayout& layou
   float best = 0;
   for (std::size_t c = 0; c < layout.classes; ++c) best = std::max(best, table.at(box, layout.first_class() + c));
   return layout.first_class() == 5 ? best * table.at(box, 4) : best;
+}
+
+/// Whether the last of several classes may be an angle: of every box in which another class scores it has the second
+/// most, or the background has it too.
+bool last_may_be_angle(const BoxTable& table, const YoloLayout& layout) {
+  const auto first = layout.first_class();
+  const auto last = first + layout.classes - 1;
+  const float least = layout.classes > 2 ? kSomeAngle : kScoredBox;  // of two classes one is always the second
+  std::size_t scored = 0;
+  std::size_t turned = 0;
+  std::size_t everywhere = 0;
+  for (std::size_t box = 0; box < table.count; ++box) {
+    const float angle = table.at(box, last);
+    everywhere += angle > kSomeAngle ? 1 : 0;
+    float best = 0;
+    float second = 0;
+    for (std::size_t c = first; c < last; ++c) {
+      const float score = table.at(box, c);
+      second = std::max(second, std::min(best, score));
+      best = std::max(best, score);
+    }
+    if (best < kScoredBox) continue;
+    ++scored;
+    turned += angle >= least && angle >= second ? 1 : 0;
+  }
+  return (scored > 0 && turned == scored) || 2 * everywhere > table.count;
+}
+
+/// Rows of centre, size, score, class and angle, as models that suppress on their own give them.
+bool has_whole_classes(const BoxTable& table) {
+  for (std::size_t box = 0; box < table.count; ++box)
+    if (table.at(box, 5) != std::round(table.at(box, 5))) return false;
+  return table.channels == 7 && table.count <= kMostFinalRows;
 }
 
 }  // namespace
@@ -100,8 +135,7 @@ std::optional<std::string> YoloDecoder::beside_mismatch(const BoxTable& table, c
     if (values < 3) continue;
     if (auto score = score_mismatch(table.range(here + 2, 1))) return "keypoints: " + *score;
   }
-  if (!named && !places.empty() && places.low >= 0 && places.high <= 1 && places.high > 0)
-    return "keypoints are all within one pixel";
+  if (!named && !places.empty() && places.low >= 0 && places.high <= 1) return "keypoints are all within one pixel";
   return std::nullopt;
 }
 
@@ -123,6 +157,12 @@ std::optional<std::string> YoloDecoder::mismatch(std::span<const OutputView> out
   if (auto score = score_mismatch(*table, layout_.first_class(), layout_.classes, named || has_objectness))
     return score;
   if (layout_.kind == YoloKind::grid) return grid_mismatch(*table, geometry);
+  if (!named && !knows_classes_ && layout_.task == YoloTask::detect) {
+    const bool is_final_obb = layout_.kind == YoloKind::rows_with_objectness && has_whole_classes(*table);
+    if (is_final_obb ||
+        (!has_objectness && layout_.masks == 0 && layout_.classes > 1 && last_may_be_angle(*table, layout_)))
+      return "the last value may be an angle (obb)";
+  }
   BoxCheck check(geometry);
   for (std::size_t box = 0; box < table->count; ++box)
     check.add(around(table->at(box, 0), table->at(box, 1), table->at(box, 2), table->at(box, 3)),

@@ -153,6 +153,24 @@ std::vector<Known> boxes_of_models() {
        "none",
        "the last value may be a class's score",
        of_labels(15)},
+      {"YOLOv8 or YOLOv8-obb",
+       {columns(20, 8400, obb_values(0.5F))},
+       640,
+       640,
+       "none",
+       "yolo (boxes in columns of 4 + 16 classes: the last value may be an angle (obb)), obb (boxes in "
+       "columns of 4 + 15 classes + an angle: the last value may be a class's score)"},
+      {"YOLOv8 or YOLOv8-obb with small angles", {columns(20, 8400, obb_values(0.05F))}, 640, 640, "none", ""},
+      {"YOLOv8 of as many names as values", {columns(20, 8400, obb_values(0.5F))}, 640, 640, "yolo", "", of_labels(16)},
+      {"YOLOv8 of two classes that score", {columns(6, 8400, {320, 320, 100, 50, 0.9F, 0.1F})}, 640, 640, "yolo", ""},
+      {"YOLOv8 of one class or two, or YOLOv8-obb",
+       {columns(6, 8400, {320, 320, 100, 50, 0.9F, 0.5F})},
+       640,
+       640,
+       "none",
+       ""},
+      {"YOLOv8 of the last class", {columns(20, 8400, with_class(box, 16, 15, 0.9F))}, 640, 640, "yolo", ""},
+      {"YOLO26-obb of small angles", {rows(300, 7, {320, 320, 100, 50, 0.9F, 1, 0.5F})}, 640, 640, "obb", ""},
       {"YOLO26-obb",
        {rows(300, 7, {320, 320, 100, 50, 0.9F, 2, -0.5F})},
        640,
@@ -223,7 +241,16 @@ std::vector<Known> boxes_of_models() {
   };
 }
 
+MadeOutput map_of(const std::string& name, const std::function<bool(int, int)>& is_text) {
+  MadeOutput map(name, {1, 640, 640}, 0.01F);
+  for (int y = 0; y < 640; ++y)
+    for (int x = 0; x < 640; ++x)
+      if (is_text(x, y)) map.values[static_cast<std::size_t>(640 * y + x)] = 0.9F;
+  return map;
+}
+
 std::vector<Known> other_models() {
+  const auto slanted = [](int x, int y) { return 50 <= x && x < 400 && std::abs(y - 100 - x / 4) < 12; };
   auto peaks = MadeOutput("o", {17, 64, 48});
   for (std::size_t k = 0; k < 17; ++k) peaks.values[k * 64 * 48 + 100 + k] = 0.8F;
   auto regions = MadeOutput("o", {21, 80, 80});
@@ -237,11 +264,30 @@ std::vector<Known> other_models() {
   const auto segmentation = std::string("a class for each pixel (semantic segmentation), which no decoder reads");
   return {
       {"PP-OCR",
-       {MadeOutput("map", {1, 640, 640}, 0.01F)},
+       {MadeOutput("sigmoid_0.tmp_0", {1, 640, 640}, 0.01F)},
        640,
        640,
        "ppocr",
-       "map of 1x640x640: one map of the input's size"},
+       "sigmoid_0.tmp_0 of 1x640x640: one map of the input's size"},
+      {"PP-OCR with lines of text", {map_of("fetch_name_0", slanted)}, 640, 640, "ppocr", ""},
+      {"a map of text or of a foreground",
+       {map_of("output", slanted)},
+       640,
+       640,
+       "none",
+       "considered ppocr (one map of the input's size: it may be the mask of a foreground)"},
+      {"a portrait's mask",
+       {map_of("fetch_name_0", [](int x, int y) { return 200 < x && x < 560 && y > 200; })},
+       640,
+       640,
+       "none",
+       "a region has 38 % of the map; expected lines of text"},
+      {"the mask of something that is no line",
+       {map_of("fetch_name_0", [](int x, int y) { return 200 < x && x < y && y < 400; })},
+       640,
+       640,
+       "none",
+       "of their rectangles; expected lines of text"},
       {"RTMPose", {MadeOutput("simcc_x", {17, 384}), MadeOutput("simcc_y", {17, 512})}, 192, 256, "simcc", ""},
       {"SimCC without names", {MadeOutput("a", {17, 384}), MadeOutput("b", {17, 512})}, 192, 256, "simcc", ""},
       {"HRNet", {peaks}, 192, 256, "heatmap", "o of 17x64x48: maps smaller than the input"},
