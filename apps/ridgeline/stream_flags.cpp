@@ -211,7 +211,7 @@ void add_load_flags(CLI::App& command, Context& context, StreamFlags& flags) {
       command
           .add_option(
               "--rate", flags.rates,
-              "Frames a second of each source, fixed before the run whether or not the pipeline keeps up (default: "
+              "Frames per second of each source, fixed before the run whether or not the pipeline keeps up (default: "
               "as fast as it takes them); several, joined by commas, are measured in turn")
           ->type_name("FPS[,FPS...]")
           ->delimiter(',')

@@ -28,8 +28,8 @@ void check(const rl_video_encoding& encoding) {
                                           std::to_string(encoding.height) + ": expected even sides from 2 to " +
                                           std::to_string(RL_VIDEO_MAX_SIDE));
   if (!(encoding.fps > 0 && encoding.fps <= kHighestFps))
-    throw Refusal(RL_VIDEO_INVALID, "a video of " + std::to_string(encoding.fps) + " frames a second: expected up to " +
-                                        std::to_string(kHighestFps));
+    throw Refusal(RL_VIDEO_INVALID, "a video of " + std::to_string(encoding.fps) +
+                                        " frames per second: expected up to " + std::to_string(kHighestFps));
 }
 
 }  // namespace

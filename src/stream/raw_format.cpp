@@ -44,7 +44,7 @@ Result<void> parse_size(std::string_view text, std::string_view what, RawFormat&
 Result<double> parse_fps(std::string_view text, std::string_view what) {
   RL_TRY_ASSIGN(const auto fps, base::parse_number(text, what));
   if (fps <= 0 || fps > kMaxFps)
-    return fail(ErrorCode::invalid_argument, "{}: {} frames a second is not above 0 and at most {}", what, fps,
+    return fail(ErrorCode::invalid_argument, "{}: {} frames per second is not above 0 and at most {}", what, fps,
                 kMaxFps);
   return fps;
 }

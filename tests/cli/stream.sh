@@ -130,7 +130,7 @@ json '[.status.offered, .request.spec.load.process, (.request.spec.load.rate_per
 run "0|1|4" stream bench --source synthetic:64x48 --model null --trace times.txt --time 200ms --json
 json .status.offered 3
 run 0 report latest
-out "times.txt, 15 frames a second and source"
+out "times.txt, 15 frames per second and source"
 bad "--trace" "--rate" -- stream bench --source synthetic:64x48 --model null --trace times.txt --rate 5
 bad "nowhere.txt" -- stream bench --source synthetic:64x48 --model null --trace nowhere.txt
 echo 0.2 >>times.txt

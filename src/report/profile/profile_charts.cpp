@@ -257,7 +257,7 @@ std::optional<Chart> roofline_chart(const ProfileRun& run) {
   if (data.size() < 3) return std::nullopt;
   Chart chart;
   chart.id = "roofline";
-  chart.title = "FLOPs a second against FLOPs a byte";
+  chart.title = "FLOPs per second against FLOPs per byte";
   auto series = Json::array();
   if (run.roof.bytes_per_s > 0 && run.roof.flops_per_s > 0) {
     const auto knee = run.roof.flops_per_s / run.roof.bytes_per_s;

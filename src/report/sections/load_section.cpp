@@ -39,7 +39,7 @@ Table answers_table(const TuneView& view) {
                {"Items/s", Align::right},
                {"Median, " + view.latency.unit, Align::right},
                {"GPU peak, GB", Align::right},
-               {"Items/s a GB", Align::right}},
+               {"Items/s per GB", Align::right}},
               {}};
   for (const auto& [wanted, found] : answers_of(view.load)) {
     const std::string dash(kAbsent);

@@ -146,7 +146,7 @@ Section ranking_section(const TuneView& view) {
   auto table = ranking_table(view);
   const auto hidden = view.ranking.size() - table.rows.size();
   section.blocks.emplace_back(std::move(table));
-  std::string note = "A dash stands where there are too few samples to support the number.";
+  std::string note = "A dash means that there are too few samples for the number.";
   if (hidden > 0) note += fmt::format(" {} more in [all trials](#trials).", counted(hidden, "trial"));
   section.blocks.emplace_back(Paragraph{note});
   return section;

@@ -76,7 +76,7 @@ std::optional<Chart> stream_time_chart(const StreamRun& run) {
   if (run.moments.size() < 2) return std::nullopt;
   const double slo = run.request.spec.settings.slo_ms;
   std::vector<StreamPanel> panels{
-      {"Frames a second",
+      {"Frames per second",
        {{"Came in", "series-1", over_time(run, [](const auto& moment) { return std::optional(moment.offered_per_s); })},
         {"Delivered", "best",
          over_time(run, [](const auto& moment) { return std::optional(moment.delivered_per_s); })}}},
@@ -167,7 +167,7 @@ std::optional<Chart> stream_load_chart(const StreamRun& run) {
                           ? fmt::format("The highest rate that was held is {:g} frames per second, {:g} per source.",
                                         held * sources, held)
                           : std::string("None of the rates was held.");
-  chart.option = panel_option(panels, "Offered, frames a second of all sources", true);
+  chart.option = panel_option(panels, "Offered, frames per second of all sources", true);
   chart.height_px = 2 * kPanelPx + 60;
   return chart;
 }

@@ -106,9 +106,9 @@ Facts settings_facts(const StreamRun& run) {
   if (spec.load)
     out.rows.emplace_back("Load", spec.load->process == "offline" ? std::string("as fast as the pipeline takes it")
                                   : spec.load->process == "trace"
-                                      ? plain_text(fmt::format("{}, {:.4g} frames a second and source",
+                                      ? plain_text(fmt::format("{}, {:.4g} frames per second and source",
                                                                spec.load->trace, spec.load->rate_per_s))
-                                      : fmt::format("{} at {:g} frames a second and source, seed {}",
+                                      : fmt::format("{} at {:g} frames per second and source, seed {}",
                                                     spec.load->process, spec.load->rate_per_s, spec.load->seed));
   return out;
 }
@@ -262,8 +262,8 @@ ReportModel build_stream_report(const StreamRun& run) {
     load.blocks.emplace_back(std::move(*chart));
     load.blocks.emplace_back(stream_load_table(run));
     load.blocks.emplace_back(Paragraph{
-        fmt::format("Each rate was measured for {:g} s with a pipeline of its own. What follows is of {:g} FPS "
-                    "a source.",
+        fmt::format("Each rate was measured for {:g} s with a pipeline of its own. What follows is that of {:g} FPS "
+                    "per source.",
                     run.request.spec.load->duration_s, run.request.spec.load->rate_per_s)});
     model.sections.push_back(std::move(load));
   }

@@ -25,7 +25,7 @@ TEST(RawFormat, refuses_what_is_wrong_and_names_it) {
       {"1280x720", "no pixel format"}, {"1280:bgr24", "\"1280\" is not WIDTHxHEIGHT"},
       {"0x720:bgr24", "a side of 0"},  {"40000x2:bgr24", "40000 is outside 1..32768"},
       {"32768x32768:gray", "pixels"},  {"3x2:nv12", "even sides"},
-      {"2x2:bgr32", "\"bgr32\""},      {"2x2:bgr24@0", "0 frames a second"},
+      {"2x2:bgr32", "\"bgr32\""},      {"2x2:bgr24@0", "0 frames per second"},
       {"2x2:bgr24@fast", "fast"},      {"2x-2:bgr24", "a side of -2"},
       {"", "no pixel format"},         {"2x2x2:gray", "2x2"}};
   for (const auto& [text, part] : cases) {
