@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "analysis/ranking.hpp"
+#include "base/text.hpp"
 #include "campaign/tune/busy_cpus.hpp"
 #include "campaign/tune/pair_plan.hpp"
 #include "stats/interval.hpp"
@@ -116,9 +117,9 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
   if (is_up(chosen)) {
     cut_short_ = true;
     context_.note(
-        fmt::format("time budget of {:.3g} s, comparisons included: about {} proposals of the search were not tried; "
+        fmt::format("time budget of {:.3g} s, comparisons included: the search left about {} untried; "
                     "a longer --max-time gives it more",
-                    budget_.limit_s(), searcher_.remaining() + batch.size()));
+                    budget_.limit_s(), base::counted(searcher_.remaining() + batch.size(), "proposal")));
     return false;
   }
   if (speed_.is_due() && has_time_to_read(chosen)) RL_TRY(speed_.read());
