@@ -141,6 +141,24 @@ run 0 stream bench --source synthetic:64x48 --model null --time 300ms --json
 json .verdict.passed true
 json .request.spec.load.process offline
 
+# A load that stood still was late itself, and what it missed by that is no answer.
+"$RIDGELINE" stream bench --source synthetic:64x48 --model null --rate 50 --time 2s --slo 100ms --output void.jsonl >out 2>err </dev/null &
+LOAD=$!
+for _ in $(seq 1200); do
+  [ -s void.jsonl ] && [ "$(wc -l <void.jsonl)" -ge 10 ] && break
+  sleep 0.05
+done
+pkill -STOP -P $LOAD
+sleep 0.7
+pkill -CONT -P $LOAD
+wait $LOAD
+is $? 4 "a load that was late itself"
+LAST="a load that stood still"
+run 0 show latest
+out "No answer: the load was late itself"
+run 0 show latest --json
+json '[.verdict.passed, .status.is_void, .status.lateness.max >= 500] | tojson' '[false,true,true]'
+
 # --- several rates, and runs against each other ---
 run "0|1|4" stream bench --source synthetic:64x48 --model null --rate 40,20 --time 1s --slo 200ms --json
 json '.points | map(.rate_per_s) | tostring' '[20,40]'
