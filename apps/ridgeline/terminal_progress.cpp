@@ -201,8 +201,18 @@ void TerminalProgress::trial_finished(const schema::TunedTrial& trial, const sch
     ++measured_;
     measured_s_ += outcome.duration_s;
   }
+  if (outcome.status != schema::TrialStatus::ok || !outcome.measurement) ++failed_;
+  trial_line(trial, outcome, trial.cached ? "  (cached)" : "");
+}
+
+void TerminalProgress::trial_taken_again(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) {
+  figures_.erase(trial.id);
+  trial_line(trial, outcome, "  (measured again)");
+}
+
+void TerminalProgress::trial_line(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome,
+                                  std::string remark) {
   std::string result;
-  std::string remark = trial.cached ? "  (cached)" : "";
   Style style = Style::bold;
   if (outcome.status == schema::TrialStatus::ok && outcome.measurement) {
     const bool stopped_early = outcome.measurement->stop_reason == schema::StopReason::stopped_early;
@@ -212,13 +222,13 @@ void TerminalProgress::trial_finished(const schema::TunedTrial& trial, const sch
       style = Style::dim;
       remark += "  (stopped early: slower)";
     }
-    if (!stopped_early && (!best_ || cost.value < *best_)) {
-      best_ = cost.value;
-      best_text_ = fmt::format("trial {}  {}  {}", trial.id, result, trial.configuration.to_text());
-      style = Style::good;
+    if (!stopped_early) {
+      const auto* best = best_figure();
+      if (best == nullptr || cost.value < best->cost) style = Style::good;
+      figures_[trial.id] = {cost.value,
+                            fmt::format("trial {}  {}  {}", trial.id, result, trial.configuration.to_text())};
     }
   } else {
-    ++failed_;
     style = Style::bad;
     result = fmt::format(
         "{}{}", base::enum_name(outcome.status),
@@ -258,6 +268,12 @@ void TerminalProgress::on_progress(const execute::JobProgress& progress) {
   draw(false);
 }
 
+const TerminalProgress::Figure* TerminalProgress::best_figure() const {
+  const auto best = std::min_element(figures_.begin(), figures_.end(),
+                                     [](const auto& a, const auto& b) { return a.second.cost < b.second.cost; });
+  return best == figures_.end() ? nullptr : &best->second;
+}
+
 double TerminalProgress::seconds_left() const {
   return measured_ == 0 ? 0 : measured_s_ / static_cast<double>(measured_) * static_cast<double>(remaining_);
 }
@@ -287,7 +303,8 @@ void TerminalProgress::draw(bool forced) {
   };
   std::string block = headline() + "\n";
   block += row("now", now_.empty() ? stage_ : phase_.empty() ? now_ : phase_ + ": " + now_);
-  block += row("best", best_text_.empty() ? "-" : best_text_);
+  const auto* best = best_figure();
+  block += row("best", best == nullptr ? "-" : best->text);
   std::string counts = fmt::format("{} measured", measured_);
   if (cached_ > 0) counts += fmt::format(", {} cached", cached_);
   if (failed_ > 0) counts += fmt::format(", {} failed", failed_);

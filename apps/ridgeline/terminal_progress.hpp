@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,7 @@ class TerminalProgress final : public campaign::CampaignObserver {
   void stage(std::string_view title) override;
   void trial_started(const schema::TunedTrial& trial, std::size_t remaining) override;
   void trial_finished(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) override;
+  void trial_taken_again(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) override;
   void pair_finished(const schema::TunedPair& pair) override;
   void note(std::string_view line) override;
 
@@ -38,7 +40,13 @@ class TerminalProgress final : public campaign::CampaignObserver {
 
  private:
   using Clock = std::chrono::steady_clock;
+  struct Figure {
+    double cost = 0;  ///< lower is better
+    std::string text;
+  };
+  [[nodiscard]] const Figure* best_figure() const;
   void line(std::string_view text);
+  void trial_line(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome, std::string remark);
   void fact(std::string_view name, std::string_view text);
   void draw(bool forced);
   void erase();
@@ -63,8 +71,7 @@ class TerminalProgress final : public campaign::CampaignObserver {
   std::string stage_;
   std::string now_;
   std::string phase_;
-  std::optional<double> best_;  ///< cost, lower is better
-  std::string best_text_;
+  std::map<int, Figure> figures_;  ///< of each trial that ran to the end, the latest
 };
 
 }  // namespace ridgeline::app

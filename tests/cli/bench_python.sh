@@ -87,7 +87,13 @@ END
   run 1 "${REAL[@]}" --steps 5 --output real.md
   out "failed: OSError: image file is truncated (3 bytes not processed) (real.py:10 in __getitem__)"
   no_out "Caught OSError"
-  checks=$((checks + 1)); grep -q 'OSError: image file is truncated' real.md || problem "the report does not name the worker's error"
+  run 1 bench --show latest --db real.db --json
+  json '.trials[0].outcome.failure.message' "OSError: image file is truncated (3 bytes not processed) (real.py:10 in __getitem__)"
+  run 0 report latest --db real.db --output real.html
+  for report in real.md real.html; do
+    checks=$((checks + 1))
+    grep -q 'OSError: image file is truncated' $report && ! grep -q 'Caught OSError' $report || problem "$report does not name the worker's error"
+  done
   # An interpreter that hangs when it is asked what it has: within --max-time as well.
   printf '#!/bin/sh\n[ "$2" = ridgeline_infer ] && exec sleep %s\nexec %s "$@"\n' "$MARKER" "$PYTHON" >hanging-python
   chmod +x hanging-python

@@ -28,6 +28,16 @@ run 0 tune "$DATA/divide.onnx" "${SHORT[@]}"
 noted 'divisor: 1, a divisor, which must not be 0 (Div "quotient")'
 run 0 tune "$DATA/divide.onnx" --input divisor=3 "${SHORT[@]}"
 noted 'divisor: 3, as --input gives it'
+# Each form of a value, a name in quotes, and the same of profile; the report says what the model was fed with, and why.
+run 0 tune "$DATA/divide.onnx" --input divisor=ones --input '"number"=2..9' "${SHORT[@]}" --json --output fed.md
+json '[.model.input_values[0][] | "\(.name) \(.low)..\(.high) \(.elements | tostring)"] | sort | join(", ")' 'divisor 0..0 [1], number 2..9 []'
+checks=$((checks + 2))
+grep -qF 'divisor: 1, as --input gives it' fed.md || problem "the report does not say what the divisor was"
+grep -qF 'number: 2..9, as --input gives it' fed.md || problem "the report does not say what the number was"
+run 0 profile "$DATA/divide.onnx" --input divisor=7 --db r.db
+noted 'divisor: 7, as --input gives it'
+run 0 profile "$DATA/divide.onnx" --db r.db
+noted 'divisor: 1, a divisor, which must not be 0 (Div "quotient")'
 for command in "tune ${SHORT[*]}" "tune --accuracy-tolerance off ${SHORT[*]}" "profile --db r.db"; do
   # shellcheck disable=SC2086
   bad "number 64 = 0 or 1, divisor 64 = 0" "--input NAME=VALUE" -- $command "$DATA/divide.onnx" --input divisor=0

@@ -131,6 +131,15 @@ json '.plan.min_runs' 200
 run 0 tune 'synthetic:surface=conv,noise=5%,drift=50%,drift_period=10s' --db uneven.db --output uneven.md
 err "the machine was uneven: "
 err "taken again"
+cp "$WORK/err" live
+run 0 show latest --db uneven.db --json
+json '[.trials[].takes] | max > 1' true
+# A trial has one median: the last one on the screen is the one of the ranking, also where it was measured again.
+while read -r trial nanoseconds; do
+  checks=$((checks + 1))
+  awk -v id="$trial" -v ns="$nanoseconds" '$0 ~ "^\\[ *" id "/" { sub(/^\[ *[0-9]+\/[0-9]+\] *[a-z]+ */, ""); shown = $1 * ($2 == "ms" ? 1e6 : $2 == "s" ? 1e9 : 1e3) }
+    END { off = shown / ns; exit !(off > 0.99 && off < 1.01) }' live || problem "trial $trial: $nanoseconds ns, on the screen $(grep "^\[ *$trial/" live)"
+done < <(jq -r '.ranking[] | select(.median_ns) | "\(.trial_id) \(.median_ns)"' out)
 checks=$((checks + 1))
 grep -q "The machine was uneven: up to" uneven.md || problem "the report does not tell of the machine"
 run 0 tune 'synthetic:surface=conv,noise=5%,drift=50%,drift_period=10s' --db uneven.db --json

@@ -54,7 +54,8 @@ inline void ask_as_demo(campaign::TuneRequest& request) {
 }
 
 /// The answer, with its records in the folder's results.db; an error fails the test.
-inline campaign::TuneResult simulated_tune(const campaign::TuneRequest& request, const std::filesystem::path& folder) {
+inline campaign::TuneResult simulated_tune(const campaign::TuneRequest& request, const std::filesystem::path& folder,
+                                           campaign::CampaignObserver* observer = nullptr) {
   const auto clock = std::make_shared<const workload::VirtualClock>();
   workload::WorkloadRegistry registry;
   registry.add(workload::make_synthetic_kind(clock));
@@ -64,8 +65,10 @@ inline campaign::TuneResult simulated_tune(const campaign::TuneRequest& request,
     ADD_FAILURE() << "no executor or no store";
     return {};
   }
-  campaign::CampaignObserver observer;
-  auto result = campaign::TuneCampaign(**executor, *store, *clock, observer, [] { return false; }).run(request);
+  campaign::CampaignObserver nobody;
+  auto result = campaign::TuneCampaign(**executor, *store, *clock, observer != nullptr ? *observer : nobody, [] {
+                  return false;
+                }).run(request);
   EXPECT_TRUE(result) << result.error().message;
   return result ? std::move(*result) : campaign::TuneResult{};
 }

@@ -342,7 +342,9 @@ Result<void> SearchLoop::take_again(std::size_t at) {
   RL_TRY_ASSIGN(const bool done, runner_.retake(at, seen.limit));
   if (done) {
     count_take(at);
-    seen.observation = observation_of(run, run.trials[at], result_.outcomes[run.trials[at].key]);
+    const auto& outcome = result_.outcomes[run.trials[at].key];
+    observer_.trial_taken_again(run.trials[at], outcome);
+    seen.observation = observation_of(run, run.trials[at], outcome);
     seen.interleaved.reset();
   }
   return speed_.read();

@@ -52,6 +52,8 @@ class CampaignObserver {
   virtual void stage(std::string_view /*title*/) {}
   virtual void trial_started(const schema::TunedTrial&, std::size_t /*remaining*/) {}
   virtual void trial_finished(const schema::TunedTrial&, const schema::TrialOutcome&) {}
+  /// It was measured once more, and what that says is its number from now on.
+  virtual void trial_taken_again(const schema::TunedTrial&, const schema::TrialOutcome&) {}
   virtual void pair_finished(const schema::TunedPair&) {}
   virtual void note(std::string_view /*line*/) {}
 };

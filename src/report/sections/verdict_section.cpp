@@ -90,12 +90,12 @@ std::string head_to_head_sentence(const TuneView& view) {
       continue;
     const auto* other = ranked_of(view, analysis::trial_of(view.ranking, won_as_b ? pair.a : pair.b));
     if (other == nullptr) continue;
-    const double lead = best->measured.value / other->measured.value - 1;
+    const double lead = best->cost.value / other->cost.value - 1;
     if (lead < view.run.min_effect / 2) continue;  // nobody wonders
     const auto found = won_as_b ? *pair.comparison : analysis::inverted(*pair.comparison);
     return fmt::format(
-        " Trial {} was {:.1f} % better in a session of its own; head to head {}.", trial_link(other->trial->id),
-        lead * 100,
+        " Trial {} was {:.1f} % better {}; head to head {}.", trial_link(other->trial->id), lead * 100,
+        analysis::is_corrected(view.ranking) ? "by its speed-corrected time" : "in a session of its own",
         found.verdict == schema::Verdict::faster
             ? fmt::format("the recommended one came to {} of it ({})", ratio_cell(found), interval_text(found))
         : analysis::is_no_slower(found, view.run.min_effect)

@@ -61,6 +61,24 @@ TEST(StreamReport, names_what_was_judged) {
   EXPECT_EQ(verdict_title(run), "The peak does not hold");
 }
 
+// "Held up to 75 and not above" was said of a rate whose load was late itself.
+TEST(StreamReport, says_of_a_late_load_that_it_is_no_answer) {
+  auto run = run_of_rates();
+  EXPECT_EQ(verdict_title(run), "Held up to 100 FPS per source, and not above");
+  run.points.back().status.is_void = true;
+  EXPECT_EQ(verdict_title(run), "Held up to 100 FPS per source; above, no answer: the load was late itself");
+  EXPECT_NE(render_markdown(build_stream_report(run)).find("| void |"), std::string::npos);
+  run.verdict->held_per_s = 0;
+  for (auto& point : run.points) point.verdict.passed = false;
+  EXPECT_EQ(verdict_title(run), "None of the rates was held") << "two of them were not, for certain";
+  for (auto& point : run.points) point.status.is_void = true;
+  EXPECT_EQ(verdict_title(run), "No answer: the load was late itself");
+  auto single = fakes::stream_run("a", 100, 80);
+  single.verdict.emplace();
+  single.status.is_void = true;
+  EXPECT_EQ(verdict_title(single), "No answer: the load was late itself");
+}
+
 TEST(StreamReport, a_comparison_states_its_unit) {
   const auto a = fakes::stream_run("a", 100, 50);
   const auto b = fakes::stream_run("b", 100, 40, 30, 2);

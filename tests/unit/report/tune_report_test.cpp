@@ -259,6 +259,22 @@ TEST(TuneReport, says_why_the_fastest_trial_is_not_the_recommended_one) {
   std::swap(records.run.pairs.back().a, records.run.pairs.back().b);
   records.run.pairs.back().comparison = schema::Comparison{0.95, 0.94, 0.96, 1e-9, 12, schema::Verdict::slower};
   EXPECT_NE(text().find("came to 1.05× of it"), std::string::npos) << text();
+  // On an uneven machine sessions of different moments say nothing of each other.
+  auto uneven = records;
+  const auto correct = [&](std::size_t at, double factor) {
+    auto& trial = uneven.run.trials.at(at);
+    const double cost = factor * analysis::summarize(*uneven.outcomes.at(trial.key).measurement).median_ns;
+    trial.corrected = schema::CorrectedCost{{cost, 0.99 * cost, 1.01 * cost}, false};
+  };
+  const auto of_uneven = [&] {
+    const auto report = build_tune_report(uneven.run, uneven.outcomes, uneven.pairs);
+    return std::get<Callout>(report.sections.at(0).blocks.at(0)).text;
+  };
+  correct(8, 0.5);
+  EXPECT_EQ(of_uneven().find("better"), std::string::npos) << of_uneven();
+  correct(8, 1.1);
+  EXPECT_NE(of_uneven().find("% better by its speed-corrected time; head to head"), std::string::npos) << of_uneven();
+  EXPECT_EQ(of_uneven().find("session of its own"), std::string::npos) << of_uneven();
   records.run.pairs.pop_back();
   EXPECT_EQ(text().find("session of its own"), std::string::npos) << text();
   EXPECT_NE(text().find("ranks first by its own time, 1.7 % ahead of it, which is less than counts"), std::string::npos)

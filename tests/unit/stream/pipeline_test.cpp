@@ -11,6 +11,8 @@
 #include <set>
 #include <thread>
 
+#include "stream/load_feed.hpp"
+
 namespace ridgeline::stream {
 namespace {
 
@@ -24,11 +26,13 @@ class NumberRunner final : public BatchRunner {
   std::uint64_t fail_every = 0;  ///< 0: never
 
   std::function<void(std::uint32_t worker, std::uint32_t size)> on_size;
+  std::function<void(std::span<const BatchFrame> frames)> on_frames;
 
   base::Result<BatchTimes> run(std::uint32_t worker, std::span<const BatchFrame> frames, std::uint32_t executed_size,
                                std::span<std::string> results) override {
     const auto number = ++batches;
     if (on_size) on_size(worker, executed_size);
+    if (on_frames) on_frames(frames);
     if (before) before(worker, frames.size());
     if (fail_every != 0 && number % fail_every == 0)
       return base::fail(base::ErrorCode::internal, "batch {} failed", number);
@@ -164,6 +168,37 @@ TEST_F(PipelineTest, frames_of_files_all_leave_in_order_with_their_own_results) 
   EXPECT_EQ(pipeline->warm_up().size(), 3U);
   EXPECT_EQ(pipeline->warm_up()[1].times_ns.size(), 2 * options_.warm_runs);
   EXPECT_EQ(pipeline->offer(frame(0, 2000)), Offered::ended);
+}
+
+// The thread of the load copies no picture and waits for nobody: the pipeline stands still until all of it was issued.
+TEST_F(PipelineTest, a_load_is_issued_by_reference_whatever_the_pipeline_does) {
+  options_.dispatcher.drop_policy = DropPolicy::oldest;
+  options_.dispatcher.capacity = 2;
+  const Clip clip{numbered(0), numbered(1)};
+  std::atomic<bool> issued{false};
+  std::atomic<bool> waited{false};
+  std::atomic<int> own{0};
+  std::atomic<int> copies{0};
+  runner_.on_frames = [&](std::span<const BatchFrame> frames) {
+    if (frames.front().is_sample) return;
+    for (const auto& one : frames) ++(one.image == clip[0].get() || one.image == clip[1].get() ? own : copies);
+    for (int naps = 0; !issued && !waited; ++naps) {
+      std::this_thread::sleep_for(1ms);
+      if (naps > 20'000) waited = true;
+    }
+  };
+  auto pipeline = start();
+  std::vector<Arrival> schedule;
+  for (std::uint64_t i = 0; i < 60; ++i) schedule.push_back({static_cast<std::int64_t>(i) * 100'000, 0, i});
+  LatenessAudit audit(0);
+  feed_load(schedule, {clip}, *pipeline, base::system_clock(), 100'000, audit);
+  issued = true;
+  EXPECT_TRUE(pipeline->finish());
+  EXPECT_FALSE(waited);
+  EXPECT_GT(own, 0);
+  EXPECT_EQ(copies, 0);
+  EXPECT_EQ(sink_.all(), 60U) << "issued, all of them";
+  EXPECT_GT(sink_.dropped[static_cast<std::size_t>(DropReason::queue_full)], 0U);
 }
 
 TEST_F(PipelineTest, every_third_frame_of_each_source_is_run) {

@@ -232,6 +232,35 @@ TEST_F(TuneCampaignTest, says_why_the_same_question_is_measured_again) {
             1);
 }
 
+// "Trial 5 leads with 49 ms", and its own comparison said 60; trials of 57 ms were never compared.
+TEST_F(TuneCampaignTest, a_leader_that_comes_to_less_than_its_rank_meets_the_next_ones) {
+  const Configuration leader{{"intra_op_num_threads", 2}};
+  const Configuration next{{"intra_op_num_threads", 4}};
+  executor_.cost_ns = [&](const Configuration& c) { return c == leader ? 1e6 : c == next ? 1.15e6 : 2e6; };
+  request_.leave_one_out = false;
+  double reached = 1.2;  // of the 2.0 that its trial promises
+  executor_.pair_ratio = [&](const Configuration& a, const Configuration& b) -> std::optional<double> {
+    if (a.empty() && b == leader) return reached;
+    if (a == leader && b == next) return 1.5;
+    return std::nullopt;
+  };
+  const auto met = [&](const TuneResult& result) {
+    return std::any_of(result.run.pairs.begin(), result.run.pairs.end(),
+                       [&](const auto& pair) { return pair.a == leader && pair.b == next; });
+  };
+  const auto contradicted = must_run();
+  EXPECT_TRUE(met(contradicted));
+  EXPECT_EQ(contradicted.run.verdict->configuration, next) << contradicted.run.verdict->reason;
+  ASSERT_TRUE(contradicted.run.verdict->gain);
+  EXPECT_NEAR(contradicted.run.verdict->gain->ratio, 2 / 1.15, 0.02) << "its own, of its own comparison";
+  // One that keeps its promise meets nobody.
+  request_.use_store = false;
+  reached = 2;
+  const auto kept = must_run();
+  EXPECT_FALSE(met(kept));
+  EXPECT_EQ(kept.run.verdict->configuration, leader);
+}
+
 TEST_F(TuneCampaignTest, a_comparison_that_lacked_time_is_made_again) {
   executor_.pair_flags = {{schema::FlagLevel::notice, "few_rounds", "two pairs of sessions were compared"}};
   const auto first = must_run();

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/onnx/chosen_values.hpp"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "fakes/onnx_builder.hpp"
@@ -46,6 +50,59 @@ TEST_F(ChosenValuesTest, indices_cover_the_shortest_axis_that_they_reach) {
   EXPECT_EQ(text(look(model), "ids"), "0..98");
 }
 
+// Each of these moves the indices on their way to the rows, or passes them on.
+TEST_F(ChosenValuesTest, indices_are_followed_through_what_does_not_change_them) {
+  struct Way {
+    const char* op;
+    std::vector<std::string> inputs;
+  };
+  const std::vector<Way> ways{{"Identity", {"ids"}},
+                              {"Reshape", {"ids", "flat"}},
+                              {"Flatten", {"ids"}},
+                              {"Unsqueeze", {"ids", "zero"}},
+                              {"Squeeze", {"ids", "zero"}},
+                              {"Transpose", {"ids"}},
+                              {"Slice", {"ids", "zero", "six"}},
+                              {"Concat", {"ids", "ids"}},
+                              {"Tile", {"ids", "two"}},
+                              {"Expand", {"ids", "two"}},
+                              {"Gather", {"ids", "zero"}},
+                              {"Split", {"ids"}}};
+  for (const auto& way : ways) {
+    OnnxBuilder model;
+    model.input("ids", {1, 6}, TensorProto::INT64).weight("words", {30522, 8});
+    model.integers("flat", {-1}).integers("zero", {0}).integers("six", {6}).integers("two", {2, 1});
+    model.node(way.op, way.inputs, {"moved"});
+    if (std::string(way.op) == "Concat" || std::string(way.op) == "Split") model.integer("axis", 0);
+    model.node("Gather", {"words", "moved"}, {"y"}).output("y");
+    EXPECT_EQ(text(look(model), "ids"), "0..30521") << way.op;
+  }
+}
+
+TEST_F(ChosenValuesTest, every_kind_of_index_covers_its_own_axis) {
+  const auto of = [&](const char* op, const std::vector<std::string>& inputs, int axis) {
+    OnnxBuilder model;
+    model.input("data", {7, 5}).input("at", {2, 5}, TensorProto::INT64).integers("depth", {9}).weight("update", {2, 5});
+    model.integers("values", {0, 1});
+    model.node(op, inputs, {"y"}).integer("axis", axis).output("y");
+    return text(look(model), "at");
+  };
+  EXPECT_EQ(of("Gather", {"data", "at"}, 0), "0..6");
+  EXPECT_EQ(of("Gather", {"data", "at"}, 1), "0..4");
+  EXPECT_EQ(of("Gather", {"data", "at"}, -1), "0..4");
+  EXPECT_EQ(of("GatherElements", {"data", "at"}, 0), "0..6");
+  EXPECT_EQ(of("ScatterElements", {"data", "at", "update"}, 0), "0..6");
+  EXPECT_EQ(of("OneHot", {"at", "depth", "values"}, -1), "0..8");
+}
+
+// token_type_ids of a vocabulary of 1 were 0 or 1, and every run ended with an index out of range.
+TEST_F(ChosenValuesTest, one_row_has_one_index) {
+  OnnxBuilder model;
+  model.input("token_type_ids", {"batch", "seq"}, TensorProto::INT64).weight("types", {1, 8});
+  model.node("Gather", {"types", "token_type_ids"}, {"y"}).output("y");
+  EXPECT_EQ(text(look(model), "token_type_ids"), "0");
+}
+
 TEST_F(ChosenValuesTest, an_index_of_the_batch_grows_with_it) {
   OnnxBuilder model;
   model.input("past", {"batch", 4}).input("beam_idx", {"batch"}, TensorProto::INT64);
@@ -89,6 +146,76 @@ TEST_F(ChosenValuesTest, arguments_are_valid) {
   EXPECT_EQ(text(seen, "b"), "1");
   EXPECT_EQ(text(seen, "a"), "");  // nothing is asked of it: 0 or 1
   EXPECT_EQ(seen.input_notes.size(), 4U);
+}
+
+TEST_F(ChosenValuesTest, slices_have_steps_and_axes_that_exist) {
+  OnnxBuilder model;
+  model.input("x", {4, 64}).input("m", {2}, TensorProto::INT32).input("n", {2}, TensorProto::INT32);
+  for (const char* name : {"starts", "ends", "axes", "steps"}) model.input(name, {2}, TensorProto::INT64);
+  model.node("Slice", {"x", "starts", "ends", "axes", "steps"}, {"y"}).output("y");
+  model.node("Mod", {"m", "n"}, {"rest"}).output("rest", {2}, TensorProto::INT32);
+  const auto seen = look(model);
+  EXPECT_EQ(text(seen, "starts"), "0");
+  EXPECT_EQ(text(seen, "ends"), "4, 64");
+  EXPECT_EQ(text(seen, "axes"), "0, 1");
+  EXPECT_EQ(text(seen, "steps"), "1");
+  EXPECT_EQ(text(seen, "n"), "1") << "Mod divides as well";
+}
+
+TEST_F(ChosenValuesTest, masks_of_integers_hide_nothing) {
+  OnnxBuilder model;
+  model.input("added", {1, 8}, TensorProto::INT64).input("times", {1, 8}, TensorProto::INT64).input("x", {1, 8});
+  auto* large = model.model.mutable_graph()->add_initializer();
+  large->set_name("large");
+  large->set_data_type(TensorProto::FLOAT);
+  large->add_float_data(-1e9F);
+  auto* one = model.model.mutable_graph()->add_initializer();
+  one->set_name("one");
+  one->set_data_type(TensorProto::FLOAT);
+  one->add_float_data(1);
+  // (1 - mask) * -1e9 is added to the scores, as BERT has it.
+  model.node("Cast", {"added"}, {"f"}).integer("to", TensorProto::FLOAT).node("Sub", {"one", "f"}, {"hidden"});
+  model.node("Mul", {"hidden", "large"}, {"bias"}).node("Add", {"x", "bias"}, {"scores"});
+  model.node("Cast", {"times"}, {"t"}).integer("to", TensorProto::FLOAT).node("Mul", {"scores", "t"}, {"y"});
+  const auto seen = look(model.output("y"));
+  EXPECT_EQ(text(seen, "added"), "1");
+  EXPECT_EQ(text(seen, "times"), "1");
+}
+
+TEST_F(ChosenValuesTest, where_the_graph_does_not_tell_the_name_does) {
+  OnnxBuilder model;
+  model.input("x", {1, "sequence"}).input("x_lens", {1}, TensorProto::INT64);
+  model.input("attention_mask", {1}, TensorProto::INT64).input("beam_idx", {1}, TensorProto::INT64);
+  model.input("other", {3}, TensorProto::INT64);
+  for (const char* name : {"x", "x_lens", "attention_mask", "beam_idx", "other"})
+    model.node("Abs", {name}, {std::string(name) + "_out"}).output(std::string(name) + "_out");
+  const auto seen = look(model);
+  EXPECT_EQ(text(seen, "x_lens"), std::to_string(seen.shapes.at(0).at(0).dims.at(1)));
+  EXPECT_EQ(text(seen, "attention_mask"), "1");
+  EXPECT_EQ(text(seen, "beam_idx"), "0");
+  EXPECT_EQ(text(seen, "other"), "");
+  // Each choice is told with its reason, also where there is none.
+  for (const char* part : {"x_lens: 128, a length by its name", "attention_mask: 1, a mask by its name",
+                           "beam_idx: 0, an index by its name", "other: 0 or 1, as the graph does not say what it is"})
+    EXPECT_TRUE(std::any_of(seen.input_notes.begin(), seen.input_notes.end(), [&](const auto& note) {
+      return note.rfind(part, 0) == 0;
+    })) << part;
+}
+
+TEST_F(ChosenValuesTest, what_the_user_gives_goes_before_all_of_it) {
+  OnnxBuilder model;
+  model.input("a:0", {2, 3}, TensorProto::INT64).input("scale", {}).weight("words", {10, 4});
+  model.node("Gather", {"words", "a:0"}, {"b"}).node("Mul", {"b", "scale"}, {"y"}).output("y");
+  const auto given = [&](const char* ids) { return text(look(model, {{"a:0", ids}, {"scale", "0.5"}}), "a:0"); };
+  EXPECT_EQ(given("3"), "3");
+  EXPECT_EQ(given("-1"), "-1");
+  EXPECT_EQ(given("ones"), "1");
+  EXPECT_EQ(given("zeros"), "0");
+  EXPECT_EQ(given("0..30521"), "0..30521") << "though there are ten rows: the runtime says so";
+  const auto seen = look(model, {{"scale", "0.5"}});
+  EXPECT_EQ(text(seen, "a:0"), "0..9");
+  EXPECT_EQ(text(seen, "scale"), "0.5");
+  EXPECT_EQ(seen.input_notes.back(), "scale: scalar = 0.5, as --input gives it");
 }
 
 TEST_F(ChosenValuesTest, each_branch_of_a_condition_is_a_shape_set) {

@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 
+#include <map>
 #include <thread>
 
 #include "fakes/sanitizer.hpp"
@@ -62,6 +63,53 @@ TEST_F(OrtWorkload, the_same_seed_gives_the_same_outputs_in_every_configuration_
   const auto reference = first->outputs().value();
   EXPECT_EQ(reference[0].bytes, second->outputs().value()[0].bytes);
   EXPECT_NE(reference[0].bytes, third->outputs().value()[0].bytes);
+}
+
+// Each was our own fault, exit code 70, with a message that was cut before the numbers.
+TEST_F(OrtWorkload, values_that_the_model_refuses_are_named_with_what_was_expected) {
+  struct Refusal {
+    const char* op;
+    TinyOnnx::Names inputs;
+    std::map<std::string, std::vector<std::int64_t>> given;
+    const char* named;
+    const char* expected;
+  };
+  const std::vector<Refusal> refusals{
+      {"Gather", {"x", "a"}, {{"a", {7}}}, "a 2 = 7", "idx=7 must be within the inclusive range [-4,3]"},
+      {"Mod", {"a", "b"}, {{"a", {3}}, {"b", {0}}}, "b 2 = 0", "modulo by zero"},
+      {"Slice",
+       {"x", "a", "b", "c", "d"},
+       {{"a", {0}}, {"b", {4}}, {"c", {0, 1}}, {"d", {0}}},
+       "d 2 = 0",
+       "'step' value cannot be 0"},
+      {"Slice", {"x", "a", "b", "c", "d"}, {{"a", {0}}, {"b", {4}}, {"c", {0, 9}}, {"d", {1}}}, "c 2 = 0, 9", "axis"},
+      {"Expand", {"x", "a"}, {{"a", {3, 3}}}, "a 2 = 3, 3", "invalid expand shape"},
+      {"Reshape", {"x", "a"}, {{"a", {5, 5}}}, "a 2 = 5, 5", "cannot be reshaped"}};
+  for (const auto& one : refusals) {
+    const bool has_data = one.inputs.front() == "x";
+    auto model = TinyOnnx().output("y", has_data ? 1 : 7, {"p", "q"});
+    for (const auto& name : one.inputs)
+      model.input(name, name == "x" ? 1 : 7, name == "x" ? TinyOnnx::Names{"4", "4"} : TinyOnnx::Names{"2"});
+    auto trial = spec(model.node(one.op, one.inputs, {"y"}), one_thread());
+    auto& values = trial.workload.input_values.emplace_back();
+    auto& shapes = trial.workload.shapes.emplace_back();
+    for (const auto& name : one.inputs) {
+      shapes.push_back({name, name == "x" ? std::vector<std::int64_t>{4, 4} : std::vector<std::int64_t>{2}});
+      if (const auto given = one.given.find(name); given != one.given.end()) {
+        values.emplace_back().name = name;
+        values.back().elements = given->second;
+      }
+    }
+    const auto made = workload(trial);
+    ASSERT_TRUE(made->prepare()) << one.op;
+    const auto ran = made->run_once();
+    ASSERT_FALSE(ran) << one.op;
+    const auto& error = ran.error();
+    EXPECT_EQ(error.code, ErrorCode::refused_inputs) << one.op;
+    for (const char* part :
+         {"the runtime refuses the inputs", one.named, one.expected, "--input NAME=VALUE", "--shape"})
+      EXPECT_TRUE(mentions(error, part)) << one.op;
+  }
 }
 
 #if defined(__x86_64__)

@@ -91,5 +91,17 @@ TEST_F(Hdf5SourceTest, compound_elements_are_refused_in_one_line) {
                 "store them as float32, uint8 or int64");
 }
 
+TEST_F(Hdf5SourceTest, complex_numbers_are_refused_as_such) {
+  const loader::Hdf5Handle pair(H5Tcreate(H5T_COMPOUND, 8), H5Tclose);  // as h5py writes them
+  H5Tinsert(pair.get(), "r", 0, H5T_IEEE_F32LE);
+  H5Tinsert(pair.get(), "i", 4, H5T_IEEE_F32LE);
+  write(pair.get(), H5T_STD_I64LE);
+  const auto source = open();
+  ASSERT_FALSE(source);
+  EXPECT_NE(base::error_line(source.error()).find("dataset \"x\" has elements of"), std::string::npos);
+  EXPECT_NE(base::error_line(source.error()).find("(complex numbers), which cannot be trained on"), std::string::npos)
+      << base::error_line(source.error());
+}
+
 }  // namespace
 }  // namespace ridgeline::workload
