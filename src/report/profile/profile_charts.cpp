@@ -118,6 +118,10 @@ std::vector<KindPoints> bytes_by_kind(const ProfileRun& run) {
   return kinds;
 }
 
+std::string bandwidth_text(double rate) {
+  return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate);
+}
+
 /// Where no kind alone shows how time grows with bytes: a line through all of them, added to the series, and what it
 /// says.
 std::string fit_across_kinds(const std::vector<KindPoints>& kinds, Json& series) {
@@ -131,7 +135,7 @@ std::string fit_across_kinds(const std::vector<KindPoints>& kinds, Json& series)
                           Json::array({rounded(most->first), rounded(line.intercept + line.slope * most->first)})});
   series.push_back(
       {{"type", "line"}, {"name", "all"}, {"role", "other"}, {"symbol", "none"}, {"data", std::move(fit)}});
-  return fmt::format("By the fit across all {:.3g} GB/s and {} apart from bytes.", 1 / line.slope,
+  return fmt::format("By the fit across all {} GB/s and {} apart from bytes.", bandwidth_text(1 / line.slope),
                      chart_ns_text(std::llround(std::max(0.0, line.intercept) * kNsPerMs)));
 }
 
@@ -249,9 +253,10 @@ std::optional<Chart> bytes_chart(const ProfileRun& run) {
     series.push_back(
         {{"type", "line"}, {"name", kind.name}, {"role", role}, {"symbol", "none"}, {"data", std::move(fit)}});
     // Megabytes a millisecond are gigabytes a second.
-    chart.alternative += fmt::format(
-        "{}{}: {:.3g} GB/s and {} apart from bytes", chart.alternative.empty() ? "By the fits " : "; ",
-        plain_text(kind.name), 1 / line.slope, chart_ns_text(std::llround(std::max(0.0, line.intercept) * kNsPerMs)));
+    chart.alternative +=
+        fmt::format("{}{}: {} GB/s and {} apart from bytes", chart.alternative.empty() ? "By the fits " : "; ",
+                    plain_text(kind.name), bandwidth_text(1 / line.slope),
+                    chart_ns_text(std::llround(std::max(0.0, line.intercept) * kNsPerMs)));
   }
   chart.alternative = chart.alternative.empty() ? fit_across_kinds(kinds, series) : chart.alternative + ".";
   chart.option = {{"series", std::move(series)}, {"xAxis", value_axis("MB", 0)}, {"yAxis", value_axis("ms", 2)}};

@@ -8,6 +8,9 @@
 namespace ridgeline::trace {
 namespace {
 
+// What lies further from the GPU's work than any recording is long has a time that is wrong.
+constexpr std::int64_t kLongestRecordingNs = std::int64_t{24} * 3600 * 1'000'000'000;
+
 struct Extent {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
@@ -19,12 +22,18 @@ void widen(std::optional<Extent>& extent, const Spans& spans, std::size_t i) {
   extent = extent ? Extent{std::min(extent->start_ns, start), std::max(extent->end_ns, end)} : Extent{start, end};
 }
 
-/// What each thread did in all; nullopt: nothing. The profiler's own work is none of the program's.
-std::vector<std::optional<Extent>> extents_of_threads(const Trace& trace) {
+/// What each thread did in all around the GPU's work; nullopt: nothing. The profiler's own work is none of the
+/// program's.
+std::vector<std::optional<Extent>> extents_of_threads(const Trace& trace, const Extent& work) {
   std::vector<std::optional<Extent>> out(trace.thread_lanes.size());
-  for (std::size_t i = 0; i < trace.calls.size(); ++i) widen(out[trace.calls.lane[i]], trace.calls, i);
+  const auto see = [&](const Spans& spans, std::size_t i) {
+    if (spans.start_ns[i] >= work.start_ns - kLongestRecordingNs &&
+        spans.start_ns[i] + spans.duration_ns[i] <= work.end_ns + kLongestRecordingNs)
+      widen(out[spans.lane[i]], spans, i);
+  };
+  for (std::size_t i = 0; i < trace.calls.size(); ++i) see(trace.calls, i);
   for (std::size_t i = 0; i < trace.ranges.size(); ++i)
-    if (trace.ranges.kind[i] != RangeKind::overhead) widen(out[trace.ranges.lane[i]], trace.ranges, i);
+    if (trace.ranges.kind[i] != RangeKind::overhead) see(trace.ranges, i);
   return out;
 }
 
@@ -43,21 +52,24 @@ std::map<ProcessDevice, ObservedTime> observed_times(const Trace& trace, const L
       const auto end = start + work->duration_ns[i];
       const auto [found, is_new] = out.try_emplace({lane.process, lane.device}, ObservedTime{start, end, start, end});
       auto& time = found->second;
-      const bool known = calls[i] != kNowhere;
-      const auto thread = known ? trace.calls.lane[calls[i]] : 0;
-      if (is_new || start < time.first_work_ns) time.first_thread = known ? thread : time.first_thread;
-      if (is_new || end > time.last_work_ns) time.last_thread = known ? thread : time.last_thread;
+      if (calls[i] != kNowhere) {
+        const auto thread = trace.calls.lane[calls[i]];
+        if (is_new || end > time.last_work_ns) time.last_thread = thread;
+        auto& threads = launching[found->first];
+        threads.resize(trace.thread_lanes.size());
+        threads[thread] = true;
+      }
       time.first_work_ns = std::min(time.first_work_ns, start);
       time.last_work_ns = std::max(time.last_work_ns, end);
-      if (!known) continue;
-      auto& threads = launching[found->first];
-      threads.resize(trace.thread_lanes.size());
-      threads[thread] = true;
     }
   }
   std::optional<Extent> of_steps;
   for (const auto& step : steps.steps) widen(of_steps, trace.ranges, step.range);
-  const auto extents = of_steps ? std::vector<std::optional<Extent>>() : extents_of_threads(trace);
+  std::optional<Extent> work;
+  for (const auto& [device, time] : out)
+    work = work ? Extent{std::min(work->start_ns, time.first_work_ns), std::max(work->end_ns, time.last_work_ns)}
+                : Extent{time.first_work_ns, time.last_work_ns};
+  const auto extents = of_steps || !work ? std::vector<std::optional<Extent>>() : extents_of_threads(trace, *work);
   for (auto& [device, time] : out) {
     time.start_ns = time.first_work_ns;
     time.end_ns = time.last_work_ns;

@@ -17,8 +17,7 @@ struct ObservedTime {
   std::int64_t end_ns = 0;
   std::int64_t first_work_ns = 0;  ///< when the GPU's first work begins
   std::int64_t last_work_ns = 0;   ///< when all of it has ended
-  LaneId first_thread = 0;         ///< that launched the first of it, or runs the steps; into Trace::thread_lanes
-  LaneId last_thread = 0;          ///< likewise the last
+  LaneId last_thread = 0;          ///< that runs the steps, or launched the last of it; into Trace::thread_lanes
   [[nodiscard]] std::int64_t span_ns() const noexcept { return end_ns - start_ns; }
 };
 

@@ -29,7 +29,7 @@ struct IdleAdvice {
 };
 
 constexpr std::string_view kAtMost =
-    "at most: the idle time, of which as much is saved as the host can do while the GPU computes";
+    "at most: the shorter of the idle time and the GPUs' busy time, as the two can overlap";
 
 constexpr std::array kAdvice{
     IdleAdvice{IdleCause::launch,
@@ -183,6 +183,12 @@ std::int64_t floor_of(const AnalysedTrace& analysed) {
   return *middle;
 }
 
+std::int64_t busy_ns(const schema::ProfileTables& tables) {
+  std::int64_t sum = 0;
+  for (const auto& device : tables.devices) sum += device.busy_ns;
+  return sum;
+}
+
 /// "4 gaps, 204 ms in total, 51.0 ms each in the mean; 50.1 ms before the first work".
 std::string extent_of(const IdleSum& sum) {
   std::vector<std::string> parts;
@@ -206,10 +212,11 @@ void idle_rules(const Case& of) {
     const auto& sum = found->second;
     schema::ProfileFinding finding;
     of.advise(finding, advice);
+    const bool of_host = cause == IdleCause::host_work;
     finding.saving_ns = std::max<std::int64_t>(0, sum.total_ns() - sum.gaps * floor);
-    finding.title =
-        fmt::format("{} of the time the GPU waits {}",
-                    percent_text(static_cast<double>(sum.total_ns()) / static_cast<double>(of.span_ns)), title);
+    if (of_host) finding.saving_ns = std::min(finding.saving_ns, busy_ns(of.tables));
+    const auto share = static_cast<double>(sum.total_ns()) / static_cast<double>(of.span_ns);
+    finding.title = fmt::format("{} of the time the GPU waits {}", percent_text(share), title);
     finding.evidence.push_back(extent_of(sum));
     const auto lines = lines_of(cause, sum);
     for (const auto& line : lines)
@@ -218,7 +225,7 @@ void idle_rules(const Case& of) {
                                                               base::counted(static_cast<std::size_t>(line.gaps), "gap"),
                                                               line.what));
     if (!lines.empty()) finding.module = lines.front().module;
-    if (cause == IdleCause::host_work && lines.empty())
+    if (of_host && lines.empty())
       finding.evidence.emplace_back(
           "what the host did is not in the trace: torch.profiler.profile(with_stack=True) or NVTX ranges name it");
     if (finding.computed.empty())
@@ -226,7 +233,8 @@ void idle_rules(const Case& of) {
                              ? fmt::format("the gaps' total, less {} each: the median gap between queued kernels",
                                            duration_text(floor))
                              : "the gaps' total";
-    of.add(std::move(finding), kLeastIdle);
+    // That the host does something else is worth a word where the GPU has little to do beside it, too.
+    of.add(std::move(finding), of_host && share >= kLeastIdle ? 0 : kLeastIdle);
   }
 }
 

@@ -183,6 +183,7 @@ TEST_F(PlantedHostWork, is_named_and_no_cuda_graph_is_advised) {
                 "50.0 ms before the first work due to augment.py(5): augment_batch",
                 "1.00 ms behind the last due to train.py(10): step"}));
   EXPECT_EQ(finding->module, "augment.py(5): augment_batch");
+  EXPECT_EQ(finding->saving_ns, 5 * (9 * kMs - 10'000)) << "as long as the GPU works";
   EXPECT_NE(finding->computed.find("at most"), std::string::npos);
   EXPECT_EQ(finding->code.find("reduce-overhead"), std::string::npos);
 }

@@ -45,12 +45,16 @@ TEST_F(ObservedTimeTest, one_short_kernel_of_a_long_program_saves_nothing) {
   trace.kernels.grid.front() = {1, 1, 1};
   EXPECT_EQ(device().span_ns, 13'300 * kMs);
   EXPECT_EQ(find("few-blocks"), nullptr) << "99 % of 1.76 us";
+  const auto* finding = find("host-work");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->saving_ns, 1760) << "the host cannot do more beside it";
 }
 
 TEST_F(ObservedTimeTest, other_threads_and_the_profiler_widen_nothing) {
   launch("k", 0, 5000, 10'000);
   range(RangeKind::overhead, "Activity Buffer Request", -50'000, -10'000);
   range(RangeKind::python, "loader.py(9): worker", -80'000, 90'000, 2);
+  operation("aten::add", -1'700'000'000 * std::int64_t{1'000'000'000}, -5);  // a time of 0 among times of day
   EXPECT_EQ(device().span_ns, 10'000) << "from the launch to the end of its kernel";
 }
 
