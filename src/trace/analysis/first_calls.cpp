@@ -98,9 +98,9 @@ std::string missing_warm_up(const AnalysedTrace& analysed) {
   const auto longest =
       std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return fmt::format(
-      "no warm-up before it: the GPU waits {} for first calls ({}), which later steps do not make; they are left out "
-      "of "
-      "the advice; record after some steps (torch.profiler.schedule(wait=2, warmup=2, active=5); nsys profile --delay)",
+      "no warm-up before it: the GPU waits {} for first calls ({}), which later steps do not make and the advice "
+      "leaves "
+      "out; record after some steps (torch.profiler.schedule(wait=2, warmup=2, active=5); nsys profile --delay)",
       base::format_duration(static_cast<double>(sum_ns)), longest->first);
 }
 
