@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "trace/analysis/range_names.hpp"
@@ -50,6 +52,10 @@ constexpr std::array kBlocking{IdleCause::data_loading, IdleCause::compilation, 
 constexpr std::int64_t kManyLaunches = 10;   // in whose time a thread that does one thing alone does something else
 constexpr std::int64_t kFilledPercent = 80;  // of a time, by a range that is named as what filled it
 
+std::int64_t count_in(const std::vector<std::int64_t>& sorted, std::int64_t from, std::int64_t to) {
+  return std::lower_bound(sorted.begin(), sorted.end(), to) - std::lower_bound(sorted.begin(), sorted.end(), from);
+}
+
 std::int64_t median_interval(const std::vector<std::int64_t>& starts) {
   std::vector<std::int64_t> intervals;
   for (std::size_t i = 1; i < starts.size(); ++i) intervals.push_back(starts[i] - starts[i - 1]);
@@ -91,11 +97,26 @@ BlockedTime::Overlap BlockedTime::overlap(std::int64_t from, std::int64_t to) co
   return out;
 }
 
-LaunchTimes::LaunchTimes(const Trace& trace, const LaunchIndex& launches) : starts_(trace.thread_lanes.size()) {
+LaunchTimes::LaunchTimes(const Trace& trace, const LaunchIndex& launches)
+    : starts_(trace.thread_lanes.size()), lost_(trace.thread_lanes.size()) {
+  std::unordered_set<std::int64_t> with_work;  // correlations
   for (const Spans* work : {static_cast<const Spans*>(&trace.kernels), static_cast<const Spans*>(&trace.copies),
-                            static_cast<const Spans*>(&trace.sets)})
+                            static_cast<const Spans*>(&trace.sets)}) {
+    with_work.insert(work->correlation.begin(), work->correlation.end());
     for (const auto call : launches.calls_of(*work))
       if (call != kNowhere) starts_[trace.calls.lane[call]].push_back(trace.calls.start_ns[call]);
+  }
+  std::unordered_map<NameId, bool> is_launch;
+  for (std::size_t i = 0; i < trace.calls.size(); ++i) {
+    const auto [known, is_new] = is_launch.try_emplace(trace.calls.name[i], false);
+    if (is_new) {
+      const auto name = trace.strings.text(trace.calls.name[i]);
+      known->second = contains(name, "LaunchKernel") || contains(name, "GraphLaunch") || contains(name, "Cooperative");
+    }
+    if (known->second && trace.calls.correlation[i] != 0 && !with_work.contains(trace.calls.correlation[i]))
+      lost_[trace.calls.lane[i]].push_back(trace.calls.start_ns[i]);
+  }
+  for (auto& starts : lost_) std::sort(starts.begin(), starts.end());
   for (auto& starts : starts_) {
     std::sort(starts.begin(), starts.end());
     starts.erase(std::unique(starts.begin(), starts.end()), starts.end());  // a CUDA graph is one launch
@@ -104,8 +125,11 @@ LaunchTimes::LaunchTimes(const Trace& trace, const LaunchIndex& launches) : star
 }
 
 std::int64_t LaunchTimes::count(LaneId lane, std::int64_t from, std::int64_t to) const {
-  const auto& starts = starts_[lane];
-  return std::lower_bound(starts.begin(), starts.end(), to) - std::lower_bound(starts.begin(), starts.end(), from);
+  return count_in(starts_[lane], from, to);
+}
+
+std::int64_t LaunchTimes::count_lost(LaneId lane, std::int64_t from, std::int64_t to) const {
+  return count_in(lost_[lane], from, to);
 }
 
 IdleCauses::IdleCauses(const Trace& trace, const LaunchIndex& launches, const Nesting& nesting)
@@ -149,6 +173,9 @@ IdleCauses::Why IdleCauses::of(const Quiet& quiet, Place inside) const {
   // A thread that waited for the work before begins to launch only when that has ended: its wait ends with the gap's
   // start, and the time that launching takes then is the wait's doing.
   if (waits.any && quiet.ends_in_launch) return {IdleCause::sync, waits.longest};
+  // It launched after all: what is not in the trace, or for another GPU.
+  if (launch_times_.count_lost(quiet.lane, quiet.from, quiet.to) > 0) return {};
+  if (quiet.ends_in_launch && launch_times_.count(quiet.lane, quiet.from, quiet.to) > 0) return {IdleCause::launch, {}};
   if (quiet.duration_ns() >= kLongestLaunchNs || !quiet.ends_in_launch)
     return {IdleCause::host_work, {.range = filler}};
   return {IdleCause::launch, {}};

@@ -56,9 +56,12 @@ class LaunchTimes {
   /// How long the thread usually takes from a launch to the next, the median; 0: it made none or one.
   [[nodiscard]] std::int64_t usual_ns(LaneId lane) const { return usual_[lane]; }
   [[nodiscard]] std::int64_t count(LaneId lane, std::int64_t from, std::int64_t to) const;
+  /// Launches whose work is not in the trace.
+  [[nodiscard]] std::int64_t count_lost(LaneId lane, std::int64_t from, std::int64_t to) const;
 
  private:
   std::vector<std::vector<std::int64_t>> starts_;
+  std::vector<std::vector<std::int64_t>> lost_;
   std::vector<std::int64_t> usual_;
 };
 

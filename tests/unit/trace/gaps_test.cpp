@@ -127,6 +127,12 @@ TEST_F(HostWorkTest, work_that_no_range_names_is_no_launch) {
   EXPECT_EQ(gap().blocker.call, kNowhere);
 }
 
+TEST_F(HostWorkTest, launches_whose_kernels_are_not_in_the_trace_are_no_work_of_the_host) {
+  call("cudaLaunchKernel", 20 * kMs, 20 * kMs + 5000, 777);
+  kernels_around_work();
+  EXPECT_EQ(gap().cause, IdleCause::unknown);
+}
+
 TEST_F(HostWorkTest, behind_a_wait_the_work_is_the_cause) {
   call("cudaStreamSynchronize", 100'000, kMs + 5000, 99);
   const auto work = range(RangeKind::python, "augment.py(5): augment_batch", kMs + 10'000, 51 * kMs);
