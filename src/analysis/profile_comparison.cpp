@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -146,6 +147,24 @@ void look_for_clock(const ProfileRun& a, const ProfileRun& b, ProfileComparison&
       has_bytes ? "same bytes, " : "", 100 * (middle - 1)));
 }
 
+/// Of a step each; of all that was recorded where a side has no steps: the one says nothing about the other.
+std::pair<double, double> times_to_compare(const ProfileRun& a, const ProfileRun& b) {
+  if (!a.tables.steps.empty() && !b.tables.steps.empty()) return {step_median_ns(a), step_median_ns(b)};
+  return {static_cast<double>(a.tables.span_ns), static_cast<double>(b.tables.span_ns)};
+}
+
+std::string without_verdict(std::size_t a, std::size_t b) {
+  if (a > 0 && b > 0)
+    return fmt::format("no verdict: {} and {} steps, expected at least {} on each side", a, b, kLeastProfileSteps);
+  return fmt::format(
+      "no verdict: {} no steps, so all that was recorded is compared; call torch.profiler's step() in the loop, or "
+      "mark "
+      "each iteration with an NVTX range \"step N\"",
+      a == b   ? "the traces have"
+      : a == 0 ? "A has"
+               : "B has");
+}
+
 }  // namespace
 
 void to_json(nlohmann::json& json, const ModuleChange& change) {
@@ -186,11 +205,12 @@ ProfileComparison compare_profiles(const ProfileRun& a, const ProfileRun& b, dou
     out.total.p_value = ratio->p_value;
     out.total.verdict = judge(out.total.ratio, out.total.low, out.total.high, min_effect);
   } else {
-    out.total.ratio = step_median_ns(b) > 0 ? step_median_ns(a) / step_median_ns(b) : 1;
+    const auto [a_ns, b_ns] = times_to_compare(a, b);
+    out.total.ratio = b_ns > 0 ? a_ns / b_ns : 1;
     out.total.low = 1 / kUnbounded;
     out.total.high = kUnbounded;
-    out.remarks.push_back(fmt::format("no verdict: {} and {} steps, expected at least {} on each side", steps_a.size(),
-                                      steps_b.size(), kLeastProfileSteps));
+    out.remarks.push_back(a_ns > 0 || b_ns > 0 ? without_verdict(steps_a.size(), steps_b.size())
+                                               : "no verdict: there are no times to compare");
   }
   const auto modules_a = by_path(a);
   const auto modules_b = by_path(b);

@@ -41,7 +41,8 @@ struct Table {
   struct Column {
     std::string title;
     Align align = Align::left;
-    bool optional = false;  ///< a terminal leaves it out before it cuts other columns' text
+    bool optional = false;   ///< a terminal leaves it out before it cuts other columns' text
+    bool keeps_end = false;  ///< of a text that is cut: paths, whose end says most
   };
   std::string caption;
   std::vector<Column> columns;

@@ -39,18 +39,18 @@ void fit(std::vector<std::size_t>& widths, const Table& table, std::size_t avail
   }
 }
 
-std::string padded(const std::string& text, std::size_t width, Align align) {
-  const auto shown = shorten(text, width);
+std::string padded(const std::string& text, std::size_t width, const Table::Column& column) {
+  const auto shown = column.keeps_end ? shorten_front(text, width) : shorten(text, width);
   const auto columns = columns_of(shown);
   const std::string blanks(width > columns ? width - columns : 0, ' ');
-  return align == Align::right ? blanks + shown : shown + blanks;
+  return column.align == Align::right ? blanks + shown : shown + blanks;
 }
 
 std::string line_of(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const Table& table) {
   std::string line;
   for (std::size_t i = 0; i < widths.size(); ++i) {
     if (i > 0) line += " │ ";
-    line += padded(i < cells.size() ? cells[i] : std::string(), widths[i], table.columns[i].align);
+    line += padded(i < cells.size() ? cells[i] : std::string(), widths[i], table.columns[i]);
   }
   while (!line.empty() && line.back() == ' ') line.pop_back();
   return line;

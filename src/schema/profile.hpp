@@ -35,6 +35,7 @@ RL_DECLARE_JSON(ProfileSource)
 /// Why a GPU did nothing for a while, by what the thread did that launched the next piece of work.
 enum class IdleCause {
   launch,        ///< it was on its way to the next launch: Python, the framework, the launch itself
+  host_work,     ///< it did something else, for longer than a launch takes
   sync,          ///< it had waited for the GPU, and began to launch again only then
   data_loading,  ///< it waited for the next batch
   allocation,    ///< cudaMalloc, cudaFree and the like
@@ -46,24 +47,23 @@ enum class IdleCause {
 
 struct ProfileIdle {
   IdleCause cause = IdleCause::unknown;
-  std::int64_t gaps = 0;
-  std::int64_t total_ns = 0;
+  std::int64_t gaps = 0;      ///< between two pieces of work
+  std::int64_t total_ns = 0;  ///< of the gaps, and of what lies before the first work and after the last
   std::int64_t longest_ns = 0;
-  /// Where the program was, the longest in total first, at most five: "train.py(41): step" or a module, and
-  /// nanoseconds.
+  /// Where the program launched the work behind, or what it did in place of that (host_work), the longest in total
+  /// first, at most five: "train.py(41): step" or a module, and nanoseconds.
   std::vector<std::pair<std::string, std::int64_t>> places;
 };
 RL_DECLARE_JSON(ProfileIdle)
 
-/// What a GPU of a process did between its first and its last piece of work. Times in nanoseconds; kernel_ns, copy_ns
-/// and busy_ns count work that overlaps once.
+/// What a GPU of a process did. Times in nanoseconds; kernel_ns, copy_ns and busy_ns count work that overlaps once.
 struct ProfileDevice {
   std::int64_t process = 0;
   std::int32_t device = 0;
   std::string name;  ///< "" where the trace does not tell
   std::int32_t multiprocessors = 0;
   std::int64_t kernels = 0;
-  std::int64_t span_ns = 0;
+  std::int64_t span_ns = 0;  ///< all its work and the steps around it; without steps, what its launching threads did
   std::int64_t busy_ns = 0;
   std::int64_t kernel_ns = 0;
   std::int64_t copy_ns = 0;
@@ -236,7 +236,7 @@ struct ProfileFinding {
   std::string module;
   std::vector<std::string> evidence;  ///< rows, bytes or gaps, each a line
   std::int64_t saving_ns = 0;         ///< predicted, of the whole trace
-  double saving_share = 0;            ///< of the time that the trace spans
+  double saving_share = 0;            ///< of the time of its GPUs (ProfileDevice::span_ns), without one of the runs
   std::string computed;               ///< how the saving was
   std::string advice;                 ///< one sentence
   std::string code;                   ///< what to write; "" where there is nothing to
@@ -297,6 +297,7 @@ template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::IdleCause> {
   using enum schema::IdleCause;
   static constexpr std::array names{std::pair{launch, "launch"},
+                                    std::pair{host_work, "host_work"},
                                     std::pair{sync, "sync"},
                                     std::pair{data_loading, "data_loading"},
                                     std::pair{allocation, "allocation"},

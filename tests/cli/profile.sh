@@ -48,6 +48,7 @@ for i in range(18):
     rows.append(f'"{2 * i}","9","python","host","gemm<(int)4>(int)","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0","1,000","2"')
     rows.append(f'"{2 * i + 1}","9","python","host","wgrad<(int)4>(int)","1","7","(128, 1, 1)","(32, 1, 1)","0","9.0","500","0"')
 open("kernels.csv", "w").write("\n".join(rows) + "\n")
+open("one_step.csv", "w").write("\n".join(rows[:9]) + "\n")
 open("other.csv", "w").write("\n".join(rows[:3] + ['"0","9","python","host","foreign","1","7","(1, 1, 1)","(1, 1, 1)","0","9.0","1","1"']) + "\n")
 base = sqlite3.connect("run.sqlite")
 base.executescript("""CREATE TABLE StringIds(id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1,'k1'),(2,'cudaLaunchKernel');
@@ -101,6 +102,9 @@ is "$(head -n 1 tables/modules.csv | cut -d, -f1-5)" path,calls,self_ns,total_ns
 is "$(awk -F, 'NR == 2 { print $6 }' tables/kernels.csv)" 54000 "bytes of 18 launches with 1,000 read and 2 KB written"
 is "$(grep -c . tables/steps.csv)" 7 "steps.csv: a head and six steps"
 checks=$((checks + 1)); [ -s a.perfetto-trace ] && [ -s p.md ] && [ -s p.html ] || problem "a file is missing"
+no_out "are taken for"
+run 0 profile import a.json one_step.csv "${DB[@]}"
+out "the counters of 6 launches are taken for 36"
 run 0 profile import back.json.gz "${DB[@]}" -q
 run 0 show --json "${DB[@]}"
 json '.tables.kernels | map(.calls) | add' 36
@@ -154,6 +158,8 @@ json '.confidence' 0.99
 json '.details.only_b[0].name' aten::copy_
 run 0 profile diff a.json two.json "${DB[@]}"
 out "no verdict: 6 and 2 steps"
+run 0 profile diff run.sqlite run.sqlite "${DB[@]}"
+out "in all, no steps"
 
 # Files that were cut off, of Nsight Systems, and of nsys' own format through a stand-in of nsys.
 run 0 profile import cut.json "${DB[@]}"

@@ -74,6 +74,13 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
           .hint("record both of the same program with the same inputs");
     out.notes.push_back(
         fmt::format("{} of {} launches that have counters are in the trace", join->matched, counters->size()));
+    const auto with_counters =
+        join->row.size() - static_cast<std::size_t>(std::count(join->row.begin(), join->row.end(), trace::kNowhere));
+    if (with_counters > join->matched)
+      out.notes.push_back(fmt::format(
+          "the counters of {} launches are taken for {}: the trace repeats them, and they were not measured "
+          "in each repetition",
+          join->matched, with_counters));
     tell_unmatched(join->only_counters, "counters", out.notes);
     tell_unmatched(join->only_trace, "trace", out.notes);
     analysed->kernel_bytes = trace::dram_bytes(*counters, *join);

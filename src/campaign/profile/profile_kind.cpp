@@ -21,7 +21,8 @@ run::Compared side_of(const schema::ProfileRun& run) {
   run::Compared side;
   side.name = side.key = run.id;
   side.measured_utc = run.finished_utc;
-  side.figure = fmt::format("{} a step", base::format_duration(analysis::step_median_ns(run)));
+  side.figure = base::format_duration(analysis::step_median_ns(run));
+  side.figure += run.tables.steps.empty() ? " in all, no steps" : " a step";
   std::string sources;
   for (const auto& source : run.sources) sources += (sources.empty() ? "" : ", ") + source.path;
   std::string devices;

@@ -118,6 +118,27 @@ std::vector<KindPoints> bytes_by_kind(const ProfileRun& run) {
   return kinds;
 }
 
+std::string bandwidth_text(double rate) {
+  return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate);
+}
+
+/// Where no kind alone shows how time grows with bytes: a line through all of them, added to the series, and what it
+/// says.
+std::string fit_across_kinds(const std::vector<KindPoints>& kinds, Json& series) {
+  std::vector<std::pair<double, double>> all;
+  for (const auto& kind : kinds) all.insert(all.end(), kind.points.begin(), kind.points.end());
+  const auto [least, most] = std::minmax_element(all.begin(), all.end());
+  if (least->first == most->first) return "All move as many bytes, so that no fit shows how time grows with them.";
+  const auto line = least_squares(all);
+  if (line.slope <= 0) return "Time does not grow with bytes.";
+  auto fit = Json::array({Json::array({0, rounded(line.intercept)}),
+                          Json::array({rounded(most->first), rounded(line.intercept + line.slope * most->first)})});
+  series.push_back(
+      {{"type", "line"}, {"name", "all"}, {"role", "other"}, {"symbol", "none"}, {"data", std::move(fit)}});
+  return fmt::format("By the fit across all {} GB/s and {} apart from bytes.", bandwidth_text(1 / line.slope),
+                     chart_ns_text(std::llround(std::max(0.0, line.intercept) * kNsPerMs)));
+}
+
 }  // namespace
 
 std::optional<Chart> time_chart(const ProfileRun& run) {
@@ -132,9 +153,10 @@ std::optional<Chart> time_chart(const ProfileRun& run) {
     std::string role;
     std::vector<double> values;
   };
-  std::vector<Part> parts{{"kernels", "best", {}},         {"copies only", "series-1", {}},
-                          {"launches late", "failed", {}}, {"waited before", "series-2", {}},
-                          {"data", "series-3", {}},        {"other idle time", "other", {}}};
+  std::vector<Part> parts{
+      {"kernels", "best", {}},           {"copies only", "series-1", {}},     {"launches late", "failed", {}},
+      {"waited before", "series-2", {}}, {"other host work", "series-4", {}}, {"data", "series-3", {}},
+      {"other idle time", "other", {}}};
   auto labels = Json::array();
   double busy = 0;
   double span = 0;
@@ -148,12 +170,14 @@ std::optional<Chart> time_chart(const ProfileRun& run) {
     const double launch = of(schema::IdleCause::launch);
     const double sync = of(schema::IdleCause::sync);
     const double data = of(schema::IdleCause::data_loading);
+    const double work = of(schema::IdleCause::host_work);
     parts[0].values.push_back(milliseconds(device.kernel_ns));
     parts[1].values.push_back(milliseconds(device.copy_ns - device.both_ns));
     parts[2].values.push_back(launch);
     parts[3].values.push_back(sync);
-    parts[4].values.push_back(data);
-    parts[5].values.push_back(milliseconds(device.span_ns - device.busy_ns) - launch - sync - data);
+    parts[4].values.push_back(work);
+    parts[5].values.push_back(data);
+    parts[6].values.push_back(milliseconds(device.span_ns - device.busy_ns) - launch - sync - work - data);
     busy += milliseconds(device.busy_ns);
     span += milliseconds(device.span_ns);
   }
@@ -229,11 +253,12 @@ std::optional<Chart> bytes_chart(const ProfileRun& run) {
     series.push_back(
         {{"type", "line"}, {"name", kind.name}, {"role", role}, {"symbol", "none"}, {"data", std::move(fit)}});
     // Megabytes a millisecond are gigabytes a second.
-    chart.alternative += fmt::format(
-        "{}{}: {:.3g} GB/s and {} apart from bytes", chart.alternative.empty() ? "By the fits " : "; ",
-        plain_text(kind.name), 1 / line.slope, chart_ns_text(std::llround(std::max(0.0, line.intercept) * kNsPerMs)));
+    chart.alternative +=
+        fmt::format("{}{}: {} GB/s and {} apart from bytes", chart.alternative.empty() ? "By the fits " : "; ",
+                    plain_text(kind.name), bandwidth_text(1 / line.slope),
+                    chart_ns_text(std::llround(std::max(0.0, line.intercept) * kNsPerMs)));
   }
-  chart.alternative = chart.alternative.empty() ? "Time does not grow with bytes." : chart.alternative + ".";
+  chart.alternative = chart.alternative.empty() ? fit_across_kinds(kinds, series) : chart.alternative + ".";
   chart.option = {{"series", std::move(series)}, {"xAxis", value_axis("MB", 0)}, {"yAxis", value_axis("ms", 2)}};
   return chart;
 }

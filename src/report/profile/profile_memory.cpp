@@ -28,7 +28,7 @@ std::string after_words(std::int64_t ns) { return base::format_duration(static_c
 std::string gpu_name(const ProfileRun& run, const ProfileMemory& row) {
   const auto& all = run.tables.memory;
   const bool several = std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.process != row.process; });
-  return several ? fmt::format("{} ({})", row.device, row.process) : fmt::format("{}", row.device);
+  return several ? fmt::format("{} (process {})", row.device, row.process) : fmt::format("{}", row.device);
 }
 
 base::Json line_series(const std::string& name, std::string_view role, base::Json data) {
@@ -62,7 +62,7 @@ Table memory_table(const ProfileRun& run) {
 Table holders_table(const ProfileRun& run) {
   Table table;
   table.columns = {{"GPU", Align::left},
-                   {"Held at the peak by", Align::left},
+                   {"Held at the peak by", Align::left, false, true},
                    {"Bytes", Align::right},
                    {"Share", Align::right},
                    {"Allocations", Align::right, true}};

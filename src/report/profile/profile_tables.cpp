@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -91,9 +92,13 @@ struct ShownModule {
   }
 };
 
+/// A name that is a place in a container, "model.7", says nothing of what the module is.
+bool is_place_in_container(std::string_view class_name) { return class_name == "#" || class_name.ends_with(".#"); }
+
 /// "Block" of "Block_#".
 std::string class_title(std::string_view name) {
   auto title = schema::module_class(name);
+  if (is_place_in_container(title)) return title;
   while (!title.empty() && std::string_view("#._- ").find(title.back()) != std::string_view::npos) title.pop_back();
   return title.empty() ? std::string(name) : title;
 }
@@ -149,12 +154,22 @@ class ModuleRows {
     return shown.empty() ? ShownModule() : std::move(shown.front());
   }
 
+  /// What modules have in common that are shown as one: their class, or in a container what they are made of.
+  static std::string likeness(const ShownModule& row) {
+    auto out = schema::module_class(row.name);
+    if (!is_place_in_container(out)) return out;
+    std::set<std::string> parts;
+    for (const auto& child : row.children)
+      if (child.kind == schema::ModuleKind::module) parts.insert(schema::module_class(child.name));
+    return fmt::format("{} of {}", out, fmt::join(parts, "/"));
+  }
+
   /// Modules of one class beside each other are one row: the 24 layers of a network.
   static void merge_alike(ShownModule& of) {
     std::map<std::pair<std::string, schema::ModuleKind>, std::size_t> places;
     std::vector<ShownModule> merged;
     for (auto& child : of.children) {
-      const auto [found, is_new] = places.try_emplace({schema::module_class(child.name), child.kind}, merged.size());
+      const auto [found, is_new] = places.try_emplace({likeness(child), child.kind}, merged.size());
       if (is_new)
         merged.push_back(std::move(child));
       else
@@ -197,7 +212,7 @@ class ModuleRows {
   }
 
   [[nodiscard]] bool shows(const ShownModule& row, int level) const {
-    return view_.depth > 0 ? level < view_.depth : row.time_ns >= least_ns_;
+    return view_.depth > 0 ? level < view_.depth && row.time_ns > 0 : row.time_ns >= least_ns_;
   }
 
   void add_children(const ShownModule& of, int level) {
@@ -213,7 +228,7 @@ class ModuleRows {
         hidden_ns += child.time_ns;
       }
     }
-    if (shown > 0 && hidden_ns > 0) add_rest(hidden, hidden_ns, level);
+    if (shown > 0 && (hidden_ns > 0 || (hidden > 0 && view_.depth > 0))) add_rest(hidden, hidden_ns, level);
   }
 
   [[nodiscard]] static std::string indented(std::string name, int level) {
@@ -224,9 +239,11 @@ class ModuleRows {
 
   void add_rest(std::int64_t hidden, std::int64_t ns, int level) {
     std::vector<std::string> cells(table_.columns.size(), "");
-    cells[0] = indented(fmt::format("({} more)", hidden), level);
-    cells[2] = cell_time(ns);
-    cells[3] = cell_share(ns, whole_ns(run_));
+    cells[0] = indented(fmt::format("({} more{})", hidden, ns > 0 ? "" : " without time"), level);
+    if (ns > 0) {
+      cells[2] = cell_time(ns);
+      cells[3] = cell_share(ns, whole_ns(run_));
+    }
     table_.rows.push_back({std::move(cells), Tone::neutral, ""});
   }
 
@@ -285,7 +302,7 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
     table.columns.push_back({"Bytes", Align::right});
     table.columns.push_back({"GB/s", Align::right});
   }
-  if (has_modules) table.columns.push_back({"Mostly in", Align::left, true});
+  if (has_modules) table.columns.push_back({"Mostly in", Align::left, true, true});
   for (std::size_t i = 0; i < std::min(most, work.size()); ++i) {
     const auto& row = work[i];
     std::vector<std::string> cells{code_mark(schema::short_kernel_name(row.name)), fmt::format("{}", row.calls),
@@ -327,6 +344,7 @@ std::int64_t row_ns(const ProfileRun& run, const ProfileModule& row) {
 std::string_view cause_text(schema::IdleCause cause) noexcept {
   switch (cause) {
     case schema::IdleCause::launch: return "idle: launch-bound, the host is behind";
+    case schema::IdleCause::host_work: return "idle: other work on the host";
     case schema::IdleCause::sync: return "idle: after a synchronization";
     case schema::IdleCause::data_loading: return "idle: waiting for data";
     case schema::IdleCause::allocation: return "idle: memory allocation";
@@ -343,9 +361,11 @@ Table time_table(const ProfileRun& run) {
   const auto& devices = run.tables.devices;
   if (devices.empty()) return table;
   table.columns = {{"GPU", Align::left}, {"What it did", Align::left}, {"Time", Align::right}, {"Share", Align::right}};
+  const bool several = std::any_of(devices.begin(), devices.end(),
+                                   [&](const auto& one) { return one.process != devices.front().process; });
   for (const auto& device : devices) {
-    const auto name = fmt::format(
-        "{}{}", device.device, devices.size() > 1 && device.process != 0 ? fmt::format(" ({})", device.process) : "");
+    const auto name =
+        fmt::format("{}{}", device.device, several ? fmt::format(" (process {})", device.process) : std::string());
     const auto add = [&](std::string_view what, std::int64_t ns, Tone tone) {
       if (ns > 0)
         table.rows.push_back({{name, std::string(what), cell_time(ns), cell_share(ns, device.span_ns)}, tone, ""});
@@ -458,8 +478,9 @@ Table steps_table(const ProfileRun& run) {
 
 Table idle_table(const ProfileRun& run) {
   Table table;
-  table.columns = {{"GPU", Align::left},   {"Cause", Align::left},    {"Gaps", Align::right},
-                   {"Time", Align::right}, {"Longest", Align::right}, {"Before work of", Align::left}};
+  table.columns = {{"GPU", Align::left},      {"Cause", Align::left},
+                   {"Gaps", Align::right},    {"Time", Align::right},
+                   {"Longest", Align::right}, {"Where the program was", Align::left, false, true}};
   for (const auto& device : run.tables.devices)
     for (const auto& idle : device.idle) {
       std::string places;

@@ -12,7 +12,8 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
       kernels(place(of.kernels)),
       copies(place(of.copies)),
       sets(place(of.sets)),
-      gaps(find_gaps(of, launches)) {}
+      observed(observed_times(of, launches, steps)),
+      gaps(find_gaps(of, launches, nesting, observed)) {}
 
 PlacedWork AnalysedTrace::place(const Spans& work) const {
   PlacedWork out;

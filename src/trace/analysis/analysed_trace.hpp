@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "trace/analysis/gaps.hpp"
 #include "trace/analysis/launch_index.hpp"
 #include "trace/analysis/modules.hpp"
 #include "trace/analysis/nesting.hpp"
+#include "trace/analysis/observed_time.hpp"
 #include "trace/analysis/steps.hpp"
 #include "trace/trace.hpp"
 
@@ -31,6 +33,7 @@ struct AnalysedTrace {
   PlacedWork kernels;
   PlacedWork copies;
   PlacedWork sets;
+  std::map<ProcessDevice, ObservedTime> observed;
   std::vector<Gap> gaps;
   std::vector<double> kernel_bytes;  ///< DRAM, of each kernel by a profiler's counters; empty: of none; NaN: unknown
   std::vector<double> kernel_waves;  ///< of blocks, of each kernel, likewise

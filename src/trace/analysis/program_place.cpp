@@ -29,4 +29,23 @@ std::string place_of_range(const AnalysedTrace& analysed, Place range) {
   return line.empty() ? path_of(analysed.attribution, analysed.attribution.row_of_range[range]) : line;
 }
 
+std::string place_of_gap(const AnalysedTrace& analysed, const Gap& gap) {
+  if (gap.cause != schema::IdleCause::host_work) return place_of_call(analysed, gap.call);
+  const auto& by = gap.blocker;
+  if (by.call != kNowhere) return place_of_call(analysed, by.call);
+  auto name = name_of_blocker(analysed, by);
+  if (name.empty()) return {};
+  auto place = place_of_range(analysed, by.range);
+  return place.empty() ? name : place;
+}
+
+std::string name_of_blocker(const AnalysedTrace& analysed, const Blocker& blocker) {
+  const auto& trace = analysed.trace;
+  if (blocker.call != kNowhere) return std::string(trace.strings.text(trace.calls.name[blocker.call]));
+  if (blocker.range == kNowhere) return {};
+  const auto step = analysed.steps.numbered ? analysed.steps.at(trace.ranges.start_ns[blocker.range]) : kNowhere;
+  if (step != kNowhere && analysed.steps.steps[step].range == blocker.range) return {};
+  return std::string(trace.strings.text(trace.ranges.name[blocker.range]));
+}
+
 }  // namespace ridgeline::trace

@@ -16,4 +16,10 @@ namespace ridgeline::trace {
 [[nodiscard]] std::string place_of_call(const AnalysedTrace& analysed, Place call);
 [[nodiscard]] std::string place_of_range(const AnalysedTrace& analysed, Place range);
 
+/// Of a gap: where the work behind it was launched, or what the program did in place of that.
+[[nodiscard]] std::string place_of_gap(const AnalysedTrace& analysed, const Gap& gap);
+
+/// The call or the range itself: "cudaFree"; "" of none, and of a step, which says nothing.
+[[nodiscard]] std::string name_of_blocker(const AnalysedTrace& analysed, const Blocker& blocker);
+
 }  // namespace ridgeline::trace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "trace/analysis/device_time.hpp"
+#include "trace/analysis/first_calls.hpp"
 #include "trace/analysis/memory.hpp"
 #include "trace/analysis/module_table.hpp"
 #include "trace/analysis/places.hpp"
@@ -105,10 +106,10 @@ std::vector<schema::ProfileIdle> idle_rows(const AnalysedTrace& analysed, const 
     if (gap.process != of.process || gap.device != of.device) continue;
     auto& row = by_cause[gap.cause];
     row.cause = gap.cause;
-    ++row.gaps;
+    row.gaps += gap.place == GapPlace::between_work ? 1 : 0;
     row.total_ns += gap.duration_ns();
     row.longest_ns = std::max(row.longest_ns, gap.duration_ns());
-    const auto place = place_of_call(analysed, gap.call);
+    const auto place = place_of_gap(analysed, gap);
     if (!place.empty()) places[gap.cause].add(place, gap.duration_ns());
   }
   std::vector<schema::ProfileIdle> rows;
@@ -172,7 +173,7 @@ std::vector<schema::ProfileDevice> device_rows(const AnalysedTrace& analysed) {
       const auto& lane = trace.gpu_lanes[trace.kernels.lane[i]];
       row.kernels += lane.process == time.process && lane.device == time.device ? 1 : 0;
     }
-    row.span_ns = time.span_ns;
+    row.span_ns = analysed.observed.at({time.process, time.device}).span_ns();
     row.busy_ns = time.busy_ns;
     row.kernel_ns = time.kernel_ns;
     row.copy_ns = time.copy_ns;
@@ -302,6 +303,7 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
     out.emplace_back(
         "no steps, so no spread: call torch.profiler's step() in the loop, or mark each iteration with an "
         "NVTX range \"step N\"");
+  if (auto line = missing_warm_up(analysed); !line.empty()) out.push_back(std::move(line));
   return out;
 }
 

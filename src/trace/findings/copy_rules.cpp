@@ -15,13 +15,30 @@ namespace {
 
 constexpr double kLeastExposed = 0.03;  // of the time
 
+constexpr std::string_view kCopyComputed =
+    "at most: the time in which such a copy ran and no kernel, as it can run beside them";
+constexpr std::string_view kBinding =
+    "# ONNX Runtime: binding = session.io_binding(); binding.bind_ortvalue_input(name, value_on_gpu)";
+constexpr Advice kPageable{"pageable-copy",
+                           kCopyComputed,
+                           "Copy from pinned memory, and without waiting.",
+                           "DataLoader(dataset, pin_memory=True)\n"
+                           "batch = batch.to(\"cuda\", non_blocking=True)",
+                           "Keep inputs and outputs on the GPU, and copy from pinned memory.",
+                           kBinding};
+constexpr Advice kExposed{
+    "exposed-copy",
+    kCopyComputed,
+    "Copy what is needed next on a stream of its own while kernels run, copy less, or keep it on the GPU.",
+    "with torch.cuda.stream(copies): following = following.to(\"cuda\", non_blocking=True)",
+    "Keep inputs and outputs on the GPU, or copy less.",
+    kBinding};
+
 std::string_view way_of(std::string_view name) {
   for (const std::string_view way : {"HtoD", "DtoH"})
     if (name.find(way) != std::string_view::npos) return way;
   return {};
 }
-
-using ProcessDevice = std::pair<std::int64_t, std::int32_t>;  // process and number
 
 struct HostCopies {
   explicit HostCopies(const StringTable& strings) : all(strings) {}
@@ -55,7 +72,7 @@ void tell_copies(const Case& of, HostCopies& copies, bool pageable) {
   std::int64_t took = 0;
   for (auto& [device, spans] : copies.spans) took += measure_of_union(spans);
   schema::ProfileFinding finding;
-  finding.rule = pageable ? "pageable-copy" : "exposed-copy";
+  of.advise(finding, pageable ? kPageable : kExposed);
   copies.all.tell(finding);
   finding.saving_ns = exposed_ns(of.analysed.trace, copies);
   finding.title = fmt::format("copies between GPU and {} memory keep the GPU {} from computing",
@@ -63,17 +80,6 @@ void tell_copies(const Case& of, HostCopies& copies, bool pageable) {
   if (const auto bytes = copies.all.bytes(); bytes > 0)
     finding.evidence.push_back(fmt::format("{} in {}, {:.1f} GB/s", base::format_bytes(bytes), duration_text(took),
                                            bytes / static_cast<double>(std::max<std::int64_t>(1, took))));
-  finding.computed = "at most: the time in which such a copy ran and no kernel, as it can run beside them";
-  if (pageable) {
-    finding.advice = "Copy from pinned memory, and without waiting.";
-    finding.code = "DataLoader(dataset, pin_memory=True)\nbatch = batch.to(\"cuda\", non_blocking=True)";
-  } else {
-    finding.advice =
-        "Copy what is needed next on a stream of its own while kernels run, copy less, or keep it on the GPU.";
-    finding.code =
-        "with torch.cuda.stream(copies): following = following.to(\"cuda\", non_blocking=True)\n"
-        "# ONNX Runtime: binding = session.io_binding(); binding.bind_ortvalue_input(name, value_on_gpu)";
-  }
   of.add(std::move(finding), pageable ? kLeastSaving : kLeastExposed);
 }
 

@@ -8,6 +8,17 @@
 
 namespace ridgeline::trace {
 
+void Case::advise(schema::ProfileFinding& finding, const Advice& kind) const {
+  const bool onnx_alone = frameworks.onnx && !frameworks.torch && !kind.onnx_advice.empty();
+  const bool torch_alone = frameworks.torch && !frameworks.onnx;
+  finding.rule = kind.rule;
+  finding.computed = kind.computed;
+  finding.advice = onnx_alone ? kind.onnx_advice : kind.advice;
+  finding.code = onnx_alone ? kind.onnx_code : kind.code;
+  if (onnx_alone || torch_alone || kind.onnx_code.empty()) return;
+  finding.code += (finding.code.empty() ? "" : "\n") + std::string(kind.onnx_code);
+}
+
 void Case::add(schema::ProfileFinding finding, double least) const {
   if (span_ns <= 0) return;
   finding.saving_share = static_cast<double>(finding.saving_ns) / static_cast<double>(span_ns);
@@ -17,13 +28,10 @@ void Case::add(schema::ProfileFinding finding, double least) const {
 void Case::add(const Tally& tally, const Advice& kind, std::string title, std::string bytes, double least) const {
   if (tally.count() == 0) return;
   schema::ProfileFinding finding;
-  finding.rule = kind.rule;
+  advise(finding, kind);
   finding.title = std::move(title);
   tally.tell(finding, tables.runs);
   if (!bytes.empty()) finding.evidence.push_back(std::move(bytes));
-  finding.computed = kind.computed;
-  finding.advice = kind.advice;
-  finding.code = kind.code;
   add(std::move(finding), least);
 }
 
@@ -39,9 +47,9 @@ std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, 
   std::vector<schema::ProfileFinding> found;
   std::int64_t span = 0;
   for (const auto& device : tables.devices) span += device.span_ns;
-  if (tables.devices.empty())
-    for (const auto& node : tables.nodes) span += node.total_ns;
-  const Case all{analysed, tables, span, found};
+  // Of runs of a model, with what they take outside of nodes.
+  if (tables.devices.empty() && !tables.modules.empty()) span = tables.modules.front().host_total_ns;
+  const Case all{analysed, tables, span, frameworks_of(analysed.trace), found};
   idle_rules(all);
   copy_rules(all);
   kernel_rules(all);

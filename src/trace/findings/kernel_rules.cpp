@@ -33,7 +33,9 @@ void tell_chains(const Case& of, const KernelTallies& found) {
   of.add(found.chains,
          {"elementwise-chain",
           "the chains' time, less that of each one's longest kernel, which a fused kernel takes about",
-          "Fuse them: torch.compile writes one kernel for such a chain.", "model = torch.compile(model)"},
+          "Fuse them: torch.compile writes one kernel for such a chain.", "model = torch.compile(model)",
+          "Let a provider that compiles the graph fuse them (TensorRT); tune says which is fastest.",
+          "# ONNX Runtime: ridgeline tune model.onnx --provider auto"},
          fmt::format("{} of elementwise kernels, {}; fused, about {}", base::counted(found.chains.count(), "chain"),
                      duration_text(found.chains.time_ns()),
                      duration_text(found.chains.time_ns() - found.chains.saving_ns())),
@@ -47,8 +49,10 @@ void tell_attention(const Case& of, const KernelTallies& found) {
          {"unfused-attention",
           "softmax and elementwise kernels between the two GEMMs: a fused attention never writes that matrix",
           "Use the fused attention.",
-          "torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)\n"
-          "# transformers: AutoModel.from_pretrained(..., attn_implementation=\"sdpa\")"},
+          "torch.nn.functional.scaled_dot_product_attention(q, k, v)   # with the mask that the model applies\n"
+          "# transformers: AutoModel.from_pretrained(..., attn_implementation=\"sdpa\")",
+          "Let ONNX Runtime's transformer optimizer fuse it.",
+          "# ONNX Runtime: python -m onnxruntime.transformers.optimizer --input model.onnx --output fused.onnx"},
          fmt::format("{}, {} between the two GEMMs", base::counted(found.attention.count(), "unfused attention"),
                      duration_text(found.attention.time_ns())),
          measured_bytes(found.attention));
@@ -60,11 +64,14 @@ void tell_products(const Case& of, const KernelTallies& found) {
                     "Allow TF32, or run in half precision; the outputs change by rounding, so check them.",
                     "torch.set_float32_matmul_precision(\"high\")\n"
                     "torch.backends.cudnn.allow_tf32 = True\n"
-                    "with torch.autocast(\"cuda\", dtype=torch.bfloat16): ...\n"
+                    "with torch.autocast(\"cuda\", dtype=torch.bfloat16): ...",
+                    "Allow TF32, or run in half precision; the outputs change by rounding, so check them.",
                     "# ONNX Runtime, CUDA provider: {\"use_tf32\": \"1\"}"};
-  const Advice fp16{"fp32-gemm", "half of their time: what FP16 saves at least, which has half the bytes",
+  const Advice fp16{"fp32-gemm",
+                    "half of their time: what FP16 saves at least, which has half the bytes",
                     "Run in FP16, as this GPU has no TF32; the outputs change by rounding, so check them.",
-                    "with torch.autocast(\"cuda\", dtype=torch.float16): ...\n"
+                    "with torch.autocast(\"cuda\", dtype=torch.float16): ...",
+                    "Run in FP16, as this GPU has no TF32; the outputs change by rounding, so check them.",
                     "# ONNX: onnxruntime.transformers.float16.convert_float_to_float16(model, keep_io_types=True)"};
   of.add(found.products, has_tf32(of.analysed.trace) ? tf32 : fp16,
          fmt::format("GEMMs and convolutions in FP32 without tensor cores, {} in {}",
@@ -72,14 +79,15 @@ void tell_products(const Case& of, const KernelTallies& found) {
 }
 
 void tell_layouts(const Case& of, const KernelTallies& found) {
-  of.add(found.layouts,
-         {"layout", "their time", "Keep tensors in the layout that convolutions want.",
-          "model = model.to(memory_format=torch.channels_last)\n"
-          "x = x.to(memory_format=torch.channels_last)\n"
-          "# ONNX Runtime, CUDA provider: {\"prefer_nhwc\": \"1\"}"},
-         fmt::format("kernels that only change the layout of tensors, {} in {}", duration_text(found.layouts.time_ns()),
-                     launches(found.layouts)),
-         measured_bytes(found.layouts));
+  of.add(
+      found.layouts,
+      {"layout", "their time", "Keep tensors in the layout that convolutions want.",
+       "model = model.to(memory_format=torch.channels_last)\n"
+       "x = x.to(memory_format=torch.channels_last)",
+       "Keep tensors in the layout that convolutions want.", "# ONNX Runtime, CUDA provider: {\"prefer_nhwc\": \"1\"}"},
+      fmt::format("kernels that only change the layout of tensors, {} in {}", duration_text(found.layouts.time_ns()),
+                  launches(found.layouts)),
+      measured_bytes(found.layouts));
 }
 
 void tell_few_blocks(const Case& of, const KernelTallies& found) {
@@ -87,7 +95,8 @@ void tell_few_blocks(const Case& of, const KernelTallies& found) {
          {"few-blocks", "at most: their time, times the share of multiprocessors without a block",
           "Give the GPU more at once: a larger batch, or independent work on another stream.",
           "DataLoader(dataset, batch_size=2 * batch_size)\n"
-          "with torch.cuda.stream(side): branch = independent(x)\n"
+          "with torch.cuda.stream(side): branch = independent(x)",
+          "Give the GPU more at once: a larger batch.",
           "# ONNX Runtime: session.run with several inputs stacked along the batch axis"},
          fmt::format("fewer blocks than the GPU has multiprocessors, {} in {}",
                      duration_text(found.few_blocks.time_ns()), launches(found.few_blocks)),
@@ -96,9 +105,12 @@ void tell_few_blocks(const Case& of, const KernelTallies& found) {
 
 void tell_partial_waves(const Case& of, const KernelTallies& found) {
   of.add(found.partial_waves,
-         {"partial-wave", "at most: their time, times the share of the waves' places that the last wave leaves free",
+         {"partial-wave",
+          "at most: their time, times the share of the waves' places that the last wave leaves free",
           "Let the last wave be full: other tiles, or a batch or sequence length that fills it.",
-          "model = torch.compile(model, mode=\"max-autotune\")   # tries tiles"},
+          "model = torch.compile(model, mode=\"max-autotune\")   # tries tiles",
+          "Let the last wave be full: a batch or sequence length that fills it.",
+          {}},
          fmt::format("a last wave of blocks that does not fill the GPU, {} in {}",
                      duration_text(found.partial_waves.time_ns()), launches(found.partial_waves)),
          {}, kLeastTail);

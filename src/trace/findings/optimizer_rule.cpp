@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "trace/analysis/range_names.hpp"
 #include "trace/findings/rules.hpp"
 #include "trace/findings/tally.hpp"
 
@@ -54,7 +53,7 @@ void optimizer_rule(const Case& of) {
     finding.module = row.path;
     std::size_t gaps = 0;
     for (const auto& gap : of.analysed.gaps)
-      if (gap.call != kNowhere &&
+      if (gap.place == GapPlace::between_work && gap.call != kNowhere &&
           is_below(attribution, attribution.row_of_launch(gap.call, of.analysed.nesting), static_cast<Place>(i)))
         finding.saving_ns += gap.duration_ns(), ++gaps;
     finding.title = fmt::format("{} launches {} kernels a step, {} each in the mean", row.name, each,
@@ -67,36 +66,6 @@ void optimizer_rule(const Case& of) {
     finding.code = optimizer_code(optimizer_class(row.name));
     of.add(std::move(finding));
   }
-}
-
-void collective_rule(const Case& of) {
-  std::int64_t exposed = 0;
-  std::int64_t all = 0;
-  for (const auto& device : of.tables.devices) {
-    exposed += device.exposed_ns;
-    all += device.collective_ns;
-  }
-  if (exposed == 0) return;
-  const auto& kernels = of.analysed.trace.kernels;
-  Tally tally(of.analysed.trace.strings);
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (!is_nccl(of.analysed.trace.strings.text(kernels.name[i]))) continue;
-    tally.add(module_of_work(of.analysed, of.analysed.kernels.row[i]), kernels.duration_ns[i], kernels.duration_ns[i]);
-    tally.add_row(kernels.name[i], kernels.duration_ns[i]);
-  }
-  schema::ProfileFinding finding;
-  finding.rule = "exposed-communication";
-  tally.tell(finding);
-  finding.saving_ns = exposed;
-  finding.title = fmt::format("NCCL keeps the GPUs {} from computing", duration_text(exposed));
-  finding.evidence.push_back(
-      fmt::format("{} of {} of NCCL run with no other kernel beside them", duration_text(exposed), duration_text(all)));
-  finding.computed = "at most: the time in which NCCL ran alone; waiting for a slower rank is part of it";
-  finding.advice = "Send gradients while the backward pass goes on, in buckets, and with less to send.";
-  finding.code =
-      "DistributedDataParallel(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)\n"
-      "model.register_comm_hook(None, torch.distributed.algorithms.ddp_comm_hooks.default_hooks.bf16_compress_hook)";
-  of.add(std::move(finding), 0.03);
 }
 
 }  // namespace ridgeline::trace

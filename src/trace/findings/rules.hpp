@@ -7,6 +7,7 @@
 
 #include "schema/profile.hpp"
 #include "trace/analysis/analysed_trace.hpp"
+#include "trace/findings/frameworks.hpp"
 #include "trace/findings/tally.hpp"
 
 namespace ridgeline::trace {
@@ -19,15 +20,20 @@ struct Advice {
   std::string_view computed;
   std::string_view advice;
   std::string_view code;
+  std::string_view onnx_advice = {};  ///< in a trace of ONNX Runtime; "": the same
+  std::string_view onnx_code = {};
 };
 
 /// What rules look at, and where they put what they find.
 struct Case {
   const AnalysedTrace& analysed;
   const schema::ProfileTables& tables;
-  std::int64_t span_ns = 0;  ///< of all GPUs, sum; without a GPU of the nodes
+  std::int64_t span_ns = 0;  ///< of all GPUs, sum; without a GPU of the runs
+  Frameworks frameworks;
   std::vector<schema::ProfileFinding>& found;
 
+  /// Fills in what to do, in words of the framework that ran: of one that did not nothing is said.
+  void advise(schema::ProfileFinding& finding, const Advice& kind) const;
   /// Adds the finding, with its saving's share, where that is at least `least`.
   void add(schema::ProfileFinding finding, double least = kLeastSaving) const;
   /// Likewise of a tally, unless it is empty: with its module and evidence, and a line about bytes where `bytes` is
@@ -39,7 +45,7 @@ struct Case {
 /// The path of the module whose operation launched work that is placed in `row` of the tree; "" where none is known.
 [[nodiscard]] std::string module_of_work(const AnalysedTrace& analysed, Place row);
 
-void idle_rules(const Case& of);    ///< launches, waits, data loading, allocation, compilation
+void idle_rules(const Case& of);    ///< launches, work of the host, waits, data loading, allocation, compilation
 void copy_rules(const Case& of);    ///< between host and GPU
 void kernel_rules(const Case& of);  ///< chains of elementwise kernels, unfused attention, FP32 products, layouts, tails
 void optimizer_rule(const Case& of);   ///< many tiny kernels of an optimizer

@@ -89,6 +89,22 @@ TEST(ProfileComparison, fewer_than_three_steps_give_no_verdict) {
   EXPECT_NE(found.remarks.front().find("2 and 5 steps"), std::string::npos);
 }
 
+TEST(ProfileComparison, without_steps_all_that_was_recorded_is_compared) {
+  Profiles profiles(3);
+  auto a = profiles.make(0, 0.001);
+  auto b = profiles.make(5, 0.001);
+  a.tables.span_ns = 30'000'000;
+  b.tables.span_ns = 60'000'000;
+  const auto found = compare_profiles(a, b, kMinEffect);
+  EXPECT_NEAR(found.total.ratio, 0.5, 1e-9) << "not a whole recording against a step";
+  ASSERT_FALSE(found.remarks.empty());
+  EXPECT_TRUE(found.remarks.front().starts_with("no verdict: A has no steps, so all")) << found.remarks.front();
+  b.tables.steps.clear();
+  EXPECT_TRUE(compare_profiles(a, b, kMinEffect).remarks.front().starts_with("no verdict: the traces have no steps"));
+  EXPECT_EQ(compare_profiles(ProfileRun(), ProfileRun(), kMinEffect).remarks.front(),
+            "no verdict: there are no times to compare");
+}
+
 TEST(ProfileComparison, the_clock_is_named_before_the_code) {
   Profiles profiles(4);
   const auto clock = compare_profiles(profiles.make(10, 0.001), profiles.make(10, 0.001, 1, 1.1), kMinEffect);

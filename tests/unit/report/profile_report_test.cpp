@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "report/profile/profile_charts.hpp"
 #include "report/profile/profile_csv.hpp"
 #include "report/profile/profile_memory.hpp"
 #include "report/profile/profile_tables.hpp"
@@ -82,6 +83,86 @@ TEST(ProfileTables, alike_modules_are_one_row_unless_a_depth_is_given) {
   EXPECT_EQ(cells_of(module_table(run, {.depth = 2}), 0),
             "Net_0|" + two + "Layer_0|" + two + "Layer_1|" + two + "Layer_2|(unattributed)|");
   EXPECT_EQ(cells_of(module_table(run, {}), 3), "90 %|10 %|");
+}
+
+TEST(ProfileTables, a_depth_leaves_out_what_took_no_time) {
+  auto run = profile_of_layers();
+  for (const std::size_t i : {4U, 6U}) run.tables.modules[i].gpu_total_ns = run.tables.modules[i].gpu_self_ns = 0;
+  const std::string two = "\u00a0\u00a0";
+  EXPECT_EQ(cells_of(module_table(run, {.depth = 2}), 0),
+            "Net_0|" + two + "Layer_0|" + two + "(2 more without time)|(unattributed)|");
+  EXPECT_EQ(cells_of(module_table(run, {.depth = 2}), 2).find("0 ns"), std::string::npos);
+}
+
+/// "model.7" is a place in a container: what stands there is alike where it has the same parts.
+TEST(ProfileTables, places_in_a_container_are_one_row_where_they_have_the_same_parts) {
+  schema::ProfileRun run;
+  const auto add = [&](const std::string& name, int parent, std::int64_t total) {
+    schema::ProfileModule row;
+    row.name = row.path = name;
+    row.parent = parent;
+    row.kind = parent < 0 ? ModuleKind::root : ModuleKind::module;
+    row.host_total_ns = total;
+    run.tables.modules.push_back(row);
+    return static_cast<int>(run.tables.modules.size() - 1);
+  };
+  add("", -1, 1000);
+  for (int i = 0; i < 4; ++i) {
+    const auto at = add("model." + std::to_string(i), 0, 200);
+    add(i == 3 ? "detect" : "conv", at, 100);
+    add("act", at, 100);
+  }
+  const auto names = cells_of(module_table(run, {}), 0);
+  EXPECT_NE(names.find("3 x model.#|"), std::string::npos) << names;
+  EXPECT_NE(names.find("|model.3|"), std::string::npos) << names;
+}
+
+TEST(ProfileTables, processes_are_named_where_there_are_several) {
+  auto run = profile_of_layers();
+  run.tables.devices.push_back(run.tables.devices.front());
+  run.tables.devices.front().process = run.tables.devices.back().process = 148;
+  run.tables.devices.back().device = 1;
+  EXPECT_EQ(cells_of(time_table(run), 0), "0|0|1|1|");
+  run.tables.devices.back().process = 149;
+  EXPECT_EQ(cells_of(time_table(run), 0), "0 (process 148)|0 (process 148)|1 (process 149)|1 (process 149)|");
+}
+
+TEST(ProfileTables, paths_that_are_cut_keep_their_end) {
+  auto run = profile_of_layers();
+  run.tables.memory.resize(1);
+  run.tables.memory[0].holders = {{"model/" + std::string(200, 'x') + "/attention/aten::linear", 5, 1}};
+  const auto text = render_table(holders_table(run), 80, false);
+  EXPECT_NE(text.find("/attention/aten::linear │"), std::string::npos) << text;
+  EXPECT_NE(text.find("…x"), std::string::npos) << text;
+}
+
+/// Modules of three kinds, one each, whose time grows with their bytes.
+TEST(ProfileCharts, bytes_are_fitted_across_modules_where_no_kind_has_enough) {
+  auto run = profile_of_layers();
+  auto& modules = run.tables.modules;
+  modules.resize(4, modules.back());
+  const auto set = [&](std::size_t i, const char* name, std::int64_t bytes, std::int64_t ns) {
+    modules[i].name = modules[i].path = name;
+    modules[i].parent = 0;
+    modules[i].kind = ModuleKind::module;
+    modules[i].bytes = bytes;
+    modules[i].gpu_total_ns = ns;
+  };
+  set(1, "backbone", 3'000'000, 3'000'000 + 500'000);
+  set(2, "encoder", 2'000'000, 2'000'000 + 500'000);
+  set(3, "decoder", 1'000'000, 1'000'000 + 500'000);
+  const auto chart = bytes_chart(run);
+  ASSERT_TRUE(chart);
+  EXPECT_EQ(chart->alternative, "By the fit across all 1 GB/s and 500 µs apart from bytes.");
+  EXPECT_EQ(chart->option["series"].back()["type"], "line");
+  set(1, "backbone", 1'000'000, 2'000'000);
+  set(2, "encoder", 1'000'000, 3'000'000);
+  EXPECT_EQ(bytes_chart(run)->alternative, "All move as many bytes, so that no fit shows how time grows with them.");
+  set(1, "backbone", 3'000'000, 1'000'000);
+  set(2, "encoder", 2'000'000, 1'200'000);
+  EXPECT_EQ(bytes_chart(run)->alternative, "Time does not grow with bytes.");
+  modules.pop_back();
+  EXPECT_FALSE(bytes_chart(run)) << "two points show nothing";
 }
 
 TEST(ProfileTables, what_is_left_out_is_a_row) {

@@ -36,7 +36,8 @@ TEST_F(PlantedCopies, from_pinned_memory_that_nothing_hides) {
   EXPECT_EQ(finding->saving_ns, 30'000);
   EXPECT_EQ(finding->module, "Net_0");
   EXPECT_EQ(finding->evidence[1], "1 x Memcpy HtoD (Pinned -> Device): 40.0 µs");
-  expect_code(*finding, {"torch.cuda.stream", "io_binding"});
+  expect_code(*finding, {"torch.cuda.stream"});
+  EXPECT_EQ(finding->code.find("io_binding"), std::string::npos) << "ONNX Runtime did not run";
 }
 
 TEST_F(PlantedCopies, on_the_gpu_or_beside_kernels_cost_nothing) {

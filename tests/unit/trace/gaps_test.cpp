@@ -18,7 +18,7 @@ class GapsTest : public ::testing::Test, public TraceBuilder {
     launch("second", called, 50'000, 60'000);
   }
   [[nodiscard]] Gap gap() const {
-    const auto gaps = find_gaps(trace, LaunchIndex(trace));
+    const auto gaps = find_gaps(trace, LaunchIndex(trace), nest(trace), {});
     EXPECT_EQ(gaps.size(), 1U);
     return gaps.empty() ? Gap() : gaps.front();
   }
@@ -33,6 +33,12 @@ TEST_F(GapsTest, a_late_launch) {
 
 TEST_F(GapsTest, work_that_was_queued) {
   two_kernels(5000);
+  EXPECT_EQ(gap().cause, IdleCause::queue);
+}
+
+TEST_F(GapsTest, work_that_waited_long_after_its_launch_was_queued_too) {
+  launch("first", 0, 2000, 10'000);
+  launch("second", 15'000, 63'000'000, 64'000'000);
   EXPECT_EQ(gap().cause, IdleCause::queue);
 }
 
@@ -77,7 +83,7 @@ TEST_F(GapsTest, other_streams_fill_gaps) {
   two_kernels(45'000);
   kernel("beside", 9000, 30'000, 0, 8);
   copy("Memcpy HtoD", 30'000, 50'000, 1);
-  EXPECT_TRUE(find_gaps(trace, LaunchIndex(trace)).empty());
+  EXPECT_TRUE(find_gaps(trace, LaunchIndex(trace), nest(trace), {}).empty());
 }
 
 TEST_F(GapsTest, the_outermost_that_held_the_thread_is_named) {
@@ -91,6 +97,82 @@ TEST_F(GapsTest, the_outermost_that_held_the_thread_is_named) {
   EXPECT_EQ(gap().blocker.call, wait);
   trace.calls.name[wait] = trace.strings.id("cudaEventRecord");
   EXPECT_EQ(gap().blocker.call, kNowhere);
+}
+
+/// A launch takes microseconds, not milliseconds: a thread that launches nothing for so long does something else.
+class HostWorkTest : public GapsTest {
+ protected:
+  static constexpr std::int64_t kMs = 1'000'000;
+  /// A kernel until 1 ms and another that is launched at 52 ms.
+  void kernels_around_work() {
+    launch("first", 0, 10'000, kMs);
+    launch("second", 52 * kMs, 52 * kMs + 10'000, 53 * kMs);
+  }
+};
+
+TEST_F(HostWorkTest, the_function_that_filled_the_gap_is_named) {
+  range(RangeKind::python, "train.py(10): step", -kMs, 60 * kMs);
+  const auto work = range(RangeKind::python, "augment.py(5): augment_batch", 500'000, 51 * kMs);
+  range(RangeKind::python, "augment.py(9): flip", kMs, 20 * kMs);
+  range(RangeKind::python, "augment.py(14): crop", 20 * kMs, 50 * kMs);
+  kernels_around_work();
+  EXPECT_EQ(gap().cause, IdleCause::host_work);
+  EXPECT_EQ(gap().blocker.range, work) << "its parts each fill less of it";
+}
+
+TEST_F(HostWorkTest, work_that_no_range_names_is_no_launch) {
+  kernels_around_work();
+  EXPECT_EQ(gap().cause, IdleCause::host_work);
+  EXPECT_EQ(gap().blocker.range, kNowhere);
+  EXPECT_EQ(gap().blocker.call, kNowhere);
+}
+
+TEST_F(HostWorkTest, launches_whose_kernels_are_not_in_the_trace_are_no_work_of_the_host) {
+  call("cudaLaunchKernel", 20 * kMs, 20 * kMs + 5000, 777);
+  kernels_around_work();
+  EXPECT_EQ(gap().cause, IdleCause::unknown);
+}
+
+TEST_F(HostWorkTest, behind_a_wait_the_work_is_the_cause) {
+  call("cudaStreamSynchronize", 100'000, kMs + 5000, 99);
+  const auto work = range(RangeKind::python, "augment.py(5): augment_batch", kMs + 10'000, 51 * kMs);
+  kernels_around_work();
+  EXPECT_EQ(gap().cause, IdleCause::host_work);
+  EXPECT_EQ(gap().blocker.range, work);
+}
+
+TEST_F(HostWorkTest, of_the_thread_that_launched_before) {
+  launch("first", 0, 10'000, kMs);
+  const auto work = range(RangeKind::python, "loss.py(3): host_loss", 500'000, 51 * kMs);
+  launch("backward", 52 * kMs, 52 * kMs + 10'000, 53 * kMs, 2);
+  EXPECT_EQ(gap().cause, IdleCause::host_work);
+  EXPECT_EQ(gap().blocker.range, work) << "autograd's thread slept";
+}
+
+TEST_F(HostWorkTest, an_operation_on_the_way_to_its_own_launch_is_none) {
+  operation("aten::conv2d", kMs, 53 * kMs);
+  kernels_around_work();
+  EXPECT_EQ(gap().cause, IdleCause::launch);
+  trace.ranges.kind.front() = RangeKind::python;
+  EXPECT_EQ(gap().cause, IdleCause::host_work) << "a function of the user's may compute first";
+}
+
+TEST_F(HostWorkTest, short_work_is_judged_by_what_a_launch_takes) {
+  for (std::int64_t i = 0; i < 20; ++i) launch("k", 5000 * i, 5000 * i + 2000, 5000 * i + 7000);
+  launch("late", 300'000, 302'000, 310'000);
+  EXPECT_EQ(gap().cause, IdleCause::launch) << "198 us without a name";
+  range(RangeKind::python, "serve.py(8): schedule", 105'000, 299'000);
+  EXPECT_EQ(gap().cause, IdleCause::host_work) << "40 launches long";
+}
+
+TEST_F(HostWorkTest, a_first_launch_that_takes_long_loads_its_code) {
+  launch("first", 0, 10'000, kMs);
+  const auto slow = call("cudaLaunchKernel", 500'000, 64 * kMs, 77);
+  kernel("second", 64 * kMs, 65 * kMs, 77);
+  EXPECT_EQ(gap().cause, IdleCause::compilation) << "though it was called before the gap";
+  EXPECT_EQ(gap().blocker.call, slow);
+  trace.kernels.name.back() = trace.kernels.name.front();
+  EXPECT_EQ(gap().cause, IdleCause::host_work) << "its code was there";
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/analysis/analysed_trace.hpp"
+
+namespace ridgeline::trace {
+
+/// Of each gap whether memory was allocated or code loaded in it that later steps have: cuDNN's at the first
+/// convolution, a kernel's at its first launch. A call counts as one of every step where it comes again in the second
+/// half of the steps; in a trace without steps where its gaps lie all over the time.
+[[nodiscard]] std::vector<bool> first_calls(const AnalysedTrace& analysed);
+
+/// "no warm-up before it: ...", with what those gaps take; "" where that is little.
+[[nodiscard]] std::string missing_warm_up(const AnalysedTrace& analysed);
+
+}  // namespace ridgeline::trace

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "trace/analysis/device_time.hpp"
+#include "trace/analysis/range_names.hpp"
+#include "trace/findings/rules.hpp"
+#include "trace/findings/tally.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+constexpr double kLeastExposedTime = 0.03;  // of the time
+constexpr double kAdvisedShare = 0.2;       // of the exposed time, before its code is shown too
+
+enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all, send_receive, broadcast, other };
+enum class Phase { forward, backward, unknown };
+using CollectiveKind = std::pair<Collective, Phase>;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+bool has_part(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](auto part) { return text.find(part) != std::string_view::npos; });
+}
+
+/// `place`: of the launch, in small letters. An all-to-all is made of sends and receives.
+Collective collective_of(std::string_view kernel, std::string_view place) {
+  if (has_part(kernel, {"AllReduce"})) return Collective::all_reduce;
+  if (has_part(kernel, {"ReduceScatter"})) return Collective::reduce_scatter;
+  if (has_part(kernel, {"AllGather"})) return Collective::all_gather;
+  if (has_part(kernel, {"AllToAll", "Alltoall"})) return Collective::all_to_all;
+  if (has_part(kernel, {"Broadcast"})) return Collective::broadcast;
+  if (!has_part(kernel, {"SendRecv"})) return Collective::other;
+  return has_part(place, {"all_to_all", "alltoall", "all2all"}) ? Collective::all_to_all : Collective::send_receive;
+}
+
+std::string_view name_of(Collective collective) {
+  switch (collective) {
+    case Collective::all_reduce: return "all-reduce";
+    case Collective::reduce_scatter: return "reduce-scatter";
+    case Collective::all_gather: return "all-gather";
+    case Collective::all_to_all: return "all-to-all";
+    case Collective::send_receive: return "send and receive";
+    case Collective::broadcast: return "broadcast";
+    case Collective::other: break;
+  }
+  return "other collectives";
+}
+
+std::string kind_text(const CollectiveKind& kind) {
+  constexpr std::array<std::string_view, 3> kPhases{" of the forward pass", " of the backward pass", ""};
+  return std::string(name_of(kind.first)) + std::string(kPhases.at(static_cast<std::size_t>(kind.second)));
+}
+
+struct CollectiveAdvice {
+  std::string_view advice;
+  std::string_view code;
+};
+
+constexpr CollectiveAdvice kGradients{
+    "Send gradients while the backward pass goes on, in buckets, and with less to send.",
+    "DistributedDataParallel(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)\n"
+    "model.register_comm_hook(None, torch.distributed.algorithms.ddp_comm_hooks.default_hooks.bf16_compress_hook)"};
+constexpr CollectiveAdvice kShardedGradients{
+    "Shard each block by itself, so that its gradients leave while the next block computes, and send less.",
+    "for block in model.blocks: fully_shard(block, mp_policy=MixedPrecisionPolicy(reduce_dtype=torch.bfloat16))"};
+constexpr CollectiveAdvice kForwardGather{
+    "Gather the next block's parameters while this one computes.",
+    "block.set_modules_to_forward_prefetch([following_block])   # FSDP2\n"
+    "FullyShardedDataParallel(model, forward_prefetch=True, limit_all_gathers=True)   # FSDP1"};
+constexpr CollectiveAdvice kBackwardGather{
+    "Gather the next block's parameters while this one's gradients are computed.",
+    "block.set_modules_to_backward_prefetch([following_block])   # FSDP2\n"
+    "FullyShardedDataParallel(model, backward_prefetch=BackwardPrefetch.BACKWARD_PRE)   # FSDP1"};
+constexpr CollectiveAdvice kExchange{
+    "Start the exchange as soon as its input is there, and compute meanwhile what does not need it; or exchange less.",
+    "work = torch.distributed.all_to_all_single(received, sent, async_op=True)\n"
+    "other = independent(x)\n"
+    "work.wait()"};
+constexpr CollectiveAdvice kSums{
+    "Start the sum as soon as its input is there, and compute meanwhile what does not need it; or split the model over "
+    "fewer GPUs.",
+    "work = torch.distributed.all_reduce(partial, async_op=True)\n"
+    "other = independent(x)\n"
+    "work.wait()"};
+constexpr CollectiveAdvice kSumsOfAnyPhase{
+    "Start the sum as soon as its input is there, and compute meanwhile what does not need it; gradients in buckets, "
+    "while the backward pass goes on.",
+    "work = torch.distributed.all_reduce(partial, async_op=True)   # then what does not need it, then work.wait()\n"
+    "DistributedDataParallel(model, bucket_cap_mb=50, gradient_as_bucket_view=True)   # gradients"};
+constexpr CollectiveAdvice kAny{
+    "Start it as soon as its input is there, and compute meanwhile what does not need it; or send less.", ""};
+
+/// What sharding a model brings is said only of one that is sharded.
+CollectiveAdvice advice_for(const CollectiveKind& kind, bool is_sharded) {
+  switch (kind.first) {
+    case Collective::all_reduce:
+      if (kind.second == Phase::forward) return kSums;
+      if (is_sharded) return kAny;
+      return kind.second == Phase::backward ? kGradients : kSumsOfAnyPhase;
+    case Collective::reduce_scatter: return is_sharded ? kShardedGradients : kAny;
+    case Collective::all_gather:
+      if (!is_sharded) return kAny;
+      return kind.second == Phase::backward ? kBackwardGather : kForwardGather;
+    case Collective::all_to_all: return kExchange;
+    default: return kAny;
+  }
+}
+
+class CollectiveWalk {
+ public:
+  explicit CollectiveWalk(const Case& of) : of_(of), tally_(of.analysed.trace.strings) {
+    const auto& ranges = of.analysed.trace.ranges;
+    for (Place i = 0; i < ranges.size(); ++i) {
+      knows_phases_ = knows_phases_ || ranges.kind[i] == RangeKind::operation;
+      is_sharded_ = is_sharded_ ||
+                    has_part(of.analysed.trace.strings.text(ranges.name[i]), {"FSDP", "FullySharded", "fully_shard"});
+    }
+  }
+
+  /// The largest in exposed time first.
+  std::vector<std::pair<CollectiveKind, std::int64_t>> exposed() {
+    const auto& trace = of_.analysed.trace;
+    const auto& kernels = trace.kernels;
+    std::map<ProcessDevice, Intervals> others;
+    std::map<CollectiveKind, std::map<ProcessDevice, Intervals>> kinds;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const auto& lane = trace.gpu_lanes[kernels.lane[i]];
+      const ProcessDevice device{lane.process, lane.device};
+      const auto name = trace.strings.text(kernels.name[i]);
+      auto& into = is_nccl(name) ? kinds[kind_of(i, name)][device] : others[device];
+      into.emplace_back(kernels.start_ns[i], kernels.start_ns[i] + kernels.duration_ns[i]);
+      if (!is_nccl(name)) continue;
+      tally_.add(module_of_work(of_.analysed, of_.analysed.kernels.row[i]), kernels.duration_ns[i],
+                 kernels.duration_ns[i]);
+      tally_.add_row(kernels.name[i], kernels.duration_ns[i]);
+    }
+    std::vector<std::pair<CollectiveKind, std::int64_t>> out;
+    for (auto& [kind, devices] : kinds) {
+      std::int64_t alone = 0;
+      for (auto& [device, spans] : devices) {
+        auto& computing = others[device];
+        spans.insert(spans.end(), computing.begin(), computing.end());
+        alone += measure_of_union(spans) - measure_of_union(computing);
+      }
+      if (alone > 0) out.emplace_back(kind, alone);
+    }
+    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    return out;
+  }
+
+  [[nodiscard]] const Tally& tally() const { return tally_; }
+  [[nodiscard]] bool is_sharded() const { return is_sharded_; }
+
+ private:
+  [[nodiscard]] CollectiveKind kind_of(std::size_t kernel, std::string_view name) const {
+    const auto row = of_.analysed.kernels.row[kernel];
+    const auto place = row == kNowhere ? std::string() : lower(path_of(of_.analysed.attribution, row));
+    const auto call = of_.analysed.kernels.call[kernel];
+    auto phase = Phase::unknown;
+    if (of_.analysed.is_backward(call) || has_part(place, {"backward"}))
+      phase = Phase::backward;
+    else if (knows_phases_ && call != kNowhere)
+      phase = Phase::forward;
+    return {collective_of(name, place), phase};
+  }
+
+  const Case& of_;
+  Tally tally_;
+  bool knows_phases_ = false;  ///< operations say which are the backward pass's
+  bool is_sharded_ = false;
+};
+
+}  // namespace
+
+void collective_rule(const Case& of) {
+  std::int64_t exposed = 0;
+  std::int64_t all = 0;
+  for (const auto& device : of.tables.devices) {
+    exposed += device.exposed_ns;
+    all += device.collective_ns;
+  }
+  if (exposed == 0) return;
+  CollectiveWalk walk(of);
+  const auto kinds = walk.exposed();
+  schema::ProfileFinding finding;
+  finding.rule = "exposed-communication";
+  walk.tally().tell(finding);
+  finding.saving_ns = exposed;
+  finding.title = fmt::format("NCCL keeps the GPUs {} from computing", duration_text(exposed));
+  finding.evidence.push_back(
+      fmt::format("{} of {} of NCCL run with no other kernel beside them", duration_text(exposed), duration_text(all)));
+  finding.computed = "at most: the time in which NCCL ran alone; waiting for a slower rank is part of it";
+  for (const auto& [kind, ns] : kinds) {
+    if (kinds.size() > 1)
+      finding.evidence.push_back(fmt::format("{} of them in {}", duration_text(ns), kind_text(kind)));
+    const auto advice = advice_for(kind, walk.is_sharded());
+    if (finding.advice.empty()) finding.advice = advice.advice;
+    const bool is_large = static_cast<double>(ns) >= kAdvisedShare * static_cast<double>(exposed);
+    if (!is_large || advice.code.empty() || finding.code.find(advice.code) != std::string::npos) continue;
+    finding.code += fmt::format("{}# {}\n{}", finding.code.empty() ? "" : "\n", kind_text(kind), advice.code);
+  }
+  of.add(std::move(finding), kLeastExposedTime);
+}
+
+}  // namespace ridgeline::trace
