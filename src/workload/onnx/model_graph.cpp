@@ -26,9 +26,8 @@ ModelGraph::ModelGraph(const onnx::GraphProto& graph) {
     const auto& type = node.op_type();
     const bool is_free = type == "Constant" || type == "Shape" || type == "Size" ||
                          (node.input_size() > 0 && !has_subgraph(node) &&
-                          std::all_of(node.input().begin(), node.input().end(), [&](const auto& input) {
-                            return input.empty() || constants.count(input) != 0;
-                          }));
+                          std::all_of(node.input().begin(), node.input().end(),
+                                      [&](const auto& input) { return input.empty() || constants.count(input) != 0; }));
     if (is_free) static_.insert(&node);
     for (const auto& output : node.output()) {
       if (output.empty()) continue;

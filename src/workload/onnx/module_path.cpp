@@ -28,8 +28,8 @@ std::map<std::string, std::string> metadata_of(const onnx::NodeProto& node) {
       add(reflection->GetRepeatedMessage(node, field, i).SerializeAsString());
   const auto& unknown = reflection->GetUnknownFields(node);
   for (int i = 0; i < unknown.field_count(); ++i)
-    if (const auto& field = unknown.field(i); field.number() == kMetadataField &&
-                                              field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+    if (const auto& field = unknown.field(i);
+        field.number() == kMetadataField && field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
       add(field.length_delimited());
   return out;
 }
@@ -39,8 +39,7 @@ std::map<std::string, std::string> metadata_of(const onnx::NodeProto& node) {
 std::vector<std::string> module_names(const onnx::NodeProto& node) {
   std::vector<std::string> names;
   auto metadata = metadata_of(node);
-  if (const auto scopes = parse_python_literal(metadata["pkg.torch.onnx.name_scopes"]);
-      scopes && scopes->is_array()) {
+  if (const auto scopes = parse_python_literal(metadata["pkg.torch.onnx.name_scopes"]); scopes && scopes->is_array()) {
     for (const auto& scope : *scopes)
       if (scope.is_string()) names.push_back(scope.get<std::string>());
   } else {  // ": Net/encoder: Encoder/encoder.fc: torch.nn.modules.linear.Linear/linear: aten.linear.default"

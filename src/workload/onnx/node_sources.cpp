@@ -61,7 +61,7 @@ class Sources {
  private:
   /// Nodes of the model between a node's inputs and outputs, in the model's order; empty where no output is one of the
   /// model's tensors, or the walk goes beyond the inputs.
-  [[nodiscard]] std::vector<const Node*> sources_of(const Node& node) const {
+  [[nodiscard]] std::vector<const Node*> sources_of(const Node& node, bool through_products = true) const {
     std::unordered_set<std::string> inputs;
     for (const auto& input : node.input()) {
       inputs.insert(input);
@@ -80,9 +80,13 @@ class Sources {
       const bool is_own = at < begun;
       // What follows from constants and shapes is made before the node runs, if not a node of its own.
       if (maker == nullptr || (!is_own && model_.is_static(*maker)) || !seen.insert(maker).second) continue;
-      if (is_product(*maker) && ++products > most_products(node) && !is_own) continue;
+      if (is_product(*maker) && ++products > most_products(node) && !is_own) {
+        if (through_products) return sources_of(node, false);  // all from the nearest one on is another node's
+        continue;
+      }
       if (seen.size() > kMostSources) return {};
       found.push_back(maker);
+      if (is_product(*maker) && !through_products) continue;
       for (const auto& input : maker->input())
         if (!input.empty() && inputs.count(input) == 0 && !tensors_.is_made(input)) open.push_back(input);
     }
@@ -125,11 +129,13 @@ class Sources {
       }
       return {};
     };
-    auto path = along([](const Node& at) -> const auto& { return at.input(); },
-                      [&](const std::string& tensor) { return runtime_.producer(tensor); });
+    auto path = along(
+        [](const Node& at) -> const auto& { return at.input(); },
+        [&](const std::string& tensor) { return runtime_.producer(tensor); });
     if (!path.empty()) return path;
-    return along([](const Node& at) -> const auto& { return at.output(); },
-                 [&](const std::string& tensor) { return runtime_.consumer(tensor); });
+    return along(
+        [](const Node& at) -> const auto& { return at.output(); },
+        [&](const std::string& tensor) { return runtime_.consumer(tensor); });
   }
 
   const onnx::GraphProto& optimized_;

@@ -5,9 +5,12 @@
 #include <array>
 #include <string_view>
 
+#include "workload/onnx/node_attributes.hpp"
+
 namespace ridgeline::workload {
 namespace {
 
+constexpr int kSummand = 3;                    // input of a convolution: what is added to its result
 constexpr std::string_view kFused = "fused ";  // before the name of a convolution with its activation
 
 /// Of names that differ by it, "Add_1" is another node than "Add".
@@ -46,10 +49,26 @@ void RuntimeTensors::learn_forward(const onnx::NodeProto& node) {
     if (passes && !model_tensor(node.input(0)).empty())
       aliases_[output] = model_tensor(node.input(0));
     else if (i == 0 && !origin.tensor.empty())
-      aliases_[output] = origin.tensor;
+      aliases_[output] = behind_epilogue(node, origin.tensor);
     else if (origin.node != nullptr && origin.tensor.empty() && i < origin.node->output_size())
-      aliases_[output] = origin.node->output(i);
+      aliases_[output] = behind_epilogue(node, origin.node->output(i));
   }
+}
+
+std::string RuntimeTensors::behind_epilogue(const onnx::NodeProto& node, std::string tensor) const {
+  const auto* next = model_.consumer(tensor);
+  if (node.input_size() > kSummand && next != nullptr) {
+    const auto& summand = model_tensor(node.input(kSummand));
+    const auto& inputs = next->input();
+    if (!summand.empty() && std::find(inputs.begin(), inputs.end(), summand) != inputs.end()) {
+      tensor = next->output(0);
+      next = model_.consumer(tensor);
+    }
+  }
+  const auto activation = attribute_text(node, "activation", "");
+  const auto* maker = model_.producer(tensor);
+  const bool has_it = maker != nullptr && maker->op_type() == activation;
+  return next != nullptr && !has_it && next->op_type() == activation ? next->output(0) : tensor;
 }
 
 bool RuntimeTensors::passes_through(const onnx::NodeProto& node) const {

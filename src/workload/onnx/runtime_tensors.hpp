@@ -33,6 +33,8 @@ class RuntimeTensors {
   /// The runtime put it in, and its output is its first input in another layout, type, shape or place.
   [[nodiscard]] bool passes_through(const onnx::NodeProto& node) const;
   void learn_forward(const onnx::NodeProto& node);
+  /// The result behind the sum and the activation that a convolution has taken up and keeps its name with.
+  [[nodiscard]] std::string behind_epilogue(const onnx::NodeProto& node, std::string tensor) const;
 
   const ModelGraph& model_;
   std::unordered_set<std::string> kept_;  ///< names of nodes
