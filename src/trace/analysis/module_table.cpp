@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/node_launches.hpp"
+
 namespace ridgeline::trace {
 namespace {
 
@@ -73,6 +75,7 @@ class Rows {
       ++row.calls;
       const auto step = analysed_.steps.at(nodes.start_ns[i]);
       if (!has_gpu && step != kNowhere) row.step_ns[step] += nodes.duration_ns[i];
+      if (is_launch(analysed_.trace, i)) continue;
       if (nodes.bytes(i) >= 0) add_bytes(row, nodes.bytes(i), step);
       if (nodes.flops[i] >= 0) row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
     }

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "trace/findings/rules.hpp"
+#include "trace/node_launches.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -169,7 +170,10 @@ class NodeWalk {
 }  // namespace
 
 void node_rules(const Case& of) {
-  if (of.analysed.trace.nodes.size() == 0 || of.analysed.trace.kernels.size() > 0) return;
+  const auto& trace = of.analysed.trace;
+  if (trace.nodes.size() == 0 || trace.kernels.size() > 0) return;
+  for (std::size_t i = 0; i < trace.nodes.size(); ++i)  // launches do not say what work costs
+    if (is_launch(trace, i)) return;
   NodeWalk walk(of);
   walk.walk();
   walk.tell();
