@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/node_launches.hpp"
 
-#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,20 +11,23 @@
 
 namespace ridgeline::trace {
 
-bool is_launch(const Trace& trace, std::size_t node) {
-  const auto provider = trace.strings.text(trace.nodes.provider[node]);
-  const auto* row = schema::find_provider_named(provider);
-  return row == nullptr ? !provider.empty() : row->on_gpu();
+LaunchNodes::LaunchNodes(const Trace& trace) : trace_(trace) {
+  const std::set<NameId> all(trace.nodes.provider.begin(), trace.nodes.provider.end());
+  for (const auto provider : all) {
+    const auto name = trace.strings.text(provider);
+    const auto* row = schema::find_provider_named(name);
+    if (row == nullptr ? !name.empty() : row->on_gpu()) providers_.insert(provider);
+  }
 }
 
 std::string launch_note(const Trace& trace) {
   bool on_gpu = false;
   std::set<std::string_view> unknown;
-  for (std::size_t i = 0; i < trace.nodes.size(); ++i) {
-    if (!is_launch(trace, i)) continue;
-    const auto provider = trace.strings.text(trace.nodes.provider[i]);
-    if (schema::find_provider_named(provider) == nullptr)
-      unknown.insert(provider);
+  const LaunchNodes launches(trace);
+  for (const auto provider : launches.providers()) {
+    const auto name = trace.strings.text(provider);
+    if (schema::find_provider_named(name) == nullptr)
+      unknown.insert(name);
     else
       on_gpu = true;
   }

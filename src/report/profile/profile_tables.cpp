@@ -50,7 +50,7 @@ std::string cell_flops(std::int64_t flops, std::int64_t ns) {
 
 constexpr double kWholeRoof = 1.005;  // 100 %, rounded
 
-/// How near to what the device reaches at best. Nothing goes beyond that: a larger share is no share (beyond_roof).
+/// How near to what the device reaches at best. Nothing goes beyond that: a larger share is none (rate_notes).
 std::string cell_roof(const schema::ProfileRoof& roof, std::int64_t bytes, std::int64_t flops, std::int64_t ns) {
   const auto share = roof.share(bytes, flops, ns);
   return share && *share <= kWholeRoof ? fmt::format("{:.0f} %", 100 * *share) : std::string(kAbsent);

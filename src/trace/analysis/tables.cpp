@@ -190,6 +190,7 @@ std::vector<schema::ProfileNode> node_rows(const AnalysedTrace& analysed) {
   const auto& nodes = analysed.trace.nodes;
   std::unordered_map<NameId, std::size_t> known;
   std::vector<schema::ProfileNode> rows;
+  const LaunchNodes launches(analysed.trace);
   const auto text = [&](NameId id) { return std::string(analysed.trace.strings.text(id)); };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto [found, is_new] = known.try_emplace(nodes.name[i], rows.size());
@@ -199,7 +200,7 @@ std::vector<schema::ProfileNode> node_rows(const AnalysedTrace& analysed) {
     auto& row = rows[found->second];
     ++row.calls;
     row.total_ns += nodes.duration_ns[i];
-    if (is_launch(analysed.trace, i)) continue;
+    if (launches.contains(i)) continue;
     if (const auto bytes = nodes.bytes(i); bytes >= 0) row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
     if (nodes.flops[i] >= 0) row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
   }

@@ -171,9 +171,8 @@ class NodeWalk {
 
 void node_rules(const Case& of) {
   const auto& trace = of.analysed.trace;
-  if (trace.nodes.size() == 0 || trace.kernels.size() > 0) return;
-  for (std::size_t i = 0; i < trace.nodes.size(); ++i)  // launches do not say what work costs
-    if (is_launch(trace, i)) return;
+  // Launches do not say what work costs.
+  if (trace.nodes.size() == 0 || trace.kernels.size() > 0 || !LaunchNodes(trace).empty()) return;
   NodeWalk walk(of);
   walk.walk();
   walk.tell();
