@@ -214,7 +214,7 @@ json '.tables.nodes | map(.flops, .bytes) | unique | tostring' '[-1]'
 if [ -d "$MODELS" ]; then
   model=$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx
   run 0 profile "$model" --provider cpu --time 500ms --set intra_op_num_threads=1 --csv model_tables "${DB[@]}"
-  for part in "model_run" "Modules" "with the profiler; its nodes take" "matrix product"; do out "$part"; done
+  for part in "model_run" "Modules" "with the profiler; its nodes take"; do out "$part"; done
   run 0 show --json "${DB[@]}"
   json '.provider' cpu
   # 0 where the profiler's own cost is not told from the machine's noise
