@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 namespace ridgeline::host {
 
-/// Bytes a second, read and written together, that so many threads of this process copy between arrays far larger than
-/// caches: the fastest of a few passes. 0 threads: one for each CPU that it may use. Takes about 0.3 s and 256 MiB.
-[[nodiscard]] double memory_speed(int threads);
+/// Copies between two arrays far larger than caches, 256 MiB together.
+class MemorySpeed {
+ public:
+  /// Brings their pages in. 0 threads: one for each CPU that this process may use.
+  explicit MemorySpeed(int threads);
+  /// Bytes a second, read and written together, of one pass by all threads.
+  [[nodiscard]] double measure();
+
+ private:
+  int threads_;
+  std::vector<char> from_;
+  std::vector<char> to_;
+};
 
 }  // namespace ridgeline::host

@@ -32,11 +32,13 @@ struct ProfiledModel {
   std::string file;          ///< the profiler's JSON
   std::int64_t warmups = 0;  ///< calls in it before those that count
   std::vector<ProfiledRound> rounds;
-  double bytes_per_s = 0;                    ///< memory read and written by as many threads; 0: not measured
-  double flops_per_s = 0;                    ///< of a large matrix product with the same settings; 0: not measured
+  /// Memory read and written by as many threads; 0: not measured, or not twice alike, and so below.
+  double bytes_per_s = 0;
+  double flops_per_s = 0;                    ///< of a large matrix product with the same settings
   std::map<std::string, std::string> paths;  ///< of the runtime's nodes in the model: "/encoder/layer.0/MatMul + Add"
   /// Of a call of the nodes of the model: the profile lacks the shapes of weights that the runtime has packed.
   std::map<std::string, double> flops;
+  std::vector<std::string> notes;  ///< for people
 };
 RL_DECLARE_JSON(ProfiledModel)
 

@@ -88,7 +88,8 @@ struct Ranges : Spans {
   std::vector<std::int64_t> forward_thread;  ///< of a backward operation: the thread that ran its forward; 0: none
 };
 
-/// Nodes of an ONNX model, as ONNX Runtime ran them; of a thread lane. On a GPU a node's time is that of its launches.
+/// Nodes of an ONNX model, as ONNX Runtime ran them; of a thread lane. On a GPU a node's time is that of its launches,
+/// and its correlation joins it with the kernels, where they were recorded.
 struct Nodes : Spans {
   std::vector<NameId> operation;               ///< "Conv"
   std::vector<NameId> provider;                ///< "CPUExecutionProvider"

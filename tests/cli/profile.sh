@@ -197,16 +197,36 @@ run 0 profile import a.json -q "${DB[@]}"
 bad "it recommends changes of code" -- apply latest --config a.json "${DB[@]}"
 bad "read from files" -- rerun latest "${DB[@]}"
 
+# ONNX Runtime on a GPU: kernels count, and nodes are launches, which give no rates.
+python3 - <<'P'
+import json
+events = [{"cat": "Session", "pid": 1, "tid": 1, "dur": 1000, "ts": 1, "ph": "X", "name": "model_run", "args": {}}]
+for i in range(3):
+    shape = [{"float": [1, 8, 32, 32]}]
+    events.append({"cat": "Node", "pid": 1, "tid": 1, "dur": 24, "ts": 10 + 250 * i, "ph": "X", "name": f"/net/layer{i}/Conv_kernel_time",
+                   "args": {"op_name": "Conv", "provider": "CUDAExecutionProvider", "activation_size": "8", "parameter_size": "8",
+                            "output_size": "8", "input_type_shape": shape + [{"float": [8, 8, 3, 3]}], "output_type_shape": shape}})
+    events.append({"cat": "Kernel", "pid": -1, "tid": -1, "dur": 200, "ts": 50 + 250 * i, "ph": "X", "name": "fprop",
+                   "args": {"op_name": "Conv", "stream": "13", "grid_x": "64", "block_x": "256"}})
+json.dump(events, open("ort_gpu.json", "w"))
+P
+run 0 profile import ort_gpu.json "${DB[@]}"
+for part in "3 kernels" "are those of launches"; do out "$part"; done
+run 0 show --json "${DB[@]}"
+json '.tables.devices[0].kernel_ns' 600000
+json '.tables.nodes | map(.flops, .bytes) | unique | tostring' '[-1]'
+
 # A model, run under ONNX Runtime's own profiler.
 if [ -d "$MODELS" ]; then
   model=$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx
   run 0 profile "$model" --provider cpu --time 500ms --set intra_op_num_threads=1 --csv model_tables "${DB[@]}"
-  for part in "model_run" "Modules" "with the profiler; its nodes take" "matrix product" "Of roof"; do out "$part"; done
+  for part in "model_run" "Modules" "with the profiler; its nodes take"; do out "$part"; done
   run 0 show --json "${DB[@]}"
   json '.provider' cpu
   # 0 where the profiler's own cost is not told from the machine's noise
   json '.cost.event_ns >= 0 and .cost.events > 50' true
-  json '.roof.bytes_per_s > 1e8 and .roof.flops_per_s > 1e9' true
+  # On a busy machine what it reaches may not repeat, which is said.
+  json '(.roof.bytes_per_s > 1e8 and .roof.flops_per_s > 1e9) or (.roof.bytes_per_s == 0 and (.notes | any(contains("did not repeat"))))' true
   json '(.tables.modules[0].host_total_ns - ([.tables.steps[].duration_ns] | add)) | fabs < 1000' true
   json '.tables.nodes | map(select(.operation == "Conv" and .flops > 0)) | length > 20' true
   run 0 profile "$model" --provider cpu --time 200ms --repeat 3 "${DB[@]}" -q

@@ -23,6 +23,7 @@
 #include "trace/analysis/tables.hpp"
 #include "trace/findings/find_savings.hpp"
 #include "trace/import/onnxruntime_import.hpp"
+#include "trace/node_launches.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -132,13 +133,14 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
   run.sources.back().bytes = static_cast<std::int64_t>(std::filesystem::file_size(request.workload.location, ignored));
   const auto calls = std::max<std::size_t>(1, tables.front().steps.size());
   run.cost = profiler_cost(runs, tables, static_cast<double>(nodes) / static_cast<double>(calls), !on_gpu);
+  if (made.trace->kernels.size() > 0) run.cost->nodes_ns = 0;  // the steps' work is the GPU's
   run.roof = {runs.front().bytes_per_s, runs.front().flops_per_s};
   if (tables.size() > 1)
     fold_steps(tables, run.tables);
   else
     run.tables = std::move(tables.front());
-  if (on_gpu)
-    run.notes.push_back("ONNX Runtime's node times on a GPU are those of launches: what the GPU does is not in them");
+  for (const auto& note : runs.front().notes) run.notes.push_back(note);
+  if (auto note = trace::launch_note(*made.trace); !note.empty()) run.notes.push_back(std::move(note));
   keep_trace(*made.trace, request.trace_folder, run);
   RL_TRY(frame.end());
   return made;

@@ -74,6 +74,29 @@ void take_off(trace::Trace& trace, double event_ns) {
   nodes.duration_ns = std::move(durations);
 }
 
+/// Kernels and copies from that time on.
+void keep_gpu_work(const trace::Trace& all, std::int64_t from, trace::Trace& out) {
+  const auto keep = [&](const trace::Spans& spans, trace::Spans& into, std::size_t i) {
+    into.add(spans.start_ns[i], spans.duration_ns[i], out.strings.id(all.strings.text(spans.name[i])),
+             out.gpu_lane(all.gpu_lanes[spans.lane[i]]), spans.correlation[i]);
+  };
+  const auto& kernels = all.kernels;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels.start_ns[i] < from) continue;
+    keep(kernels, out.kernels, i);
+    out.kernels.grid.push_back(kernels.grid[i]);
+    out.kernels.block.push_back(kernels.block[i]);
+    out.kernels.registers.push_back(kernels.registers[i]);
+    out.kernels.shared_bytes.push_back(kernels.shared_bytes[i]);
+    out.kernels.graph_node.push_back(kernels.graph_node[i]);
+  }
+  for (std::size_t i = 0; i < all.copies.size(); ++i) {
+    if (all.copies.start_ns[i] < from) continue;
+    keep(all.copies, out.copies, i);
+    out.copies.bytes.push_back(all.copies.bytes[i]);
+  }
+}
+
 }  // namespace
 
 trace::Trace counted_runs(const trace::Trace& all, const schema::ProfiledModel& model, double own_ns) {
@@ -102,7 +125,7 @@ trace::Trace counted_runs(const trace::Trace& all, const schema::ProfiledModel& 
     const auto path = model.paths.find(name);
     out.nodes.add(nodes.start_ns[i], nodes.duration_ns[i],
                   out.strings.id(path == model.paths.end() ? name : path->second),
-                  out.thread_lane(all.thread_lanes[nodes.lane[i]]), 0);
+                  out.thread_lane(all.thread_lanes[nodes.lane[i]]), nodes.correlation[i]);
     const auto provider = all.strings.text(nodes.provider[i]);
     out.nodes.operation.push_back(out.strings.id(operation_of(all.strings.text(nodes.operation[i]), provider)));
     out.nodes.provider.push_back(out.strings.id(provider));
@@ -113,6 +136,7 @@ trace::Trace counted_runs(const trace::Trace& all, const schema::ProfiledModel& 
     out.nodes.flops.push_back(nodes.flops[i] < 0 && flops != model.flops.end() ? std::llround(flops->second)
                                                                                : nodes.flops[i]);
   }
+  keep_gpu_work(all, from, out);
   const auto runs = std::max<std::int64_t>(0, static_cast<std::int64_t>(begins.size()) - model.warmups);
   if (own_ns > 0 && out.nodes.size() > 0)
     take_off(out, own_ns * static_cast<double>(runs) / static_cast<double>(out.nodes.size()));

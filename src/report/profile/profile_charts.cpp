@@ -268,7 +268,9 @@ std::optional<Chart> roofline_chart(const ProfileRun& run) {
   const schema::ProfileNode* best = nullptr;
   double most_intensity = 0;
   for (const auto& node : run.tables.nodes) {
-    if (node.flops <= 0 || node.bytes <= 0 || node.total_ns <= 0 || data.size() >= kMostProfilePoints) continue;
+    if (node.flops <= 0 || node.bytes <= 0 || !tells_rate(run, node.calls, node.total_ns) || node.total_ns <= 0 ||
+        data.size() >= kMostProfilePoints)
+      continue;
     const auto intensity = static_cast<double>(node.flops) / static_cast<double>(node.bytes);
     const auto rate = static_cast<double>(node.flops) / static_cast<double>(node.total_ns);
     if (intensity < kLeastIntensity) continue;

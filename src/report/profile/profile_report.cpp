@@ -90,7 +90,7 @@ Section where_section(const ProfileRun& run) {
     table.caption = "Kernels that overlap count once.";
     section.blocks.emplace_back(std::move(table));
   }
-  if (auto table = operations_table(run, kListedNodes); !table.rows.empty()) {
+  if (auto table = operations_table(run, kListedNodes); !table.rows.empty() && run.tables.devices.empty()) {
     table.caption =
         "By operation. Bytes and FLOPs follow from the shapes: what the node reads and writes, wherever it lies.";
     section.blocks.emplace_back(std::move(table));
@@ -316,7 +316,7 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRu
     const auto& cost = *run.cost;
     auto text = fmt::format("{} on {}, {} with the profiler", base::format_duration(cost.plain_ns), run.provider,
                             base::format_duration(cost.traced_ns));
-    if (cost.traced_ns > 0)
+    if (cost.traced_ns > 0 && cost.nodes_ns > 0)
       text += fmt::format("; its nodes take {} of that ({:.0f} %)", base::format_duration(cost.nodes_ns),
                           100 * cost.nodes_ns / cost.traced_ns);
     if (cost.event_ns > 0)
@@ -327,6 +327,7 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRu
   if (run.roof.bytes_per_s > 0)
     out.emplace_back("reach", fmt::format("memory {:.3g} GB/s, matrix product {:.3g} GFLOP/s, both measured beside it",
                                           run.roof.bytes_per_s / 1e9, run.roof.flops_per_s / 1e9));
+  for (auto& line : rate_notes(run)) out.emplace_back("reach", std::move(line));
   for (const auto& note : run.notes) out.emplace_back("note", note);
   for (const auto& line : run.tables.missing) out.emplace_back("missing", line);
   return out;

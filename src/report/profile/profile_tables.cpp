@@ -49,10 +49,20 @@ std::string cell_flops(std::int64_t flops, std::int64_t ns) {
   return fmt::format("{:.{}f}", rate, rate < 9.95 ? 1 : 0);
 }
 
-/// How near to what the device reaches at best.
+constexpr double kWholeRoof = 1.005;  // 100 %, rounded
+
+/// How near to what the device reaches at best. Nothing goes beyond that: a larger share is none (rate_notes).
 std::string cell_roof(const schema::ProfileRoof& roof, std::int64_t bytes, std::int64_t flops, std::int64_t ns) {
   const auto share = roof.share(bytes, flops, ns);
-  return share ? fmt::format("{:.0f} %", 100 * *share) : std::string(kAbsent);
+  return share && *share <= kWholeRoof ? fmt::format("{:.0f} %", 100 * *share) : std::string(kAbsent);
+}
+
+/// What times of nodes are a share of: on a GPU the rows of the module tree have other times.
+std::int64_t whole_of_nodes(const ProfileRun& run) {
+  if (run.tables.devices.empty()) return whole_ns(run);
+  std::int64_t sum = 0;
+  for (const auto& node : run.tables.nodes) sum += node.total_ns;
+  return sum;
 }
 
 bool has_roof(const ProfileRun& run) { return run.roof.bytes_per_s > 0 || run.roof.flops_per_s > 0; }
@@ -320,6 +330,37 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
 
 }  // namespace
 
+bool tells_rate(const ProfileRun& run, std::int64_t calls, std::int64_t ns) {
+  return !run.cost || static_cast<double>(ns) > static_cast<double>(calls) * run.cost->event_ns;
+}
+
+std::vector<std::string> rate_notes(const ProfileRun& run) {
+  const auto& all = run.tables.nodes;
+  std::size_t short_ones = 0;
+  std::size_t beyond = 0;
+  double most = 0;
+  for (const auto& node : all) {
+    if (!tells_rate(run, node.calls, node.total_ns)) {
+      ++short_ones;
+      continue;
+    }
+    const auto share = run.roof.share(node.bytes, node.flops, node.total_ns).value_or(0);
+    if (share <= kWholeRoof) continue;
+    ++beyond;
+    most = std::max(most, share);
+  }
+  std::vector<std::string> out;
+  if (short_ones > 0)
+    out.push_back(fmt::format("no rates of {} of {} nodes: they take less than the {} that the profiler takes for one",
+                              short_ones, all.size(), base::format_duration(run.cost->event_ns)));
+  if (beyond > 0)
+    out.push_back(fmt::format(
+        "{} of {} nodes would reach more than that, up to {:.0f} %: what they move is in caches, which no roof was "
+        "measured of, or their time or the roof was measured wrongly; their shares are not given",
+        beyond, all.size(), 100 * most));
+  return out;
+}
+
 ProfileRun per_run(ProfileRun run) {
   const auto runs = run.tables.runs;
   if (runs <= 1) return run;
@@ -398,13 +439,14 @@ Table nodes_table(const ProfileRun& run, std::size_t most) {
     const auto& node = nodes[i];
     const auto* row = schema::find_provider_named(node.provider);
     const auto provider = row == nullptr ? node.provider : row->title;
+    const auto rated_ns = tells_rate(run, node.calls, node.total_ns) ? node.total_ns : 0;
     table.rows.push_back(
         {{code_mark(node.name.empty() ? "(no name)" : node.name), node.operation, provider,
-          fmt::format("{}", node.calls), cell_time(node.total_ns), cell_share(node.total_ns, whole_ns(run)),
-          cell_bytes(node.bytes), cell_rate(node.bytes, node.total_ns), cell_flops(node.flops, node.total_ns)},
+          fmt::format("{}", node.calls), cell_time(node.total_ns), cell_share(node.total_ns, whole_of_nodes(run)),
+          cell_bytes(node.bytes), cell_rate(node.bytes, rated_ns), cell_flops(node.flops, rated_ns)},
          Tone::neutral,
          ""});
-    if (has_roof(run)) table.rows.back().cells.push_back(cell_roof(run.roof, node.bytes, node.flops, node.total_ns));
+    if (has_roof(run)) table.rows.back().cells.push_back(cell_roof(run.roof, node.bytes, node.flops, rated_ns));
   }
   return table;
 }
@@ -412,6 +454,7 @@ Table nodes_table(const ProfileRun& run, std::size_t most) {
 Table operations_table(const ProfileRun& run, std::size_t most) {
   struct Sum {
     std::int64_t nodes = 0;
+    std::int64_t calls = 0;
     std::int64_t total_ns = 0;
     std::int64_t bytes = 0;
     std::int64_t flops = 0;
@@ -420,6 +463,7 @@ Table operations_table(const ProfileRun& run, std::size_t most) {
   for (const auto& node : run.tables.nodes) {
     auto& sum = sums[node.operation];
     ++sum.nodes;
+    sum.calls += node.calls;
     sum.total_ns += node.total_ns;
     sum.bytes = node.bytes < 0 || sum.bytes < 0 ? -1 : sum.bytes + node.bytes;
     sum.flops = node.flops < 0 || sum.flops < 0 ? -1 : sum.flops + node.flops;
@@ -434,12 +478,13 @@ Table operations_table(const ProfileRun& run, std::size_t most) {
   if (has_roof(run)) table.columns.push_back({"Of roof", Align::right});
   for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) {
     const auto& [name, sum] = sorted[i];
+    const auto rated_ns = tells_rate(run, sum.calls, sum.total_ns) ? sum.total_ns : 0;
     table.rows.push_back(
-        {{name, fmt::format("{}", sum.nodes), cell_time(sum.total_ns), cell_share(sum.total_ns, whole_ns(run)),
-          cell_bytes(sum.bytes), cell_rate(sum.bytes, sum.total_ns), cell_flops(sum.flops, sum.total_ns)},
+        {{name, fmt::format("{}", sum.nodes), cell_time(sum.total_ns), cell_share(sum.total_ns, whole_of_nodes(run)),
+          cell_bytes(sum.bytes), cell_rate(sum.bytes, rated_ns), cell_flops(sum.flops, rated_ns)},
          Tone::neutral,
          ""});
-    if (has_roof(run)) table.rows.back().cells.push_back(cell_roof(run.roof, sum.bytes, sum.flops, sum.total_ns));
+    if (has_roof(run)) table.rows.back().cells.push_back(cell_roof(run.roof, sum.bytes, sum.flops, rated_ns));
   }
   return table;
 }

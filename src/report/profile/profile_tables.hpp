@@ -30,6 +30,12 @@ struct ModuleView {
 [[nodiscard]] Table steps_table(const schema::ProfileRun& run);
 [[nodiscard]] Table idle_table(const schema::ProfileRun& run);
 
+/// Whether rates follow from the time of so many calls of nodes: not from one that is less than what the profiler takes
+/// for them, which was taken off.
+[[nodiscard]] bool tells_rate(const schema::ProfileRun& run, std::int64_t calls, std::int64_t ns);
+/// For people: of how many nodes no rates are given; how many would reach more than the roof, and what that means.
+[[nodiscard]] std::vector<std::string> rate_notes(const schema::ProfileRun& run);
+
 /// The same with times, calls, bytes and FLOPs of one run of the model, where the totals are over several: what people
 /// want to see of a model that was run again and again.
 [[nodiscard]] schema::ProfileRun per_run(schema::ProfileRun run);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/analysed_trace.hpp"
 
+#include <unordered_map>
+
 namespace ridgeline::trace {
 
 AnalysedTrace::AnalysedTrace(const Trace& of)
@@ -18,10 +20,19 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
 PlacedWork AnalysedTrace::place(const Spans& work) const {
   PlacedWork out;
   out.call = launches.calls_of(work);
+  std::unordered_map<std::int64_t, std::size_t> nodes;  // of ONNX Runtime, which launched it
+  for (std::size_t i = 0; i < trace.nodes.size(); ++i)
+    if (trace.nodes.correlation[i] != 0) nodes.emplace(trace.nodes.correlation[i], i);
   out.row.reserve(work.size());
   out.step.reserve(work.size());
   for (std::size_t i = 0; i < work.size(); ++i) {
     const auto call = out.call[i];
+    const auto node = nodes.find(work.correlation[i]);
+    if (call == kNowhere && node != nodes.end()) {
+      out.row.push_back(attribution.row_of_node[node->second]);
+      out.step.push_back(steps.at(trace.nodes.start_ns[node->second]));
+      continue;
+    }
     out.row.push_back(attribution.row_of_launch(call, nesting));
     out.step.push_back(steps.at(call == kNowhere ? work.start_ns[i] : trace.calls.start_ns[call]));
   }

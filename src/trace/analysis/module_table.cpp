@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/node_launches.hpp"
+
 namespace ridgeline::trace {
 namespace {
 
@@ -67,12 +69,14 @@ class Rows {
   void add_nodes() {
     const auto& nodes = analysed_.trace.nodes;
     const bool has_gpu = analysed_.trace.kernels.size() > 0;
+    const LaunchNodes launches(analysed_.trace);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       auto& row = rows_[analysed_.attribution.row_of_node[i]];
       row.host_self_ns += nodes.duration_ns[i];
       ++row.calls;
       const auto step = analysed_.steps.at(nodes.start_ns[i]);
       if (!has_gpu && step != kNowhere) row.step_ns[step] += nodes.duration_ns[i];
+      if (launches.contains(i)) continue;
       if (nodes.bytes(i) >= 0) add_bytes(row, nodes.bytes(i), step);
       if (nodes.flops[i] >= 0) row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
     }

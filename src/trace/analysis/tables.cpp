@@ -15,6 +15,7 @@
 #include "trace/analysis/places.hpp"
 #include "trace/analysis/program_place.hpp"
 #include "trace/analysis/range_names.hpp"
+#include "trace/node_launches.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -190,6 +191,7 @@ std::vector<schema::ProfileNode> node_rows(const AnalysedTrace& analysed) {
   const auto& nodes = analysed.trace.nodes;
   std::unordered_map<NameId, std::size_t> known;
   std::vector<schema::ProfileNode> rows;
+  const LaunchNodes launches(analysed.trace);
   const auto text = [&](NameId id) { return std::string(analysed.trace.strings.text(id)); };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto [found, is_new] = known.try_emplace(nodes.name[i], rows.size());
@@ -199,6 +201,7 @@ std::vector<schema::ProfileNode> node_rows(const AnalysedTrace& analysed) {
     auto& row = rows[found->second];
     ++row.calls;
     row.total_ns += nodes.duration_ns[i];
+    if (launches.contains(i)) continue;
     if (const auto bytes = nodes.bytes(i); bytes >= 0) row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
     if (nodes.flops[i] >= 0) row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
   }
@@ -237,7 +240,7 @@ std::vector<schema::ProfileStep> step_rows(const AnalysedTrace& analysed) {
   add(trace.kernels, analysed.kernels, true);
   add(trace.copies, analysed.copies, false);
   add(trace.sets, analysed.sets, false);
-  for (std::size_t i = 0; i < trace.nodes.size(); ++i)
+  for (std::size_t i = 0; i < trace.nodes.size() && trace.kernels.size() == 0; ++i)
     if (const auto step = analysed.steps.at(trace.nodes.start_ns[i]); step != kNowhere)
       rows[step].work_ns += trace.nodes.duration_ns[i];
   return rows;
@@ -295,7 +298,9 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
     out.emplace_back("no modules and no Python lines: torch.profiler.profile(with_stack=True) records both");
   else if (!has_python && has_operations)
     out.emplace_back("no Python lines: torch.profiler.profile(with_stack=True) records them");
-  if (trace.calls.size() == 0)
+  if (trace.calls.size() == 0 && trace.nodes.size() > 0)
+    out.emplace_back("no calls of CUDA, so no causes of idle time: nsys profile --trace=cuda,nvtx records them");
+  else if (trace.calls.size() == 0)
     out.emplace_back(
         "no calls of CUDA, so neither causes of idle time nor modules: record CPU activities too "
         "(ProfilerActivity.CPU; nsys profile --trace=cuda,nvtx)");

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "trace/findings/rules.hpp"
+#include "trace/node_launches.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -169,7 +170,9 @@ class NodeWalk {
 }  // namespace
 
 void node_rules(const Case& of) {
-  if (of.analysed.trace.nodes.size() == 0 || of.analysed.trace.kernels.size() > 0) return;
+  const auto& trace = of.analysed.trace;
+  // Launches do not say what work costs.
+  if (trace.nodes.size() == 0 || trace.kernels.size() > 0 || !LaunchNodes(trace).empty()) return;
   NodeWalk walk(of);
   walk.walk();
   walk.tell();

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/onnxruntime_import.hpp"
 
+#include <limits>
+
 #include "trace/import/bound_values.hpp"
 #include "trace/import/event_batches.hpp"
 #include "trace/import/json_values.hpp"
 #include "trace/import/node_flops.hpp"
+#include "trace/node_launches.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -14,6 +17,7 @@ using base::Result;
 namespace ondemand = simdjson::ondemand;
 
 constexpr std::string_view kNodeTime = "_kernel_time";  // behind a node's name
+constexpr std::string_view kCopy = "Memcpy";            // of GPU work: a name's beginning
 constexpr std::string_view kRecordWithSession =
     "record with SessionOptions.enable_profiling = True and InferenceSession.end_profiling()";
 
@@ -25,6 +29,9 @@ struct NodeEvent : ChromeEvent {
   std::int64_t output_bytes = -1;
   Shapes inputs;
   Shapes outputs;
+  std::int64_t stream = 0;  // of a kernel, and so below
+  Dim3 grid;
+  Dim3 block;
 };
 
 /// [{"float":[1,3,224,224]}, ...].
@@ -47,6 +54,14 @@ void read_shapes(ondemand::value& value, Shapes& shapes) {
   }
 }
 
+/// "grid_x" to "block_z".
+void read_extent(std::string_view key, ondemand::value& value, NodeEvent& event) {
+  auto& extent = key.starts_with("grid_") ? event.grid : event.block;
+  const auto number = whole_or_text(value).value_or(0);
+  if (number < 0 || number > std::numeric_limits<std::int32_t>::max()) return;
+  (key.back() == 'x' ? extent.x : key.back() == 'y' ? extent.y : extent.z) = static_cast<std::int32_t>(number);
+}
+
 void read_argument_of_node(std::string_view key, ondemand::value& value, NodeEvent& event) {
   if (key == "op_name")
     read_text(value, event.operation);
@@ -62,6 +77,34 @@ void read_argument_of_node(std::string_view key, ondemand::value& value, NodeEve
     read_shapes(value, event.inputs);
   else if (key == "output_type_shape")
     read_shapes(value, event.outputs);
+  else if (key == "stream")
+    event.stream = whole_or_text(value).value_or(0);
+  else if (key.starts_with("grid_") || key.starts_with("block_"))
+    read_extent(key, value, event);
+}
+
+/// What was done on a GPU stands in the file behind the node that launched it.
+void add_gpu_work(const NodeEvent& event, Trace& trace) {
+  auto& nodes = trace.nodes;
+  std::int64_t launched_by = 0;
+  GpuLane lane{0, 0, 0, event.stream};
+  if (nodes.size() > 0) lane.process = trace.thread_lanes[nodes.lane.back()].process;
+  if (nodes.size() > 0 && (event.operation.empty() || trace.strings.text(nodes.operation.back()) == event.operation))
+    launched_by = nodes.correlation.back() = static_cast<std::int64_t>(nodes.size());
+  const auto put = [&](Spans& spans) {
+    spans.add(*event.start_ns, event.duration_ns, trace.strings.id(event.name), trace.gpu_lane(lane), launched_by);
+  };
+  if (event.name.starts_with(kCopy)) {
+    put(trace.copies);
+    trace.copies.bytes.push_back(-1);
+    return;
+  }
+  put(trace.kernels);
+  trace.kernels.grid.push_back(event.grid);
+  trace.kernels.block.push_back(event.block);
+  trace.kernels.registers.push_back(0);
+  trace.kernels.shared_bytes.push_back(0);
+  trace.kernels.graph_node.push_back(0);
 }
 
 void add_event(const NodeEvent& event, Trace& trace) {
@@ -75,6 +118,8 @@ void add_event(const NodeEvent& event, Trace& trace) {
     trace.ranges.kind.push_back(RangeKind::annotation);
     trace.ranges.sequence.push_back(-1);
     trace.ranges.forward_thread.push_back(0);
+  } else if (event.category == "Kernel") {
+    add_gpu_work(event, trace);
   } else if (event.category == "Node" && event.name.ends_with(kNodeTime)) {
     auto& nodes = trace.nodes;
     put(nodes, event.name.substr(0, event.name.size() - kNodeTime.size()));
@@ -112,6 +157,7 @@ Result<Trace> import_onnxruntime(const std::string& path) {
   if (events.cut_off())
     trace.notes.push_back(fmt::format("the file is cut off: it ends after {} events", parser.seen()));
   if (parser.broken() > 0) trace.notes.push_back(fmt::format("events that are no JSON, left out: {}", parser.broken()));
+  if (auto note = launch_note(trace); !note.empty()) trace.notes.push_back(std::move(note));
   bound_values(trace);
   return trace;
 }

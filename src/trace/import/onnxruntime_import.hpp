@@ -9,8 +9,9 @@
 namespace ridgeline::trace {
 
 /// What ONNX Runtime's own profiler wrote (SessionOptions.enable_profiling): nodes, and as annotations what the session
-/// did: "session_initialization", "model_run". A file that was cut off gives what lies before the cut, with a note.
-/// Errors: io; corrupt; unsupported, with the way to record one that helps, where the file has no nodes.
+/// did: "session_initialization", "model_run"; of a GPU kernels and copies, joined with the node that launched them,
+/// where the profiler wrote them. A file that was cut off gives what lies before the cut, with a note. Errors: io;
+/// corrupt; unsupported, with the way to record one that helps, where the file has no nodes.
 [[nodiscard]] base::Result<Trace> import_onnxruntime(const std::string& path);
 
 }  // namespace ridgeline::trace

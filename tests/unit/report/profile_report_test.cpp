@@ -201,6 +201,27 @@ TEST(ProfileRoof, is_the_longer_of_memory_and_arithmetic) {
   EXPECT_FALSE(schema::ProfileRoof().share(1000, 1000, 2000));
 }
 
+TEST(ProfileRoof, more_than_all_of_it_is_no_share_and_is_said) {
+  schema::ProfileRun run;
+  run.roof = {1e9, 1e12};
+  run.tables.nodes = {{"near", "Conv", "CPUExecutionProvider", "", 1, 2000, 1000, 0},
+                      {"beyond", "Concat", "CPUExecutionProvider", "", 1, 1000, 9460, 0}};
+  const auto table = nodes_table(run, 10);
+  EXPECT_EQ(table.columns.back().title, "Of roof");
+  EXPECT_EQ(table.rows[0].cells.back(), "50 %");
+  EXPECT_EQ(table.rows[1].cells.back(), kAbsent);
+  ASSERT_EQ(rate_notes(run).size(), 1U);
+  EXPECT_NE(rate_notes(run)[0].find("1 of 2 nodes would reach more than that, up to 946 %"), std::string::npos);
+  run.tables.nodes.pop_back();
+  EXPECT_TRUE(rate_notes(run).empty());
+  run.cost.emplace().event_ns = 2500;  // taken off, and more than what is left
+  ASSERT_EQ(rate_notes(run).size(), 1U);
+  EXPECT_NE(rate_notes(run)[0].find("no rates of 1 of 1 nodes"), std::string::npos);
+  for (const auto& cells : {nodes_table(run, 10).rows[0].cells, operations_table(run, 10).rows[0].cells})
+    EXPECT_EQ(std::vector(cells.end() - 3, cells.end()),
+              (std::vector<std::string>{std::string(kAbsent), "", std::string(kAbsent)}));
+}
+
 TEST(ProfileReport, says_where_the_time_went_and_what_to_do) {
   const auto report = build_profile_report(profile_of_layers());
   const auto text = render_markdown(report);

@@ -51,6 +51,21 @@ TEST(RunCut, a_node_lasts_until_the_next_less_what_the_profiler_takes) {
   EXPECT_EQ(counted_runs(all.trace, profiled(0), 20).nodes.duration_ns.front(), 20) << "in parallel";
 }
 
+TEST(RunCut, work_of_a_gpu_is_kept_with_its_nodes) {
+  trace::TraceBuilder all;
+  for (const std::int64_t at : {100, 200}) {
+    all.annotation("model_run", at, at + 80);
+    all.node("conv", "Conv", at + 1, at + 9);
+    all.trace.nodes.correlation.back() = at;
+    all.kernel("gemm", at + 10, at + 50, at);
+    all.copy("MemcpyDtoH", at + 50, at + 60, -1, 8, at);
+  }
+  const auto cut = counted_runs(all.trace, profiled(1), 0);
+  EXPECT_EQ(cut.kernels.start_ns, std::vector<std::int64_t>{210});
+  EXPECT_EQ(cut.kernels.correlation, cut.nodes.correlation);
+  EXPECT_EQ(cut.copies.duration_ns, std::vector<std::int64_t>{10});
+}
+
 TEST(RunCut, a_part_that_a_provider_compiled_says_so) {
   trace::TraceBuilder all;
   all.annotation("model_run", 0, 80);
