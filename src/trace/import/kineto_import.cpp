@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/json.hpp"
-#include "trace/import/bound_values.hpp"
 #include "trace/import/event_batches.hpp"
+#include "trace/import/implausible_records.hpp"
 #include "trace/import/json_events.hpp"
 #include "trace/import/json_values.hpp"
 #include "trace/import/message_text.hpp"
@@ -285,7 +285,7 @@ Result<Trace> import_kineto(const std::string& path) {
     trace.notes.push_back(fmt::format("the file is cut off: it ends after {} events", reader.parser().seen()));
   if (reader.parser().broken() > 0)
     trace.notes.push_back(fmt::format("events that are no JSON, left out: {}", reader.parser().broken()));
-  bound_values(trace);
+  leave_out_implausible(trace);
   return trace;
 }
 
