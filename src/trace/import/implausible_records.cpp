@@ -223,14 +223,16 @@ struct StreamWork {
   std::size_t covered = 0;
 };
 
-bool in_order(const Kernels& kernels, std::size_t lanes) {
+/// Lanes whose kernels overlap, or are not in order in the file.
+std::vector<bool> lanes_to_look_at(const Kernels& kernels, std::size_t lanes) {
+  std::vector<bool> out(lanes);
   std::vector<std::int64_t> reached(lanes, std::numeric_limits<std::int64_t>::min());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     auto& end = reached[kernels.lane[i]];
-    if (kernels.start_ns[i] < end) return false;
+    if (kernels.start_ns[i] < end) out[kernels.lane[i]] = true;
     end = kernels.start_ns[i] + kernels.duration_ns[i];
   }
-  return true;
+  return out;
 }
 
 /// How many each runs over: of work by its start, the longer first.
@@ -256,13 +258,15 @@ void count_covered(const Kernels& kernels, std::vector<StreamWork>& work) {
 
 void leave_out_kernels_over_others(Trace& trace) {
   auto& kernels = trace.kernels;
-  if (in_order(kernels, trace.gpu_lanes.size())) return;
+  const auto looked_at = lanes_to_look_at(kernels, trace.gpu_lanes.size());
+  if (std::find(looked_at.begin(), looked_at.end(), true) == looked_at.end()) return;
   std::vector<std::vector<StreamWork>> lanes(trace.gpu_lanes.size());
   for (const Spans* spans : {static_cast<const Spans*>(&kernels), static_cast<const Spans*>(&trace.copies),
                              static_cast<const Spans*>(&trace.sets)})
     for (std::size_t i = 0; i < spans->size(); ++i)
-      lanes[spans->lane[i]].push_back(
-          {spans->start_ns[i], spans->start_ns[i] + spans->duration_ns[i], spans == &kernels ? i : kernels.size(), 0});
+      if (looked_at[spans->lane[i]])
+        lanes[spans->lane[i]].push_back({spans->start_ns[i], spans->start_ns[i] + spans->duration_ns[i],
+                                         spans == &kernels ? i : kernels.size(), 0});
   Marks marks(kernels.size());
   std::int64_t longest = -1;
   std::size_t most = 0;
