@@ -129,6 +129,9 @@ no_out "without a kernel"
 run 0 profile import cpu.json "${DB[@]}"
 for part in "host     1.00 µs from the first to the last operation" "no work of a GPU" "aten::mm"; do out "$part"; done
 no_out "What to do"
+cpu_kept=$(ls -t traces/*.rltrace | head -n 1)
+run 0 profile import "$cpu_kept" "${DB[@]}"
+out "aten::mm"
 
 # Memory: of the PyTorch profiler, and snapshots of its allocator.
 run 0 profile import memory.json "${DB[@]}"

@@ -275,14 +275,14 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
                                             [](auto gpu) { return gpu >= 0; });
     if (has_gpu_memory && trace.ranges.size() > 0)
       out.emplace_back("no kernels, so memory alone: record with ProfilerActivity.CUDA too");
+    else if (trace.is_of_host() && trace.ranges.size() > 0)
+      out.emplace_back(
+          "no work of a GPU, so time on the host alone: record with ProfilerActivity.CUDA too if a GPU worked");
     else if (const auto count = allocations_without_place(trace.allocations); count > 0)
       out.push_back(
           fmt::format("no places of {} allocations, such as those of a backward pass: record with "
                       "torch.cuda.memory._record_memory_history(stacks=\"all\")",
                       count));
-    else if (trace.is_of_host() && trace.ranges.size() > 0)
-      out.emplace_back(
-          "no work of a GPU, so time on the host alone: record with ProfilerActivity.CUDA too if a GPU worked");
     if (has_gpu_memory || !trace.is_of_host() || trace.ranges.size() == 0) return out;
   }
   bool has_modules = false;

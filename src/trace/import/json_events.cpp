@@ -232,19 +232,22 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
     bool closed = false;
     const auto text = [&] { return std::string_view(bytes_.data(), end_); };
     while (!closed) {
-      while (scanned < end_) {
-        const char c = bytes_[scanned];
+      // Copies, which no byte that is written can change.
+      char* const bytes = bytes_.data();
+      const auto end = end_;
+      while (scanned < end) {
+        const char c = bytes[scanned];
         if (!kStructural[static_cast<unsigned char>(c)]) {
           ++scanned;
         } else if (c == '"') {
-          const auto behind = behind_string(bytes_.data(), scanned + 1, end_);
+          const auto behind = behind_string(bytes, scanned + 1, end);
           if (behind == std::string_view::npos) break;
           scanned = behind;
         } else if (c == '{' || c == '[') {
           if (!open.any()) event = scanned;
           // Values of an object follow a colon: this one is the next event, and the one before has no end.
-          if (c == '{' && open.in_object() && byte_before(bytes_.data(), scanned) != ':') {
-            if (end_ - scanned < kKeyBytes && !file_->ended) break;
+          if (c == '{' && open.in_object() && byte_before(bytes, scanned) != ':') {
+            if (end - scanned < kKeyBytes && !file_->ended) break;
             if (begins_event(text(), scanned)) {
               leave_out(event, scanned);
               event = scanned;
@@ -257,7 +260,7 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
           ++scanned;
           if (open.close(c == ']')) whole = scanned;
         } else if (c == '}') {
-          bytes_[scanned] = ' ';  // one too many
+          bytes[scanned] = ' ';  // one too many
           ++put_right_;
         } else {
           closed = true;

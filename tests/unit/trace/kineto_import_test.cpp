@@ -91,7 +91,10 @@ TEST_F(KinetoImportTest, memory_of_a_gpu_needs_no_kernels) {
   };
   const auto host = import_kineto(write(text(0)));
   ASSERT_TRUE(host) << host.error().message;
-  EXPECT_TRUE(tables_of(AnalysedTrace(*host)).memory.empty());
+  const auto of_host = tables_of(AnalysedTrace(*host));
+  EXPECT_TRUE(of_host.memory.empty());
+  ASSERT_FALSE(of_host.missing.empty());
+  EXPECT_NE(of_host.missing[0].find("time on the host alone"), std::string::npos) << of_host.missing[0];
   const auto trace = import_kineto(write(text(1)));
   ASSERT_TRUE(trace) << trace.error().message;
   const auto tables = tables_of(AnalysedTrace(*trace));
