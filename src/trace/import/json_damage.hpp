@@ -20,11 +20,12 @@ class Brackets {
   [[nodiscard]] bool in_object() const noexcept { return depth_ > 0 && !deep_ && (arrays_ & 1U) == 0; }
   void open(bool array) noexcept {
     arrays_ = arrays_ << 1U | (array ? 1U : 0U);
-    deep_ = deep_ || ++depth_ > kMostKnown;
+    if (++depth_ > kMostKnown) [[unlikely]]
+      deep_ = true;
   }
   /// True where the event ends with it. Only if any().
   bool close(bool array) noexcept {
-    if (!deep_ && array != ((arrays_ & 1U) != 0)) {
+    if (array != ((arrays_ & 1U) != 0) && !deep_) [[unlikely]] {
       if (array) return false;
       while (depth_ > 1 && (arrays_ & 1U) != 0) pop();
     }
