@@ -62,6 +62,7 @@ struct ProfileDevice {
   std::int32_t device = 0;
   std::string name;  ///< "" where the trace does not tell
   std::int32_t multiprocessors = 0;
+  std::int64_t memory_bytes_per_s = 0;  ///< at most, as the trace tells it; 0: unknown
   std::int64_t kernels = 0;
   std::int64_t span_ns = 0;  ///< all its work and the steps around it; without steps, what its launching threads did
   std::int64_t busy_ns = 0;

@@ -14,7 +14,8 @@ struct Device {
   std::int32_t id = 0;
   std::string name;
   std::int32_t multiprocessors = 0;
-  std::string compute_capability;  ///< "9.0"
+  std::string compute_capability;       ///< "9.0"
+  std::int64_t memory_bytes_per_s = 0;  ///< at most, read and written
 };
 
 /// What was recorded of programs and their GPUs, as columns. Events keep the order of the file.
@@ -34,6 +35,10 @@ class Trace {
   Allocations allocations;
   std::vector<std::string> notes;  ///< for people: what was cut off or left out
 
+  /// Neither work of a GPU nor nodes: what there is ran on the host.
+  [[nodiscard]] bool is_of_host() const noexcept {
+    return kernels.size() + copies.size() + sets.size() + nodes.size() == 0;
+  }
   [[nodiscard]] LaneId gpu_lane(const GpuLane& lane);
   [[nodiscard]] LaneId thread_lane(const ThreadLane& lane);
 

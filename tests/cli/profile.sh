@@ -40,6 +40,10 @@ json.dump(training(steps=2), open("two.json", "w"))
 text = json.dumps(training())
 open("cut.json", "w").write(text[: len(text) // 2])
 json.dump({"traceEvents": [event("cpu_op", "aten::mm", 1, 1, 0.0, 1.0)]}, open("cpu.json", "w"))
+json.dump({"traceEvents": [event("disk", "read", 1, 1, 0.0, 1.0)]}, open("disk.json", "w"))
+lost = training()
+lost["traceEvents"] = [e for e in lost["traceEvents"] if e["cat"] != "kernel" or e["ts"] > 10000]
+json.dump(lost, open("lost.json", "w"))
 open("empty.json", "w")
 open("rubbish.json", "w").write("hello")
 rows = ['==PROF== Connected', '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","dram__bytes_read.sum","dram__bytes_write.sum"',
@@ -121,6 +125,18 @@ bad "nothing_of_that_name" -- profile import a.json --kernel nothing_of_that_nam
 run 0 profile import a.json --depth 1 --sort name "${DB[@]}"
 no_out "Linear_1"
 
+# What a trace lacks.
+run 0 profile import lost.json "${DB[@]}"
+out "launches without a kernel in the file: 6 of 36"
+run 0 profile import a.json "${DB[@]}"
+no_out "without a kernel"
+run 0 profile import cpu.json "${DB[@]}"
+for part in "host     1.00 µs from the first to the last operation" "no work of a GPU" "aten::mm"; do out "$part"; done
+no_out "What to do"
+cpu_kept=$(ls -t traces/*.rltrace | head -n 1)
+run 0 profile import "$cpu_kept" "${DB[@]}"
+out "aten::mm"
+
 # Memory: of the PyTorch profiler, and snapshots of its allocator.
 run 0 profile import memory.json "${DB[@]}"
 for part in "Memory at the peak" "12.0 KiB" "Net_#/Linear_#/aten::linear"; do out "$part"; done
@@ -183,7 +199,7 @@ cp run.nsys-rep bad.nsys-rep
 PATH="$WORK/bin:$PATH" bad "bad.nsys-rep" "Importer error: no such report" -- profile import bad.nsys-rep "${DB[@]}"
 
 # What cannot be used.
-bad "cpu.json" "no kernels" "torch.profiler" -- profile import cpu.json "${DB[@]}"
+bad "disk.json" "no kernels and no operations" "1 of disk" "torch.profiler" -- profile import disk.json "${DB[@]}"
 bad "empty.json" "empty" -- profile import empty.json "${DB[@]}"
 bad "rubbish.json" "not a trace" -- profile import rubbish.json "${DB[@]}"
 bad "missing.json" -- profile import missing.json "${DB[@]}"

@@ -9,6 +9,7 @@
 
 #include "trace/analysis/counter_join.hpp"
 #include "trace/analysis/counter_table.hpp"
+#include "trace/analysis/lost_launches.hpp"
 #include "trace/analysis/tables.hpp"
 #include "trace/file/table_columns.hpp"
 #include "trace/findings/find_savings.hpp"
@@ -35,6 +36,15 @@ void tell_unmatched(const std::vector<std::string>& launches, std::string_view w
       launches.begin(), launches.begin() + static_cast<std::ptrdiff_t>(std::min(launches.size(), kMostUnmatched)));
   if (launches.size() > named.size()) named.push_back(fmt::format("and {} more", launches.size() - named.size()));
   notes.push_back(fmt::format("only in the {}: {}", where, fmt::join(named, "; ")));
+}
+
+void tell_lost_launches(const trace::AnalysedTrace& analysed, std::vector<std::string>& notes) {
+  const auto launches = trace::lost_launches(analysed.trace, analysed.launches);
+  if (launches.lost == 0) return;
+  notes.push_back(
+      fmt::format("launches without a kernel in the file: {} of {}; what they ran counts nowhere, and the GPU may have "
+                  "worked while it seems idle",
+                  launches.lost, launches.all));
 }
 
 }  // namespace
@@ -64,6 +74,7 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
   out.trace = std::make_unique<const trace::Trace>(std::move(*trace));
   out.notes = out.trace->notes;
   auto analysed = std::make_unique<trace::AnalysedTrace>(*out.trace);
+  tell_lost_launches(*analysed, out.notes);
   std::optional<trace::CounterJoin> join;
   if (counters) {
     join = trace::join_counters(*out.trace, *counters);

@@ -26,7 +26,9 @@ run::Compared side_of(const schema::ProfileRun& run) {
   std::string sources;
   for (const auto& source : run.sources) sources += (sources.empty() ? "" : ", ") + source.path;
   std::string devices;
-  for (const auto& device : run.tables.devices) devices += (devices.empty() ? "" : ", ") + device.name;
+  for (const auto& device : run.tables.devices)
+    devices +=
+        (devices.empty() ? "" : ", ") + (device.name.empty() ? fmt::format("GPU {}", device.device) : device.name);
   side.facts = {{"files", sources}, {"GPUs", devices}};
   return side;
 }

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/profile/profile_memory.hpp"
 #include "report/profile/profile_tables.hpp"
 
 namespace ridgeline::report {
@@ -95,7 +96,9 @@ std::optional<Icicle> module_icicle(const ProfileRun& run) {
       100 * static_cast<double>(row_ns(run, *main)) / static_cast<double>(std::max<std::int64_t>(1, whole_ns(run))),
       base::format_duration(static_cast<double>(whole_ns(run))));
   icicle.data = {{"rows", std::move(out)},
-                 {"root", has_gpu ? "all work of the GPU" : "all nodes"},
+                 {"root", has_gpu             ? "all work of the GPU"
+                          : is_host_only(run) ? "all calls"
+                                              : "all nodes"},
                  {"folded", folded},
                  {"has_backward", has_backward}};
   return icicle;

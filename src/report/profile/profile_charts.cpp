@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "report/charts/chart_parts.hpp"
 #include "report/inline_text.hpp"
+#include "report/profile/profile_memory.hpp"
 #include "report/profile/profile_tables.hpp"
 
 namespace ridgeline::report {
@@ -217,11 +218,12 @@ std::optional<Chart> steps_chart(const ProfileRun& run) {
   auto series = Json::array();
   series.push_back(
       {{"type", "scatter"}, {"name", "host"}, {"role", "best"}, {"small", true}, {"data", std::move(host)}});
-  series.push_back({{"type", "scatter"},
-                    {"name", run.tables.devices.empty() ? "nodes" : "GPU"},
-                    {"role", "series-1"},
-                    {"small", true},
-                    {"data", std::move(work)}});
+  if (!is_host_only(run))
+    series.push_back({{"type", "scatter"},
+                      {"name", run.tables.devices.empty() ? "nodes" : "GPU"},
+                      {"role", "series-1"},
+                      {"small", true},
+                      {"data", std::move(work)}});
   chart.option = {{"series", std::move(series)}, {"xAxis", value_axis("step", 0)}, {"yAxis", value_axis("ms", 2)}};
   const auto longest = std::max_element(steps.begin(), steps.end(),
                                         [](const auto& a, const auto& b) { return a.duration_ns < b.duration_ns; });

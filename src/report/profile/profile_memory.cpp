@@ -42,6 +42,10 @@ bool is_memory_only(const ProfileRun& run) {
   return !run.tables.memory.empty() && run.tables.devices.empty() && run.tables.nodes.empty();
 }
 
+bool is_host_only(const ProfileRun& run) {
+  return !is_memory_only(run) && run.tables.devices.empty() && run.tables.nodes.empty();
+}
+
 Table memory_table(const ProfileRun& run) {
   Table table;
   if (run.tables.memory.empty()) return table;

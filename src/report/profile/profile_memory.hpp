@@ -23,5 +23,7 @@ namespace ridgeline::report {
 
 /// Memory is all that the profile is of.
 [[nodiscard]] bool is_memory_only(const schema::ProfileRun& run);
+/// Whether a run knows only what the host did, of no GPU and no model's nodes.
+[[nodiscard]] bool is_host_only(const schema::ProfileRun& run);
 
 }  // namespace ridgeline::report

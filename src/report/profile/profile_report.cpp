@@ -62,6 +62,9 @@ KeyFigures key_figures(const ProfileRun& run) {
         {"Kernels", fmt::format("{}", kernels),
          fmt::format("{} in the mean", duration_words(whole_ns(run) / std::max<std::int64_t>(1, kernels))),
          Tone::neutral});
+  } else if (is_host_only(run)) {
+    out.figures.push_back(
+        {"Time on the host", duration_words(tables.span_ns), "no work of a GPU was recorded", Tone::neutral});
   } else if (!is_memory_only(run)) {
     out.figures.push_back(
         {"Time of nodes", duration_words(whole_ns(run)), counted(tables.nodes.size(), "node"), Tone::neutral});
@@ -113,7 +116,7 @@ Section where_section(const ProfileRun& run) {
 
 Section advice_section(const ProfileRun& run) {
   Section section{"findings", "What to do", {}};
-  if (is_memory_only(run)) return section;
+  if (is_memory_only(run) || is_host_only(run)) return section;
   if (run.findings.empty())
     section.blocks.emplace_back(
         Callout{Tone::good, "Nothing to gain was found", "None of the rules found a saving of 1 % or more."});
@@ -161,7 +164,10 @@ Section modules_section(const ProfileRun& run) {
   view.least = 0.003;
   view.most = 120;
   auto table = module_table(run, view);
-  table.caption = run.tables.devices.empty()
+  table.caption = is_host_only(run)
+                      ? "Time on the host of all calls together, of threads beside each other each counts; self is "
+                        "without the rows below."
+                  : run.tables.devices.empty()
                       ? "Of one run; self is without the rows below."
                       : "Time on the GPU of all calls together, self without the rows below; backward is the part of "
                         "it that the backward pass launched; host is the time of the calls themselves.";
@@ -292,11 +298,15 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRu
   for (const auto& source : run.sources)
     out.emplace_back("read", fmt::format("{}: {}, {} events", source.path, source.tool, source.events));
   for (const auto& device : run.tables.devices)
-    out.emplace_back(fmt::format("GPU {}", device.device),
-                     fmt::format("{}{} of {} busy ({}), {} kernels{}", device.name.empty() ? "" : device.name + ": ",
-                                 duration_words(device.busy_ns), duration_words(device.span_ns),
-                                 share_words(device.busy_ns, device.span_ns), device.kernels,
-                                 device.streams > 1 ? fmt::format(", {} streams", device.streams) : ""));
+    out.emplace_back(
+        fmt::format("GPU {}", device.device),
+        fmt::format(
+            "{}{} of {} busy ({}), {} kernels{}{}", device.name.empty() ? "" : device.name + ": ",
+            duration_words(device.busy_ns), duration_words(device.span_ns), share_words(device.busy_ns, device.span_ns),
+            device.kernels, device.streams > 1 ? fmt::format(", {} streams", device.streams) : "",
+            device.memory_bytes_per_s > 0
+                ? fmt::format(", memory of {:.0f} GB/s at most", static_cast<double>(device.memory_bytes_per_s) / 1e9)
+                : ""));
   for (const auto& row : run.tables.memory)
     if (is_memory_only(run))
       out.emplace_back(
@@ -304,6 +314,9 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRu
           fmt::format("{} allocated at the peak, {} reserved; {} allocations, {} frees",
                       base::format_bytes(static_cast<double>(row.peak_allocated_bytes)),
                       base::format_bytes(static_cast<double>(row.reserved_at_peak_bytes)), row.allocations, row.frees));
+  if (is_host_only(run))
+    out.emplace_back("host", fmt::format("{} from the first to the last operation, no work of a GPU",
+                                         duration_words(run.tables.span_ns)));
   const auto& steps = run.tables.steps;
   if (!steps.empty()) {
     std::vector<std::int64_t> times;

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/profile/profile_memory.hpp"
 #include "schema/execution_provider.hpp"
 #include "schema/kernel_name.hpp"
 #include "stats/mean.hpp"
@@ -22,6 +23,8 @@ namespace {
 
 using schema::ProfileModule;
 using schema::ProfileRun;
+
+constexpr double kMostOfPeak = 1.05;  // clocks of a memory are not exact
 
 std::string cell_time(std::int64_t ns) { return base::format_duration(static_cast<double>(ns)); }
 
@@ -66,6 +69,23 @@ std::int64_t whole_of_nodes(const ProfileRun& run) {
 }
 
 bool has_roof(const ProfileRun& run) { return run.roof.bytes_per_s > 0 || run.roof.flops_per_s > 0; }
+
+/// What the memory of the GPUs reaches at most, if the trace tells it and it is one for all; else 0.
+double peak_bytes_per_s(const ProfileRun& run) {
+  const auto& devices = run.tables.devices;
+  if (devices.empty()) return 0;
+  const auto peak = devices.front().memory_bytes_per_s;
+  const bool alike = std::all_of(devices.begin(), devices.end(),
+                                 [&](const auto& device) { return device.memory_bytes_per_s == peak; });
+  return alike ? static_cast<double>(peak) : 0;
+}
+
+/// Of the peak; none for what cannot be, as bytes and time are not of the same work then.
+std::string cell_peak(double peak, std::int64_t bytes, std::int64_t ns) {
+  if (bytes < 0 || ns <= 0) return std::string(kAbsent);
+  const auto share = static_cast<double>(bytes) * 1e9 / static_cast<double>(ns) / peak;
+  return share > kMostOfPeak ? std::string(kAbsent) : fmt::format("{:.0f} %", 100 * share);
+}
 
 /// Of any row: a column without a number is left out.
 bool any_of(const std::vector<ProfileModule>& rows, const std::function<bool(const ProfileModule&)>& has) {
@@ -120,6 +140,7 @@ class ModuleRows {
     has_gpu_ = !run.tables.devices.empty();
     has_backward_ = any_of(rows, [](const auto& row) { return row.backward_ns > 0; });
     has_bytes_ = any_of(rows, [](const auto& row) { return row.bytes >= 0; });
+    peak_ = peak_bytes_per_s(run);
     has_flops_ = any_of(rows, [](const auto& row) { return row.flops > 0; });
     root_ = read_tree();
     if (view.depth == 0) {
@@ -138,6 +159,7 @@ class ModuleRows {
     if (has_bytes_) {
       table_.columns.push_back({"Bytes", Align::right});
       table_.columns.push_back({"GB/s", Align::right});
+      if (peak_ > 0) table_.columns.push_back({"Of peak", Align::right});
     }
     if (has_flops_) table_.columns.push_back({"GFLOP/s", Align::right});
     if (has_roof(run_)) table_.columns.push_back({"Of roof", Align::right});
@@ -278,6 +300,7 @@ class ModuleRows {
     if (has_bytes_) {
       cells.push_back(cell_bytes(row->bytes));
       cells.push_back(cell_rate(row->bytes, row->time_ns));
+      if (peak_ > 0) cells.push_back(cell_peak(peak_, row->bytes, row->time_ns));
     }
     if (has_flops_) cells.push_back(cell_flops(row->flops, row->time_ns));
     if (has_roof(run_)) cells.push_back(cell_roof(run_.roof, row->bytes, row->flops, row->time_ns));
@@ -295,11 +318,13 @@ class ModuleRows {
   bool has_backward_ = false;
   bool has_bytes_ = false;
   bool has_flops_ = false;
+  double peak_ = 0;  ///< bytes in a second
   Table table_;
 };
 
+/// `peak` 0: of no use for this work.
 Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t whole, std::size_t most,
-                 std::string_view title) {
+                 std::string_view title, double peak) {
   Table table;
   const bool has_bytes = std::any_of(work.begin(), work.end(), [](const auto& row) { return row.bytes >= 0; });
   const bool has_modules = std::any_of(work.begin(), work.end(), [](const auto& row) { return !row.module.empty(); });
@@ -311,6 +336,7 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
   if (has_bytes) {
     table.columns.push_back({"Bytes", Align::right});
     table.columns.push_back({"GB/s", Align::right});
+    if (peak > 0) table.columns.push_back({"Of peak", Align::right});
   }
   if (has_modules) table.columns.push_back({"Mostly in", Align::left, true, true});
   for (std::size_t i = 0; i < std::min(most, work.size()); ++i) {
@@ -321,6 +347,7 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
     if (has_bytes) {
       cells.push_back(cell_bytes(row.bytes));
       cells.push_back(cell_rate(row.bytes, row.total_ns));
+      if (peak > 0) cells.push_back(cell_peak(peak, row.bytes, row.total_ns));
     }
     if (has_modules) cells.push_back(plain_text(row.module));
     table.rows.push_back({std::move(cells), Tone::neutral, ""});
@@ -421,11 +448,11 @@ Table time_table(const ProfileRun& run) {
 Table module_table(const ProfileRun& run, const ModuleView& view) { return ModuleRows(run, view).table(); }
 
 Table kernels_table(const ProfileRun& run, std::size_t most) {
-  return named_work(run.tables.kernels, whole_ns(run), most, "Kernel");
+  return named_work(run.tables.kernels, whole_ns(run), most, "Kernel", peak_bytes_per_s(run));
 }
 
 Table copies_table(const ProfileRun& run, std::size_t most) {
-  return named_work(run.tables.copies, whole_ns(run), most, "Copy");
+  return named_work(run.tables.copies, whole_ns(run), most, "Copy", 0);
 }
 
 Table nodes_table(const ProfileRun& run, std::size_t most) {
@@ -517,7 +544,7 @@ Table steps_table(const ProfileRun& run) {
                           ""});
   };
   add("time on the host", durations);
-  add(has_gpu ? "work on the GPU" : "time of its nodes", work);
+  if (!is_host_only(run)) add(has_gpu ? "work on the GPU" : "time of its nodes", work);
   return table;
 }
 

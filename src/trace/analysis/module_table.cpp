@@ -39,15 +39,20 @@ class Rows {
     const auto& ranges = analysed_.trace.ranges;
     const auto& attribution = analysed_.attribution;
     const auto& parents = analysed_.nesting.parent_of_range;
+    const bool of_host = analysed_.trace.is_of_host();
     for (Place range = 0; range < ranges.size(); ++range) {
       if (!attribution.opens_row[range]) continue;
       auto& row = rows_[attribution.row_of_range[range]];
+      const auto step = of_host ? analysed_.steps.at(ranges.start_ns[range]) : kNowhere;
       row.host_self_ns += ranges.duration_ns[range];
+      if (step != kNowhere) row.step_ns[step] += ranges.duration_ns[range];
       // A backward operation is no call of the module whose gradient it computes.
       row.calls += attribution.is_backward[range] ? 0 : 1;
       auto above = parents[range];
       while (above != kNowhere && !attribution.opens_row[above]) above = parents[above];
-      if (above != kNowhere) rows_[attribution.row_of_range[above]].host_self_ns -= ranges.duration_ns[range];
+      if (above == kNowhere) continue;
+      rows_[attribution.row_of_range[above]].host_self_ns -= ranges.duration_ns[range];
+      if (step != kNowhere) rows_[attribution.row_of_range[above]].step_ns[step] -= ranges.duration_ns[range];
     }
   }
 

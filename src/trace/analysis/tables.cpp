@@ -169,6 +169,7 @@ std::vector<schema::ProfileDevice> device_rows(const AnalysedTrace& analysed) {
       if (device.id == time.device) {
         row.name = device.name;
         row.multiprocessors = device.multiprocessors;
+        row.memory_bytes_per_s = device.memory_bytes_per_s;
       }
     for (std::size_t i = 0; i < trace.kernels.size(); ++i) {
       const auto& lane = trace.gpu_lanes[trace.kernels.lane[i]];
@@ -258,6 +259,7 @@ std::int64_t span_of(const Trace& trace) {
   for (const Spans* work : {static_cast<const Spans*>(&trace.kernels), static_cast<const Spans*>(&trace.copies),
                             static_cast<const Spans*>(&trace.sets), static_cast<const Spans*>(&trace.nodes)})
     see(*work);
+  if (trace.is_of_host()) see(trace.ranges);
   return last > first ? last - first : 0;
 }
 
@@ -273,14 +275,19 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
   std::vector<std::string> out;
   if (trace.kernels.size() == 0) {
-    if (trace.allocations.size() > 0 && trace.ranges.size() > 0)
+    const bool has_gpu_memory = std::any_of(trace.allocations.device.begin(), trace.allocations.device.end(),
+                                            [](auto gpu) { return gpu >= 0; });
+    if (has_gpu_memory && trace.ranges.size() > 0)
       out.emplace_back("no kernels, so memory alone: record with ProfilerActivity.CUDA too");
+    else if (trace.is_of_host() && trace.ranges.size() > 0)
+      out.emplace_back(
+          "no work of a GPU, so time on the host alone: record with ProfilerActivity.CUDA too if a GPU worked");
     else if (const auto count = allocations_without_place(trace.allocations); count > 0)
       out.push_back(
           fmt::format("no places of {} allocations, such as those of a backward pass: record with "
                       "torch.cuda.memory._record_memory_history(stacks=\"all\")",
                       count));
-    return out;
+    if (has_gpu_memory || !trace.is_of_host() || trace.ranges.size() == 0) return out;
   }
   bool has_modules = false;
   bool has_operations = false;
@@ -300,7 +307,7 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
     out.emplace_back("no Python lines: torch.profiler.profile(with_stack=True) records them");
   if (trace.calls.size() == 0 && trace.nodes.size() > 0)
     out.emplace_back("no calls of CUDA, so no causes of idle time: nsys profile --trace=cuda,nvtx records them");
-  else if (trace.calls.size() == 0)
+  else if (trace.calls.size() == 0 && trace.kernels.size() > 0)
     out.emplace_back(
         "no calls of CUDA, so neither causes of idle time nor modules: record CPU activities too "
         "(ProfilerActivity.CPU; nsys profile --trace=cuda,nvtx)");

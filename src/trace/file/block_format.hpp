@@ -41,8 +41,9 @@ enum class BlockKind : std::uint8_t {
   nodes,
   end,  ///< the trace is complete
   allocations,
+  bandwidths,  ///< of devices, those of which it is known
 };
-inline constexpr std::size_t kBlockKinds = static_cast<std::size_t>(BlockKind::allocations) + 1;
+inline constexpr std::size_t kBlockKinds = static_cast<std::size_t>(BlockKind::bandwidths) + 1;
 
 struct BlockHeader {
   BlockKind kind = BlockKind::end;

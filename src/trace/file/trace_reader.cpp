@@ -62,6 +62,16 @@ class BlockDecoder {
           trace_.devices.push_back(std::move(device));
         });
         break;
+      case BlockKind::bandwidths:
+        each(bytes, count, [&] {
+          const auto place = bytes.varint();
+          const auto rate = number(bytes);
+          if (place < trace_.devices.size() && rate >= 0)
+            trace_.devices[place].memory_bytes_per_s = rate;
+          else
+            bytes.fail();
+        });
+        break;
       case BlockKind::notes: each(bytes, count, [&] { trace_.notes.push_back(message_text(bytes.text())); }); break;
       default: read_events(block.kind, bytes, count);
     }

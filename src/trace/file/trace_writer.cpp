@@ -117,6 +117,14 @@ Result<void> TraceWriter::append(const Trace& trace) {
   each_table(trace, [&](BlockKind kind, const auto& table) {
     if (result) result = append_events(kind, table);
   });
+  // Programs that do not know these blocks stop at the first, so they come last, and only if they are of use.
+  const bool any_known = std::any_of(trace.devices.begin(), trace.devices.end(),
+                                     [](const auto& device) { return device.memory_bytes_per_s > 0; });
+  if (result && any_known)
+    result = append_items(BlockKind::bandwidths, trace.devices.size(), [&](std::size_t i) {
+      put_varint(plain_, i);
+      number(trace.devices[i].memory_bytes_per_s);
+    });
   return result;
 }
 

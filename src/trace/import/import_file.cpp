@@ -45,8 +45,9 @@ base::Result<ImportedFile> import_file(const std::string& path) {
     }
     case FileKind::ridgeline: {
       RL_TRY_ASSIGN(out.trace, read_trace_file(path));
-      if (out.trace->kernels.size() == 0 && out.trace->nodes.size() == 0 && out.trace->allocations.size() == 0)
-        return base::fail(base::ErrorCode::unsupported, "{}: no kernels, no nodes of a model and no allocations", path)
+      if (out.trace->is_of_host() && out.trace->ranges.size() == 0 && out.trace->allocations.size() == 0)
+        return base::fail(base::ErrorCode::unsupported,
+                          "{}: no kernels, no nodes of a model, no operations and no allocations", path)
             .hint("record longer");
       break;
     }

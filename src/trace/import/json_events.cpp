@@ -12,6 +12,8 @@
 
 #include <simdjson.h>
 
+#include "trace/import/json_damage.hpp"
+
 namespace ridgeline::trace {
 namespace {
 
@@ -35,17 +37,14 @@ constexpr auto kStructural = [] {
   return table;
 }();
 
-/// Behind the end of a string whose first character is at `at`, or npos where it does not end before `end`.
-std::size_t behind_string(const char* bytes, std::size_t at, std::size_t end) {
-  for (;;) {
-    const auto* quote = static_cast<const char*>(std::memchr(bytes + at, '"', end - at));
-    if (quote == nullptr) return std::string_view::npos;
-    const auto place = static_cast<std::size_t>(quote - bytes);
-    std::size_t slashes = 0;
-    while (place > at + slashes && bytes[place - 1 - slashes] == '\\') ++slashes;
-    if (slashes % 2 == 0) return place + 1;
-    at = place + 1;
-  }
+/// So many bytes behind a bracket tell whether it begins an event.
+constexpr std::size_t kKeyBytes = 64;
+
+/// The last byte before `at` that is no white space.
+char byte_before(const char* bytes, std::size_t at) {
+  do --at;
+  while (at > 0 && is_space(bytes[at]));
+  return bytes[at];
 }
 
 }  // namespace
@@ -67,16 +66,15 @@ std::size_t JsonEvents::padding() noexcept { return simdjson::SIMDJSON_PADDING; 
 std::string_view JsonEvents::next_object(std::string_view batch, std::size_t& at) {
   at = batch.find('{', at);
   const std::size_t begin = at;
-  std::size_t depth = 0;
+  Brackets open;
   while (at < batch.size()) {
     const char c = batch[at++];
-    if (c == '"') {
-      at = behind_string(batch.data(), at, batch.size());
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if ((c == '}' || c == ']') && --depth == 0) {
+    if (c == '"')
+      at = std::min(behind_string(batch.data(), at, batch.size()), batch.size());
+    else if (c == '{' || c == '[')
+      open.open(c == '[');
+    else if ((c == '}' || c == ']') && open.close(c == ']'))
       return batch.substr(begin, at - begin);
-    }
   }
   at = batch.size();
   return {};
@@ -206,6 +204,22 @@ bool JsonEvents::skip_to_events() {
   }
 }
 
+void JsonEvents::leave_out(std::size_t begin, std::size_t end) {
+  std::memset(bytes_.data() + begin, ' ', end - begin);
+  ++left_out_;
+}
+
+void JsonEvents::go_on_behind_events() {
+  if (peek() == ',') {
+    ++at_;
+    in_events_ = peek() == '{';  // the list was closed too early
+  }
+  if (in_events_)
+    ++put_right_;
+  else if (!is_array_)
+    (void)skip_to_events();
+}
+
 Result<std::optional<std::string_view>> JsonEvents::next() {
   if (patched_ != 0) bytes_[std::exchange(patched_, 0)] = patched_byte_;
   while (in_events_) {
@@ -213,51 +227,72 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
     std::size_t begin = at_;
     std::size_t scanned = begin;
     std::size_t whole = begin;  // behind the last event that is complete
-    std::size_t depth = 0;
+    std::size_t event = begin;  // where the one that is not begins
+    Brackets open;
     bool closed = false;
+    const auto text = [&] { return std::string_view(bytes_.data(), end_); };
     while (!closed) {
-      std::size_t in_string = 0;
-      while (scanned < end_) {
-        const char c = bytes_[scanned];
+      // Copies, which no byte that is written can change.
+      char* const bytes = bytes_.data();
+      const auto end = end_;
+      while (scanned < end) {
+        const char c = bytes[scanned];
         if (!kStructural[static_cast<unsigned char>(c)]) {
           ++scanned;
         } else if (c == '"') {
-          const auto behind = behind_string(bytes_.data(), scanned + 1, end_);
-          if (behind == std::string_view::npos) {
-            in_string = scanned;
-            break;
-          }
+          const auto behind = behind_string(bytes, scanned + 1, end);
+          if (behind == std::string_view::npos) break;
           scanned = behind;
         } else if (c == '{' || c == '[') {
-          ++depth;
+          if (!open.any()) event = scanned;
+          // Values of an object follow a colon: this one is the next event, and the one before has no end.
+          if (c == '{' && open.in_object() && byte_before(bytes, scanned) != ':') {
+            if (end - scanned < kKeyBytes && !file_->ended) break;
+            if (begins_event(text(), scanned)) {
+              leave_out(event, scanned);
+              event = scanned;
+              open = {};
+            }
+          }
+          open.open(c == '[');
           ++scanned;
-        } else if (depth == 0) {
+        } else if (open.any()) {
+          ++scanned;
+          if (open.close(c == ']')) whole = scanned;
+        } else if (c == '}') {
+          bytes[scanned] = ' ';  // one too many
+          ++put_right_;
+        } else {
           closed = true;
           break;
-        } else {
-          --depth;
-          ++scanned;
-          if (depth == 0) whole = scanned;
         }
       }
       if (closed || whole - begin >= kBatchBytes) break;
-      if (end_ - whole > kMostEventBytes)
-        return base::fail(ErrorCode::corrupt, "{}: an event has more than {} MiB", path_, kMostEventBytes >> 20);
+      const bool too_long = end_ - whole > kMostEventBytes;
       const std::size_t before = begin;
-      const bool has_more = refill(begin);
+      const bool has_more = !too_long && refill(begin);
       const std::size_t moved = before - begin;
-      scanned = (in_string != 0 ? in_string : scanned) - moved;
+      scanned -= moved;
       whole -= moved;
-      if (!has_more) {
+      event -= moved;
+      if (has_more) continue;
+      // The event that has no end may be one that lacks a quote or a bracket.
+      const auto next = open.any() || too_long ? next_event(text(), event + 1) : std::string_view::npos;
+      if (next == std::string_view::npos && too_long)
+        return base::fail(ErrorCode::corrupt, "{}: an event has more than {} MiB", path_, kMostEventBytes >> 20);
+      if (next == std::string_view::npos) {
         cut_off_ = true;
         break;
       }
+      leave_out(event, next);
+      scanned = event = next;
+      open = {};
     }
     const std::size_t end = whole;
     if (closed || cut_off_) in_events_ = false;
     at_ = closed ? scanned + 1 : end;
     if (end > begin) {
-      if (closed && !is_array_) {
+      if (closed) {
         // Keys behind the events are read first: what is patched below has to stay until the next call.
         // They may move the bytes, so the batch is copied out only in this one, last case.
         const std::size_t size = end - begin + 2;
@@ -265,7 +300,7 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
         last_[0] = '[';
         std::copy_n(bytes_.data() + begin, end - begin, last_.data() + 1);
         last_[size - 1] = ']';
-        (void)skip_to_events();
+        go_on_behind_events();
         return std::string_view(last_.data(), size);
       }
       bytes_[begin - 1] = '[';
@@ -274,7 +309,7 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
       bytes_[end] = ']';
       return std::string_view(bytes_.data() + begin - 1, end - begin + 2);
     }
-    if (closed && !is_array_) (void)skip_to_events();
+    if (closed) go_on_behind_events();
   }
   return std::optional<std::string_view>();
 }

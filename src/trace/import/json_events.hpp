@@ -14,7 +14,7 @@ namespace ridgeline::trace {
 
 /// Reads the events of a Chrome trace (an array of objects, or an object whose key `traceEvents` is one) from a plain
 /// or gzip file, in batches of a few megabytes, so that memory does not grow with the file. What follows a cut is lost,
-/// what lies before it is not.
+/// what lies before it is not; an event that is damaged takes no other along.
 class JsonEvents {
  public:
   /// Errors: io; unsupported where the file is no such trace.
@@ -38,6 +38,10 @@ class JsonEvents {
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& others() const noexcept { return others_; }
   /// The file ends within its events.
   [[nodiscard]] bool cut_off() const noexcept { return cut_off_; }
+  /// Events that lack a bracket or a quote, so that they end where the next begins.
+  [[nodiscard]] std::size_t left_out() const noexcept { return left_out_; }
+  /// Brackets between events that belong to none.
+  [[nodiscard]] std::size_t put_right() const noexcept { return put_right_; }
 
  private:
   struct File;
@@ -46,6 +50,10 @@ class JsonEvents {
   bool refill(std::size_t& keep);
   /// The next byte that is no white space, not taken; -1 at the end.
   int peek();
+  /// Makes blanks of an event.
+  void leave_out(std::size_t begin, std::size_t end);
+  /// Reads the keys behind the events, or goes on with the events where more follow.
+  void go_on_behind_events();
   /// Up to the value of traceEvents, or to the end. False where there is none.
   bool skip_to_events();
   [[nodiscard]] std::optional<std::string> read_string();
@@ -64,6 +72,8 @@ class JsonEvents {
   bool in_events_ = false;
   bool is_array_ = false;  ///< the file as a whole
   bool cut_off_ = false;
+  std::size_t left_out_ = 0;
+  std::size_t put_right_ = 0;
   std::map<std::string, std::string, std::less<>> others_;
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include "trace/import/decimal_time.hpp"
 
 namespace ridgeline::trace {
@@ -16,6 +18,13 @@ std::string_view trimmed(std::string_view token) {
          (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t'))
     token.remove_suffix(1);
   return token;
+}
+
+void read_process(ondemand::value& value, ChromeEvent& event) {
+  if (const auto number = whole(value))
+    event.process = *number;
+  else
+    read_text(value, event.process_name);
 }
 
 }  // namespace
@@ -57,13 +66,23 @@ void read_field(std::string_view key, ondemand::value& value, ChromeEvent& event
   else if (key == "ph")
     read_text(value, event.phase);
   else if (key == "pid")
-    event.process = whole(value).value_or(0);
+    read_process(value, event);
   else if (key == "tid")
     event.thread = whole(value).value_or(0);
   else if (key == "ts")
     event.start_ns = nanoseconds(value);
   else if (key == "dur")
     event.duration_ns = std::max<std::int64_t>(0, nanoseconds(value).value_or(0));
+}
+
+std::vector<std::string> damage_notes(const JsonEvents& events, const EventParser& parser) {
+  std::vector<std::string> notes;
+  if (events.cut_off()) notes.push_back(fmt::format("the file is cut off: it ends after {} events", parser.seen()));
+  if (const auto count = events.left_out() + parser.broken(); count > 0)
+    notes.push_back(fmt::format("events that are no JSON, left out: {}", count));
+  if (const auto count = events.put_right() + parser.put_right(); count > 0)
+    notes.push_back(fmt::format("events with damaged JSON, put right: {}", count));
+  return notes;
 }
 
 }  // namespace ridgeline::trace

@@ -5,9 +5,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <simdjson.h>
 
+#include "trace/import/json_damage.hpp"
 #include "trace/import/json_events.hpp"
 
 namespace ridgeline::trace {
@@ -25,6 +27,7 @@ struct ChromeEvent {
   std::string_view category;  ///< "cat"
   std::string_view phase;     ///< "ph"
   std::int64_t process = 0;
+  std::string_view process_name;  ///< where "pid" is a text
   std::int64_t thread = 0;
   std::optional<std::int64_t> start_ns;
   std::int64_t duration_ns = 0;
@@ -49,25 +52,26 @@ bool read_event(simdjson::ondemand::object& object, ChromeEvent& event, Argument
     }
     return true;
   };
-  return entries(object, [&](std::string_view key, simdjson::ondemand::value& value) {
+  bool are_json = true;
+  const bool is_json = entries(object, [&](std::string_view key, simdjson::ondemand::value& value) {
     if (key != "args") return read_field(key, value, event);
     simdjson::ondemand::object arguments;
-    if (value.get_object().get(arguments) == simdjson::SUCCESS) (void)entries(arguments, argument);
+    if (value.get_object().get(arguments) == simdjson::SUCCESS && !entries(arguments, argument)) are_json = false;
   });
+  return is_json && are_json;
 }
 
 /// Gives the events of a file's batches to a reader.
 class EventParser {
  public:
   /// `batch`: an array with JsonEvents::padding() behind it. `read` takes an event and says whether it was JSON to its
-  /// end. Where the batch is not JSON throughout, its events are read one by one, so that one of them takes no other
-  /// away.
+  /// end, and intact() too; only then it counts. Where the batch is not JSON throughout, its events are read one by
+  /// one, so that one of them takes no other away; what can be put right in one is (mended).
   template <typename Read>
   void parse(std::string_view batch, Read read) {
     const auto before = seen_;
     if (parse_array(batch, read)) return;
     auto done = seen_ - before;
-    std::string one;
     for (std::size_t at = 0;;) {
       const auto object = JsonEvents::next_object(batch, at);
       if (object.empty()) return;
@@ -75,23 +79,39 @@ class EventParser {
         --done;
         continue;
       }
-      one.assign(1, '[').append(object).append(1, ']').append(JsonEvents::padding(), ' ');
-      if (!parse_array(std::string_view(one).substr(0, object.size() + 2), read)) ++broken_;
+      if (parse_one(object, read)) continue;
+      if (parse_one(mended(object), read)) {
+        ++mended_;
+        continue;
+      }
+      ++broken_;
+      // It may have swallowed others: a quote is missing in it.
+      if (const auto next = next_event(object, 1); next != std::string_view::npos) at -= object.size() - next;
     }
   }
 
+  /// Whether what was read of the current event is JSON so far: iterators end early where it is not.
+  [[nodiscard]] bool intact() noexcept { return document_.is_alive(); }
   [[nodiscard]] std::size_t seen() const noexcept { return seen_; }
   [[nodiscard]] std::size_t broken() const noexcept { return broken_; }  ///< events that are no JSON
+  [[nodiscard]] std::size_t put_right() const noexcept {
+    return mended_;
+  }  ///< events that are JSON once they are mended
 
  private:
+  template <typename Read>
+  bool parse_one(std::string_view object, Read& read) {
+    one_.assign(1, '[').append(object).append(1, ']').append(JsonEvents::padding(), ' ');
+    return parse_array(std::string_view(one_).substr(0, object.size() + 2), read);
+  }
+
   /// False from where it is no JSON on; what lies before was read.
   template <typename Read>
   bool parse_array(std::string_view text, Read& read) {
-    simdjson::ondemand::document document;
     simdjson::ondemand::array events;
-    if (parser_.iterate(text.data(), text.size(), text.size() + JsonEvents::padding()).get(document) !=
+    if (parser_.iterate(text.data(), text.size(), text.size() + JsonEvents::padding()).get(document_) !=
             simdjson::SUCCESS ||
-        document.get_array().get(events) != simdjson::SUCCESS)
+        document_.get_array().get(events) != simdjson::SUCCESS)
       return false;
     for (auto element : events) {
       simdjson::ondemand::object object;
@@ -100,12 +120,18 @@ class EventParser {
       if (kind != simdjson::SUCCESS || !read(object)) return false;
       ++seen_;
     }
-    return true;
+    return document_.is_alive() && document_.current_location().error() == simdjson::OUT_OF_BOUNDS;
   }
 
   simdjson::ondemand::parser parser_;
+  simdjson::ondemand::document document_;
+  std::string one_;
   std::size_t seen_ = 0;
   std::size_t broken_ = 0;
+  std::size_t mended_ = 0;
 };
+
+/// For people: where a file was cut off, and how many of its events are damaged.
+[[nodiscard]] std::vector<std::string> damage_notes(const JsonEvents& events, const EventParser& parser);
 
 }  // namespace ridgeline::trace

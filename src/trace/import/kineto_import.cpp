@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/kineto_import.hpp"
 
-#include <array>
+#include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "base/json.hpp"
-#include "trace/import/bound_values.hpp"
+#include "trace/import/begin_end.hpp"
 #include "trace/import/event_batches.hpp"
+#include "trace/import/implausible_records.hpp"
 #include "trace/import/json_events.hpp"
-#include "trace/import/json_values.hpp"
+#include "trace/import/kineto_event.hpp"
 #include "trace/import/message_text.hpp"
 #include "trace/memory_events.hpp"
 
@@ -21,126 +26,7 @@ using base::ErrorCode;
 using base::Result;
 namespace ondemand = simdjson::ondemand;
 
-enum class Category {
-  other,
-  kernel,
-  copy,
-  set,
-  call,
-  sync,
-  operation,
-  annotation,
-  python,
-  overhead,
-  counters,
-  instant
-};
-
-constexpr std::array<std::pair<std::string_view, Category>, 13> kCategories{
-    {{"kernel", Category::kernel},
-     {"cpu_op", Category::operation},
-     {"python_function", Category::python},
-     {"cuda_runtime", Category::call},
-     {"cuda_driver", Category::call},
-     {"gpu_memcpy", Category::copy},
-     {"gpu_memset", Category::set},
-     {"cuda_sync", Category::sync},
-     {"user_annotation", Category::annotation},
-     {"overhead", Category::overhead},
-     {"cuda_profiler_range", Category::counters},
-     {"cpu_instant_event", Category::instant},
-     {"Kernel", Category::kernel}}};  // before 2022
-
-Category category_of(std::string_view name) {
-  for (const auto& [text, category] : kCategories)
-    if (text == name) return category;
-  return Category::other;
-}
-
-struct KinetoEvent : ChromeEvent {
-  std::int64_t correlation = 0;
-  std::optional<std::int64_t> device;
-  std::int64_t gpu_process = 0;  // only write_chrome_json tells it
-  std::int64_t context = 0;
-  std::optional<std::int64_t> stream;
-  std::int64_t bytes = -1;
-  Dim3 grid;
-  Dim3 block;
-  std::int64_t registers = 0;
-  std::int64_t shared_bytes = 0;
-  std::int64_t graph_node = 0;
-  std::int64_t sequence = -1;
-  std::int64_t forward_thread = 0;
-  Allocation memory;
-  std::int64_t free_bytes = 0;
-  std::string_view place;  // only write_chrome_json tells it, and the bytes that were free
-  std::optional<std::int64_t> device_id;
-  std::int64_t device_type = 0;
-};
-
 constexpr std::int64_t kCudaDevice = 1;  // "Device Type"
-
-Dim3 extent(ondemand::value& value) {
-  Dim3 out;
-  ondemand::array array;
-  if (value.get_array().get(array) != simdjson::SUCCESS) return out;
-  std::int32_t* const places[] = {&out.x, &out.y, &out.z};
-  std::size_t at = 0;
-  for (auto element : array) {
-    std::int64_t number = 0;
-    if (element.get_int64().get(number) != simdjson::SUCCESS || at >= 3) break;
-    *places[at++] = static_cast<std::int32_t>(number);
-  }
-  return out;
-}
-
-void read_argument(std::string_view key, ondemand::value& value, KinetoEvent& event) {
-  const auto into = [&](std::int64_t& place) {
-    if (const auto number = whole(value)) place = *number;
-  };
-  if (key == "correlation")
-    into(event.correlation);
-  else if (key == "device")
-    event.device = whole(value);
-  else if (key == "process")
-    into(event.gpu_process);
-  else if (key == "context")
-    into(event.context);
-  else if (key == "stream")
-    event.stream = whole(value);
-  else if (key == "bytes")
-    into(event.bytes);
-  else if (key == "grid")
-    event.grid = extent(value);
-  else if (key == "block")
-    event.block = extent(value);
-  else if (key == "registers per thread")
-    into(event.registers);
-  else if (key == "shared memory")
-    into(event.shared_bytes);
-  else if (key == "graph node id")
-    into(event.graph_node);
-  else if (key == "Sequence number")
-    into(event.sequence);
-  else if (key == "Fwd thread id")
-    into(event.forward_thread);
-  else if (key == "Bytes")
-    into(event.memory.bytes);
-  else if (key == "Addr")
-    into(event.memory.address);
-  else if (key == "Total Allocated")
-    into(event.memory.allocated_bytes);
-  else if (key == "Total Reserved")
-    into(event.memory.reserved_bytes);
-  else if (key == "Device Id")
-    event.device_id = whole(value);
-  else if (key == "Device Type")
-    into(event.device_type);
-  else if (key == "Free")
-    into(event.free_bytes);
-  else if (key == "Place")
-    read_text(value, event.place);
-}
 
 class Reader {
  public:
@@ -149,23 +35,68 @@ class Reader {
   void read(std::string_view batch) {
     parser_.parse(batch, [&](ondemand::object& object) {
       KinetoEvent event;
-      const auto argument = [&](std::string_view key, ondemand::value& value) { read_argument(key, value, event); };
-      if (!read_event(object, event, argument)) return false;
+      const auto argument = [&](std::string_view key, ondemand::value& value) {
+        read_kineto_argument(key, value, event);
+      };
+      if (!read_event(object, event, argument) || !parser_.intact()) return false;
       add(event);
       return true;
     });
   }
 
+  /// Adds what was read in two parts (ph B and E); behind the last batch.
+  void finish() {
+    for (const auto& pair : begin_end_.pairs()) {
+      auto& event = begun_[pair.number];
+      event.duration_ns = pair.duration_ns;
+      event.phase = "X";
+      add(event);
+    }
+    begun_.clear();
+  }
+
   [[nodiscard]] const EventParser& parser() const noexcept { return parser_; }
+  /// For people: what was read, but is of no use.
+  [[nodiscard]] std::vector<std::string> notes() const {
+    std::vector<std::string> out;
+    if (begin_end_.unpaired() > 0)
+      out.push_back(
+          fmt::format("events without an end or a beginning (ph B and E), left out: {}", begin_end_.unpaired()));
+    if (without_time_ > 0) out.push_back(fmt::format("events without a time, left out: {}", without_time_));
+    if (!others_.empty()) out.push_back(fmt::format("events of kinds that are not read: {}", other_kinds()));
+    return out;
+  }
+  /// "12 of xpu_runtime, 3 of another"; "" without any.
+  [[nodiscard]] std::string other_kinds() const {
+    std::vector<std::string> kinds;
+    std::size_t rest = 0;
+    for (const auto& [kind, count] : others_)
+      if (kinds.size() < kNamedKinds)
+        kinds.push_back(fmt::format("{} {}", count, kind.empty() ? "without one" : "of " + message_text(kind)));
+      else
+        rest += count;
+    if (rest > 0) kinds.push_back(fmt::format("{} of others", rest));
+    return fmt::format("{}", fmt::join(kinds, ", "));
+  }
   bool has_counters = false;  ///< of the range profiler
   bool has_gpu_memory = false;
+  bool is_autograd_trace = false;  ///< of torch.autograd.profiler, which had no categories
 
  private:
+  static constexpr std::size_t kNamedKinds = 5;
+
   void add(const KinetoEvent& event) {
-    const auto category = category_of(event.category);
-    has_counters |= category == Category::counters;
-    if (category == Category::instant) return add_memory(event);
-    if (category == Category::other || event.phase != "X" || !event.start_ns) return;
+    if (event.phase != "X") return add_other_phase(event);
+    const auto category = kineto_category(event.category);
+    has_counters |= category == KinetoCategory::counters;
+    if (category == KinetoCategory::other) return add_other(event);
+    if (category == KinetoCategory::ignored || category == KinetoCategory::counters ||
+        category == KinetoCategory::instant)
+      return;
+    if (!event.start_ns) {
+      ++without_time_;
+      return;
+    }
     const auto name = trace_.strings.id(event.name);
     const auto gpu = [&] {
       return trace_.gpu_lane({event.gpu_process, static_cast<std::int32_t>(event.device.value_or(event.process)),
@@ -176,7 +107,7 @@ class Reader {
       spans.add(*event.start_ns, event.duration_ns, name, lane, event.correlation);
     };
     switch (category) {
-      case Category::kernel: {
+      case KinetoCategory::kernel: {
         auto& kernels = trace_.kernels;
         put(kernels, gpu());
         kernels.grid.push_back(event.grid);
@@ -186,26 +117,53 @@ class Reader {
         kernels.graph_node.push_back(static_cast<std::uint64_t>(event.graph_node));
         break;
       }
-      case Category::copy:
-      case Category::set: {
-        auto& work = category == Category::copy ? trace_.copies : trace_.sets;
+      case KinetoCategory::copy:
+      case KinetoCategory::set: {
+        auto& work = category == KinetoCategory::copy ? trace_.copies : trace_.sets;
         put(work, gpu());
         work.bytes.push_back(event.bytes);
         break;
       }
-      case Category::sync: put(trace_.syncs, gpu()); break;
-      case Category::call: put(trace_.calls, thread()); break;
+      case KinetoCategory::sync: put(trace_.syncs, gpu()); break;
+      case KinetoCategory::call: put(trace_.calls, thread()); break;
       default: {
         auto& ranges = trace_.ranges;
         put(ranges, thread());
-        ranges.kind.push_back(category == Category::operation    ? RangeKind::operation
-                              : category == Category::annotation ? RangeKind::annotation
-                              : category == Category::python     ? RangeKind::python
-                                                                 : RangeKind::overhead);
+        ranges.kind.push_back(category == KinetoCategory::operation    ? RangeKind::operation
+                              : category == KinetoCategory::annotation ? RangeKind::annotation
+                              : category == KinetoCategory::python     ? RangeKind::python
+                                                                       : RangeKind::overhead);
         ranges.sequence.push_back(event.sequence);
         ranges.forward_thread.push_back(event.forward_thread);
       }
     }
+  }
+
+  /// Texts of an event last as long as the batch, those of the table as long as the trace.
+  [[nodiscard]] std::string_view kept(std::string_view text) { return trace_.strings.text(trace_.strings.id(text)); }
+
+  void add_other_phase(const KinetoEvent& event) {
+    if (event.phase == "i" && kineto_category(event.category) == KinetoCategory::instant) return add_memory(event);
+    if ((event.phase != "B" && event.phase != "E") || !event.start_ns) return;
+    const BeginEnd::Thread thread{event.process, event.thread};
+    const auto name = trace_.strings.id(event.name);
+    if (event.phase == "E") return begin_end_.end(thread, *event.start_ns, name);
+    (void)begin_end_.begin(thread, *event.start_ns, name);
+    auto& begun = begun_.emplace_back(event);
+    begun.name = trace_.strings.text(name);
+    begun.category = kept(event.category);
+    begun.process_name = {};
+    begun.place = {};
+  }
+
+  void add_other(const KinetoEvent& event) {
+    is_autograd_trace =
+        is_autograd_trace || event.process_name == "CPU functions" || event.process_name == "CUDA functions";
+    const auto found = others_.find(event.category);
+    if (found != others_.end())
+      ++found->second;
+    else if (others_.size() < 1000)
+      others_.emplace(event.category, 1);
   }
 
   /// Of an instant event, if it is one of memory.
@@ -231,6 +189,10 @@ class Reader {
 
   Trace& trace_;
   EventParser parser_;
+  BeginEnd begin_end_;
+  std::vector<KinetoEvent> begun_;
+  std::map<std::string, std::size_t, std::less<>> others_;  ///< by "cat"
+  std::size_t without_time_ = 0;
 };
 
 void read_devices(const JsonEvents& events, Trace& trace) {
@@ -255,6 +217,12 @@ void read_devices(const JsonEvents& events, Trace& trace) {
   }
 }
 
+/// Of what the program did, rather than of the profiler alone.
+bool has_host_ranges(const Trace& trace) {
+  return std::any_of(trace.ranges.kind.begin(), trace.ranges.kind.end(),
+                     [](auto kind) { return kind != RangeKind::overhead; });
+}
+
 constexpr std::string_view kRecord =
     "record with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
 
@@ -269,23 +237,27 @@ Result<Trace> import_kineto(const std::string& path) {
     if (!batch) break;
     reader.read(*batch);
   }
+  reader.finish();
   read_devices(events, trace);
-  for (const auto& device : trace.devices)
-    if (device.name.find("AMD") != std::string::npos)
-      return base::fail(ErrorCode::unsupported, "{}: recorded on {}; only traces of NVIDIA GPUs are read", path,
-                        message_text(device.name));
-  if (trace.kernels.size() == 0 && !reader.has_gpu_memory) {
-    if (reader.has_counters)
-      return base::fail(ErrorCode::unsupported, "{}: has counters of CUPTI's range profiler, but no kernels", path)
-          .hint("{}", kRecord);
-    return base::fail(ErrorCode::unsupported, "{}: no kernels among {} events", path, reader.parser().seen())
+  const bool has_work = trace.kernels.size() + trace.copies.size() + trace.sets.size() > 0 || reader.has_gpu_memory;
+  if (!has_work && reader.has_counters)
+    return base::fail(ErrorCode::unsupported, "{}: has counters of CUPTI's range profiler, but no kernels", path)
+        .hint("{}", kRecord);
+  if (!has_work && reader.is_autograd_trace)
+    return base::fail(
+               ErrorCode::unsupported,
+               "{}: a trace of torch.autograd.profiler, which tells neither kernels nor the calls that launch them",
+               path)
+        .hint("{}", kRecord);
+  if (!has_work && !has_host_ranges(trace)) {
+    const auto others = reader.other_kinds();
+    return base::fail(ErrorCode::unsupported, "{}: no kernels and no operations among {} events{}", path,
+                      reader.parser().seen(), others.empty() ? "" : "; their categories: " + others)
         .hint("{}", kRecord);
   }
-  if (events.cut_off())
-    trace.notes.push_back(fmt::format("the file is cut off: it ends after {} events", reader.parser().seen()));
-  if (reader.parser().broken() > 0)
-    trace.notes.push_back(fmt::format("events that are no JSON, left out: {}", reader.parser().broken()));
-  bound_values(trace);
+  trace.notes = damage_notes(events, reader.parser());
+  for (auto& note : reader.notes()) trace.notes.push_back(std::move(note));
+  leave_out_implausible(trace);
   return trace;
 }
 

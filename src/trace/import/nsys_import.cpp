@@ -5,10 +5,15 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
-#include "trace/import/bound_values.hpp"
+#include <fmt/ranges.h>
+
+#include "base/text.hpp"
+#include "trace/import/implausible_records.hpp"
+#include "trace/import/nsys_tables.hpp"
 #include "trace/import/sqlite_table.hpp"
 
 namespace ridgeline::trace {
@@ -91,28 +96,50 @@ std::int32_t small(std::int64_t number) {
 
 class NsysReader {
  public:
-  NsysReader(const SqliteFile& file, Trace& trace) : file_(file), trace_(trace) {}
+  NsysReader(const SqliteFile& file, NsysTables& tables, Trace& trace) : file_(file), tables_(tables), trace_(trace) {}
 
   Result<void> read() {
     RL_TRY(read_strings());
     RL_TRY(read_devices());
     RL_TRY(read_kernels());
+    RL_TRY(read_graphs());
     RL_TRY(read_memory_work("CUPTI_ACTIVITY_KIND_MEMCPY", "copyKind", trace_.copies));
     RL_TRY(read_memory_work("CUPTI_ACTIVITY_KIND_MEMSET", "", trace_.sets));
     RL_TRY(read_syncs());
     RL_TRY(read_calls());
     RL_TRY(read_ranges());
     for (const auto* table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"}) RL_TRY(read_overheads(table));
+    if (!without_times_.empty())
+      trace_.notes.push_back(
+          fmt::format("rows without a start or an end, left out: {}", fmt::join(without_times_, ", ")));
     return {};
   }
 
  private:
+  /// Calls `read` for each row of the newest version of a table.
+  template <typename Read>
+  Result<void> each_row(const std::string& base, const std::vector<std::string>& columns, Read read) {
+    RL_TRY_ASSIGN(const auto table, tables_.newest(base));
+    RL_TRY_ASSIGN(auto rows, SqliteRows::of(file_, table, columns));
+    skipped_ = 0;
+    for (;;) {
+      RL_TRY_ASSIGN(const bool more, rows.next());
+      if (!more) break;
+      read(rows);
+    }
+    if (skipped_ > 0) without_times_.push_back(fmt::format("{} of {}", skipped_, table));
+    return {};
+  }
+
   /// The first two columns of every query: start and end. Adds the span if it has both.
   template <typename Name, typename Lane>
   bool put(Spans& spans, const SqliteRows& row, Name name, Lane lane, std::int64_t correlation) {
     const auto start = row.integer(0);
     const auto end = row.integer(1);
-    if (!start || !end) return false;
+    if (!start || !end) {
+      ++skipped_;
+      return false;
+    }
     // The difference of hostile times may not fit.
     const bool sane =
         *end >= *start && (*start >= 0 || *end < 0 || *end <= std::numeric_limits<std::int64_t>::max() + *start);
@@ -133,143 +160,163 @@ class NsysReader {
   }
 
   Result<void> read_strings() {
-    RL_TRY_ASSIGN(auto rows, SqliteRows::of(file_, "StringIds", {"id", "value"}));
-    for (;;) {
-      RL_TRY_ASSIGN(const bool more, rows.next());
-      if (!more) return {};
+    return each_row("StringIds", {"id", "value"}, [&](const SqliteRows& rows) {
       if (const auto id = rows.integer(0)) strings_[*id] = trace_.strings.id(rows.text(1));
-    }
+    });
   }
 
   Result<void> read_devices() {
-    RL_TRY_ASSIGN(auto rows, SqliteRows::of(file_, "TARGET_INFO_GPU", {"id", "name", "smCount", "smMajor", "smMinor"}));
-    for (;;) {
-      RL_TRY_ASSIGN(const bool more, rows.next());
-      if (!more) return {};
-      Device device;
-      device.id = small(rows.integer_or(0, 0));
-      device.name = rows.text(1);
-      device.multiprocessors = small(rows.integer_or(2, 0));
-      if (const auto major = rows.integer(3))
-        device.compute_capability = fmt::format("{}.{}", *major, rows.integer_or(4, 0));
-      trace_.devices.push_back(std::move(device));
-    }
+    return each_row("TARGET_INFO_GPU", {"id", "name", "smCount", "smMajor", "smMinor", "memoryBandwidth"},
+                    [&](const SqliteRows& rows) {
+                      Device device;
+                      device.id = small(rows.integer_or(0, 0));
+                      device.name = rows.text(1);
+                      device.multiprocessors = small(rows.integer_or(2, 0));
+                      if (const auto major = rows.integer(3))
+                        device.compute_capability = fmt::format("{}.{}", *major, rows.integer_or(4, 0));
+                      device.memory_bytes_per_s = std::max<std::int64_t>(0, rows.integer_or(5, 0));
+                      trace_.devices.push_back(std::move(device));
+                    });
   }
 
   Result<void> read_kernels() {
-    RL_TRY_ASSIGN(auto rows, SqliteRows::of(file_, "CUPTI_ACTIVITY_KIND_KERNEL",
-                                            {"start",
-                                             "end",
-                                             "deviceId",
-                                             "contextId",
-                                             "streamId",
-                                             "globalPid",
-                                             "correlationId",
-                                             "demangledName",
-                                             "shortName",
-                                             "mangledName",
-                                             "gridX",
-                                             "gridY",
-                                             "gridZ",
-                                             "blockX",
-                                             "blockY",
-                                             "blockZ",
-                                             "registersPerThread",
-                                             "staticSharedMemory",
-                                             "dynamicSharedMemory",
-                                             "graphNodeId"}));
     auto& kernels = trace_.kernels;
-    for (;;) {
-      RL_TRY_ASSIGN(const bool more, rows.next());
-      if (!more) return {};
-      const auto name = [&] {
-        for (const int column : {7, 8, 9})
-          if (const auto found = string(rows.integer(column)); found != 0) return found;
-        return NameId{0};
-      };
-      if (!put(
-              kernels, rows, name, [&] { return gpu_lane(rows, 2); }, rows.integer_or(6, 0)))
-        continue;
-      const auto number = [&](int column) { return small(rows.integer_or(column, 0)); };
-      kernels.grid.push_back({number(10), number(11), number(12)});
-      kernels.block.push_back({number(13), number(14), number(15)});
-      kernels.registers.push_back(number(16));
-      kernels.shared_bytes.push_back(small(std::int64_t{number(17)} + number(18)));
-      kernels.graph_node.push_back(static_cast<std::uint64_t>(rows.integer_or(19, 0)));
-    }
+    return each_row("CUPTI_ACTIVITY_KIND_KERNEL",
+                    {"start",
+                     "end",
+                     "deviceId",
+                     "contextId",
+                     "streamId",
+                     "globalPid",
+                     "correlationId",
+                     "demangledName",
+                     "shortName",
+                     "mangledName",
+                     "gridX",
+                     "gridY",
+                     "gridZ",
+                     "blockX",
+                     "blockY",
+                     "blockZ",
+                     "registersPerThread",
+                     "staticSharedMemory",
+                     "dynamicSharedMemory",
+                     "graphNodeId"},
+                    [&](const SqliteRows& rows) {
+                      const auto name = [&] {
+                        for (const int column : {7, 8, 9})
+                          if (const auto found = string(rows.integer(column)); found != 0) return found;
+                        return NameId{0};
+                      };
+                      if (!put(
+                              kernels, rows, name, [&] { return gpu_lane(rows, 2); }, rows.integer_or(6, 0)))
+                        return;
+                      const auto number = [&](int column) { return small(rows.integer_or(column, 0)); };
+                      kernels.grid.push_back({number(10), number(11), number(12)});
+                      kernels.block.push_back({number(13), number(14), number(15)});
+                      kernels.registers.push_back(number(16));
+                      kernels.shared_bytes.push_back(small(std::int64_t{number(17)} + number(18)));
+                      kernels.graph_node.push_back(static_cast<std::uint64_t>(rows.integer_or(19, 0)));
+                    });
+  }
+
+  /// Graphs as a whole, unless their kernels were recorded too.
+  Result<void> read_graphs() {
+    auto& kernels = trace_.kernels;
+    std::set<std::pair<std::int64_t, std::int64_t>> launched;  // by process and correlation
+    const auto process_of_kernel = [&](std::size_t i) { return trace_.gpu_lanes[kernels.lane[i]].process; };
+    std::int64_t taken_ns = 0;
+    const auto before = kernels.size();
+    RL_TRY(each_row("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                    {"start", "end", "deviceId", "contextId", "streamId", "globalPid", "correlationId", "graphId"},
+                    [&](const SqliteRows& rows) {
+                      const auto correlation = rows.integer_or(6, 0);
+                      if (launched.empty())
+                        for (std::size_t i = 0; i < before; ++i)
+                          launched.emplace(process_of_kernel(i), kernels.correlation[i]);
+                      if (correlation != 0 && launched.count({process_of(rows.integer_or(5, 0)), correlation}) > 0)
+                        return;
+                      const auto graph = rows.integer(7);
+                      const auto name = [&] {
+                        return trace_.strings.id(graph ? fmt::format("CUDA graph {}", *graph)
+                                                       : std::string("CUDA graph"));
+                      };
+                      if (!put(
+                              kernels, rows, name, [&] { return gpu_lane(rows, 2); }, correlation))
+                        return;
+                      taken_ns += kernels.duration_ns.back();
+                      kernels.grid.emplace_back();
+                      kernels.block.emplace_back();
+                      kernels.registers.push_back(0);
+                      kernels.shared_bytes.push_back(0);
+                      kernels.graph_node.push_back(0);
+                    }));
+    if (const auto graphs = kernels.size() - before; graphs > 0)
+      trace_.notes.push_back(
+          fmt::format("CUDA graphs recorded as a whole, without the kernels in them: {} launches, {}; nsys profile "
+                      "--cuda-graph-trace=node records their kernels",
+                      graphs, base::format_duration(static_cast<double>(taken_ns))));
+    return {};
   }
 
   Result<void> read_memory_work(const std::string& table, const std::string& kind, MemoryWork& work) {
-    RL_TRY_ASSIGN(auto rows, SqliteRows::of(file_, table,
-                                            {"start", "end", "deviceId", "contextId", "streamId", "globalPid",
-                                             "correlationId", "bytes", kind.empty() ? "end" : kind,
-                                             kind.empty() ? "end" : "srcKind", kind.empty() ? "end" : "dstKind"}));
-    for (;;) {
-      RL_TRY_ASSIGN(const bool more, rows.next());
-      if (!more) return {};
-      const auto name = [&] {
-        if (kind.empty()) return trace_.strings.id("Memset");
-        return trace_.strings.id(
-            copy_name(name_in(kCopies, rows.integer_or(8, 0), "Memcpy"), rows.integer(9), rows.integer(10)));
-      };
-      if (put(
-              work, rows, name, [&] { return gpu_lane(rows, 2); }, rows.integer_or(6, 0)))
-        work.bytes.push_back(rows.integer_or(7, -1));
-    }
+    return each_row(table,
+                    {"start", "end", "deviceId", "contextId", "streamId", "globalPid", "correlationId", "bytes",
+                     kind.empty() ? "end" : kind, kind.empty() ? "end" : "srcKind", kind.empty() ? "end" : "dstKind"},
+                    [&](const SqliteRows& rows) {
+                      const auto name = [&] {
+                        if (kind.empty()) return trace_.strings.id("Memset");
+                        return trace_.strings.id(copy_name(name_in(kCopies, rows.integer_or(8, 0), "Memcpy"),
+                                                           rows.integer(9), rows.integer(10)));
+                      };
+                      if (put(
+                              work, rows, name, [&] { return gpu_lane(rows, 2); }, rows.integer_or(6, 0)))
+                        work.bytes.push_back(rows.integer_or(7, -1));
+                    });
   }
 
   Result<void> read_syncs() {
-    RL_TRY_ASSIGN(auto rows, SqliteRows::of(file_, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-                                            {"start", "end", "deviceId", "contextId", "streamId", "globalPid",
-                                             "correlationId", "syncType"}));
-    for (;;) {
-      RL_TRY_ASSIGN(const bool more, rows.next());
-      if (!more) return {};
-      const auto name = [&] { return trace_.strings.id(name_in(kSyncs, rows.integer_or(7, 0), "Sync")); };
-      (void)put(
-          trace_.syncs, rows, name, [&] { return gpu_lane(rows, 2); }, rows.integer_or(6, 0));
-    }
+    return each_row("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+                    {"start", "end", "deviceId", "contextId", "streamId", "globalPid", "correlationId", "syncType"},
+                    [&](const SqliteRows& rows) {
+                      const auto name = [&] {
+                        return trace_.strings.id(name_in(kSyncs, rows.integer_or(7, 0), "Sync"));
+                      };
+                      (void)put(
+                          trace_.syncs, rows, name, [&] { return gpu_lane(rows, 2); }, rows.integer_or(6, 0));
+                    });
   }
 
   Result<void> read_calls() {
-    RL_TRY_ASSIGN(auto rows, SqliteRows::of(file_, "CUPTI_ACTIVITY_KIND_RUNTIME",
-                                            {"start", "end", "globalTid", "correlationId", "nameId"}));
-    for (;;) {
-      RL_TRY_ASSIGN(const bool more, rows.next());
-      if (!more) return {};
-      (void)put(
-          trace_.calls, rows, [&] { return string(rows.integer(4)); }, [&] { return thread_lane(rows); },
-          rows.integer_or(3, 0));
-    }
+    return each_row("CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "end", "globalTid", "correlationId", "nameId"},
+                    [&](const SqliteRows& rows) {
+                      (void)put(
+                          trace_.calls, rows, [&] { return string(rows.integer(4)); },
+                          [&] { return thread_lane(rows); }, rows.integer_or(3, 0));
+                    });
   }
 
   Result<void> read_ranges() {
-    RL_TRY_ASSIGN(auto rows,
-                  SqliteRows::of(file_, "NVTX_EVENTS", {"start", "end", "globalTid", "eventType", "text", "textId"}));
-    for (;;) {
-      RL_TRY_ASSIGN(const bool more, rows.next());
-      if (!more) return {};
-      const auto type = rows.integer_or(3, kPushPop);
-      if (type != kPushPop && type != kStartEnd) continue;
-      const auto own = rows.text(4);
-      const auto text = own.empty() ? trace_.strings.text(string(rows.integer(5))) : own;
-      if (const auto operation = emitted_operation(text))
-        add_range(
-            rows, [&] { return trace_.strings.id(operation->name); }, RangeKind::operation, operation->sequence);
-      else
-        add_range(
-            rows, [&] { return trace_.strings.id(text); }, RangeKind::annotation);
-    }
+    return each_row(
+        "NVTX_EVENTS", {"start", "end", "globalTid", "eventType", "text", "textId"}, [&](const SqliteRows& rows) {
+          const auto type = rows.integer_or(3, kPushPop);
+          if (type != kPushPop && type != kStartEnd) return;
+          const auto own = rows.text(4);
+          const auto text = own.empty() ? trace_.strings.text(string(rows.integer(5))) : own;
+          if (const auto operation = emitted_operation(text))
+            add_range(
+                rows, [&] { return trace_.strings.id(operation->name); }, RangeKind::operation, operation->sequence);
+          else
+            add_range(
+                rows, [&] { return trace_.strings.id(text); }, RangeKind::annotation);
+        });
   }
 
   Result<void> read_overheads(const std::string& table) {
-    RL_TRY_ASSIGN(auto rows, SqliteRows::of(file_, table, {"start", "end", "globalTid", "nameId"}));
-    for (;;) {
-      RL_TRY_ASSIGN(const bool more, rows.next());
-      if (!more) return {};
+    return each_row(table, {"start", "end", "globalTid", "nameId"}, [&](const SqliteRows& rows) {
       add_range(
           rows, [&] { return string(rows.integer(3)); }, RangeKind::overhead);
-    }
+    });
   }
 
   template <typename Name>
@@ -289,7 +336,10 @@ class NsysReader {
   }
 
   const SqliteFile& file_;
+  NsysTables& tables_;
   Trace& trace_;
+  std::int64_t skipped_ = 0;  ///< rows of the table that is being read
+  std::vector<std::string> without_times_;
   std::unordered_map<std::int64_t, NameId> strings_;
 };
 
@@ -303,10 +353,17 @@ Result<Trace> import_nsys(const std::string& path) {
     return base::fail(ErrorCode::unsupported, "{}: no tables of Nsight Systems", path)
         .hint("nsys export --type sqlite FILE.nsys-rep makes such a file");
   Trace trace;
-  RL_TRY(NsysReader(file, trace).read());
+  RL_TRY_ASSIGN(auto tables, NsysTables::of(file));
+  RL_TRY(NsysReader(file, tables, trace).read());
+  RL_TRY_ASSIGN(const auto unread, tables.unread());
   if (trace.kernels.size() == 0)
-    return base::fail(ErrorCode::unsupported, "{}: no kernels", path).hint("{}", kRecordWithNsys);
-  bound_values(trace);
+    return base::fail(
+               ErrorCode::unsupported, "{}: no kernels{}", path,
+               unread.empty() ? "" : fmt::format(" in the tables that are read; not read: {}", fmt::join(unread, ", ")))
+        .hint("{}", kRecordWithNsys);
+  if (!unread.empty())
+    trace.notes.push_back(fmt::format("tables with work that is not read: {}", fmt::join(unread, ", ")));
+  leave_out_implausible(trace);
   return trace;
 }
 

@@ -146,7 +146,7 @@ Result<Trace> import_onnxruntime(const std::string& path) {
       const auto argument = [&](std::string_view key, ondemand::value& value) {
         read_argument_of_node(key, value, event);
       };
-      if (!read_event(object, event, argument)) return false;
+      if (!read_event(object, event, argument) || !parser.intact()) return false;
       add_event(event, trace);
       return true;
     });
@@ -154,9 +154,7 @@ Result<Trace> import_onnxruntime(const std::string& path) {
   if (trace.nodes.size() == 0)
     return base::fail(ErrorCode::unsupported, "{}: no nodes of an ONNX model among {} events", path, parser.seen())
         .hint("{}", kRecordWithSession);
-  if (events.cut_off())
-    trace.notes.push_back(fmt::format("the file is cut off: it ends after {} events", parser.seen()));
-  if (parser.broken() > 0) trace.notes.push_back(fmt::format("events that are no JSON, left out: {}", parser.broken()));
+  trace.notes = damage_notes(events, parser);
   if (auto note = launch_note(trace); !note.empty()) trace.notes.push_back(std::move(note));
   bound_values(trace);
   return trace;

@@ -64,19 +64,39 @@ bool SqliteFile::has_table(std::string_view name) const {
                                          nullptr, nullptr, nullptr) == SQLITE_OK;
 }
 
+bool SqliteFile::has_column(const std::string& table, const std::string& column) const {
+  return ::sqlite3_table_column_metadata(handle_, nullptr, table.c_str(), column.c_str(), nullptr, nullptr, nullptr,
+                                         nullptr, nullptr) == SQLITE_OK;
+}
+
+Result<SqliteRows> SqliteFile::query(const std::string& text) const {
+  sqlite3_stmt* statement = nullptr;
+  if (::sqlite3_prepare_v2(handle_, text.c_str(), -1, &statement, nullptr) != SQLITE_OK) return fault();
+  return SqliteRows(this, statement);
+}
+
+Result<std::vector<std::string>> SqliteFile::tables() const {
+  std::vector<std::string> names;
+  RL_TRY_ASSIGN(auto rows, query("SELECT name FROM sqlite_master WHERE type = 'table'"));
+  for (;;) {
+    RL_TRY_ASSIGN(const bool more, rows.next());
+    if (!more) return names;
+    names.emplace_back(rows.text(0));
+  }
+}
+
+Result<std::int64_t> SqliteFile::rows(const std::string& table) const {
+  RL_TRY_ASSIGN(auto rows, query("SELECT count(*) FROM " + identifier(table)));
+  RL_TRY_ASSIGN(const bool more, rows.next());
+  return more ? rows.integer_or(0, 0) : 0;
+}
+
 Result<SqliteRows> SqliteRows::of(const SqliteFile& file, const std::string& table,
                                   const std::vector<std::string>& columns) {
   if (!file.has_table(table)) return SqliteRows(&file, nullptr);
   std::vector<std::string> selected;
-  for (const auto& column : columns) {
-    const bool there = ::sqlite3_table_column_metadata(file.handle_, nullptr, table.c_str(), column.c_str(), nullptr,
-                                                       nullptr, nullptr, nullptr, nullptr) == SQLITE_OK;
-    selected.push_back(there ? identifier(column) : "NULL");
-  }
-  const auto text = fmt::format("SELECT {} FROM {}", fmt::join(selected, ", "), identifier(table));
-  sqlite3_stmt* statement = nullptr;
-  if (::sqlite3_prepare_v2(file.handle_, text.c_str(), -1, &statement, nullptr) != SQLITE_OK) return file.fault();
-  return SqliteRows(&file, statement);
+  for (const auto& column : columns) selected.push_back(file.has_column(table, column) ? identifier(column) : "NULL");
+  return file.query(fmt::format("SELECT {} FROM {}", fmt::join(selected, ", "), identifier(table)));
 }
 
 SqliteRows::SqliteRows(SqliteRows&& other) noexcept

@@ -15,6 +15,8 @@ struct sqlite3_stmt;
 
 namespace ridgeline::trace {
 
+class SqliteRows;
+
 /// A database that another program wrote, opened for reading only.
 class SqliteFile {
  public:
@@ -24,11 +26,17 @@ class SqliteFile {
   ~SqliteFile();
 
   [[nodiscard]] bool has_table(std::string_view name) const;
+  [[nodiscard]] bool has_column(const std::string& table, const std::string& column) const;
+  /// Names, in the order of the file. Errors: corrupt.
+  [[nodiscard]] base::Result<std::vector<std::string>> tables() const;
+  /// Rows of a table. Errors: corrupt.
+  [[nodiscard]] base::Result<std::int64_t> rows(const std::string& table) const;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
   friend class SqliteRows;
   SqliteFile(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+  [[nodiscard]] base::Result<SqliteRows> query(const std::string& text) const;
   [[nodiscard]] base::Fault fault() const;
 
   sqlite3* handle_;
@@ -56,6 +64,7 @@ class SqliteRows {
   [[nodiscard]] std::string_view text(int column) const;
 
  private:
+  friend class SqliteFile;
   SqliteRows(const SqliteFile* file, sqlite3_stmt* statement) : file_(file), statement_(statement) {}
 
   const SqliteFile* file_;

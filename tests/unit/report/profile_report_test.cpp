@@ -174,6 +174,52 @@ TEST(ProfileTables, what_is_left_out_is_a_row) {
   EXPECT_NE(names.find("(1 more)"), std::string::npos) << names;
 }
 
+TEST(ProfileTables, bytes_are_a_share_of_the_peak_that_the_trace_tells) {
+  auto run = profile_of_layers();
+  auto& kernels = run.tables.kernels;
+  kernels[0].bytes = 1'676'000'000;
+  kernels.push_back(kernels[0]);
+  kernels[1].name = "impossible";
+  kernels[1].bytes *= 3;
+  run.tables.modules[1].bytes = 1'676'000'000;
+  EXPECT_EQ(kernels_table(run, 5).columns.size(), 8U) << "the peak is unknown";
+  run.tables.devices[0].memory_bytes_per_s = 3'352'000'000'000;
+  const auto table = kernels_table(run, 5);
+  ASSERT_EQ(table.columns.size(), 9U);
+  EXPECT_EQ(table.columns[7].title, "Of peak");
+  EXPECT_EQ(cells_of(table, 7), "50 %|" + std::string(kAbsent) + "|");
+  const auto modules = module_table(run, {});
+  const auto peak = std::find_if(modules.columns.begin(), modules.columns.end(),
+                                 [](const auto& column) { return column.title == "Of peak"; });
+  EXPECT_NE(peak, modules.columns.end());
+  run.tables.devices.push_back(run.tables.devices[0]);
+  run.tables.devices[1].memory_bytes_per_s = 2'000'000'000'000;
+  EXPECT_EQ(kernels_table(run, 5).columns.size(), 8U) << "two GPUs of different kinds";
+}
+
+TEST(ProfileReport, of_the_host_alone_has_times_and_no_advice) {
+  auto run = profile_of_layers();
+  run.tables.devices.clear();
+  run.tables.kernels.clear();
+  run.findings.clear();
+  run.tables.span_ns = 2'000'000;
+  for (auto& row : run.tables.modules) {
+    row.host_total_ns = row.gpu_total_ns;
+    row.host_self_ns = row.gpu_self_ns;
+  }
+  run.tables.step_name = "ProfilerStep";
+  run.tables.steps = {{"ProfilerStep#1", 0, 1'000'000, 0, 0}};
+  std::ostringstream out;
+  for (const auto& [label, text] : profile_summary(run)) out << label << ": " << text << "\n";
+  EXPECT_NE(out.str().find("host: 2.00 ms from the first to the last operation, no work of a GPU"), std::string::npos)
+      << out.str();
+  EXPECT_EQ(steps_table(run).rows.size(), 1U);
+  const auto page = render_markdown(build_profile_report(run));
+  EXPECT_EQ(page.find("What to do"), std::string::npos);
+  EXPECT_EQ(page.find("node"), std::string::npos) << page;
+  EXPECT_NE(page.find("Time on the host of all calls"), std::string::npos);
+}
+
 TEST(ProfileTables, times_sum_to_the_span) {
   const auto run = profile_of_layers();
   EXPECT_EQ(cells_of(time_table(run), 1), "kernels|idle: launch-bound, the host is behind|");

@@ -47,6 +47,12 @@ TEST_F(JsonEventsTest, gives_events_of_both_forms_and_what_is_beside_them) {
   EXPECT_EQ(all(write(R"({"traceEvents":[]})")), base::Json::array());
 }
 
+TEST_F(JsonEventsTest, depth_has_no_limit) {
+  const std::string deep = R"({"a":)" + std::string(100, '[') + "7" + std::string(100, ']') + R"(,"b":{"c":1}})";
+  EXPECT_EQ(all(write("[" + deep + ",{\"d\":1}," + deep + "]")).size(), 3U);
+  EXPECT_FALSE(cut_off_);
+}
+
 TEST_F(JsonEventsTest, reads_large_files_in_batches_plain_and_compressed) {
   auto events = base::Json::array();
   for (int i = 0; i < 60'000; ++i)

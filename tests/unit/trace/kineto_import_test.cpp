@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/kineto_import.hpp"
 
+#include <fmt/ranges.h>
+
 #include "trace/analysis/tables.hpp"
 #include "trace_files.hpp"
 
@@ -12,7 +14,7 @@ using KinetoImportTest = TraceFilesTest;
 constexpr const char* kSmall =
     R"({"deviceProperties":[{"id":3,"name":"NVIDIA H100","computeMajor":9,"computeMinor":0,"numSms":132}],
 "traceEvents":[
- {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":8,"ts":1752839462723407.123,"dur":20.5,"args":{"External id":1,"Sequence number":12,"Fwd thread id":9}},
+ {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":8,"ts":5.123,"dur":20.5,"args":{"External id":1,"Sequence number":12,"Fwd thread id":9}},
  {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":8,"ts":10,"dur":1.001,"args":{"correlation":44}},
  {"args":{"grid":[1,2,3],"block":[32,1,1],"device":3,"context":1,"stream":7,"correlation":44,"registers per thread":40,"shared memory":1024,"graph node id":5},
   "ph":"X","cat":"kernel","name":"gemm<\"x\">","pid":3,"tid":7,"ts":12,"dur":3},
@@ -44,7 +46,7 @@ TEST_F(KinetoImportTest, reads_columns) {
   EXPECT_EQ(trace->calls.duration_ns[0], 1001);
   EXPECT_EQ(trace->thread_lanes[trace->calls.lane[0]], (ThreadLane{7, 8}));
   ASSERT_EQ(trace->ranges.size(), 2U);
-  EXPECT_EQ(trace->ranges.start_ns[0], 1752839462723407123);
+  EXPECT_EQ(trace->ranges.start_ns[0], 5123);
   EXPECT_EQ(trace->ranges.sequence[0], 12);
   EXPECT_EQ(trace->ranges.forward_thread[0], 9);
   EXPECT_EQ(trace->ranges.kind[1], RangeKind::python);
@@ -52,7 +54,7 @@ TEST_F(KinetoImportTest, reads_columns) {
   ASSERT_EQ(trace->devices.size(), 1U);
   EXPECT_EQ(trace->devices[0].compute_capability, "9.0");
   EXPECT_EQ(trace->devices[0].multiprocessors, 132);
-  EXPECT_TRUE(trace->notes.empty());
+  EXPECT_EQ(trace->notes, (std::vector<std::string>{"events without a time, left out: 1"}));
 }
 
 TEST_F(KinetoImportTest, reads_what_is_allocated) {
@@ -87,7 +89,12 @@ TEST_F(KinetoImportTest, memory_of_a_gpu_needs_no_kernels) {
              "Total Reserved":20,"Total Allocated":10,"Bytes":10,"Addr":5,"Device Id":0,"Device Type":{}}}}}])",
         device_type);
   };
-  EXPECT_FALSE(import_kineto(write(text(0))));
+  const auto host = import_kineto(write(text(0)));
+  ASSERT_TRUE(host) << host.error().message;
+  const auto of_host = tables_of(AnalysedTrace(*host));
+  EXPECT_TRUE(of_host.memory.empty());
+  ASSERT_FALSE(of_host.missing.empty());
+  EXPECT_NE(of_host.missing[0].find("time on the host alone"), std::string::npos) << of_host.missing[0];
   const auto trace = import_kineto(write(text(1)));
   ASSERT_TRUE(trace) << trace.error().message;
   const auto tables = tables_of(AnalysedTrace(*trace));
@@ -127,24 +134,166 @@ TEST_F(KinetoImportTest, an_event_that_is_no_json_takes_no_other_away) {
   std::string names;
   for (const auto name : trace->kernels.name) names += trace->strings.text(name);
   EXPECT_EQ(names, "abc");
-  ASSERT_EQ(trace->notes.size(), 1U);
-  EXPECT_EQ(trace->notes[0], "events that are no JSON, left out: 2");
+  EXPECT_EQ(trace->notes, (std::vector<std::string>{"events that are no JSON, left out: 1",
+                                                    "events with damaged JSON, put right: 1"}));
+}
+
+/// The events of a file with damage in the second of five, by the names of those that were read.
+class DamagedFileTest : public KinetoImportTest {
+ protected:
+  std::string names(const std::string& second, std::string* notes = nullptr) {
+    const auto event = [](char name) {
+      return fmt::format(
+          R"({{"ph": "X", "cat": "kernel", "name": "{}", "ts": 1, "dur": 2, "args": {{"grid": [1, 2, 3], "device": 0}}}})",
+          name);
+    };
+    const auto list = event('a') + ",\n" + second + "\n" + event('c') + "," + event('d') + ",\n" + event('e');
+    const auto array = read("[" + list + "]", notes);
+    EXPECT_EQ(read(R"({"traceEvents": [)" + list + R"(], "deviceProperties": []})", notes), array);
+    return array;
+  }
+
+ private:
+  std::string read(const std::string& text, std::string* notes) {
+    const auto trace = import_kineto(write(text));
+    EXPECT_TRUE(trace) << trace.error().message;
+    std::string names;
+    if (!trace) return names;
+    for (const auto name : trace->kernels.name) names += trace->strings.text(name);
+    if (notes != nullptr) *notes = fmt::format("{}", fmt::join(trace->notes, "; "));
+    return names;
+  }
+};
+
+TEST_F(DamagedFileTest, what_is_meant_is_read) {
+  for (const auto* second :
+       {R"({"ph":"X","cat":"kernel","name":"b","ts":1,"dur":2,"args":{"grid":[1,2,3,],"device":0}},)",
+        R"({"ph":"X","cat":"kernel","name":"b","ts":1,"dur":2,"args":{"grid":[1,,2],"device":0,}},)",
+        R"({"ph":"X","cat":"kernel","name":"b","ts":1,"dur":2,"args":{"grid":[1 2 3],"device":0}},)",
+        R"({"ph":"X","cat":"kernel","name":"b","ts":1,"dur":2 "args":{"grid":[1,2,3] "device":0}},)",
+        R"({"ph":"X","cat":"kernel","name":"b","ts":1,"dur":2,"args":{"grid":[1,2,3,"device":0}},)",
+        R"({"ph":"X","cat":"kernel","name":"b","ts":1,"dur":2,"args":{"device":0}}},)",
+        R"({"ph":"X","cat":"kernel","name":"b","ts":1,"dur":2,"args":{"device":0}}],)",
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"b\",\"ts\":1,\"dur\":2,\"args\":{\"x\":\"\x01\xff\"}},",
+        R"({"ph":"X","cat":"kernel","name":"b","ts":1,"dur":2},,,)",
+        R"({"ph":"X","cat":"kernel","name":"b","ts":1,"dur":2})"}) {
+    std::string notes;
+    EXPECT_EQ(names(second, &notes), "abcde") << second;
+    EXPECT_EQ(notes.find("left out"), std::string::npos) << second << ": " << notes;
+  }
+}
+
+TEST_F(DamagedFileTest, an_event_that_cannot_be_read_takes_no_other_along_and_is_counted) {
+  for (const auto* second : {R"({"ph":"X","cat":"kernel","name":"b","ts":1,"dur":2,"args":{"grid":[1,2,3],"device":0,)",
+                             R"({"ph":"X","cat":"kernel","name":"b","ts":1,"dur":2,"args":{"grid":[1,2,)",
+                             R"({"ph":"X","cat":"kernel","name":"b,"ts":1,"dur":2,"args":{"device":0}},)",
+                             R"({"ph":"X","cat":"kernel","name":"b,)",
+                             R"({"ph":"X","cat":"kernel","name":"b","ts":1,"dur":2,"args":{"x":"y}},)",
+                             R"({"ph" "X","cat" "kernel","name":"b"},)"}) {
+    std::string notes;
+    EXPECT_EQ(names(second, &notes), "acde") << second;
+    EXPECT_NE(notes.find("events that are no JSON, left out: 1"), std::string::npos) << second << ": " << notes;
+  }
 }
 
 TEST_F(KinetoImportTest, says_what_a_file_without_kernels_lacks) {
-  const auto none =
-      import_kineto(write(R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::mm","ts":1,"dur":2}]})"));
+  const auto none = import_kineto(
+      write(R"({"traceEvents":[{"ph":"X","cat":"disk","name":"read","ts":1,"dur":2},{"ph":"X","name":"x","ts":1}]})"));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, base::ErrorCode::unsupported);
-  EXPECT_NE(none.error().message.find("no kernels among 1 events"), std::string::npos);
+  EXPECT_NE(none.error().message.find(
+                "no kernels and no operations among 2 events; their categories: 1 without one, 1 of disk"),
+            std::string::npos)
+      << none.error().message;
   EXPECT_NE(none.error().hint.find("ProfilerActivity.CUDA"), std::string::npos);
 }
 
-TEST_F(KinetoImportTest, names_of_a_file_stay_in_one_line) {
+TEST_F(KinetoImportTest, a_trace_of_the_autograd_profiler_is_named) {
   const auto trace = import_kineto(
-      write("{\"deviceProperties\":[{\"name\":\"AMD\\nMI300\\u001b[2J\"}],\"traceEvents\":[{\"ph\":\"X\"}]}"));
+      write(R"([{"name": "add", "ph": "X", "ts": 100.0, "dur": 30.0, "tid": 1, "pid": "CPU functions", "args": {}},
+                {"name": "add", "ph": "X", "ts": 110.0, "dur": 30.0, "tid": 0, "pid": "CUDA functions", "args": {}}])"));
   ASSERT_FALSE(trace);
-  EXPECT_NE(trace.error().message.find("AMD"), std::string::npos);
+  EXPECT_NE(trace.error().message.find("torch.autograd.profiler"), std::string::npos) << trace.error().message;
+}
+
+TEST_F(KinetoImportTest, kinds_of_events_that_are_not_read_are_counted) {
+  const auto trace = import_kineto(write(R"([
+    {"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2},
+    {"ph":"X","cat":"xpu_runtime","name":"a","ts":1,"dur":2}, {"ph":"X","cat":"xpu_runtime","name":"a","ts":2,"dur":2},
+    {"ph":"X","cat":"gpu_user_annotation","name":"a","ts":1,"dur":2}, {"ph":"X","cat":"Trace","name":"a","ts":1,"dur":2},
+    {"ph":"s","cat":"another","name":"a","ts":1}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->notes, (std::vector<std::string>{"events of kinds that are not read: 2 of xpu_runtime"}));
+}
+
+TEST_F(KinetoImportTest, events_that_begin_and_end_apart_are_one) {
+  const std::vector<std::string> events{
+      R"({"ph":"B","cat":"cpu_op","name":"aten::mm","pid":7,"tid":8,"ts":1})",
+      R"({"ph":"B","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":8,"ts":2,"args":{"correlation":44}})",
+      R"({"ph":"E","pid":7,"tid":8,"ts":3})",
+      R"({"ph":"B","cat":"kernel","name":"gemm","pid":3,"tid":7,"ts":3,"args":{"device":3,"stream":7,"correlation":44}})",
+      R"({"ph":"E","pid":7,"tid":8,"ts":6})",
+      R"({"ph":"E","name":"gemm","pid":3,"tid":7,"ts":9})"};
+  // In the order of time; each with its end, which is not; the ends behind all others.
+  for (const auto& order : {std::vector<int>{0, 1, 2, 3, 4, 5}, {0, 4, 1, 2, 3, 5}, {3, 1, 0, 5, 2, 4}}) {
+    std::vector<std::string> text;
+    for (const auto i : order) text.push_back(events[static_cast<std::size_t>(i)]);
+    const auto trace = import_kineto(write(fmt::format("[{}]", fmt::join(text, ","))));
+    ASSERT_TRUE(trace) << trace.error().message;
+    EXPECT_TRUE(trace->notes.empty());
+    ASSERT_EQ(trace->kernels.size(), 1U);
+    EXPECT_EQ(trace->kernels.duration_ns[0], 6000);
+    EXPECT_EQ(trace->kernels.correlation[0], 44);
+    EXPECT_EQ(trace->strings.text(trace->kernels.name[0]), "gemm");
+    ASSERT_EQ(trace->calls.size(), 1U);
+    EXPECT_EQ(trace->calls.duration_ns[0], 1000);
+    ASSERT_EQ(trace->ranges.size(), 1U);
+    EXPECT_EQ(trace->ranges.duration_ns[0], 5000);
+  }
+  const auto open = import_kineto(write("[" + events[0] + "," + events[3] + "," + events[5] + "]"));
+  ASSERT_TRUE(open) << open.error().message;
+  EXPECT_EQ(open->kernels.size(), 1U);
+  EXPECT_EQ(open->notes, (std::vector<std::string>{"events without an end or a beginning (ph B and E), left out: 1"}));
+}
+
+TEST_F(KinetoImportTest, a_trace_without_a_gpu_tells_time_on_the_host_by_module) {
+  const auto trace = import_kineto(write(R"([
+    {"ph":"X","cat":"user_annotation","name":"ProfilerStep#0","pid":7,"tid":8,"ts":0,"dur":100},
+    {"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":7,"tid":8,"ts":100,"dur":100},
+    {"ph":"X","cat":"python_function","name":"nn.Module: Net_0","pid":7,"tid":8,"ts":10,"dur":80},
+    {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":8,"ts":20,"dur":50},
+    {"ph":"X","cat":"python_function","name":"nn.Module: Net_0","pid":7,"tid":8,"ts":110,"dur":60}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto tables = tables_of(AnalysedTrace(*trace));
+  EXPECT_TRUE(tables.devices.empty());
+  EXPECT_EQ(tables.span_ns, 200'000);
+  ASSERT_EQ(tables.modules.size(), 3U);
+  EXPECT_EQ(tables.modules[1].path, "Net_0");
+  EXPECT_EQ(tables.modules[1].host_total_ns, 140'000);
+  EXPECT_EQ(tables.modules[1].host_self_ns, 90'000);
+  EXPECT_EQ(tables.modules[1].step_ns, (std::vector<std::int64_t>{80'000, 60'000}));
+  EXPECT_EQ(tables.modules[2].step_ns, (std::vector<std::int64_t>{50'000, 0}));
+  ASSERT_FALSE(tables.missing.empty());
+  EXPECT_NE(tables.missing[0].find("no work of a GPU"), std::string::npos) << tables.missing[0];
+}
+
+TEST_F(KinetoImportTest, a_trace_of_an_amd_gpu_is_read) {
+  const auto trace = import_kineto(write(R"({"deviceProperties":[{"id":2,"name":""},{"id":3,"name":"AMD MI300"}],
+    "traceEvents":[
+    {"ph":"X","cat":"cuda_runtime","name":"hipExtModuleLaunchKernel","pid":7,"tid":8,"ts":1,"dur":1,
+     "args":{"cid":48,"correlation":117,"stream":"0x0"}},
+    {"ph":"X","cat":"kernel","name":"Cijk","pid":2,"tid":0,"ts":3,"dur":4,
+     "args":{"device":2,"stream":0,"correlation":117,"grid":[64,1,1]}}]})"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto tables = tables_of(AnalysedTrace(*trace));
+  ASSERT_EQ(tables.devices.size(), 1U);
+  EXPECT_EQ(tables.devices[0].device, 2);
+  EXPECT_EQ(tables.devices[0].busy_ns, 4'000);
+}
+
+TEST_F(KinetoImportTest, names_of_a_file_stay_in_one_line) {
+  const auto trace = import_kineto(write("{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"a\\nb\\u001b[2J\",\"ts\":1}]}"));
+  ASSERT_FALSE(trace);
   EXPECT_EQ(trace.error().message.find('\n'), std::string::npos) << trace.error().message;
   EXPECT_EQ(trace.error().message.find('\x1B'), std::string::npos);
   EXPECT_NE(trace.error().message.find("\\x0a"), std::string::npos);

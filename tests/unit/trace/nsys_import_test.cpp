@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include "trace/analysis/tables.hpp"
 #include "trace_files.hpp"
 
 namespace ridgeline::trace {
@@ -44,8 +45,8 @@ TEST_F(NsysImportTest, finds_columns_by_name_and_does_without_those_that_are_mis
                        "INSERT INTO NVTX_EVENTS VALUES (10, 300, 59, NULL, 3, " +
                        kThread + "), (20, 30, 60, 'own', NULL, " + kThread +
                        "), (20, NULL, 34, 'mark', NULL, 1);"
-                       "CREATE TABLE TARGET_INFO_GPU(name, id, smMajor, smMinor, smCount);"
-                       "INSERT INTO TARGET_INFO_GPU VALUES ('NVIDIA H100', 1, 9, 0, 132);"));
+                       "CREATE TABLE TARGET_INFO_GPU(name, id, smMajor, smMinor, smCount, memoryBandwidth);"
+                       "INSERT INTO TARGET_INFO_GPU VALUES ('NVIDIA H100', 1, 9, 0, 132, 3352320000000);"));
   ASSERT_TRUE(trace) << trace.error().message;
   ASSERT_EQ(trace->kernels.size(), 1U);
   const auto& kernels = trace->kernels;
@@ -65,6 +66,78 @@ TEST_F(NsysImportTest, finds_columns_by_name_and_does_without_those_that_are_mis
   EXPECT_EQ(trace->strings.text(trace->ranges.name[0]), "step");
   EXPECT_EQ(trace->strings.text(trace->ranges.name[1]), "own");
   EXPECT_EQ(trace->devices.at(0).compute_capability, "9.0");
+  EXPECT_EQ(trace->devices.at(0).memory_bytes_per_s, 3'352'320'000'000);
+  EXPECT_EQ(tables_of(AnalysedTrace(*trace)).devices.back().memory_bytes_per_s, 3'352'320'000'000);
+}
+
+constexpr const char* kGraphs =
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start, end, deviceId, graphId, contextId, streamId, correlationId, "
+    "globalPid);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (300, 900, 1, 12, 1, 7, 45, 83886080), "
+    "(1000, 1500, 1, 12, 1, 7, 46, 83886080);";
+
+TEST_F(NsysImportTest, graphs_that_were_recorded_as_a_whole_are_work_and_say_so) {
+  const auto beside = import_nsys(made(std::string(kKernel) + kGraphs));
+  ASSERT_TRUE(beside) << beside.error().message;
+  EXPECT_EQ(beside->kernels.duration_ns, (std::vector<std::int64_t>{150, 600, 500}));
+  EXPECT_EQ(beside->strings.text(beside->kernels.name[1]), "CUDA graph 12");
+  EXPECT_EQ(beside->kernels.correlation[2], 46);
+  EXPECT_EQ(beside->gpu_lanes[beside->kernels.lane[1]], (GpuLane{5, 1, 1, 7}));
+  EXPECT_EQ(beside->kernels.grid.size(), 3U);
+  ASSERT_EQ(beside->notes.size(), 1U);
+  EXPECT_NE(beside->notes[0].find("2 launches"), std::string::npos) << beside->notes[0];
+  EXPECT_NE(beside->notes[0].find("--cuda-graph-trace=node"), std::string::npos) << beside->notes[0];
+  const auto alone = import_nsys(made(std::string("CREATE TABLE StringIds(id, value);") + kGraphs));
+  ASSERT_TRUE(alone) << alone.error().message;
+  EXPECT_EQ(alone->kernels.size(), 2U);
+}
+
+TEST_F(NsysImportTest, a_graph_whose_kernels_are_there_does_not_count_twice) {
+  const auto trace =
+      import_nsys(made(std::string(kKernel) + kGraphs + "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET correlationId = 45;"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->kernels.duration_ns, (std::vector<std::int64_t>{150, 500}));
+}
+
+TEST_F(NsysImportTest, reads_the_newest_version_of_a_table) {
+  const auto ranges = [](const std::string& table, const std::string& text) {
+    return "CREATE TABLE " + table + "(start, end, eventType, text, globalTid); INSERT INTO " + table +
+           " VALUES (1, 2, 59, '" + text + "', 1);";
+  };
+  const auto newer = import_nsys(made(kKernel + ranges("NVTX_EVENTS_V2", "backbone")));
+  ASSERT_TRUE(newer) << newer.error().message;
+  ASSERT_EQ(newer->ranges.size(), 1U);
+  EXPECT_EQ(newer->strings.text(newer->ranges.name[0]), "backbone");
+  EXPECT_TRUE(newer->notes.empty());
+  const auto both = import_nsys(made(kKernel + ranges("NVTX_EVENTS", "old") + ranges("NVTX_EVENTS_V2", "new")));
+  ASSERT_TRUE(both) << both.error().message;
+  ASSERT_EQ(both->ranges.size(), 1U);
+  EXPECT_EQ(both->strings.text(both->ranges.name[0]), "new");
+  EXPECT_EQ(both->notes, (std::vector<std::string>{"tables with work that is not read: NVTX_EVENTS (1 row)"}));
+  const auto empty = import_nsys(
+      made(kKernel + ranges("NVTX_EVENTS", "old") + "CREATE TABLE NVTX_EVENTS_V2(start, end, eventType, text);"));
+  ASSERT_TRUE(empty) << empty.error().message;
+  EXPECT_EQ(empty->ranges.size(), 1U);
+  EXPECT_TRUE(empty->notes.empty());
+}
+
+TEST_F(NsysImportTest, names_what_it_leaves_out) {
+  const std::string other =
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_CDP_KERNEL(start, end, deviceId); INSERT INTO CUPTI_ACTIVITY_KIND_CDP_KERNEL "
+      "VALUES (1, 2, 0), (3, 4, 0);"
+      "CREATE TABLE VULKAN_WORKLOAD(start, end, gpu); INSERT INTO VULKAN_WORKLOAD VALUES (1, 2, 0);"
+      "CREATE TABLE OSRT_API(start, end, globalTid); INSERT INTO OSRT_API VALUES (1, 2, 0);";
+  const auto trace =
+      import_nsys(made(kKernel + other + "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(start, end) VALUES (NULL, 3);"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->notes,
+            (std::vector<std::string>{"rows without a start or an end, left out: 1 of CUPTI_ACTIVITY_KIND_KERNEL",
+                                      "tables with work that is not read: CUPTI_ACTIVITY_KIND_CDP_KERNEL (2 rows), "
+                                      "VULKAN_WORKLOAD (1 row)"}));
+  const auto none = import_nsys(made("CREATE TABLE StringIds(id, value);" + other));
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("CUPTI_ACTIVITY_KIND_CDP_KERNEL (2 rows)"), std::string::npos)
+      << none.error().message;
 }
 
 TEST_F(NsysImportTest, bears_hostile_values) {

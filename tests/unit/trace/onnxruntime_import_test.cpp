@@ -107,5 +107,18 @@ TEST_F(OnnxRuntimeImportTest, launches_without_kernels_and_unknown_providers_are
   EXPECT_TRUE(import_onnxruntime(write(kProfile))->notes.empty()) << "on a CPU they are what they seem";
 }
 
+TEST_F(OnnxRuntimeImportTest, nodes_with_stray_commas_are_read) {
+  std::string text = "[";
+  for (int i = 0; i < 300; ++i)
+    text += R"({"cat" : "Node","pid" :1,"tid" :1,"dur" :2,"ts" :)" + std::to_string(i * 10) +
+            R"(,"ph" : "X","name" :"conv_kernel_time","args" : {"op_name" : "Conv","input_type_shape" : [)" +
+            (i % 50 == 6 ? R"({"float":[1,3,64,64]},],)" : R"({"float":[1,3,64,64]}],)") +
+            R"("output_type_shape" : [{"float":[1,8,64,64]}]}},)";
+  const auto trace = import_onnxruntime(write(text + "]"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->nodes.size(), 300U);
+  EXPECT_EQ(trace->notes, (std::vector<std::string>{"events with damaged JSON, put right: 6"}));
+}
+
 }  // namespace
 }  // namespace ridgeline::trace

@@ -74,7 +74,7 @@ void grow(Trace& trace, int count) {
 
 Trace example(int count) {
   Trace trace;
-  trace.devices.push_back({0, "NVIDIA H100", 132, "9.0"});
+  trace.devices.push_back({0, "NVIDIA H100", 132, "9.0", 3'352'320'000'000});
   grow(trace, count);
   return trace;
 }
@@ -117,6 +117,7 @@ void expect_same(const Trace& a, const Trace& b) {
     EXPECT_EQ(a.devices[i].name, b.devices[i].name);
     EXPECT_EQ(a.devices[i].multiprocessors, b.devices[i].multiprocessors);
     EXPECT_EQ(a.devices[i].compute_capability, b.devices[i].compute_capability);
+    EXPECT_EQ(a.devices[i].memory_bytes_per_s, b.devices[i].memory_bytes_per_s);
   }
   ColumnLister of_a;
   ColumnLister of_b;

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/import/implausible_records.hpp"
+
+#include <gtest/gtest.h>
+
+#include "trace/analysis/tables.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+constexpr std::int64_t kToday = 1'615'207'264'505'000'000;
+
+class ImplausibleRecordsTest : public ::testing::Test {
+ protected:
+  void call(std::int64_t start, std::int64_t correlation) {
+    trace_.calls.add(start, 5'000, trace_.strings.id("cudaLaunchKernel"), trace_.thread_lane({0, 1}), correlation);
+  }
+  void kernel(std::int64_t start, std::int64_t duration, const char* name = "gemm", std::int64_t correlation = 0,
+              std::int64_t stream = 7, std::uint64_t graph_node = 0) {
+    auto& kernels = trace_.kernels;
+    kernels.add(start, duration, trace_.strings.id(name), trace_.gpu_lane({0, 0, 1, stream}), correlation);
+    kernels.grid.push_back({static_cast<std::int32_t>(kernels.size()), 1, 1});
+    kernels.block.emplace_back();
+    kernels.registers.push_back(0);
+    kernels.shared_bytes.push_back(0);
+    kernels.graph_node.push_back(graph_node);
+  }
+  void copy(std::int64_t start, std::int64_t duration) {
+    trace_.copies.add(start, duration, trace_.strings.id("Memcpy"), trace_.gpu_lane({0, 0, 1, 7}), 0);
+    trace_.copies.bytes.push_back(1);
+  }
+  /// Twenty kernels of 90 us, one every 100 us.
+  void honest(std::int64_t from) {
+    for (int i = 0; i < 20; ++i) {
+      call(from + i * 100'000, i + 1);
+      kernel(from + i * 100'000 + 10'000, 90'000, "gemm", i + 1);
+    }
+  }
+  void check(std::size_t kernels, const std::string& note) {
+    leave_out_implausible(trace_);
+    EXPECT_EQ(trace_.kernels.size(), kernels);
+    EXPECT_EQ(trace_.kernels.grid.size(), kernels);
+    EXPECT_EQ(trace_.kernels.graph_node.size(), kernels);
+    EXPECT_EQ(trace_.kernels.correlation.size(), kernels);
+    if (note.empty()) {
+      EXPECT_TRUE(trace_.notes.empty()) << trace_.notes.front();
+      return;
+    }
+    ASSERT_EQ(trace_.notes.size(), 1U);
+    EXPECT_EQ(trace_.notes.front(), note);
+  }
+  [[nodiscard]] std::int64_t span() const { return tables_of(AnalysedTrace(trace_)).span_ns; }
+
+  Trace trace_;
+};
+
+TEST_F(ImplausibleRecordsTest, an_honest_trace_stays_as_it_is) {
+  honest(0);
+  kernel(5'000, 1'000'000, "beside", 0, 8);  // of another stream
+  copy(100, 1'000);
+  check(21, "");
+}
+
+TEST_F(ImplausibleRecordsTest, a_record_years_from_all_others_is_left_out) {
+  honest(kToday);
+  call(kToday + 50'000, 99);
+  kernel(0, 0, "volta", 99);
+  check(20, "records hours from all others, left out: 1 (volta, 448668 h 41 m away)");
+  EXPECT_EQ(span(), 1'990'000);
+  EXPECT_EQ(trace_.calls.correlation.back(), 0) << "its launch is no lost one";
+}
+
+TEST_F(ImplausibleRecordsTest, records_of_two_days_are_two_parts_of_a_program) {
+  honest(kToday);
+  honest(kToday + 86'400'000'000'000);
+  check(40, "");
+}
+
+TEST_F(ImplausibleRecordsTest, work_at_zero_is_left_out_where_it_was_launched_later) {
+  honest(1'000'000'000);
+  call(1'000'050'000, 99);
+  kernel(0, 0, "volta", 99);
+  check(20, "work of a GPU at time 0, before it was recorded, left out: 1 (volta)");
+  EXPECT_EQ(span(), 1'990'000);
+}
+
+TEST_F(ImplausibleRecordsTest, work_at_zero_of_a_long_trace) {
+  for (int i = 0; i < 20; ++i) kernel(5'000'000'000 + i * 3'000'000'000, 90'000);
+  call(6'000'000'000, 99);
+  kernel(0, 50'000, "launched", 99);
+  kernel(0, 0, "without_times");
+  kernel(0, 50'000, "first");
+  leave_out_implausible(trace_);
+  EXPECT_EQ(trace_.kernels.size(), 21U);
+  EXPECT_EQ(trace_.strings.text(trace_.kernels.name.back()), "first");
+}
+
+TEST_F(ImplausibleRecordsTest, a_kernel_that_runs_over_others_of_its_stream_is_left_out) {
+  honest(1'000'000'000);
+  kernel(1'000'206'000, 1'600'000'000, "fmha_bwd", 500);
+  copy(1'000'301'000, 1'000);
+  check(20, "kernels that run over others on their stream, left out: 1 (fmha_bwd, 1.60 s over 19 others)");
+  EXPECT_EQ(span(), 1'990'000);
+}
+
+TEST_F(ImplausibleRecordsTest, neighbours_may_overlap_and_kernels_of_a_graph_run_beside_each_other) {
+  for (int i = 0; i < 20; ++i) kernel(1'000 + i * 100, 130, "chain");
+  for (int i = 0; i < 20; ++i)
+    kernel(100'000 + i * 100, i == 0 ? 3'000 : 90, "node", 1, 7, 10 + static_cast<unsigned>(i));
+  check(40, "");
+}
+
+TEST_F(ImplausibleRecordsTest, a_stream_whose_records_all_overlap_is_no_stream) {
+  for (int i = 0; i < 20; ++i) {
+    kernel(1'000 + i * 1'000, 900, "long");
+    for (int k = 0; k < 4; ++k) kernel(1'100 + i * 1'000 + k * 100, 50, "short");
+  }
+  check(100, "");
+}
+
+}  // namespace
+}  // namespace ridgeline::trace
