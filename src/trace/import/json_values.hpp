@@ -65,12 +65,12 @@ bool read_event(simdjson::ondemand::object& object, ChromeEvent& event, Argument
 class EventParser {
  public:
   /// `batch`: an array with JsonEvents::padding() behind it. `read` takes an event and says whether it was JSON to its
-  /// end, and intact() too; only then it counts. Where the batch is not JSON throughout, its events are read one by
+  /// end; only then `add` is called. Where the batch is not JSON throughout, its events are read one by
   /// one, so that one of them takes no other away; what can be put right in one is (mended).
-  template <typename Read>
-  void parse(std::string_view batch, Read read) {
+  template <typename Read, typename Add>
+  void parse(std::string_view batch, Read read, Add add) {
     const auto before = seen_;
-    if (parse_array(batch, read)) return;
+    if (parse_array(batch, read, add)) return;
     auto done = seen_ - before;
     for (std::size_t at = 0;;) {
       const auto object = JsonEvents::next_object(batch, at);
@@ -79,8 +79,8 @@ class EventParser {
         --done;
         continue;
       }
-      if (parse_one(object, read)) continue;
-      if (parse_one(mended(object), read)) {
+      if (parse_one(object, read, add)) continue;
+      if (parse_one(mended(object), read, add)) {
         ++mended_;
         continue;
       }
@@ -90,8 +90,6 @@ class EventParser {
     }
   }
 
-  /// Whether what was read of the current event is JSON so far: iterators end early where it is not.
-  [[nodiscard]] bool intact() noexcept { return document_.is_alive(); }
   [[nodiscard]] std::size_t seen() const noexcept { return seen_; }
   [[nodiscard]] std::size_t broken() const noexcept { return broken_; }  ///< events that are no JSON
   [[nodiscard]] std::size_t put_right() const noexcept {
@@ -99,32 +97,34 @@ class EventParser {
   }  ///< events that are JSON once they are mended
 
  private:
-  template <typename Read>
-  bool parse_one(std::string_view object, Read& read) {
+  template <typename Read, typename Add>
+  bool parse_one(std::string_view object, Read& read, Add& add) {
     one_.assign(1, '[').append(object).append(1, ']').append(JsonEvents::padding(), ' ');
-    return parse_array(std::string_view(one_).substr(0, object.size() + 2), read);
+    return parse_array(std::string_view(one_).substr(0, object.size() + 2), read, add);
   }
 
   /// False from where it is no JSON on; what lies before was read.
-  template <typename Read>
-  bool parse_array(std::string_view text, Read& read) {
+  template <typename Read, typename Add>
+  bool parse_array(std::string_view text, Read& read, Add& add) {
+    simdjson::ondemand::document document;
     simdjson::ondemand::array events;
-    if (parser_.iterate(text.data(), text.size(), text.size() + JsonEvents::padding()).get(document_) !=
+    if (parser_.iterate(text.data(), text.size(), text.size() + JsonEvents::padding()).get(document) !=
             simdjson::SUCCESS ||
-        document_.get_array().get(events) != simdjson::SUCCESS)
+        document.get_array().get(events) != simdjson::SUCCESS)
       return false;
     for (auto element : events) {
       simdjson::ondemand::object object;
       const auto kind = element.get_object().get(object);
       if (kind == simdjson::INCORRECT_TYPE) continue;
       if (kind != simdjson::SUCCESS || !read(object)) return false;
+      if (!document.is_alive()) return false;  // iterators end early where it is no JSON
+      add();
       ++seen_;
     }
-    return document_.is_alive() && document_.current_location().error() == simdjson::OUT_OF_BOUNDS;
+    return document.is_alive() && document.current_location().error() == simdjson::OUT_OF_BOUNDS;
   }
 
   simdjson::ondemand::parser parser_;
-  simdjson::ondemand::document document_;
   std::string one_;
   std::size_t seen_ = 0;
   std::size_t broken_ = 0;

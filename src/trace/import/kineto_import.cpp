@@ -33,15 +33,17 @@ class Reader {
   explicit Reader(Trace& trace) : trace_(trace) {}
 
   void read(std::string_view batch) {
-    parser_.parse(batch, [&](ondemand::object& object) {
-      KinetoEvent event;
-      const auto argument = [&](std::string_view key, ondemand::value& value) {
-        read_kineto_argument(key, value, event);
-      };
-      if (!read_event(object, event, argument) || !parser_.intact()) return false;
-      add(event);
-      return true;
-    });
+    KinetoEvent event;
+    const auto argument = [&](std::string_view key, ondemand::value& value) {
+      read_kineto_argument(key, value, event);
+    };
+    parser_.parse(
+        batch,
+        [&](ondemand::object& object) {
+          event = {};
+          return read_event(object, event, argument);
+        },
+        [&] { add(event); });
   }
 
   /// Adds what was read in two parts (ph B and E); behind the last batch.

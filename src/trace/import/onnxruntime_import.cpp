@@ -141,15 +141,17 @@ Result<Trace> import_onnxruntime(const std::string& path) {
   for (EventBatches batches(events);;) {
     RL_TRY_ASSIGN(const auto batch, batches.next());
     if (!batch) break;
-    parser.parse(*batch, [&](ondemand::object& object) {
-      NodeEvent event;
-      const auto argument = [&](std::string_view key, ondemand::value& value) {
-        read_argument_of_node(key, value, event);
-      };
-      if (!read_event(object, event, argument) || !parser.intact()) return false;
-      add_event(event, trace);
-      return true;
-    });
+    NodeEvent event;
+    const auto argument = [&](std::string_view key, ondemand::value& value) {
+      read_argument_of_node(key, value, event);
+    };
+    parser.parse(
+        *batch,
+        [&](ondemand::object& object) {
+          event = {};
+          return read_event(object, event, argument);
+        },
+        [&] { add_event(event, trace); });
   }
   if (trace.nodes.size() == 0)
     return base::fail(ErrorCode::unsupported, "{}: no nodes of an ONNX model among {} events", path, parser.seen())
