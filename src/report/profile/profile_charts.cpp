@@ -119,13 +119,15 @@ std::vector<KindPoints> bytes_by_kind(const ProfileRun& run) {
   return kinds;
 }
 
-std::string bandwidth_text(double rate) {
+/// Of GB/s; `peak` in bytes per second, 0: unknown.
+std::string bandwidth_text(double rate, double peak) {
+  if (peak > 0 && rate * 1e9 > kMostOfPeak * peak) return "more than its memory's";
   return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate);
 }
 
 /// Where no kind alone shows how time grows with bytes: a line through all of them, added to the series, and what it
 /// says.
-std::string fit_across_kinds(const std::vector<KindPoints>& kinds, Json& series) {
+std::string fit_across_kinds(const std::vector<KindPoints>& kinds, double peak, Json& series) {
   std::vector<std::pair<double, double>> all;
   for (const auto& kind : kinds) all.insert(all.end(), kind.points.begin(), kind.points.end());
   const auto [least, most] = std::minmax_element(all.begin(), all.end());
@@ -136,7 +138,7 @@ std::string fit_across_kinds(const std::vector<KindPoints>& kinds, Json& series)
                           Json::array({rounded(most->first), rounded(line.intercept + line.slope * most->first)})});
   series.push_back(
       {{"type", "line"}, {"name", "all"}, {"role", "other"}, {"symbol", "none"}, {"data", std::move(fit)}});
-  return fmt::format("By the fit across all {} GB/s and {} apart from bytes.", bandwidth_text(1 / line.slope),
+  return fmt::format("By the fit across all {} GB/s and {} apart from bytes.", bandwidth_text(1 / line.slope, peak),
                      chart_ns_text(std::llround(std::max(0.0, line.intercept) * kNsPerMs)));
 }
 
@@ -241,6 +243,7 @@ std::optional<Chart> bytes_chart(const ProfileRun& run) {
   chart.id = "bytes-chart";
   chart.title = "Time against bytes, by kind of module";
   auto series = Json::array();
+  const auto peak = peak_bytes_per_s(run);
   std::size_t number = 0;
   for (auto& kind : kinds) {
     const auto role = kind.name == kOtherKinds ? std::string("other") : fmt::format("series-{}", ++number);
@@ -257,10 +260,10 @@ std::optional<Chart> bytes_chart(const ProfileRun& run) {
     // Megabytes a millisecond are gigabytes a second.
     chart.alternative +=
         fmt::format("{}{}: {} GB/s and {} apart from bytes", chart.alternative.empty() ? "By the fits " : "; ",
-                    plain_text(kind.name), bandwidth_text(1 / line.slope),
+                    plain_text(kind.name), bandwidth_text(1 / line.slope, peak),
                     chart_ns_text(std::llround(std::max(0.0, line.intercept) * kNsPerMs)));
   }
-  chart.alternative = chart.alternative.empty() ? fit_across_kinds(kinds, series) : chart.alternative + ".";
+  chart.alternative = chart.alternative.empty() ? fit_across_kinds(kinds, peak, series) : chart.alternative + ".";
   chart.option = {{"series", std::move(series)}, {"xAxis", value_axis("MB", 0)}, {"yAxis", value_axis("ms", 2)}};
   return chart;
 }

@@ -24,8 +24,6 @@ namespace {
 using schema::ProfileModule;
 using schema::ProfileRun;
 
-constexpr double kMostOfPeak = 1.05;  // clocks of a memory are not exact
-
 std::string cell_time(std::int64_t ns) { return base::format_duration(static_cast<double>(ns)); }
 
 std::string cell_share(std::int64_t part, std::int64_t whole) {
@@ -69,16 +67,6 @@ std::int64_t whole_of_nodes(const ProfileRun& run) {
 }
 
 bool has_roof(const ProfileRun& run) { return run.roof.bytes_per_s > 0 || run.roof.flops_per_s > 0; }
-
-/// What the memory of the GPUs reaches at most, if the trace tells it and it is one for all; else 0.
-double peak_bytes_per_s(const ProfileRun& run) {
-  const auto& devices = run.tables.devices;
-  if (devices.empty()) return 0;
-  const auto peak = devices.front().memory_bytes_per_s;
-  const bool alike = std::all_of(devices.begin(), devices.end(),
-                                 [&](const auto& device) { return device.memory_bytes_per_s == peak; });
-  return alike ? static_cast<double>(peak) : 0;
-}
 
 /// Of the peak; none for what cannot be, as bytes and time are not of the same work then.
 std::string cell_peak(double peak, std::int64_t bytes, std::int64_t ns) {
@@ -422,6 +410,15 @@ std::string_view cause_text(schema::IdleCause cause) noexcept {
     case schema::IdleCause::unknown: return "idle: unknown, the launch was not recorded";
   }
   return "";
+}
+
+double peak_bytes_per_s(const ProfileRun& run) {
+  const auto& devices = run.tables.devices;
+  if (devices.empty()) return 0;
+  const auto peak = devices.front().memory_bytes_per_s;
+  const bool alike = std::all_of(devices.begin(), devices.end(),
+                                 [&](const auto& device) { return device.memory_bytes_per_s == peak; });
+  return alike ? static_cast<double>(peak) : 0;
 }
 
 Table time_table(const ProfileRun& run) {

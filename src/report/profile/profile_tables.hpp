@@ -20,6 +20,11 @@ struct ModuleView {
   ModuleOrder order = ModuleOrder::time;
 };
 
+/// What the memory of the GPUs reaches at most, if the trace tells it and it is one for all; else 0.
+[[nodiscard]] double peak_bytes_per_s(const schema::ProfileRun& run);
+/// Of the peak; more cannot be, as bytes and time are not of the same work then. Clocks of a memory are not exact.
+inline constexpr double kMostOfPeak = 1.05;
+
 /// The tables of a profile, for terminals and reports alike. Names are foreign text: plain_text makes them harmless.
 [[nodiscard]] Table time_table(const schema::ProfileRun& run);  ///< a row for what each GPU did, or what the host did
 [[nodiscard]] Table module_table(const schema::ProfileRun& run, const ModuleView& view);

@@ -17,14 +17,15 @@ using schema::IdleCause;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// What a call of CUDA keeps a thread from launching by; launch: nothing of that kind.
+/// What a call of CUDA or HIP keeps a thread from launching by; launch: nothing of that kind.
 IdleCause cause_of_call(std::string_view name) {
   if (contains(name, "Synchronize") || contains(name, "StreamWait") || name == "cudaMemcpy" ||
-      name == "cudaMemcpyToSymbol" || name.starts_with("cuMemcpyDtoH_") || name.starts_with("cuMemcpyHtoD_"))
+      name == "cudaMemcpyToSymbol" || name.starts_with("cuMemcpyDtoH_") || name.starts_with("cuMemcpyHtoD_") ||
+      name == "hipMemcpy" || name == "hipMemcpyWithStream")
     return contains(name, "StreamWait") ? IdleCause::launch : IdleCause::sync;
-  if (contains(name, "Malloc") || contains(name, "cudaFree") || contains(name, "cuMemFree") ||
-      contains(name, "cuMemAlloc") || contains(name, "cuMemCreate") || contains(name, "cuMemMap") ||
-      contains(name, "cuMemSetAccess") || contains(name, "HostAlloc"))
+  if (contains(name, "Malloc") || contains(name, "cudaFree") || contains(name, "hipFree") ||
+      contains(name, "cuMemFree") || contains(name, "cuMemAlloc") || contains(name, "cuMemCreate") ||
+      contains(name, "cuMemMap") || contains(name, "cuMemSetAccess") || contains(name, "HostAlloc"))
     return IdleCause::allocation;
   if (contains(name, "ModuleLoad") || contains(name, "LibraryLoad") || contains(name, "LinkComplete") ||
       contains(name, "cuModuleGetLoading") || contains(name, "GraphInstantiate"))

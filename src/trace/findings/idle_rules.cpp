@@ -89,6 +89,14 @@ constexpr std::array kAdvice{
                 "Warm up before what is measured or served, and keep compiled code.",
                 "export CUDA_MODULE_LOADING=EAGER"}}};
 
+/// Where what is launched late are graphs already.
+constexpr Advice kLateGraphs{
+    "launch-bound",
+    {},
+    "The work is in CUDA graphs already: let the host launch the next one while one runs, without waiting for it, and "
+    "take into the graph what the host does between them.",
+    {}};
+
 constexpr std::size_t kListedPlaces = 3;
 
 /// A line of evidence, and the module that it names.
@@ -105,6 +113,7 @@ struct IdleSum {
   std::int64_t gaps_ns = 0;
   std::int64_t before_ns = 0;           ///< the first work
   std::int64_t behind_ns = 0;           ///< the last
+  std::int64_t graphs_ns = 0;           ///< before work of a CUDA graph
   Places work;                          ///< behind the gaps
   std::map<std::string, Places> calls;  ///< that held the launching threads up, by name, and where they were made
   std::map<std::string, Places> ranges;
@@ -123,6 +132,9 @@ void add_gap(const AnalysedTrace& analysed, const Gap& gap, IdleSum& sum) {
   const auto ns = gap.duration_ns();
   const auto name = name_of_blocker(analysed, gap.blocker);
   const auto& by = gap.blocker;
+  if (gap.call != kNowhere &&
+      analysed.trace.strings.text(analysed.trace.calls.name[gap.call]).find("GraphLaunch") != std::string_view::npos)
+    sum.graphs_ns += ns;
   const auto place = by.call != kNowhere ? place_of_call(analysed, by.call) : place_of_range(analysed, by.range);
   if (gap.place != GapPlace::between_work) {
     const bool before = gap.place == GapPlace::before_work;
@@ -211,7 +223,7 @@ void idle_rules(const Case& of) {
     if (found == sums.end()) continue;
     const auto& sum = found->second;
     schema::ProfileFinding finding;
-    of.advise(finding, advice);
+    of.advise(finding, cause == IdleCause::launch && 2 * sum.graphs_ns > sum.total_ns() ? kLateGraphs : advice);
     const bool of_host = cause == IdleCause::host_work;
     finding.saving_ns = std::max<std::int64_t>(0, sum.total_ns() - sum.gaps * floor);
     if (of_host) finding.saving_ns = std::min(finding.saving_ns, busy_ns(of.tables));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
@@ -96,14 +97,14 @@ class LeftOut {
  public:
   explicit LeftOut(Trace& trace) : trace_(trace) {}
 
-  /// Of a table; the calls that launched the work have none from now on.
+  /// Of a table; the calls that launched the work have none from now on, but where it stands there `twice`.
   template <typename Table>
-  void remove(Table& table, const Marks& marks) {
+  void remove(Table& table, const Marks& marks, bool twice = false) {
     std::unordered_set<std::int64_t> launched;
     for (std::size_t i = 0; i < table.size(); ++i) {
       if (!marks[i]) continue;
       if (count_++ == 0) name_ = message_text(trace_.strings.text(table.name[i]));
-      if (kIsOfGpu<Table> && table.correlation[i] != 0) launched.insert(table.correlation[i]);
+      if (kIsOfGpu<Table> && !twice && table.correlation[i] != 0) launched.insert(table.correlation[i]);
     }
     RowRemover remover(marks);
     code_columns(remover, table);
@@ -223,16 +224,44 @@ struct StreamWork {
   std::size_t covered = 0;
 };
 
-/// Lanes whose kernels overlap, or are not in order in the file.
-std::vector<bool> lanes_to_look_at(const Kernels& kernels, std::size_t lanes) {
+/// Lanes whose work overlaps, or is not in order in the file.
+std::vector<bool> lanes_to_look_at(const Spans& work, std::size_t lanes) {
   std::vector<bool> out(lanes);
   std::vector<std::int64_t> reached(lanes, std::numeric_limits<std::int64_t>::min());
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    auto& end = reached[kernels.lane[i]];
-    if (kernels.start_ns[i] < end) out[kernels.lane[i]] = true;
-    end = kernels.start_ns[i] + kernels.duration_ns[i];
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    auto& end = reached[work.lane[i]];
+    if (work.start_ns[i] < end) out[work.lane[i]] = true;
+    end = work.start_ns[i] + work.duration_ns[i];
   }
   return out;
+}
+
+/// A stream does nothing twice at the same moment: such rows are copies.
+Marks copies_of_rows(const Spans& work, std::size_t lanes) {
+  Marks marks(work.size());
+  const auto looked_at = lanes_to_look_at(work, lanes);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < work.size(); ++i)
+    if (looked_at[work.lane[i]] && work.duration_ns[i] > 0) order.push_back(i);
+  const auto key = [&](std::size_t i) {
+    return std::tuple(work.lane[i], work.start_ns[i], work.duration_ns[i], work.name[i], work.correlation[i]);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key(a) < key(b); });
+  for (std::size_t i = 1; i < order.size(); ++i) marks[order[i]] = key(order[i]) == key(order[i - 1]);
+  return marks;
+}
+
+/// As a file has them that was written twice.
+void leave_out_copies(Trace& trace) {
+  LeftOut left_out(trace);
+  const auto leave_out = [&](auto& work) {
+    const auto marks = copies_of_rows(work, trace.gpu_lanes.size());
+    if (std::find(marks.begin(), marks.end(), true) != marks.end()) left_out.remove(work, marks, true);
+  };
+  leave_out(trace.kernels);
+  leave_out(trace.copies);
+  leave_out(trace.sets);
+  if (left_out.count() > 0) left_out.note("second copies of the same work of a GPU", "");
 }
 
 /// How many each runs over: of work by its start, the longer first.
@@ -297,6 +326,7 @@ void leave_out_implausible(Trace& trace) {
   leave_out_far_ones(trace);
   bound_values(trace);  // so that what follows may add
   leave_out_work_at_zero(trace);
+  leave_out_copies(trace);
   leave_out_kernels_over_others(trace);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +13,7 @@
 
 #include <simdjson.h>
 
+#include "trace/import/bracket_scan.hpp"
 #include "trace/import/json_damage.hpp"
 
 namespace ridgeline::trace {
@@ -29,13 +31,6 @@ constexpr int kEnd = -1;
 constexpr std::array<std::string_view, 2> kKept{"deviceProperties", "baseTimeNanoseconds"};
 
 constexpr bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-/// What changes the depth, or begins a string.
-constexpr auto kStructural = [] {
-  std::array<bool, 256> table{};
-  for (const char c : {'"', '{', '}', '[', ']'}) table[static_cast<unsigned char>(c)] = true;
-  return table;
-}();
 
 /// So many bytes behind a bracket tell whether it begins an event.
 constexpr std::size_t kKeyBytes = 64;
@@ -229,43 +224,46 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
     std::size_t whole = begin;  // behind the last event that is complete
     std::size_t event = begin;  // where the one that is not begins
     Brackets open;
+    BracketScan scan;
     bool closed = false;
     const auto text = [&] { return std::string_view(bytes_.data(), end_); };
     while (!closed) {
-      // Copies, which no byte that is written can change.
-      char* const bytes = bytes_.data();
-      const auto end = end_;
-      while (scanned < end) {
-        const char c = bytes[scanned];
-        if (!kStructural[static_cast<unsigned char>(c)]) {
-          ++scanned;
-        } else if (c == '"') {
-          const auto behind = behind_string(bytes, scanned + 1, end);
-          if (behind == std::string_view::npos) break;
-          scanned = behind;
-        } else if (c == '{' || c == '[') {
-          if (!open.any()) event = scanned;
-          // Values of an object follow a colon: this one is the next event, and the one before has no end.
-          if (c == '{' && open.in_object() && byte_before(bytes, scanned) != ':') {
-            if (end - scanned < kKeyBytes && !file_->ended) break;
-            if (begins_event(text(), scanned)) {
-              leave_out(event, scanned);
-              event = scanned;
-              open = {};
+      bool waits = false;  // for bytes behind a bracket
+      while (scanned < end_ && !closed && !waits) {
+        const auto block = scan.next(bytes_.data() + scanned, end_ - scanned);
+        auto behind = scanned + block.size;
+        for (auto left = block.brackets; left != 0; left &= left - 1) {
+          const auto at = scanned + static_cast<std::size_t>(std::countr_zero(left));
+          const char c = bytes_[at];
+          if (c == '{' || c == '[') {
+            if (!open.any()) event = at;
+            // Values of an object follow a colon: this one is the next event, and the one before has no end.
+            if (c == '{' && open.in_object() && byte_before(bytes_.data(), at) != ':') {
+              waits = end_ - at < kKeyBytes && !file_->ended;
+              if (waits) {
+                behind = at;
+                break;
+              }
+              if (begins_event(text(), at)) {
+                leave_out(event, at);
+                event = at;
+                open = {};
+              }
             }
+            open.open(c == '[');
+          } else if (open.any()) {
+            if (open.close(c == ']')) whole = at + 1;
+          } else if (c == '}') {
+            bytes_[at] = ' ';  // one too many
+            ++put_right_;
+          } else {
+            closed = true;
+            behind = at;
+            break;
           }
-          open.open(c == '[');
-          ++scanned;
-        } else if (open.any()) {
-          ++scanned;
-          if (open.close(c == ']')) whole = scanned;
-        } else if (c == '}') {
-          bytes[scanned] = ' ';  // one too many
-          ++put_right_;
-        } else {
-          closed = true;
-          break;
         }
+        if (closed || waits) scan.restart();
+        scanned = behind;
       }
       if (closed || whole - begin >= kBatchBytes) break;
       const bool too_long = end_ - whole > kMostEventBytes;
@@ -287,6 +285,7 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
       leave_out(event, next);
       scanned = event = next;
       open = {};
+      scan.restart();
     }
     const std::size_t end = whole;
     if (closed || cut_off_) in_events_ = false;

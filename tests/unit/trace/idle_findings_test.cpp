@@ -145,6 +145,19 @@ TEST_F(PlantedIdle, launches_that_come_too_late) {
   expect_only("launch-bound");
 }
 
+TEST_F(PlantedIdle, graphs_that_come_too_late_are_graphs_already) {
+  annotation("ProfilerStep#0", 5000, 9 * kStep + 46'000);
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    const auto t = step * kStep;
+    call("cudaGraphLaunch", t, t + 2000, step + 1);
+    kernel("CUDA graph 12", t + 5000, t + 46'000, step + 1);
+  }
+  const auto* finding = find("launch-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->advice.find("in CUDA graphs already"), std::string::npos) << finding->advice;
+  EXPECT_EQ(finding->code, "");
+}
+
 TEST_F(PlantedIdle, without_queued_kernels_the_whole_gaps_count) {
   for (std::int64_t i = 0; i < 10; ++i) launch("k", 100'000 * i, 100'000 * i + 5000, 100'000 * i + 25'000);
   const auto* finding = find("launch-bound");

@@ -103,6 +103,15 @@ TEST_F(ImplausibleRecordsTest, a_kernel_that_runs_over_others_of_its_stream_is_l
   EXPECT_EQ(span(), 1'990'000);
 }
 
+TEST_F(ImplausibleRecordsTest, work_that_the_file_has_twice_counts_once) {
+  honest(0);
+  for (int i = 0; i < 20; ++i) kernel(i * 100'000 + 10'000, 90'000, "gemm", i + 1);
+  kernel(2'000'000, 0, "mark", 30);
+  kernel(2'000'000, 0, "mark", 30);
+  check(22, "second copies of the same work of a GPU, left out: 20 (gemm)");
+  EXPECT_EQ(trace_.calls.correlation.front(), 1) << "its launch has work";
+}
+
 TEST_F(ImplausibleRecordsTest, neighbours_may_overlap_and_kernels_of_a_graph_run_beside_each_other) {
   for (int i = 0; i < 20; ++i) kernel(1'000 + i * 100, 130, "chain");
   for (int i = 0; i < 20; ++i)
