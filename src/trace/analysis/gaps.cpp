@@ -73,8 +73,15 @@ class GapFinder {
     if (launch <= from || (waited > kLongestTurnNs && waited * 2 > gaps_.back().duration_ns()))
       gaps_.back().cause = IdleCause::queue;
     else
-      questions_.push_back(
-          {gaps_.size() - 1, {from, launch, lane}, before == kNowhere ? lane : trace_.calls.lane[before]});
+      questions_.push_back({gaps_.size() - 1,
+                            {from, launch, lane},
+                            before == kNowhere ? lane : trace_.calls.lane[before],
+                            is_first_launch(work)});
+  }
+
+  [[nodiscard]] bool is_first_launch(const QueuedWork& work) const {
+    const auto first = first_launch_.find(work.kernel);
+    return work.kernel != 0 && first != first_launch_.end() && first->second == work.call;
   }
 
   /// The launch itself takes the time: of a kernel's first one, loading its code.
@@ -83,9 +90,8 @@ class GapFinder {
     const auto end = start + trace_.calls.duration_ns[work.call];
     const auto inside = std::min(end, gap.end_ns) - std::max(start, gap.start_ns);
     if (inside < kLongestLaunchNs || inside * 2 <= gap.duration_ns()) return false;
-    const auto first = first_launch_.find(work.kernel);
-    const bool loads = work.kernel != 0 && first != first_launch_.end() && first->second == work.call;
-    gap.cause = loads ? IdleCause::compilation : IdleCause::host_work;
+    gap.before_first_launch = is_first_launch(work);
+    gap.cause = gap.before_first_launch ? IdleCause::compilation : IdleCause::host_work;
     gap.blocker.call = work.call;
     return true;
   }
@@ -102,20 +108,35 @@ class GapFinder {
     std::size_t gap = 0;
     Quiet quiet;
     LaneId other_lane = 0;
+    bool is_first_launch = false;
   };
+
+  /// Of a framework's operation whose kernel is launched for the first time: libraries make their handles and load code
+  /// before that, also without a call that is recorded.
+  [[nodiscard]] bool prepares_kernel(const IdleCauses::Why& why, const Quiet& quiet) const {
+    if (quiet.duration_ns() < kLongestLaunchNs) return false;
+    const auto range = why.blocker.range;
+    return why.cause == IdleCause::launch || (why.cause == IdleCause::host_work && range != kNowhere &&
+                                              trace_.ranges.kind[range] == RangeKind::operation);
+  }
 
   void settle() {
     std::vector<Moment> moments;
-    for (const auto& [gap, quiet, other_lane] : questions_)
+    for (const auto& [gap, quiet, other_lane, is_first_launch] : questions_)
       for (const auto lane : {quiet.lane, other_lane}) moments.push_back({lane, quiet.from + quiet.duration_ns() / 2});
     const auto inside = ranges_at(trace_, nesting_, moments);
     for (std::size_t i = 0; i < questions_.size(); ++i) {
-      auto [gap, quiet, other_lane] = questions_[i];
+      auto [gap, quiet, other_lane, is_first_launch] = questions_[i];
       auto why = causes_.of(quiet, inside[2 * i]);
       const bool is_idle = why.cause == IdleCause::host_work && why.blocker.range == kNowhere;
       if (is_idle && other_lane != quiet.lane) {
         quiet.lane = other_lane;
         if (const auto other = causes_.of(quiet, inside[2 * i + 1]); other.cause != IdleCause::launch) why = other;
+      }
+      if (is_first_launch && prepares_kernel(why, quiet)) {
+        why.cause = IdleCause::compilation;
+        gaps_[gap].before_first_launch = true;
+        if (why.blocker.range == kNowhere) why.blocker.call = gaps_[gap].call;
       }
       gaps_[gap].cause = why.cause;
       gaps_[gap].blocker = why.blocker;

@@ -26,6 +26,7 @@ struct Gap {
   Place call = kNowhere;  ///< that launched the work behind it, into Trace::calls
   Blocker blocker;        ///< the outermost with most of the time, where it is the cause; of host_work the innermost
   GapPlace place = GapPlace::between_work;
+  bool before_first_launch = false;  ///< of the kernel behind it, whose code was loaded meanwhile
   [[nodiscard]] std::int64_t duration_ns() const noexcept { return end_ns - start_ns; }
 };
 

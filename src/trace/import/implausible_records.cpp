@@ -23,6 +23,7 @@ constexpr std::int64_t kHour = 3'600'000'000'000;
 constexpr std::int64_t kMillisecond = 1'000'000;
 /// Kernels that one runs over before it is not believed: their neighbours may overlap a little.
 constexpr std::size_t kMostCovered = 2;
+constexpr std::int64_t kShortestKernel = 1000;  // of a GPU; shorter ones are made up
 
 /// Rows of a table that are to go.
 using Marks = std::vector<bool>;
@@ -101,13 +102,15 @@ class LeftOut {
   template <typename Table>
   void remove(Table& table, const Marks& marks, bool twice = false) {
     std::unordered_set<std::int64_t> launched;
+    std::unordered_set<std::int64_t> others;  // that launched what stays, too: a graph
     for (std::size_t i = 0; i < table.size(); ++i) {
-      if (!marks[i]) continue;
-      if (count_++ == 0) name_ = message_text(trace_.strings.text(table.name[i]));
-      if (kIsOfGpu<Table> && !twice && table.correlation[i] != 0) launched.insert(table.correlation[i]);
+      if (kIsOfGpu<Table> && !twice && table.correlation[i] != 0)
+        (marks[i] ? launched : others).insert(table.correlation[i]);
+      if (marks[i] && count_++ == 0) name_ = message_text(trace_.strings.text(table.name[i]));
     }
     RowRemover remover(marks);
     code_columns(remover, table);
+    for (const auto correlation : others) launched.erase(correlation);
     if (launched.empty()) return;
     for (auto& correlation : trace_.calls.correlation)
       if (launched.count(correlation) > 0) correlation = 0;
@@ -302,7 +305,7 @@ void leave_out_kernels_over_others(Trace& trace) {
   for (auto& work : lanes) {
     count_covered(kernels, work);
     const auto covers = [&](const StreamWork& one) {
-      return one.kernel < kernels.size() && one.covered > kMostCovered;
+      return one.kernel < kernels.size() && one.covered > kMostCovered && one.end_ns - one.start_ns >= kShortestKernel;
     };
     const auto count = static_cast<std::size_t>(std::count_if(work.begin(), work.end(), covers));
     if (count > std::max<std::size_t>(2, work.size() / 100)) continue;  // its records are not in order at all

@@ -152,6 +152,9 @@ TEST_F(HostWorkTest, of_the_thread_that_launched_before) {
 TEST_F(HostWorkTest, an_operation_on_the_way_to_its_own_launch_is_none) {
   operation("aten::conv2d", kMs, 53 * kMs);
   kernels_around_work();
+  EXPECT_EQ(gap().cause, IdleCause::compilation) << "the first launch of a kernel: its library and code are loaded";
+  EXPECT_NE(gap().blocker.call, kNowhere) << "so that it has a name";
+  trace.kernels.name.back() = trace.kernels.name.front();
   EXPECT_EQ(gap().cause, IdleCause::launch);
   trace.ranges.kind.front() = RangeKind::python;
   EXPECT_EQ(gap().cause, IdleCause::host_work) << "a function of the user's may compute first";

@@ -259,6 +259,18 @@ TEST_F(PlantedHostWork, first_calls_are_no_advice_but_a_warm_up_that_is_missing)
 }
 
 /// Advice is of the framework that ran.
+TEST_F(PlantedHostWork, a_cold_pass_without_steps_lacks_a_warm_up) {
+  for (std::int64_t i = 0; i < 10; ++i) {
+    const auto t = i * 20 * kMs;
+    call("cudaLaunchKernel", t, t + 18 * kMs, 100 + i);
+    kernel("kernel " + std::to_string(i), t + 18 * kMs, t + 20 * kMs, 100 + i);
+  }
+  EXPECT_EQ(find("compilation"), nullptr) << "each is loaded once";
+  const auto missing = tables_of(AnalysedTrace(trace)).missing;
+  EXPECT_TRUE(std::any_of(missing.begin(), missing.end(),
+                          [](const auto& line) { return line.starts_with("no warm-up before it"); }));
+}
+
 TEST_F(PlantedHostWork, code_is_of_the_framework_that_ran) {
   const auto wait = [&] {
     for (std::int64_t i = 0; i < 10; ++i) launch("k", 100'000 * i, 100'000 * i + 5000, 100'000 * i + 25'000);
