@@ -144,6 +144,12 @@ class NcuReader {
   }
 
   std::size_t left_out = 0;
+  /// Values that are no numbers, of metrics whose other values are.
+  [[nodiscard]] std::size_t no_numbers() const {
+    std::size_t count = 0;
+    for (const auto& [name, times] : no_numbers_) count += metrics_.contains(name) ? times : 0;
+    return count;
+  }
 
  private:
   [[nodiscard]] std::string_view cell(const std::vector<std::string>& cells, std::string_view column) const {
@@ -164,7 +170,10 @@ class NcuReader {
 
   void put(const std::string& name, std::string_view unit_text, std::string_view text) {
     const auto value = printed_number(text);
-    if (!value) return;
+    if (!value) {
+      if (!text.empty()) ++no_numbers_[name];
+      return;
+    }
     const auto unit = unit_of(unit_text);
     auto [found, is_new] = metrics_.try_emplace(name, out_.metrics.size());
     // The details page has two of one name: "Memory Throughput" in percent, and in bytes a second.
@@ -200,6 +209,7 @@ class NcuReader {
   std::vector<std::string> names_;
   std::vector<std::string> units_;
   std::map<std::string, std::size_t> metrics_;
+  std::map<std::string, std::size_t> no_numbers_;  ///< by metric
   std::pair<std::string, std::string> last_;
   bool is_long_ = false;
   bool waits_for_units_ = false;
@@ -222,6 +232,8 @@ Result<KernelCounters> import_ncu(const std::string& path) {
   if (reader.left_out > 0)
     out.notes.push_back(
         fmt::format("lines with another number of values than the header, left out: {}", reader.left_out));
+  if (reader.no_numbers() > 0)
+    out.notes.push_back(fmt::format("values that are no numbers, left out: {}", reader.no_numbers()));
   return out;
 }
 

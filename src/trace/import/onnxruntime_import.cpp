@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/onnxruntime_import.hpp"
 
+#include <functional>
 #include <limits>
+#include <map>
+#include <string>
 
 #include "trace/import/bound_values.hpp"
 #include "trace/import/event_batches.hpp"
 #include "trace/import/json_values.hpp"
+#include "trace/import/message_text.hpp"
 #include "trace/import/node_flops.hpp"
 #include "trace/node_launches.hpp"
 
@@ -107,8 +111,9 @@ void add_gpu_work(const NodeEvent& event, Trace& trace) {
   trace.kernels.graph_node.push_back(0);
 }
 
-void add_event(const NodeEvent& event, Trace& trace) {
-  if (!event.start_ns) return;
+/// False of a kind that is not read.
+bool add_event(const NodeEvent& event, Trace& trace) {
+  if (!event.start_ns) return true;
   const auto put = [&](Spans& spans, std::string_view name) {
     spans.add(*event.start_ns, event.duration_ns, trace.strings.id(name),
               trace.thread_lane({event.process, event.thread}), 0);
@@ -129,7 +134,10 @@ void add_event(const NodeEvent& event, Trace& trace) {
     nodes.parameter_bytes.push_back(event.parameter_bytes);
     nodes.output_bytes.push_back(event.output_bytes);
     nodes.flops.push_back(node_flops(event.operation, event.inputs, event.outputs));
+  } else if (event.category != "Node") {  // of nodes also what they waited for, 0 today
+    return event.phase != "X";
   }
+  return true;
 }
 
 }  // namespace
@@ -138,6 +146,7 @@ Result<Trace> import_onnxruntime(const std::string& path) {
   RL_TRY_ASSIGN(auto events, JsonEvents::open(path));
   Trace trace;
   EventParser parser;
+  std::map<std::string, std::size_t, std::less<>> others;  // by "cat"
   for (EventBatches batches(events);;) {
     RL_TRY_ASSIGN(const auto batch, batches.next());
     if (!batch) break;
@@ -151,12 +160,16 @@ Result<Trace> import_onnxruntime(const std::string& path) {
           event = {};
           return read_event(object, event, argument);
         },
-        [&] { add_event(event, trace); });
+        [&] {
+          if (!add_event(event, trace)) ++others.try_emplace(std::string(event.category)).first->second;
+        });
   }
   if (trace.nodes.size() == 0)
     return base::fail(ErrorCode::unsupported, "{}: no nodes of an ONNX model among {} events", path, parser.seen())
         .hint("{}", kRecordWithSession);
   trace.notes = damage_notes(events, parser);
+  for (const auto& [kind, count] : others)
+    trace.notes.push_back(fmt::format("events of a kind that is not read: {} of {}", count, message_text(kind)));
   if (auto note = launch_note(trace); !note.empty()) trace.notes.push_back(std::move(note));
   bound_values(trace);
   return trace;

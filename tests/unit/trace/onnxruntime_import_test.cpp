@@ -96,14 +96,15 @@ TEST_F(OnnxRuntimeImportTest, launches_without_kernels_and_unknown_providers_are
   for (std::size_t at = 0; (at = text.find("\"Kernel\"", at)) != std::string::npos;) text.replace(at, 8, "\"Fabric\"");
   const auto launches = import_onnxruntime(write(text));
   ASSERT_TRUE(launches);
-  ASSERT_EQ(launches->notes.size(), 1U);
-  EXPECT_NE(launches->notes[0].find("what the GPU does is not in them"), std::string::npos);
+  ASSERT_EQ(launches->notes.size(), 2U);
+  EXPECT_EQ(launches->notes[0], "events of a kind that is not read: 4 of Fabric");
+  EXPECT_NE(launches->notes[1].find("what the GPU does is not in them"), std::string::npos);
   EXPECT_TRUE(find_savings(AnalysedTrace(*launches), tables_of(AnalysedTrace(*launches))).empty());
   for (std::size_t at = 0; (at = text.find("CUDA", at)) != std::string::npos;) text.replace(at, 4, "Odd");
   const auto odd = import_onnxruntime(write(text));
   ASSERT_TRUE(odd);
-  ASSERT_EQ(odd->notes.size(), 1U);
-  EXPECT_NE(odd->notes[0].find("node times of OddExecutionProvider may be those of launches"), std::string::npos);
+  ASSERT_EQ(odd->notes.size(), 2U);
+  EXPECT_NE(odd->notes[1].find("node times of OddExecutionProvider may be those of launches"), std::string::npos);
   EXPECT_TRUE(import_onnxruntime(write(kProfile))->notes.empty()) << "on a CPU they are what they seem";
 }
 
