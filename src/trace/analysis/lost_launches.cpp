@@ -23,6 +23,10 @@ CallKind kind_of(std::string_view name) {
 
 LostLaunches lost_launches(const Trace& trace, const LaunchIndex& launches) {
   const auto& calls = trace.calls;
+  // Work that says nothing of its launch may be that of any.
+  if (std::find(trace.kernels.correlation.begin(), trace.kernels.correlation.end(), 0) !=
+      trace.kernels.correlation.end())
+    return {};
   std::vector<bool> has_work(calls.size());
   for (const Spans* work : {static_cast<const Spans*>(&trace.kernels), static_cast<const Spans*>(&trace.copies),
                             static_cast<const Spans*>(&trace.sets)})

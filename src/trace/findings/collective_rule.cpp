@@ -21,7 +21,7 @@ namespace {
 constexpr double kLeastExposedTime = 0.03;  // of the time
 constexpr double kAdvisedShare = 0.2;       // of the exposed time, before its code is shown too
 
-enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all, send_receive, broadcast, other };
+enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all, send_receive, broadcast, barrier, other };
 enum class Phase { forward, backward, unknown };
 using CollectiveKind = std::pair<Collective, Phase>;
 
@@ -38,6 +38,7 @@ bool has_part(std::string_view text, std::initializer_list<std::string_view> par
 
 /// `place`: of the launch, in small letters. An all-to-all is made of sends and receives.
 Collective collective_of(std::string_view kernel, std::string_view place) {
+  if (has_part(place, {"barrier"})) return Collective::barrier;  // NCCL sums a number for it
   if (has_part(kernel, {"AllReduce"})) return Collective::all_reduce;
   if (has_part(kernel, {"ReduceScatter"})) return Collective::reduce_scatter;
   if (has_part(kernel, {"AllGather"})) return Collective::all_gather;
@@ -55,6 +56,7 @@ std::string_view name_of(Collective collective) {
     case Collective::all_to_all: return "all-to-all";
     case Collective::send_receive: return "send and receive";
     case Collective::broadcast: return "broadcast";
+    case Collective::barrier: return "barrier";
     case Collective::other: break;
   }
   return "other collectives";
@@ -101,6 +103,8 @@ constexpr CollectiveAdvice kSumsOfAnyPhase{
     "while the backward pass goes on.",
     "work = torch.distributed.all_reduce(partial, async_op=True)   # then what does not need it, then work.wait()\n"
     "DistributedDataParallel(model, bucket_cap_mb=50, gradient_as_bucket_view=True)   # gradients"};
+constexpr CollectiveAdvice kBarriers{
+    "Leave out barriers that the result does not need: collectives wait for each other's ranks by themselves.", ""};
 constexpr CollectiveAdvice kAny{
     "Start it as soon as its input is there, and compute meanwhile what does not need it; or send less.", ""};
 
@@ -116,6 +120,7 @@ CollectiveAdvice advice_for(const CollectiveKind& kind, bool is_sharded) {
       if (!is_sharded) return kAny;
       return kind.second == Phase::backward ? kBackwardGather : kForwardGather;
     case Collective::all_to_all: return kExchange;
+    case Collective::barrier: return kBarriers;
     default: return kAny;
   }
 }

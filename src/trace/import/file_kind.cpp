@@ -6,6 +6,7 @@
 
 #include "trace/file/block_format.hpp"
 #include "trace/import/file_bytes.hpp"
+#include "trace/import/json_damage.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -47,7 +48,8 @@ Result<FileKind> file_kind(const std::string& path) {
   RL_TRY_ASSIGN(auto file, FileBytes::open(path));
   std::string bytes;
   (void)file.read(bytes, kLookBytes);  // a smaller file has less
-  const std::string_view text = bytes;
+  std::string_view text = bytes;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (text.starts_with(kDatabase)) return FileKind::nsys;
   if (text.starts_with(kTraceMagic)) return FileKind::ridgeline;
   if (is_pickle(text)) return FileKind::snapshot;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "trace/analysis/range_names.hpp"
 #include "trace/file/table_columns.hpp"
 #include "trace/import/bound_values.hpp"
 #include "trace/import/message_text.hpp"
@@ -288,6 +289,28 @@ void count_covered(const Kernels& kernels, std::vector<StreamWork>& work) {
   }
 }
 
+/// The host's events come first in a file: behind the last work of a GPU that is left they would look like idle time.
+void leave_out_behind_work(Trace& trace) {
+  Period work;
+  for (const Spans* spans : {static_cast<const Spans*>(&trace.kernels), static_cast<const Spans*>(&trace.copies),
+                             static_cast<const Spans*>(&trace.sets)})
+    for (std::size_t i = 0; i < spans->size(); ++i) work.add(spans->start_ns[i] + spans->duration_ns[i]);
+  if (!work.any()) return;
+  LeftOut left_out(trace);
+  const auto cut = [&](auto& table) {
+    Marks marks(table.size());
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      const bool ends_behind = table.start_ns[i] + table.duration_ns[i] > work.last;
+      marks[i] = table.start_ns[i] > work.last || (ends_behind && is_profiler_step(trace.strings.text(table.name[i])));
+      if (ends_behind && !marks[i]) table.duration_ns[i] = work.last - table.start_ns[i];
+    }
+    left_out.remove(table, marks);
+  };
+  cut(trace.calls);
+  cut(trace.ranges);
+  if (left_out.count() > 0) left_out.note("what the host did behind the last work of a GPU that is in the file", "");
+}
+
 void leave_out_kernels_over_others(Trace& trace) {
   auto& kernels = trace.kernels;
   const auto looked_at = lanes_to_look_at(kernels, trace.gpu_lanes.size());
@@ -325,12 +348,13 @@ void leave_out_kernels_over_others(Trace& trace) {
 
 }  // namespace
 
-void leave_out_implausible(Trace& trace) {
+void leave_out_implausible(Trace& trace, bool cut_off) {
   leave_out_far_ones(trace);
   bound_values(trace);  // so that what follows may add
   leave_out_work_at_zero(trace);
   leave_out_copies(trace);
   leave_out_kernels_over_others(trace);
+  if (cut_off) leave_out_behind_work(trace);
 }
 
 }  // namespace ridgeline::trace

@@ -8,6 +8,9 @@
 
 namespace ridgeline::trace {
 
+/// Of UTF-8, which editors of Windows put before a text.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 /// Behind the end of a string of JSON whose first character is at `at`, or npos where it does not end before `end`.
 [[nodiscard]] std::size_t behind_string(const char* bytes, std::size_t at, std::size_t end);
 

@@ -89,7 +89,11 @@ Result<JsonEvents> JsonEvents::open(const std::string& path) {
   JsonEvents events(std::move(file));
   events.path_ = path;
   events.read_bytes_ = static_cast<std::size_t>(read_bytes);
-  const int first = events.peek();
+  int first = events.peek();
+  if (std::string_view(events.bytes_.data() + events.at_, events.end_ - events.at_).starts_with(kByteOrderMark)) {
+    events.at_ += kByteOrderMark.size();
+    first = events.peek();
+  }
   if (first == '[') {
     events.is_array_ = events.in_events_ = true;
     ++events.at_;

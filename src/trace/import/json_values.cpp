@@ -46,7 +46,10 @@ std::optional<std::int64_t> whole_or_text(ondemand::value& value) {
 
 std::optional<std::int64_t> nanoseconds(ondemand::value& value) {
   ondemand::json_type type{};
-  if (value.type().get(type) != simdjson::SUCCESS || type != ondemand::json_type::number) return std::nullopt;
+  if (value.type().get(type) != simdjson::SUCCESS) return std::nullopt;
+  if (std::string_view text; type == ondemand::json_type::string && value.get_string().get(text) == simdjson::SUCCESS)
+    return nanoseconds_of(trimmed(text));
+  if (type != ondemand::json_type::number) return std::nullopt;
   const std::string_view token = value.raw_json_token();
   double skipped = 0;  // moves on
   if (value.get_double().get(skipped) != simdjson::SUCCESS) return std::nullopt;
@@ -72,7 +75,7 @@ void read_field(std::string_view key, ondemand::value& value, ChromeEvent& event
   else if (key == "ts")
     event.start_ns = nanoseconds(value);
   else if (key == "dur")
-    event.duration_ns = std::max<std::int64_t>(0, nanoseconds(value).value_or(0));
+    event.duration_ns = nanoseconds(value).value_or(-1);
 }
 
 std::vector<std::string> damage_notes(const JsonEvents& events, const EventParser& parser) {

@@ -30,7 +30,7 @@ struct ChromeEvent {
   std::string_view process_name;  ///< where "pid" is a text
   std::int64_t thread = 0;
   std::optional<std::int64_t> start_ns;
-  std::int64_t duration_ns = 0;
+  std::int64_t duration_ns = 0;  ///< negative: none that can be
 };
 
 /// `into` stays as it is where the value is no text.

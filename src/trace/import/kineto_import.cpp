@@ -65,6 +65,8 @@ class Reader {
       out.push_back(
           fmt::format("events without an end or a beginning (ph B and E), left out: {}", begin_end_.unpaired()));
     if (without_time_ > 0) out.push_back(fmt::format("events without a time, left out: {}", without_time_));
+    if (without_duration_ > 0)
+      out.push_back(fmt::format("events whose duration is no length of time, left out: {}", without_duration_));
     if (!others_.empty()) out.push_back(fmt::format("events of kinds that are not read: {}", other_kinds()));
     return out;
   }
@@ -95,8 +97,8 @@ class Reader {
     if (category == KinetoCategory::ignored || category == KinetoCategory::counters ||
         category == KinetoCategory::instant)
       return;
-    if (!event.start_ns) {
-      ++without_time_;
+    if (!event.start_ns || event.duration_ns < 0) {
+      ++(event.start_ns ? without_duration_ : without_time_);
       return;
     }
     const auto name = trace_.strings.id(event.name);
@@ -195,6 +197,7 @@ class Reader {
   std::vector<KinetoEvent> begun_;
   std::map<std::string, std::size_t, std::less<>> others_;  ///< by "cat"
   std::size_t without_time_ = 0;
+  std::size_t without_duration_ = 0;
 };
 
 void read_devices(const JsonEvents& events, Trace& trace) {
@@ -259,7 +262,7 @@ Result<Trace> import_kineto(const std::string& path) {
   }
   trace.notes = damage_notes(events, reader.parser());
   for (auto& note : reader.notes()) trace.notes.push_back(std::move(note));
-  leave_out_implausible(trace);
+  leave_out_implausible(trace, events.cut_off());
   return trace;
 }
 

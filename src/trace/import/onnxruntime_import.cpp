@@ -113,7 +113,6 @@ void add_gpu_work(const NodeEvent& event, Trace& trace) {
 
 /// False of a kind that is not read.
 bool add_event(const NodeEvent& event, Trace& trace) {
-  if (!event.start_ns) return true;
   const auto put = [&](Spans& spans, std::string_view name) {
     spans.add(*event.start_ns, event.duration_ns, trace.strings.id(name),
               trace.thread_lane({event.process, event.thread}), 0);
@@ -146,6 +145,7 @@ Result<Trace> import_onnxruntime(const std::string& path) {
   RL_TRY_ASSIGN(auto events, JsonEvents::open(path));
   Trace trace;
   EventParser parser;
+  std::size_t without_time = 0;
   std::map<std::string, std::size_t, std::less<>> others;  // by "cat"
   for (EventBatches batches(events);;) {
     RL_TRY_ASSIGN(const auto batch, batches.next());
@@ -161,13 +161,18 @@ Result<Trace> import_onnxruntime(const std::string& path) {
           return read_event(object, event, argument);
         },
         [&] {
-          if (!add_event(event, trace)) ++others.try_emplace(std::string(event.category)).first->second;
+          if (!event.start_ns || event.duration_ns < 0)
+            without_time += event.phase == "X" ? 1 : 0;
+          else if (!add_event(event, trace))
+            ++others.try_emplace(std::string(event.category)).first->second;
         });
   }
   if (trace.nodes.size() == 0)
     return base::fail(ErrorCode::unsupported, "{}: no nodes of an ONNX model among {} events", path, parser.seen())
         .hint("{}", kRecordWithSession);
   trace.notes = damage_notes(events, parser);
+  if (without_time > 0)
+    trace.notes.push_back(fmt::format("events without a time, or whose duration is none, left out: {}", without_time));
   for (const auto& [kind, count] : others)
     trace.notes.push_back(fmt::format("events of a kind that is not read: {} of {}", count, message_text(kind)));
   if (auto note = launch_note(trace); !note.empty()) trace.notes.push_back(std::move(note));

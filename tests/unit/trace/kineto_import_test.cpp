@@ -113,17 +113,49 @@ TEST_F(KinetoImportTest, keeps_what_lies_before_a_cut_and_says_so) {
   EXPECT_EQ(trace->notes[0], "the file is cut off: it ends after 4 events");
 }
 
+TEST_F(KinetoImportTest, what_the_host_did_behind_a_cut_is_no_idle_time) {
+  std::string text = R"([{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":8,"ts":0,"dur":30},
+{"ph":"X","cat":"cpu_op","name":"aten::add","pid":7,"tid":8,"ts":900,"dur":100},
+{"ph":"X","cat":"user_annotation","name":"ProfilerStep#0","pid":7,"tid":8,"ts":0,"dur":1000},
+{"ph":"X","cat":"python_function","name":"train.py(1): main","pid":7,"tid":8,"ts":0,"dur":1000},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":8,"ts":10,"dur":5,"args":{"correlation":1}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":20,"dur":80,"args":{"device":0,"stream":7,"correlation":1}},
+{"ph":"X","cat":"kernel","na)";
+  const auto trace = import_kineto(write(text));
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto tables = tables_of(AnalysedTrace(*trace));
+  ASSERT_EQ(tables.devices.size(), 1U);
+  EXPECT_EQ(tables.devices[0].busy_ns, 80'000);
+  EXPECT_EQ(tables.devices[0].span_ns, 100'000) << "to the last work of the GPU";
+  EXPECT_TRUE(tables.steps.empty()) << "the step has other work";
+  EXPECT_EQ(trace->notes.back(),
+            "what the host did behind the last work of a GPU that is in the file, left out: 2 (aten::add)");
+}
+
+TEST_F(KinetoImportTest, times_may_be_texts_and_durations_must_be_lengths_behind_any_byte_order_mark) {
+  const auto trace =
+      import_kineto(write("\xEF\xBB\xBF"
+                          R"([
+    {"ph":"X","cat":"kernel","name":"a","ts":"20","dur":"80.5"},
+    {"ph":"X","cat":"kernel","name":"b","ts":200,"dur":-3},
+    {"ph":"X","cat":"kernel","name":"c","ts":300,"dur":"NaN"}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  ASSERT_EQ(trace->kernels.size(), 1U);
+  EXPECT_EQ(trace->kernels.duration_ns[0], 80'500);
+  EXPECT_EQ(trace->notes, (std::vector<std::string>{"events whose duration is no length of time, left out: 2"}));
+}
+
 TEST_F(KinetoImportTest, bears_values_of_other_types) {
   const auto trace = import_kineto(write(R"([
     {"ph":"X","cat":"kernel","name":7,"pid":"x","tid":null,"ts":"1","dur":2},
     {"ph":"X","cat":"kernel","name":null,"pid":1.5,"tid":[1],"ts":3,"dur":"x","args":[1,2]},
     {"ph":"X","cat":["kernel"],"ts":3}, 12, "text", null, [],
-    {"ph":"X","cat":"kernel","name":"k","ts":-5.5,"dur":-2,"args":{"grid":"no","block":[1,"x"],"device":null,"bytes":{}}}])"));
+    {"ph":"X","cat":"kernel","name":"k","ts":-5.5,"dur":2,"args":{"grid":"no","block":[1,"x"],"device":null,"bytes":{}}}])"));
   ASSERT_TRUE(trace) << trace.error().message;
   ASSERT_EQ(trace->kernels.size(), 2U);
   EXPECT_EQ(trace->strings.text(trace->kernels.name[1]), "k");
   EXPECT_EQ(trace->kernels.start_ns[1], -5500);
-  EXPECT_EQ(trace->kernels.duration_ns[1], 0);
+  EXPECT_EQ(trace->kernels.duration_ns[1], 2000);
 }
 
 TEST_F(KinetoImportTest, an_event_that_is_no_json_takes_no_other_away) {
