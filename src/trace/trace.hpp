@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/events.hpp"
@@ -17,6 +18,12 @@ struct Device {
   std::string compute_capability;       ///< "9.0"
   std::int64_t memory_bytes_per_s = 0;  ///< at most, read and written
 };
+
+/// Among the notes of a trace that lacks work.
+inline constexpr std::string_view kLacksWork =
+    "the cut may have taken work of a GPU away anywhere: busy times are the least that they were, and no causes of "
+    "idle "
+    "time are given";
 
 /// What was recorded of programs and their GPUs, as columns. Events keep the order of the file.
 class Trace {
@@ -34,6 +41,7 @@ class Trace {
   Nodes nodes;
   Allocations allocations;
   std::vector<std::string> notes;  ///< for people: what was cut off or left out
+  bool lacks_work = false;         ///< of a GPU, as its file is cut off: where there is none, there may have been some
 
   /// Neither work of a GPU nor nodes: what there is ran on the host.
   [[nodiscard]] bool is_of_host() const noexcept {

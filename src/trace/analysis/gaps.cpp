@@ -55,6 +55,11 @@ class GapFinder {
       if (known && time->second.end_ns > reached) add_last(where, reached, time->second);
     }
     settle();
+    if (trace_.lacks_work)
+      for (auto& gap : gaps_) {
+        gap.cause = IdleCause::unknown;
+        gap.blocker = {};
+      }
     return std::move(gaps_);
   }
 

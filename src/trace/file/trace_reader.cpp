@@ -72,7 +72,12 @@ class BlockDecoder {
             bytes.fail();
         });
         break;
-      case BlockKind::notes: each(bytes, count, [&] { trace_.notes.push_back(message_text(bytes.text())); }); break;
+      case BlockKind::notes:
+        each(bytes, count, [&] {
+          trace_.notes.push_back(message_text(bytes.text()));
+          trace_.lacks_work = trace_.lacks_work || trace_.notes.back() == kLacksWork;
+        });
+        break;
       default: read_events(block.kind, bytes, count);
     }
     return !bytes.failed() && bytes.left() == 0;

@@ -50,12 +50,14 @@ std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, 
   // Of runs of a model, with what they take outside of nodes.
   if (tables.devices.empty() && !tables.modules.empty()) span = tables.modules.front().host_total_ns;
   const Case all{analysed, tables, span, frameworks_of(analysed.trace), found};
-  idle_rules(all);
-  copy_rules(all);
   kernel_rules(all);
-  optimizer_rule(all);
-  collective_rule(all);
   node_rules(all);
+  if (!analysed.trace.lacks_work) {  // else nobody knows where the GPU had none
+    idle_rules(all);
+    copy_rules(all);
+    optimizer_rule(all);
+    collective_rule(all);
+  }
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& one, const auto& other) { return one.saving_ns > other.saving_ns; });
   return found;

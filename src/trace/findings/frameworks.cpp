@@ -29,8 +29,9 @@ bool has_name(const Trace& trace, const Spans& spans, Is is) {
 
 Frameworks frameworks_of(const Trace& trace) {
   const auto of_torch = [](std::string_view name) {
-    return name.starts_with("aten::") || name.starts_with("autograd::") || is_module_call(name) ||
-           is_profiler_step(name) || is_of_torch(name) || contains_any(name, {"at::native", "c10::"});
+    return name.starts_with("aten::") || name.starts_with("autograd::") || name.starts_with("c10d::") ||
+           is_module_call(name) || is_profiler_step(name) || is_of_torch(name) ||
+           contains_any(name, {"at::native", "c10::"});
   };
   const auto of_onnx = [](std::string_view name) {
     return name == kModelRun || contains_any(name, {"onnxruntime::", "onnxruntime/"});

@@ -261,6 +261,8 @@ Result<Trace> import_kineto(const std::string& path) {
         .hint("{}", kRecord);
   }
   trace.notes = damage_notes(events, reader.parser());
+  trace.lacks_work = events.cut_off() && !trace.is_of_host();
+  if (trace.lacks_work) trace.notes.emplace_back(kLacksWork);
   for (auto& note : reader.notes()) trace.notes.push_back(std::move(note));
   leave_out_implausible(trace, events.cut_off());
   return trace;

@@ -109,7 +109,7 @@ TEST_F(KinetoImportTest, keeps_what_lies_before_a_cut_and_says_so) {
   const auto trace = import_kineto(write(text.substr(0, text.find("\"ph\":\"i\"") + 3)));
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->copies.size(), 1U);
-  ASSERT_EQ(trace->notes.size(), 1U);
+  ASSERT_EQ(trace->notes.size(), 2U);
   EXPECT_EQ(trace->notes[0], "the file is cut off: it ends after 4 events");
 }
 
@@ -128,6 +128,8 @@ TEST_F(KinetoImportTest, what_the_host_did_behind_a_cut_is_no_idle_time) {
   EXPECT_EQ(tables.devices[0].busy_ns, 80'000);
   EXPECT_EQ(tables.devices[0].span_ns, 100'000) << "to the last work of the GPU";
   EXPECT_TRUE(tables.steps.empty()) << "the step has other work";
+  EXPECT_EQ(trace->notes.at(1), kLacksWork);
+  for (const auto& idle : tables.devices[0].idle) EXPECT_EQ(idle.cause, schema::IdleCause::unknown);
   EXPECT_EQ(trace->notes.back(),
             "what the host did behind the last work of a GPU that is in the file, left out: 2 (aten::add)");
 }
