@@ -93,7 +93,7 @@ def problems(name, run):
         return wrong
     if name == "host_work":
         expect("prepare() is named", "prepare" in findings.get("host-work", {}).get("module", ""))
-        expect("other work of the host takes 50 ms a step", 0.4 < idle_share(tables, "host_work") < 0.9)
+        expect("other work of the host takes 50 ms per step", 0.4 < idle_share(tables, "host_work") < 0.9)
     if name == "plain":
         expect("launches are late", "launch-bound" in findings)
         expect("pageable copies", "pageable-copy" in findings)

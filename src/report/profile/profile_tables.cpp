@@ -147,7 +147,7 @@ class ModuleRows {
     if (has_bytes_) {
       table_.columns.push_back({"Bytes", Align::right});
       table_.columns.push_back({"GB/s", Align::right});
-      if (peak_ > 0) table_.columns.push_back({"Of peak", Align::right});
+      if (peak_ > 0) table_.columns.push_back({"Share of peak", Align::right});
     }
     if (has_flops_) table_.columns.push_back({"GFLOP/s", Align::right});
     if (has_roof(run_)) table_.columns.push_back({"Of roof", Align::right});
@@ -324,7 +324,7 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
   if (has_bytes) {
     table.columns.push_back({"Bytes", Align::right});
     table.columns.push_back({"GB/s", Align::right});
-    if (peak > 0) table.columns.push_back({"Of peak", Align::right});
+    if (peak > 0) table.columns.push_back({"Share of peak", Align::right});
   }
   if (has_modules) table.columns.push_back({"Mostly in", Align::left, true, true});
   for (std::size_t i = 0; i < std::min(most, work.size()); ++i) {

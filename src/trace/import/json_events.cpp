@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 2> kKept{"deviceProperties", "baseTimeNan
 
 constexpr bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-/// So many bytes behind a bracket tell whether it begins an event.
+/// Bytes needed after a bracket to see whether it begins an event.
 constexpr std::size_t kKeyBytes = 64;
 
 /// The last byte before `at` that is no white space.

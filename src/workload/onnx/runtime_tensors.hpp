@@ -16,7 +16,7 @@ class RuntimeTensors {
  public:
   RuntimeTensors(const ModelGraph& model, const onnx::GraphProto& optimized);
 
-  /// The model's tensor, perhaps in another layout; "": it cannot be told.
+  /// The model's tensor, perhaps in another layout; "": unknown.
   [[nodiscard]] const std::string& model_tensor(const std::string& name) const;
   /// Whether a node of the runtime's graph makes that tensor of the model.
   [[nodiscard]] bool is_made(const std::string& model_tensor) const { return made_.count(model_tensor) != 0; }

@@ -186,11 +186,11 @@ TEST(ProfileTables, bytes_are_a_share_of_the_peak_that_the_trace_tells) {
   run.tables.devices[0].memory_bytes_per_s = 3'352'000'000'000;
   const auto table = kernels_table(run, 5);
   ASSERT_EQ(table.columns.size(), 9U);
-  EXPECT_EQ(table.columns[7].title, "Of peak");
+  EXPECT_EQ(table.columns[7].title, "Share of peak");
   EXPECT_EQ(cells_of(table, 7), "50 %|" + std::string(kAbsent) + "|");
   const auto modules = module_table(run, {});
   const auto peak = std::find_if(modules.columns.begin(), modules.columns.end(),
-                                 [](const auto& column) { return column.title == "Of peak"; });
+                                 [](const auto& column) { return column.title == "Share of peak"; });
   EXPECT_NE(peak, modules.columns.end());
   run.tables.devices.push_back(run.tables.devices[0]);
   run.tables.devices[1].memory_bytes_per_s = 2'000'000'000'000;

@@ -121,7 +121,7 @@ TEST_F(UnevenMachineTest, a_quiet_one_needs_no_corrections) {
                            [](const auto& trial) { return trial.corrected.has_value(); }));
 }
 
-/// The latest figure that a display was told of each trial.
+/// The latest figure that a display received for each trial.
 class Figures final : public CampaignObserver {
  public:
   void trial_finished(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) override {
