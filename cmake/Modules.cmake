@@ -9,11 +9,52 @@ foreach(_line IN LISTS _rl_layer_lines)
 endforeach()
 list(REMOVE_ITEM RL_MODULES apps)
 
+# What is said: src/NAME/messages.json becomes NAME/messages.hpp, with a constructor for each message, and their table.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(RL_GENERATED "${PROJECT_BINARY_DIR}/generated")
+set(RL_MAKE_MESSAGES "${PROJECT_SOURCE_DIR}/scripts/make_messages.py")
+function(rl_add_messages name)
+  set(_catalogue "${PROJECT_SOURCE_DIR}/src/${name}/messages.json")
+  if(NOT EXISTS "${_catalogue}")
+    return()
+  endif()
+  set(_made "${RL_GENERATED}/${name}/messages")
+  add_custom_command(OUTPUT "${_made}.hpp" "${_made}.cpp" VERBATIM
+    COMMAND Python3::Interpreter "${RL_MAKE_MESSAGES}" ${name} "${_catalogue}" "${_made}.hpp" "${_made}.cpp"
+    DEPENDS "${_catalogue}" "${RL_MAKE_MESSAGES}")
+  target_sources(rl_${name} PRIVATE "${_made}.cpp" "${_made}.hpp")
+  set_property(GLOBAL APPEND PROPERTY RL_MODULES_WITH_MESSAGES ${name})
+endfunction()
+
+# rl_message_tables: report::message_tables(), the tables of all modules. And a check that each message is made somewhere.
+function(rl_add_message_tables)
+  get_property(_modules GLOBAL PROPERTY RL_MODULES_WITH_MESSAGES)
+  foreach(_module IN LISTS _modules)
+    string(APPEND RL_MESSAGE_INCLUDES "#include \"${_module}/messages.hpp\"\n")
+    string(APPEND RL_MESSAGE_TABLES "${_module}::messages::table(), ")
+    list(APPEND _libraries rl_${_module})
+    list(APPEND _catalogues "${PROJECT_SOURCE_DIR}/src/${_module}/messages.json")
+  endforeach()
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/message_tables.cpp.in" "${RL_GENERATED}/message_tables.cpp" @ONLY)
+  add_library(rl_message_tables STATIC "${RL_GENERATED}/message_tables.cpp")
+  target_link_libraries(rl_message_tables PRIVATE rl_warnings PUBLIC rl_report ${_libraries})
+  target_precompile_headers(rl_message_tables REUSE_FROM rl_base)
+
+  file(GLOB_RECURSE _sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.[ch]pp" "${PROJECT_SOURCE_DIR}/apps/*.[ch]pp")
+  set(_stamp "${RL_GENERATED}/messages.checked")
+  add_custom_command(OUTPUT "${_stamp}" VERBATIM
+    COMMAND Python3::Interpreter "${RL_MAKE_MESSAGES}" --unused "${PROJECT_SOURCE_DIR}"
+    COMMAND "${CMAKE_COMMAND}" -E touch "${_stamp}"
+    DEPENDS ${_sources} ${_catalogues} "${RL_MAKE_MESSAGES}")
+  add_custom_target(rl_messages_checked ALL DEPENDS "${_stamp}")
+endfunction()
+
 # rl_add_module(NAME SOURCES a.cpp ... [LIBS lib ...])
 function(rl_add_module name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_library(rl_${name} STATIC ${ARG_SOURCES})
-  target_include_directories(rl_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
+  target_include_directories(rl_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src" "${RL_GENERATED}")
+  rl_add_messages(${name})
   target_link_libraries(rl_${name} PRIVATE rl_warnings PUBLIC rl_settings)
   foreach(_dep IN LISTS RL_LAYER_${name})
     target_link_libraries(rl_${name} PUBLIC rl_${_dep})

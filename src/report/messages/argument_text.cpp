@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/messages/argument_text.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "report/format.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using schema::ArgumentKind;
+
+constexpr std::size_t kMostTrials = 6;  ///< that are named; more are counted
+constexpr std::string_view kJoin = "join:";
+
+std::string number_text(double value, std::string_view style, std::string_view usual) {
+  return fmt::format(fmt::runtime(fmt::format("{{:{}}}", style.empty() ? usual : style)), value);
+}
+
+std::string trials_text(const std::vector<int>& ids, bool plain) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < ids.size() && i < kMostTrials; ++i) names.push_back(fmt::format("{}", ids[i]));
+  if (ids.size() > kMostTrials) names.push_back(fmt::format("{} more", ids.size() - kMostTrials));
+  return plain ? joined(names) : fmt::format("{} {}", ids.size() == 1 ? "trial" : "trials", joined(names));
+}
+
+std::string typed_text(ArgumentKind kind, std::string_view style, const base::Json& value) {
+  switch (kind) {
+    case ArgumentKind::texts: {
+      const auto words = value.get<std::vector<std::string>>();
+      return style.starts_with(kJoin) ? fmt::format("{}", fmt::join(words, style.substr(kJoin.size()))) : joined(words);
+    }
+    case ArgumentKind::count: return fmt::format("{}", value.get<std::int64_t>());
+    case ArgumentKind::number: return number_text(value.get<double>(), style, ".3g");
+    case ArgumentKind::duration: return base::format_duration(value.get<double>());
+    case ArgumentKind::bytes: return base::format_bytes(value.get<double>());
+    case ArgumentKind::share: return number_text(value.get<double>() * 100, style, ".0f") + " %";
+    case ArgumentKind::ratio: return number_text(value.get<double>(), style, ".2f") + "x";
+    case ArgumentKind::trial: return fmt::format("{}{}", style == "plain" ? "" : "trial ", value.get<int>());
+    case ArgumentKind::trials: return trials_text(value.get<std::vector<int>>(), style == "plain");
+    default: return value.get<std::string>();
+  }
+}
+
+}  // namespace
+
+std::string argument_text(ArgumentKind kind, std::string_view style, const base::Json& value) {
+  try {
+    return typed_text(kind, style, value);
+  } catch (const base::Json::exception&) {
+    return base::dump_json(value);
+  }
+}
+
+}  // namespace ridgeline::report

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/messages/message_renderer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "report/messages/argument_text.hpp"
+#include "report/messages/template_parts.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using schema::ArgumentKind;
+
+constexpr std::string_view kBetweenMessages = "; ";
+
+/// One message being filled in.
+class Filling {
+ public:
+  Filling(const MessageRenderer& renderer, const schema::MessageTemplate& row, const base::Json& arguments)
+      : renderer_(renderer), row_(row), arguments_(arguments) {}
+
+  std::string text(const std::vector<TemplatePart>& parts) const {
+    std::string out;
+    for (const auto& part : parts) out += text(part);
+    return out;
+  }
+
+ private:
+  std::string text(const TemplatePart& part) const {
+    using Kind = TemplatePart::Kind;
+    if (part.kind == Kind::literal) return part.text;
+    const auto found = arguments_.find(part.text);
+    const auto* value = found == arguments_.end() ? nullptr : &*found;
+    switch (part.kind) {
+      case Kind::asked: return text(part.branches[is_set(value) ? 0 : 1].parts);
+      case Kind::plural: return text(part.branches[count(value) == 1 ? 0 : 1].parts);
+      case Kind::choice:
+        for (const auto& branch : part.branches)
+          if (value != nullptr && *value == branch.word) return text(branch.parts);
+        return {};
+      default: return value != nullptr ? value_text(part, *value) : std::string();
+    }
+  }
+
+  static bool is_set(const base::Json* value) {
+    if (value == nullptr || value->is_null()) return false;
+    if (value->is_boolean()) return value->get<bool>();
+    if (value->is_string()) return !value->get_ref<const std::string&>().empty();
+    return !value->is_structured() || !value->empty();
+  }
+
+  static std::int64_t count(const base::Json* value) {
+    if (value == nullptr) return 0;
+    if (value->is_number()) return value->get<std::int64_t>();
+    return static_cast<std::int64_t>(value->size());
+  }
+
+  std::string value_text(const TemplatePart& part, const base::Json& value) const {
+    const auto row = std::find_if(row_.arguments.begin(), row_.arguments.end(),
+                                  [&](const auto& argument) { return argument.name == part.text; });
+    const auto kind = row == row_.arguments.end() ? ArgumentKind::text : row->kind;
+    if (kind == ArgumentKind::message) return renderer_.text(value.get<schema::Message>());
+    if (kind == ArgumentKind::messages)
+      return fmt::format("{}", fmt::join(renderer_.texts(value.get<std::vector<schema::Message>>()), kBetweenMessages));
+    return argument_text(kind, part.style, value);
+  }
+
+  const MessageRenderer& renderer_;
+  const schema::MessageTemplate& row_;
+  const base::Json& arguments_;
+};
+
+std::string unknown_text(const schema::Message& message) {
+  return message.arguments().empty() ? message.code()
+                                     : fmt::format("{} {}", message.code(), base::dump_json(message.arguments()));
+}
+
+}  // namespace
+
+MessageRenderer::MessageRenderer(std::span<const schema::MessageTable> tables, Decorator decorate)
+    : decorate_(std::move(decorate)) {
+  for (const auto& table : tables)
+    for (const auto& row : table) rows_[row.code] = &row;
+}
+
+const schema::MessageTemplate* MessageRenderer::find(std::string_view code) const {
+  const auto found = rows_.find(code);
+  return found == rows_.end() ? nullptr : found->second;
+}
+
+std::string MessageRenderer::text(const schema::Message& message) const {
+  if (message.empty()) return {};
+  const auto* row = find(message.code());
+  if (row == nullptr) return unknown_text(message);
+  auto text = Filling(*this, *row, message.arguments()).text(parse_template(row->text));
+  return decorate_ && !message.is(schema::kLegacy) ? decorate_(std::move(text)) : text;
+}
+
+std::string MessageRenderer::hint(const schema::Message& message) const {
+  const auto* row = find(message.code());
+  if (row == nullptr || row->hint.empty()) return {};
+  auto text = Filling(*this, *row, message.arguments()).text(parse_template(row->hint));
+  return decorate_ && !text.empty() && !message.is(schema::kLegacy) ? decorate_(std::move(text)) : text;
+}
+
+std::string MessageRenderer::line(const schema::Message& message) const {
+  return base::error_line(text(message), hint(message));
+}
+
+std::vector<std::string> MessageRenderer::texts(const std::vector<schema::Message>& messages) const {
+  std::vector<std::string> out;
+  for (const auto& message : messages) out.push_back(text(message));
+  return out;
+}
+
+base::Json message_json(const MessageRenderer& renderer, const schema::Message& message) {
+  base::Json json = message;
+  if (message.empty()) return json;
+  json["text"] = renderer.text(message);
+  if (auto hint = renderer.hint(message); !hint.empty()) json["hint"] = std::move(hint);
+  return json;
+}
+
+}  // namespace ridgeline::report

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/messages/message_renderer.hpp"
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "schema/message_maker.hpp"
+#include "schema/messages.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using schema::ArgumentKind;
+using schema::Message;
+using schema::MessageArgument;
+using schema::MessageMaker;
+using schema::MessageTemplate;
+using schema::Severity;
+
+constexpr std::array kWorkerArguments{MessageArgument{"workers", ArgumentKind::count},
+                                      MessageArgument{"more", ArgumentKind::text},
+                                      MessageArgument{"busy", ArgumentKind::share}};
+constexpr std::array kWhyArguments{MessageArgument{"why", ArgumentKind::message},
+                                   MessageArgument{"trials", ArgumentKind::trials}};
+constexpr std::array kEndArguments{MessageArgument{"end", ArgumentKind::choice},
+                                   MessageArgument{"whole", ArgumentKind::flag}};
+constexpr std::array kListArguments{MessageArgument{"notes", ArgumentKind::messages},
+                                    MessageArgument{"names", ArgumentKind::texts}};
+constexpr std::array kRows{
+    MessageTemplate{"t.workers", "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}",
+                    "num_workers: {workers}", kWorkerArguments},
+    MessageTemplate{"t.braces", "a {{set}} || of }}", "", {}},
+    MessageTemplate{"t.why", "not decided: {why}; {trials}, {trials:plain}", "", kWhyArguments},
+    MessageTemplate{"t.end", "{whole?all|some} {end=crashed:crashed|memory:ran out of memory}", "", kEndArguments},
+    MessageTemplate{"t.list", "{notes}: {names}, {names:join: / }", "", kListArguments}};
+
+const MessageRenderer& renderer() {
+  static const std::array<schema::MessageTable, 2> tables{schema::MessageTable(kRows), schema::messages::table()};
+  static const MessageRenderer one(tables);
+  return one;
+}
+
+Message workers(int count, std::string more = {}) {
+  return MessageMaker("t.workers", Severity::warning)
+      .with("workers", count)
+      .with("more", more)
+      .with("busy", 0.124)
+      .take();
+}
+
+TEST(MessageRenderer, WritesValuesPluralsAndWhatIsThere) {
+  EXPECT_EQ(renderer().text(workers(1)), "1 worker is busy 12 % of the time");
+  EXPECT_EQ(renderer().text(workers(4, "of 8")), "4 workers are busy 12 % of the time (of 8)");
+  EXPECT_EQ(renderer().hint(workers(4)), "num_workers: 4");
+  EXPECT_EQ(renderer().line(workers(1)), "1 worker is busy 12 % of the time; num_workers: 1");
+}
+
+TEST(MessageRenderer, WritesDoubledMarksOnce) {
+  EXPECT_EQ(renderer().text(MessageMaker("t.braces", Severity::note).take()), "a {set} | of }");
+}
+
+TEST(MessageRenderer, WritesMessagesWithinMessages) {
+  const auto why = MessageMaker("t.why", Severity::note)
+                       .with("why", workers(2))
+                       .with("trials", std::vector<int>{3, 7})
+                       .take();
+  EXPECT_EQ(renderer().text(why), "not decided: 2 workers are busy 12 % of the time; trials 3 and 7, 3 and 7");
+  const auto list = MessageMaker("t.list", Severity::note)
+                        .with("notes", std::vector<Message>{workers(1), workers(2)})
+                        .with("names", std::vector<std::string>{"a", "b", "c"})
+                        .take();
+  EXPECT_EQ(renderer().text(list),
+            "1 worker is busy 12 % of the time; 2 workers are busy 12 % of the time: a, b and c, a / b / c");
+}
+
+TEST(MessageRenderer, WritesTheBranchOfAChoice) {
+  const auto end = MessageMaker("t.end", Severity::note).with("end", "memory").with("whole", false).take();
+  EXPECT_EQ(renderer().text(end), "some ran out of memory");
+}
+
+TEST(MessageRenderer, ShowsTheCodeOfANewerVersion) {
+  EXPECT_EQ(renderer().text(MessageMaker("t.newer", Severity::note).with("n", 2).take()), "t.newer {\"n\":2}");
+  EXPECT_EQ(renderer().text({}), "");
+}
+
+TEST(MessageRenderer, DecoratesEachSentenceButNotWhatOlderVersionsWrote) {
+  const std::array<schema::MessageTable, 2> tables{schema::MessageTable(kRows), schema::messages::table()};
+  const MessageRenderer pseudo(tables, [](std::string text) { return "⟦" + text + "⟧"; });
+  const auto why = MessageMaker("t.why", Severity::note).with("why", workers(1)).with("trials", std::vector{1}).take();
+  EXPECT_EQ(pseudo.text(why), "⟦not decided: ⟦1 worker is busy 12 % of the time⟧; trial 1, 1⟧");
+  EXPECT_EQ(pseudo.text(base::Json("as it was").get<Message>()), "as it was");
+}
+
+TEST(Message, IsTheSameAfterJson) {
+  const auto message = workers(3, "x");
+  EXPECT_EQ(base::Json(message).get<Message>(), message);
+  EXPECT_EQ(base::Json(message), base::parse_json(R"({"code":"t.workers","severity":"warning",
+      "arguments":{"workers":3,"more":"x","busy":0.124}})", "").value());
+  EXPECT_TRUE(base::Json(Message()).is_null());
+  EXPECT_TRUE(base::Json(nullptr).get<Message>().empty());
+}
+
+TEST(Message, OfAnOlderRecordIsItsText) {
+  const auto old = base::Json("one usable core").get<Message>();
+  EXPECT_TRUE(old.is(schema::kLegacy));
+  EXPECT_EQ(renderer().text(old), "one usable core");
+  EXPECT_TRUE(base::Json("").get<Message>().empty());
+}
+
+TEST(Message, StandsInJsonWithItsText) {
+  const auto json = message_json(renderer(), workers(1));
+  EXPECT_EQ(json["text"], "1 worker is busy 12 % of the time");
+  EXPECT_EQ(json["hint"], "num_workers: 1");
+  EXPECT_EQ(json["code"], "t.workers");
+  EXPECT_EQ(base::Json(json).get<Message>(), workers(1));
+}
+
+}  // namespace
+}  // namespace ridgeline::report
