@@ -10,8 +10,8 @@
 
 namespace ridgeline::schema {
 
-/// What the constructors made of a catalogue (scripts/make_messages.py) build their messages with. Nothing else includes
-/// this: prose has no way into a record.
+/// What the constructors made of a catalogue (scripts/make_messages.py) build their messages with. Nothing else
+/// includes this: prose has no way into a record.
 class MessageMaker {
  public:
   MessageMaker(std::string_view code, Severity severity) {

@@ -28,7 +28,8 @@ constexpr std::array kEndArguments{MessageArgument{"end", ArgumentKind::choice},
 constexpr std::array kListArguments{MessageArgument{"notes", ArgumentKind::messages},
                                     MessageArgument{"names", ArgumentKind::texts}};
 constexpr std::array kRows{
-    MessageTemplate{"t.workers", "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}",
+    MessageTemplate{"t.workers",
+                    "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}",
                     "num_workers: {workers}", kWorkerArguments},
     MessageTemplate{"t.braces", "a {{set}} || of }}", "", {}},
     MessageTemplate{"t.why", "not decided: {why}; {trials}, {trials:plain}", "", kWhyArguments},
@@ -61,10 +62,8 @@ TEST(MessageRenderer, WritesDoubledMarksOnce) {
 }
 
 TEST(MessageRenderer, WritesMessagesWithinMessages) {
-  const auto why = MessageMaker("t.why", Severity::note)
-                       .with("why", workers(2))
-                       .with("trials", std::vector<int>{3, 7})
-                       .take();
+  const auto why =
+      MessageMaker("t.why", Severity::note).with("why", workers(2)).with("trials", std::vector<int>{3, 7}).take();
   EXPECT_EQ(renderer().text(why), "not decided: 2 workers are busy 12 % of the time; trials 3 and 7, 3 and 7");
   const auto list = MessageMaker("t.list", Severity::note)
                         .with("notes", std::vector<Message>{workers(1), workers(2)})
@@ -96,7 +95,9 @@ TEST(Message, IsTheSameAfterJson) {
   const auto message = workers(3, "x");
   EXPECT_EQ(base::Json(message).get<Message>(), message);
   EXPECT_EQ(base::Json(message), base::parse_json(R"({"code":"t.workers","severity":"warning",
-      "arguments":{"workers":3,"more":"x","busy":0.124}})", "").value());
+      "arguments":{"workers":3,"more":"x","busy":0.124}})",
+                                                  "")
+                                     .value());
   EXPECT_TRUE(base::Json(Message()).is_null());
   EXPECT_TRUE(base::Json(nullptr).get<Message>().empty());
 }
