@@ -210,7 +210,7 @@ class Message:
         rows = f"{{kArguments_{self.name}}}" if self.arguments else "{}"
         arguments = ", ".join(f'{{"{name}", schema::ArgumentKind::{kind}}}' for name, kind, _, _ in self.arguments)
         array = f"constexpr schema::MessageArgument kArguments_{self.name}[] = {{{arguments}}};\n" if self.arguments else ""
-        return array, f'    {{"{module}.{self.name}", {cpp_text(self.text)}, {cpp_text(self.hint)}, {rows}}},'
+        return array, f'    {{"{module}.{self.name}", {cpp_text(self.text)}, {cpp_text(self.hint)}, {rows}, schema::Severity::{self.severity}}},'
 
 
 def cpp_text(text):
@@ -243,7 +243,6 @@ def generate(module, catalogue):
 #include <string>
 #include <vector>
 
-#include "schema/message.hpp"
 #include "schema/message_template.hpp"
 
 namespace ridgeline::{module}::messages {{

@@ -37,7 +37,7 @@ std::string others_text(const std::vector<schema::GpuNeighbour>& others) {
       items.push_back(one.memory_bytes ? fmt::format("process {} held {}", one.pid, bytes_text(*one.memory_bytes))
                                        : fmt::format("process {} was there", one.pid));
   if (others.size() > kNamed) items.push_back(fmt::format("{} more were there", others.size() - kNamed));
-  return list_text(items);
+  return base::listed(items);
 }
 
 const schema::Failure* out_of_memory(const schema::TrialOutcome& outcome) {

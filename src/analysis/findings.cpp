@@ -7,6 +7,7 @@
 #include "analysis/machine_speed.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
+#include "base/text.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -50,7 +51,7 @@ void merge_unrest(std::vector<Finding>& findings) {
     title[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(title[0])));
     others.push_back(std::move(title));
   }
-  merged.evidence += "; " + list_text(others);
+  merged.evidence += "; " + base::listed(others);
   bool placed = false;
   std::erase_if(findings, [&](auto& finding) {
     if (!finding.of_unrest || placed) return finding.of_unrest;

@@ -39,6 +39,8 @@ namespace ridgeline::base {
 [[nodiscard]] std::string format_bytes(double bytes);
 /// Three significant digits with k/M/G: "1.25 G".
 [[nodiscard]] std::string format_count(double value);
+/// "a", "a and b", "a, b and c".
+[[nodiscard]] std::string listed(const std::vector<std::string>& words);
 /// "1 trial", "3 trials", "2 batches".
 [[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
 

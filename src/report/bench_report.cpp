@@ -79,7 +79,7 @@ Section answer_section(const BenchRun& run) {
   if (!run.answers->ties.empty()) {
     std::vector<std::string> words;
     for (const auto& settings : run.answers->ties) words.push_back("`" + schema::describe(settings, run.device) + "`");
-    section.blocks.emplace_back(Paragraph{"Cannot be distinguished from the fastest: " + joined(words) + "."});
+    section.blocks.emplace_back(Paragraph{"Cannot be distinguished from the fastest: " + base::listed(words) + "."});
   }
   if (!run.interruption.empty())
     section.blocks.emplace_back(Callout{Tone::warning, "The run ended early", sentence(plain_text(run.interruption))});

@@ -144,15 +144,6 @@ std::string change_text(double ratio) {
 
 std::string percent(double share) { return fmt::format("{:.3g} %", share * 100); }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) out += i + 1 == words.size() ? " and " : ", ";
-    out += words[i];
-  }
-  return out;
-}
-
 std::string sentence(std::string text) {
   if (text.empty()) return text;
   const auto first_word = std::string_view(text).substr(0, text.find(' '));

@@ -74,8 +74,6 @@ using base::counted;
 
 /// A share as a percentage: 0.02 -> "2 %".
 [[nodiscard]] std::string percent(double share);
-/// "a", "a and b", "a, b and c".
-[[nodiscard]] std::string joined(const std::vector<std::string>& words);
 /// Capital letter first (unless the first word is an identifier) and a full stop at the end; "" stays "".
 [[nodiscard]] std::string sentence(std::string text);
 /// "2026-11-21 08:15:00 UTC" from "2026-11-21T08:15:00Z"; any other text as it is.

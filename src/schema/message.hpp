@@ -15,7 +15,7 @@ enum class Severity {
 };
 
 /// Something that Ridgeline says, as data: a sentence of a catalogue (src/<module>/messages.json) by its code, and the
-/// values that fill it in. Records hold messages, never the words: report::MessageRenderer makes these when they are
+/// values that fill it in. Records hold messages, never the words: MessageRenderer makes these when they are
 /// shown. Only the constructors that the build makes of the catalogues, and JSON, make one that is not empty.
 class Message {
  public:

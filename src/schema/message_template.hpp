@@ -4,6 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "schema/message.hpp"
+
 namespace ridgeline::schema {
 
 /// What an argument of a message is: how it is stored, and how it is written where its placeholder names no style.
@@ -35,6 +37,7 @@ struct MessageTemplate {
   std::string_view text;
   std::string_view hint;  ///< what to do about it; "" where there is nothing to advise
   std::span<const MessageArgument> arguments;
+  Severity severity = Severity::note;
 };
 
 using MessageTable = std::span<const MessageTemplate>;

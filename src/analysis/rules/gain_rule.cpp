@@ -44,7 +44,7 @@ std::string change_is(const schema::TuneRun& run) {
     return fmt::format("Trial {}, which changes {} settings, is", run.verdict->trial_id, keys.size());
   std::vector<std::string> settings;
   for (const auto& key : keys) settings.push_back(setting_text(recommended, key));
-  return list_text(settings) + (keys.size() == 1 ? " is" : " together are");
+  return base::listed(settings) + (keys.size() == 1 ? " is" : " together are");
 }
 
 /// "trial 7": the earliest of the configuration.

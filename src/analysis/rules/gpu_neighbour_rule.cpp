@@ -41,7 +41,7 @@ std::vector<Finding> gpu_neighbour_rule(const Evidence& evidence) {
   return {{FindingKind::quality,
            fmt::format("Other processes were on the GPU during {} of {} trials{}", ids.size(),
                        evidence.run.trials.size(), chosen ? evidence.chosen_among_them() : ""),
-           fmt::format("{}; process {}{}", trials_text(ids), list_text(names),
+           fmt::format("{}; process {}{}", trials_text(ids), base::listed(names),
                        most_bytes > 0 ? fmt::format(" with up to {} of its memory",
                                                     base::format_bytes(static_cast<double>(most_bytes)))
                                       : std::string()),

@@ -9,6 +9,7 @@
 #include "analysis/comparison_text.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
+#include "base/text.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -86,7 +87,7 @@ std::vector<Finding> single_setting_rule(const Evidence& evidence) {
   }
   if (!idle.empty())
     findings.push_back({FindingKind::no_effect,
-                        fmt::format("No difference beyond noise on its own: {}", list_text(idle)),
+                        fmt::format("No difference beyond noise on its own: {}", base::listed(idle)),
                         fmt::format("{}", fmt::join(numbers, "; ")), "Leave at the default"});
   return findings;
 }

@@ -9,6 +9,7 @@
 #include "analysis/machine_speed.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
+#include "base/text.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -68,7 +69,7 @@ std::string times_text(std::vector<Stretch> stretches) {
     texts.push_back(
         fmt::format("{:.1f} times from {:.0f} to {:.0f} s", std::exp(stretch.slowest), stretch.from_s, stretch.to_s));
   if (more > 0) texts.push_back(fmt::format("{} shorter stretch{}", more, more == 1 ? "" : "es"));
-  return list_text(texts);
+  return base::listed(texts);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 #include "analysis/comparison_text.hpp"
 #include "schema/catalog.hpp"
 
@@ -32,21 +34,12 @@ std::string interval_text(const schema::Comparison& comparison) {
                      comparison.high, tail_note(comparison));
 }
 
-std::string list_text(const std::vector<std::string>& items) {
-  std::string text;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (i > 0) text += i + 1 == items.size() ? " and " : ", ";
-    text += items[i];
-  }
-  return text;
-}
-
 std::string trials_text(const std::vector<int>& ids) {
   constexpr std::size_t kMost = 6;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < ids.size() && i < kMost; ++i) names.push_back(fmt::format("{}", ids[i]));
   if (ids.size() > kMost) names.push_back(fmt::format("{} more", ids.size() - kMost));
-  return fmt::format("{} {}", ids.size() == 1 ? "trial" : "trials", list_text(names));
+  return fmt::format("{} {}", ids.size() == 1 ? "trial" : "trials", base::listed(names));
 }
 
 std::string setting_text(const schema::Configuration& configuration, const std::string& key) {

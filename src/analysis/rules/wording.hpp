@@ -25,9 +25,6 @@ inline constexpr std::string_view kUneven = "The machine was uneven";
 /// "trial 7", "trials 3 and 7", "trials 1, 2, 3 and 4 more".
 [[nodiscard]] std::string trials_text(const std::vector<int>& ids);
 
-/// "a", "a and b", "a, b and c".
-[[nodiscard]] std::string list_text(const std::vector<std::string>& items);
-
 /// "execution_mode=parallel", or "execution_mode unset" when the configuration leaves it at the runtime's default.
 [[nodiscard]] std::string setting_text(const schema::Configuration& configuration, const std::string& key);
 

@@ -108,7 +108,7 @@ std::string findings_of(const Line& line) {
     parts.push_back(fmt::format("SM clock between {:.0f} and {:.0f} MHz", line.lowest_mhz, line.highest_mhz));
   if (line.most_w > 0) parts.push_back(fmt::format("power up to {:.0f} W", line.most_w));
   if (line.most_c > 0) parts.push_back(fmt::format("temperature up to {:.0f} °C", line.most_c));
-  auto text = joined(parts);
+  auto text = base::listed(parts);
   if (!text.empty()) text += "; ";
   return text + (line.held == 0 ? std::string("clocks were never throttled")
                                 : fmt::format("clocks were throttled at {} of {} readings", line.held, line.readings));

@@ -156,7 +156,7 @@ std::optional<KernelQuantity> occupancy_limit(const ProfileKernel& kernel) {
   if (least == nullptr) return std::nullopt;
   return KernelQuantity{
       "occupancy limited by", least,
-      fmt::format("{} ({:.3g} block{})", joined(names), least->mean(), least->mean() == 1 ? "" : "s")};
+      fmt::format("{} ({:.3g} block{})", base::listed(names), least->mean(), least->mean() == 1 ? "" : "s")};
 }
 
 /// "long_scoreboard" of the family's counter; "" of another.

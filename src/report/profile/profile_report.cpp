@@ -40,7 +40,7 @@ std::string device_name(const schema::ProfileDevice& device) {
 std::string subject_of(const ProfileRun& run) {
   std::vector<std::string> names;
   for (const auto& source : run.sources) names.emplace_back(base::file_name(source.path));
-  return joined(names);
+  return base::listed(names);
 }
 
 KeyFigures key_figures(const ProfileRun& run) {
@@ -151,8 +151,9 @@ Section timeline_section(const ProfileRun& run, const std::optional<std::string>
   if (copies > 0) work.push_back(copies == 1 ? "1 copy or set" : fmt::format("{} copies and sets", copies));
   if (nodes > 0) work.push_back(counted(nodes, "call") + " of nodes");
   if (work.empty()) return section;
-  section.blocks.emplace_back(Timeline{
-      "events", "What ran when", fmt::format("{} in {}.", joined(work), duration_words(run.tables.span_ns)), *data});
+  section.blocks.emplace_back(Timeline{"events", "What ran when",
+                                       fmt::format("{} in {}.", base::listed(work), duration_words(run.tables.span_ns)),
+                                       *data});
   return section;
 }
 

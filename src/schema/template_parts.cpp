@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/messages/template_parts.hpp"
+#include "schema/template_parts.hpp"
 
 #include <utility>
 
-namespace ridgeline::report {
+namespace ridgeline::schema {
 namespace {
 
 using Kind = TemplatePart::Kind;
@@ -84,4 +84,4 @@ class TemplateParser {
 
 Parts parse_template(std::string_view text) { return TemplateParser(text).parts(false); }
 
-}  // namespace ridgeline::report
+}  // namespace ridgeline::schema

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/messages/message_renderer.hpp"
+#include "schema/message_renderer.hpp"
 
 #include <array>
 
@@ -8,36 +8,30 @@
 #include "schema/message_maker.hpp"
 #include "schema/messages.hpp"
 
-namespace ridgeline::report {
+namespace ridgeline::schema {
 namespace {
 
-using schema::ArgumentKind;
-using schema::Message;
-using schema::MessageArgument;
-using schema::MessageMaker;
-using schema::MessageTemplate;
-using schema::Severity;
-
-constexpr std::array kWorkerArguments{MessageArgument{"workers", ArgumentKind::count},
-                                      MessageArgument{"more", ArgumentKind::text},
-                                      MessageArgument{"busy", ArgumentKind::share}};
-constexpr std::array kWhyArguments{MessageArgument{"why", ArgumentKind::message},
-                                   MessageArgument{"trials", ArgumentKind::trials}};
-constexpr std::array kEndArguments{MessageArgument{"end", ArgumentKind::choice},
-                                   MessageArgument{"whole", ArgumentKind::flag}};
-constexpr std::array kListArguments{MessageArgument{"notes", ArgumentKind::messages},
-                                    MessageArgument{"names", ArgumentKind::texts}};
-constexpr std::array kRows{
+constexpr std::array kRendererWorkerArguments{MessageArgument{"workers", ArgumentKind::count},
+                                              MessageArgument{"more", ArgumentKind::text},
+                                              MessageArgument{"busy", ArgumentKind::share}};
+constexpr std::array kRendererWhyArguments{MessageArgument{"why", ArgumentKind::message},
+                                           MessageArgument{"trials", ArgumentKind::trials}};
+constexpr std::array kRendererEndArguments{MessageArgument{"end", ArgumentKind::choice},
+                                           MessageArgument{"whole", ArgumentKind::flag}};
+constexpr std::array kRendererListArguments{MessageArgument{"notes", ArgumentKind::messages},
+                                            MessageArgument{"names", ArgumentKind::texts}};
+constexpr std::array kRendererRows{
     MessageTemplate{"t.workers",
                     "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}",
-                    "num_workers: {workers}", kWorkerArguments},
+                    "num_workers: {workers}", kRendererWorkerArguments},
     MessageTemplate{"t.braces", "a {{set}} || of }}", "", {}},
-    MessageTemplate{"t.why", "not decided: {why}; {trials}, {trials:plain}", "", kWhyArguments},
-    MessageTemplate{"t.end", "{whole?all|some} {end=crashed:crashed|memory:ran out of memory}", "", kEndArguments},
-    MessageTemplate{"t.list", "{notes}: {names}, {names:join: / }", "", kListArguments}};
+    MessageTemplate{"t.why", "not decided: {why}; {trials}, {trials:plain}", "", kRendererWhyArguments},
+    MessageTemplate{"t.end", "{whole?all|some} {end=crashed:crashed|memory:ran out of memory}", "",
+                    kRendererEndArguments},
+    MessageTemplate{"t.list", "{notes}: {names}, {names:join: / }", "", kRendererListArguments}};
 
 const MessageRenderer& renderer() {
-  static const std::array<schema::MessageTable, 2> tables{schema::MessageTable(kRows), schema::messages::table()};
+  static const std::array<MessageTable, 2> tables{MessageTable(kRendererRows), messages::table()};
   static const MessageRenderer one(tables);
   return one;
 }
@@ -84,7 +78,7 @@ TEST(MessageRenderer, ShowsTheCodeOfANewerVersion) {
 }
 
 TEST(MessageRenderer, DecoratesEachSentenceButNotWhatOlderVersionsWrote) {
-  const std::array<schema::MessageTable, 2> tables{schema::MessageTable(kRows), schema::messages::table()};
+  const std::array<MessageTable, 2> tables{MessageTable(kRendererRows), messages::table()};
   const MessageRenderer pseudo(tables, [](std::string text) { return "⟦" + text + "⟧"; });
   const auto why = MessageMaker("t.why", Severity::note).with("why", workers(1)).with("trials", std::vector{1}).take();
   EXPECT_EQ(pseudo.text(why), "⟦not decided: ⟦1 worker is busy 12 % of the time⟧; trial 1, 1⟧");
@@ -104,7 +98,7 @@ TEST(Message, IsTheSameAfterJson) {
 
 TEST(Message, OfAnOlderRecordIsItsText) {
   const auto old = base::Json("one usable core").get<Message>();
-  EXPECT_TRUE(old.is(schema::kLegacy));
+  EXPECT_TRUE(old.is(kLegacy));
   EXPECT_EQ(renderer().text(old), "one usable core");
   EXPECT_TRUE(base::Json("").get<Message>().empty());
 }
@@ -118,4 +112,4 @@ TEST(Message, StandsInJsonWithItsText) {
 }
 
 }  // namespace
-}  // namespace ridgeline::report
+}  // namespace ridgeline::schema

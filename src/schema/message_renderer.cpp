@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/messages/message_renderer.hpp"
+#include "schema/message_renderer.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "report/messages/argument_text.hpp"
-#include "report/messages/template_parts.hpp"
+#include "schema/argument_text.hpp"
+#include "schema/template_parts.hpp"
 
-namespace ridgeline::report {
+namespace ridgeline::schema {
 namespace {
-
-using schema::ArgumentKind;
 
 constexpr std::string_view kBetweenMessages = "; ";
 
 /// One message being filled in.
 class Filling {
  public:
-  Filling(const MessageRenderer& renderer, const schema::MessageTemplate& row, const base::Json& arguments)
+  Filling(const MessageRenderer& renderer, const MessageTemplate& row, const base::Json& arguments)
       : renderer_(renderer), row_(row), arguments_(arguments) {}
 
   std::string text(const std::vector<TemplatePart>& parts) const {
@@ -62,61 +60,61 @@ class Filling {
     const auto row = std::find_if(row_.arguments.begin(), row_.arguments.end(),
                                   [&](const auto& argument) { return argument.name == part.text; });
     const auto kind = row == row_.arguments.end() ? ArgumentKind::text : row->kind;
-    if (kind == ArgumentKind::message) return renderer_.text(value.get<schema::Message>());
+    if (kind == ArgumentKind::message) return renderer_.text(value.get<Message>());
     if (kind == ArgumentKind::messages)
-      return fmt::format("{}", fmt::join(renderer_.texts(value.get<std::vector<schema::Message>>()), kBetweenMessages));
+      return fmt::format("{}", fmt::join(renderer_.texts(value.get<std::vector<Message>>()), kBetweenMessages));
     return argument_text(kind, part.style, value);
   }
 
   const MessageRenderer& renderer_;
-  const schema::MessageTemplate& row_;
+  const MessageTemplate& row_;
   const base::Json& arguments_;
 };
 
-std::string unknown_text(const schema::Message& message) {
+std::string unknown_text(const Message& message) {
   return message.arguments().empty() ? message.code()
                                      : fmt::format("{} {}", message.code(), base::dump_json(message.arguments()));
 }
 
 }  // namespace
 
-MessageRenderer::MessageRenderer(std::span<const schema::MessageTable> tables, Decorator decorate)
+MessageRenderer::MessageRenderer(std::span<const MessageTable> tables, Decorator decorate)
     : decorate_(std::move(decorate)) {
   for (const auto& table : tables)
     for (const auto& row : table) rows_[row.code] = &row;
 }
 
-const schema::MessageTemplate* MessageRenderer::find(std::string_view code) const {
+const MessageTemplate* MessageRenderer::find(std::string_view code) const {
   const auto found = rows_.find(code);
   return found == rows_.end() ? nullptr : found->second;
 }
 
-std::string MessageRenderer::text(const schema::Message& message) const {
+std::string MessageRenderer::text(const Message& message) const {
   if (message.empty()) return {};
   const auto* row = find(message.code());
   if (row == nullptr) return unknown_text(message);
   auto text = Filling(*this, *row, message.arguments()).text(parse_template(row->text));
-  return decorate_ && !message.is(schema::kLegacy) ? decorate_(std::move(text)) : text;
+  return decorate_ && !message.is(kLegacy) ? decorate_(std::move(text)) : text;
 }
 
-std::string MessageRenderer::hint(const schema::Message& message) const {
+std::string MessageRenderer::hint(const Message& message) const {
   const auto* row = find(message.code());
   if (row == nullptr || row->hint.empty()) return {};
   auto text = Filling(*this, *row, message.arguments()).text(parse_template(row->hint));
-  return decorate_ && !text.empty() && !message.is(schema::kLegacy) ? decorate_(std::move(text)) : text;
+  return decorate_ && !text.empty() && !message.is(kLegacy) ? decorate_(std::move(text)) : text;
 }
 
-std::string MessageRenderer::line(const schema::Message& message) const {
+std::string MessageRenderer::line(const Message& message) const {
   return base::error_line(text(message), hint(message));
 }
 
-std::vector<std::string> MessageRenderer::texts(const std::vector<schema::Message>& messages) const {
+std::vector<std::string> MessageRenderer::texts(const std::vector<Message>& messages) const {
   std::vector<std::string> out;
   for (const auto& message : messages) out.push_back(text(message));
   return out;
 }
 
-base::Json message_json(const MessageRenderer& renderer, const schema::Message& message) {
+base::Json message_json(const MessageRenderer& renderer, const Message& message) {
   base::Json json = message;
   if (message.empty()) return json;
   json["text"] = renderer.text(message);
@@ -124,4 +122,4 @@ base::Json message_json(const MessageRenderer& renderer, const schema::Message& 
   return json;
 }
 
-}  // namespace ridgeline::report
+}  // namespace ridgeline::schema

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/messages/argument_text.hpp"
+#include "schema/argument_text.hpp"
 
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "report/format.hpp"
 
-namespace ridgeline::report {
+namespace ridgeline::schema {
 namespace {
-
-using schema::ArgumentKind;
 
 constexpr std::size_t kMostTrials = 6;  ///< that are named; more are counted
 constexpr std::string_view kJoin = "join:";
@@ -24,14 +21,15 @@ std::string trials_text(const std::vector<int>& ids, bool plain) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < ids.size() && i < kMostTrials; ++i) names.push_back(fmt::format("{}", ids[i]));
   if (ids.size() > kMostTrials) names.push_back(fmt::format("{} more", ids.size() - kMostTrials));
-  return plain ? joined(names) : fmt::format("{} {}", ids.size() == 1 ? "trial" : "trials", joined(names));
+  return plain ? base::listed(names) : fmt::format("{} {}", ids.size() == 1 ? "trial" : "trials", base::listed(names));
 }
 
 std::string typed_text(ArgumentKind kind, std::string_view style, const base::Json& value) {
   switch (kind) {
     case ArgumentKind::texts: {
       const auto words = value.get<std::vector<std::string>>();
-      return style.starts_with(kJoin) ? fmt::format("{}", fmt::join(words, style.substr(kJoin.size()))) : joined(words);
+      return style.starts_with(kJoin) ? fmt::format("{}", fmt::join(words, style.substr(kJoin.size())))
+                                      : base::listed(words);
     }
     case ArgumentKind::count: return fmt::format("{}", value.get<std::int64_t>());
     case ArgumentKind::number: return number_text(value.get<double>(), style, ".3g");
@@ -55,4 +53,4 @@ std::string argument_text(ArgumentKind kind, std::string_view style, const base:
   }
 }
 
-}  // namespace ridgeline::report
+}  // namespace ridgeline::schema

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ridgeline::report {
+namespace ridgeline::schema {
 
 /// A piece of a message's template (docs/messages.md).
 struct TemplatePart {
@@ -30,4 +30,4 @@ struct TemplatePart::Branch {
 /// Of a template that scripts/make_messages.py accepts; the rest of another is literal from its fault on.
 [[nodiscard]] std::vector<TemplatePart> parse_template(std::string_view text);
 
-}  // namespace ridgeline::report
+}  // namespace ridgeline::schema

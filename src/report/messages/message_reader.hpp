@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schema/message_renderer.hpp"
+#include "schema/template_parts.hpp"
+
+namespace ridgeline::report {
+
+/// Finds out which message a sentence of an older version was, by the catalogues: the way back from
+/// schema::MessageRenderer::text.
+class MessageReader {
+ public:
+  /// The renderer outlives it, and decorates nothing.
+  explicit MessageReader(const schema::MessageRenderer& renderer);
+
+  /// The one message that is rendered as exactly this text, with the values as the text has them (a duration of
+  /// "1.23 ms" is 1.23e6 ns). kLegacy, which carries the text, where none is, or where two sentences fit equally well.
+  /// What it was asked before it knows, so that many records of few sentences take no time.
+  [[nodiscard]] schema::Message read(const std::string& text);
+
+ private:
+  struct Row {
+    const schema::MessageTemplate* row = nullptr;
+    std::vector<schema::TemplatePart> parts;
+  };
+  [[nodiscard]] schema::Message read_new(const std::string& text);
+
+  const schema::MessageRenderer& renderer_;
+  std::vector<Row> rows_;
+  std::map<std::string, schema::Message, std::less<>> known_;
+};
+
+}  // namespace ridgeline::report

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/messages/message_reader.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "report/messages/message_tables.hpp"
+#include "schema/messages.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using schema::ArgumentKind;
+using schema::Message;
+using schema::MessageArgument;
+using schema::MessageTemplate;
+
+constexpr std::array kReaderWorkerArguments{MessageArgument{"workers", ArgumentKind::count},
+                                            MessageArgument{"more", ArgumentKind::text},
+                                            MessageArgument{"busy", ArgumentKind::share}};
+constexpr std::array kReaderWhyArguments{MessageArgument{"why", ArgumentKind::message},
+                                         MessageArgument{"trials", ArgumentKind::trials}};
+constexpr std::array kReaderEndArguments{
+    MessageArgument{"end", ArgumentKind::choice}, MessageArgument{"whole", ArgumentKind::flag},
+    MessageArgument{"took", ArgumentKind::duration}, MessageArgument{"left", ArgumentKind::bytes}};
+constexpr std::array kReaderNameArguments{MessageArgument{"name", ArgumentKind::text}};
+constexpr std::array kReaderRows{
+    MessageTemplate{"r.workers",
+                    "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}", "",
+                    kReaderWorkerArguments},
+    MessageTemplate{"r.why", "not decided: {why}; see {trials}", "", kReaderWhyArguments},
+    MessageTemplate{"r.end",
+                    "{whole?all|some} of them {end=crashed:crashed|memory:ran out of memory} after {took} with {left}",
+                    "", kReaderEndArguments},
+    MessageTemplate{"r.short", "no {name}", "", kReaderNameArguments},
+    MessageTemplate{"r.other", "the cache of {name} is empty", "", kReaderNameArguments},
+    MessageTemplate{"r.twin", "the cache of {name} is empty", "", kReaderNameArguments},
+    MessageTemplate{"r.closer", "the model {name} has no nodes", "", kReaderNameArguments},
+    MessageTemplate{"r.closest", "the model {name} has no nodes of a kind", "", kReaderNameArguments}};
+
+Message read_back(const std::string& text) {
+  static const std::array<schema::MessageTable, 2> tables{schema::MessageTable(kReaderRows), schema::messages::table()};
+  static const schema::MessageRenderer renderer(tables);
+  MessageReader reader(renderer);
+  const auto message = reader.read(text);
+  EXPECT_EQ(renderer.text(message), text);
+  return message;
+}
+
+TEST(MessageReader, FindsCodeAndValues) {
+  const auto one = read_back("1 worker is busy 12 % of the time");
+  EXPECT_EQ(one.code(), "r.workers");
+  EXPECT_EQ(one.arguments(), base::parse_json(R"({"workers":1,"busy":0.12})", "").value());
+  const auto more = read_back("12 workers are busy 7 % of the time (of 8 (at most))");
+  EXPECT_EQ(more.arguments()["more"], "of 8 (at most)");
+  EXPECT_EQ(more.arguments()["workers"], 12);
+}
+
+TEST(MessageReader, FindsFlagsChoicesAndUnits) {
+  const auto end = read_back("some of them ran out of memory after 1.25 ms with 4.5 MiB");
+  EXPECT_EQ(end.arguments()["end"], "memory");
+  EXPECT_EQ(end.arguments()["whole"], false);
+  EXPECT_DOUBLE_EQ(end.arguments()["took"], 1.25e6);
+  EXPECT_DOUBLE_EQ(end.arguments()["left"], 4.5 * 1048576);
+  EXPECT_DOUBLE_EQ(read_back("all of them crashed after 2 m 05 s with 12 B").arguments()["took"], 125e9);
+}
+
+TEST(MessageReader, FindsMessagesWithinMessages) {
+  const auto why = read_back("not decided: 2 workers are busy 12 % of the time; see trials 3, 7 and 9");
+  EXPECT_EQ(why.arguments()["why"]["code"], "r.workers");
+  EXPECT_EQ(why.arguments()["trials"], (std::vector<int>{3, 7, 9}));
+  EXPECT_EQ(read_back("not decided: what nobody knows; see trial 1").arguments()["why"]["code"], schema::kLegacy);
+}
+
+TEST(MessageReader, TakesTheSentenceThatExplainsMost) {
+  EXPECT_EQ(read_back("the model x has no nodes of a kind").code(), "r.closest");
+  EXPECT_EQ(read_back("the model x has no nodes").code(), "r.closer");
+}
+
+TEST(MessageReader, GuessesNothing) {
+  for (const auto* text :
+       {"1 workers are busy 12 % of the time", "2 workers are busy 12.0 % of the time",
+        "some of them crashed after 1.250 ms with 4.5 MiB", "no GPU", "anything", "the cache of a is empty"})
+    EXPECT_EQ(read_back(text).code(), schema::kLegacy) << text;
+}
+
+/// A value of each kind as it can be read back.
+base::Json sample(ArgumentKind kind) {
+  switch (kind) {
+    case ArgumentKind::text: return "Xy";
+    case ArgumentKind::texts: return std::vector<std::string>{"Xy", "Zw"};
+    case ArgumentKind::count: return 3;
+    case ArgumentKind::trial: return 7;
+    case ArgumentKind::trials: return std::vector<int>{3, 7};
+    case ArgumentKind::duration: return 2e6;
+    case ArgumentKind::share: return 0.12;
+    case ArgumentKind::flag: return true;
+    case ArgumentKind::message: return base::Json("some text").get<Message>();
+    case ArgumentKind::messages: return std::vector{base::Json("some text").get<Message>()};
+    default: return 2.0;
+  }
+}
+
+/// The sentences of the program itself: what they say is found again, or two say the same.
+TEST(MessageReader, ReadsWhatTheCataloguesSay) {
+  const schema::MessageRenderer renderer(message_tables());
+  MessageReader reader(renderer);
+  for (const auto& [code, row] : renderer.rows()) {
+    auto arguments = base::Json::object();
+    for (const auto& argument : row->arguments)
+      if (argument.kind != ArgumentKind::choice) arguments[std::string(argument.name)] = sample(argument.kind);
+    const auto text = renderer.text(base::Json{{"code", code}, {"arguments", arguments}}.get<Message>());
+    const auto found = reader.read(text);
+    EXPECT_EQ(renderer.text(found), text) << code;
+  }
+}
+
+}  // namespace
+}  // namespace ridgeline::report
