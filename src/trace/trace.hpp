@@ -25,6 +25,12 @@ inline constexpr std::string_view kLacksWork =
     "idle "
     "time are given";
 
+/// Among the notes of a trace that lacks durations.
+inline constexpr std::string_view kLacksDurations =
+    "kernels without a duration: busy times are the least that they were, and neither causes of idle time nor advice "
+    "on "
+    "kernels are given";
+
 /// What was recorded of programs and their GPUs, as columns. Events keep the order of the file.
 class Trace {
  public:
@@ -42,6 +48,7 @@ class Trace {
   Allocations allocations;
   std::vector<std::string> notes;  ///< for people: what was cut off or left out
   bool lacks_work = false;         ///< of a GPU, as its file is cut off: where there is none, there may have been some
+  bool lacks_durations = false;    ///< of many kernels: they last 0 ns. It lacks work then, too.
 
   /// Neither work of a GPU nor nodes: what there is ran on the host.
   [[nodiscard]] bool is_of_host() const noexcept {

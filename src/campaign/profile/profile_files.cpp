@@ -40,6 +40,11 @@ void tell_unmatched(const std::vector<std::string>& launches, std::string_view w
 
 void tell_lost_launches(const trace::AnalysedTrace& analysed, std::vector<std::string>& notes) {
   const auto launches = trace::lost_launches(analysed.trace, analysed.launches);
+  if (launches.ambiguous > 0)
+    notes.push_back(
+        fmt::format("launches that several processes number alike: {}; which of them launched the work of a "
+                    "GPU is not in the file, so modules and causes of idle time may be another process's",
+                    launches.ambiguous));
   if (launches.lost == 0) return;
   notes.push_back(
       fmt::format("launches without a kernel in the file: {} of {}; what they ran counts nowhere, and the GPU may have "

@@ -182,7 +182,7 @@ std::vector<schema::ProfileDevice> device_rows(const AnalysedTrace& analysed) {
     row.both_ns = time.both_ns;
     read_streams(analysed, row);
     read_collectives(analysed, row);
-    row.idle = idle_rows(analysed, time);
+    if (!trace.lacks_durations) row.idle = idle_rows(analysed, time);  // else the GPU may have worked
     rows.push_back(std::move(row));
   }
   return rows;

@@ -50,7 +50,7 @@ std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, 
   // Of runs of a model, with what they take outside of nodes.
   if (tables.devices.empty() && !tables.modules.empty()) span = tables.modules.front().host_total_ns;
   const Case all{analysed, tables, span, frameworks_of(analysed.trace), found};
-  kernel_rules(all);
+  if (!analysed.trace.lacks_durations) kernel_rules(all);
   node_rules(all);
   if (!analysed.trace.lacks_work) {  // else nobody knows where the GPU had none
     idle_rules(all);
