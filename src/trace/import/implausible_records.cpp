@@ -16,6 +16,7 @@
 #include "trace/file/table_columns.hpp"
 #include "trace/import/bound_values.hpp"
 #include "trace/import/message_text.hpp"
+#include "trace/import/row_remover.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -25,46 +26,6 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 /// Kernels that one runs over before it is not believed: their neighbours may overlap a little.
 constexpr std::size_t kMostCovered = 2;
 constexpr std::int64_t kShortestKernel = 1000;  // of a GPU; shorter ones are made up
-
-/// Rows of a table that are to go.
-using Marks = std::vector<bool>;
-
-/// Removes the rows that are marked: a coder of columns (code_columns).
-class RowRemover {
- public:
-  explicit RowRemover(const Marks& marks) : marks_(marks) {}
-  template <typename Value>
-  void deltas(std::vector<Value>& column) const {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < column.size(); ++i)
-      if (!marks_[i]) column[kept++] = column[i];
-    column.resize(kept);
-  }
-  void durations(std::vector<std::int64_t>& column, const std::vector<std::int64_t>&) const { deltas(column); }
-  template <bool kOfGpu>
-  void lanes(std::vector<LaneId>& column) const {
-    deltas(column);
-  }
-  template <typename Value>
-  void names(std::vector<Value>& column) const {
-    deltas(column);
-  }
-  template <typename Value>
-  void kinds(std::vector<Value>& column) const {
-    deltas(column);
-  }
-  template <typename Value>
-  void numbers(std::vector<Value>& column) const {
-    deltas(column);
-  }
-  template <typename Value>
-  void extents(std::vector<Value>& column) const {
-    deltas(column);
-  }
-
- private:
-  const Marks& marks_;
-};
 
 /// `visit` each table of spans.
 template <typename Visit>
@@ -109,8 +70,7 @@ class LeftOut {
         (marks[i] ? launched : others).insert(table.correlation[i]);
       if (marks[i] && count_++ == 0) name_ = message_text(trace_.strings.text(table.name[i]));
     }
-    RowRemover remover(marks);
-    code_columns(remover, table);
+    remove_rows(table, marks);
     for (const auto correlation : others) launched.erase(correlation);
     if (launched.empty()) return;
     for (auto& correlation : trace_.calls.correlation)
@@ -126,6 +86,17 @@ class LeftOut {
   std::size_t count_ = 0;
   std::string name_;
 };
+
+/// Nodes, and in their trace the runs around them, are not believed where they end far from all others either: of work
+/// and ranges of other traces the begins say enough.
+template <typename Table>
+std::int64_t last_moment(const Trace& trace, const Table& table, std::size_t i) {
+  constexpr bool kMayBeOfNodes = std::is_same_v<Table, Nodes> || std::is_same_v<Table, Ranges>;
+  const auto start = table.start_ns[i];
+  if (!kMayBeOfNodes || trace.nodes.size() == 0) return start;
+  const auto most = std::numeric_limits<std::int64_t>::max();
+  return start > most - table.duration_ns[i] ? most : start + table.duration_ns[i];
+}
 
 /// The largest set of times without an hour between two of them; none where others are many.
 Period main_period(std::vector<std::int64_t>& starts) {
@@ -149,7 +120,10 @@ Period main_period(std::vector<std::int64_t>& starts) {
 void leave_out_far_ones(Trace& trace) {
   Period all;
   each_spans(trace, [&](auto& table) {
-    for (const auto start : table.start_ns) all.add(start);
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      all.add(table.start_ns[i]);
+      all.add(last_moment(trace, table, i));
+    }
   });
   if (!all.any() || all.length() <= kHour) return;
   std::vector<std::int64_t> starts;
@@ -171,9 +145,9 @@ void leave_out_far_ones(Trace& trace) {
     Marks marks(table.size());
     bool any = false;
     for (std::size_t i = 0; i < table.size(); ++i) {
-      if (!is_far(table.start_ns[i])) continue;
-      const auto start = table.start_ns[i];
-      distance = std::max(distance, start < main.first ? difference(main.first, start) : difference(start, main.last));
+      const auto far = is_far(table.start_ns[i]) ? table.start_ns[i] : last_moment(trace, table, i);
+      if (!is_far(far)) continue;
+      distance = std::max(distance, far < main.first ? difference(main.first, far) : difference(far, main.last));
       marks[i] = any = true;
     }
     if (any) left_out.remove(table, marks);
