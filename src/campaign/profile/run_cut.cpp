@@ -40,7 +40,7 @@ class ShorterTime {
  public:
   /// Nodes begin in their order; the last slot of a run ends with it.
   void add(std::int64_t start, std::int64_t end, double event_ns, bool first_of_run) {
-    const auto whole = end - start;
+    const auto whole = std::max<std::int64_t>(0, end - start);
     const auto left = std::max<std::int64_t>(0, std::llround(static_cast<double>(whole) - event_ns));
     if (first_of_run) off_before_run_ = off_;
     slots_.push_back({start, start - (off_ - off_before_run_), left, off_});

@@ -16,12 +16,13 @@ NodeNesting::NodeNesting(const Nodes& nodes)
     : parent(nodes.size(), kNowhere), has_parts(nodes.size()), own_ns(nodes.duration_ns) {
   std::vector<Place> order(nodes.size());
   std::iota(order.begin(), order.end(), Place{0});
-  std::sort(order.begin(), order.end(), [&](Place a, Place b) {
+  const auto before = [&](Place a, Place b) {
     if (nodes.lane[a] != nodes.lane[b]) return nodes.lane[a] < nodes.lane[b];
     if (nodes.start_ns[a] != nodes.start_ns[b]) return nodes.start_ns[a] < nodes.start_ns[b];
     if (nodes.duration_ns[a] != nodes.duration_ns[b]) return nodes.duration_ns[a] > nodes.duration_ns[b];
     return a > b;  // a node is written when it ends, behind its parts
-  });
+  };
+  if (!std::is_sorted(order.begin(), order.end(), before)) std::sort(order.begin(), order.end(), before);
   const auto end_of = [&](Place node) { return nodes.start_ns[node] + nodes.duration_ns[node]; };
   std::vector<Place> open;  // of one thread, the innermost last
   for (const auto node : order) {

@@ -280,6 +280,9 @@ std::int64_t allocations_without_place(const Allocations& all) {
 std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
   std::vector<std::string> out;
+  if (trace.nodes.size() > 0 && analysed.steps.steps.empty())
+    out.emplace_back(
+        "no whole run of the model, so times are of all its nodes together: record calls of run() that end");
   if (trace.kernels.size() == 0) {
     const bool has_gpu_memory = std::any_of(trace.allocations.device.begin(), trace.allocations.device.end(),
                                             [](auto gpu) { return gpu >= 0; });
@@ -303,7 +306,7 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
     has_operations = has_operations || trace.ranges.kind[i] == RangeKind::operation;
     has_modules = has_modules || (analysed.attribution.opens_row[i] && trace.ranges.kind[i] != RangeKind::operation);
   }
-  if (trace.ranges.size() == 0)
+  if (trace.ranges.size() == 0 && trace.nodes.size() == 0)
     out.emplace_back(
         "no ranges, so no modules: mark them with NVTX (torch.autograd.profiler.emit_nvtx() for every "
         "operation of PyTorch) and record with nsys profile --trace=cuda,nvtx");
@@ -321,7 +324,7 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
     out.emplace_back(
         "no calls of CUDA, so neither causes of idle time nor modules: record CPU activities too "
         "(ProfilerActivity.CPU; nsys profile --trace=cuda,nvtx)");
-  if (analysed.steps.steps.empty())
+  if (analysed.steps.steps.empty() && trace.nodes.size() == 0)
     out.emplace_back(
         "no steps, so no spread: call torch.profiler's step() in the loop, or mark each iteration with an "
         "NVTX range \"step N\"");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -24,9 +25,17 @@ constexpr std::int64_t kBeyondRun = 10'000;
 
 /// Rows like one before. `of_nodes`: also those shorter than a microsecond, which no two nodes of a name begin in.
 Marks second_copies(const Spans& spans, bool of_nodes = false) {
+  // Where begins only rise there are none, which is so of most files.
+  std::map<LaneId, std::int64_t> latest;
+  std::set<LaneId> looked_at;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const auto [found, is_new] = latest.try_emplace(spans.lane[i], spans.start_ns[i]);
+    if (!is_new && spans.start_ns[i] <= found->second) looked_at.insert(spans.lane[i]);
+    found->second = std::max(found->second, spans.start_ns[i]);
+  }
   std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < spans.size(); ++i)
-    if (of_nodes || spans.duration_ns[i] > 0) order.push_back(i);
+  for (std::size_t i = 0; i < spans.size() && !looked_at.empty(); ++i)
+    if ((of_nodes || spans.duration_ns[i] > 0) && looked_at.count(spans.lane[i]) > 0) order.push_back(i);
   const auto key = [&](std::size_t i) {
     return std::tuple(spans.lane[i], spans.start_ns[i], spans.duration_ns[i], spans.name[i]);
   };
@@ -49,14 +58,15 @@ class WholeRuns {
   base::Result<void> keep(const std::string& path, bool cut_off) {
     leave_out_copies();
     leave_out_sessions();
-    if (mixes_sessions())
-      return base::fail(base::ErrorCode::unsupported,
-                        "{}: runs or nodes of one thread overlap; expected the profile of one session", path)
-          .hint("import the profile of each session alone: ONNX Runtime writes a file for each");
+    const bool runs_overlap = leave_out_overlapping_runs();
     leave_out_long_nodes();
     if (cut_off) leave_out_cut_run();
     leave_out_nodes_outside();
     remove();
+    if (runs_overlap || nodes_cross())
+      return base::fail(base::ErrorCode::unsupported,
+                        "{}: runs or nodes of one thread overlap; expected the profile of one session", path)
+          .hint("import the profile of each session alone: ONNX Runtime writes a file for each");
     return {};
   }
 
@@ -131,8 +141,8 @@ class WholeRuns {
     return out;
   }
 
-  /// A thread does one thing at a time. A few that overlap others are wrong themselves, and left out.
-  [[nodiscard]] bool mixes_sessions() {
+  /// A thread does one thing at a time. A few that overlap others are wrong themselves; true: they are many.
+  [[nodiscard]] bool leave_out_overlapping_runs() {
     const auto& ranges = trace_.ranges;
     const auto all = runs();
     std::map<LaneId, std::size_t> last;
@@ -151,39 +161,35 @@ class WholeRuns {
     if (wrong.size() > std::max<std::size_t>(1, all.size() / 10)) return true;
     for (const auto run : wrong) ranges_[run] = true;
     if (!wrong.empty()) note("runs over others of their thread, left out: {}", wrong.size());
-    return nodes_cross();
+    return false;
   }
 
   /// One that begins within another of its thread ends within it.
   [[nodiscard]] bool nodes_cross() const {
-    Nodes kept;
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
-      if (!nodes_[i])
-        kept.add(trace_.nodes.start_ns[i], trace_.nodes.duration_ns[i], trace_.nodes.name[i], trace_.nodes.lane[i], 0);
-    const NodeNesting nesting(kept);
+    const auto& nodes = trace_.nodes;
+    const NodeNesting nesting(nodes);
     std::size_t count = 0;
-    for (std::size_t i = 0; i < kept.size(); ++i)
-      count +=
-          nesting.parent[i] != kNowhere && end_of(kept, i) > end_of(kept, nesting.parent[i]) + kBeyondRun ? 1U : 0U;
-    return count > std::max<std::size_t>(2, kept.size() / 100);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      count += nesting.parent[i] != kNowhere && end_of(nodes, i) > end_of(nodes, nesting.parent[i]) + kBeyondRun;
+    return count > std::max<std::size_t>(2, nodes.size() / 100);
   }
 
-  /// Runs that a moment is in: of its thread, or else of any; behind their ends by no more than a rounding.
-  [[nodiscard]] std::vector<std::size_t> runs_at(const std::vector<std::size_t>& all, LaneId lane,
-                                                 std::int64_t time) const {
+  /// Whether it is so of a run around a moment: of its thread, or else of any. `is_so` of a run.
+  template <typename IsSo>
+  [[nodiscard]] bool any_run_at(const std::vector<std::size_t>& all, LaneId lane, std::int64_t time, IsSo is_so) const {
     const auto& ranges = trace_.ranges;
-    std::vector<std::size_t> out;
-    // Runs of one thread do not overlap, so that few of each are enough.
     const auto after =
         std::partition_point(all.begin(), all.end(), [&](auto run) { return ranges.start_ns[run] <= time; });
+    bool found = false;
+    // Runs of one thread do not overlap, so that few of each are enough.
     std::size_t left = 2 * trace_.thread_lanes.size();
     for (auto at = after; at != all.begin() && left > 0; --left) {
       const auto run = *--at;
       if (end_of(ranges, run) + kRounding < time) continue;
-      if (ranges.lane[run] == lane) return {run};
-      out.push_back(run);
+      if (ranges.lane[run] == lane) return is_so(run);
+      found = found || is_so(run);
     }
-    return out;
+    return found;
   }
 
   void leave_out_long_nodes() {
@@ -193,10 +199,9 @@ class WholeRuns {
     const auto& nodes = trace_.nodes;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (nodes_[i]) continue;
-      const auto around = runs_at(all, nodes.lane[i], nodes.start_ns[i]);
-      if (around.empty() || std::any_of(around.begin(), around.end(), [&](auto run) {
-            return end_of(nodes, i) - kBeyondRun <= end_of(trace_.ranges, run);
-          }))
+      const auto ends_with = [&](auto run) { return end_of(nodes, i) - kBeyondRun <= end_of(trace_.ranges, run); };
+      if (any_run_at(all, nodes.lane[i], nodes.start_ns[i], ends_with) ||
+          !any_run_at(all, nodes.lane[i], nodes.start_ns[i], [](auto) { return true; }))
         continue;
       if (count++ == 0 || nodes.duration_ns[i] > nodes.duration_ns[longest]) longest = i;
       nodes_[i] = keeps_work_[i] = true;
@@ -209,15 +214,10 @@ class WholeRuns {
   /// ONNX Runtime writes a run behind its nodes. Files that have it before them may lack some of the last one.
   void leave_out_cut_run() {
     const auto all = runs();
-    std::size_t last_node = nodes_.size();
-    while (last_node > 0 && nodes_[last_node - 1]) --last_node;
-    if (all.empty() || last_node == 0) return;
-    --last_node;
     bool runs_first = false;
     for (std::size_t i = 0; i < nodes_.size() && !runs_first; ++i)
-      if (!nodes_[i])
-        for (const auto run : runs_at(all, trace_.nodes.lane[i], trace_.nodes.start_ns[i]))
-          runs_first = runs_first || order_.nodes_before[run] <= i;
+      runs_first = !nodes_[i] && any_run_at(all, trace_.nodes.lane[i], trace_.nodes.start_ns[i],
+                                            [&](auto run) { return order_.nodes_before[run] <= i; });
     if (!runs_first) return;
     ranges_[all.back()] = true;
     note("runs that the cut ended, left out: 1");
@@ -231,7 +231,7 @@ class WholeRuns {
     std::size_t inside = 0;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (nodes_[i]) continue;
-      outside[i] = runs_at(all, trace_.nodes.lane[i], trace_.nodes.start_ns[i]).empty();
+      outside[i] = !any_run_at(all, trace_.nodes.lane[i], trace_.nodes.start_ns[i], [](auto) { return true; });
       ++(outside[i] ? count : inside);
     }
     if (inside == 0 || count == 0) return;

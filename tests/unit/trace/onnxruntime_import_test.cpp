@@ -202,6 +202,11 @@ TEST_F(WholeRunsTest, a_run_that_was_cut_does_not_count) {
   EXPECT_EQ(notes[1], "runs that the cut ended, left out: 1");
   read(session(5), true);
   EXPECT_EQ(tables.steps.size(), 5U) << "its last run is whole";
+  read(session(1, 0, 1, 1, true), true);
+  EXPECT_TRUE(tables.steps.empty());
+  EXPECT_EQ(calls_of_nodes(), 2) << "there are no others";
+  ASSERT_EQ(tables.missing.size(), 1U);
+  EXPECT_EQ(tables.missing[0].find("no whole run of the model"), 0U) << tables.missing[0];
 }
 
 TEST_F(WholeRunsTest, times_that_cannot_be_are_named_and_left_out) {
