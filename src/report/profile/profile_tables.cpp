@@ -410,7 +410,8 @@ std::int64_t row_ns(const ProfileRun& run, const ProfileModule& row) {
 }
 
 std::int64_t rated_ns(const ProfileRun& run, const ProfileModule& row) {
-  return row.bytes_ns < 0 ? row_ns(run, row) : row.bytes_ns;
+  if (row.bytes < 0) return 0;
+  return row.bytes_ns < 0 ? row_ns(run, row) : row.bytes_ns;  // of runs that were stored before it was counted
 }
 
 std::string_view cause_text(schema::IdleCause cause) noexcept {
