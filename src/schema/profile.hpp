@@ -103,7 +103,10 @@ struct ProfileKernel {
   std::int32_t registers = 0;
   std::int32_t shared_bytes = 0;
   std::int64_t bytes = -1;               ///< DRAM, all launches together; of copies what they copied; -1: unknown
+  std::int64_t bytes_ns = -1;            ///< of total_ns: launches whose bytes are known; -1: all
   std::vector<ProfileCounter> counters;  ///< by name
+  /// What bytes are divided by.
+  [[nodiscard]] std::int64_t rated_ns() const noexcept { return bytes_ns < 0 ? total_ns : bytes_ns; }
 };
 RL_DECLARE_JSON(ProfileKernel)
 
@@ -115,8 +118,11 @@ struct ProfileNode {
   std::string module;     ///< path of the row of the tree that it stands in
   std::int64_t calls = 0;
   std::int64_t total_ns = 0;
-  std::int64_t bytes = -1;  ///< read and written by all calls, from the shapes; -1: unknown
-  std::int64_t flops = -1;  ///< likewise
+  std::int64_t bytes = -1;     ///< read and written by all calls, from the shapes; -1: unknown
+  std::int64_t flops = -1;     ///< likewise
+  std::int64_t bytes_ns = -1;  ///< of total_ns: calls whose bytes are known; -1: all
+  /// What bytes are divided by.
+  [[nodiscard]] std::int64_t rated_ns() const noexcept { return bytes_ns < 0 ? total_ns : bytes_ns; }
 };
 RL_DECLARE_JSON(ProfileNode)
 
@@ -152,6 +158,7 @@ struct ProfileModule {
   std::int64_t kernels = 0;      ///< in total
   std::int64_t bytes = -1;       ///< in total; -1: unknown
   std::int64_t flops = -1;
+  std::int64_t bytes_ns = -1;            ///< of the total on the GPU, or without one on the host: as in ProfileKernel
   std::vector<std::int64_t> step_ns;     ///< total time in each step, of the GPU, or of the host without one
   std::vector<std::int64_t> step_bytes;  ///< empty: unknown
 };

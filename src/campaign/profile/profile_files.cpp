@@ -100,10 +100,15 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
     tell_unmatched(join->only_counters, "counters", out.notes);
     tell_unmatched(join->only_trace, "trace", out.notes);
     analysed->kernel_bytes = trace::dram_bytes(*counters, *join);
+    for (auto& note : trace::counter_notes(*out.trace, *counters, *join, analysed->kernel_bytes))
+      out.notes.push_back(std::move(note));
     analysed->kernel_waves = trace::launch_waves(*counters, *join);
   }
   out.tables = trace::tables_of(*analysed);
-  if (join) trace::add_counters(*out.trace, *counters, *join, out.tables.kernels);
+  if (join) {
+    trace::add_counters(*out.trace, *counters, *join, out.tables.kernels);
+    if (auto line = trace::missing_bytes(*counters); !line.empty()) out.tables.missing.push_back(std::move(line));
+  }
   out.findings = trace::find_savings(*analysed, out.tables);
   out.analysed = std::move(analysed);
   return out;

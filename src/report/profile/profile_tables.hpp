@@ -49,6 +49,8 @@ inline constexpr double kMostOfPeak = 1.05;
 [[nodiscard]] std::int64_t whole_ns(const schema::ProfileRun& run);
 /// Of a row: on the GPU, or on the host in a profile without one.
 [[nodiscard]] std::int64_t row_ns(const schema::ProfileRun& run, const schema::ProfileModule& row);
+/// Of that, what a row's bytes are of.
+[[nodiscard]] std::int64_t rated_ns(const schema::ProfileRun& run, const schema::ProfileModule& row);
 
 /// "waiting for the next launch".
 [[nodiscard]] std::string_view cause_text(schema::IdleCause cause) noexcept;

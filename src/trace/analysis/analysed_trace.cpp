@@ -10,6 +10,8 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
       nesting(nest(of)),
       launches(of),
       steps(find_steps(of, nesting)),
+      nodes(of.nodes),
+      step_of_node(steps_of_nodes(of, steps)),
       attribution(attribute(of, nesting, launches, steps)),
       kernels(place(of.kernels)),
       copies(place(of.copies)),
@@ -20,17 +22,17 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
 PlacedWork AnalysedTrace::place(const Spans& work) const {
   PlacedWork out;
   out.call = launches.calls_of(work);
-  std::unordered_map<std::int64_t, std::size_t> nodes;  // of ONNX Runtime, which launched it
+  std::unordered_map<std::int64_t, std::size_t> launching;  // nodes of ONNX Runtime
   for (std::size_t i = 0; i < trace.nodes.size(); ++i)
-    if (trace.nodes.correlation[i] != 0) nodes.emplace(trace.nodes.correlation[i], i);
+    if (trace.nodes.correlation[i] != 0) launching.emplace(trace.nodes.correlation[i], i);
   out.row.reserve(work.size());
   out.step.reserve(work.size());
   for (std::size_t i = 0; i < work.size(); ++i) {
     const auto call = out.call[i];
-    const auto node = nodes.find(work.correlation[i]);
-    if (call == kNowhere && node != nodes.end()) {
+    const auto node = launching.find(work.correlation[i]);
+    if (call == kNowhere && node != launching.end()) {
       out.row.push_back(attribution.row_of_node[node->second]);
-      out.step.push_back(steps.at(trace.nodes.start_ns[node->second]));
+      out.step.push_back(step_of_node[node->second]);
       continue;
     }
     out.row.push_back(attribution.row_of_launch(call, nesting));

@@ -8,6 +8,7 @@
 #include "trace/analysis/launch_index.hpp"
 #include "trace/analysis/modules.hpp"
 #include "trace/analysis/nesting.hpp"
+#include "trace/analysis/node_nesting.hpp"
 #include "trace/analysis/observed_time.hpp"
 #include "trace/analysis/steps.hpp"
 #include "trace/trace.hpp"
@@ -29,6 +30,8 @@ struct AnalysedTrace {
   Nesting nesting;
   LaunchIndex launches;
   Steps steps;
+  NodeNesting nodes;
+  std::vector<Place> step_of_node;  ///< into Steps::steps: of the run that it belongs to; kNowhere: none
   Attribution attribution;
   PlacedWork kernels;
   PlacedWork copies;

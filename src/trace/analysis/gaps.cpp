@@ -104,7 +104,7 @@ class GapFinder {
   void add_last(const ProcessDevice& where, std::int64_t from, const ObservedTime& time) {
     gaps_.push_back(
         {where.first, where.second, from, time.end_ns, IdleCause::unknown, kNowhere, {}, GapPlace::behind_work});
-    if (trace_.calls.size() > 0)
+    if (has_launches(trace_.calls))
       questions_.push_back({gaps_.size() - 1, {from, time.end_ns, time.last_thread, false}, time.last_thread});
   }
 

@@ -57,6 +57,13 @@ void sort_rows(std::vector<ProfileKernel>& rows) {
   });
 }
 
+/// Of a launch or a call that took `ns`.
+template <typename Row>
+void add_bytes(Row& row, std::int64_t bytes, std::int64_t ns) {
+  row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
+  row.bytes_ns = std::max<std::int64_t>(row.bytes_ns, 0) + ns;
+}
+
 std::vector<ProfileKernel> kernel_rows(const AnalysedTrace& analysed) {
   const auto& kernels = analysed.trace.kernels;
   auto rows = by_name(analysed, kernels, analysed.kernels);
@@ -74,7 +81,7 @@ std::vector<ProfileKernel> kernel_rows(const AnalysedTrace& analysed) {
       row->shared_bytes = kernels.shared_bytes[i];
     }
     if (!analysed.kernel_bytes.empty() && !std::isnan(analysed.kernel_bytes[i]))
-      row->bytes = std::max<std::int64_t>(row->bytes, 0) + std::llround(analysed.kernel_bytes[i]);
+      add_bytes(*row, std::llround(analysed.kernel_bytes[i]), kernels.duration_ns[i]);
   }
   sort_rows(rows);
   return rows;
@@ -88,7 +95,7 @@ std::vector<ProfileKernel> copy_rows(const AnalysedTrace& analysed) {
     for (auto& row : rows) known[row.name] = &row;
     for (std::size_t i = 0; i < work.size(); ++i) {
       auto& row = *known.at(analysed.trace.strings.text(work.name[i]));
-      if (work.bytes[i] >= 0) row.bytes = std::max<std::int64_t>(row.bytes, 0) + work.bytes[i];
+      if (work.bytes[i] >= 0) add_bytes(row, work.bytes[i], work.duration_ns[i]);
     }
     out.insert(out.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
   };
@@ -201,9 +208,9 @@ std::vector<schema::ProfileNode> node_rows(const AnalysedTrace& analysed) {
                       path_of(analysed.attribution, analysed.attribution.row_of_node[i])});
     auto& row = rows[found->second];
     ++row.calls;
-    row.total_ns += nodes.duration_ns[i];
-    if (launches.contains(i)) continue;
-    if (const auto bytes = nodes.bytes(i); bytes >= 0) row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
+    row.total_ns += analysed.nodes.own_ns[i];
+    if (launches.contains(i) || analysed.nodes.has_parts[i]) continue;
+    if (const auto bytes = nodes.bytes(i); bytes >= 0) add_bytes(row, bytes, analysed.nodes.own_ns[i]);
     if (nodes.flops[i] >= 0) row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
@@ -242,8 +249,7 @@ std::vector<schema::ProfileStep> step_rows(const AnalysedTrace& analysed) {
   add(trace.copies, analysed.copies, false);
   add(trace.sets, analysed.sets, false);
   for (std::size_t i = 0; i < trace.nodes.size() && trace.kernels.size() == 0; ++i)
-    if (const auto step = analysed.steps.at(trace.nodes.start_ns[i]); step != kNowhere)
-      rows[step].work_ns += trace.nodes.duration_ns[i];
+    if (const auto step = analysed.step_of_node[i]; step != kNowhere) rows[step].work_ns += analysed.nodes.own_ns[i];
   return rows;
 }
 
@@ -274,6 +280,9 @@ std::int64_t allocations_without_place(const Allocations& all) {
 std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
   std::vector<std::string> out;
+  if (trace.nodes.size() > 0 && analysed.steps.steps.empty())
+    out.emplace_back(
+        "no whole run of the model, so times are of all its nodes together: record calls of run() that end");
   if (trace.kernels.size() == 0) {
     const bool has_gpu_memory = std::any_of(trace.allocations.device.begin(), trace.allocations.device.end(),
                                             [](auto gpu) { return gpu >= 0; });
@@ -297,7 +306,7 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
     has_operations = has_operations || trace.ranges.kind[i] == RangeKind::operation;
     has_modules = has_modules || (analysed.attribution.opens_row[i] && trace.ranges.kind[i] != RangeKind::operation);
   }
-  if (trace.ranges.size() == 0)
+  if (trace.ranges.size() == 0 && trace.nodes.size() == 0)
     out.emplace_back(
         "no ranges, so no modules: mark them with NVTX (torch.autograd.profiler.emit_nvtx() for every "
         "operation of PyTorch) and record with nsys profile --trace=cuda,nvtx");
@@ -307,11 +316,15 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
     out.emplace_back("no Python lines: torch.profiler.profile(with_stack=True) records them");
   if (trace.calls.size() == 0 && trace.nodes.size() > 0)
     out.emplace_back("no calls of CUDA, so no causes of idle time: nsys profile --trace=cuda,nvtx records them");
+  else if (trace.nodes.size() > 0 && !has_launches(trace.calls))
+    out.emplace_back(
+        "no record of which call launched which kernel, so no causes of idle time: nsys profile --trace=cuda,nvtx has "
+        "it");
   else if (trace.calls.size() == 0 && trace.kernels.size() > 0)
     out.emplace_back(
         "no calls of CUDA, so neither causes of idle time nor modules: record CPU activities too "
         "(ProfilerActivity.CPU; nsys profile --trace=cuda,nvtx)");
-  if (analysed.steps.steps.empty())
+  if (analysed.steps.steps.empty() && trace.nodes.size() == 0)
     out.emplace_back(
         "no steps, so no spread: call torch.profiler's step() in the loop, or mark each iteration with an "
         "NVTX range \"step N\"");

@@ -99,8 +99,7 @@ class NodeWalk {
   }
 
   [[nodiscard]] bool same_run(std::size_t a, std::size_t b) const {
-    return nodes_.lane[a] == nodes_.lane[b] &&
-           of_.analysed.steps.at(nodes_.start_ns[a]) == of_.analysed.steps.at(nodes_.start_ns[b]);
+    return nodes_.lane[a] == nodes_.lane[b] && of_.analysed.step_of_node[a] == of_.analysed.step_of_node[b];
   }
   [[nodiscard]] bool follows(std::size_t i) const { return i > 0 && same_run(i, i - 1); }
 

@@ -10,49 +10,10 @@
 #include <vector>
 
 #include "trace/file/table_columns.hpp"
+#include "trace/import/row_remover.hpp"
 #include "trace/trace.hpp"
 
 namespace ridgeline::trace {
-
-/// Rows of a table that are to go.
-using Marks = std::vector<bool>;
-
-/// Removes the rows that are marked: a coder of columns (code_columns).
-class RowRemover {
- public:
-  explicit RowRemover(const Marks& marks) : marks_(marks) {}
-  template <typename Value>
-  void deltas(std::vector<Value>& column) const {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < column.size(); ++i)
-      if (!marks_[i]) column[kept++] = column[i];
-    column.resize(kept);
-  }
-  void durations(std::vector<std::int64_t>& column, const std::vector<std::int64_t>&) const { deltas(column); }
-  template <bool kOfGpu>
-  void lanes(std::vector<LaneId>& column) const {
-    deltas(column);
-  }
-  template <typename Value>
-  void names(std::vector<Value>& column) const {
-    deltas(column);
-  }
-  template <typename Value>
-  void kinds(std::vector<Value>& column) const {
-    deltas(column);
-  }
-  template <typename Value>
-  void numbers(std::vector<Value>& column) const {
-    deltas(column);
-  }
-  template <typename Value>
-  void extents(std::vector<Value>& column) const {
-    deltas(column);
-  }
-
- private:
-  const Marks& marks_;
-};
 
 /// What is removed of a trace for one reason.
 class LeftOut {
@@ -69,8 +30,7 @@ class LeftOut {
         (marks[i] ? launched : others).insert(table.correlation[i]);
       if (marks[i]) see(table.name[i]);
     }
-    RowRemover remover(marks);
-    code_columns(remover, table);
+    remove_rows(table, marks);
     for (const auto correlation : others) launched.erase(correlation);
     if (launched.empty()) return;
     for (auto& correlation : trace_.calls.correlation)
