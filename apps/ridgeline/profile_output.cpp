@@ -70,7 +70,7 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
   print_table(report::operations_table(run, kShownKernels), "Where the time went", terminal);
   print_table(report::steps_table(run), "Steps", terminal);
   print_table(report::module_table(run, flags.view()), "Modules", terminal);
-  print_table(report::kernels_table(run, kShownKernels), "Kernels", terminal);
+  print_table(report::kernels_table(run, kShownKernels), report::kernels_title(run), terminal);
   print_table(report::copies_table(run, 4), "Copies", terminal);
   print_table(report::nodes_table(run, kShownKernels), "Nodes", terminal);
   print_table(report::memory_table(run), "Memory", terminal);

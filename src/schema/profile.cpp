@@ -12,8 +12,9 @@ namespace ridgeline::schema {
 RL_DEFINE_JSON(ProfileRequest, RL_RUN_REQUEST, files)
 RL_DEFINE_JSON(ProfileSource, path, tool, bytes, events)
 RL_DEFINE_JSON(ProfileIdle, cause, gaps, total_ns, longest_ns, places)
-RL_DEFINE_JSON(ProfileDevice, process, device, name, multiprocessors, memory_bytes_per_s, kernels, span_ns, busy_ns,
-               kernel_ns, copy_ns, both_ns, streams, critical_stream, critical_ns, collective_ns, exposed_ns, idle)
+RL_DEFINE_JSON(ProfileDevice, process, device, name, multiprocessors, memory_bytes_per_s, kernels, graph_launches,
+               span_ns, busy_ns, kernel_ns, copy_ns, both_ns, streams, critical_stream, critical_ns, collective_ns,
+               exposed_ns, idle)
 RL_DEFINE_JSON(ProfileCounter, name, unit, launches, sum, least, most)
 RL_DEFINE_JSON(ProfileKernel, name, module, calls, total_ns, least_ns, most_ns, grid, block, registers, shared_bytes,
                bytes, counters)
