@@ -289,6 +289,9 @@ RL_DECLARE_JSON(ProfileRun)
 
 [[nodiscard]] Run to_run(const ProfileRun& run);
 
+/// What a profile without findings says: of idle time that nobody knows the cause of there is no telling.
+[[nodiscard]] std::string_view no_findings_text(const ProfileRun& run) noexcept;
+
 /// What modules that are alike share: "Block_#" of "Block_11", "pre_forward (block.#.layer.#)". Digits within a word,
 /// as in Conv2d, are part of it. Of a path as of a name.
 [[nodiscard]] std::string module_class(std::string_view name);

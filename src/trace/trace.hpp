@@ -51,6 +51,8 @@ class Trace {
   }
   [[nodiscard]] LaneId gpu_lane(const GpuLane& lane);
   [[nodiscard]] LaneId thread_lane(const ThreadLane& lane);
+  /// To all work of GPUs that has none (0).
+  void give_process(std::int64_t process);
 
  private:
   std::map<GpuLane, LaneId> gpu_ids_;

@@ -128,9 +128,12 @@ Section where_section(const ProfileRun& run) {
 Section advice_section(const ProfileRun& run) {
   Section section{"findings", "What to do", {}};
   if (is_memory_only(run) || is_host_only(run)) return section;
-  if (run.findings.empty())
+  if (run.findings.empty()) {
+    std::string title(schema::no_findings_text(run));
+    title.front() = 'N';
     section.blocks.emplace_back(
-        Callout{Tone::good, "Nothing to gain was found", "None of the rules found a saving of 1 % or more."});
+        Callout{Tone::good, std::move(title), "None of the rules found a saving of 1 % or more."});
+  }
   for (const auto& finding : run.findings) {
     section.blocks.emplace_back(Callout{
         Tone::neutral, fmt::format("Saves about {:.0f} %: {}", 100 * finding.saving_share, plain_text(finding.title)),

@@ -32,11 +32,13 @@ std::string annotation_name(std::string_view name) {
 }
 
 bool is_collective_kernel(std::string_view name) {
-  return name.find("nccl") != std::string_view::npos || name.find("rccl") != std::string_view::npos;
+  for (const std::string_view part : {"nccl", "rccl", "cross_device_reduce", "multimem_all_reduce"})
+    if (name.find(part) != std::string_view::npos) return true;
+  return false;
 }
 
 bool is_collective_range(std::string_view name) {
-  if (name == "record_param_comms" || name.starts_with("c10d::")) return true;
+  if (name == "record_param_comms" || name.starts_with("c10d::") || name.starts_with("_c10d_functional::")) return true;
   // PyTorch's "nccl:all_reduce"; "ncclAllReduce" is NCCL's own.
   const bool of_library = name.starts_with("nccl") || name.starts_with("rccl");
   return of_library && (name.size() == 4 || name[4] == ':' || (name[4] >= 'A' && name[4] <= 'Z'));

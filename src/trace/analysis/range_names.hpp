@@ -24,7 +24,7 @@ inline constexpr std::string_view kGraphLaunch = "CUDA graph";
 [[nodiscard]] bool is_python_line(std::string_view name);
 /// Of a module's path: "## forward ##" is "forward".
 [[nodiscard]] std::string annotation_name(std::string_view name);
-/// "ncclDevKernel_AllReduce_Sum_f32_RING_LL", of a kernel of NCCL or RCCL.
+/// "ncclDevKernel_AllReduce_Sum_f32_RING_LL", of a kernel of NCCL, RCCL or of its like.
 [[nodiscard]] bool is_collective_kernel(std::string_view name);
 /// "nccl:all_reduce", "c10d::allreduce_", of a range around the launch of communication.
 [[nodiscard]] bool is_collective_range(std::string_view name);

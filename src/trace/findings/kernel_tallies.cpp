@@ -105,7 +105,7 @@ class KernelWalk {
     return of_.analysed.trace.gpu_lanes[kernels_.lane[kernel]].device;
   }
 
-  /// Frameworks allow TF32 for all products or none, and for all convolutions or none: what is in FP32 beside it has a
+  /// Frameworks allow TF32 for all products or none, and for all convolutions or none: what stays in FP32 then has a
   /// reason.
   void see_tf32() {
     for (std::size_t i = 0; i < kernels_.size(); ++i)

@@ -199,15 +199,7 @@ class NsysReader {
   void adopt_work() {
     std::set<std::int64_t> processes;
     for (const auto& lane : trace_.gpu_lanes) processes.insert(lane.process);
-    if (processes.size() != 2 || *processes.begin() != 0) return;
-    for (Spans* work : {static_cast<Spans*>(&trace_.kernels), static_cast<Spans*>(&trace_.copies),
-                        static_cast<Spans*>(&trace_.sets), static_cast<Spans*>(&trace_.syncs)})
-      for (auto& id : work->lane) {
-        auto lane = trace_.gpu_lanes[id];
-        if (lane.process != 0) continue;
-        lane.process = *processes.rbegin();
-        id = trace_.gpu_lane(lane);
-      }
+    if (processes.size() == 2 && *processes.begin() == 0) trace_.give_process(*processes.rbegin());
   }
 
   [[nodiscard]] NameId string(const std::optional<std::int64_t>& id) const {

@@ -244,6 +244,15 @@ TEST(ProfileTables, graphs_as_a_whole_are_no_kernels) {
   EXPECT_EQ(line().find("kernels"), std::string::npos) << line();
 }
 
+TEST(ProfileTables, idle_time_without_a_cause_is_not_nothing) {
+  auto run = profile_of_layers();
+  run.findings.clear();
+  EXPECT_EQ(schema::no_findings_text(run), "nothing to gain was found");
+  run.tables.devices.front().idle.front().cause = schema::IdleCause::unknown;
+  EXPECT_EQ(schema::no_findings_text(run),
+            "nothing to gain was found but idle time, of which the trace does not show the cause");
+}
+
 TEST(ProfileTables, several_runs_are_shown_as_one) {
   schema::ProfileRun run;
   run.tables.runs = 4;

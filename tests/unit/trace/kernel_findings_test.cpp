@@ -256,7 +256,7 @@ TEST_F(PlantedKernels, gaps_of_an_optimizer_are_missing_in_the_launches) {
   for (int i = 100; i < 120; ++i) launch("gemm", 10'000 * i, 10'000 * i + 3000, 10'000 * i + 5000);
   const auto* finding = find("launch-bound");
   ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->saving_ns, 20 * 8000 + 3000) << "the others', and what lies before the first";
+  EXPECT_EQ(finding->saving_ns, 20 * 8000) << "the others'";
   EXPECT_EQ(finding->evidence.back(), "792 µs between the kernels of an optimizer are a finding of their own");
 }
 
@@ -299,12 +299,13 @@ TEST_F(PlantedKernels, communication_is_known_by_its_name_or_by_what_launched_it
   EXPECT_EQ(exposed(), 20'000);
   within("record_param_comms", "void GenericOp<float>(Work*)");
   within("c10d::allreduce_", "mscclpp_kernel_7");
-  EXPECT_EQ(exposed(), 60'000);
+  within("_c10d_functional::all_reduce", "another_library");
+  EXPECT_EQ(exposed(), 80'000);
   within("c10d::_allgather_base_", "void at::native::vectorized_elementwise_kernel<4, copy>");
   operation("c10d::allgather_", called_, called_ + 1400);
   within("aten::copy_", "flatten_kernel");
   within("nccl_tests", "another_kernel");
-  EXPECT_EQ(exposed(), 60'000) << "these prepare what is sent, or have a name of the user's";
+  EXPECT_EQ(exposed(), 80'000) << "these prepare what is sent, or have a name of the user's";
 }
 
 /// Advice about communication follows the collective and the pass that it is of.

@@ -176,8 +176,8 @@ TEST_F(NsysImportTest, work_in_tables_that_are_not_read_leaves_idle_time_without
   ASSERT_TRUE(some) << some.error().message;
   EXPECT_TRUE(some->lacks_work);
   EXPECT_TRUE(findings_of(*some).empty());
-  for (const auto& idle : tables_of(AnalysedTrace(*some)).devices.front().idle)
-    EXPECT_EQ(idle.cause, schema::IdleCause::unknown);
+  const auto tables = tables_of(AnalysedTrace(*some));
+  for (const auto& idle : tables.devices.front().idle) EXPECT_EQ(idle.cause, schema::IdleCause::unknown);
 }
 
 TEST_F(NsysImportTest, kernels_of_both_tables_are_work) {
@@ -196,6 +196,7 @@ TEST_F(NsysImportTest, work_without_a_process_is_that_of_the_only_one) {
                                     "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(streamId, start, end, deviceId, shortName) "
                                     "VALUES (7, 300, 400, 1, 1);"));
   ASSERT_TRUE(one) << one.error().message;
+  EXPECT_EQ(one->gpu_lanes.size(), 1U);
   const auto devices = tables_of(AnalysedTrace(*one)).devices;
   ASSERT_EQ(devices.size(), 1U);
   EXPECT_EQ(devices.front().kernels, 2);
