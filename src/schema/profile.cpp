@@ -8,12 +8,18 @@
 #include "base/text.hpp"
 
 namespace ridgeline::schema {
+namespace {
+
+constexpr std::int64_t kIdleParts = 33;  // of the time: a 33rd of it is worth a word
+
+}  // namespace
 
 RL_DEFINE_JSON(ProfileRequest, RL_RUN_REQUEST, files)
 RL_DEFINE_JSON(ProfileSource, path, tool, bytes, events)
 RL_DEFINE_JSON(ProfileIdle, cause, gaps, total_ns, longest_ns, places)
-RL_DEFINE_JSON(ProfileDevice, process, device, name, multiprocessors, memory_bytes_per_s, kernels, span_ns, busy_ns,
-               kernel_ns, copy_ns, both_ns, streams, critical_stream, critical_ns, collective_ns, exposed_ns, idle)
+RL_DEFINE_JSON(ProfileDevice, process, device, name, multiprocessors, memory_bytes_per_s, kernels, graph_launches,
+               span_ns, busy_ns, kernel_ns, copy_ns, both_ns, streams, critical_stream, critical_ns, collective_ns,
+               exposed_ns, idle)
 RL_DEFINE_JSON(ProfileCounter, name, unit, launches, sum, least, most)
 RL_DEFINE_JSON(ProfileKernel, name, module, calls, total_ns, least_ns, most_ns, grid, block, registers, shared_bytes,
                bytes, bytes_ns, counters)
@@ -57,7 +63,7 @@ Run to_run(const ProfileRun& run) {
     line.value = run.findings.front().saving_share;
   } else {
     line.decision = "keep";
-    line.answer = "nothing to gain was found";
+    line.answer = no_findings_text(run);
   }
   return wrap_run(ProfileRun::kLayout, run, std::move(line));
 }
@@ -78,6 +84,14 @@ std::string module_class(std::string_view name) {
     }
   }
   return out;
+}
+
+std::string_view no_findings_text(const ProfileRun& run) noexcept {
+  for (const auto& device : run.tables.devices)
+    for (const auto& idle : device.idle)
+      if (idle.cause == IdleCause::unknown && idle.total_ns >= device.span_ns / kIdleParts && idle.total_ns > 0)
+        return "nothing to gain was found but idle time, of which the trace does not show the cause";
+  return "nothing to gain was found";
 }
 
 }  // namespace ridgeline::schema

@@ -64,6 +64,7 @@ struct ProfileDevice {
   std::int32_t multiprocessors = 0;
   std::int64_t memory_bytes_per_s = 0;  ///< at most, as the trace tells it; 0: unknown
   std::int64_t kernels = 0;
+  std::int64_t graph_launches = 0;  ///< of CUDA graphs that were recorded as a whole; their time is in kernel_ns
   std::int64_t span_ns = 0;  ///< all its work and the steps around it; without steps, what its launching threads did
   std::int64_t busy_ns = 0;
   std::int64_t kernel_ns = 0;
@@ -72,7 +73,7 @@ struct ProfileDevice {
   std::int64_t streams = 0;
   std::int64_t critical_stream = 0;  ///< the one that was busy longest
   std::int64_t critical_ns = 0;      ///< how long it was
-  std::int64_t collective_ns = 0;    ///< kernels of NCCL ran
+  std::int64_t collective_ns = 0;    ///< kernels of communication ran (NCCL, RCCL)
   std::int64_t exposed_ns = 0;       ///< ... and no other kernel
   std::vector<ProfileIdle> idle;     ///< sums to span_ns - busy_ns
 };
@@ -294,6 +295,9 @@ struct ProfileRun {
 RL_DECLARE_JSON(ProfileRun)
 
 [[nodiscard]] Run to_run(const ProfileRun& run);
+
+/// What a profile without findings says: of idle time that nobody knows the cause of there is no telling.
+[[nodiscard]] std::string_view no_findings_text(const ProfileRun& run) noexcept;
 
 /// What modules that are alike share: "Block_#" of "Block_11", "pre_forward (block.#.layer.#)". Digits within a word,
 /// as in Conv2d, are part of it. Of a path as of a name.

@@ -97,13 +97,14 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Profi
   std::string devices =
       "process,device,name,multiprocessors,kernels,span_ns,busy_ns,kernel_ns,copy_ns,both_ns,streams,critical_stream,"
       "critical_ns,"
-      "collective_ns,exposed_ns\n";
+      "collective_ns,exposed_ns,graph_launches\n";
   std::string idle = "process,device,cause,gaps,total_ns,longest_ns\n";
   for (const auto& row : tables.devices) {
     add_line(devices, csv_cell(row.process), csv_cell(row.device), csv_cell(row.name), csv_cell(row.multiprocessors),
              csv_cell(row.kernels), csv_cell(row.span_ns), csv_cell(row.busy_ns), csv_cell(row.kernel_ns),
              csv_cell(row.copy_ns), csv_cell(row.both_ns), csv_cell(row.streams), csv_cell(row.critical_stream),
-             csv_cell(row.critical_ns), csv_cell(row.collective_ns), csv_cell(row.exposed_ns));
+             csv_cell(row.critical_ns), csv_cell(row.collective_ns), csv_cell(row.exposed_ns),
+             csv_cell(row.graph_launches));
     for (const auto& one : row.idle)
       add_line(idle, csv_cell(row.process), csv_cell(row.device), std::string(base::enum_name(one.cause)),
                csv_cell(one.gaps), csv_cell(one.total_ns), csv_cell(one.longest_ns));

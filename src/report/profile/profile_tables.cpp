@@ -66,6 +66,12 @@ std::int64_t whole_of_nodes(const ProfileRun& run) {
   return sum;
 }
 
+/// What stands among the kernels: graphs that were recorded as a whole, too.
+std::string_view kernel_words(std::int64_t kernels, std::int64_t graph_launches) {
+  if (graph_launches == 0) return "kernels";
+  return kernels == 0 ? "graph launches" : "kernels and graph launches";
+}
+
 bool has_roof(const ProfileRun& run) { return run.roof.bytes_per_s > 0 || run.roof.flops_per_s > 0; }
 
 /// Of the peak; none for what cannot be, as bytes and time are not of the same work then.
@@ -424,7 +430,7 @@ std::string_view cause_text(schema::IdleCause cause) noexcept {
     case schema::IdleCause::compilation: return "idle: compiling or loading code";
     case schema::IdleCause::profiler: return "idle: profiler overhead";
     case schema::IdleCause::queue: return "idle: between queued kernels";
-    case schema::IdleCause::unknown: return "idle: unknown, the launch is not known";
+    case schema::IdleCause::unknown: return "idle: the trace does not show why";
   }
   return "";
 }
@@ -452,7 +458,7 @@ Table time_table(const ProfileRun& run) {
       if (ns > 0)
         table.rows.push_back({{name, std::string(what), cell_time(ns), cell_share(ns, device.span_ns)}, tone, ""});
     };
-    add("kernels", device.kernel_ns, Tone::good);
+    add(kernel_words(device.kernels, device.graph_launches), device.kernel_ns, Tone::good);
     add("copies and memsets without kernels", device.copy_ns - device.both_ns, Tone::neutral);
     for (const auto& idle : device.idle) add(cause_text(idle.cause), idle.total_ns, Tone::warning);
   }
@@ -460,6 +466,18 @@ Table time_table(const ProfileRun& run) {
 }
 
 Table module_table(const ProfileRun& run, const ModuleView& view) { return ModuleRows(run, view).table(); }
+
+std::string kernels_title(const ProfileRun& run) {
+  std::int64_t kernels = 0;
+  std::int64_t graph_launches = 0;
+  for (const auto& device : run.tables.devices) {
+    kernels += device.kernels;
+    graph_launches += device.graph_launches;
+  }
+  std::string title(kernel_words(kernels, graph_launches));
+  title.front() = static_cast<char>(title.front() - 'a' + 'A');
+  return title;
+}
 
 Table kernels_table(const ProfileRun& run, std::size_t most) {
   return named_work(run.tables.kernels, whole_ns(run), most, "Kernel", peak_bytes_per_s(run));

@@ -28,6 +28,7 @@ inline constexpr double kMostOfPeak = 1.05;
 /// The tables of a profile, for terminals and reports alike. Names are foreign text: plain_text makes them harmless.
 [[nodiscard]] Table time_table(const schema::ProfileRun& run);  ///< a row for what each GPU did, or what the host did
 [[nodiscard]] Table module_table(const schema::ProfileRun& run, const ModuleView& view);
+[[nodiscard]] std::string kernels_title(const schema::ProfileRun& run);  ///< "Kernels and graph launches"
 [[nodiscard]] Table kernels_table(const schema::ProfileRun& run, std::size_t most);
 [[nodiscard]] Table copies_table(const schema::ProfileRun& run, std::size_t most);
 [[nodiscard]] Table nodes_table(const schema::ProfileRun& run, std::size_t most);

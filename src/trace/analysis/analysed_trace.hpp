@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "trace/analysis/gaps.hpp"
@@ -36,6 +37,7 @@ struct AnalysedTrace {
   PlacedWork kernels;
   PlacedWork copies;
   PlacedWork sets;
+  std::vector<bool> is_collective;  ///< of each kernel: it is communication between GPUs
   std::map<ProcessDevice, ObservedTime> observed;
   std::vector<Gap> gaps;
   std::vector<double> kernel_bytes;  ///< DRAM, of each kernel by a profiler's counters; empty: of none; NaN: unknown
@@ -47,7 +49,11 @@ struct AnalysedTrace {
     return range != kNowhere && attribution.is_backward[range];
   }
 
+  /// Names of the ranges around a call, the innermost first; none where it is not known.
+  [[nodiscard]] std::vector<std::string_view> names_around(Place call) const;
+
  private:
+  [[nodiscard]] std::vector<bool> find_collectives() const;
   [[nodiscard]] PlacedWork place(const Spans& work) const;
 };
 

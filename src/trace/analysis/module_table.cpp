@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/analysis/range_names.hpp"
 #include "trace/node_launches.hpp"
 
 namespace ridgeline::trace {
@@ -63,7 +64,7 @@ class Rows {
       if (at == kNowhere) continue;
       auto& row = rows_[at];
       row.gpu_self_ns += work.duration_ns[i];
-      row.kernels += kernels ? 1 : 0;
+      row.kernels += kernels && !is_graph_launch(analysed_.trace.strings.text(work.name[i])) ? 1 : 0;
       if (analysed_.is_backward(placed.call[i])) row.backward_ns += work.duration_ns[i];
       const auto step = placed.step[i];
       if (step != kNowhere) row.step_ns[step] += work.duration_ns[i];

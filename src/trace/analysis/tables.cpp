@@ -129,7 +129,7 @@ std::vector<schema::ProfileIdle> idle_rows(const AnalysedTrace& analysed, const 
   return rows;
 }
 
-/// Of kernels of a device: those of NCCL, and all others, as measures of unions.
+/// Of kernels of a device: those of communication, and all others, as measures of unions.
 void read_collectives(const AnalysedTrace& analysed, schema::ProfileDevice& row) {
   Intervals collectives;
   Intervals others;
@@ -137,7 +137,7 @@ void read_collectives(const AnalysedTrace& analysed, schema::ProfileDevice& row)
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto& lane = analysed.trace.gpu_lanes[kernels.lane[i]];
     if (lane.process != row.process || lane.device != row.device) continue;
-    (is_nccl(analysed.trace.strings.text(kernels.name[i])) ? collectives : others)
+    (analysed.is_collective[i] ? collectives : others)
         .emplace_back(kernels.start_ns[i], kernels.start_ns[i] + kernels.duration_ns[i]);
   }
   if (collectives.empty()) return;
@@ -180,7 +180,8 @@ std::vector<schema::ProfileDevice> device_rows(const AnalysedTrace& analysed) {
       }
     for (std::size_t i = 0; i < trace.kernels.size(); ++i) {
       const auto& lane = trace.gpu_lanes[trace.kernels.lane[i]];
-      row.kernels += lane.process == time.process && lane.device == time.device ? 1 : 0;
+      if (lane.process != time.process || lane.device != time.device) continue;
+      ++(is_graph_launch(trace.strings.text(trace.kernels.name[i])) ? row.graph_launches : row.kernels);
     }
     row.span_ns = analysed.observed.at({time.process, time.device}).span_ns();
     row.busy_ns = time.busy_ns;
@@ -242,7 +243,7 @@ std::vector<schema::ProfileStep> step_rows(const AnalysedTrace& analysed) {
     for (std::size_t i = 0; i < work.size(); ++i) {
       if (placed.step[i] == kNowhere) continue;
       rows[placed.step[i]].work_ns += work.duration_ns[i];
-      rows[placed.step[i]].kernels += kernels ? 1 : 0;
+      rows[placed.step[i]].kernels += kernels && !is_graph_launch(trace.strings.text(work.name[i])) ? 1 : 0;
     }
   };
   add(trace.kernels, analysed.kernels, true);

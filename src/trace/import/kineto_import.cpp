@@ -18,6 +18,7 @@
 #include "trace/import/json_events.hpp"
 #include "trace/import/kineto_event.hpp"
 #include "trace/import/message_text.hpp"
+#include "trace/import/product_shape.hpp"
 #include "trace/memory_events.hpp"
 
 namespace ridgeline::trace {
@@ -27,6 +28,7 @@ using base::ErrorCode;
 using base::Result;
 namespace ondemand = simdjson::ondemand;
 
+constexpr std::string_view kUnnamed = "(unnamed)";
 constexpr std::int64_t kCudaDevice = 1;  // "Device Type"
 
 class Reader {
@@ -109,7 +111,7 @@ class Reader {
       ++(event.start_ns ? without_duration_ : without_time_);
       return;
     }
-    const auto name = trace_.strings.id(event.name);
+    const auto name = trace_.strings.id(event.name.empty() ? kUnnamed : event.name);
     const auto gpu = [&] {
       return trace_.gpu_lane({event.gpu_process, static_cast<std::int32_t>(event.device.value_or(event.process)),
                               event.context, event.stream.value_or(event.thread)});
@@ -151,6 +153,9 @@ class Reader {
                                                                        : RangeKind::overhead);
         ranges.sequence.push_back(event.sequence);
         ranges.forward_thread.push_back(event.forward_thread);
+        if (category == KinetoCategory::operation)
+          if (const auto shape = product_shape(event.name, event.input_shapes))
+            trace_.product_shapes.emplace(std::pair(ranges.lane.back(), ranges.start_ns.back()), *shape);
       }
     }
   }
@@ -182,6 +187,7 @@ class Reader {
     begun.category = kept(event.category);
     begun.process_name = {};
     begun.place = {};
+    begun.input_shapes = {};
   }
 
   void add_other(const KinetoEvent& event) {

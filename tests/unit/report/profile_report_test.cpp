@@ -242,6 +242,33 @@ TEST(ProfileTables, times_sum_to_the_span) {
   EXPECT_EQ(cells_of(time_table(run), 3), "50 %|50 %|");
 }
 
+TEST(ProfileTables, graphs_as_a_whole_are_no_kernels) {
+  auto run = profile_of_layers();
+  auto& device = run.tables.devices.front();
+  device.kernels = 3;
+  device.graph_launches = 1;
+  EXPECT_EQ(kernels_title(run), "Kernels and graph launches");
+  EXPECT_EQ(cells_of(time_table(run), 1), "kernels and graph launches|idle: launch-bound, the host is behind|");
+  const auto line = [&] {
+    std::string all;
+    for (const auto& [label, text] : profile_summary(run)) all += text + "\n";
+    return all;
+  };
+  EXPECT_NE(line().find("3 kernels, 1 graph launch"), std::string::npos) << line();
+  device.kernels = 0;
+  EXPECT_EQ(kernels_title(run), "Graph launches");
+  EXPECT_EQ(line().find("kernels"), std::string::npos) << line();
+}
+
+TEST(ProfileTables, idle_time_without_a_cause_is_not_nothing) {
+  auto run = profile_of_layers();
+  run.findings.clear();
+  EXPECT_EQ(schema::no_findings_text(run), "nothing to gain was found");
+  run.tables.devices.front().idle.front().cause = schema::IdleCause::unknown;
+  EXPECT_EQ(schema::no_findings_text(run),
+            "nothing to gain was found but idle time, of which the trace does not show the cause");
+}
+
 TEST(ProfileTables, several_runs_are_shown_as_one) {
   schema::ProfileRun run;
   run.tables.runs = 4;

@@ -147,6 +147,25 @@ TEST_F(KinetoImportTest, times_may_be_texts_and_durations_must_be_lengths_behind
   EXPECT_EQ(trace->notes, (std::vector<std::string>{"events whose duration is no length of time, left out: 2"}));
 }
 
+TEST_F(KinetoImportTest, shapes_of_products_that_tell_more_than_their_names) {
+  const auto trace = import_kineto(write(R"([
+{"ph":"X","cat":"cpu_op","name":"aten::bmm","pid":7,"tid":8,"ts":1,"dur":3,"args":{"Input Dims":[[16,128,64],[16,64,256]]}},
+{"ph":"X","cat":"cpu_op","name":"aten::matmul","pid":7,"tid":8,"ts":5,"dur":3,"args":{"Input Dims":[[2,8,1,64],[2,8,64,9]]}},
+{"ph":"X","cat":"cpu_op","name":"aten::matmul","pid":7,"tid":8,"ts":9,"dur":3,"args":{"Input Dims":[[2,8,64],[64,9]]}},
+{"ph":"X","cat":"cpu_op","name":"aten::addmm","pid":7,"tid":8,"ts":13,"dur":3,"args":{"Input Dims":[[9],[1,64],[64,9],[],[]]}},
+{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":8,"ts":17,"dur":3,"args":{"Input Dims":[[5,64],[64,9]]}},
+{"ph":"X","cat":"cpu_op","name":"aten::bmm","pid":7,"tid":8,"ts":21,"dur":3,"args":{"Input Dims":[[16,128,64],"no"]}},
+{"ph":"X","cat":"cpu_op","name":"aten::bmm","pid":7,"tid":8,"ts":25,"dur":3,"args":{"Input Dims":[[99999999999999999999,1,1],[1,1,1]]}},
+{"ph":"X","cat":"kernel","name":"","pid":0,"tid":7,"ts":20,"dur":80,"args":{"device":0,"stream":7,"correlation":1}}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  std::vector<std::vector<std::int64_t>> shapes;
+  for (const auto& [operation, shape] : trace->product_shapes)
+    shapes.push_back({operation.second / 1000, shape.pairs, shape.rows, shape.inner, shape.columns});
+  EXPECT_EQ(shapes, (std::vector<std::vector<std::int64_t>>{
+                        {1, 16, 128, 64, 256}, {5, 16, 1, 64, 9}, {9, 0, 8, 64, 9}, {13, 0, 1, 64, 9}}));
+  EXPECT_EQ(trace->strings.text(trace->kernels.name[0]), "(unnamed)");
+}
+
 TEST_F(KinetoImportTest, bears_values_of_other_types) {
   const auto trace = import_kineto(write(R"([
     {"ph":"X","cat":"kernel","name":7,"pid":"x","tid":null,"ts":"1","dur":2},
