@@ -103,10 +103,23 @@ base::Json json_of(const run::RunComparison& found, bool has_interval) {
   return out;
 }
 
+/// A path or a name with an ending, which no run and no RUN/TRIAL has.
+bool names_file(const std::string& reference) {
+  const auto folder = reference.rfind('/');
+  const auto name = folder == std::string::npos ? reference : reference.substr(folder + 1);
+  const bool is_trial = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+  return reference.find('.') != std::string::npos || (folder != std::string::npos && (folder == 0 || !is_trial));
+}
+
 /// A run of the store, or one that is made of a profiler's file and not kept.
 base::Result<run::TrialName> find_side(store::Store& store, const std::string& reference) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(reference, ignored)) return run::find_trial(store, reference);
+  if (!std::filesystem::is_regular_file(reference, ignored)) {
+    if (!names_file(reference)) return run::find_trial(store, reference);
+    return base::fail(base::ErrorCode::not_found, "{}: {}", reference,
+                      std::filesystem::exists(reference, ignored) ? "not a regular file" : "no such file")
+        .hint("expected a file of a profiler, or a run: `ridgeline history` lists them");
+  }
   RL_TRY_ASSIGN(auto files, campaign::profile_files({reference}));
   schema::ProfileRun profile;
   profile.id = reference;

@@ -89,6 +89,9 @@ Error unknown_option(const Called& called, std::string_view word) {
   for (const auto* option : called.command->get_options())
     if (!option->get_group().empty())
       for (const auto& one : option->get_lnames()) known.push_back(one);
+  if (std::find(known.begin(), known.end(), bare) != known.end())
+    return mistake(fmt::format("{} comes before the command that it is an option of", name),
+                   fmt::format("write it behind it: {} {}", called.path, name));
   std::vector<std::string> meant;
   for (const auto& one : schema::suggestions(bare, known)) meant.push_back("--" + one);
   if (meant.empty() && called.command->get_option_no_throw("--set") != nullptr) {

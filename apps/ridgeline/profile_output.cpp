@@ -37,7 +37,7 @@ void print_table(const report::Table& table, const std::string& title, const Ter
 void print_findings(const schema::ProfileRun& run, const Terminal& terminal) {
   if (report::is_host_only(run)) return;
   fmt::print("\n{}\n", styled("What to do", Style::bold, terminal.colour));
-  if (run.findings.empty()) fmt::print("nothing to gain was found\n");
+  if (run.findings.empty()) fmt::print("{}\n", schema::no_findings_text(run));
   for (std::size_t i = 0; i < std::min(kShownFindings, run.findings.size()); ++i) {
     const auto text = report::finding_text(run.findings[i]);
     fmt::print("{} {}\n", styled(fmt::format("{}.", i + 1), Style::accent, terminal.colour),
@@ -70,7 +70,7 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
   print_table(report::operations_table(run, kShownKernels), "Where the time went", terminal);
   print_table(report::steps_table(run), "Steps", terminal);
   print_table(report::module_table(run, flags.view()), "Modules", terminal);
-  print_table(report::kernels_table(run, kShownKernels), "Kernels", terminal);
+  print_table(report::kernels_table(run, kShownKernels), report::kernels_title(run), terminal);
   print_table(report::copies_table(run, 4), "Copies", terminal);
   print_table(report::nodes_table(run, kShownKernels), "Nodes", terminal);
   print_table(report::memory_table(run), "Memory", terminal);

@@ -8,19 +8,25 @@
 #include "base/text.hpp"
 
 namespace ridgeline::schema {
+namespace {
+
+constexpr std::int64_t kIdleParts = 33;  // of the time: a 33rd of it is worth a word
+
+}  // namespace
 
 RL_DEFINE_JSON(ProfileRequest, RL_RUN_REQUEST, files)
 RL_DEFINE_JSON(ProfileSource, path, tool, bytes, events)
 RL_DEFINE_JSON(ProfileIdle, cause, gaps, total_ns, longest_ns, places)
-RL_DEFINE_JSON(ProfileDevice, process, device, name, multiprocessors, memory_bytes_per_s, kernels, span_ns, busy_ns,
-               kernel_ns, copy_ns, both_ns, streams, critical_stream, critical_ns, collective_ns, exposed_ns, idle)
+RL_DEFINE_JSON(ProfileDevice, process, device, name, multiprocessors, memory_bytes_per_s, kernels, graph_launches,
+               span_ns, busy_ns, kernel_ns, copy_ns, both_ns, streams, critical_stream, critical_ns, collective_ns,
+               exposed_ns, idle)
 RL_DEFINE_JSON(ProfileCounter, name, unit, launches, sum, least, most)
 RL_DEFINE_JSON(ProfileKernel, name, module, calls, total_ns, least_ns, most_ns, grid, block, registers, shared_bytes,
-               bytes, counters)
-RL_DEFINE_JSON(ProfileNode, name, operation, provider, module, calls, total_ns, bytes, flops)
+               bytes, bytes_ns, counters)
+RL_DEFINE_JSON(ProfileNode, name, operation, provider, module, calls, total_ns, bytes, flops, bytes_ns)
 RL_DEFINE_JSON(ProfileOperator, name, calls, host_ns)
 RL_DEFINE_JSON(ProfileModule, path, name, parent, kind, calls, host_self_ns, host_total_ns, gpu_self_ns, gpu_total_ns,
-               backward_ns, kernels, bytes, flops, step_ns, step_bytes)
+               backward_ns, kernels, bytes, flops, bytes_ns, step_ns, step_bytes)
 RL_DEFINE_JSON(ProfileStep, name, start_ns, duration_ns, work_ns, kernels)
 RL_DEFINE_JSON(ProfileCost, plain_ns, traced_ns, nodes_ns, events, event_ns)
 RL_DEFINE_JSON(ProfileRoof, bytes_per_s, flops_per_s)
@@ -57,7 +63,7 @@ Run to_run(const ProfileRun& run) {
     line.value = run.findings.front().saving_share;
   } else {
     line.decision = "keep";
-    line.answer = "nothing to gain was found";
+    line.answer = no_findings_text(run);
   }
   return wrap_run(ProfileRun::kLayout, run, std::move(line));
 }
@@ -78,6 +84,14 @@ std::string module_class(std::string_view name) {
     }
   }
   return out;
+}
+
+std::string_view no_findings_text(const ProfileRun& run) noexcept {
+  for (const auto& device : run.tables.devices)
+    for (const auto& idle : device.idle)
+      if (idle.cause == IdleCause::unknown && idle.total_ns >= device.span_ns / kIdleParts && idle.total_ns > 0)
+        return "nothing to gain was found but idle time, of which the trace does not show the cause";
+  return "nothing to gain was found";
 }
 
 }  // namespace ridgeline::schema

@@ -64,6 +64,7 @@ struct ProfileDevice {
   std::int32_t multiprocessors = 0;
   std::int64_t memory_bytes_per_s = 0;  ///< at most, as the trace tells it; 0: unknown
   std::int64_t kernels = 0;
+  std::int64_t graph_launches = 0;  ///< of CUDA graphs that were recorded as a whole; their time is in kernel_ns
   std::int64_t span_ns = 0;  ///< all its work and the steps around it; without steps, what its launching threads did
   std::int64_t busy_ns = 0;
   std::int64_t kernel_ns = 0;
@@ -72,7 +73,7 @@ struct ProfileDevice {
   std::int64_t streams = 0;
   std::int64_t critical_stream = 0;  ///< the one that was busy longest
   std::int64_t critical_ns = 0;      ///< how long it was
-  std::int64_t collective_ns = 0;    ///< kernels of NCCL ran
+  std::int64_t collective_ns = 0;    ///< kernels of communication ran (NCCL, RCCL)
   std::int64_t exposed_ns = 0;       ///< ... and no other kernel
   std::vector<ProfileIdle> idle;     ///< sums to span_ns - busy_ns
 };
@@ -103,7 +104,10 @@ struct ProfileKernel {
   std::int32_t registers = 0;
   std::int32_t shared_bytes = 0;
   std::int64_t bytes = -1;               ///< DRAM, all launches together; of copies what they copied; -1: unknown
+  std::int64_t bytes_ns = -1;            ///< of total_ns: launches whose bytes are known; -1: all
   std::vector<ProfileCounter> counters;  ///< by name
+  /// What bytes are divided by.
+  [[nodiscard]] std::int64_t rated_ns() const noexcept { return bytes_ns < 0 ? total_ns : bytes_ns; }
 };
 RL_DECLARE_JSON(ProfileKernel)
 
@@ -115,8 +119,11 @@ struct ProfileNode {
   std::string module;     ///< path of the row of the tree that it stands in
   std::int64_t calls = 0;
   std::int64_t total_ns = 0;
-  std::int64_t bytes = -1;  ///< read and written by all calls, from the shapes; -1: unknown
-  std::int64_t flops = -1;  ///< likewise
+  std::int64_t bytes = -1;     ///< read and written by all calls, from the shapes; -1: unknown
+  std::int64_t flops = -1;     ///< likewise
+  std::int64_t bytes_ns = -1;  ///< of total_ns: calls whose bytes are known; -1: all
+  /// What bytes are divided by.
+  [[nodiscard]] std::int64_t rated_ns() const noexcept { return bytes_ns < 0 ? total_ns : bytes_ns; }
 };
 RL_DECLARE_JSON(ProfileNode)
 
@@ -152,6 +159,7 @@ struct ProfileModule {
   std::int64_t kernels = 0;      ///< in total
   std::int64_t bytes = -1;       ///< in total; -1: unknown
   std::int64_t flops = -1;
+  std::int64_t bytes_ns = -1;            ///< of the total on the GPU, or without one on the host: as in ProfileKernel
   std::vector<std::int64_t> step_ns;     ///< total time in each step, of the GPU, or of the host without one
   std::vector<std::int64_t> step_bytes;  ///< empty: unknown
 };
@@ -287,6 +295,9 @@ struct ProfileRun {
 RL_DECLARE_JSON(ProfileRun)
 
 [[nodiscard]] Run to_run(const ProfileRun& run);
+
+/// What a profile without findings says: of idle time that nobody knows the cause of there is no telling.
+[[nodiscard]] std::string_view no_findings_text(const ProfileRun& run) noexcept;
 
 /// What modules that are alike share: "Block_#" of "Block_11", "pre_forward (block.#.layer.#)". Digits within a word,
 /// as in Conv2d, are part of it. Of a path as of a name.

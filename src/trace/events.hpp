@@ -88,6 +88,14 @@ struct Ranges : Spans {
   std::vector<std::int64_t> forward_thread;  ///< of a backward operation: the thread that ran its forward; 0: none
 };
 
+/// Of a product of matrices, rows x inner and inner x columns, or of many such pairs at once.
+struct ProductShape {
+  std::int64_t pairs = 0;  ///< 0: one pair that is not batched
+  std::int64_t rows = 0;
+  std::int64_t inner = 0;
+  std::int64_t columns = 0;
+};
+
 /// Nodes of an ONNX model, as ONNX Runtime ran them; of a thread lane. On a GPU a node's time is that of its launches,
 /// and its correlation joins it with the kernels, where they were recorded.
 struct Nodes : Spans {

@@ -17,6 +17,19 @@ LaneId place_of(const Lane& lane, std::vector<Lane>& lanes, std::map<Lane, LaneI
 
 LaneId Trace::gpu_lane(const GpuLane& lane) { return place_of(lane, gpu_lanes, gpu_ids_); }
 
+void Trace::give_process(std::int64_t process) {
+  const auto before = std::exchange(gpu_lanes, {});
+  gpu_ids_.clear();
+  std::vector<LaneId> after;  // by the places before
+  for (auto lane : before) {
+    if (lane.process == 0) lane.process = process;
+    after.push_back(gpu_lane(lane));
+  }
+  for (Spans* work : {static_cast<Spans*>(&kernels), static_cast<Spans*>(&copies), static_cast<Spans*>(&sets),
+                      static_cast<Spans*>(&syncs)})
+    for (auto& lane : work->lane) lane = after[lane];
+}
+
 LaneId Trace::thread_lane(const ThreadLane& lane) { return place_of(lane, thread_lanes, thread_ids_); }
 
 }  // namespace ridgeline::trace

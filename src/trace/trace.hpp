@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trace/events.hpp"
@@ -21,9 +22,14 @@ struct Device {
 
 /// Among the notes of a trace that lacks work.
 inline constexpr std::string_view kLacksWork =
-    "the cut may have taken work of a GPU away anywhere: busy times are the least that they were, and no causes of "
-    "idle "
-    "time are given";
+    "work of a GPU may be missing anywhere: busy times are the least that they were, and no causes of idle time are "
+    "given";
+
+/// Among the notes of a trace that lacks durations.
+inline constexpr std::string_view kLacksDurations =
+    "kernels without a duration: busy times are the least that they were, and neither causes of idle time nor advice "
+    "on "
+    "kernels are given";
 
 /// What was recorded of programs and their GPUs, as columns. Events keep the order of the file.
 class Trace {
@@ -40,8 +46,11 @@ class Trace {
   Ranges ranges;
   Nodes nodes;
   Allocations allocations;
+  /// Of operations by lane and start, where shapes were recorded and tell more than the name; in no trace file.
+  std::map<std::pair<LaneId, std::int64_t>, ProductShape> product_shapes;
   std::vector<std::string> notes;  ///< for people: what was cut off or left out
-  bool lacks_work = false;         ///< of a GPU, as its file is cut off: where there is none, there may have been some
+  bool lacks_work = false;         ///< of a GPU, cut off or not read: where there is none, there may have been some
+  bool lacks_durations = false;    ///< of many kernels: they last 0 ns. It lacks work then, too.
 
   /// Neither work of a GPU nor nodes: what there is ran on the host.
   [[nodiscard]] bool is_of_host() const noexcept {
@@ -49,6 +58,8 @@ class Trace {
   }
   [[nodiscard]] LaneId gpu_lane(const GpuLane& lane);
   [[nodiscard]] LaneId thread_lane(const ThreadLane& lane);
+  /// To all work of GPUs that has none (0).
+  void give_process(std::int64_t process);
 
  private:
   std::map<GpuLane, LaneId> gpu_ids_;

@@ -32,6 +32,7 @@ bad "infer.py:make" "tune --python infer.py:make" -- tune infer.py:make
 bad "unknown command \"imprt\"" "did you mean \"import\"" -- profile imprt x.json
 bad "has no option --objectiv" "did you mean --objective" -- tune m.onnx --objectiv p99
 bad "has no option --threads" "--set intra_op_num_threads=VALUE" -- tune m.onnx --threads 4
+bad "--db comes before the command" "write it behind it: ridgeline profile import --db" -- --db x.db profile import t.json
 bad "argument \"b.onnx\" is one too many; expected MODEL" -- tune a.onnx b.onnx
 bad "--config FILE is missing" "for example: ridgeline rollback --config config.yaml" -- rollback
 bad "--config: the value is missing; expected FILE" -- tune m.onnx --config

@@ -40,6 +40,11 @@ void tell_unmatched(const std::vector<std::string>& launches, std::string_view w
 
 void tell_lost_launches(const trace::AnalysedTrace& analysed, std::vector<std::string>& notes) {
   const auto launches = trace::lost_launches(analysed.trace, analysed.launches);
+  if (launches.ambiguous > 0)
+    notes.push_back(
+        fmt::format("launches that several processes number alike: {}; which of them launched the work of a "
+                    "GPU is not in the file, so modules and causes of idle time may be another process's",
+                    launches.ambiguous));
   if (launches.lost == 0) return;
   notes.push_back(
       fmt::format("launches without a kernel in the file: {} of {}; what they ran counts nowhere, and the GPU may have "
@@ -95,10 +100,15 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
     tell_unmatched(join->only_counters, "counters", out.notes);
     tell_unmatched(join->only_trace, "trace", out.notes);
     analysed->kernel_bytes = trace::dram_bytes(*counters, *join);
+    for (auto& note : trace::counter_notes(*out.trace, *counters, *join, analysed->kernel_bytes))
+      out.notes.push_back(std::move(note));
     analysed->kernel_waves = trace::launch_waves(*counters, *join);
   }
   out.tables = trace::tables_of(*analysed);
-  if (join) trace::add_counters(*out.trace, *counters, *join, out.tables.kernels);
+  if (join) {
+    trace::add_counters(*out.trace, *counters, *join, out.tables.kernels);
+    if (auto line = trace::missing_bytes(*counters); !line.empty()) out.tables.missing.push_back(std::move(line));
+  }
   out.findings = trace::find_savings(*analysed, out.tables);
   out.analysed = std::move(analysed);
   return out;

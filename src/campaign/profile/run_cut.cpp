@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "schema/execution_provider.hpp"
+#include "trace/analysis/node_nesting.hpp"
 #include "trace/analysis/range_names.hpp"
 
 namespace ridgeline::campaign {
@@ -34,44 +35,84 @@ std::map<std::int64_t, std::int64_t> run_ends(const trace::Trace& trace) {
   return ends;
 }
 
+/// Time of a run as it passes without what the profiler takes: from each node's begin to the next one's so much less.
+class ShorterTime {
+ public:
+  /// Nodes begin in their order; the last slot of a run ends with it.
+  void add(std::int64_t start, std::int64_t end, double event_ns, bool first_of_run) {
+    const auto whole = std::max<std::int64_t>(0, end - start);
+    const auto left = std::max<std::int64_t>(0, std::llround(static_cast<double>(whole) - event_ns));
+    if (first_of_run) off_before_run_ = off_;
+    slots_.push_back({start, start - (off_ - off_before_run_), left, off_});
+    off_ += whole - left;
+  }
+  /// Of a moment within a run, behind the begin of its first node.
+  [[nodiscard]] std::int64_t at(std::int64_t time) const {
+    const auto& slot = *(behind_begins_before(time) - 1);
+    return slot.new_start + std::min(time - slot.start, slot.left);
+  }
+  /// What is taken off nodes that begin before then.
+  [[nodiscard]] std::int64_t off_before(std::int64_t time) const {
+    const auto slot = behind_begins_before(time);
+    return slot == slots_.end() ? off_ : slot->off;
+  }
+  [[nodiscard]] std::int64_t new_start(std::size_t slot) const { return slots_[slot].new_start; }
+
+ private:
+  struct Slot {
+    std::int64_t start = 0;
+    std::int64_t new_start = 0;
+    std::int64_t left = 0;
+    std::int64_t off = 0;  ///< in all before it
+  };
+  [[nodiscard]] std::vector<Slot>::const_iterator behind_begins_before(std::int64_t time) const {
+    return std::partition_point(slots_.begin(), slots_.end(), [&](const Slot& slot) { return slot.start < time; });
+  }
+  std::vector<Slot> slots_;
+  std::int64_t off_ = 0;
+  std::int64_t off_before_run_ = 0;
+};
+
 /// Takes `event_ns` off each node and the runs around it; what follows begins so much earlier.
 void take_off(trace::Trace& trace, double event_ns) {
   auto& nodes = trace.nodes;
+  const trace::NodeNesting nesting(nodes);
   std::vector<std::size_t> order(nodes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return nodes.start_ns[a] < nodes.start_ns[b]; });
   const auto ends = run_ends(trace);
-  std::vector<std::int64_t> starts(nodes.size());
-  std::vector<std::int64_t> durations(nodes.size());
-  std::vector<std::int64_t> off_until{0};  // by the nodes in order
+  ShorterTime time;
+  std::vector<std::int64_t> last_until(nodes.size());  // by the nodes in order
   std::int64_t run_begin = -1;
-  std::size_t first_of_run = 0;
+  std::size_t outer = 0;  // the last in order that is no part of another
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto start = nodes.start_ns[order[i]];
-    const auto own_end = start + nodes.duration_ns[order[i]];
+    const auto node = order[i];
+    const auto start = nodes.start_ns[node];
     const auto run = ends.upper_bound(start);
     if (run == ends.begin()) return;  // a node outside of all runs
     const auto [begin, run_end] = *std::prev(run);
-    if (begin != run_begin) first_of_run = i;
+    const auto& around = order[outer];
+    if (i > 0 && nodes.lane[around] != nodes.lane[node] && start < nodes.start_ns[around] + nodes.duration_ns[around])
+      return;  // beside another
+    last_until[i] = std::min(start + nodes.duration_ns[node], run_end);
+    if (nesting.parent[node] == trace::kNowhere) {
+      if (begin == run_begin) last_until[outer] = start;
+      last_until[i] = run_end;
+      outer = i;
+    }
+    time.add(start, std::min(i + 1 < order.size() ? nodes.start_ns[order[i + 1]] : run_end, run_end), event_ns,
+             begin != run_begin);
     run_begin = begin;
-    const auto next = i + 1 < order.size() ? nodes.start_ns[order[i + 1]] : run_end;
-    if (own_end > next && next < run_end) return;  // beside another
-    const auto whole = std::min(next, run_end) - start;
-    const auto left = std::max<std::int64_t>(0, std::llround(static_cast<double>(whole) - event_ns));
-    starts[order[i]] = start - (off_until[i] - off_until[first_of_run]);
-    durations[order[i]] = left;
-    off_until.push_back(off_until.back() + whole - left);
   }
-  const auto before = [&](std::int64_t time) {
-    const auto at =
-        std::partition_point(order.begin(), order.end(), [&](std::size_t node) { return nodes.start_ns[node] < time; });
-    return off_until[static_cast<std::size_t>(at - order.begin())];
-  };
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    auto& start = nodes.start_ns[order[i]];
+    nodes.duration_ns[order[i]] = last_until[i] > start ? time.at(last_until[i]) - time.new_start(i) : 0;
+    start = time.new_start(i);
+  }
   auto& ranges = trace.ranges;
   for (std::size_t i = 0; i < ranges.size(); ++i)
-    ranges.duration_ns[i] -= before(ranges.start_ns[i] + ranges.duration_ns[i]) - before(ranges.start_ns[i]);
-  nodes.start_ns = std::move(starts);
-  nodes.duration_ns = std::move(durations);
+    ranges.duration_ns[i] -=
+        time.off_before(ranges.start_ns[i] + ranges.duration_ns[i]) - time.off_before(ranges.start_ns[i]);
 }
 
 /// Kernels and copies from that time on.

@@ -12,7 +12,7 @@
   function readTree(rows) {
     const nodes = rows.map(function (row) {
       return {
-        name: row[1], kind: kKinds[row[2]], time: row[3], self: row[4], calls: row[5], bytes: row[6], backward: row[7], modules: 1,
+        name: row[1], kind: kKinds[row[2]], time: row[3], self: row[4], calls: row[5], bytes: row[6], backward: row[7], rated: row[8], modules: 1,
         children: []
       };
     });
@@ -35,6 +35,7 @@
         kind: first.kind, modules: alike.length,
         time: sum(function (node) { return node.time; }), self: sum(function (node) { return node.self; }),
         calls: sum(function (node) { return node.calls; }), backward: sum(function (node) { return node.backward; }),
+        rated: known.reduce(function (total, node) { return total + node.rated; }, 0),
         bytes: known.length > 0 ? known.reduce(function (total, node) { return total + node.bytes; }, 0) : -1,
         children: merged(alike.flatMap(function (node) { return node.children; }))
       };
@@ -195,7 +196,7 @@
       if (node.self > 0 && node.children.length > 0) lines.push('self ' + canvas.duration(node.self));
       if (node.calls > 0) lines.push(canvas.count(node.calls) + (node.calls === 1 ? ' call' : ' calls'));
       if (node.backward > 0) lines.push('backward ' + canvas.share(node.backward, node.time));
-      if (node.bytes >= 0) lines.push(canvas.bytes(node.bytes) + (node.time > 0 ? ', ' + canvas.rate(node.bytes, node.time) : ''));
+      if (node.bytes >= 0) lines.push(canvas.bytes(node.bytes) + (node.rated > 0 ? ', ' + canvas.rate(node.bytes, node.rated) : ''));
       return lines;
     }
 

@@ -60,8 +60,8 @@ Table launch_table(const ProfileKernel& kernel) {
   }
   if (kernel.bytes >= 0) {
     add("DRAM bytes (measured)", base::format_bytes(static_cast<double>(kernel.bytes)));
-    if (kernel.total_ns > 0)
-      add("GB/s", fmt::format("{:.4g}", static_cast<double>(kernel.bytes) / static_cast<double>(kernel.total_ns)));
+    if (kernel.rated_ns() > 0)
+      add("GB/s", fmt::format("{:.4g}", static_cast<double>(kernel.bytes) / static_cast<double>(kernel.rated_ns())));
   }
   if (!kernel.module.empty()) add("mostly in", plain_text(kernel.module));
   return table;

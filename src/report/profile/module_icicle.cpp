@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data of an icicle: "rows", parents before children, each [parent, name, kind, time, self, calls, bytes, backward
-// time] with times in nanoseconds, the parent of the root and unknown bytes -1, and the kind a schema::ModuleKind;
-// "root", its title; "folded", how many rows are part of those above them; "has_backward".
+// time, time that the bytes are of] with times in nanoseconds, the parent of the root and unknown bytes -1, and the
+// kind a schema::ModuleKind; "root", its title; "folded", how many rows are part of those above them; "has_backward".
 #include "report/profile/module_icicle.hpp"
 
 #include <algorithm>
@@ -85,8 +85,9 @@ std::optional<Icicle> module_icicle(const ProfileRun& run) {
     }
     places[i] = static_cast<std::int64_t>(out.size());
     has_backward = has_backward || row.backward_ns > 0;
-    out.push_back(Json::array({parent, row.name, static_cast<int>(row.kind), time,
-                               has_gpu ? row.gpu_self_ns : row.host_self_ns, row.calls, row.bytes, row.backward_ns}));
+    out.push_back(
+        Json::array({parent, row.name, static_cast<int>(row.kind), time, has_gpu ? row.gpu_self_ns : row.host_self_ns,
+                     row.calls, row.bytes, row.backward_ns, rated_ns(run, row)}));
   }
   Icicle icicle;
   icicle.id = "module-tree";

@@ -96,12 +96,12 @@ std::vector<KindPoints> bytes_by_kind(const ProfileRun& run) {
                                       {name, base::format_bytes(static_cast<double>(bytes)), chart_ns_text(ns)}));
   };
   if (run.tables.devices.empty()) {
-    for (const auto& node : run.tables.nodes) add(node.operation, node.name, node.bytes, node.total_ns);
+    for (const auto& node : run.tables.nodes) add(node.operation, node.name, node.bytes, node.rated_ns());
   } else {
     for (const auto* row : working_modules(run)) {
       auto kind = schema::module_class(row->name);
       while (!kind.empty() && std::string_view("#._- ").find(kind.back()) != std::string_view::npos) kind.pop_back();
-      add(kind, row->path, row->bytes, row_ns(run, *row));
+      add(kind, row->path, row->bytes, rated_ns(run, *row));
     }
   }
   std::vector<KindPoints> kinds;

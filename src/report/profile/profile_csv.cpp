@@ -39,7 +39,7 @@ std::string kernels_csv(const std::vector<schema::ProfileKernel>& rows) {
     for (const auto& counter : row.counters) metrics.insert(counter.name);
   std::string out =
       "name,calls,total_ns,least_ns,most_ns,bytes,module,grid_x,grid_y,grid_z,block_x,block_y,block_z,registers,"
-      "shared_bytes";
+      "shared_bytes,bytes_ns";
   for (const auto& metric : metrics) out += "," + csv_quoted(metric);
   out += "\n";
   for (const auto& row : rows) {
@@ -47,7 +47,7 @@ std::string kernels_csv(const std::vector<schema::ProfileKernel>& rows) {
     add_line(line, csv_cell(row.name), csv_cell(row.calls), csv_cell(row.total_ns), csv_cell(row.least_ns),
              csv_cell(row.most_ns), known_cell(row.bytes), csv_cell(row.module), csv_cell(row.grid[0]),
              csv_cell(row.grid[1]), csv_cell(row.grid[2]), csv_cell(row.block[0]), csv_cell(row.block[1]),
-             csv_cell(row.block[2]), csv_cell(row.registers), csv_cell(row.shared_bytes));
+             csv_cell(row.block[2]), csv_cell(row.registers), csv_cell(row.shared_bytes), known_cell(row.bytes_ns));
     line.pop_back();
     std::map<std::string_view, double> means;
     for (const auto& counter : row.counters) means[counter.name] = counter.mean();
@@ -80,29 +80,31 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Profi
   files.emplace_back("counters.csv", counters_csv(tables.kernels));
   files.emplace_back("copies.csv", kernels_csv(tables.copies));
   std::string modules =
-      "path,calls,self_ns,total_ns,bytes,flops,backward_ns,kernels,host_self_ns,host_total_ns,kind,name\n";
+      "path,calls,self_ns,total_ns,bytes,flops,backward_ns,kernels,host_self_ns,host_total_ns,kind,name,bytes_ns\n";
   const bool has_gpu = !tables.devices.empty();
   for (const auto& row : tables.modules)
     add_line(modules, csv_cell(row.path), csv_cell(row.calls), csv_cell(has_gpu ? row.gpu_self_ns : row.host_self_ns),
              csv_cell(has_gpu ? row.gpu_total_ns : row.host_total_ns), known_cell(row.bytes), known_cell(row.flops),
              csv_cell(row.backward_ns), csv_cell(row.kernels), csv_cell(row.host_self_ns), csv_cell(row.host_total_ns),
-             std::string(base::enum_name(row.kind)), csv_cell(row.name));
+             std::string(base::enum_name(row.kind)), csv_cell(row.name), known_cell(row.bytes_ns));
   files.emplace_back("modules.csv", std::move(modules));
-  std::string nodes = "name,operation,provider,module,calls,total_ns,bytes,flops\n";
+  std::string nodes = "name,operation,provider,module,calls,total_ns,bytes,flops,bytes_ns\n";
   for (const auto& row : tables.nodes)
     add_line(nodes, csv_cell(row.name), csv_cell(row.operation), csv_cell(row.provider), csv_cell(row.module),
-             csv_cell(row.calls), csv_cell(row.total_ns), known_cell(row.bytes), known_cell(row.flops));
+             csv_cell(row.calls), csv_cell(row.total_ns), known_cell(row.bytes), known_cell(row.flops),
+             known_cell(row.bytes_ns));
   files.emplace_back("nodes.csv", std::move(nodes));
   std::string devices =
       "process,device,name,multiprocessors,kernels,span_ns,busy_ns,kernel_ns,copy_ns,both_ns,streams,critical_stream,"
       "critical_ns,"
-      "collective_ns,exposed_ns\n";
+      "collective_ns,exposed_ns,graph_launches\n";
   std::string idle = "process,device,cause,gaps,total_ns,longest_ns\n";
   for (const auto& row : tables.devices) {
     add_line(devices, csv_cell(row.process), csv_cell(row.device), csv_cell(row.name), csv_cell(row.multiprocessors),
              csv_cell(row.kernels), csv_cell(row.span_ns), csv_cell(row.busy_ns), csv_cell(row.kernel_ns),
              csv_cell(row.copy_ns), csv_cell(row.both_ns), csv_cell(row.streams), csv_cell(row.critical_stream),
-             csv_cell(row.critical_ns), csv_cell(row.collective_ns), csv_cell(row.exposed_ns));
+             csv_cell(row.critical_ns), csv_cell(row.collective_ns), csv_cell(row.exposed_ns),
+             csv_cell(row.graph_launches));
     for (const auto& one : row.idle)
       add_line(idle, csv_cell(row.process), csv_cell(row.device), std::string(base::enum_name(one.cause)),
                csv_cell(one.gaps), csv_cell(one.total_ns), csv_cell(one.longest_ns));

@@ -43,24 +43,35 @@ std::string subject_of(const ProfileRun& run) {
   return base::listed(names);
 }
 
+/// "10 kernels, 10 graph launches".
+std::string work_words(const schema::ProfileDevice& device) {
+  const auto graphs = counted(static_cast<std::size_t>(device.graph_launches), "graph launch");
+  if (device.graph_launches > 0 && device.kernels == 0) return graphs;
+  return counted(static_cast<std::size_t>(device.kernels), "kernel") +
+         (device.graph_launches > 0 ? ", " + graphs : std::string());
+}
+
 KeyFigures key_figures(const ProfileRun& run) {
   KeyFigures out;
   const auto& tables = run.tables;
   std::int64_t span = 0;
   std::int64_t busy = 0;
   std::int64_t kernels = 0;
+  std::int64_t graph_launches = 0;
   for (const auto& device : tables.devices) {
     span += device.span_ns;
     busy += device.busy_ns;
     kernels += device.kernels;
+    graph_launches += device.graph_launches;
   }
   if (!tables.devices.empty()) {
     out.figures.push_back({"GPU busy", share_words(busy, span),
                            fmt::format("{} of {}", duration_words(busy), duration_words(span)),
                            busy * 10 >= span * 9 ? Tone::good : Tone::warning});
     out.figures.push_back(
-        {"Kernels", fmt::format("{}", kernels),
-         fmt::format("{} in the mean", duration_words(whole_ns(run) / std::max<std::int64_t>(1, kernels))),
+        {kernels_title(run), fmt::format("{}", kernels + graph_launches),
+         fmt::format("{} in the mean",
+                     duration_words(whole_ns(run) / std::max<std::int64_t>(1, kernels + graph_launches))),
          Tone::neutral});
   } else if (is_host_only(run)) {
     out.figures.push_back(
@@ -106,9 +117,9 @@ Section where_section(const ProfileRun& run) {
                       plain_text(device_name(device)), device.streams, device.critical_stream,
                       share_words(device.critical_ns, device.span_ns), duration_words(device.both_ns)));
     if (device.collective_ns > 0)
-      facts.items.push_back(fmt::format("{}: NCCL runs {}, of which {} with no other kernel beside it.",
-                                        plain_text(device_name(device)), duration_words(device.collective_ns),
-                                        duration_words(device.exposed_ns)));
+      facts.items.push_back(fmt::format(
+          "{}: communication takes {}, of which {} with no other kernel at the same time.",
+          plain_text(device_name(device)), duration_words(device.collective_ns), duration_words(device.exposed_ns)));
   }
   if (!facts.items.empty()) section.blocks.emplace_back(std::move(facts));
   return section;
@@ -117,9 +128,12 @@ Section where_section(const ProfileRun& run) {
 Section advice_section(const ProfileRun& run) {
   Section section{"findings", "What to do", {}};
   if (is_memory_only(run) || is_host_only(run)) return section;
-  if (run.findings.empty())
+  if (run.findings.empty()) {
+    std::string title(schema::no_findings_text(run));
+    title.front() = 'N';
     section.blocks.emplace_back(
-        Callout{Tone::good, "Nothing to gain was found", "None of the rules found a saving of 1 % or more."});
+        Callout{Tone::good, std::move(title), "None of the rules found a saving of 1 % or more."});
+  }
   for (const auto& finding : run.findings) {
     section.blocks.emplace_back(Callout{
         Tone::neutral, fmt::format("Saves about {:.0f} %: {}", 100 * finding.saving_share, plain_text(finding.title)),
@@ -141,13 +155,17 @@ Section timeline_section(const ProfileRun& run, const std::optional<std::string>
   Section section{"timeline", "Timeline", {}};
   if (!data) return section;
   std::size_t kernels = 0;
+  std::size_t graph_launches = 0;
   std::size_t copies = 0;
   for (const auto& row : run.tables.kernels) kernels += static_cast<std::size_t>(row.calls);
+  for (const auto& device : run.tables.devices) graph_launches += static_cast<std::size_t>(device.graph_launches);
+  kernels -= std::min(kernels, graph_launches);
   for (const auto& row : run.tables.copies) copies += static_cast<std::size_t>(row.calls);
   std::size_t nodes = 0;
   for (const auto& row : run.tables.nodes) nodes += static_cast<std::size_t>(row.calls);
   std::vector<std::string> work;
   if (kernels > 0) work.push_back(counted(kernels, "kernel"));
+  if (graph_launches > 0) work.push_back(counted(graph_launches, "graph launch"));
   if (copies > 0) work.push_back(copies == 1 ? "1 copy or set" : fmt::format("{} copies and sets", copies));
   if (nodes > 0) work.push_back(counted(nodes, "call") + " of nodes");
   if (work.empty()) return section;
@@ -178,13 +196,15 @@ Section modules_section(const ProfileRun& run) {
 }
 
 Section kernels_section(const ProfileRun& run) {
-  Section section{"kernels", "Kernels", {}};
+  Section section{"kernels", kernels_title(run), {}};
   if (run.tables.kernels.empty()) return section;
+  auto words = section.title;
+  words.front() = static_cast<char>(words.front() - 'A' + 'a');
   auto table = kernels_table(run, kListedKernels);
   const bool measured =
       std::any_of(run.tables.kernels.begin(), run.tables.kernels.end(), [](const auto& row) { return row.bytes >= 0; });
   table.caption =
-      fmt::format("{} of {} kernels, the longest in total first.{}", table.rows.size(), run.tables.kernels.size(),
+      fmt::format("{} of {} {}, the longest in total first.{}", table.rows.size(), run.tables.kernels.size(), words,
                   measured ? " Bytes are DRAM bytes, measured by hardware counters." : "");
   section.blocks.emplace_back(std::move(table));
   if (auto copies = copies_table(run, kListedCopies); !copies.rows.empty()) {
@@ -302,9 +322,9 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRu
     out.emplace_back(
         fmt::format("GPU {}", device.device),
         fmt::format(
-            "{}{} of {} busy ({}), {} kernels{}{}", device.name.empty() ? "" : device.name + ": ",
+            "{}{} of {} busy ({}), {}{}{}", device.name.empty() ? "" : device.name + ": ",
             duration_words(device.busy_ns), duration_words(device.span_ns), share_words(device.busy_ns, device.span_ns),
-            device.kernels, device.streams > 1 ? fmt::format(", {} streams", device.streams) : "",
+            work_words(device), device.streams > 1 ? fmt::format(", {} streams", device.streams) : "",
             device.memory_bytes_per_s > 0
                 ? fmt::format(", memory of {:.0f} GB/s at most", static_cast<double>(device.memory_bytes_per_s) / 1e9)
                 : ""));

@@ -66,6 +66,12 @@ std::int64_t whole_of_nodes(const ProfileRun& run) {
   return sum;
 }
 
+/// What stands among the kernels: graphs that were recorded as a whole, too.
+std::string_view kernel_words(std::int64_t kernels, std::int64_t graph_launches) {
+  if (graph_launches == 0) return "kernels";
+  return kernels == 0 ? "graph launches" : "kernels and graph launches";
+}
+
 bool has_roof(const ProfileRun& run) { return run.roof.bytes_per_s > 0 || run.roof.flops_per_s > 0; }
 
 /// Of the peak; none for what cannot be, as bytes and time are not of the same work then.
@@ -92,6 +98,7 @@ struct ShownModule {
   std::int64_t host_ns = 0;
   std::int64_t kernels = 0;
   std::int64_t bytes = -1;
+  std::int64_t bytes_ns = 0;  ///< that they are of
   std::int64_t flops = -1;
   std::vector<ShownModule> children;
 
@@ -104,6 +111,7 @@ struct ShownModule {
     host_ns += other.host_ns;
     kernels += other.kernels;
     if (other.bytes >= 0) bytes = std::max<std::int64_t>(bytes, 0) + other.bytes;
+    bytes_ns += other.bytes_ns;
     if (other.flops >= 0) flops = std::max<std::int64_t>(flops, 0) + other.flops;
     children.insert(children.end(), std::make_move_iterator(other.children.begin()),
                     std::make_move_iterator(other.children.end()));
@@ -165,10 +173,19 @@ class ModuleRows {
       auto& own = shown[i];
       std::reverse(own.children.begin(), own.children.end());
       auto children = std::move(own.children);
-      own = {row.name,        row.kind,          1,
-             row.calls,       row_ns(run_, row), has_gpu_ ? row.gpu_self_ns : row.host_self_ns,
-             row.backward_ns, row.host_total_ns, row.kernels,
-             row.bytes,       row.flops,         std::move(children)};
+      own = {row.name,
+             row.kind,
+             1,
+             row.calls,
+             row_ns(run_, row),
+             has_gpu_ ? row.gpu_self_ns : row.host_self_ns,
+             row.backward_ns,
+             row.host_total_ns,
+             row.kernels,
+             row.bytes,
+             rated_ns(run_, row),
+             row.flops,
+             std::move(children)};
       if (row.parent >= 0) shown[static_cast<std::size_t>(row.parent)].children.push_back(std::move(own));
     }
     return shown.empty() ? ShownModule() : std::move(shown.front());
@@ -287,8 +304,8 @@ class ModuleRows {
     if (has_gpu_) cells.push_back(fmt::format("{}", row->kernels));
     if (has_bytes_) {
       cells.push_back(cell_bytes(row->bytes));
-      cells.push_back(cell_rate(row->bytes, row->time_ns));
-      if (peak_ > 0) cells.push_back(cell_peak(peak_, row->bytes, row->time_ns));
+      cells.push_back(cell_rate(row->bytes, row->bytes_ns));
+      if (peak_ > 0) cells.push_back(cell_peak(peak_, row->bytes, row->bytes_ns));
     }
     if (has_flops_) cells.push_back(cell_flops(row->flops, row->time_ns));
     if (has_roof(run_)) cells.push_back(cell_roof(run_.roof, row->bytes, row->flops, row->time_ns));
@@ -334,8 +351,8 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
                                    cell_time(row.total_ns / std::max<std::int64_t>(1, row.calls))};
     if (has_bytes) {
       cells.push_back(cell_bytes(row.bytes));
-      cells.push_back(cell_rate(row.bytes, row.total_ns));
-      if (peak > 0) cells.push_back(cell_peak(peak, row.bytes, row.total_ns));
+      cells.push_back(cell_rate(row.bytes, row.rated_ns()));
+      if (peak > 0) cells.push_back(cell_peak(peak, row.bytes, row.rated_ns()));
     }
     if (has_modules) cells.push_back(plain_text(row.module));
     table.rows.push_back({std::move(cells), Tone::neutral, ""});
@@ -381,9 +398,10 @@ ProfileRun per_run(ProfileRun run) {
   if (runs <= 1) return run;
   const auto divide = [&](std::int64_t& value) { value = value < 0 ? value : (value + runs / 2) / runs; };
   for (auto& node : run.tables.nodes)
-    for (auto* value : {&node.calls, &node.total_ns, &node.bytes, &node.flops}) divide(*value);
+    for (auto* value : {&node.calls, &node.total_ns, &node.bytes, &node.flops, &node.bytes_ns}) divide(*value);
   for (auto& row : run.tables.modules)
-    for (auto* value : {&row.calls, &row.host_self_ns, &row.host_total_ns, &row.bytes, &row.flops}) divide(*value);
+    for (auto* value : {&row.calls, &row.host_self_ns, &row.host_total_ns, &row.bytes, &row.flops, &row.bytes_ns})
+      divide(*value);
   for (auto& finding : run.findings) divide(finding.saving_ns);
   run.tables.runs = 1;
   return run;
@@ -397,6 +415,11 @@ std::int64_t row_ns(const ProfileRun& run, const ProfileModule& row) {
   return run.tables.devices.empty() ? row.host_total_ns : row.gpu_total_ns;
 }
 
+std::int64_t rated_ns(const ProfileRun& run, const ProfileModule& row) {
+  if (row.bytes < 0) return 0;
+  return row.bytes_ns < 0 ? row_ns(run, row) : row.bytes_ns;  // of runs that were stored before it was counted
+}
+
 std::string_view cause_text(schema::IdleCause cause) noexcept {
   switch (cause) {
     case schema::IdleCause::launch: return "idle: launch-bound, the host is behind";
@@ -407,7 +430,7 @@ std::string_view cause_text(schema::IdleCause cause) noexcept {
     case schema::IdleCause::compilation: return "idle: compiling or loading code";
     case schema::IdleCause::profiler: return "idle: profiler overhead";
     case schema::IdleCause::queue: return "idle: between queued kernels";
-    case schema::IdleCause::unknown: return "idle: unknown, the launch was not recorded";
+    case schema::IdleCause::unknown: return "idle: the trace does not show why";
   }
   return "";
 }
@@ -435,7 +458,7 @@ Table time_table(const ProfileRun& run) {
       if (ns > 0)
         table.rows.push_back({{name, std::string(what), cell_time(ns), cell_share(ns, device.span_ns)}, tone, ""});
     };
-    add("kernels", device.kernel_ns, Tone::good);
+    add(kernel_words(device.kernels, device.graph_launches), device.kernel_ns, Tone::good);
     add("copies and memsets without kernels", device.copy_ns - device.both_ns, Tone::neutral);
     for (const auto& idle : device.idle) add(cause_text(idle.cause), idle.total_ns, Tone::warning);
   }
@@ -443,6 +466,18 @@ Table time_table(const ProfileRun& run) {
 }
 
 Table module_table(const ProfileRun& run, const ModuleView& view) { return ModuleRows(run, view).table(); }
+
+std::string kernels_title(const ProfileRun& run) {
+  std::int64_t kernels = 0;
+  std::int64_t graph_launches = 0;
+  for (const auto& device : run.tables.devices) {
+    kernels += device.kernels;
+    graph_launches += device.graph_launches;
+  }
+  std::string title(kernel_words(kernels, graph_launches));
+  title.front() = static_cast<char>(title.front() - 'a' + 'A');
+  return title;
+}
 
 Table kernels_table(const ProfileRun& run, std::size_t most) {
   return named_work(run.tables.kernels, whole_ns(run), most, "Kernel", peak_bytes_per_s(run));
@@ -463,14 +498,14 @@ Table nodes_table(const ProfileRun& run, std::size_t most) {
     const auto& node = nodes[i];
     const auto* row = schema::find_provider_named(node.provider);
     const auto provider = row == nullptr ? node.provider : row->title;
-    const auto rated_ns = tells_rate(run, node.calls, node.total_ns) ? node.total_ns : 0;
-    table.rows.push_back(
-        {{code_mark(node.name.empty() ? "(no name)" : node.name), node.operation, provider,
-          fmt::format("{}", node.calls), cell_time(node.total_ns), cell_share(node.total_ns, whole_of_nodes(run)),
-          cell_bytes(node.bytes), cell_rate(node.bytes, rated_ns), cell_flops(node.flops, rated_ns)},
-         Tone::neutral,
-         ""});
-    if (has_roof(run)) table.rows.back().cells.push_back(cell_roof(run.roof, node.bytes, node.flops, rated_ns));
+    const auto told_ns = tells_rate(run, node.calls, node.total_ns) ? node.total_ns : 0;
+    table.rows.push_back({{code_mark(node.name.empty() ? "(no name)" : node.name), node.operation, provider,
+                           fmt::format("{}", node.calls), cell_time(node.total_ns),
+                           cell_share(node.total_ns, whole_of_nodes(run)), cell_bytes(node.bytes),
+                           cell_rate(node.bytes, told_ns > 0 ? node.rated_ns() : 0), cell_flops(node.flops, told_ns)},
+                          Tone::neutral,
+                          ""});
+    if (has_roof(run)) table.rows.back().cells.push_back(cell_roof(run.roof, node.bytes, node.flops, told_ns));
   }
   return table;
 }
@@ -482,6 +517,7 @@ Table operations_table(const ProfileRun& run, std::size_t most) {
     std::int64_t total_ns = 0;
     std::int64_t bytes = 0;
     std::int64_t flops = 0;
+    std::int64_t bytes_ns = 0;
   };
   std::map<std::string, Sum> sums;
   for (const auto& node : run.tables.nodes) {
@@ -490,6 +526,7 @@ Table operations_table(const ProfileRun& run, std::size_t most) {
     sum.calls += node.calls;
     sum.total_ns += node.total_ns;
     sum.bytes = node.bytes < 0 || sum.bytes < 0 ? -1 : sum.bytes + node.bytes;
+    sum.bytes_ns += node.rated_ns();
     sum.flops = node.flops < 0 || sum.flops < 0 ? -1 : sum.flops + node.flops;
   }
   std::vector<std::pair<std::string, Sum>> sorted(sums.begin(), sums.end());
@@ -502,13 +539,13 @@ Table operations_table(const ProfileRun& run, std::size_t most) {
   if (has_roof(run)) table.columns.push_back({"Of roof", Align::right});
   for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) {
     const auto& [name, sum] = sorted[i];
-    const auto rated_ns = tells_rate(run, sum.calls, sum.total_ns) ? sum.total_ns : 0;
+    const auto told_ns = tells_rate(run, sum.calls, sum.total_ns) ? sum.total_ns : 0;
     table.rows.push_back(
         {{name, fmt::format("{}", sum.nodes), cell_time(sum.total_ns), cell_share(sum.total_ns, whole_of_nodes(run)),
-          cell_bytes(sum.bytes), cell_rate(sum.bytes, rated_ns), cell_flops(sum.flops, rated_ns)},
+          cell_bytes(sum.bytes), cell_rate(sum.bytes, told_ns > 0 ? sum.bytes_ns : 0), cell_flops(sum.flops, told_ns)},
          Tone::neutral,
          ""});
-    if (has_roof(run)) table.rows.back().cells.push_back(cell_roof(run.roof, sum.bytes, sum.flops, rated_ns));
+    if (has_roof(run)) table.rows.back().cells.push_back(cell_roof(run.roof, sum.bytes, sum.flops, told_ns));
   }
   return table;
 }

@@ -28,6 +28,7 @@ inline constexpr double kMostOfPeak = 1.05;
 /// The tables of a profile, for terminals and reports alike. Names are foreign text: plain_text makes them harmless.
 [[nodiscard]] Table time_table(const schema::ProfileRun& run);  ///< a row for what each GPU did, or what the host did
 [[nodiscard]] Table module_table(const schema::ProfileRun& run, const ModuleView& view);
+[[nodiscard]] std::string kernels_title(const schema::ProfileRun& run);  ///< "Kernels and graph launches"
 [[nodiscard]] Table kernels_table(const schema::ProfileRun& run, std::size_t most);
 [[nodiscard]] Table copies_table(const schema::ProfileRun& run, std::size_t most);
 [[nodiscard]] Table nodes_table(const schema::ProfileRun& run, std::size_t most);
@@ -49,6 +50,8 @@ inline constexpr double kMostOfPeak = 1.05;
 [[nodiscard]] std::int64_t whole_ns(const schema::ProfileRun& run);
 /// Of a row: on the GPU, or on the host in a profile without one.
 [[nodiscard]] std::int64_t row_ns(const schema::ProfileRun& run, const schema::ProfileModule& row);
+/// Of that, what a row's bytes are of.
+[[nodiscard]] std::int64_t rated_ns(const schema::ProfileRun& run, const schema::ProfileModule& row);
 
 /// "waiting for the next launch".
 [[nodiscard]] std::string_view cause_text(schema::IdleCause cause) noexcept;

@@ -3,6 +3,8 @@
 
 #include <unordered_map>
 
+#include "trace/analysis/range_names.hpp"
+
 namespace ridgeline::trace {
 
 AnalysedTrace::AnalysedTrace(const Trace& of)
@@ -10,27 +12,68 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
       nesting(nest(of)),
       launches(of),
       steps(find_steps(of, nesting)),
+      nodes(of.nodes),
+      step_of_node(steps_of_nodes(of, steps)),
       attribution(attribute(of, nesting, launches, steps)),
       kernels(place(of.kernels)),
       copies(place(of.copies)),
       sets(place(of.sets)),
+      is_collective(find_collectives()),
       observed(observed_times(of, launches, steps)),
       gaps(find_gaps(of, launches, nesting, observed)) {}
+
+std::vector<std::string_view> AnalysedTrace::names_around(Place call) const {
+  std::vector<std::string_view> out;
+  for (auto range = call == kNowhere ? kNowhere : nesting.range_of_call[call]; range != kNowhere;
+       range = nesting.parent_of_range[range])
+    out.push_back(trace.strings.text(trace.ranges.name[range]));
+  return out;
+}
+
+/// By its own name, or by the operation or annotation that launched it: names of kernels are the library's affair.
+std::vector<bool> AnalysedTrace::find_collectives() const {
+  std::unordered_map<NameId, bool> kernel_names;
+  std::unordered_map<NameId, bool> range_names;
+  const auto known = [&](auto& names, NameId name, auto is) {
+    const auto [found, is_new] = names.try_emplace(name, false);
+    if (is_new) found->second = is(trace.strings.text(name));
+    return found->second;
+  };
+  const auto launched_by_collective = [&](Place call) {
+    for (auto range = call == kNowhere ? kNowhere : nesting.range_of_call[call]; range != kNowhere;
+         range = nesting.parent_of_range[range]) {
+      const auto kind = trace.ranges.kind[range];
+      if (kind != RangeKind::python && known(range_names, trace.ranges.name[range], is_collective_range)) return true;
+      if (kind == RangeKind::operation) return false;  // a copy that the collective makes, say
+    }
+    return false;
+  };
+  const auto is_of_torch = [](std::string_view name) { return name.find("at::native") != std::string_view::npos; };
+  std::unordered_map<NameId, bool> torch_names;
+  std::vector<bool> out;
+  out.reserve(trace.kernels.size());
+  for (std::size_t i = 0; i < trace.kernels.size(); ++i) {
+    const auto name = trace.kernels.name[i];
+    out.push_back(known(kernel_names, name, is_collective_kernel) ||
+                  (launched_by_collective(kernels.call[i]) && !known(torch_names, name, is_of_torch)));
+  }
+  return out;
+}
 
 PlacedWork AnalysedTrace::place(const Spans& work) const {
   PlacedWork out;
   out.call = launches.calls_of(work);
-  std::unordered_map<std::int64_t, std::size_t> nodes;  // of ONNX Runtime, which launched it
+  std::unordered_map<std::int64_t, std::size_t> launching;  // nodes of ONNX Runtime
   for (std::size_t i = 0; i < trace.nodes.size(); ++i)
-    if (trace.nodes.correlation[i] != 0) nodes.emplace(trace.nodes.correlation[i], i);
+    if (trace.nodes.correlation[i] != 0) launching.emplace(trace.nodes.correlation[i], i);
   out.row.reserve(work.size());
   out.step.reserve(work.size());
   for (std::size_t i = 0; i < work.size(); ++i) {
     const auto call = out.call[i];
-    const auto node = nodes.find(work.correlation[i]);
-    if (call == kNowhere && node != nodes.end()) {
+    const auto node = launching.find(work.correlation[i]);
+    if (call == kNowhere && node != launching.end()) {
       out.row.push_back(attribution.row_of_node[node->second]);
-      out.step.push_back(steps.at(trace.nodes.start_ns[node->second]));
+      out.step.push_back(step_of_node[node->second]);
       continue;
     }
     out.row.push_back(attribution.row_of_launch(call, nesting));

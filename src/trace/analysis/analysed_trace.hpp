@@ -2,12 +2,14 @@
 #pragma once
 
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "trace/analysis/gaps.hpp"
 #include "trace/analysis/launch_index.hpp"
 #include "trace/analysis/modules.hpp"
 #include "trace/analysis/nesting.hpp"
+#include "trace/analysis/node_nesting.hpp"
 #include "trace/analysis/observed_time.hpp"
 #include "trace/analysis/steps.hpp"
 #include "trace/trace.hpp"
@@ -29,10 +31,13 @@ struct AnalysedTrace {
   Nesting nesting;
   LaunchIndex launches;
   Steps steps;
+  NodeNesting nodes;
+  std::vector<Place> step_of_node;  ///< into Steps::steps: of the run that it belongs to; kNowhere: none
   Attribution attribution;
   PlacedWork kernels;
   PlacedWork copies;
   PlacedWork sets;
+  std::vector<bool> is_collective;  ///< of each kernel: it is communication between GPUs
   std::map<ProcessDevice, ObservedTime> observed;
   std::vector<Gap> gaps;
   std::vector<double> kernel_bytes;  ///< DRAM, of each kernel by a profiler's counters; empty: of none; NaN: unknown
@@ -44,7 +49,11 @@ struct AnalysedTrace {
     return range != kNowhere && attribution.is_backward[range];
   }
 
+  /// Names of the ranges around a call, the innermost first; none where it is not known.
+  [[nodiscard]] std::vector<std::string_view> names_around(Place call) const;
+
  private:
+  [[nodiscard]] std::vector<bool> find_collectives() const;
   [[nodiscard]] PlacedWork place(const Spans& work) const;
 };
 

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "trace/analysis/launch_index.hpp"
 #include "trace/analysis/plain_kernel_name.hpp"
 
@@ -42,16 +43,46 @@ std::vector<Place> in_launch_order(const Trace& trace) {
 
 constexpr double kMostDramBytes = 0x1p58;  // what sums of 64 bits hold by far
 
+constexpr std::string_view kBoth = "dram__bytes.sum";
+constexpr std::array kReadAndWritten{std::pair{"dram__bytes_read.sum", "dram__bytes_write.sum"},
+                                     std::pair{"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"}};
+constexpr double kOtherProgram = 3;  // times as long: clocks and cold caches explain less
+
 /// Of a row: read and written, or both in one.
 double dram_bytes_of(const KernelCounters& counters, Place row) {
   const auto value = [&](std::string_view name) {
     const auto* metric = counters.find(name);
-    return metric == nullptr ? std::numeric_limits<double>::quiet_NaN() : metric->values[row];
+    const auto is = metric == nullptr ? std::numeric_limits<double>::quiet_NaN() : metric->values[row];
+    return is < 0 ? std::numeric_limits<double>::quiet_NaN() : is;
   };
-  for (const auto& [read, write] : {std::pair{"dram__bytes_read.sum", "dram__bytes_write.sum"},
-                                    std::pair{"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"}})
+  for (const auto& [read, write] : kReadAndWritten)
     if (const auto sum = value(read) + value(write); !std::isnan(sum)) return sum;
-  return value("dram__bytes.sum");
+  return value(kBoth);
+}
+
+std::string mean_text(double sum_ns, std::size_t launches) {
+  return base::format_duration(sum_ns / static_cast<double>(launches));
+}
+
+/// Durations that both have of the same launches; "": they agree, or there are none.
+std::string time_note(const Trace& trace, const KernelCounters& counters, const CounterJoin& join) {
+  const auto* metric = counters.find("gpu__time_duration.sum");
+  if (metric == nullptr) metric = counters.find("Duration");
+  if (metric == nullptr || metric->unit != "ns") return {};
+  double counted_ns = 0;
+  double traced_ns = 0;
+  std::size_t launches = 0;
+  for (std::size_t i = 0; i < join.row.size(); ++i) {
+    if (join.row[i] == kNowhere || !(metric->values[join.row[i]] > 0)) continue;
+    counted_ns += metric->values[join.row[i]];
+    traced_ns += static_cast<double>(trace.kernels.duration_ns[i]);
+    ++launches;
+  }
+  if (launches == 0 || (counted_ns < kOtherProgram * traced_ns && traced_ns < kOtherProgram * counted_ns)) return {};
+  return fmt::format(
+      "the same launches take {} in the counters and {} in the trace, in the mean: they may be of other inputs or "
+      "another GPU, and then GB/s are not true",
+      mean_text(counted_ns, launches), mean_text(traced_ns, launches));
 }
 
 }  // namespace
@@ -104,6 +135,37 @@ std::vector<double> dram_bytes(const KernelCounters& counters, const CounterJoin
     sum += bytes;
   }
   return out;
+}
+
+std::vector<std::string> counter_notes(const Trace& trace, const KernelCounters& counters, const CounterJoin& join,
+                                       const std::vector<double>& bytes) {
+  std::vector<std::string> out;
+  const auto known = static_cast<std::size_t>(
+      std::count_if(bytes.begin(), bytes.end(), [](double value) { return !std::isnan(value); }));
+  std::size_t without_value = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    without_value += join.row[i] != kNowhere && std::isnan(bytes[i]) ? 1U : 0U;
+  if (missing_bytes(counters).empty() && known < bytes.size())
+    out.push_back(fmt::format(
+        "DRAM bytes are known of {} of {} launches, and bytes and GB/s are of these alone{}", known, bytes.size(),
+        without_value > 0 ? fmt::format("; of {}, the counters have no value, or one that cannot be",
+                                        base::counted(without_value, "other"))
+                          : std::string()));
+  if (auto note = time_note(trace, counters, join); !note.empty()) out.push_back(std::move(note));
+  return out;
+}
+
+std::string missing_bytes(const KernelCounters& counters) {
+  const auto has = [&](std::string_view name) { return counters.find(name) != nullptr; };
+  if (has(kBoth)) return {};
+  for (const auto& [read, write] : kReadAndWritten) {
+    if (has(read) && has(write)) return {};
+    if (has(read) || has(write))
+      return fmt::format("no DRAM bytes {} among its counters, so no bytes and no GB/s: record {} with ncu too",
+                         has(read) ? "written" : "read", has(read) ? write : read);
+  }
+  return fmt::format("no DRAM bytes among its counters, so no bytes and no GB/s: ncu --metrics {},{} records them",
+                     kReadAndWritten[0].first, kReadAndWritten[0].second);
 }
 
 std::vector<double> launch_waves(const KernelCounters& counters, const CounterJoin& join) {

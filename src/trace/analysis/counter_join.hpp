@@ -30,6 +30,13 @@ struct CounterJoin {
 /// what cannot be: a negative number, or more than 0.28 EB in all.
 [[nodiscard]] std::vector<double> dram_bytes(const KernelCounters& counters, const CounterJoin& join);
 
+/// For people, of counters that are joined with a trace: of which launches bytes are known, if not of all, and times
+/// that tell of another program. `bytes`: of dram_bytes.
+[[nodiscard]] std::vector<std::string> counter_notes(const Trace& trace, const KernelCounters& counters,
+                                                     const CounterJoin& join, const std::vector<double>& bytes);
+/// For people, of a trace with counters: which of them bytes need and are not there; "": none.
+[[nodiscard]] std::string missing_bytes(const KernelCounters& counters);
+
 /// How many waves of blocks each of the trace's kernels runs in: 1.5 where its blocks fill the GPU one and a half
 /// times; NaN where the counters do not tell.
 [[nodiscard]] std::vector<double> launch_waves(const KernelCounters& counters, const CounterJoin& join);

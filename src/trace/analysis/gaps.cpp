@@ -70,7 +70,7 @@ class GapFinder {
   }
 
   void add(const ProcessDevice& where, std::int64_t from, const QueuedWork& work, Place before, GapPlace place) {
-    gaps_.push_back({where.first, where.second, from, work.start_ns, IdleCause::unknown, work.call, {}, place});
+    gaps_.push_back({where.first, where.second, from, work.start_ns, IdleCause::unknown, work.call, before, {}, place});
     if (work.call == kNowhere || is_slow_launch(gaps_.back(), work)) return;
     const auto launch = trace_.calls.start_ns[work.call];
     const auto lane = trace_.calls.lane[work.call];
@@ -102,9 +102,16 @@ class GapFinder {
   }
 
   void add_last(const ProcessDevice& where, std::int64_t from, const ObservedTime& time) {
-    gaps_.push_back(
-        {where.first, where.second, from, time.end_ns, IdleCause::unknown, kNowhere, {}, GapPlace::behind_work});
-    if (trace_.calls.size() > 0)
+    gaps_.push_back({where.first,
+                     where.second,
+                     from,
+                     time.end_ns,
+                     IdleCause::unknown,
+                     kNowhere,
+                     kNowhere,
+                     {},
+                     GapPlace::behind_work});
+    if (has_launches(trace_.calls))
       questions_.push_back({gaps_.size() - 1, {from, time.end_ns, time.last_thread, false}, time.last_thread});
   }
 

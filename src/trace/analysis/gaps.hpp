@@ -23,8 +23,9 @@ struct Gap {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   schema::IdleCause cause = schema::IdleCause::unknown;
-  Place call = kNowhere;  ///< that launched the work behind it, into Trace::calls
-  Blocker blocker;        ///< the outermost with most of the time, where it is the cause; of host_work the innermost
+  Place call = kNowhere;    ///< that launched the work behind it, into Trace::calls
+  Place before = kNowhere;  ///< that launched the work before it
+  Blocker blocker;          ///< the outermost with most of the time, where it is the cause; of host_work the innermost
   GapPlace place = GapPlace::between_work;
   bool before_first_launch = false;  ///< of the kernel behind it, whose code was loaded meanwhile
   [[nodiscard]] std::int64_t duration_ns() const noexcept { return end_ns - start_ns; }

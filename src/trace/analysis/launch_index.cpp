@@ -6,6 +6,10 @@
 
 namespace ridgeline::trace {
 
+bool has_launches(const ApiCalls& calls) {
+  return std::any_of(calls.correlation.begin(), calls.correlation.end(), [](auto joined_by) { return joined_by != 0; });
+}
+
 LaunchIndex::LaunchIndex(const Trace& trace) : trace_(trace) {
   const auto& calls = trace.calls;
   const auto joined =

@@ -8,6 +8,9 @@
 
 namespace ridgeline::trace {
 
+/// Whether any call is joined with what it launched.
+[[nodiscard]] bool has_launches(const ApiCalls& calls);
+
 /// Finds the call that launched work of a GPU: that of the same correlation in the same process, or in any where the
 /// file does not tell the process of GPU work. Of several calls of one correlation (runtime and driver) it is the outer
 /// one, which the program made and which begins first. At most 16 bytes a call.

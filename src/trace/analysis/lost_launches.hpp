@@ -12,6 +12,8 @@ namespace ridgeline::trace {
 struct LostLaunches {
   std::size_t lost = 0;  ///< no work of a GPU in the trace is theirs
   std::size_t all = 0;
+  /// Not among these: several processes have one with its correlation, and the file does not tell whose work it is.
+  std::size_t ambiguous = 0;
 };
 
 /// Launches that a stream captured into a graph do not count: they run nothing.

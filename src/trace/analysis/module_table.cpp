@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/analysis/range_names.hpp"
 #include "trace/node_launches.hpp"
 
 namespace ridgeline::trace {
@@ -63,11 +64,12 @@ class Rows {
       if (at == kNowhere) continue;
       auto& row = rows_[at];
       row.gpu_self_ns += work.duration_ns[i];
-      row.kernels += kernels ? 1 : 0;
+      row.kernels += kernels && !is_graph_launch(analysed_.trace.strings.text(work.name[i])) ? 1 : 0;
       if (analysed_.is_backward(placed.call[i])) row.backward_ns += work.duration_ns[i];
       const auto step = placed.step[i];
       if (step != kNowhere) row.step_ns[step] += work.duration_ns[i];
-      if (kernels && !bytes.empty() && !std::isnan(bytes[i])) add_bytes(row, std::llround(bytes[i]), step);
+      if (kernels && !bytes.empty() && !std::isnan(bytes[i]))
+        add_bytes(row, std::llround(bytes[i]), work.duration_ns[i], step);
     }
   }
 
@@ -77,12 +79,13 @@ class Rows {
     const LaunchNodes launches(analysed_.trace);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       auto& row = rows_[analysed_.attribution.row_of_node[i]];
-      row.host_self_ns += nodes.duration_ns[i];
+      const auto own_ns = analysed_.nodes.own_ns[i];
+      row.host_self_ns += own_ns;
       ++row.calls;
-      const auto step = analysed_.steps.at(nodes.start_ns[i]);
-      if (!has_gpu && step != kNowhere) row.step_ns[step] += nodes.duration_ns[i];
-      if (launches.contains(i)) continue;
-      if (nodes.bytes(i) >= 0) add_bytes(row, nodes.bytes(i), step);
+      const auto step = analysed_.step_of_node[i];
+      if (!has_gpu && step != kNowhere) row.step_ns[step] += own_ns;
+      if (launches.contains(i) || analysed_.nodes.has_parts[i]) continue;  // what its parts move is theirs
+      if (nodes.bytes(i) >= 0) add_bytes(row, nodes.bytes(i), own_ns, step);
       if (nodes.flops[i] >= 0) row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
     }
     if (nodes.size() > 0 && !has_gpu) add_rest_of_runs();
@@ -94,9 +97,8 @@ class Rows {
     if (steps.empty() || analysed_.attribution.unattributed == kNowhere) return;
     std::vector<std::int64_t> rest;
     for (const auto& step : steps) rest.push_back(step.end_ns - step.start_ns);
-    const auto& nodes = analysed_.trace.nodes;
-    for (std::size_t i = 0; i < nodes.size(); ++i)
-      if (const auto step = analysed_.steps.at(nodes.start_ns[i]); step != kNowhere) rest[step] -= nodes.duration_ns[i];
+    for (std::size_t i = 0; i < analysed_.trace.nodes.size(); ++i)
+      if (const auto step = analysed_.step_of_node[i]; step != kNowhere) rest[step] -= analysed_.nodes.own_ns[i];
     auto& row = rows_[analysed_.attribution.unattributed];
     for (std::size_t step = 0; step < rest.size(); ++step) {
       row.step_ns[step] = std::max<std::int64_t>(0, rest[step]);
@@ -104,8 +106,9 @@ class Rows {
     }
   }
 
-  void add_bytes(schema::ProfileModule& row, std::int64_t bytes, Place step) const {
+  void add_bytes(schema::ProfileModule& row, std::int64_t bytes, std::int64_t ns, Place step) const {
     row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
+    row.bytes_ns = std::max<std::int64_t>(row.bytes_ns, 0) + ns;
     if (step == kNowhere) return;
     row.step_bytes.resize(steps_);
     row.step_bytes[step] += bytes;
@@ -124,6 +127,7 @@ class Rows {
       parent.backward_ns += row->backward_ns;
       parent.kernels += row->kernels;
       if (row->bytes >= 0) parent.bytes = std::max<std::int64_t>(parent.bytes, 0) + row->bytes;
+      if (row->bytes_ns >= 0) parent.bytes_ns = std::max<std::int64_t>(parent.bytes_ns, 0) + row->bytes_ns;
       if (row->flops >= 0) parent.flops = std::max<std::int64_t>(parent.flops, 0) + row->flops;
       for (std::size_t step = 0; step < steps_; ++step) parent.step_ns[step] += row->step_ns[step];
       if (row->step_bytes.empty()) continue;

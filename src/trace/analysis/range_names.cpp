@@ -31,7 +31,22 @@ std::string annotation_name(std::string_view name) {
   return std::string(name);
 }
 
-bool is_nccl(std::string_view name) { return name.starts_with("nccl"); }
+bool is_collective_kernel(std::string_view name) {
+  for (const std::string_view part : {"nccl", "rccl", "cross_device_reduce", "multimem_all_reduce"})
+    if (name.find(part) != std::string_view::npos) return true;
+  return false;
+}
+
+bool is_collective_range(std::string_view name) {
+  if (name == "record_param_comms" || name.starts_with("c10d::") || name.starts_with("_c10d_functional::")) return true;
+  // PyTorch's "nccl:all_reduce"; "ncclAllReduce" is NCCL's own.
+  const bool of_library = name.starts_with("nccl") || name.starts_with("rccl");
+  return of_library && (name.size() == 4 || name[4] == ':' || (name[4] >= 'A' && name[4] <= 'Z'));
+}
+
+bool is_graph_launch(std::string_view name) {
+  return name.starts_with(kGraphLaunch) && (name.size() == kGraphLaunch.size() || name[kGraphLaunch.size()] == ' ');
+}
 
 bool is_backward(const Trace& trace, Place range) {
   if (trace.ranges.kind[range] != RangeKind::operation) return false;

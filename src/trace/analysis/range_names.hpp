@@ -9,8 +9,10 @@
 
 namespace ridgeline::trace {
 
-/// What names of ranges mean: those of the PyTorch profiler and of ONNX Runtime's; and of kernels, NCCL's.
+/// What names of ranges mean: those of the PyTorch profiler and of ONNX Runtime's; and of work that is no kernel.
 inline constexpr std::string_view kModelRun = "model_run";
+/// Of a CUDA graph that was recorded as a whole; its number follows, where the file has one.
+inline constexpr std::string_view kGraphLaunch = "CUDA graph";
 
 /// "ProfilerStep#6".
 [[nodiscard]] bool is_profiler_step(std::string_view name);
@@ -22,8 +24,12 @@ inline constexpr std::string_view kModelRun = "model_run";
 [[nodiscard]] bool is_python_line(std::string_view name);
 /// Of a module's path: "## forward ##" is "forward".
 [[nodiscard]] std::string annotation_name(std::string_view name);
-/// "ncclDevKernel_AllReduce_Sum_f32_RING_LL", of a kernel.
-[[nodiscard]] bool is_nccl(std::string_view name);
+/// "ncclDevKernel_AllReduce_Sum_f32_RING_LL", of a kernel of NCCL, RCCL or of its like.
+[[nodiscard]] bool is_collective_kernel(std::string_view name);
+/// "nccl:all_reduce", "c10d::allreduce_", of a range around the launch of communication.
+[[nodiscard]] bool is_collective_range(std::string_view name);
+/// "CUDA graph 12", of what stands among the kernels.
+[[nodiscard]] bool is_graph_launch(std::string_view name);
 /// An operation of the backward pass, by its forward thread or its name.
 [[nodiscard]] bool is_backward(const Trace& trace, Place range);
 

@@ -75,7 +75,7 @@ Steps find_steps(const Trace& trace, const Nesting& nesting) {
     if (is_own)
       own[group].push_back(place);
     else if (kind == RangeKind::annotation && name == kModelRun)
-      runs[group].push_back(place);
+      runs[{LaneId{0}, group.second}].push_back(place);
     else if (kind == RangeKind::annotation && !below_annotation && group.second.size() < name.size())
       numbered[group].push_back(place);
     else if (is_module && !below_module)
@@ -92,8 +92,34 @@ Steps find_steps(const Trace& trace, const Nesting& nesting) {
     out.steps.push_back({place, ranges.start_ns[place], ranges.start_ns[place] + ranges.duration_ns[place]});
   std::stable_sort(out.steps.begin(), out.steps.end(),
                    [](const auto& one, const auto& other) { return one.start_ns < other.start_ns; });
-  for (std::size_t i = 1; i < out.steps.size(); ++i)
-    out.steps[i - 1].end_ns = std::min(out.steps[i - 1].end_ns, out.steps[i].start_ns);
+  std::map<LaneId, Step*> before;  // of a thread
+  for (auto& step : out.steps) {
+    auto& last = before[ranges.lane[step.range]];
+    if (last != nullptr) last->end_ns = std::min(last->end_ns, step.start_ns);
+    last = &step;
+  }
+  return out;
+}
+
+std::vector<Place> steps_of_nodes(const Trace& trace, const Steps& steps) {
+  const auto& nodes = trace.nodes;
+  std::vector<Place> out(nodes.size(), kNowhere);
+  if (nodes.size() == 0) return out;
+  std::map<LaneId, std::vector<Place>> of_thread;
+  for (std::size_t i = 0; i < steps.steps.size(); ++i)
+    of_thread[trace.ranges.lane[steps.steps[i].range]].push_back(static_cast<Place>(i));
+  const auto at = [&](const std::vector<Place>& places, std::int64_t time_ns) {
+    const auto after = std::upper_bound(places.begin(), places.end(), time_ns,
+                                        [&](auto time, auto step) { return time < steps.steps[step].start_ns; });
+    return after == places.begin() || steps.steps[*(after - 1)].end_ns <= time_ns ? kNowhere : *(after - 1);
+  };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto start = nodes.start_ns[i];
+    if (const auto own = of_thread.find(nodes.lane[i]); own != of_thread.end()) out[i] = at(own->second, start);
+    if (out[i] != kNowhere) continue;
+    for (const auto& [lane, places] : of_thread)
+      if (const auto step = at(places, start); step != kNowhere && (out[i] == kNowhere || step > out[i])) out[i] = step;
+  }
   return out;
 }
 

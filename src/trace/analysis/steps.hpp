@@ -14,12 +14,12 @@ namespace ridgeline::trace {
 struct Step {
   Place range = kNowhere;
   std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;  ///< not beyond the next one's start
+  std::int64_t end_ns = 0;  ///< not beyond the start of its thread's next
 };
 
 struct Steps {
   std::string name;         ///< of all, without their numbers: "ProfilerStep", "iteration", "Qwen2Model_0"; "": none
-  std::vector<Step> steps;  ///< in order of time
+  std::vector<Step> steps;  ///< in order of time; those of several threads may overlap
   bool numbered = false;    ///< their ranges say which step it is, and nothing about where in the program it is
 
   /// Into steps: the last that has begun at that moment and not ended; kNowhere: none.
@@ -27,8 +27,12 @@ struct Steps {
 };
 
 /// Of one thread: the profiler's own steps; outermost annotations that differ by their number only; Run() calls of ONNX
-/// Runtime; or, in a trace without a backward pass, calls of the outermost module. At least three, but for those of the
-/// profiler itself.
+/// Runtime, which are those of all threads; or, in a trace without a backward pass, calls of the outermost module. At
+/// least three, but for those of the profiler itself.
 [[nodiscard]] Steps find_steps(const Trace& trace, const Nesting& nesting);
+
+/// The step of each of Trace::nodes, into Steps::steps: of its own thread where that runs one at the time; else of
+/// another, which lets threads of its own run the nodes, the last that has begun. kNowhere: none.
+[[nodiscard]] std::vector<Place> steps_of_nodes(const Trace& trace, const Steps& steps);
 
 }  // namespace ridgeline::trace

@@ -57,6 +57,13 @@ void sort_rows(std::vector<ProfileKernel>& rows) {
   });
 }
 
+/// Of a launch or a call that took `ns`.
+template <typename Row>
+void add_bytes(Row& row, std::int64_t bytes, std::int64_t ns) {
+  row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
+  row.bytes_ns = std::max<std::int64_t>(row.bytes_ns, 0) + ns;
+}
+
 std::vector<ProfileKernel> kernel_rows(const AnalysedTrace& analysed) {
   const auto& kernels = analysed.trace.kernels;
   auto rows = by_name(analysed, kernels, analysed.kernels);
@@ -74,7 +81,7 @@ std::vector<ProfileKernel> kernel_rows(const AnalysedTrace& analysed) {
       row->shared_bytes = kernels.shared_bytes[i];
     }
     if (!analysed.kernel_bytes.empty() && !std::isnan(analysed.kernel_bytes[i]))
-      row->bytes = std::max<std::int64_t>(row->bytes, 0) + std::llround(analysed.kernel_bytes[i]);
+      add_bytes(*row, std::llround(analysed.kernel_bytes[i]), kernels.duration_ns[i]);
   }
   sort_rows(rows);
   return rows;
@@ -88,7 +95,7 @@ std::vector<ProfileKernel> copy_rows(const AnalysedTrace& analysed) {
     for (auto& row : rows) known[row.name] = &row;
     for (std::size_t i = 0; i < work.size(); ++i) {
       auto& row = *known.at(analysed.trace.strings.text(work.name[i]));
-      if (work.bytes[i] >= 0) row.bytes = std::max<std::int64_t>(row.bytes, 0) + work.bytes[i];
+      if (work.bytes[i] >= 0) add_bytes(row, work.bytes[i], work.duration_ns[i]);
     }
     out.insert(out.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
   };
@@ -122,7 +129,7 @@ std::vector<schema::ProfileIdle> idle_rows(const AnalysedTrace& analysed, const 
   return rows;
 }
 
-/// Of kernels of a device: those of NCCL, and all others, as measures of unions.
+/// Of kernels of a device: those of communication, and all others, as measures of unions.
 void read_collectives(const AnalysedTrace& analysed, schema::ProfileDevice& row) {
   Intervals collectives;
   Intervals others;
@@ -130,7 +137,7 @@ void read_collectives(const AnalysedTrace& analysed, schema::ProfileDevice& row)
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto& lane = analysed.trace.gpu_lanes[kernels.lane[i]];
     if (lane.process != row.process || lane.device != row.device) continue;
-    (is_nccl(analysed.trace.strings.text(kernels.name[i])) ? collectives : others)
+    (analysed.is_collective[i] ? collectives : others)
         .emplace_back(kernels.start_ns[i], kernels.start_ns[i] + kernels.duration_ns[i]);
   }
   if (collectives.empty()) return;
@@ -173,7 +180,8 @@ std::vector<schema::ProfileDevice> device_rows(const AnalysedTrace& analysed) {
       }
     for (std::size_t i = 0; i < trace.kernels.size(); ++i) {
       const auto& lane = trace.gpu_lanes[trace.kernels.lane[i]];
-      row.kernels += lane.process == time.process && lane.device == time.device ? 1 : 0;
+      if (lane.process != time.process || lane.device != time.device) continue;
+      ++(is_graph_launch(trace.strings.text(trace.kernels.name[i])) ? row.graph_launches : row.kernels);
     }
     row.span_ns = analysed.observed.at({time.process, time.device}).span_ns();
     row.busy_ns = time.busy_ns;
@@ -182,7 +190,7 @@ std::vector<schema::ProfileDevice> device_rows(const AnalysedTrace& analysed) {
     row.both_ns = time.both_ns;
     read_streams(analysed, row);
     read_collectives(analysed, row);
-    row.idle = idle_rows(analysed, time);
+    if (!trace.lacks_durations) row.idle = idle_rows(analysed, time);  // else the GPU may have worked
     rows.push_back(std::move(row));
   }
   return rows;
@@ -201,9 +209,9 @@ std::vector<schema::ProfileNode> node_rows(const AnalysedTrace& analysed) {
                       path_of(analysed.attribution, analysed.attribution.row_of_node[i])});
     auto& row = rows[found->second];
     ++row.calls;
-    row.total_ns += nodes.duration_ns[i];
-    if (launches.contains(i)) continue;
-    if (const auto bytes = nodes.bytes(i); bytes >= 0) row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
+    row.total_ns += analysed.nodes.own_ns[i];
+    if (launches.contains(i) || analysed.nodes.has_parts[i]) continue;
+    if (const auto bytes = nodes.bytes(i); bytes >= 0) add_bytes(row, bytes, analysed.nodes.own_ns[i]);
     if (nodes.flops[i] >= 0) row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
@@ -235,15 +243,14 @@ std::vector<schema::ProfileStep> step_rows(const AnalysedTrace& analysed) {
     for (std::size_t i = 0; i < work.size(); ++i) {
       if (placed.step[i] == kNowhere) continue;
       rows[placed.step[i]].work_ns += work.duration_ns[i];
-      rows[placed.step[i]].kernels += kernels ? 1 : 0;
+      rows[placed.step[i]].kernels += kernels && !is_graph_launch(trace.strings.text(work.name[i])) ? 1 : 0;
     }
   };
   add(trace.kernels, analysed.kernels, true);
   add(trace.copies, analysed.copies, false);
   add(trace.sets, analysed.sets, false);
   for (std::size_t i = 0; i < trace.nodes.size() && trace.kernels.size() == 0; ++i)
-    if (const auto step = analysed.steps.at(trace.nodes.start_ns[i]); step != kNowhere)
-      rows[step].work_ns += trace.nodes.duration_ns[i];
+    if (const auto step = analysed.step_of_node[i]; step != kNowhere) rows[step].work_ns += analysed.nodes.own_ns[i];
   return rows;
 }
 
@@ -274,6 +281,9 @@ std::int64_t allocations_without_place(const Allocations& all) {
 std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
   std::vector<std::string> out;
+  if (trace.nodes.size() > 0 && analysed.steps.steps.empty())
+    out.emplace_back(
+        "no whole run of the model, so times are of all its nodes together: record calls of run() that end");
   if (trace.kernels.size() == 0) {
     const bool has_gpu_memory = std::any_of(trace.allocations.device.begin(), trace.allocations.device.end(),
                                             [](auto gpu) { return gpu >= 0; });
@@ -297,7 +307,7 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
     has_operations = has_operations || trace.ranges.kind[i] == RangeKind::operation;
     has_modules = has_modules || (analysed.attribution.opens_row[i] && trace.ranges.kind[i] != RangeKind::operation);
   }
-  if (trace.ranges.size() == 0)
+  if (trace.ranges.size() == 0 && trace.nodes.size() == 0)
     out.emplace_back(
         "no ranges, so no modules: mark them with NVTX (torch.autograd.profiler.emit_nvtx() for every "
         "operation of PyTorch) and record with nsys profile --trace=cuda,nvtx");
@@ -307,11 +317,15 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
     out.emplace_back("no Python lines: torch.profiler.profile(with_stack=True) records them");
   if (trace.calls.size() == 0 && trace.nodes.size() > 0)
     out.emplace_back("no calls of CUDA, so no causes of idle time: nsys profile --trace=cuda,nvtx records them");
+  else if (trace.nodes.size() > 0 && !has_launches(trace.calls))
+    out.emplace_back(
+        "no record of which call launched which kernel, so no causes of idle time: nsys profile --trace=cuda,nvtx has "
+        "it");
   else if (trace.calls.size() == 0 && trace.kernels.size() > 0)
     out.emplace_back(
         "no calls of CUDA, so neither causes of idle time nor modules: record CPU activities too "
         "(ProfilerActivity.CPU; nsys profile --trace=cuda,nvtx)");
-  if (analysed.steps.steps.empty())
+  if (analysed.steps.steps.empty() && trace.nodes.size() == 0)
     out.emplace_back(
         "no steps, so no spread: call torch.profiler's step() in the loop, or mark each iteration with an "
         "NVTX range \"step N\"");

@@ -224,7 +224,9 @@ class PageTimeline {
       case Table::copies: return of(analysed_.copies);
       case Table::sets: return of(analysed_.sets);
       case Table::ranges: return at(analysed_.attribution.row_of_range[slice.row], trace_.ranges);
-      case Table::nodes: return at(analysed_.attribution.row_of_node[slice.row], trace_.nodes);
+      case Table::nodes:
+        return std::pair(from_one(analysed_.attribution.row_of_node[slice.row]),
+                         from_one(analysed_.step_of_node[slice.row]));
       default: return of(analysed_.kernels);
     }
   }

@@ -75,7 +75,8 @@ class BlockDecoder {
       case BlockKind::notes:
         each(bytes, count, [&] {
           trace_.notes.push_back(message_text(bytes.text()));
-          trace_.lacks_work = trace_.lacks_work || trace_.notes.back() == kLacksWork;
+          trace_.lacks_durations = trace_.lacks_durations || trace_.notes.back() == kLacksDurations;
+          trace_.lacks_work = trace_.lacks_work || trace_.lacks_durations || trace_.notes.back() == kLacksWork;
         });
         break;
       default: read_events(block.kind, bytes, count);

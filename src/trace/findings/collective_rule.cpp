@@ -25,10 +25,11 @@ enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all, send
 enum class Phase { forward, backward, unknown };
 using CollectiveKind = std::pair<Collective, Phase>;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+/// In small letters, without underscores: "AllReduce" and "all_reduce" are one.
+std::string plain(std::string_view text) {
+  std::string out;
+  for (const unsigned char c : text)
+    if (c != '_') out += static_cast<char>(std::tolower(c));
   return out;
 }
 
@@ -36,16 +37,24 @@ bool has_part(std::string_view text, std::initializer_list<std::string_view> par
   return std::any_of(parts.begin(), parts.end(), [&](auto part) { return text.find(part) != std::string_view::npos; });
 }
 
-/// `place`: of the launch, in small letters. An all-to-all is made of sends and receives.
+/// By a plain name.
+Collective collective_in(std::string_view name) {
+  if (has_part(name, {"allreduce"})) return Collective::all_reduce;
+  if (has_part(name, {"reducescatter"})) return Collective::reduce_scatter;
+  if (has_part(name, {"allgather"})) return Collective::all_gather;
+  if (has_part(name, {"alltoall", "all2all"})) return Collective::all_to_all;
+  if (has_part(name, {"broadcast"})) return Collective::broadcast;
+  return has_part(name, {"sendrecv", ":send", ":recv"}) ? Collective::send_receive : Collective::other;
+}
+
+/// Plain names: the kernel's own, and the launch's place. A kernel may be one for all collectives, an all-to-all is
+/// made of sends and receives, and a barrier of a sum.
 Collective collective_of(std::string_view kernel, std::string_view place) {
-  if (has_part(place, {"barrier"})) return Collective::barrier;  // NCCL sums a number for it
-  if (has_part(kernel, {"AllReduce"})) return Collective::all_reduce;
-  if (has_part(kernel, {"ReduceScatter"})) return Collective::reduce_scatter;
-  if (has_part(kernel, {"AllGather"})) return Collective::all_gather;
-  if (has_part(kernel, {"AllToAll", "Alltoall"})) return Collective::all_to_all;
-  if (has_part(kernel, {"Broadcast"})) return Collective::broadcast;
-  if (!has_part(kernel, {"SendRecv"})) return Collective::other;
-  return has_part(place, {"all_to_all", "alltoall", "all2all"}) ? Collective::all_to_all : Collective::send_receive;
+  if (has_part(place, {"barrier"})) return Collective::barrier;
+  const auto by_kernel = collective_in(kernel);
+  const auto by_place = collective_in(place);
+  if (by_kernel == Collective::other) return by_place;
+  return by_kernel == Collective::send_receive && by_place == Collective::all_to_all ? by_place : by_kernel;
 }
 
 std::string_view name_of(Collective collective) {
@@ -146,9 +155,9 @@ class CollectiveWalk {
       const auto& lane = trace.gpu_lanes[kernels.lane[i]];
       const ProcessDevice device{lane.process, lane.device};
       const auto name = trace.strings.text(kernels.name[i]);
-      auto& into = is_nccl(name) ? kinds[kind_of(i, name)][device] : others[device];
+      auto& into = of_.analysed.is_collective[i] ? kinds[kind_of(i, name)][device] : others[device];
       into.emplace_back(kernels.start_ns[i], kernels.start_ns[i] + kernels.duration_ns[i]);
-      if (!is_nccl(name)) continue;
+      if (!of_.analysed.is_collective[i]) continue;
       tally_.add(module_of_work(of_.analysed, of_.analysed.kernels.row[i]), kernels.duration_ns[i],
                  kernels.duration_ns[i]);
       tally_.add_row(kernels.name[i], kernels.duration_ns[i]);
@@ -173,14 +182,15 @@ class CollectiveWalk {
  private:
   [[nodiscard]] CollectiveKind kind_of(std::size_t kernel, std::string_view name) const {
     const auto row = of_.analysed.kernels.row[kernel];
-    const auto place = row == kNowhere ? std::string() : lower(path_of(of_.analysed.attribution, row));
+    auto place = row == kNowhere ? std::string() : plain(path_of(of_.analysed.attribution, row));
     const auto call = of_.analysed.kernels.call[kernel];
+    for (const auto around : of_.analysed.names_around(call)) place += "/" + plain(around);
     auto phase = Phase::unknown;
     if (of_.analysed.is_backward(call) || has_part(place, {"backward"}))
       phase = Phase::backward;
     else if (knows_phases_ && call != kNowhere)
       phase = Phase::forward;
-    return {collective_of(name, place), phase};
+    return {collective_of(plain(name), place), phase};
   }
 
   const Case& of_;
@@ -205,10 +215,10 @@ void collective_rule(const Case& of) {
   finding.rule = "exposed-communication";
   walk.tally().tell(finding);
   finding.saving_ns = exposed;
-  finding.title = fmt::format("NCCL keeps the GPUs {} from computing", duration_text(exposed));
-  finding.evidence.push_back(
-      fmt::format("{} of {} of NCCL run with no other kernel beside them", duration_text(exposed), duration_text(all)));
-  finding.computed = "at most: the time in which NCCL ran alone; waiting for a slower rank is part of it";
+  finding.title = fmt::format("communication keeps the GPUs {} from computing", duration_text(exposed));
+  finding.evidence.push_back(fmt::format("{} of {} of communication run with no other kernel at the same time",
+                                         duration_text(exposed), duration_text(all)));
+  finding.computed = "at most: the time in which communication ran alone; waiting for a slower rank is part of it";
   for (const auto& [kind, ns] : kinds) {
     if (kinds.size() > 1)
       finding.evidence.push_back(fmt::format("{} of them in {}", duration_text(ns), kind_text(kind)));

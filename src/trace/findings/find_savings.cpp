@@ -19,10 +19,12 @@ void Case::advise(schema::ProfileFinding& finding, const Advice& kind) const {
   finding.code += (finding.code.empty() ? "" : "\n") + std::string(kind.onnx_code);
 }
 
-void Case::add(schema::ProfileFinding finding, double least) const {
-  if (span_ns <= 0) return;
+bool Case::add(schema::ProfileFinding finding, double least) const {
+  if (span_ns <= 0) return false;
   finding.saving_share = static_cast<double>(finding.saving_ns) / static_cast<double>(span_ns);
-  if (finding.saving_share >= least) found.push_back(std::move(finding));
+  if (finding.saving_share < least) return false;
+  found.push_back(std::move(finding));
+  return true;
 }
 
 void Case::add(const Tally& tally, const Advice& kind, std::string title, std::string bytes, double least) const {
@@ -49,13 +51,14 @@ std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, 
   for (const auto& device : tables.devices) span += device.span_ns;
   // Of runs of a model, with what they take outside of nodes.
   if (tables.devices.empty() && !tables.modules.empty()) span = tables.modules.front().host_total_ns;
-  const Case all{analysed, tables, span, frameworks_of(analysed.trace), found};
-  kernel_rules(all);
+  std::vector<bool> counted_gaps(analysed.gaps.size());
+  const Case all{analysed, tables, span, frameworks_of(analysed.trace), found, counted_gaps};
+  if (!analysed.trace.lacks_durations) kernel_rules(all);
   node_rules(all);
   if (!analysed.trace.lacks_work) {  // else nobody knows where the GPU had none
+    optimizer_rule(all);
     idle_rules(all);
     copy_rules(all);
-    optimizer_rule(all);
     collective_rule(all);
   }
   std::stable_sort(found.begin(), found.end(),

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "trace/analysis/first_calls.hpp"
 #include "trace/analysis/places.hpp"
 #include "trace/analysis/program_place.hpp"
+#include "trace/findings/awaited_work.hpp"
 #include "trace/findings/rules.hpp"
 #include "trace/findings/tally.hpp"
 
@@ -114,7 +116,9 @@ struct IdleSum {
   std::int64_t before_ns = 0;           ///< the first work
   std::int64_t behind_ns = 0;           ///< the last
   std::int64_t graphs_ns = 0;           ///< before work of a CUDA graph
+  std::int64_t counted_ns = 0;          ///< that another finding has, in none of the others
   Places work;                          ///< behind the gaps
+  Places awaited;                       ///< what it waited for on the GPU
   std::map<std::string, Places> calls;  ///< that held the launching threads up, by name, and where they were made
   std::map<std::string, Places> ranges;
   std::vector<IdleLine> outer;  ///< what held them up before the first work and behind the last
@@ -150,13 +154,20 @@ void add_gap(const AnalysedTrace& analysed, const Gap& gap, IdleSum& sum) {
   if (!name.empty()) (by.call != kNowhere ? sum.calls : sum.ranges)[name].add(place, ns);
 }
 
-std::map<IdleCause, IdleSum> sums_of(const AnalysedTrace& analysed) {
+std::map<IdleCause, IdleSum> sums_of(const Case& of) {
+  const auto& analysed = of.analysed;
   const auto first = first_calls(analysed);
+  std::optional<AwaitedWork> awaited;
   std::map<IdleCause, IdleSum> sums;
   for (std::size_t i = 0; i < first.size(); ++i) {
     const auto& gap = analysed.gaps[i];
-    if (first[i] || (gap.cause == IdleCause::queue && gap.duration_ns() <= kLongestTurnNs)) continue;
+    if (of.counted_gaps[i]) sums[gap.cause].counted_ns += gap.duration_ns();
+    if (of.counted_gaps[i] || first[i] || (gap.cause == IdleCause::queue && gap.duration_ns() <= kLongestTurnNs))
+      continue;
     add_gap(analysed, gap, sums[gap.cause]);
+    if (gap.cause != IdleCause::queue || gap.place != GapPlace::between_work) continue;
+    if (!awaited) awaited.emplace(analysed);
+    if (const auto what = awaited->of(gap); !what.empty()) sums[gap.cause].awaited.add_alone(what, gap.duration_ns());
   }
   return sums;
 }
@@ -174,9 +185,11 @@ std::vector<IdleLine> lines_of(IdleCause cause, const IdleSum& sum) {
       if (at.place.empty()) at.place = name;
       add(name, at);
     }
+  const auto work = sum.work.largest(kListedPlaces);
+  for (const auto& at : sum.awaited.largest(kListedPlaces))
+    lines.push_back({at.place, work.empty() ? std::string() : work.front().place, at.amount, at.count});
   if (lines.empty() && cause != IdleCause::host_work)
-    for (const auto& at : sum.work.largest(kListedPlaces))
-      lines.push_back({"before work of " + at.place, at.place, at.amount, at.count});
+    for (const auto& at : work) lines.push_back({"before work of " + at.place, at.place, at.amount, at.count});
   std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.ns > b.ns; });
   if (lines.size() > kListedPlaces) lines.resize(kListedPlaces);
   return lines;
@@ -216,7 +229,7 @@ std::string extent_of(const IdleSum& sum) {
 }  // namespace
 
 void idle_rules(const Case& of) {
-  const auto sums = sums_of(of.analysed);
+  const auto sums = sums_of(of);
   const auto floor = floor_of(of.analysed);
   for (const auto& [cause, title, advice] : kAdvice) {
     const auto found = sums.find(cause);
@@ -236,6 +249,9 @@ void idle_rules(const Case& of) {
                                                 : fmt::format("{} in {} {}", duration_text(line.ns),
                                                               base::counted(static_cast<std::size_t>(line.gaps), "gap"),
                                                               line.what));
+    if (sum.counted_ns > 0)
+      finding.evidence.push_back(duration_text(sum.counted_ns) +
+                                 " between the kernels of an optimizer are a finding of their own");
     if (!lines.empty()) finding.module = lines.front().module;
     if (of_host && lines.empty())
       finding.evidence.emplace_back(

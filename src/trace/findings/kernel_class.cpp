@@ -15,8 +15,13 @@ bool has_any(std::string_view name, std::initializer_list<std::string_view> part
 
 }  // namespace
 
+bool is_tf32_product(std::string_view name) {
+  return has_any(name, {"tf32"}) || (has_any(name, {"tensorop_s1688"}) && !has_any(name, {"f16"}));
+}
+
 KernelClass kernel_class(std::string_view name) {
-  if (is_nccl(name) || has_any(name, {"all_reduce", "cross_device_reduce"})) return KernelClass::collective;
+  if (is_collective_kernel(name) || has_any(name, {"all_reduce", "cross_device_reduce"}))
+    return KernelClass::collective;
   if (has_any(name, {"flash_", "fmha", "attention_kernel", "FlashAttn", "sdpa"})) return KernelClass::attention;
   if (has_any(name, {"nchwToNhwc", "nhwcToNchw", "PaddingToNhwc", "batched_transpose", "transpose_readWrite"}))
     return KernelClass::layout;

@@ -21,14 +21,6 @@ std::string measured_bytes(const Tally& tally) {
                            : std::string();
 }
 
-/// From compute capability 8.0 on; where the trace does not tell, it is taken for granted.
-bool has_tf32(const Trace& trace) {
-  return std::none_of(trace.devices.begin(), trace.devices.end(), [](const auto& device) {
-    return !device.compute_capability.empty() && device.compute_capability.find('.') == 1 &&
-           device.compute_capability[0] < '8';
-  });
-}
-
 void tell_chains(const Case& of, const KernelTallies& found) {
   of.add(found.chains,
          {"elementwise-chain",
@@ -73,9 +65,22 @@ void tell_products(const Case& of, const KernelTallies& found) {
                     "with torch.autocast(\"cuda\", dtype=torch.float16): ...",
                     "Run in FP16, as this GPU has no TF32; the outputs change by rounding, so check them.",
                     "# ONNX: onnxruntime.transformers.float16.convert_float_to_float16(model, keep_io_types=True)"};
-  of.add(found.products, has_tf32(of.analysed.trace) ? tf32 : fp16,
-         fmt::format("GEMMs and convolutions in FP32 without tensor cores, {} in {}",
-                     duration_text(found.products.time_ns()), launches(found.products)));
+  const Advice half{"fp32-gemm",
+                    "half of their time: what half precision saves at least, whose peak is twice that of FP32",
+                    "Run in half precision, as TF32 is no faster than FP32 on a GeForce; the outputs change by "
+                    "rounding, so check them.",
+                    "with torch.autocast(\"cuda\", dtype=torch.bfloat16): ...",
+                    "Run in half precision, as TF32 is no faster than FP32 on a GeForce; the outputs change by "
+                    "rounding, so check them.",
+                    fp16.onnx_code};
+  const auto add = [&](const Tally& products, const Advice& advice) {
+    of.add(products, advice,
+           fmt::format("GEMMs and convolutions in FP32 without tensor cores, {} in {}",
+                       duration_text(products.time_ns()), launches(products)));
+  };
+  add(found.tf32_products, tf32);
+  add(found.half_products, half);
+  add(found.fp16_products, fp16);
 }
 
 void tell_layouts(const Case& of, const KernelTallies& found) {

@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "trace/findings/faster_format.hpp"
 #include "trace/findings/kernel_class.hpp"
+#include "trace/findings/products.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -19,12 +23,13 @@ constexpr std::size_t kLongestBetween = 4;  // elementwise kernels between the p
 
 class KernelWalk {
  public:
-  explicit KernelWalk(const Case& of) : of_(of), kernels_(of.analysed.trace.kernels), out_(of.analysed.trace.strings) {
+  explicit KernelWalk(const Case& of)
+      : of_(of), kernels_(of.analysed.trace.kernels), products_(of.analysed), out_(of.analysed.trace.strings) {
     std::unordered_map<NameId, KernelClass> known;
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
       const auto [found, is_new] = known.try_emplace(kernels_.name[i], KernelClass::other);
       if (is_new) found->second = kernel_class(of.analysed.trace.strings.text(kernels_.name[i]));
-      classes_.push_back(found->second);
+      classes_.push_back(of.analysed.is_collective[i] ? KernelClass::collective : found->second);
     }
     order_.resize(kernels_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -36,9 +41,10 @@ class KernelWalk {
   void walk() {
     for (std::size_t at = 0; at < order_.size();) at = std::max(at + 1, chain_from(at));
     for (std::size_t at = 0; at < order_.size(); ++at) attention_at(at);
+    see_tf32();
     for (const auto kernel : order_) {
       const auto time = kernels_.duration_ns[kernel];
-      if (classes_[kernel] == KernelClass::fp32_product) add(out_.products, kernel, time / 2);
+      if (classes_[kernel] == KernelClass::fp32_product) fp32_product(kernel);
       if (classes_[kernel] == KernelClass::layout) {
         add(out_.layouts, kernel, time);
         out_.layouts.add_bytes(bytes_of(kernel));
@@ -95,23 +101,53 @@ class KernelWalk {
     return end;
   }
 
-  /// A product, a softmax behind it and a product behind that.
+  [[nodiscard]] std::int32_t device_of(std::size_t kernel) const {
+    return of_.analysed.trace.gpu_lanes[kernels_.lane[kernel]].device;
+  }
+
+  /// Frameworks allow TF32 for all products or none, and for all convolutions or none: what stays in FP32 then has a
+  /// reason.
+  void see_tf32() {
+    for (std::size_t i = 0; i < kernels_.size(); ++i)
+      if (classes_[i] == KernelClass::product && is_tf32_product(of_.analysed.trace.strings.text(kernels_.name[i])))
+        tf32_.emplace(device_of(i), products_.is_of_convolution(i));
+  }
+
+  /// A product with a vector waits for memory, whatever multiplies.
+  void fp32_product(std::size_t kernel) {
+    const auto device = device_of(kernel);
+    const auto [known, is_new] = formats_.try_emplace(device, FasterFormat::none);
+    if (is_new) known->second = faster_format(of_.analysed.trace, device);
+    const auto format = known->second;
+    if (format == FasterFormat::none || products_.is_of_vector(kernel)) return;
+    if (format == FasterFormat::tf32 && tf32_.count({device, products_.is_of_convolution(kernel)}) > 0) return;
+    add(format == FasterFormat::tf32   ? out_.tf32_products
+        : format == FasterFormat::half ? out_.half_products
+                                       : out_.fp16_products,
+        kernel, kernels_.duration_ns[kernel] / 2);
+  }
+
+  /// A softmax between the two products of an attention.
   void attention_at(std::size_t at) {
     if (classes_[order_[at]] != KernelClass::softmax) return;
     std::vector<std::size_t> between{order_[at]};
+    std::vector<std::size_t> around;  // the products
     const auto reaches_product = [&](int step) {
       for (std::size_t i = 1; i <= kLongestBetween + 1; ++i) {
         const auto place = static_cast<std::ptrdiff_t>(at) + step * static_cast<std::ptrdiff_t>(i);
         if (place < 0 || place >= static_cast<std::ptrdiff_t>(order_.size())) return false;
         const auto kernel = order_[static_cast<std::size_t>(place)];
         if (!same_place(kernel, order_[at])) return false;
-        if (classes_[kernel] == KernelClass::product || classes_[kernel] == KernelClass::fp32_product) return true;
+        if (classes_[kernel] == KernelClass::product || classes_[kernel] == KernelClass::fp32_product) {
+          around.push_back(kernel);
+          return true;
+        }
         if (classes_[kernel] != KernelClass::elementwise) return false;
         between.push_back(kernel);
       }
       return false;
     };
-    if (!reaches_product(-1) || !reaches_product(1)) return;
+    if (!reaches_product(-1) || !reaches_product(1) || !products_.are_of_attention(around[0], around[1])) return;
     std::int64_t sum = 0;
     for (const auto kernel : between) {
       sum += kernels_.duration_ns[kernel];
@@ -127,7 +163,7 @@ class KernelWalk {
     // More of them than 64 bits hold in a file that is damaged.
     const auto blocks = static_cast<double>(std::max(1, grid.x)) * std::max(1, grid.y) * std::max(1, grid.z);
     if (grid.x == 0 || classes_[kernel] == KernelClass::collective) return;
-    const auto device = of_.analysed.trace.gpu_lanes[kernels_.lane[kernel]].device;
+    const auto device = device_of(kernel);
     for (const auto& one : of_.tables.devices)
       if (one.device == device && one.multiprocessors > blocks) {
         const auto time = kernels_.duration_ns[kernel];
@@ -151,7 +187,10 @@ class KernelWalk {
 
   const Case& of_;
   const Kernels& kernels_;
+  Products products_;
   KernelTallies out_;
+  std::map<std::int32_t, FasterFormat> formats_;  ///< of devices
+  std::set<std::pair<std::int32_t, bool>> tf32_;  ///< devices, and whether it is convolutions that they do in TF32
   std::vector<KernelClass> classes_;
   std::vector<std::size_t> order_;  ///< by lane and time
 };

@@ -84,8 +84,9 @@ class NodeWalk {
   [[nodiscard]] std::string_view operation(std::size_t i) const {
     return of_.analysed.trace.strings.text(nodes_.operation[i]);
   }
-  [[nodiscard]] bool is_product(std::size_t i) const {
-    return operation(i).find("MatMul") != std::string_view::npos || operation(i) == "Gemm";
+  /// Of two results: an attention multiplies no parameters.
+  [[nodiscard]] bool is_product_of_attention(std::size_t i) const {
+    return operation(i).find("MatMul") != std::string_view::npos && nodes_.parameter_bytes[i] == 0;
   }
   /// What the node stands in; "" in a model without such parts.
   [[nodiscard]] std::string module_of(std::size_t i) const {
@@ -99,8 +100,7 @@ class NodeWalk {
   }
 
   [[nodiscard]] bool same_run(std::size_t a, std::size_t b) const {
-    return nodes_.lane[a] == nodes_.lane[b] &&
-           of_.analysed.steps.at(nodes_.start_ns[a]) == of_.analysed.steps.at(nodes_.start_ns[b]);
+    return nodes_.lane[a] == nodes_.lane[b] && of_.analysed.step_of_node[a] == of_.analysed.step_of_node[b];
   }
   [[nodiscard]] bool follows(std::size_t i) const { return i > 0 && same_run(i, i - 1); }
 
@@ -129,7 +129,7 @@ class NodeWalk {
            i >= 0 && i < static_cast<std::ptrdiff_t>(nodes_.size()); i += step) {
         const auto at = static_cast<std::size_t>(i);
         if (!same_run(at, softmax)) return false;
-        if (is_product(at)) return true;
+        if (is_product_of_attention(at)) return true;
         if (is_elementwise(operation(at)))
           between.push_back(at);
         else if (operation(at) != "Cast" && operation(at) != "Transpose")

@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,10 +18,23 @@ namespace {
 constexpr std::int64_t kManyKernels = 50;  // of a call
 constexpr std::int64_t kTinyKernelNs = 20'000;
 
-bool is_below(const Attribution& attribution, Place row, Place ancestor) {
-  for (auto at = row; at != kNowhere; at = attribution.rows[at].parent)
-    if (at == ancestor) return true;
-  return false;
+/// The range that is the call of `row` which made this launch; kNowhere: none is.
+Place step_of(const AnalysedTrace& analysed, Place call, Place row) {
+  auto range = call == kNowhere ? kNowhere : analysed.nesting.range_of_call[call];
+  const auto& attribution = analysed.attribution;
+  while (range != kNowhere && !(attribution.opens_row[range] && attribution.row_of_range[range] == row))
+    range = analysed.nesting.parent_of_range[range];
+  return range;
+}
+
+/// Between two kernels of one step, and for no other reason than that it launches so many: waits, allocation and the
+/// like have findings of their own.
+bool is_between_kernels(const AnalysedTrace& analysed, const Gap& gap, Place row) {
+  const bool for_launches = gap.cause == schema::IdleCause::launch ||
+                            (gap.cause == schema::IdleCause::queue && gap.duration_ns() <= kLongestTurnNs);
+  if (gap.place != GapPlace::between_work || !for_launches) return false;
+  const auto step = step_of(analysed, gap.call, row);
+  return step != kNowhere && step == step_of(analysed, gap.before, row);
 }
 
 /// "AdamW" of "Optimizer.step#AdamW.step"; "" where the name has none.
@@ -42,7 +57,6 @@ std::string optimizer_code(std::string_view name) {
 }  // namespace
 
 void optimizer_rule(const Case& of) {
-  const auto& attribution = of.analysed.attribution;
   for (std::size_t i = 0; i < of.tables.modules.size(); ++i) {
     const auto& row = of.tables.modules[i];
     if (!row.name.starts_with("Optimizer.step") || row.calls == 0) continue;
@@ -51,20 +65,23 @@ void optimizer_rule(const Case& of) {
     schema::ProfileFinding finding;
     finding.rule = "tiny-optimizer-kernels";
     finding.module = row.path;
-    std::size_t gaps = 0;
-    for (const auto& gap : of.analysed.gaps)
-      if (gap.place == GapPlace::between_work && gap.call != kNowhere &&
-          is_below(attribution, attribution.row_of_launch(gap.call, of.analysed.nesting), static_cast<Place>(i)))
-        finding.saving_ns += gap.duration_ns(), ++gaps;
+    std::vector<std::size_t> gaps;
+    for (std::size_t at = 0; at < of.analysed.gaps.size(); ++at) {
+      const auto& gap = of.analysed.gaps[at];
+      if (of.counted_gaps[at] || !is_between_kernels(of.analysed, gap, static_cast<Place>(i))) continue;
+      finding.saving_ns += gap.duration_ns();
+      gaps.push_back(at);
+    }
     finding.title = fmt::format("{} launches {} kernels a step, {} each in the mean", row.name, each,
                                 duration_text(row.gpu_total_ns / row.kernels));
     finding.evidence = {
         fmt::format("{} kernels in {}", row.kernels, base::counted(static_cast<std::size_t>(row.calls), "step")),
-        fmt::format("{} before them, {}", base::counted(gaps, "gap"), duration_text(finding.saving_ns))};
-    finding.computed = "the gaps before these kernels: a fused optimizer launches a few";
+        fmt::format("{} between them, {}", base::counted(gaps.size(), "gap"), duration_text(finding.saving_ns))};
+    finding.computed = "the gaps between these kernels: a fused optimizer launches a few";
     finding.advice = "Use the fused optimizer.";
     finding.code = optimizer_code(optimizer_class(row.name));
-    of.add(std::move(finding));
+    if (!of.add(std::move(finding))) continue;
+    for (const auto at : gaps) of.counted_gaps[at] = true;
   }
 }
 

@@ -31,11 +31,12 @@ struct Case {
   std::int64_t span_ns = 0;  ///< of all GPUs, sum; without a GPU of the runs
   Frameworks frameworks;
   std::vector<schema::ProfileFinding>& found;
+  std::vector<bool>& counted_gaps;  ///< of AnalysedTrace::gaps: a finding has them, and no other counts them again
 
   /// Fills in what to do, in words of the framework that ran: of one that did not nothing is said.
   void advise(schema::ProfileFinding& finding, const Advice& kind) const;
-  /// Adds the finding, with its saving's share, where that is at least `least`.
-  void add(schema::ProfileFinding finding, double least = kLeastSaving) const;
+  /// Adds the finding, with its saving's share, where that is at least `least`; returns whether.
+  bool add(schema::ProfileFinding finding, double least = kLeastSaving) const;
   /// Likewise of a tally, unless it is empty: with its module and evidence, and a line about bytes where `bytes` is
   /// one.
   void add(const Tally& tally, const Advice& kind, std::string title, std::string bytes = {},
@@ -45,11 +46,12 @@ struct Case {
 /// The path of the module whose operation launched work that is placed in `row` of the tree; "" where none is known.
 [[nodiscard]] std::string module_of_work(const AnalysedTrace& analysed, Place row);
 
-void idle_rules(const Case& of);    ///< launches, work of the host, waits, data loading, allocation, compilation
 void copy_rules(const Case& of);    ///< between host and GPU
 void kernel_rules(const Case& of);  ///< chains of elementwise kernels, unfused attention, FP32 products, layouts, tails
-void optimizer_rule(const Case& of);   ///< many tiny kernels of an optimizer
-void collective_rule(const Case& of);  ///< NCCL with nothing beside it
+void optimizer_rule(const Case& of);  ///< many tiny kernels of an optimizer, and the gaps between them
+/// Launches, work of the host, waits, data loading, allocation, compilation; behind the rules that count gaps.
+void idle_rules(const Case& of);
+void collective_rule(const Case& of);  ///< communication with nothing beside it
 void node_rules(const Case& of);       ///< nodes of an ONNX model
 
 }  // namespace ridgeline::trace

@@ -62,11 +62,11 @@ BracketScan::Block BracketScan::next(const char* bytes, std::size_t size) noexce
   if (masks.slashes != 0) return next_by_byte(bytes, size);
   const auto inside = parity_up_to(masks.quotes) ^ (in_string_ ? ~std::uint64_t{0} : 0);
   in_string_ = inside >> (kScannedBytes - 1) != 0;
-  return {masks.brackets & ~inside, kScannedBytes};
+  return {masks.brackets & ~inside, masks.brackets & inside, kScannedBytes};
 }
 
 BracketScan::Block BracketScan::next_by_byte(const char* bytes, std::size_t size) noexcept {
-  Block block{0, std::min(size, kScannedBytes)};
+  Block block{0, 0, std::min(size, kScannedBytes)};
   for (std::size_t i = 0; i < block.size; ++i) {
     const char c = bytes[i];
     if (escaped_)
@@ -75,8 +75,8 @@ BracketScan::Block BracketScan::next_by_byte(const char* bytes, std::size_t size
       escaped_ = true;
     else if (c == '"')
       in_string_ = !in_string_;
-    else if (!in_string_ && is_bracket(c))
-      block.brackets |= std::uint64_t{1} << i;
+    else if (is_bracket(c))
+      (in_string_ ? block.in_strings : block.brackets) |= std::uint64_t{1} << i;
   }
   return block;
 }

@@ -58,7 +58,7 @@ Result<FileKind> file_kind(const std::string& path) {
   if (first != std::string_view::npos && text[first] == '[' && text.find('{') != std::string_view::npos)
     return has_category(text, "\"Session\"") || has_category(text, "\"Node\"") ? FileKind::onnxruntime
                                                                                : FileKind::kineto;
-  if (has_table_of_ncu(text)) return FileKind::ncu;
+  if (has_table_of_ncu(text) || (!text.empty() && path.ends_with(".csv"))) return FileKind::ncu;
   if (path.ends_with(".ncu-rep"))
     return base::fail(ErrorCode::unsupported, "{}: a recording of Nsight Compute in its own format", path)
         .hint("ncu --import {} --csv --page raw > kernels.csv", path);

@@ -3,194 +3,31 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
-#include <type_traits>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
 #include "trace/analysis/range_names.hpp"
-#include "trace/file/table_columns.hpp"
 #include "trace/import/bound_values.hpp"
-#include "trace/import/message_text.hpp"
+#include "trace/import/copied_records.hpp"
+#include "trace/import/far_records.hpp"
+#include "trace/import/left_out.hpp"
 
 namespace ridgeline::trace {
 namespace {
 
-constexpr std::int64_t kHour = 3'600'000'000'000;
 constexpr std::int64_t kMillisecond = 1'000'000;
 /// Kernels that one runs over before it is not believed: their neighbours may overlap a little.
 constexpr std::size_t kMostCovered = 2;
 constexpr std::int64_t kShortestKernel = 1000;  // of a GPU; shorter ones are made up
 
-/// Rows of a table that are to go.
-using Marks = std::vector<bool>;
-
-/// Removes the rows that are marked: a coder of columns (code_columns).
-class RowRemover {
- public:
-  explicit RowRemover(const Marks& marks) : marks_(marks) {}
-  template <typename Value>
-  void deltas(std::vector<Value>& column) const {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < column.size(); ++i)
-      if (!marks_[i]) column[kept++] = column[i];
-    column.resize(kept);
-  }
-  void durations(std::vector<std::int64_t>& column, const std::vector<std::int64_t>&) const { deltas(column); }
-  template <bool kOfGpu>
-  void lanes(std::vector<LaneId>& column) const {
-    deltas(column);
-  }
-  template <typename Value>
-  void names(std::vector<Value>& column) const {
-    deltas(column);
-  }
-  template <typename Value>
-  void kinds(std::vector<Value>& column) const {
-    deltas(column);
-  }
-  template <typename Value>
-  void numbers(std::vector<Value>& column) const {
-    deltas(column);
-  }
-  template <typename Value>
-  void extents(std::vector<Value>& column) const {
-    deltas(column);
-  }
-
- private:
-  const Marks& marks_;
-};
-
-/// `visit` each table of spans.
-template <typename Visit>
-void each_spans(Trace& trace, Visit visit) {
-  each_table(trace, [&](BlockKind, auto& table) {
-    if constexpr (std::is_base_of_v<Spans, std::remove_reference_t<decltype(table)>>) visit(table);
-  });
-}
-
-std::int64_t difference(std::int64_t later, std::int64_t earlier) {
-  const auto span = static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier);
-  return static_cast<std::int64_t>(
-      std::min<std::uint64_t>(span, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())));
-}
-
-std::string duration_words(std::int64_t ns) { return base::format_duration(static_cast<double>(ns)); }
-
-/// Times from `first` to `last`.
-struct Period {
-  std::int64_t first = std::numeric_limits<std::int64_t>::max();
-  std::int64_t last = std::numeric_limits<std::int64_t>::min();
-  void add(std::int64_t time) {
-    first = std::min(first, time);
-    last = std::max(last, time);
-  }
-  [[nodiscard]] bool any() const { return first <= last; }
-  [[nodiscard]] std::int64_t length() const { return difference(last, first); }
-};
-
-/// What is removed for one reason.
-class LeftOut {
- public:
-  explicit LeftOut(Trace& trace) : trace_(trace) {}
-
-  /// Of a table; the calls that launched the work have none from now on, but where it stands there `twice`.
-  template <typename Table>
-  void remove(Table& table, const Marks& marks, bool twice = false) {
-    std::unordered_set<std::int64_t> launched;
-    std::unordered_set<std::int64_t> others;  // that launched what stays, too: a graph
-    for (std::size_t i = 0; i < table.size(); ++i) {
-      if (kIsOfGpu<Table> && !twice && table.correlation[i] != 0)
-        (marks[i] ? launched : others).insert(table.correlation[i]);
-      if (marks[i] && count_++ == 0) name_ = message_text(trace_.strings.text(table.name[i]));
-    }
-    RowRemover remover(marks);
-    code_columns(remover, table);
-    for (const auto correlation : others) launched.erase(correlation);
-    if (launched.empty()) return;
-    for (auto& correlation : trace_.calls.correlation)
-      if (launched.count(correlation) > 0) correlation = 0;
-  }
-  [[nodiscard]] std::size_t count() const { return count_; }
-  void note(std::string_view what, std::string_view how) const {
-    trace_.notes.push_back(fmt::format("{}, left out: {} ({}{})", what, count_, name_, how));
-  }
-
- private:
-  Trace& trace_;
-  std::size_t count_ = 0;
-  std::string name_;
-};
-
-/// The largest set of times without an hour between two of them; none where others are many.
-Period main_period(std::vector<std::int64_t>& starts) {
-  std::sort(starts.begin(), starts.end());
-  std::size_t begin = 0;
-  std::size_t best = 0;
-  std::size_t most = 0;
-  for (std::size_t i = 1; i <= starts.size(); ++i) {
-    if (i < starts.size() && difference(starts[i], starts[i - 1]) <= kHour) continue;
-    if (i - begin > most) {
-      most = i - begin;
-      best = begin;
-    }
-    begin = i;
-  }
-  const auto others = starts.size() - most;
-  if (others >= most || others > std::max<std::size_t>(3, starts.size() / 10)) return {};
-  return {starts[best], starts[best + most - 1]};
-}
-
-void leave_out_far_ones(Trace& trace) {
-  Period all;
-  each_spans(trace, [&](auto& table) {
-    for (const auto start : table.start_ns) all.add(start);
-  });
-  if (!all.any() || all.length() <= kHour) return;
-  std::vector<std::int64_t> starts;
-  each_spans(trace, [&](auto& table) { starts.insert(starts.end(), table.start_ns.begin(), table.start_ns.end()); });
-  const auto main = main_period(starts);
-  // What lies as far away as the rest is long may be another part of the program.
-  if (!main.any()) return;
-  const auto least = std::max(kHour, main.length() > std::numeric_limits<std::int64_t>::max() / 10
-                                         ? std::numeric_limits<std::int64_t>::max()
-                                         : main.length() * 10);
-  const auto is_far = [&](std::int64_t start) {
-    return start < main.first ? difference(main.first, start) > least
-                              : start > main.last && difference(start, main.last) > least;
-  };
-  if (!is_far(all.first) && !is_far(all.last)) return;
-  LeftOut left_out(trace);
-  std::int64_t distance = 0;
-  each_spans(trace, [&](auto& table) {
-    Marks marks(table.size());
-    bool any = false;
-    for (std::size_t i = 0; i < table.size(); ++i) {
-      if (!is_far(table.start_ns[i])) continue;
-      const auto start = table.start_ns[i];
-      distance = std::max(distance, start < main.first ? difference(main.first, start) : difference(start, main.last));
-      marks[i] = any = true;
-    }
-    if (any) left_out.remove(table, marks);
-  });
-  left_out.note("records hours from all others", fmt::format(", {} away", duration_words(distance)));
-}
-
 /// CUPTI gives 0 where it has no time.
 void leave_out_work_at_zero(Trace& trace) {
   bool any_at_zero = false;
   Period others;
-  const auto each_work = [&](auto visit) {
-    visit(trace.kernels);
-    visit(trace.copies);
-    visit(trace.sets);
-  };
-  each_work([&](auto& table) {
+  each_work(trace, [&](auto& table) {
     for (const auto start : table.start_ns)
       if (start == 0)
         any_at_zero = true;
@@ -205,7 +42,7 @@ void leave_out_work_at_zero(Trace& trace) {
   }
   const bool alone = others.first > std::max(kMillisecond, others.length());
   LeftOut left_out(trace);
-  each_work([&](auto& table) {
+  each_work(trace, [&](auto& table) {
     Marks marks(table.size());
     bool any = false;
     for (std::size_t i = 0; i < table.size(); ++i) {
@@ -227,46 +64,6 @@ struct StreamWork {
   std::size_t kernel = 0;  ///< into Trace::kernels; size of it: no kernel
   std::size_t covered = 0;
 };
-
-/// Lanes whose work overlaps, or is not in order in the file.
-std::vector<bool> lanes_to_look_at(const Spans& work, std::size_t lanes) {
-  std::vector<bool> out(lanes);
-  std::vector<std::int64_t> reached(lanes, std::numeric_limits<std::int64_t>::min());
-  for (std::size_t i = 0; i < work.size(); ++i) {
-    auto& end = reached[work.lane[i]];
-    if (work.start_ns[i] < end) out[work.lane[i]] = true;
-    end = work.start_ns[i] + work.duration_ns[i];
-  }
-  return out;
-}
-
-/// A stream does nothing twice at the same moment: such rows are copies.
-Marks copies_of_rows(const Spans& work, std::size_t lanes) {
-  Marks marks(work.size());
-  const auto looked_at = lanes_to_look_at(work, lanes);
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < work.size(); ++i)
-    if (looked_at[work.lane[i]] && work.duration_ns[i] > 0) order.push_back(i);
-  const auto key = [&](std::size_t i) {
-    return std::tuple(work.lane[i], work.start_ns[i], work.duration_ns[i], work.name[i], work.correlation[i]);
-  };
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key(a) < key(b); });
-  for (std::size_t i = 1; i < order.size(); ++i) marks[order[i]] = key(order[i]) == key(order[i - 1]);
-  return marks;
-}
-
-/// As a file has them that was written twice.
-void leave_out_copies(Trace& trace) {
-  LeftOut left_out(trace);
-  const auto leave_out = [&](auto& work) {
-    const auto marks = copies_of_rows(work, trace.gpu_lanes.size());
-    if (std::find(marks.begin(), marks.end(), true) != marks.end()) left_out.remove(work, marks, true);
-  };
-  leave_out(trace.kernels);
-  leave_out(trace.copies);
-  leave_out(trace.sets);
-  if (left_out.count() > 0) left_out.note("second copies of the same work of a GPU", "");
-}
 
 /// How many each runs over: of work by its start, the longer first.
 void count_covered(const Kernels& kernels, std::vector<StreamWork>& work) {
@@ -313,7 +110,7 @@ void leave_out_behind_work(Trace& trace) {
 
 void leave_out_kernels_over_others(Trace& trace) {
   auto& kernels = trace.kernels;
-  const auto looked_at = lanes_to_look_at(kernels, trace.gpu_lanes.size());
+  const auto looked_at = disordered_lanes(kernels, trace.gpu_lanes.size());
   if (std::find(looked_at.begin(), looked_at.end(), true) == looked_at.end()) return;
   std::vector<std::vector<StreamWork>> lanes(trace.gpu_lanes.size());
   for (const Spans* spans : {static_cast<const Spans*>(&kernels), static_cast<const Spans*>(&trace.copies),
@@ -346,15 +143,27 @@ void leave_out_kernels_over_others(Trace& trace) {
                 fmt::format(", {} over {} others", duration_words(longest), most));
 }
 
+/// A clock may be too coarse for a few kernels, but not for many.
+void tell_missing_durations(Trace& trace) {
+  const auto& durations = trace.kernels.duration_ns;
+  const auto none = static_cast<std::size_t>(std::count(durations.begin(), durations.end(), 0));
+  if (none == 0 || none * 10 < durations.size()) return;
+  trace.notes.push_back(fmt::format("kernels that last 0 ns: {} of {}", none, durations.size()));
+  trace.notes.emplace_back(kLacksDurations);
+  trace.lacks_work = trace.lacks_durations = true;
+}
+
 }  // namespace
 
 void leave_out_implausible(Trace& trace, bool cut_off) {
-  leave_out_far_ones(trace);
+  leave_out_far_records(trace);
   bound_values(trace);  // so that what follows may add
   leave_out_work_at_zero(trace);
+  leave_out_lone_work(trace);
   leave_out_copies(trace);
   leave_out_kernels_over_others(trace);
   if (cut_off) leave_out_behind_work(trace);
+  tell_missing_durations(trace);
 }
 
 }  // namespace ridgeline::trace

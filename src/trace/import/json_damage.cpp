@@ -10,8 +10,8 @@
 namespace ridgeline::trace {
 namespace {
 
-constexpr std::array<std::string_view, 10> kEventKeys{"ph", "cat", "name", "pid", "tid",
-                                                      "ts", "dur", "args", "id",  "bp"};
+/// Not "id", which begins what a trace says of a GPU, too.
+constexpr std::array<std::string_view, 9> kEventKeys{"ph", "cat", "name", "pid", "tid", "ts", "dur", "args", "bp"};
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
@@ -135,6 +135,14 @@ std::size_t next_event(std::string_view text, std::size_t at) {
     if (before > 0 && (text[before - 1] == ',' || text[before - 1] == '}') && begins_event(text, at)) return at;
   }
   return std::string_view::npos;
+}
+
+bool is_separator(std::string_view text) {
+  const bool is_first = text.starts_with('[');
+  if (is_first) text.remove_prefix(1);
+  const auto is_plain = [](char c) { return c == ',' || is_blank(c); };
+  return !std::all_of(text.begin(), text.end(), is_plain) ||
+         std::count(text.begin(), text.end(), ',') == (is_first ? 0 : 1);
 }
 
 std::string mended(std::string_view json) { return Mender(json).mend(); }

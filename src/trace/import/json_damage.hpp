@@ -54,6 +54,10 @@ class Brackets {
 /// Where the next event begins, from `at` on, behind what may end another; npos: nowhere.
 [[nodiscard]] std::size_t next_event(std::string_view text, std::size_t at);
 
+/// Whether a text between two events has the one comma that belongs there, or more than commas. Before the first event
+/// of a batch, whose text begins with a bracket, it has none.
+[[nodiscard]] bool is_separator(std::string_view text);
+
 /// JSON with its commas and brackets put right, as far as they follow from the rest: commas that separate nothing,
 /// commas and closing brackets that are missing, control characters in strings, bytes that are not UTF-8.
 [[nodiscard]] std::string mended(std::string_view json);

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include <fmt/format.h>
 #include <simdjson.h>
 
 #include "trace/import/bracket_scan.hpp"
@@ -28,6 +29,7 @@ constexpr std::size_t kBatchBytes = 4 << 20;
 constexpr std::size_t kMostEventBytes = 64 << 20;
 constexpr std::size_t kMostOtherBytes = 4 << 20;
 constexpr int kEnd = -1;
+constexpr std::string_view kEventsKey = "traceEvents";
 constexpr std::array<std::string_view, 2> kKept{"deviceProperties", "baseTimeNanoseconds"};
 
 constexpr bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
@@ -40,6 +42,45 @@ char byte_before(const char* bytes, std::size_t at) {
   do --at;
   while (at > 0 && is_space(bytes[at]));
   return bytes[at];
+}
+
+bool is_behind_event(const char* bytes, std::size_t at) {
+  const char before = byte_before(bytes, at);
+  return before == ',' || before == '}';
+}
+
+/// Where the list of events ends, if the last one, which begins at `event`, lacks a quote or a bracket: the bracket is
+/// within what looks like a string, or closes nothing of the event; npos: nowhere.
+std::size_t hidden_end(std::string_view text, std::size_t event, bool is_array) {
+  const auto behind_blanks = [&](std::size_t at) {
+    while (at < text.size() && is_space(text[at])) ++at;
+    return at;
+  };
+  const auto ends_list = [&](std::size_t at) {
+    if (text[at] != ']' || byte_before(text.data(), at) != '}') return false;
+    const auto behind = behind_blanks(at + 1);
+    if (behind == text.size()) return is_array;
+    const auto key = behind_blanks(behind + 1);
+    return text[behind] == '}' || (text[behind] == ',' && key < text.size() && text[key] == '"');
+  };
+  BracketScan scan;
+  Brackets open;
+  for (auto at = event; at < text.size();) {
+    const auto block = scan.next(text.data() + at, text.size() - at);
+    for (auto left = block.brackets | block.in_strings; left != 0; left &= left - 1) {
+      const auto place = at + static_cast<std::size_t>(std::countr_zero(left));
+      const char c = text[place];
+      const bool is_hidden = (block.in_strings & left & (~left + 1)) != 0;
+      if (c == ']' && (is_hidden || open.in_object()) && ends_list(place)) return place;
+      if (is_hidden) continue;
+      if (c == '{' || c == '[')
+        open.open(c == '[');
+      else if (open.any())
+        (void)open.close(c == ']');
+    }
+    at += block.size;
+  }
+  return std::string_view::npos;
 }
 
 }  // namespace
@@ -96,6 +137,7 @@ Result<JsonEvents> JsonEvents::open(const std::string& path) {
   }
   if (first == '[') {
     events.is_array_ = events.in_events_ = true;
+    events.lists_ = 1;
     ++events.at_;
     return events;
   }
@@ -103,7 +145,7 @@ Result<JsonEvents> JsonEvents::open(const std::string& path) {
     return base::fail(ErrorCode::unsupported, "{}: {}; expected a trace of the PyTorch profiler or of Chrome (JSON)",
                       path, first == kEnd ? "empty" : "not JSON");
   ++events.at_;
-  if (!events.skip_to_events())
+  if (!events.skip_to_events() && !events.find_events())
     return base::fail(ErrorCode::unsupported,
                       "{}: no traceEvents; expected a trace of the PyTorch profiler or of Chrome", path);
   return events;
@@ -191,17 +233,59 @@ bool JsonEvents::skip_to_events() {
     const auto key = read_string();
     if (!key || peek() != ':') return false;
     ++at_;
-    if (*key == "traceEvents" && peek() == '[') {
+    if (*key == kEventsKey && peek() == '[') {
       ++at_;
-      in_events_ = true;
+      ++lists_;
+      in_events_ = list_begins_ = true;
       return true;
     }
     const bool keep = std::find(kKept.begin(), kKept.end(), *key) != kKept.end();
     std::string text;
-    if (!skip_value(keep ? &text : nullptr)) return false;
+    if (!skip_value(keep ? &text : nullptr)) {
+      others_damaged_ = true;
+      at_ = end_;
+      return false;
+    }
     if (keep) others_[*key] = std::move(text);
   }
 }
+
+bool JsonEvents::find_events() {
+  if (::gzrewind(file_->handle) != 0) return false;
+  file_->ended = false;
+  at_ = end_ = 1;
+  const std::string key = fmt::format("\"{}\"", kEventsKey);
+  std::erase_if(others_, [&](const auto& other) { return other.second.find(key) != std::string::npos; });
+  for (std::size_t from = 1;;) {
+    const std::string_view text(bytes_.data(), end_);
+    const auto found = text.find(key, from);
+    if (found == std::string_view::npos) {
+      std::size_t keep = std::max(from, end_ - std::min(end_ - 1, key.size()));
+      if (!refill(keep)) return false;
+      from = keep;
+      continue;
+    }
+    at_ = found + key.size();
+    if (peek() == ':') {
+      ++at_;
+      if (peek() == '[') break;
+    }
+    from = at_;
+  }
+  ++at_;
+  lists_ = 1;
+  return in_events_ = others_damaged_ = true;
+}
+
+void JsonEvents::count_behind() {
+  const int first = peek();
+  if (first == kEnd) return;
+  json_behind_ = first == '{' || first == '[';
+  do bytes_behind_ += end_ - std::exchange(at_, end_);
+  while (peek() != kEnd);
+}
+
+bool JsonEvents::waits_at(std::size_t at) const { return end_ - at < kKeyBytes && !file_->ended; }
 
 void JsonEvents::leave_out(std::size_t begin, std::size_t end) {
   std::memset(bytes_.data() + begin, ' ', end - begin);
@@ -213,16 +297,29 @@ void JsonEvents::go_on_behind_events() {
     ++at_;
     in_events_ = peek() == '{';  // the list was closed too early
   }
-  if (in_events_)
+  if (in_events_) {
+    list_begins_ = true;
     ++put_right_;
-  else if (!is_array_)
-    (void)skip_to_events();
+    return;
+  }
+  if (!is_array_) {
+    if (skip_to_events()) return;
+    if (peek() == '}') ++at_;
+  }
+  count_behind();
 }
 
 Result<std::optional<std::string_view>> JsonEvents::next() {
   if (patched_ != 0) bytes_[std::exchange(patched_, 0)] = patched_byte_;
   while (in_events_) {
-    for (int c = peek(); c == ','; c = peek()) ++at_;
+    std::size_t commas = 0;
+    int first = peek();
+    for (; first == ','; first = peek()) {
+      ++at_;
+      ++commas;
+    }
+    const std::size_t expected = std::exchange(list_begins_, false) || first == ']' || first == kEnd ? 0 : 1;
+    commas_ += first != kEnd && commas != expected ? 1U : 0U;
     std::size_t begin = at_;
     std::size_t scanned = begin;
     std::size_t whole = begin;  // behind the last event that is complete
@@ -232,19 +329,33 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
     bool closed = false;
     const auto text = [&] { return std::string_view(bytes_.data(), end_); };
     while (!closed) {
-      bool waits = false;  // for bytes behind a bracket
+      bool waits = false;      // for bytes behind a bracket
+      bool in_string = false;  // what it is in
       while (scanned < end_ && !closed && !waits) {
         const auto block = scan.next(bytes_.data() + scanned, end_ - scanned);
         auto behind = scanned + block.size;
-        for (auto left = block.brackets; left != 0; left &= left - 1) {
+        auto brackets = block.brackets;
+        std::size_t resumed = std::string_view::npos;  // at an event within what looks like a string
+        for (auto left = block.in_strings; left != 0; left &= left - 1) {
+          const auto bit = static_cast<unsigned>(std::countr_zero(left));
+          const auto at = scanned + bit;
+          if (bytes_[at] != '{' || !is_behind_event(bytes_.data(), at) || (!waits_at(at) && !begins_event(text(), at)))
+            continue;
+          brackets &= (std::uint64_t{1} << bit) - 1;
+          waits = in_string = waits_at(at);
+          resumed = behind = at;
+          break;
+        }
+        for (auto left = brackets; left != 0; left &= left - 1) {
           const auto at = scanned + static_cast<std::size_t>(std::countr_zero(left));
           const char c = bytes_[at];
           if (c == '{' || c == '[') {
             if (!open.any()) event = at;
             // Values of an object follow a colon: this one is the next event, and the one before has no end.
             if (c == '{' && open.in_object() && byte_before(bytes_.data(), at) != ':') {
-              waits = end_ - at < kKeyBytes && !file_->ended;
-              if (waits) {
+              if (waits_at(at)) {
+                waits = true;
+                in_string = false;
                 behind = at;
                 break;
               }
@@ -266,7 +377,19 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
             break;
           }
         }
-        if (closed || waits) scan.restart();
+        if (resumed != std::string_view::npos && !closed && !waits) {
+          if (open.any()) {
+            leave_out(event, resumed);
+          } else {
+            std::memset(bytes_.data() + whole, ' ', resumed - whole);
+            if (whole > begin) bytes_[whole] = ',';
+            ++put_right_;
+          }
+          event = resumed;
+          open = {};
+          scan.restart();
+        }
+        if (closed || waits) scan.restart(waits && in_string);
         scanned = behind;
       }
       if (closed || whole - begin >= kBatchBytes) break;
@@ -277,9 +400,13 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
       scanned -= moved;
       whole -= moved;
       event -= moved;
-      if (has_more) continue;
+      if (has_more || (waits && !too_long)) continue;
       // The event that has no end may be one that lacks a quote or a bracket.
-      const auto next = open.any() || too_long ? next_event(text(), event + 1) : std::string_view::npos;
+      auto next = open.any() || too_long ? next_event(text(), event + 1) : std::string_view::npos;
+      if (const auto list_end = too_long ? next : hidden_end(text(), event, is_array_); list_end < next) {
+        next = list_end;
+        whole = std::min(whole, event);
+      }
       if (next == std::string_view::npos && too_long)
         return base::fail(ErrorCode::corrupt, "{}: an event has more than {} MiB", path_, kMostEventBytes >> 20);
       if (next == std::string_view::npos) {
@@ -292,6 +419,7 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
       scan.restart();
     }
     const std::size_t end = whole;
+    if (closed && event < whole && std::count(bytes_.data() + whole, bytes_.data() + scanned, ',') > 0) ++commas_;
     if (closed || cut_off_) in_events_ = false;
     at_ = closed ? scanned + 1 : end;
     if (end > begin) {

@@ -85,6 +85,18 @@ std::vector<std::string> damage_notes(const JsonEvents& events, const EventParse
     notes.push_back(fmt::format("events that are no JSON, left out: {}", count));
   if (const auto count = events.put_right() + parser.put_right(); count > 0)
     notes.push_back(fmt::format("events with damaged JSON, put right: {}", count));
+  if (const auto count = events.commas() + parser.commas(); count > 0)
+    notes.push_back(fmt::format("commas between events, missing or too many, put right: {}", count));
+  if (events.others_damaged())
+    notes.emplace_back("damaged JSON before or behind the events: what it says of the GPU may be missing");
+  if (events.lists() > 1)
+    notes.push_back(
+        fmt::format("lists of events (traceEvents): {} in one file, all read as one trace", events.lists()));
+  if (events.bytes_behind() > 0)
+    notes.push_back(fmt::format("{} bytes behind the end of the trace are not read{}", events.bytes_behind(),
+                                events.json_behind() ? ": more JSON, such as a second trace; import it as a file of "
+                                                       "its own"
+                                                     : ""));
   return notes;
 }
 

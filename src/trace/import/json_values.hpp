@@ -72,9 +72,12 @@ class EventParser {
     const auto before = seen_;
     if (parse_array(batch, read, add)) return;
     auto done = seen_ - before;
-    for (std::size_t at = 0;;) {
+    for (std::size_t at = 0, behind = 0;;) {
       const auto object = JsonEvents::next_object(batch, at);
       if (object.empty()) return;
+      const auto begin = at - object.size();
+      if (!is_separator(batch.substr(behind, begin - behind))) ++commas_;
+      behind = at;
       if (done > 0) {
         --done;
         continue;
@@ -86,15 +89,15 @@ class EventParser {
       }
       ++broken_;
       // It may have swallowed others: a quote is missing in it.
-      if (const auto next = next_event(object, 1); next != std::string_view::npos) at -= object.size() - next;
+      if (const auto next = next_event(object, 1); next != std::string_view::npos) at = behind = begin + next;
     }
   }
 
   [[nodiscard]] std::size_t seen() const noexcept { return seen_; }
   [[nodiscard]] std::size_t broken() const noexcept { return broken_; }  ///< events that are no JSON
-  [[nodiscard]] std::size_t put_right() const noexcept {
-    return mended_;
-  }  ///< events that are JSON once they are mended
+  /// Events that are JSON once they are mended.
+  [[nodiscard]] std::size_t put_right() const noexcept { return mended_; }
+  [[nodiscard]] std::size_t commas() const noexcept { return commas_; }  ///< between events, missing or too many
 
  private:
   template <typename Read, typename Add>
@@ -129,9 +132,10 @@ class EventParser {
   std::size_t seen_ = 0;
   std::size_t broken_ = 0;
   std::size_t mended_ = 0;
+  std::size_t commas_ = 0;
 };
 
-/// For people: where a file was cut off, and how many of its events are damaged.
+/// For people: where a file was cut off, how many of its events are damaged, and what of it was not read.
 [[nodiscard]] std::vector<std::string> damage_notes(const JsonEvents& events, const EventParser& parser);
 
 }  // namespace ridgeline::trace

@@ -69,6 +69,7 @@ struct KinetoEvent : ChromeEvent {
   std::int64_t graph_node = 0;
   std::int64_t sequence = -1;
   std::int64_t forward_thread = 0;
+  std::string_view input_shapes;  // "Input Dims", as it stands there
   Allocation memory;
   std::int64_t free_bytes = 0;
   std::string_view place;  // only write_chrome_json tells it, and the bytes that were free
@@ -89,6 +90,14 @@ inline Dim3 kineto_extent(simdjson::ondemand::value& value) {
     *places[at++] = static_cast<std::int32_t>(number);
   }
   return out;
+}
+
+/// The text of an array; "" of anything else.
+inline std::string_view kineto_shapes(simdjson::ondemand::value& value) {
+  std::string_view text;
+  simdjson::ondemand::array array;
+  if (value.get_array().get(array) != simdjson::SUCCESS || array.raw_json().get(text) != simdjson::SUCCESS) return {};
+  return text;
 }
 
 /// Takes an argument of an event that is one of those; most of a file's bytes pass through here.
@@ -123,6 +132,8 @@ inline Dim3 kineto_extent(simdjson::ondemand::value& value) {
     into(event.sequence);
   else if (key == "Fwd thread id")
     into(event.forward_thread);
+  else if (key == "Input Dims")
+    event.input_shapes = kineto_shapes(value);
   else if (key == "Bytes")
     into(event.memory.bytes);
   else if (key == "Addr")

@@ -14,9 +14,11 @@
 #include "trace/import/begin_end.hpp"
 #include "trace/import/event_batches.hpp"
 #include "trace/import/implausible_records.hpp"
+#include "trace/import/json_damage.hpp"
 #include "trace/import/json_events.hpp"
 #include "trace/import/kineto_event.hpp"
 #include "trace/import/message_text.hpp"
+#include "trace/import/product_shape.hpp"
 #include "trace/memory_events.hpp"
 
 namespace ridgeline::trace {
@@ -26,6 +28,7 @@ using base::ErrorCode;
 using base::Result;
 namespace ondemand = simdjson::ondemand;
 
+constexpr std::string_view kUnnamed = "(unnamed)";
 constexpr std::int64_t kCudaDevice = 1;  // "Device Type"
 
 class Reader {
@@ -55,6 +58,7 @@ class Reader {
       add(event);
     }
     begun_.clear();
+    if (names_operations_) mark_annotations();
   }
 
   [[nodiscard]] const EventParser& parser() const noexcept { return parser_; }
@@ -67,6 +71,9 @@ class Reader {
     if (without_time_ > 0) out.push_back(fmt::format("events without a time, left out: {}", without_time_));
     if (without_duration_ > 0)
       out.push_back(fmt::format("events whose duration is no length of time, left out: {}", without_duration_));
+    if (autograd_kernels > 0)
+      out.push_back(fmt::format("times of GPU work by operation (torch.autograd.profiler) that are not read: {}",
+                                autograd_kernels));
     if (!others_.empty()) out.push_back(fmt::format("events of kinds that are not read: {}", other_kinds()));
     return out;
   }
@@ -84,14 +91,17 @@ class Reader {
   }
   bool has_counters = false;  ///< of the range profiler
   bool has_gpu_memory = false;
-  bool is_autograd_trace = false;  ///< of torch.autograd.profiler, which had no categories
+  std::size_t autograd_kernels = 0;  ///< times of GPU work by operation, of old releases of torch.autograd.profiler
 
  private:
   static constexpr std::size_t kNamedKinds = 5;
+  static constexpr std::string_view kAutogradProcess = "CPU functions";
 
   void add(const KinetoEvent& event) {
     if (event.phase != "X") return add_other_phase(event);
-    const auto category = kineto_category(event.category);
+    const auto category = event.category.empty() && event.process_name == kAutogradProcess
+                              ? KinetoCategory::operation
+                              : kineto_category(event.category);
     has_counters |= category == KinetoCategory::counters;
     if (category == KinetoCategory::other) return add_other(event);
     if (category == KinetoCategory::ignored || category == KinetoCategory::counters ||
@@ -101,7 +111,7 @@ class Reader {
       ++(event.start_ns ? without_duration_ : without_time_);
       return;
     }
-    const auto name = trace_.strings.id(event.name);
+    const auto name = trace_.strings.id(event.name.empty() ? kUnnamed : event.name);
     const auto gpu = [&] {
       return trace_.gpu_lane({event.gpu_process, static_cast<std::int32_t>(event.device.value_or(event.process)),
                               event.context, event.stream.value_or(event.thread)});
@@ -132,6 +142,10 @@ class Reader {
       case KinetoCategory::call: put(trace_.calls, thread()); break;
       default: {
         auto& ranges = trace_.ranges;
+        if (event.category.empty()) {
+          unnamed_kinds_.push_back(ranges.size());
+          names_operations_ = names_operations_ || event.name.starts_with("aten::");
+        }
         put(ranges, thread());
         ranges.kind.push_back(category == KinetoCategory::operation    ? RangeKind::operation
                               : category == KinetoCategory::annotation ? RangeKind::annotation
@@ -139,7 +153,22 @@ class Reader {
                                                                        : RangeKind::overhead);
         ranges.sequence.push_back(event.sequence);
         ranges.forward_thread.push_back(event.forward_thread);
+        if (category == KinetoCategory::operation)
+          if (const auto shape = product_shape(event.name, event.input_shapes))
+            trace_.product_shapes.emplace(std::pair(ranges.lane.back(), ranges.start_ns.back()), *shape);
       }
+    }
+  }
+
+  /// torch.autograd.profiler has no categories: of what it names, operations of PyTorch have a namespace, or are nodes
+  /// of the backward pass ("AddmmBackward0").
+  void mark_annotations() {
+    auto& ranges = trace_.ranges;
+    for (const auto range : unnamed_kinds_) {
+      auto name = trace_.strings.text(ranges.name[range]);
+      while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+      if (name.find("::") == std::string_view::npos && !name.ends_with("Backward"))
+        ranges.kind[range] = RangeKind::annotation;
     }
   }
 
@@ -158,11 +187,14 @@ class Reader {
     begun.category = kept(event.category);
     begun.process_name = {};
     begun.place = {};
+    begun.input_shapes = {};
   }
 
   void add_other(const KinetoEvent& event) {
-    is_autograd_trace =
-        is_autograd_trace || event.process_name == "CPU functions" || event.process_name == "CUDA functions";
+    if (event.process_name == "CUDA functions") {
+      ++autograd_kernels;
+      return;
+    }
     const auto found = others_.find(event.category);
     if (found != others_.end())
       ++found->second;
@@ -195,6 +227,8 @@ class Reader {
   EventParser parser_;
   BeginEnd begin_end_;
   std::vector<KinetoEvent> begun_;
+  std::vector<std::size_t> unnamed_kinds_;                  ///< ranges of torch.autograd.profiler
+  bool names_operations_ = false;                           ///< with a namespace, as releases since 2020 do
   std::map<std::string, std::size_t, std::less<>> others_;  ///< by "cat"
   std::size_t without_time_ = 0;
   std::size_t without_duration_ = 0;
@@ -203,7 +237,13 @@ class Reader {
 void read_devices(const JsonEvents& events, Trace& trace) {
   const auto found = events.others().find("deviceProperties");
   if (found == events.others().end()) return;
-  const auto all = base::Json::parse(found->second, nullptr, false);
+  auto all = base::Json::parse(found->second, nullptr, false);
+  if (all.is_discarded()) {
+    all = base::Json::parse(mended(found->second), nullptr, false);
+    trace.notes.emplace_back(all.is_discarded()
+                                 ? "deviceProperties that are no JSON, left out: the names of GPUs are not known"
+                                 : "deviceProperties with damaged JSON, put right");
+  }
   if (!all.is_array()) return;
   for (const auto& one : all) {
     if (!one.is_object()) continue;
@@ -243,15 +283,15 @@ Result<Trace> import_kineto(const std::string& path) {
     reader.read(*batch);
   }
   reader.finish();
-  read_devices(events, trace);
   const bool has_work = trace.kernels.size() + trace.copies.size() + trace.sets.size() > 0 || reader.has_gpu_memory;
   if (!has_work && reader.has_counters)
     return base::fail(ErrorCode::unsupported, "{}: has counters of CUPTI's range profiler, but no kernels", path)
         .hint("{}", kRecord);
-  if (!has_work && reader.is_autograd_trace)
+  if (!has_work && !has_host_ranges(trace) && reader.autograd_kernels > 0)
     return base::fail(
                ErrorCode::unsupported,
-               "{}: a trace of torch.autograd.profiler, which tells neither kernels nor the calls that launch them",
+               "{}: a trace of torch.autograd.profiler with times of GPU work, but without the operations of the "
+               "host",
                path)
         .hint("{}", kRecord);
   if (!has_work && !has_host_ranges(trace)) {
@@ -261,6 +301,7 @@ Result<Trace> import_kineto(const std::string& path) {
         .hint("{}", kRecord);
   }
   trace.notes = damage_notes(events, reader.parser());
+  read_devices(events, trace);
   trace.lacks_work = events.cut_off() && !trace.is_of_host();
   if (trace.lacks_work) trace.notes.emplace_back(kLacksWork);
   for (auto& note : reader.notes()) trace.notes.push_back(std::move(note));

@@ -144,7 +144,7 @@ class NcuReader {
   }
 
   std::size_t left_out = 0;
-  /// Values that are no numbers, of metrics whose other values are.
+  /// Values that are no numbers, or negative, of metrics whose other values are.
   [[nodiscard]] std::size_t no_numbers() const {
     std::size_t count = 0;
     for (const auto& [name, times] : no_numbers_) count += metrics_.contains(name) ? times : 0;
@@ -170,7 +170,7 @@ class NcuReader {
 
   void put(const std::string& name, std::string_view unit_text, std::string_view text) {
     const auto value = printed_number(text);
-    if (!value) {
+    if (!value || *value < 0) {  // what counts or measures is never below 0
       if (!text.empty()) ++no_numbers_[name];
       return;
     }
@@ -233,7 +233,7 @@ Result<KernelCounters> import_ncu(const std::string& path) {
     out.notes.push_back(
         fmt::format("lines with another number of values than the header, left out: {}", reader.left_out));
   if (reader.no_numbers() > 0)
-    out.notes.push_back(fmt::format("values that are no numbers, left out: {}", reader.no_numbers()));
+    out.notes.push_back(fmt::format("values that are no numbers, or negative, left out: {}", reader.no_numbers()));
   return out;
 }
 

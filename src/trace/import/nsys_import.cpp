@@ -6,12 +6,14 @@
 #include <charconv>
 #include <limits>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
+#include "trace/analysis/range_names.hpp"
 #include "trace/import/implausible_records.hpp"
 #include "trace/import/nsys_tables.hpp"
 #include "trace/import/sqlite_table.hpp"
@@ -24,6 +26,8 @@ using base::Result;
 
 constexpr std::string_view kRecordWithNsys =
     "record with nsys profile --trace=cuda,nvtx, then nsys export --type sqlite FILE.nsys-rep";
+constexpr std::string_view kUnnamedRange = "(unnamed range)";
+constexpr std::string_view kUnnamedKernel = "(unnamed kernel)";
 constexpr std::int64_t kPushPop = 59;  // NVTX_EVENTS.eventType
 constexpr std::int64_t kStartEnd = 60;
 
@@ -94,6 +98,24 @@ std::int32_t small(std::int64_t number) {
              : static_cast<std::int32_t>(number);
 }
 
+/// What tables that were read before one already have.
+class EarlierTables {
+ public:
+  using Row = std::tuple<std::int64_t, std::int64_t, NameId, LaneId, std::int64_t>;
+  /// The first call is before anything of the later table is added.
+  bool contains(const Spans& spans, const Row& row) {
+    if (!is_read_)
+      for (std::size_t i = 0; i < spans.size(); ++i)
+        rows_.emplace(spans.start_ns[i], spans.duration_ns[i], spans.name[i], spans.lane[i], spans.correlation[i]);
+    is_read_ = true;
+    return rows_.count(row) > 0;
+  }
+
+ private:
+  std::set<Row> rows_;
+  bool is_read_ = false;
+};
+
 class NsysReader {
  public:
   NsysReader(const SqliteFile& file, NsysTables& tables, Trace& trace) : file_(file), tables_(tables), trace_(trace) {}
@@ -109,42 +131,75 @@ class NsysReader {
     RL_TRY(read_calls());
     RL_TRY(read_ranges());
     for (const auto* table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"}) RL_TRY(read_overheads(table));
-    if (!without_times_.empty())
+    adopt_work();
+    tell_left_out("without a start or an end", without_times_);
+    tell_left_out("with an end before the start, or centuries behind it", reversed_);
+    if (unnamed_ranges_ > 0)
       trace_.notes.push_back(
-          fmt::format("rows without a start or an end, left out: {}", fmt::join(without_times_, ", ")));
+          fmt::format("NVTX ranges without a text, shown as {}: {}", kUnnamedRange, unnamed_ranges_));
     return {};
   }
 
  private:
-  /// Calls `read` for each row of the newest version of a table.
+  using LeftOut = std::vector<std::pair<std::string, std::size_t>>;  ///< rows by table
+
+  void tell_left_out(std::string_view what, const LeftOut& rows) {
+    std::vector<std::string> tables;
+    for (const auto& [table, count] : rows) tables.push_back(fmt::format("{} of {}", count, table));
+    if (!tables.empty()) trace_.notes.push_back(fmt::format("rows {}, left out: {}", what, fmt::join(tables, ", ")));
+  }
+  void count(LeftOut& rows) const {
+    if (rows.empty() || rows.back().first != table_) rows.emplace_back(table_, 0);
+    ++rows.back().second;
+  }
+
+  /// Calls `read` for each row of every version of these tables, which have the same columns.
   template <typename Read>
-  Result<void> each_row(const std::string& base, const std::vector<std::string>& columns, Read read) {
-    RL_TRY_ASSIGN(const auto table, tables_.newest(base));
-    RL_TRY_ASSIGN(auto rows, SqliteRows::of(file_, table, columns));
-    skipped_ = 0;
-    for (;;) {
-      RL_TRY_ASSIGN(const bool more, rows.next());
-      if (!more) break;
-      read(rows);
+  Result<void> each_row(const std::vector<std::string>& bases, const std::vector<std::string>& columns, Read read) {
+    earlier_.reset();
+    bool is_first = true;
+    for (const auto& base : bases) {
+      RL_TRY_ASSIGN(const auto tables, tables_.versions(base));
+      for (const auto& table : tables) {
+        table_ = table;
+        if (!std::exchange(is_first, false)) earlier_.emplace();
+        RL_TRY_ASSIGN(auto rows, SqliteRows::of(file_, table, columns));
+        for (;;) {
+          RL_TRY_ASSIGN(const bool more, rows.next());
+          if (!more) break;
+          read(rows);
+        }
+      }
     }
-    if (skipped_ > 0) without_times_.push_back(fmt::format("{} of {}", skipped_, table));
     return {};
   }
 
-  /// The first two columns of every query: start and end. Adds the span if it has both.
+  /// The first two columns of every query: start and end. Adds the span if they are its times, and no earlier version
+  /// of the table has it.
   template <typename Name, typename Lane>
   bool put(Spans& spans, const SqliteRows& row, Name name, Lane lane, std::int64_t correlation) {
     const auto start = row.integer(0);
     const auto end = row.integer(1);
     if (!start || !end) {
-      ++skipped_;
+      count(without_times_);
       return false;
     }
     // The difference of hostile times may not fit.
-    const bool sane =
-        *end >= *start && (*start >= 0 || *end < 0 || *end <= std::numeric_limits<std::int64_t>::max() + *start);
-    spans.add(*start, sane ? *end - *start : 0, name(), lane(), correlation);
+    if (*end < *start || (*start < 0 && *end >= 0 && *end > std::numeric_limits<std::int64_t>::max() + *start)) {
+      count(reversed_);
+      return false;
+    }
+    const EarlierTables::Row added{*start, *end - *start, name(), lane(), correlation};
+    if (earlier_ && earlier_->contains(spans, added)) return false;
+    std::apply([&](auto... values) { spans.add(values...); }, added);
     return true;
+  }
+
+  /// Work that names no process is that of the only one there is.
+  void adopt_work() {
+    std::set<std::int64_t> processes;
+    for (const auto& lane : trace_.gpu_lanes) processes.insert(lane.process);
+    if (processes.size() == 2 && *processes.begin() == 0) trace_.give_process(*processes.rbegin());
   }
 
   [[nodiscard]] NameId string(const std::optional<std::int64_t>& id) const {
@@ -160,16 +215,19 @@ class NsysReader {
   }
 
   Result<void> read_strings() {
-    return each_row("StringIds", {"id", "value"}, [&](const SqliteRows& rows) {
-      if (const auto id = rows.integer(0)) strings_[*id] = trace_.strings.id(rows.text(1));
+    return each_row({"StringIds"}, {"id", "value"}, [&](const SqliteRows& rows) {
+      if (const auto id = rows.integer(0)) strings_.try_emplace(*id, trace_.strings.id(rows.text(1)));
     });
   }
 
   Result<void> read_devices() {
-    return each_row("TARGET_INFO_GPU", {"id", "name", "smCount", "smMajor", "smMinor", "memoryBandwidth"},
+    return each_row({"TARGET_INFO_GPU"}, {"id", "name", "smCount", "smMajor", "smMinor", "memoryBandwidth"},
                     [&](const SqliteRows& rows) {
                       Device device;
                       device.id = small(rows.integer_or(0, 0));
+                      if (std::any_of(trace_.devices.begin(), trace_.devices.end(),
+                                      [&](const auto& other) { return other.id == device.id; }))
+                        return;
                       device.name = rows.text(1);
                       device.multiprocessors = small(rows.integer_or(2, 0));
                       if (const auto major = rows.integer(3))
@@ -181,7 +239,7 @@ class NsysReader {
 
   Result<void> read_kernels() {
     auto& kernels = trace_.kernels;
-    return each_row("CUPTI_ACTIVITY_KIND_KERNEL",
+    return each_row({"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"},
                     {"start",
                      "end",
                      "deviceId",
@@ -206,7 +264,7 @@ class NsysReader {
                       const auto name = [&] {
                         for (const int column : {7, 8, 9})
                           if (const auto found = string(rows.integer(column)); found != 0) return found;
-                        return NameId{0};
+                        return trace_.strings.id(kUnnamedKernel);
                       };
                       if (!put(
                               kernels, rows, name, [&] { return gpu_lane(rows, 2); }, rows.integer_or(6, 0)))
@@ -227,7 +285,7 @@ class NsysReader {
     const auto process_of_kernel = [&](std::size_t i) { return trace_.gpu_lanes[kernels.lane[i]].process; };
     std::int64_t taken_ns = 0;
     const auto before = kernels.size();
-    RL_TRY(each_row("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    RL_TRY(each_row({"CUPTI_ACTIVITY_KIND_GRAPH_TRACE"},
                     {"start", "end", "deviceId", "contextId", "streamId", "globalPid", "correlationId", "graphId"},
                     [&](const SqliteRows& rows) {
                       const auto correlation = rows.integer_or(6, 0);
@@ -238,8 +296,8 @@ class NsysReader {
                         return;
                       const auto graph = rows.integer(7);
                       const auto name = [&] {
-                        return trace_.strings.id(graph ? fmt::format("CUDA graph {}", *graph)
-                                                       : std::string("CUDA graph"));
+                        return trace_.strings.id(graph ? fmt::format("{} {}", kGraphLaunch, *graph)
+                                                       : std::string(kGraphLaunch));
                       };
                       if (!put(
                               kernels, rows, name, [&] { return gpu_lane(rows, 2); }, correlation))
@@ -253,14 +311,14 @@ class NsysReader {
                     }));
     if (const auto graphs = kernels.size() - before; graphs > 0)
       trace_.notes.push_back(
-          fmt::format("CUDA graphs recorded as a whole, without the kernels in them: {} launches, {}; nsys profile "
+          fmt::format("CUDA graphs recorded as a whole, without the kernels in them: {}, {}; nsys profile "
                       "--cuda-graph-trace=node records their kernels",
-                      graphs, base::format_duration(static_cast<double>(taken_ns))));
+                      base::counted(graphs, "launch"), base::format_duration(static_cast<double>(taken_ns))));
     return {};
   }
 
   Result<void> read_memory_work(const std::string& table, const std::string& kind, MemoryWork& work) {
-    return each_row(table,
+    return each_row({table},
                     {"start", "end", "deviceId", "contextId", "streamId", "globalPid", "correlationId", "bytes",
                      kind.empty() ? "end" : kind, kind.empty() ? "end" : "srcKind", kind.empty() ? "end" : "dstKind"},
                     [&](const SqliteRows& rows) {
@@ -276,7 +334,7 @@ class NsysReader {
   }
 
   Result<void> read_syncs() {
-    return each_row("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+    return each_row({"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"},
                     {"start", "end", "deviceId", "contextId", "streamId", "globalPid", "correlationId", "syncType"},
                     [&](const SqliteRows& rows) {
                       const auto name = [&] {
@@ -288,7 +346,7 @@ class NsysReader {
   }
 
   Result<void> read_calls() {
-    return each_row("CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "end", "globalTid", "correlationId", "nameId"},
+    return each_row({"CUPTI_ACTIVITY_KIND_RUNTIME"}, {"start", "end", "globalTid", "correlationId", "nameId"},
                     [&](const SqliteRows& rows) {
                       (void)put(
                           trace_.calls, rows, [&] { return string(rows.integer(4)); },
@@ -298,12 +356,17 @@ class NsysReader {
 
   Result<void> read_ranges() {
     return each_row(
-        "NVTX_EVENTS", {"start", "end", "globalTid", "eventType", "text", "textId"}, [&](const SqliteRows& rows) {
+        {"NVTX_EVENTS"}, {"start", "end", "globalTid", "eventType", "text", "textId"}, [&](const SqliteRows& rows) {
           const auto type = rows.integer_or(3, kPushPop);
           if (type != kPushPop && type != kStartEnd) return;
           const auto own = rows.text(4);
           const auto text = own.empty() ? trace_.strings.text(string(rows.integer(5))) : own;
-          if (const auto operation = emitted_operation(text))
+          if (text.empty())
+            unnamed_ranges_ += add_range(
+                                   rows, [&] { return trace_.strings.id(kUnnamedRange); }, RangeKind::annotation)
+                                   ? 1
+                                   : 0;
+          else if (const auto operation = emitted_operation(text))
             add_range(
                 rows, [&] { return trace_.strings.id(operation->name); }, RangeKind::operation, operation->sequence);
           else
@@ -313,21 +376,22 @@ class NsysReader {
   }
 
   Result<void> read_overheads(const std::string& table) {
-    return each_row(table, {"start", "end", "globalTid", "nameId"}, [&](const SqliteRows& rows) {
+    return each_row({table}, {"start", "end", "globalTid", "nameId"}, [&](const SqliteRows& rows) {
       add_range(
           rows, [&] { return string(rows.integer(3)); }, RangeKind::overhead);
     });
   }
 
   template <typename Name>
-  void add_range(const SqliteRows& rows, Name name, RangeKind kind, std::int64_t sequence = -1) {
+  bool add_range(const SqliteRows& rows, Name name, RangeKind kind, std::int64_t sequence = -1) {
     auto& ranges = trace_.ranges;
     if (!put(
             ranges, rows, name, [&] { return thread_lane(rows); }, 0))
-      return;
+      return false;
     ranges.kind.push_back(kind);
     ranges.sequence.push_back(sequence);
     ranges.forward_thread.push_back(0);
+    return true;
   }
 
   /// Column 2: globalTid.
@@ -338,8 +402,11 @@ class NsysReader {
   const SqliteFile& file_;
   NsysTables& tables_;
   Trace& trace_;
-  std::int64_t skipped_ = 0;  ///< rows of the table that is being read
-  std::vector<std::string> without_times_;
+  std::string table_;                     ///< that is being read
+  std::optional<EarlierTables> earlier_;  ///< of it: versions and tables of the same kind
+  LeftOut without_times_;
+  LeftOut reversed_;
+  std::size_t unnamed_ranges_ = 0;
   std::unordered_map<std::int64_t, NameId> strings_;
 };
 
@@ -361,8 +428,11 @@ Result<Trace> import_nsys(const std::string& path) {
                ErrorCode::unsupported, "{}: no kernels{}", path,
                unread.empty() ? "" : fmt::format(" in the tables that are read; not read: {}", fmt::join(unread, ", ")))
         .hint("{}", kRecordWithNsys);
-  if (!unread.empty())
+  trace.lacks_work = !unread.empty();
+  if (trace.lacks_work) {
     trace.notes.push_back(fmt::format("tables with work that is not read: {}", fmt::join(unread, ", ")));
+    trace.notes.emplace_back(kLacksWork);
+  }
   leave_out_implausible(trace);
   return trace;
 }

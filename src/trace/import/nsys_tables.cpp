@@ -33,35 +33,35 @@ Result<NsysTables> NsysTables::of(const SqliteFile& file) {
   return NsysTables(file, std::move(names));
 }
 
-Result<std::string> NsysTables::newest(const std::string& base) {
-  asked_.insert(base);
-  std::vector<std::pair<int, std::string>> versions;
-  for (const auto& name : names_)
-    if (const auto [plain, version] = name_and_version(name); plain == base) versions.emplace_back(version, name);
-  std::sort(versions.rbegin(), versions.rend());
-  std::string newest = base;
-  for (const auto& [version, name] : versions) {
-    RL_TRY_ASSIGN(const auto rows, versions.size() > 1 ? file_->rows(name) : Result<std::int64_t>(1));
-    if (rows == 0) continue;
-    newest = name;
-    break;
+Result<std::vector<std::string>> NsysTables::versions(const std::string& base) {
+  std::vector<std::pair<int, std::string>> found;
+  for (const auto& name : names_) {
+    const auto [plain, version] = name_and_version(name);
+    if (plain == base) found.emplace_back(version, name);
   }
-  read_.insert(newest);
-  return newest;
+  std::sort(found.rbegin(), found.rend());
+  std::vector<std::string> out;
+  for (auto& [version, name] : found) {
+    RL_TRY_ASSIGN(const auto rows, found.size() > 1 ? file_->rows(name) : Result<std::int64_t>(1));
+    if (rows > 0) out.push_back(std::move(name));
+  }
+  read_.insert(out.begin(), out.end());
+  return out;
 }
 
-bool NsysTables::is_candidate(const std::string& name) const {
-  if (read_.count(name) > 0) return false;
-  if (asked_.count(std::string(name_and_version(name).first)) > 0) return true;
+/// Tables of threads (OpenACC's calls) and of faults name a device, too.
+bool NsysTables::is_work(const std::string& name) const {
   const auto has = [&](const char* column) { return file_->has_column(name, column); };
-  return has("start") && has("end") &&
-         (has("deviceId") || has("streamId") || has("gpuId") || name.find("WORKLOAD") != std::string::npos);
+  const auto is_called = [&](const char* part) { return name.find(part) != std::string::npos; };
+  if (!has("start") || !has("end")) return false;
+  if (is_called("WORKLOAD")) return true;
+  return (has("deviceId") || has("streamId") || has("gpuId")) && !has("globalTid") && !is_called("PAGE_FAULT");
 }
 
 Result<std::vector<std::string>> NsysTables::unread() const {
   std::vector<std::string> out;
   for (const auto& name : names_) {
-    if (!is_candidate(name)) continue;
+    if (read_.count(name) > 0 || !is_work(name)) continue;
     RL_TRY_ASSIGN(const auto rows, file_->rows(name));
     if (rows > 0) out.push_back(fmt::format("{} ({} row{})", message_text(name), rows, rows == 1 ? "" : "s"));
   }

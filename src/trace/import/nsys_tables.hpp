@@ -16,20 +16,17 @@ class NsysTables {
   /// `file` must outlive the object. Errors: corrupt.
   [[nodiscard]] static base::Result<NsysTables> of(const SqliteFile& file);
 
-  /// The newest version of a table that has rows, which counts as read from now on; `base` itself where none has.
-  /// Errors: corrupt.
-  [[nodiscard]] base::Result<std::string> newest(const std::string& base);
-  /// "NAME (12 rows)" of each table that has rows of GPU work, or is another version of one that was read, and was not
-  /// read itself. Errors: corrupt.
+  /// The versions of a table that have rows, the newest first; they count as read from now on. Errors: corrupt.
+  [[nodiscard]] base::Result<std::vector<std::string>> versions(const std::string& base);
+  /// "NAME (12 rows)" of each table that has rows of GPU work and was not read. Errors: corrupt.
   [[nodiscard]] base::Result<std::vector<std::string>> unread() const;
 
  private:
   NsysTables(const SqliteFile& file, std::vector<std::string> names) : file_(&file), names_(std::move(names)) {}
-  [[nodiscard]] bool is_candidate(const std::string& name) const;
+  [[nodiscard]] bool is_work(const std::string& name) const;
 
   const SqliteFile* file_;
   std::vector<std::string> names_;
-  std::set<std::string> asked_;  ///< without a version
   std::set<std::string> read_;
 };
 

@@ -4,13 +4,19 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 
+#include "base/text.hpp"
+#include "trace/analysis/node_nesting.hpp"
+#include "trace/analysis/range_names.hpp"
 #include "trace/import/bound_values.hpp"
 #include "trace/import/event_batches.hpp"
+#include "trace/import/implausible_records.hpp"
 #include "trace/import/json_values.hpp"
 #include "trace/import/message_text.hpp"
 #include "trace/import/node_flops.hpp"
+#include "trace/import/whole_runs.hpp"
 #include "trace/node_launches.hpp"
 
 namespace ridgeline::trace {
@@ -22,6 +28,8 @@ namespace ondemand = simdjson::ondemand;
 
 constexpr std::string_view kNodeTime = "_kernel_time";  // behind a node's name
 constexpr std::string_view kCopy = "Memcpy";            // of GPU work: a name's beginning
+constexpr std::string_view kLoads = "model_loading";    // of a session's event: likewise
+constexpr std::string_view kInitialized = "session_initialization";
 constexpr std::string_view kRecordWithSession =
     "record with SessionOptions.enable_profiling = True and InferenceSession.end_profiling()";
 
@@ -87,66 +95,128 @@ void read_argument_of_node(std::string_view key, ondemand::value& value, NodeEve
     read_extent(key, value, event);
 }
 
-/// What was done on a GPU stands in the file behind the node that launched it.
-void add_gpu_work(const NodeEvent& event, Trace& trace) {
-  auto& nodes = trace.nodes;
-  std::int64_t launched_by = 0;
-  GpuLane lane{0, 0, 0, event.stream};
-  if (nodes.size() > 0) lane.process = trace.thread_lanes[nodes.lane.back()].process;
-  if (nodes.size() > 0 && (event.operation.empty() || trace.strings.text(nodes.operation.back()) == event.operation))
-    launched_by = nodes.correlation.back() = static_cast<std::int64_t>(nodes.size());
-  const auto put = [&](Spans& spans) {
-    spans.add(*event.start_ns, event.duration_ns, trace.strings.id(event.name), trace.gpu_lane(lane), launched_by);
-  };
-  if (event.name.starts_with(kCopy)) {
-    put(trace.copies);
-    trace.copies.bytes.push_back(-1);
-    return;
-  }
-  put(trace.kernels);
-  trace.kernels.grid.push_back(event.grid);
-  trace.kernels.block.push_back(event.block);
-  trace.kernels.registers.push_back(0);
-  trace.kernels.shared_bytes.push_back(0);
-  trace.kernels.graph_node.push_back(0);
-}
+/// Makes tables of events, and remembers where these stand in the file.
+class ProfileReader {
+ public:
+  explicit ProfileReader(Trace& trace) : trace_(trace) {}
 
-/// False of a kind that is not read.
-bool add_event(const NodeEvent& event, Trace& trace) {
-  const auto put = [&](Spans& spans, std::string_view name) {
-    spans.add(*event.start_ns, event.duration_ns, trace.strings.id(name),
-              trace.thread_lane({event.process, event.thread}), 0);
+  void add(const NodeEvent& event) {
+    if (!event.start_ns || event.duration_ns < 0)
+      without_time_ += event.phase == "X" ? 1 : 0;
+    else if (!add_event(event))
+      ++others_.try_emplace(std::string(event.category)).first->second;
+  }
+  [[nodiscard]] const ProfileOrder& order() const noexcept { return order_; }
+  /// For people: what was left out.
+  void tell(std::vector<std::string>& notes) const {
+    if (without_time_ > 0)
+      notes.push_back(fmt::format("events without a time, or whose duration is none, left out: {}", without_time_));
+    for (const auto& [kind, count] : others_)
+      notes.push_back(fmt::format("events of a kind that is not read: {} of {}", count, message_text(kind)));
+  }
+
+ private:
+  /// Of a process: how many sessions began before, and whether the last has begun to work.
+  struct Sessions {
+    std::size_t before = 0;
+    bool worked = false;
   };
-  if (event.category == "Session") {
-    put(trace.ranges, event.name);
-    trace.ranges.kind.push_back(RangeKind::annotation);
-    trace.ranges.sequence.push_back(-1);
-    trace.ranges.forward_thread.push_back(0);
-  } else if (event.category == "Kernel") {
-    add_gpu_work(event, trace);
-  } else if (event.category == "Node" && event.name.ends_with(kNodeTime)) {
-    auto& nodes = trace.nodes;
-    put(nodes, event.name.substr(0, event.name.size() - kNodeTime.size()));
-    nodes.operation.push_back(trace.strings.id(event.operation));
-    nodes.provider.push_back(trace.strings.id(event.provider));
+
+  [[nodiscard]] std::size_t last_node() const {
+    return trace_.nodes.size() == 0 ? ProfileOrder::kNoNode : trace_.nodes.size() - 1;
+  }
+
+  void put(const NodeEvent& event, Spans& spans, std::string_view name) {
+    spans.add(*event.start_ns, event.duration_ns, trace_.strings.id(name),
+              trace_.thread_lane({event.process, event.thread}), 0);
+  }
+
+  /// A session loads its model and initializes itself once, before it works.
+  std::size_t session_of(const NodeEvent& event) {
+    auto& sessions = sessions_[event.process];
+    const bool initialized = event.name == kInitialized;
+    if (sessions.worked && (initialized || event.name.starts_with(kLoads))) {
+      ++sessions.before;
+      sessions.worked = false;
+    }
+    sessions.worked = sessions.worked || initialized || event.category == "Node" || event.name == kModelRun;
+    return sessions.before;
+  }
+
+  /// What was done on a GPU stands in the file behind the node that launched it.
+  void add_gpu_work(const NodeEvent& event) {
+    auto& nodes = trace_.nodes;
+    std::int64_t launched_by = 0;
+    GpuLane lane{0, 0, 0, event.stream};
+    if (nodes.size() > 0) lane.process = trace_.thread_lanes[nodes.lane.back()].process;
+    if (nodes.size() > 0 && (event.operation.empty() || trace_.strings.text(nodes.operation.back()) == event.operation))
+      launched_by = nodes.correlation.back() = static_cast<std::int64_t>(nodes.size());
+    const auto put = [&](Spans& spans) {
+      spans.add(*event.start_ns, event.duration_ns, trace_.strings.id(event.name), trace_.gpu_lane(lane), launched_by);
+    };
+    if (event.name.starts_with(kCopy)) {
+      put(trace_.copies);
+      trace_.copies.bytes.push_back(-1);
+      order_.node_of_copy.push_back(last_node());
+      return;
+    }
+    put(trace_.kernels);
+    trace_.kernels.grid.push_back(event.grid);
+    trace_.kernels.block.push_back(event.block);
+    trace_.kernels.registers.push_back(0);
+    trace_.kernels.shared_bytes.push_back(0);
+    trace_.kernels.graph_node.push_back(0);
+    order_.node_of_kernel.push_back(last_node());
+  }
+
+  void add_node(const NodeEvent& event) {
+    auto& nodes = trace_.nodes;
+    order_.session_of_node.push_back(session_of(event));
+    put(event, nodes, event.name.substr(0, event.name.size() - kNodeTime.size()));
+    nodes.operation.push_back(trace_.strings.id(event.operation));
+    nodes.provider.push_back(trace_.strings.id(event.provider));
     nodes.activation_bytes.push_back(event.activation_bytes);
     nodes.parameter_bytes.push_back(event.parameter_bytes);
     nodes.output_bytes.push_back(event.output_bytes);
     nodes.flops.push_back(node_flops(event.operation, event.inputs, event.outputs));
-  } else if (event.category != "Node") {  // of nodes also what they waited for, 0 today
-    return event.phase != "X";
   }
-  return true;
-}
+
+  /// False of a kind that is not read.
+  bool add_event(const NodeEvent& event) {
+    if (event.category == "Session") {
+      order_.session_of_range.push_back(session_of(event));
+      order_.nodes_before.push_back(trace_.nodes.size());
+      put(event, trace_.ranges, event.name);
+      trace_.ranges.kind.push_back(RangeKind::annotation);
+      trace_.ranges.sequence.push_back(-1);
+      trace_.ranges.forward_thread.push_back(0);
+    } else if (event.category == "Kernel") {
+      add_gpu_work(event);
+    } else if (event.category == "Api") {
+      order_.node_of_call.push_back(last_node());
+      put(event, trace_.calls, event.name);
+    } else if (event.category == "Node" && event.name.ends_with(kNodeTime)) {
+      add_node(event);
+    } else if (event.category != "Node") {  // of nodes also what they waited for, 0 today
+      return event.phase != "X";
+    }
+    return true;
+  }
+
+  Trace& trace_;
+  ProfileOrder order_;
+  std::map<std::int64_t, Sessions> sessions_;  ///< by process
+  std::size_t without_time_ = 0;
+  std::map<std::string, std::size_t, std::less<>> others_;  ///< by "cat"
+};
 
 }  // namespace
 
 Result<Trace> import_onnxruntime(const std::string& path) {
   RL_TRY_ASSIGN(auto events, JsonEvents::open(path));
   Trace trace;
+  ProfileReader reader(trace);
   EventParser parser;
-  std::size_t without_time = 0;
-  std::map<std::string, std::size_t, std::less<>> others;  // by "cat"
   for (EventBatches batches(events);;) {
     RL_TRY_ASSIGN(const auto batch, batches.next());
     if (!batch) break;
@@ -160,23 +230,23 @@ Result<Trace> import_onnxruntime(const std::string& path) {
           event = {};
           return read_event(object, event, argument);
         },
-        [&] {
-          if (!event.start_ns || event.duration_ns < 0)
-            without_time += event.phase == "X" ? 1 : 0;
-          else if (!add_event(event, trace))
-            ++others.try_emplace(std::string(event.category)).first->second;
-        });
+        [&] { reader.add(event); });
   }
   if (trace.nodes.size() == 0)
     return base::fail(ErrorCode::unsupported, "{}: no nodes of an ONNX model among {} events", path, parser.seen())
         .hint("{}", kRecordWithSession);
   trace.notes = damage_notes(events, parser);
-  if (without_time > 0)
-    trace.notes.push_back(fmt::format("events without a time, or whose duration is none, left out: {}", without_time));
-  for (const auto& [kind, count] : others)
-    trace.notes.push_back(fmt::format("events of a kind that is not read: {} of {}", count, message_text(kind)));
+  reader.tell(trace.notes);
+  bound_values(trace);  // so that what follows may add
+  RL_TRY(keep_whole_runs(path, trace, reader.order(), events.cut_off()));
+  leave_out_implausible(trace);
+  for (auto& note : nesting_notes(trace)) trace.notes.push_back(std::move(note));
+  if (trace.calls.size() > 0)
+    trace.notes.push_back(fmt::format(
+        "{} of CUDA or HIP on the host, {} in all; the file does not say which work they launched",
+        base::counted(trace.calls.size(), "call"),
+        base::format_duration(std::accumulate(trace.calls.duration_ns.begin(), trace.calls.duration_ns.end(), 0.0))));
   if (auto note = launch_note(trace); !note.empty()) trace.notes.push_back(std::move(note));
-  bound_values(trace);
   return trace;
 }
 

@@ -174,6 +174,22 @@ TEST(ProfileTables, what_is_left_out_is_a_row) {
   EXPECT_NE(names.find("(1 more)"), std::string::npos) << names;
 }
 
+TEST(ProfileTables, rates_are_of_the_launches_whose_bytes_are_known) {
+  auto run = profile_of_layers();
+  run.tables.kernels[0].total_ns = 400;
+  run.tables.kernels[0].bytes = 600;
+  run.tables.kernels[0].bytes_ns = 200;
+  const auto kernels = kernels_table(run, 1);
+  EXPECT_EQ(kernels.columns.at(6).title, "GB/s");
+  EXPECT_EQ(cells_of(kernels, 6), "3.0|");
+  // Of three alike layers one has bytes.
+  run.tables.modules[3].bytes = 600;
+  run.tables.modules[3].bytes_ns = 200;
+  const auto modules = module_table(run, {});
+  EXPECT_EQ(modules.columns.at(7).title, "GB/s");
+  EXPECT_EQ(cells_of(modules, 7).substr(0, 4), "3.0|");
+}
+
 TEST(ProfileTables, bytes_are_a_share_of_the_peak_that_the_trace_tells) {
   auto run = profile_of_layers();
   auto& kernels = run.tables.kernels;
@@ -224,6 +240,33 @@ TEST(ProfileTables, times_sum_to_the_span) {
   const auto run = profile_of_layers();
   EXPECT_EQ(cells_of(time_table(run), 1), "kernels|idle: launch-bound, the host is behind|");
   EXPECT_EQ(cells_of(time_table(run), 3), "50 %|50 %|");
+}
+
+TEST(ProfileTables, graphs_as_a_whole_are_no_kernels) {
+  auto run = profile_of_layers();
+  auto& device = run.tables.devices.front();
+  device.kernels = 3;
+  device.graph_launches = 1;
+  EXPECT_EQ(kernels_title(run), "Kernels and graph launches");
+  EXPECT_EQ(cells_of(time_table(run), 1), "kernels and graph launches|idle: launch-bound, the host is behind|");
+  const auto line = [&] {
+    std::string all;
+    for (const auto& [label, text] : profile_summary(run)) all += text + "\n";
+    return all;
+  };
+  EXPECT_NE(line().find("3 kernels, 1 graph launch"), std::string::npos) << line();
+  device.kernels = 0;
+  EXPECT_EQ(kernels_title(run), "Graph launches");
+  EXPECT_EQ(line().find("kernels"), std::string::npos) << line();
+}
+
+TEST(ProfileTables, idle_time_without_a_cause_is_not_nothing) {
+  auto run = profile_of_layers();
+  run.findings.clear();
+  EXPECT_EQ(schema::no_findings_text(run), "nothing to gain was found");
+  run.tables.devices.front().idle.front().cause = schema::IdleCause::unknown;
+  EXPECT_EQ(schema::no_findings_text(run),
+            "nothing to gain was found but idle time, of which the trace does not show the cause");
 }
 
 TEST(ProfileTables, several_runs_are_shown_as_one) {
@@ -292,7 +335,7 @@ TEST(ProfileCsv, quotes_and_leaves_out_what_is_unknown) {
   std::getline(kernels, line);
   EXPECT_EQ(line,
             "\"void at::native::f<4, \"\"x\"\", float>(int, "
-            "float)\",7,1000000,0,0,,Net_0/Layer_0/aten::mm,0,0,0,0,0,0,0,0,5000000");
+            "float)\",7,1000000,0,0,,Net_0/Layer_0/aten::mm,0,0,0,0,0,0,0,0,,5000000");
   EXPECT_EQ(content("counters.csv"),
             "kernel,metric,unit,launches,sum,mean,min,max\n"
             "\"void at::native::f<4, \"\"x\"\", float>(int, float)\",dram__bytes_read.sum,byte,7,35000000,5000000,"

@@ -230,6 +230,30 @@ TEST_F(PlantedHostWork, waits_of_queued_work_are_a_finding_of_their_own) {
   EXPECT_FALSE(finding->advice.empty());
 }
 
+TEST_F(PlantedHostWork, a_wait_names_the_work_of_another_gpu_that_it_ends_with) {
+  annotation("ProfilerStep#0", 0, 20 * kMs);
+  const auto queued = [&] {
+    launch("first", 0, 10'000, kMs);
+    launch("behind", 2000, 11 * kMs, 12 * kMs);
+  };
+  queued();
+  kernel("gemm_of_another", 20'000, 11 * kMs - 5000, 0, 9);
+  trace.kernels.lane.back() = trace.gpu_lane({1, 1, 1, 9});
+  const auto* finding = find("queued-wait");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->evidence.at(1), "10.0 ms in 1 gap until gemm_of_another ends on GPU 1, stream 9");
+  trace.kernels.duration_ns.back() -= kMs;
+  EXPECT_EQ(find("queued-wait")->evidence.size(), 1U) << "it ended long before";
+}
+
+TEST_F(PlantedHostWork, a_wait_names_the_call_that_let_the_stream_wait) {
+  annotation("ProfilerStep#0", 0, 20 * kMs);
+  launch("first", 0, 10'000, kMs);
+  call("cudaStreamWaitEvent", 1200, 1800, 0);
+  launch("behind", 2000, 11 * kMs, 12 * kMs);
+  EXPECT_EQ(find("queued-wait")->evidence.at(1), "10.0 ms in 1 gap behind a call of cudaStreamWaitEvent");
+}
+
 /// What comes once, at the first convolution, is no advice for the steps after it.
 TEST_F(PlantedHostWork, first_calls_are_no_advice_but_a_warm_up_that_is_missing) {
   for (std::int64_t step = 0; step < 5; ++step) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "trace/analysis/tables.hpp"
+#include "trace/findings/find_savings.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -28,6 +29,12 @@ class ImplausibleRecordsTest : public ::testing::Test {
   void copy(std::int64_t start, std::int64_t duration) {
     trace_.copies.add(start, duration, trace_.strings.id("Memcpy"), trace_.gpu_lane({0, 0, 1, 7}), 0);
     trace_.copies.bytes.push_back(1);
+  }
+  void operation(std::int64_t start, std::int64_t duration, const char* name) {
+    trace_.ranges.add(start, duration, trace_.strings.id(name), trace_.thread_lane({0, 1}), 0);
+    trace_.ranges.kind.push_back(RangeKind::operation);
+    trace_.ranges.sequence.push_back(-1);
+    trace_.ranges.forward_thread.push_back(0);
   }
   /// Twenty kernels of 90 us, one every 100 us.
   void honest(std::int64_t from) {
@@ -110,6 +117,97 @@ TEST_F(ImplausibleRecordsTest, work_that_the_file_has_twice_counts_once) {
   kernel(2'000'000, 0, "mark", 30);
   check(22, "second copies of the same work of a GPU, left out: 20 (gemm)");
   EXPECT_EQ(trace_.calls.correlation.front(), 1) << "its launch has work";
+}
+
+TEST_F(ImplausibleRecordsTest, a_launch_runs_one_kernel) {
+  honest(0);
+  for (int i = 0; i < 20; ++i) kernel(i * 100'000 + 10'001, 90'000, "gemm", i + 1);
+  check(20, "second copies of the same work of a GPU, left out: 20 (gemm)");
+}
+
+TEST_F(ImplausibleRecordsTest, a_graph_and_two_processes_run_several_of_one_number) {
+  trace_.calls.add(0, 5'000, trace_.strings.id("cudaGraphLaunch"), trace_.thread_lane({0, 1}), 1);
+  for (int i = 0; i < 20; ++i) kernel(10'000 + i * 80, 100, "node", 1);
+  for (int process = 0; process < 2; ++process) {
+    trace_.calls.add(0, 5'000, trace_.strings.id("cudaLaunchKernel"), trace_.thread_lane({process, 1}), 2);
+    kernel(50'000 + process * 10, 100, "rank", 2);
+  }
+  check(22, "");
+}
+
+TEST_F(ImplausibleRecordsTest, a_host_whose_events_are_all_there_twice) {
+  for (int copy = 0; copy < 2; ++copy)
+    for (int i = 0; i < 40; ++i) {
+      operation(i * 100'000, 50'000, i % 2 == 0 ? "aten::mm" : "aten::add");
+      trace_.calls.add(i * 100'000, 5'000, trace_.strings.id("cudaLaunchKernel"), trace_.thread_lane({0, 1}), i + 1);
+    }
+  check(0, "second copies of the same events of the host, left out: 80 (aten::mm)");
+  EXPECT_EQ(trace_.ranges.size(), 40U);
+  EXPECT_EQ(trace_.ranges.kind.size(), 40U);
+  EXPECT_EQ(trace_.calls.size(), 40U);
+}
+
+TEST_F(ImplausibleRecordsTest, a_call_within_one_of_its_name_is_no_copy) {
+  for (int i = 0; i < 40; ++i) operation(i * 100'000, 50'000, "aten::to");
+  for (int i = 0; i < 10; ++i) operation(i * 100'000, 50'000, "aten::to");
+  check(0, "");
+  EXPECT_EQ(trace_.ranges.size(), 50U);
+}
+
+TEST_F(ImplausibleRecordsTest, work_far_from_all_else_with_no_host_near_it) {
+  honest(0);
+  call(2'000'000, 21);
+  kernel(1'800'000'000'000, 90'000, "late", 21);
+  check(20, "work of a GPU far from all else, with nothing of the host near it, left out: 1 (late, 30 m 00 s away)");
+  EXPECT_EQ(span(), 1'990'000);
+  EXPECT_EQ(trace_.calls.correlation.back(), 0) << "its launch is no lost one";
+}
+
+TEST_F(ImplausibleRecordsTest, work_far_before_all_else_likewise) {
+  honest(kToday);
+  kernel(kToday - 60'000'000'000, 90'000, "early");
+  check(20, "work of a GPU far from all else, with nothing of the host near it, left out: 1 (early, 60.0 s away)");
+}
+
+TEST_F(ImplausibleRecordsTest, a_program_that_waits_has_events_where_it_goes_on) {
+  honest(0);
+  call(1'800'000'000'000, 21);
+  kernel(1'800'000'010'000, 90'000, "late", 21);
+  check(21, "");
+}
+
+TEST_F(ImplausibleRecordsTest, a_queue_is_longer_than_the_host_works) {
+  honest(0);
+  kernel(2'100'000, 30'000'000'000, "long");
+  kernel(30'002'200'000, 30'000'000'000, "longer");
+  check(22, "");
+}
+
+TEST_F(ImplausibleRecordsTest, a_record_that_lasts_hours_longer_than_all_else) {
+  honest(0);
+  operation(100'000, 36'000'000'000'000, "aten::huge");
+  check(20, "records that last hours longer than all else, left out: 1 (aten::huge, 10 h 00 m)");
+  EXPECT_EQ(span(), 1'990'000);
+}
+
+TEST_F(ImplausibleRecordsTest, kernels_without_durations_give_no_advice) {
+  for (int i = 0; i < 20; ++i) {
+    call(i * 100'000, i + 1);
+    kernel(i * 100'000 + 10'000, i < 16 ? 0 : 50'000, "gemm", i + 1);
+  }
+  leave_out_implausible(trace_);
+  EXPECT_EQ(trace_.notes, (std::vector<std::string>{"kernels that last 0 ns: 16 of 20", std::string(kLacksDurations)}));
+  const AnalysedTrace analysed(trace_);
+  const auto tables = tables_of(analysed);
+  EXPECT_TRUE(find_savings(analysed, tables).empty());
+  EXPECT_TRUE(tables.devices.at(0).idle.empty());
+}
+
+TEST_F(ImplausibleRecordsTest, a_clock_too_coarse_for_a_few_kernels) {
+  honest(0);
+  kernel(2'100'000, 0, "tiny");
+  check(21, "");
+  EXPECT_FALSE(trace_.lacks_work);
 }
 
 TEST_F(ImplausibleRecordsTest, neighbours_may_overlap_and_kernels_of_a_graph_run_beside_each_other) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
 #include "unit/trace/planted_trace.hpp"
 
 namespace ridgeline::trace {
@@ -10,6 +12,13 @@ class PlantedKernels : public PlantedTrace {
   void in_module() {
     module("Net_0", 0, 10'000'000);
     annotation("ProfilerStep#0", 10'000, 10'001);  // the time is that of the kernels
+  }
+  /// A kernel that an operation launched; of what shape, where that was recorded.
+  void within(std::string_view operation_name, std::string_view kernel_name,
+              std::optional<ProductShape> shape = std::nullopt) {
+    operation(operation_name, called_, called_ + 1400);
+    if (shape) trace.product_shapes[{trace.ranges.lane.back(), called_}] = *shape;
+    busy({kernel_name});
   }
 };
 
@@ -53,7 +62,10 @@ TEST_F(PlantedKernels, single_elementwise_kernels_and_those_of_an_optimizer_are_
 
 TEST_F(PlantedKernels, an_attention_that_is_not_fused) {
   in_module();
-  busy({"gemm", "vectorized_elementwise_kernel<scale>", "softmax_warp_forward", "gemm"});
+  within("aten::bmm", "gemm");
+  within("aten::mul", "vectorized_elementwise_kernel<scale>");
+  within("aten::softmax", "softmax_warp_forward");
+  within("aten::bmm", "gemm");
   kernel_bytes = {1, 1 << 20, 1 << 20, 1};
   const auto* finding = find("unfused-attention");
   ASSERT_NE(finding, nullptr);
@@ -66,6 +78,42 @@ TEST_F(PlantedKernels, an_attention_that_is_not_fused) {
   EXPECT_NE(finding->computed.find("between the two GEMMs"), std::string::npos);
   expect_code(*finding, {"scaled_dot_product_attention", "attn_implementation=\"sdpa\""});
   EXPECT_EQ(finding->code.find("is_causal"), std::string::npos) << "an encoder attends to all";
+}
+
+TEST_F(PlantedKernels, a_softmax_between_products_of_parameters_is_no_attention) {
+  in_module();
+  for (const auto* product : {"aten::linear", "aten::addmm", "aten::mm"}) {  // the gate of experts, a sampler
+    within(product, "gemm");
+    within("aten::softmax", "softmax_warp_forward");
+    within(product, "gemm");
+  }
+  EXPECT_EQ(find("unfused-attention"), nullptr);
+  busy({"gemm", "softmax_warp_forward", "gemm"});
+  EXPECT_EQ(find("unfused-attention"), nullptr) << "nothing says what they multiply";
+}
+
+TEST_F(PlantedKernels, grids_with_a_layer_for_each_head_are_those_of_an_attention) {
+  in_module();
+  busy({"gemm", "softmax_warp_forward", "gemm"});
+  trace.kernels.grid.front().z = trace.kernels.grid.back().z = 192;
+  EXPECT_NE(find("unfused-attention"), nullptr);
+  trace.kernels.grid.back().z = 4;
+  EXPECT_EQ(find("unfused-attention"), nullptr) << "a product that is split";
+}
+
+TEST_F(PlantedKernels, shapes_that_were_recorded_have_to_be_those_of_an_attention) {
+  in_module();
+  const auto attend = [&](const ProductShape& one, const ProductShape& other) {
+    within("aten::bmm", "gemm", one);
+    within("aten::softmax", "softmax_warp_forward");
+    within("aten::bmm", "gemm", other);
+  };
+  attend({16, 128, 64, 256}, {16, 128, 256, 64});
+  EXPECT_NE(find("unfused-attention"), nullptr) << "[128, 256] of each";
+  trace.product_shapes.rbegin()->second = {16, 128, 64, 256};
+  EXPECT_EQ(find("unfused-attention"), nullptr) << "the second does not take what the first makes";
+  trace.product_shapes.rbegin()->second = {8, 128, 256, 64};
+  EXPECT_EQ(find("unfused-attention"), nullptr) << "of as many heads";
 }
 
 TEST_F(PlantedKernels, a_fused_attention_and_a_classifier_s_softmax_are_none) {
@@ -92,6 +140,53 @@ TEST_F(PlantedKernels, products_in_fp32) {
   expect_code(*finding, {"torch.float16"});
   trace.ranges = {};  // nothing tells what ran
   expect_code(*find("fp32-gemm"), {"torch.float16", "convert_float_to_float16"});
+  trace.devices.front() = {0, "NVIDIA GeForce RTX 3090", 82, "8.6"};
+  finding = find("fp32-gemm");
+  EXPECT_EQ(finding->code.find("tf32"), std::string::npos) << "its TF32 is as fast as its FP32";
+  expect_code(*finding, {"torch.bfloat16"});
+}
+
+TEST_F(PlantedKernels, products_in_fp32_of_a_gpu_that_has_nothing_faster) {
+  in_module();
+  busy({"maxwell_sgemm_128x64_nn", "reduce_kernel"});
+  EXPECT_EQ(find("fp32-gemm"), nullptr) << "nothing tells what GPU it is";
+  for (const auto& device : {Device{0, "NVIDIA GeForce GTX 1080 Ti", 28, "6.1"}, Device{0, "Tesla P100", 56, "6.0"},
+                             Device{0, "Tesla M40", 24, "5.2"}, Device{0, "AMD Instinct MI300X", 304, "9.4"},
+                             Device{0, "NVIDIA H100", 132, ""}, Device{1, "NVIDIA H100", 132, "9.0"}}) {
+    trace.devices = {device};
+    EXPECT_EQ(find("fp32-gemm"), nullptr) << device.name << " " << device.compute_capability;
+  }
+  trace.devices = {Device{0, "", 104, "9.0"}};
+  EXPECT_NE(find("fp32-gemm"), nullptr);
+  call("hipLaunchKernel", 0, 1, 0);
+  EXPECT_EQ(find("fp32-gemm"), nullptr) << "gfx90a";
+}
+
+TEST_F(PlantedKernels, each_gpu_has_formats_of_its_own) {
+  in_module();
+  trace.devices = {Device{0, "NVIDIA H100", 132, "9.0"}, Device{1, "Tesla P100", 56, "6.0"}};
+  busy({"sgemm", "sgemm"});
+  trace.kernels.lane.back() = trace.gpu_lane({1, 1, 1, 7});
+  EXPECT_EQ(find("fp32-gemm")->saving_ns, 10'000) << "of the first one alone";
+}
+
+TEST_F(PlantedKernels, products_in_fp32_where_tf32_is_allowed_already) {
+  in_module();
+  trace.devices.push_back({0, "NVIDIA H100", 132, "9.0"});
+  within("aten::conv2d", "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32");
+  within("aten::mm", "ampere_sgemm_128x64_nn");
+  ASSERT_NE(find("fp32-gemm"), nullptr) << "PyTorch allows it to convolutions, but not to products";
+  within("aten::mm", "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n");
+  EXPECT_EQ(find("fp32-gemm"), nullptr);
+}
+
+TEST_F(PlantedKernels, products_with_a_vector_and_those_in_fp64_gain_nothing) {
+  in_module();
+  trace.devices.push_back({0, "NVIDIA H100", 132, "9.0"});
+  within("aten::mv", "void gemv2T_kernel_val<int, int, float, float, float, float, 128, 16>");
+  within("aten::mm", "ampere_sgemm_32x32_sliced1x4_tn", ProductShape{0, 1, 4096, 4096});
+  within("aten::mm", "volta_dgemm_128x64_nn");
+  EXPECT_EQ(find("fp32-gemm"), nullptr);
 }
 
 TEST_F(PlantedKernels, products_on_tensor_cores_are_none_in_fp32) {
@@ -124,11 +219,55 @@ TEST_F(PlantedKernels, an_optimizer_of_many_kernels) {
   EXPECT_EQ(finding->title, "Optimizer.step#SGD.step launches 100 kernels a step, 2.00 µs each in the mean");
   EXPECT_EQ(finding->saving_ns, 99 * 8000) << "from 5 us to 13 us";
   EXPECT_EQ(finding->module, "Optimizer.step#SGD.step");
-  EXPECT_EQ(finding->evidence, (Evidence{"100 kernels in 1 step", "99 gaps before them, 792 µs"}));
-  EXPECT_NE(finding->computed.find("the gaps before these kernels"), std::string::npos);
+  EXPECT_EQ(finding->evidence, (Evidence{"100 kernels in 1 step", "99 gaps between them, 792 µs"}));
+  EXPECT_NE(finding->computed.find("the gaps between these kernels"), std::string::npos);
   expect_code(*finding, {"torch.optim.SGD(", "fused=True"});
   trace.ranges.name.front() = trace.strings.id("Optimizer.step#Shampoo.step");
   expect_code(*find("tiny-optimizer-kernels"), {"with Shampoo", "torch.compile(optimizer.step"});
+}
+
+TEST_F(PlantedKernels, an_optimizer_has_the_gaps_within_it_and_no_other_finding_has_them) {
+  // What the host does before each step of it, 6 ms, is not the optimizer's; nor is what lies between two steps.
+  std::int64_t all = 0;
+  for (std::int64_t step = 0; step < 3; ++step) {
+    const auto t = step * 20'000'000;
+    annotation("ProfilerStep#" + std::to_string(step), t, t + 20'000'000);
+    launch("gemm", t, t + 5000, t + 6'000'000);
+    annotation("Optimizer.step#AdamW.step", t + 12'000'000, t + 14'000'000);
+    for (std::int64_t i = 0; i < 100; ++i)
+      launch("multi", t + 12'000'000 + 10'000 * i, t + 12'003'000 + 10'000 * i, t + 12'005'000 + 10'000 * i);
+    all += 99 * 8000;
+  }
+  const auto* finding = find("tiny-optimizer-kernels");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->saving_ns, all);
+  EXPECT_EQ(finding->evidence.back(), "297 gaps between them, 2.38 ms");
+  const auto* others = find("host-work");
+  ASSERT_NE(others, nullptr);
+  std::int64_t sum = all;
+  for (const auto& one : findings())
+    if (one.rule == "launch-bound") sum += one.saving_ns;
+  EXPECT_EQ(sum, all) << "no gap counts twice";
+}
+
+TEST_F(PlantedKernels, gaps_of_an_optimizer_are_missing_in_the_launches) {
+  annotation("Optimizer.step#SGD.step", 0, 1'000'000);
+  for (int i = 0; i < 100; ++i) launch("multi", 10'000 * i, 10'000 * i + 3000, 10'000 * i + 5000);
+  for (int i = 100; i < 120; ++i) launch("gemm", 10'000 * i, 10'000 * i + 3000, 10'000 * i + 5000);
+  const auto* finding = find("launch-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->saving_ns, 20 * 8000) << "the others'";
+  EXPECT_EQ(finding->evidence.back(), "792 µs between the kernels of an optimizer are a finding of their own");
+}
+
+TEST_F(PlantedKernels, a_wait_within_an_optimizer_is_a_wait) {
+  annotation("Optimizer.step#SGD.step", 0, 10'000'000);
+  for (int i = 0; i < 100; ++i) launch("multi", 10'000 * i, 10'000 * i + 3000, 10'000 * i + 5000);
+  operation("aten::item", 991'000, 1'500'000);
+  launch("multi", 1'501'000, 1'504'000, 1'506'000);
+  EXPECT_EQ(find("tiny-optimizer-kernels")->saving_ns, 99 * 8000);
+  ASSERT_NE(find("sync"), nullptr);
+  EXPECT_EQ(find("sync")->saving_ns, 1'504'000 - 995'000);
 }
 
 TEST_F(PlantedKernels, an_optimizer_of_few_kernels_or_long_ones_is_fine) {
@@ -145,11 +284,28 @@ TEST_F(PlantedKernels, communication_that_nothing_hides) {
   const auto* finding = find("exposed-communication");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->saving_ns, 20'000);
-  EXPECT_EQ(finding->evidence, (Evidence{"20.0 µs in Net_0", "1 x ncclDevKernel_AllReduce_Sum_f32_RING_LL: 20.0 µs",
-                                         "20.0 µs of 20.0 µs of NCCL run with no other kernel beside them"}));
+  EXPECT_EQ(finding->evidence,
+            (Evidence{"20.0 µs in Net_0", "1 x ncclDevKernel_AllReduce_Sum_f32_RING_LL: 20.0 µs",
+                      "20.0 µs of 20.0 µs of communication run with no other kernel at the same time"}));
   expect_code(*finding, {"bucket_cap_mb"});
   kernel("gemm", 30'000, 50'000, 0, 9);  // beside it
   EXPECT_EQ(find("exposed-communication"), nullptr);
+}
+
+TEST_F(PlantedKernels, communication_is_known_by_its_name_or_by_what_launched_it) {
+  const auto exposed = [&] { return tables_of(AnalysedTrace(trace)).devices.front().exposed_ns; };
+  in_module();
+  busy({"gemm", "rccl_main_kernel"});
+  EXPECT_EQ(exposed(), 20'000);
+  within("record_param_comms", "void GenericOp<float>(Work*)");
+  within("c10d::allreduce_", "mscclpp_kernel_7");
+  within("_c10d_functional::all_reduce", "another_library");
+  EXPECT_EQ(exposed(), 80'000);
+  within("c10d::_allgather_base_", "void at::native::vectorized_elementwise_kernel<4, copy>");
+  operation("c10d::allgather_", called_, called_ + 1400);
+  within("aten::copy_", "flatten_kernel");
+  within("nccl_tests", "another_kernel");
+  EXPECT_EQ(exposed(), 80'000) << "these prepare what is sent, or have a name of the user's";
 }
 
 /// Advice about communication follows the collective and the pass that it is of.
@@ -184,6 +340,13 @@ TEST_F(PlantedCollective, gradients_of_data_parallel_training) {
                                    "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", true);
   ASSERT_NE(finding, nullptr);
   expect_code(*finding, {"# all-reduce of the backward pass", "bucket_cap_mb"});
+}
+
+TEST_F(PlantedCollective, a_kernel_for_all_collectives_is_told_by_its_operation) {
+  const auto* finding =
+      collective("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", "nccl:all_to_all", false);
+  ASSERT_NE(finding, nullptr);
+  expect_code(*finding, {"# all-to-all of the forward pass", "all_to_all_single"});
 }
 
 TEST_F(PlantedCollective, sums_of_a_forward_pass_are_no_gradients) {

@@ -147,6 +147,25 @@ TEST_F(KinetoImportTest, times_may_be_texts_and_durations_must_be_lengths_behind
   EXPECT_EQ(trace->notes, (std::vector<std::string>{"events whose duration is no length of time, left out: 2"}));
 }
 
+TEST_F(KinetoImportTest, shapes_of_products_that_tell_more_than_their_names) {
+  const auto trace = import_kineto(write(R"([
+{"ph":"X","cat":"cpu_op","name":"aten::bmm","pid":7,"tid":8,"ts":1,"dur":3,"args":{"Input Dims":[[16,128,64],[16,64,256]]}},
+{"ph":"X","cat":"cpu_op","name":"aten::matmul","pid":7,"tid":8,"ts":5,"dur":3,"args":{"Input Dims":[[2,8,1,64],[2,8,64,9]]}},
+{"ph":"X","cat":"cpu_op","name":"aten::matmul","pid":7,"tid":8,"ts":9,"dur":3,"args":{"Input Dims":[[2,8,64],[64,9]]}},
+{"ph":"X","cat":"cpu_op","name":"aten::addmm","pid":7,"tid":8,"ts":13,"dur":3,"args":{"Input Dims":[[9],[1,64],[64,9],[],[]]}},
+{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":8,"ts":17,"dur":3,"args":{"Input Dims":[[5,64],[64,9]]}},
+{"ph":"X","cat":"cpu_op","name":"aten::bmm","pid":7,"tid":8,"ts":21,"dur":3,"args":{"Input Dims":[[16,128,64],"no"]}},
+{"ph":"X","cat":"cpu_op","name":"aten::bmm","pid":7,"tid":8,"ts":25,"dur":3,"args":{"Input Dims":[[99999999999999999999,1,1],[1,1,1]]}},
+{"ph":"X","cat":"kernel","name":"","pid":0,"tid":7,"ts":20,"dur":80,"args":{"device":0,"stream":7,"correlation":1}}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  std::vector<std::vector<std::int64_t>> shapes;
+  for (const auto& [operation, shape] : trace->product_shapes)
+    shapes.push_back({operation.second / 1000, shape.pairs, shape.rows, shape.inner, shape.columns});
+  EXPECT_EQ(shapes, (std::vector<std::vector<std::int64_t>>{
+                        {1, 16, 128, 64, 256}, {5, 16, 1, 64, 9}, {9, 0, 8, 64, 9}, {13, 0, 1, 64, 9}}));
+  EXPECT_EQ(trace->strings.text(trace->kernels.name[0]), "(unnamed)");
+}
+
 TEST_F(KinetoImportTest, bears_values_of_other_types) {
   const auto trace = import_kineto(write(R"([
     {"ph":"X","cat":"kernel","name":7,"pid":"x","tid":null,"ts":"1","dur":2},
@@ -230,6 +249,174 @@ TEST_F(DamagedFileTest, an_event_that_cannot_be_read_takes_no_other_along_and_is
   }
 }
 
+/// A file of events with names a, b, c ..., of which some are damaged.
+class DamagedQuotesTest : public KinetoImportTest {
+ protected:
+  /// What is done to the text of an event.
+  struct Damage {
+    std::string_view what;
+    std::string_view instead;
+  };
+  static constexpr std::array<Damage, 7> kDamages{{{R"("name": ")", R"("name": )"},
+                                                   {R"(]",)", "],"},
+                                                   {R"("name")", R"("name)"},
+                                                   {R"("ph")", R"(ph")"},
+                                                   {"lambda", R"(lam"bda)"},
+                                                   {R"("float")", R"("float)"},
+                                                   {R"(", "device")", R"(, "device")"}}};
+  static constexpr int kEvents = 12;
+
+  static std::string event(int number) {
+    return fmt::format(
+        R"({{"ph": "X", "cat": "kernel", "name": "{}{{lambda(int)#1}}[with T = int]", "pid": 0, "ts": {}, "dur": 2, )"
+        R"("args": {{"types": ["float", "int"], "say": "{{\"ph\": 1}},{{\"ph\"", "device": 0}}}})",
+        static_cast<char>('a' + number), 10 * (number + 1));
+  }
+  static std::string damaged(std::string text, const Damage& damage) {
+    return text.replace(text.find(damage.what), damage.what.size(), damage.instead);
+  }
+  /// Of another layout: 1, blanks behind brackets; 2, a line for each value.
+  static std::string laid_out(const std::string& text, int layout) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      out += text[i];
+      if (layout == 1 && text[i] == '{' && text[i + 1] == '"') out += ' ';
+      if (layout == 2 && text.compare(i, 2, ", ") == 0) out += '\n';
+    }
+    return out;
+  }
+  /// Which of the events of such a list were read; each other one has to be in the note.
+  void check(const std::vector<std::string>& events, const std::string& expected) {
+    for (int layout = 0; layout < 3; ++layout) {
+      const auto text = R"({"traceEvents": [)" + laid_out(fmt::format("{}", fmt::join(events, ", ")), layout) +
+                        R"(], "deviceProperties": [{"id": 0, "name": "H100"}]})";
+      const auto trace = import_kineto(write(text));
+      ASSERT_TRUE(trace) << trace.error().message << text;
+      std::string names;
+      for (const auto name : trace->kernels.name) names += trace->strings.text(name).substr(0, 1);
+      EXPECT_EQ(names, expected) << text;
+      const auto lost = kEvents - expected.size();
+      ASSERT_EQ(trace->notes.empty(), lost == 0) << text;
+      if (lost > 0) {
+        EXPECT_EQ(trace->notes.front(), fmt::format("events that are no JSON, left out: {}", lost)) << text;
+      }
+      EXPECT_EQ(trace->devices.size(), 1U) << text;
+    }
+  }
+};
+
+TEST_F(DamagedQuotesTest, a_text_with_an_escaped_event_in_it_is_one) {
+  std::vector<std::string> events;
+  for (int i = 0; i < kEvents; ++i) events.push_back(event(i));
+  check(events, "abcdefghijkl");
+}
+
+TEST_F(DamagedQuotesTest, only_the_events_with_damage_are_lost_and_counted) {
+  for (std::size_t kind = 0; kind < kDamages.size(); ++kind)
+    for (const auto& places : std::vector<std::vector<int>>{
+             {0}, {3}, {11}, {3, 4}, {2, 8}, {3, 10}, {4, 5, 6}, {1, 5, 9}, {2, 3, 7, 8}, {0, 11}, {10, 11}}) {
+      std::vector<std::string> events;
+      std::string left;
+      auto with = kind;
+      for (int i = 0; i < kEvents; ++i) {
+        const bool is_damaged = std::find(places.begin(), places.end(), i) != places.end();
+        events.push_back(is_damaged ? damaged(event(i), kDamages[with]) : event(i));
+        if (!is_damaged) left += static_cast<char>('a' + i);
+        if (is_damaged && places.size() % 2 == 1) with = (with + 1) % kDamages.size();
+      }
+      SCOPED_TRACE(fmt::format("damage {} of {}", kind, fmt::join(places, " ")));
+      check(events, left);
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(DamagedFileTest, commas_between_events_are_counted) {
+  const auto notes = [&](const std::string& separators) {
+    std::string list;
+    int events = 0;
+    for (const char c : separators)
+      list += c != 'e' ? std::string(1, c)
+                       : fmt::format(R"({{"ph":"X","cat":"kernel","name":"k","ts":{},"dur":2}})", 10 * ++events);
+    const auto trace = import_kineto(write(R"({"traceEvents":[)" + list + "]}"));
+    EXPECT_TRUE(trace) << list;
+    EXPECT_EQ(trace ? trace->kernels.size() : 0, 3U) << list;
+    return trace ? fmt::format("{}", fmt::join(trace->notes, "; ")) : "";
+  };
+  const std::string note = "commas between events, missing or too many, put right: ";
+  EXPECT_EQ(notes("e,e, e "), "");
+  EXPECT_EQ(notes("e,,e , ,e"), note + "2");
+  EXPECT_EQ(notes("e e,e"), note + "1");
+  EXPECT_EQ(notes("e,e,e,"), note + "1");
+  EXPECT_EQ(notes(",e,e,e"), note + "1");
+}
+
+TEST_F(KinetoImportTest, commas_are_counted_wherever_a_batch_ends) {
+  std::string list;
+  constexpr int kEvents = 90'000;
+  for (int i = 0; i < kEvents; ++i)
+    list += fmt::format(R"({}{{"ph":"X","cat":"kernel","name":"k","ts":{},"dur":2,"args":{{"stream":7}}}})",
+                        i == 0       ? ""
+                        : i % 2 == 0 ? ",,"
+                                     : ",",
+                        10 * i);
+  const auto trace = import_kineto(write("[" + list + "]"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->kernels.size(), static_cast<std::size_t>(kEvents));
+  EXPECT_EQ(trace->notes, (std::vector<std::string>{fmt::format(
+                              "commas between events, missing or too many, put right: {}", kEvents / 2 - 1)}));
+}
+
+TEST_F(KinetoImportTest, damage_beside_the_events_is_named) {
+  const auto read = [&](const std::string& text) {
+    auto trace = import_kineto(write(text));
+    EXPECT_TRUE(trace) << text << trace.error().message;
+    EXPECT_EQ(trace ? trace->kernels.size() : 0, 1U) << text;
+    return trace ? std::move(*trace) : Trace();
+  };
+  const std::string events = R"("traceEvents": [{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2}])";
+  const auto commas = read(R"({"deviceProperties": [{"id": 0,, "name": "H100"}], )" + events + "}");
+  ASSERT_EQ(commas.devices.size(), 1U);
+  EXPECT_EQ(commas.devices[0].name, "H100");
+  EXPECT_EQ(commas.notes, (std::vector<std::string>{"deviceProperties with damaged JSON, put right"}));
+  const auto colon = read(R"({"deviceProperties": [{"id" 0}], )" + events + "}");
+  EXPECT_EQ(colon.notes,
+            (std::vector<std::string>{"deviceProperties that are no JSON, left out: the names of GPUs are not known"}));
+  const std::vector<std::string> note{
+      "damaged JSON before or behind the events: what it says of the GPU may be missing"};
+  EXPECT_EQ(read(R"({"deviceProperties": [{"id": 0, "name": H100"}], )" + events + "}").notes, note);
+  EXPECT_EQ(read(R"({"deviceProperties": [{"id": 0, "name": "H100"}, )" + events + "}").notes, note);
+  EXPECT_EQ(read(R"({"deviceProperties": [{"id": 0}]], )" + events + "}").notes, note);
+  EXPECT_EQ(read("{" + events + R"(, "deviceProperties": [{"id": 0, "name": "H100)").notes, note);
+}
+
+TEST_F(KinetoImportTest, a_last_event_that_lacks_a_bracket_takes_nothing_behind_it_along) {
+  const auto trace = import_kineto(write(R"({"traceEvents": [{"ph":"X","cat":"kernel","name":"a","ts":1,"dur":2},
+      {"ph":"X","cat":"kernel","name":"b","ts":9,"dur":2,"args":{"stream":7}], "deviceProperties": [{"id": 0, "name": "H100"}, {"id": 1}]})"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->kernels.size(), 1U);
+  EXPECT_EQ(trace->devices.size(), 2U);
+  EXPECT_EQ(trace->notes, (std::vector<std::string>{"events that are no JSON, left out: 1"}));
+}
+
+TEST_F(KinetoImportTest, what_follows_the_first_document_is_named) {
+  const auto notes = [&](const std::string& text) {
+    const auto trace = import_kineto(write(text));
+    EXPECT_TRUE(trace) << text;
+    return trace ? fmt::format("{} kernels; {}", trace->kernels.size(), fmt::join(trace->notes, "; ")) : "";
+  };
+  const std::string events = R"([{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2}])";
+  const auto document = R"({"traceEvents": )" + events + R"(, "traceName": "a"})";
+  const std::string note = " bytes behind the end of the trace are not read";
+  const std::string more = ": more JSON, such as a second trace; import it as a file of its own";
+  EXPECT_EQ(notes(document + "\n"), "1 kernels; ");
+  EXPECT_EQ(notes(document + "\n" + document), fmt::format("1 kernels; {}{}{}", document.size(), note, more));
+  EXPECT_EQ(notes(events + events), fmt::format("1 kernels; {}{}{}", events.size(), note, more));
+  EXPECT_EQ(notes(document + "garbage"), "1 kernels; 7" + note);
+  EXPECT_EQ(
+      notes(R"({"traceEvents": )" + events + R"(, "traceEvents": )" + events.substr(0, events.size() - 3) + "3}]}"),
+      "2 kernels; lists of events (traceEvents): 2 in one file, all read as one trace");
+}
+
 TEST_F(KinetoImportTest, says_what_a_file_without_kernels_lacks) {
   const auto none = import_kineto(
       write(R"({"traceEvents":[{"ph":"X","cat":"disk","name":"read","ts":1,"dur":2},{"ph":"X","name":"x","ts":1}]})"));
@@ -242,12 +429,37 @@ TEST_F(KinetoImportTest, says_what_a_file_without_kernels_lacks) {
   EXPECT_NE(none.error().hint.find("ProfilerActivity.CUDA"), std::string::npos);
 }
 
-TEST_F(KinetoImportTest, a_trace_of_the_autograd_profiler_is_named) {
-  const auto trace = import_kineto(
-      write(R"([{"name": "add", "ph": "X", "ts": 100.0, "dur": 30.0, "tid": 1, "pid": "CPU functions", "args": {}},
-                {"name": "add", "ph": "X", "ts": 110.0, "dur": 30.0, "tid": 0, "pid": "CUDA functions", "args": {}}])"));
-  ASSERT_FALSE(trace);
-  EXPECT_NE(trace.error().message.find("torch.autograd.profiler"), std::string::npos) << trace.error().message;
+TEST_F(KinetoImportTest, a_trace_of_the_autograd_profiler_tells_time_on_the_host) {
+  const auto trace = import_kineto(write(
+      R"([{"name": "step", "ph": "X", "ts": 100, "dur": 453, "tid": 1, "pid": "CPU functions", "args": {}},
+          {"name": "aten::linear", "ph": "X", "ts": 126, "dur": 95, "tid": 1, "pid": "CPU functions", "args": {}},
+          {"name": "aten::linear", "ph": "s", "ts": 126, "tid": 1, "pid": "CPU functions", "id": 0, "cat": "cpu_to_cuda", "args": {}},
+          {"name": "aten::addmm", "ph": "X", "ts": 145, "dur": 75, "tid": 1, "pid": "CPU functions", "args": {}},
+          {"name": "AddmmBackward0", "ph": "X", "ts": 300, "dur": 30, "tid": 2, "pid": "CPU functions", "args": {}}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_TRUE(trace->is_of_host());
+  EXPECT_TRUE(trace->notes.empty()) << trace->notes.front();
+  EXPECT_EQ(trace->ranges.kind, (std::vector<RangeKind>{RangeKind::annotation, RangeKind::operation,
+                                                        RangeKind::operation, RangeKind::operation}));
+  EXPECT_EQ(trace->ranges.duration_ns, (std::vector<std::int64_t>{453'000, 95'000, 75'000, 30'000}));
+  EXPECT_EQ(trace->thread_lanes.size(), 2U);
+}
+
+TEST_F(KinetoImportTest, an_old_trace_of_the_autograd_profiler_names_what_is_not_read) {
+  constexpr const char* kGpu =
+      R"({"name": "add", "ph": "X", "ts": 110.0, "dur": 30.0, "tid": 0, "pid": "CUDA functions", "args": {}})";
+  const auto trace = import_kineto(write(fmt::format(
+      R"([{{"name": "add", "ph": "X", "ts": 100.0, "dur": 30.0, "tid": 1, "pid": "CPU functions", "args": {{}}}},
+                      {}])",
+      kGpu)));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->ranges.kind, (std::vector<RangeKind>{RangeKind::operation}));
+  EXPECT_EQ(
+      trace->notes,
+      (std::vector<std::string>{"times of GPU work by operation (torch.autograd.profiler) that are not read: 1"}));
+  const auto alone = import_kineto(write(fmt::format("[{}]", kGpu)));
+  ASSERT_FALSE(alone);
+  EXPECT_NE(alone.error().message.find("torch.autograd.profiler"), std::string::npos) << alone.error().message;
 }
 
 TEST_F(KinetoImportTest, kinds_of_events_that_are_not_read_are_counted) {

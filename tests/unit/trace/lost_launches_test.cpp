@@ -60,5 +60,19 @@ TEST_F(LostLaunchesTest, what_is_captured_into_a_graph_runs_nothing) {
   EXPECT_EQ(lost().all, 2U);
 }
 
+TEST(LostLaunchesOfProcesses, each_numbers_its_own) {
+  Trace trace;
+  for (const std::int64_t process : {5, 6}) {
+    for (int i = 1; i <= 3; ++i)
+      trace.calls.add(i, 1, trace.strings.id("cudaLaunchKernel"), trace.thread_lane({process, 1}), i);
+    trace.kernels.add(100, 10, trace.strings.id("k"), trace.gpu_lane({0, static_cast<std::int32_t>(process), 1, 7}), 1);
+  }
+  trace.calls.add(9, 1, trace.strings.id("cudaLaunchKernel"), trace.thread_lane({6, 1}), 40);  // only one has that
+  const auto lost = lost_launches(trace, LaunchIndex(trace));
+  EXPECT_EQ(lost.lost, 1U);
+  EXPECT_EQ(lost.all, 1U);
+  EXPECT_EQ(lost.ambiguous, 6U);
+}
+
 }  // namespace
 }  // namespace ridgeline::trace

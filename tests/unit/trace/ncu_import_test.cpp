@@ -73,7 +73,7 @@ TEST_F(NcuImportTest, reads_the_wide_form_among_what_a_program_prints) {
   EXPECT_EQ(counters->find("gpu__time_duration.sum")->values, (std::vector<double>{2500, 3000}));
   EXPECT_EQ(counters->notes,
             (std::vector<std::string>{"lines with another number of values than the header, left out: 1",
-                                      "values that are no numbers, left out: 1"}));
+                                      "values that are no numbers, or negative, left out: 1"}));
 }
 
 TEST_F(NcuImportTest, reads_the_long_form) {

@@ -100,6 +100,17 @@ TEST_F(PlantedNodes, attention) {
   expect_code(*finding, {"onnxruntime.transformers.optimizer"});
 }
 
+TEST_F(PlantedNodes, a_softmax_between_products_of_parameters_is_no_attention) {
+  runs([&] {
+    add("/gate/MatMul", "MatMul", 50);
+    add("/gate/Softmax", "Softmax", 70, kMib, kMib);
+    add("/gate/MatMul_1", "MatMul", 50);
+  });
+  ASSERT_NE(find("unfused-attention"), nullptr);
+  trace.nodes.parameter_bytes.assign(trace.nodes.size(), 4096);
+  EXPECT_EQ(find("unfused-attention"), nullptr);
+}
+
 TEST_F(PlantedNodes, a_model_that_is_fused_has_no_finding) {
   runs([&] {
     add("/Conv", "FusedConv", 300);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/import/nsys_import.hpp"
 
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include "trace/analysis/tables.hpp"
+#include "trace/findings/find_savings.hpp"
 #include "trace_files.hpp"
 
 namespace ridgeline::trace {
@@ -84,6 +86,10 @@ TEST_F(NsysImportTest, graphs_that_were_recorded_as_a_whole_are_work_and_say_so)
   EXPECT_EQ(beside->kernels.correlation[2], 46);
   EXPECT_EQ(beside->gpu_lanes[beside->kernels.lane[1]], (GpuLane{5, 1, 1, 7}));
   EXPECT_EQ(beside->kernels.grid.size(), 3U);
+  const auto tables = tables_of(AnalysedTrace(*beside));
+  EXPECT_EQ(tables.devices.front().kernels, 1) << "a graph is work, but no kernel";
+  EXPECT_EQ(tables.devices.front().graph_launches, 2);
+  EXPECT_EQ(tables.modules.front().kernels, 1);
   ASSERT_EQ(beside->notes.size(), 1U);
   EXPECT_NE(beside->notes[0].find("2 launches"), std::string::npos) << beside->notes[0];
   EXPECT_NE(beside->notes[0].find("--cuda-graph-trace=node"), std::string::npos) << beside->notes[0];
@@ -99,7 +105,7 @@ TEST_F(NsysImportTest, a_graph_whose_kernels_are_there_does_not_count_twice) {
   EXPECT_EQ(trace->kernels.duration_ns, (std::vector<std::int64_t>{150, 500}));
 }
 
-TEST_F(NsysImportTest, reads_the_newest_version_of_a_table) {
+TEST_F(NsysImportTest, reads_every_version_of_a_table_and_what_several_have_once) {
   const auto ranges = [](const std::string& table, const std::string& text) {
     return "CREATE TABLE " + table + "(start, end, eventType, text, globalTid); INSERT INTO " + table +
            " VALUES (1, 2, 59, '" + text + "', 1);";
@@ -111,9 +117,11 @@ TEST_F(NsysImportTest, reads_the_newest_version_of_a_table) {
   EXPECT_TRUE(newer->notes.empty());
   const auto both = import_nsys(made(kKernel + ranges("NVTX_EVENTS", "old") + ranges("NVTX_EVENTS_V2", "new")));
   ASSERT_TRUE(both) << both.error().message;
-  ASSERT_EQ(both->ranges.size(), 1U);
-  EXPECT_EQ(both->strings.text(both->ranges.name[0]), "new");
-  EXPECT_EQ(both->notes, (std::vector<std::string>{"tables with work that is not read: NVTX_EVENTS (1 row)"}));
+  ASSERT_EQ(both->ranges.size(), 2U) << "neither has all";
+  EXPECT_TRUE(both->notes.empty());
+  const auto same = import_nsys(made(kKernel + ranges("NVTX_EVENTS", "one") + ranges("NVTX_EVENTS_V2", "one")));
+  ASSERT_TRUE(same) << same.error().message;
+  EXPECT_EQ(same->ranges.size(), 1U) << "the same range, written twice";
   const auto empty = import_nsys(
       made(kKernel + ranges("NVTX_EVENTS", "old") + "CREATE TABLE NVTX_EVENTS_V2(start, end, eventType, text);"));
   ASSERT_TRUE(empty) << empty.error().message;
@@ -126,18 +134,84 @@ TEST_F(NsysImportTest, names_what_it_leaves_out) {
       "CREATE TABLE CUPTI_ACTIVITY_KIND_CDP_KERNEL(start, end, deviceId); INSERT INTO CUPTI_ACTIVITY_KIND_CDP_KERNEL "
       "VALUES (1, 2, 0), (3, 4, 0);"
       "CREATE TABLE VULKAN_WORKLOAD(start, end, gpu); INSERT INTO VULKAN_WORKLOAD VALUES (1, 2, 0);"
-      "CREATE TABLE OSRT_API(start, end, globalTid); INSERT INTO OSRT_API VALUES (1, 2, 0);";
+      "CREATE TABLE OSRT_API(start, end, globalTid); INSERT INTO OSRT_API VALUES (1, 2, 0);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH(start, end, globalTid, deviceId); INSERT INTO "
+      "CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH VALUES (1, 2, 0, 0);"
+      "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS(start, end, deviceId); INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS "
+      "VALUES (1, 2, 0);";
   const auto trace =
       import_nsys(made(kKernel + other + "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(start, end) VALUES (NULL, 3);"));
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->notes,
             (std::vector<std::string>{"rows without a start or an end, left out: 1 of CUPTI_ACTIVITY_KIND_KERNEL",
                                       "tables with work that is not read: CUPTI_ACTIVITY_KIND_CDP_KERNEL (2 rows), "
-                                      "VULKAN_WORKLOAD (1 row)"}));
+                                      "VULKAN_WORKLOAD (1 row)",
+                                      std::string(kLacksWork)}));
   const auto none = import_nsys(made("CREATE TABLE StringIds(id, value);" + other));
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message.find("CUPTI_ACTIVITY_KIND_CDP_KERNEL (2 rows)"), std::string::npos)
       << none.error().message;
+}
+
+TEST_F(NsysImportTest, work_in_tables_that_are_not_read_leaves_idle_time_without_causes) {
+  std::string rows = kKernel;
+  for (int i = 1; i < 10; ++i)
+    rows += fmt::format(
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (7, {}, {}, 1, 1, 4, 5, 6, {}, 83886080, 16, 32);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES ({}, {}, {}, 2, {});",
+        1'000'000 * i, 1'000'000 * i + 300'000, 100 + i, 1'000'000 * i - 20'000, 1'000'000 * i - 15'000, kThread,
+        100 + i);
+  const std::string calls = "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, nameId, correlationId);";
+  const auto all = import_nsys(made(calls + rows));
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_FALSE(all->lacks_work);
+  const auto findings_of = [](const Trace& trace) {
+    const AnalysedTrace analysed(trace);
+    return find_savings(analysed, tables_of(analysed));
+  };
+  EXPECT_FALSE(findings_of(*all).empty());
+  const auto some = import_nsys(made(calls + rows +
+                                     "CREATE TABLE CUPTI_ACTIVITY_KIND_CDP_KERNEL(start, end, deviceId); INSERT INTO "
+                                     "CUPTI_ACTIVITY_KIND_CDP_KERNEL VALUES (1, 2, 0);"));
+  ASSERT_TRUE(some) << some.error().message;
+  EXPECT_TRUE(some->lacks_work);
+  EXPECT_TRUE(findings_of(*some).empty());
+  const auto tables = tables_of(AnalysedTrace(*some));
+  for (const auto& idle : tables.devices.front().idle) EXPECT_EQ(idle.cause, schema::IdleCause::unknown);
+}
+
+TEST_F(NsysImportTest, kernels_of_both_tables_are_work) {
+  const auto trace = import_nsys(made(
+      std::string(kKernel) +
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL AS SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL;"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES (9, 300, 400, 1, 1, 4, 5, 6, 45, 83886080, 0, 0);"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->kernels.duration_ns, (std::vector<std::int64_t>{150, 100})) << "one of them stands in both";
+  EXPECT_TRUE(trace->notes.empty());
+  EXPECT_FALSE(trace->lacks_work);
+}
+
+TEST_F(NsysImportTest, work_without_a_process_is_that_of_the_only_one) {
+  const auto one = import_nsys(made(std::string(kKernel) +
+                                    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(streamId, start, end, deviceId, shortName) "
+                                    "VALUES (7, 300, 400, 1, 1);"));
+  ASSERT_TRUE(one) << one.error().message;
+  EXPECT_EQ(one->gpu_lanes.size(), 1U);
+  const auto devices = tables_of(AnalysedTrace(*one)).devices;
+  ASSERT_EQ(devices.size(), 1U);
+  EXPECT_EQ(devices.front().kernels, 2);
+  EXPECT_EQ(devices.front().process, 5);
+}
+
+TEST_F(NsysImportTest, ranges_without_a_text_have_a_name_that_says_so) {
+  const auto trace = import_nsys(
+      made(std::string(kKernel) +
+           "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, textId, globalTid); INSERT INTO NVTX_EVENTS VALUES "
+           "(1, 2, 59, NULL, 999, 1), (3, 4, 59, '', NULL, 1), (5, 6, 59, 'named', NULL, 1);"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  ASSERT_EQ(trace->ranges.size(), 3U);
+  EXPECT_EQ(trace->strings.text(trace->ranges.name[0]), "(unnamed range)");
+  EXPECT_EQ(trace->notes, (std::vector<std::string>{"NVTX ranges without a text, shown as (unnamed range): 2"}));
 }
 
 TEST_F(NsysImportTest, bears_hostile_values) {
@@ -145,10 +219,16 @@ TEST_F(NsysImportTest, bears_hostile_values) {
       "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, demangledName, gridX, staticSharedMemory, "
       "dynamicSharedMemory);"
       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (-9223372036854775807, 9223372036854775807, 99999999999, 77, "
-      "99999999999, 2147483647, 2147483647), ('text', x'00', NULL, 'x', NULL, NULL, NULL), (5, 2, 0, NULL, 1, 1, 1);"));
+      "99999999999, 2147483647, 2147483647), ('text', x'00', NULL, 'x', NULL, NULL, NULL), (5, 2, 0, NULL, 1, 1, 1), "
+      "(5, 9, 99999999999, 77, 99999999999, 2147483647, 2147483647);"));
   ASSERT_TRUE(trace) << trace.error().message;
-  ASSERT_EQ(trace->kernels.size(), 2U);
-  EXPECT_EQ(trace->kernels.duration_ns, (std::vector<std::int64_t>{0, 0}));
+  ASSERT_EQ(trace->kernels.size(), 1U);
+  EXPECT_EQ(trace->kernels.duration_ns, (std::vector<std::int64_t>{4}));
+  EXPECT_EQ(trace->strings.text(trace->kernels.name[0]), "(unnamed kernel)");
+  EXPECT_EQ(trace->notes,
+            (std::vector<std::string>{"rows without a start or an end, left out: 1 of CUPTI_ACTIVITY_KIND_KERNEL",
+                                      "rows with an end before the start, or centuries behind it, left out: 2 of "
+                                      "CUPTI_ACTIVITY_KIND_KERNEL"}));
   EXPECT_EQ(trace->kernels.shared_bytes[0], 0);
 }
 

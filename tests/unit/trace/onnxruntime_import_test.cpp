@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "trace/analysis/tables.hpp"
 #include "trace/findings/find_savings.hpp"
 #include "trace_files.hpp"
@@ -106,6 +108,139 @@ TEST_F(OnnxRuntimeImportTest, launches_without_kernels_and_unknown_providers_are
   ASSERT_EQ(odd->notes.size(), 2U);
   EXPECT_NE(odd->notes[1].find("node times of OddExecutionProvider may be those of launches"), std::string::npos);
   EXPECT_TRUE(import_onnxruntime(write(kProfile))->notes.empty()) << "on a CPU they are what they seem";
+}
+
+/// An event, with times in microseconds.
+std::string event(const std::string& category, const std::string& name, std::int64_t start, const std::string& duration,
+                  int process = 1, int thread = 1, const std::string& operation = "Conv") {
+  return fmt::format(R"({{"cat":"{}","pid":{},"tid":{},"dur":{},"ts":{},"ph":"X","name":"{}","args":{{"op_name":"{}",)"
+                     R"("provider":"CPUExecutionProvider"}}}},)"
+                     "\n",
+                     category, process, thread, duration, start, name, operation);
+}
+
+/// Runs of two nodes, each of 1000 µs, in which these take 400; a run stands behind its nodes, as ONNX Runtime has it,
+/// or before.
+std::string session(int runs, std::int64_t from = 0, int process = 1, int thread = 1, bool runs_first = false) {
+  auto out = event("Session", "model_loading_uri", from, "50", process, thread) +
+             event("Session", "session_initialization", from + 60, "30", process, thread);
+  for (int i = 0; i < runs; ++i) {
+    const auto at = from + 1000 + 1200 * i;
+    const auto run = event("Session", "model_run", at, "1000", process, thread);
+    if (runs_first) out += run;
+    out += event("Node", "/a/Conv_kernel_time", at + 100, "400", process, thread) +
+           event("Node", "/b/Conv_kernel_time", at + 500, "400", process, thread);
+    if (!runs_first) out += run;
+  }
+  return out;
+}
+
+class WholeRunsTest : public TraceFilesTest {
+ protected:
+  /// What is left of a file: its runs and nodes, and the notes.
+  void read(const std::string& events, bool cut = false) {
+    auto trace = import_onnxruntime(write("[" + events + (cut ? "" : "]")));
+    ASSERT_TRUE(trace) << trace.error().message;
+    notes = trace->notes;
+    tables = tables_of(AnalysedTrace(*trace));
+    for (const auto& step : tables.steps) EXPECT_EQ(step.work_ns, 800'000) << "whole, and counted once";
+  }
+  [[nodiscard]] std::int64_t calls_of_nodes() const {
+    std::int64_t calls = 0;
+    for (const auto& node : tables.nodes) calls += node.calls;
+    return calls;
+  }
+  schema::ProfileTables tables;
+  std::vector<std::string> notes;
+};
+
+TEST_F(WholeRunsTest, one_session_of_several_counts_and_the_others_are_named) {
+  const std::vector<std::string> named{
+      "the file has profiles of 2 sessions: the tables are of the one with most time; left out: 3 runs with 6 nodes"};
+  read(session(5) + session(3, 50'000));
+  EXPECT_EQ(tables.steps.size(), 5U);
+  EXPECT_EQ(notes, named);
+  read(session(3, 300) + session(5));  // their times overlap: each counts from its own zero
+  EXPECT_EQ(tables.steps.size(), 5U);
+  EXPECT_EQ(notes, named);
+  read(session(3) + session(5, 300, 2));
+  EXPECT_EQ(tables.steps.size(), 5U);
+  EXPECT_EQ(calls_of_nodes(), 10);
+  EXPECT_EQ(notes, named);
+}
+
+TEST_F(WholeRunsTest, events_that_are_in_the_file_twice_count_once) {
+  read(session(5) + session(5));
+  EXPECT_EQ(tables.steps.size(), 5U);
+  EXPECT_EQ(calls_of_nodes(), 10);
+  EXPECT_EQ(notes, std::vector<std::string>{"second copies of the same events, left out: 17"});
+}
+
+TEST_F(WholeRunsTest, sessions_that_cannot_be_told_apart_are_refused) {
+  std::string mixed;
+  for (const auto& [name, from] : {std::pair{"x", 0}, std::pair{"y", 70}})
+    for (int i = 0; i < 4; ++i)
+      mixed += event("Session", "model_run", from + 1200 * i, "1000") +
+               event("Node", std::string(name) + "_kernel_time", from + 1200 * i + 10, "800");
+  const auto trace = import_onnxruntime(write("[" + mixed + "]"));
+  ASSERT_FALSE(trace);
+  EXPECT_NE(trace.error().message.find("runs or nodes of one thread overlap"), std::string::npos);
+  EXPECT_NE(trace.error().hint.find("each session alone"), std::string::npos);
+}
+
+TEST_F(WholeRunsTest, a_run_that_was_cut_does_not_count) {
+  const auto next = event("Node", "/a/Conv_kernel_time", 7100, "400");
+  read(session(5) + next, true);
+  EXPECT_EQ(tables.steps.size(), 5U);
+  EXPECT_EQ(calls_of_nodes(), 10);
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_EQ(notes[1], "nodes outside of whole runs, left out: 1");
+  read(session(5, 0, 1, 1, true) + event("Session", "model_run", 7000, "1000") + next, true);
+  EXPECT_EQ(tables.steps.size(), 5U);
+  EXPECT_EQ(calls_of_nodes(), 10);
+  ASSERT_EQ(notes.size(), 3U);
+  EXPECT_EQ(notes[1], "runs that the cut ended, left out: 1");
+  read(session(5), true);
+  EXPECT_EQ(tables.steps.size(), 5U) << "its last run is whole";
+  read(session(1, 0, 1, 1, true), true);
+  EXPECT_TRUE(tables.steps.empty());
+  EXPECT_EQ(calls_of_nodes(), 2) << "there are no others";
+  ASSERT_EQ(tables.missing.size(), 1U);
+  EXPECT_EQ(tables.missing[0].find("no whole run of the model"), 0U) << tables.missing[0];
+}
+
+TEST_F(WholeRunsTest, times_that_cannot_be_are_named_and_left_out) {
+  const auto huge = "1" + std::string(15, '0');
+  read(session(5) + event("Node", "/c/Relu_kernel_time", 1950, huge) +
+       event("Node", "/d/Relu_kernel_time", 1960, "-5"));
+  EXPECT_EQ(calls_of_nodes(), 10);
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_EQ(notes[0], "events without a time, or whose duration is none, left out: 1");
+  EXPECT_EQ(notes[1].substr(0, 49), "nodes that outlast their run, left out: 1 (/c/Rel");
+  read(session(5) + event("Session", "model_run", 900, huge));
+  EXPECT_EQ(tables.steps.size(), 5U);
+  EXPECT_EQ(notes, std::vector<std::string>{"runs over others of their thread, left out: 1"});
+  // Without runs: what ends hours behind all others.
+  read(event("Node", "/a/Conv_kernel_time", 100, "400") + event("Node", "/b/Conv_kernel_time", 500, "400") +
+       event("Node", "/c/Conv_kernel_time", 900, "400") + event("Node", "/d/Relu_kernel_time", 1300, huge));
+  EXPECT_EQ(calls_of_nodes(), 3);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("hours from all others, left out: 1"), std::string::npos) << notes[0];
+}
+
+TEST_F(OnnxRuntimeImportTest, calls_of_cuda_are_read) {
+  std::string text = kGpuProfile;
+  text.insert(text.rfind(']'),
+              R"(,{"cat":"Api","pid":1,"tid":1,"dur":4,"ts":12,"ph":"X","name":"cudaLaunchKernel","args":{}})");
+  const auto trace = import_onnxruntime(write(text));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->calls.duration_ns, std::vector<std::int64_t>{4000});
+  EXPECT_EQ(trace->notes.front(),
+            "1 call of CUDA or HIP on the host, 4.00 µs in all; the file does not say which work they launched");
+  const auto tables = tables_of(AnalysedTrace(*trace));
+  ASSERT_FALSE(tables.missing.empty());
+  EXPECT_EQ(tables.missing[0].find("no record of which call"), 0U) << tables.missing[0];
+  for (const auto& idle : tables.devices.at(0).idle) EXPECT_EQ(idle.cause, schema::IdleCause::unknown);
 }
 
 TEST_F(OnnxRuntimeImportTest, nodes_with_stray_commas_are_read) {

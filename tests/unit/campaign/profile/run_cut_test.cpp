@@ -48,7 +48,22 @@ TEST(RunCut, a_node_lasts_until_the_next_less_what_the_profiler_takes) {
   EXPECT_EQ(shorter.ranges.duration_ns, std::vector<std::int64_t>{87}) << "the second node had 3 to give";
   EXPECT_EQ(counted_runs(all.trace, profiled(0), 0).nodes.duration_ns, (std::vector<std::int64_t>{20, 1, 47}));
   all.node("beside", "Mul", 50, 60);
+  all.trace.nodes.lane.back() = all.trace.thread_lane({1, 2});
   EXPECT_EQ(counted_runs(all.trace, profiled(0), 20).nodes.duration_ns.front(), 20) << "in parallel";
+}
+
+TEST(RunCut, nodes_of_a_loop_stay_within_it) {
+  trace::TraceBuilder all;
+  all.annotation("model_run", 0, 100);
+  all.node("a", "Conv", 10, 18);
+  all.node("body", "MatMul", 25, 40);
+  all.node("body", "MatMul", 45, 60);
+  all.node("loop", "Loop", 20, 70);
+  all.node("b", "Add", 72, 90);
+  const auto cut = counted_runs(all.trace, profiled(0), 10);  // 2 a node
+  EXPECT_EQ(cut.nodes.start_ns, (std::vector<std::int64_t>{10, 21, 39, 18, 64}));
+  EXPECT_EQ(cut.nodes.duration_ns, (std::vector<std::int64_t>{8, 15, 15, 46, 26}));
+  EXPECT_EQ(cut.ranges.duration_ns, std::vector<std::int64_t>{90});
 }
 
 TEST(RunCut, work_of_a_gpu_is_kept_with_its_nodes) {
