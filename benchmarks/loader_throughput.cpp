@@ -35,7 +35,6 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/random.hpp"
-#include "loader/cache_state.hpp"
 #include "loader/hdf5_handle.hpp"
 #include "loader/hdf5_library.hpp"
 #include "loader/loader.hpp"
@@ -44,6 +43,37 @@
 namespace {
 
 using namespace ridgeline;
+
+/// Share of the bytes read in between that had to wait for the device, 0 to 1; 0 when none were read.
+double cold_share(const loader::LoaderStatistics& before, const loader::LoaderStatistics& after) {
+  const auto& then = before.total.read.tally;
+  const auto& now = after.total.read.tally;
+  if (now.bytes == then.bytes) return 0;
+  return static_cast<double>(now.cold_bytes - then.cold_bytes) / static_cast<double>(now.bytes - then.bytes);
+}
+
+/// Where the bytes of an epoch came from, by the loader's statistics before and after it: a rate means little without
+/// it. "decoded": nothing was read. "warm": 99 % of the file lay in the page cache at the start, and at most 1 % of the
+/// bytes had to wait for the device. "cold": at most a tenth of the file lay there.
+const char* cache_state(const loader::LoaderStatistics& before, const loader::LoaderStatistics& after) {
+  if (after.total.read.tally.bytes == before.total.read.tally.bytes) return "decoded";
+  if (!after.resident_at_start) return "unknown";
+  if (*after.resident_at_start <= 0.1) return "cold";
+  return *after.resident_at_start >= 0.99 && cold_share(before, after) <= 0.01 ? "warm" : "mixed";
+}
+
+/// Asks the kernel to forget a file's pages (written ones are flushed first). Pages that another process maps stay.
+base::Result<void> drop_from_page_cache(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return base::fail(base::ErrorCode::io, "cannot open {}: {}", path.string(), std::strerror(errno));
+  ::fdatasync(file);
+  const int error = ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(file);
+  if (error != 0)
+    return base::fail(base::ErrorCode::io, "cannot drop {} from the page cache: {}", path.string(),
+                      std::strerror(error));
+  return {};
+}
 using loader::Hdf5Handle;
 
 struct Settings {
@@ -155,14 +185,14 @@ base::Result<void> run(const Settings& s, unsigned workers) {
   std::vector<double> rates;
   Epoch last;
   for (unsigned epoch = 0; epoch < s.epochs; ++epoch) {
-    if (s.cold) RL_TRY(loader::drop_from_page_cache(s.file));
+    if (s.cold) RL_TRY(drop_from_page_cache(s.file));
     RL_TRY_ASSIGN(const auto resident, loader::resident_share(s.file));
     line["resident_share_before"].push_back(resident);
     const auto before = loader->statistics();
     RL_TRY_ASSIGN(last, run_epoch(*loader, s, epoch, false));
     const auto after = loader->statistics();
-    line["page_cache"].push_back(base::enum_name(loader::cache_state(before, after)));
-    line["cold_share"].push_back(loader::cold_share(before, after));
+    line["page_cache"].push_back(cache_state(before, after));
+    line["cold_share"].push_back(cold_share(before, after));
     rates.push_back(static_cast<double>(last.samples) / last.seconds);
   }
   const auto statistics = loader->statistics();
@@ -171,7 +201,8 @@ base::Result<void> run(const Settings& s, unsigned workers) {
   line["samples_per_second"] = rates;
   line["first_epoch"] = rates.front();
   line["best"] = *std::max_element(rates.begin(), rates.end());
-  line["read_amplification"] = read.read_amplification();
+  line["read_amplification"] =
+      read.bytes_delivered == 0 ? 0 : static_cast<double>(read.tally.bytes) / static_cast<double>(read.bytes_delivered);
   line["cold_bytes"] = read.tally.cold_bytes;
   line["bytes_read"] = read.tally.bytes;
   line["chunks_decoded"] = read.chunks_decoded;
@@ -291,7 +322,7 @@ base::Result<void> scaling(const Settings& s) {
         row.wall_seconds += done.seconds;
         row.busy_seconds += after.total.busy_seconds - before.total.busy_seconds;
         row.samples += done.samples;
-        ++row.states[std::string(base::enum_name(loader::cache_state(before, after)))];
+        ++row.states[std::string(cache_state(before, after))];
         if (after.total.read.chunks_decoded != 0) continue;
         const auto piece = (after.total.read.tally.bytes - before.total.read.tally.bytes) / done.samples;
         row.bare.push_back(bare_rate(s, s.workers[at], done.samples, piece));

@@ -17,7 +17,7 @@ function(rl_check_headers name folder)
   add_dependencies(check_headers rl_headers_${name})
 endfunction()
 
-foreach(_room base stats schema host gpu monitor loader search store config analysis stream workload report measure execute doctor run campaign watch)
+foreach(_room IN LISTS RL_MODULES)
   rl_check_headers(${_room} src/${_room} LIBS rl_onnxruntime_headers rl_hdf5)
 endforeach()
 rl_check_headers(apps apps LIBS CLI11::CLI11)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads every #include below src/ and apps/ and fails on an edge that src/LAYERS.txt does not list.
+"""Reads every #include below src/ and apps/ and fails on an edge that src/LAYERS.txt does not list, and on one that it
+lists and nobody uses.
 
 Also: only `store` and the importer of `trace` may use SQLite, only `workload` may name ONNX Runtime, the pure modules may not include clocks,
 files, threads or the environment, and only `host` may name files of /proc and of control groups (`base` its own
@@ -52,6 +53,7 @@ def folder_of(layers, path, module):
 def check(root):
     layers = load_layers(root / "src" / "LAYERS.txt")
     problems = []
+    used = set()
     files = sorted(root.glob("src/*/**/*.[hc]pp")) + sorted(root.glob("apps/**/*.[hc]pp"))
     for path in files:
         relative = path.relative_to(root)
@@ -67,16 +69,20 @@ def check(root):
                 continue
             target = match.group(2)
             other = target.split("/")[0]
+            used.add((module, other))
             where = f"{relative}:{number}"
             if "/" in target and other in layers and other != module and other not in layers[module]:
                 problems.append(f"{where}: {module} may not include {other} ({target})")
             part, other_part = folder_of(layers, f"{module}/{relative.parts[2]}", module), folder_of(layers, target, module)
             if other == module and part != other_part and other_part not in layers[part]:
                 problems.append(f"{where}: {part} may not include {other_part} ({target})")
+            used.add((part, other_part))
             if module in PURE_MODULES and target in PURE_FORBIDDEN:
                 problems.append(f"{where}: {module} is pure and may not include {target}")
             if target in OWNED and module not in OWNED[target]:
                 problems.append(f"{where}: only {', '.join(sorted(OWNED[target]))} may include {target}")
+    for module, allowed in layers.items():
+        problems += [f"src/LAYERS.txt: no file of {module} includes {other}" for other in sorted(allowed) if (module, other) not in used]
     if not files:
         problems.append("no source files")
     return f"{len(files)} files", problems

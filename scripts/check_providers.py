@@ -12,7 +12,6 @@ import repository_check
 CATALOG = "src/schema/catalog/execution_providers.cpp"
 # Words that only look like a provider's name.
 OTHER_WORDS = {
-    "src/campaign/watch/cpu_use.cpp": "the first word of /proc/stat",
     "plugins/torch/device.cpp": "the plugin's own devices, as LibTorch names them",
 }
 
@@ -39,6 +38,7 @@ def check(root):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             code = line.split("//")[0]
             problems += [f"{relative}:{number}: {what}; ask its row" for pattern, what in faults if pattern.search(code)]
+    problems += [f"{name}: is gone; take it off OTHER_WORDS" for name in OTHER_WORDS if not (root / name).exists()]
     if not ids:
         problems.append(f"{CATALOG}: no rows found")
     return f"{len(files)} files, {len(ids)} providers ({', '.join(ids)})", problems

@@ -88,9 +88,8 @@ std::string_view stage_name(schema::TrialStage stage) {
 
 }  // namespace
 
-TerminalProgress::TerminalProgress(Terminal terminal, int verbosity, schema::Objective objective,
-                                   std::string patched_file)
-    : terminal_(terminal), verbosity_(verbosity), objective_(objective), patched_file_(std::move(patched_file)) {}
+TerminalProgress::TerminalProgress(Terminal terminal, int verbosity, schema::Objective objective)
+    : terminal_(terminal), verbosity_(verbosity), objective_(objective) {}
 
 TerminalProgress::~TerminalProgress() { erase(); }
 

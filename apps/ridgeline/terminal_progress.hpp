@@ -18,7 +18,7 @@ namespace ridgeline::app {
 class TerminalProgress final : public campaign::CampaignObserver {
  public:
   /// verbosity: -1 quiet, 0 normal, 1 every trial also in a terminal, 2 with reasons.
-  TerminalProgress(Terminal terminal, int verbosity, schema::Objective objective, std::string patched_file);
+  TerminalProgress(Terminal terminal, int verbosity, schema::Objective objective);
   ~TerminalProgress() override;
 
   void environment_ready(const schema::TuneRun& run) override;
@@ -57,7 +57,6 @@ class TerminalProgress final : public campaign::CampaignObserver {
   int verbosity_;
   std::optional<std::int64_t> batch_;
   schema::Objective objective_;
-  std::string patched_file_;
   Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> drawn_;
   int drawn_lines_ = 0;

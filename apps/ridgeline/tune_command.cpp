@@ -100,8 +100,7 @@ Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gp
       if (!flags.write.concerns_file()) patch.section_named = true;  // said at the end, when it would be written
       return check_places(flags.write.config, patch, request.current, space);
     };
-  TerminalProgress progress(inspect_terminal(stderr), flags.quiet ? -1 : flags.verbose, request.objective,
-                            flags.write.config);
+  TerminalProgress progress(inspect_terminal(stderr), flags.quiet ? -1 : flags.verbose, request.objective);
   if (const auto* batch = request.space.fixed.find("batch_size")) progress.run_with_batch(batch->as_integer());
   RL_TRY_ASSIGN(const auto simulated, workload::simulated_clock(request.workload));
   const auto fork_server = python_fork_server(request.workload, request.ort_library);

@@ -283,11 +283,4 @@ std::optional<ArmMedians> arm_medians(const schema::PairedMeasurement& measureme
   return ArmMedians{stats::median(std::move(a)), stats::median(std::move(b))};
 }
 
-bool is_behind(const schema::Comparison& one, const schema::Comparison& best, double effect) noexcept {
-  constexpr double kZ99 = 2.575829;
-  const auto error = [](const schema::Comparison& ratio) { return stats::log_error(ratio.low, ratio.high); };
-  const double gap = std::log(best.ratio / one.ratio) - std::log1p(effect);
-  return gap > 0 && gap > kZ99 * std::hypot(error(one), error(best));
-}
-
 }  // namespace ridgeline::analysis

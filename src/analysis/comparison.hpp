@@ -81,8 +81,4 @@ struct ArmMedians {
 };
 [[nodiscard]] std::optional<ArmMedians> arm_medians(const schema::PairedMeasurement& measurement);
 
-/// Whether one ratio to the same configuration is lower than another by more than `effect` (a share), at 99 %: their
-/// logs as normal, with standard errors from the 95 % intervals. Not 95 %, as `best` is usually the highest of several.
-[[nodiscard]] bool is_behind(const schema::Comparison& one, const schema::Comparison& best, double effect) noexcept;
-
 }  // namespace ridgeline::analysis

@@ -26,7 +26,7 @@ bool is_streams_own(const std::string& name) {
 
 class StrayKeys {
  public:
-  explicit StrayKeys(const YamlTree& tree) : tree_(tree), known_(stream_setting_help()) {}
+  explicit StrayKeys(const YamlTree& tree) : tree_(tree), known_(stream_setting_names()) {}
 
   [[nodiscard]] Names find() const {
     if (tree_.documents.empty()) return {};
@@ -51,11 +51,11 @@ class StrayKeys {
 
  private:
   [[nodiscard]] bool is_setting(const std::string& name) const {
-    return std::any_of(known_.begin(), known_.end(), [&](const auto& one) { return one.key == name; });
+    return std::any_of(known_.begin(), known_.end(), [&](const auto& one) { return one == name; });
   }
   /// "preprocess" of "preprocess.mean".
   [[nodiscard]] bool holds_settings(const std::string& name) const {
-    return std::any_of(known_.begin(), known_.end(), [&](const auto& one) { return one.key.starts_with(name + "."); });
+    return std::any_of(known_.begin(), known_.end(), [&](const auto& one) { return one.starts_with(name + "."); });
   }
 
   [[nodiscard]] Names known_in(int mapping) const {
@@ -70,7 +70,7 @@ class StrayKeys {
   }
 
   const YamlTree& tree_;
-  std::vector<StreamSettingHelp> known_;
+  Names known_;
 };
 
 }  // namespace

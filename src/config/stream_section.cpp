@@ -25,8 +25,6 @@ using Texts = std::vector<std::string>;
 /// A key: how its values are checked and where they go.
 struct Key {
   std::string name;
-  std::string fallback;
-  std::string meaning;
   bool is_list = false;
   /// The error is what was expected.
   std::function<std::optional<std::string>(const Texts&, StreamSettings&)> set;
@@ -40,9 +38,8 @@ std::optional<double> number(const std::string& text) {
 }
 
 template <typename Member>
-Key whole(std::string name, Member member, std::int64_t low, std::int64_t high, std::string meaning) {
-  StreamSettings defaults;
-  return {std::move(name), std::to_string(member(defaults)), std::move(meaning), false,
+Key whole(std::string name, Member member, std::int64_t low, std::int64_t high) {
+  return {std::move(name), false,
           [member, low, high](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
             const auto value = number(texts.front());
             if (!value || *value != std::floor(*value) || *value < static_cast<double>(low) ||
@@ -54,9 +51,8 @@ Key whole(std::string name, Member member, std::int64_t low, std::int64_t high, 
 }
 
 template <typename Member>
-Key real(std::string name, Member member, double low, double high, std::string meaning) {
-  StreamSettings defaults;
-  return {std::move(name), fmt::format("{:g}", member(defaults)), std::move(meaning), false,
+Key real(std::string name, Member member, double low, double high) {
+  return {std::move(name), false,
           [member, low, high](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
             const auto value = number(texts.front());
             if (!value || *value < low || *value > high) return fmt::format("a number from {:g} to {:g}", low, high);
@@ -66,10 +62,9 @@ Key real(std::string name, Member member, double low, double high, std::string m
 }
 
 template <typename Member>
-Key choice(std::string name, Member member, Texts names, std::string meaning) {
-  StreamSettings defaults;
-  return {std::move(name), member(defaults), std::move(meaning) + ": " + fmt::format("{}", fmt::join(names, ", ")),
-          false, [member, names](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+Key choice(std::string name, Member member, Texts names) {
+  return {std::move(name), false,
+          [member, names](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
             if (std::find(names.begin(), names.end(), texts.front()) == names.end())
               return fmt::format("one of {}", fmt::join(names, ", "));
             member(settings) = texts.front();
@@ -78,9 +73,8 @@ Key choice(std::string name, Member member, Texts names, std::string meaning) {
 }
 
 template <typename Member>
-Key numbers(std::string name, Member member, double low, std::string meaning) {
-  StreamSettings defaults;
-  return {std::move(name), fmt::format("{:g}", fmt::join(member(defaults), " ")), std::move(meaning), true,
+Key numbers(std::string name, Member member, double low) {
+  return {std::move(name), true,
           [member, low](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
             std::vector<double> values;
             for (const auto& text : texts) {
@@ -113,17 +107,15 @@ template <typename Of>
 void add_model_keys(std::vector<Key>& keys, const std::string& prefix, Of of) {
   constexpr double kSmall = 1e-9;
   const std::vector<Key> added{
-      choice(
-          prefix + "decoder", [of](auto& s) -> auto& { return of(s).decoder; },
-          {"auto", "ppocr", "yolo", "yolox", "yolo-nas", "pose", "obb", "detr", "boxes", "simcc", "heatmap", "classify",
-           "ctc", "none"},
-          "what the model's outputs mean"),
-      {prefix + "labels", "", "names of classes, by number", true,
+      choice(prefix + "decoder", [of](auto& s) -> auto& { return of(s).decoder; },
+             {"auto", "ppocr", "yolo", "yolox", "yolo-nas", "pose", "obb", "detr", "boxes", "simcc", "heatmap",
+              "classify", "ctc", "none"}),
+      {prefix + "labels", true,
        [of](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
          of(settings).labels = texts;
          return std::nullopt;
        }},
-      {prefix + "score_threshold", "the decoder's", "what scores less is left out; 0 to 1", false,
+      {prefix + "score_threshold", false,
        [of](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
          const auto value = number(texts.front());
          if (!value || *value < 0 || *value > 1) return "a number from 0 to 1";
@@ -131,45 +123,36 @@ void add_model_keys(std::vector<Key>& keys, const std::string& prefix, Of of) {
          return std::nullopt;
        }},
       real(
-          prefix + "iou_threshold", [of](auto& s) -> auto& { return of(s).iou_threshold; }, 0, 1,
-          "of two boxes of a class that overlap more, the better one stays"),
+          prefix + "iou_threshold", [of](auto& s) -> auto& { return of(s).iou_threshold; }, 0, 1),
       whole(
-          prefix + "max_boxes", [of](auto& s) -> auto& { return of(s).max_boxes; }, 1, 10'000,
-          "boxes of a frame, the best ones"),
-      {prefix + "classes", "all", "names or numbers of classes whose boxes are kept", true,
+          prefix + "max_boxes", [of](auto& s) -> auto& { return of(s).max_boxes; }, 1, 10'000),
+      {prefix + "classes", true,
        [of](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
          of(settings).classes = texts;
          return std::nullopt;
        }},
       numbers(
-          prefix + "preprocess.mean", [of](auto& s) -> auto& { return of(s).preprocess.mean; }, -1e6,
-          "of values from 0 to 1, in the model's channel order"),
+          prefix + "preprocess.mean", [of](auto& s) -> auto& { return of(s).preprocess.mean; }, -1e6),
       numbers(
-          prefix + "preprocess.std", [of](auto& s) -> auto& { return of(s).preprocess.std; }, kSmall, "the same"),
-      {prefix + "preprocess.scale", "1/255, yolox 1", "of a pixel's 0 to 255, before mean and std", false,
+          prefix + "preprocess.std", [of](auto& s) -> auto& { return of(s).preprocess.std; }, kSmall),
+      {prefix + "preprocess.scale", false,
        [of, kSmall](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
          const auto value = number(texts.front());
          if (!value || *value < kSmall || *value > 1e6) return fmt::format("a number from {:g} to 1e+06", kSmall);
          of(settings).preprocess.scale = value;
          return std::nullopt;
        }},
-      choice(
-          prefix + "preprocess.channels", [of](auto& s) -> auto& { return of(s).preprocess.channels; },
-          {"auto", "rgb", "bgr", "gray"}, "that the model takes; auto is bgr for yolox, else rgb"),
-      choice(
-          prefix + "preprocess.resize", [of](auto& s) -> auto& { return of(s).preprocess.resize; },
-          {"auto", "stretch", "letterbox"}, "how a frame fills the input"),
-      choice(
-          prefix + "preprocess.align", [of](auto& s) -> auto& { return of(s).preprocess.align; },
-          {"auto", "center", "top-left"}, "where a letterbox has the frame; auto is top-left for yolox, else center"),
+      choice(prefix + "preprocess.channels", [of](auto& s) -> auto& { return of(s).preprocess.channels; },
+             {"auto", "rgb", "bgr", "gray"}),
+      choice(prefix + "preprocess.resize", [of](auto& s) -> auto& { return of(s).preprocess.resize; },
+             {"auto", "stretch", "letterbox"}),
+      choice(prefix + "preprocess.align", [of](auto& s) -> auto& { return of(s).preprocess.align; },
+             {"auto", "center", "top-left"}),
       whole(
-          prefix + "preprocess.border", [of](auto& s) -> auto& { return of(s).preprocess.border; }, 0, 255,
-          "of a letterbox"),
+          prefix + "preprocess.border", [of](auto& s) -> auto& { return of(s).preprocess.border; }, 0, 255),
       whole(
-          prefix + "preprocess.stride", [of](auto& s) -> auto& { return of(s).preprocess.stride; }, 1, 1024,
-          "sides of a model of any size are multiples of it"),
-      {prefix + "preprocess.size", "the model's", "of the input of a model of any size: WIDTHxHEIGHT, or one number",
-       false,
+          prefix + "preprocess.stride", [of](auto& s) -> auto& { return of(s).preprocess.stride; }, 1, 1024),
+      {prefix + "preprocess.size", false,
        [of](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
          return set_size(texts.front(), of(settings).preprocess.size);
        }},
@@ -180,53 +163,38 @@ void add_model_keys(std::vector<Key>& keys, const std::string& prefix, Of of) {
 std::vector<Key> make_keys() {
   std::vector<Key> all{
       whole(
-          "batch_size", [](auto& s) -> auto& { return s.batch_size; }, 1, 4096, "frames of one inference at most"),
+          "batch_size", [](auto& s) -> auto& { return s.batch_size; }, 1, 4096),
       real(
-          "inference_scale", [](auto& s) -> auto& { return s.inference_scale; }, 0.01, 4,
-          "of a frame's sides before the model"),
+          "inference_scale", [](auto& s) -> auto& { return s.inference_scale; }, 0.01, 4),
       whole(
-          "inference_queue_size", [](auto& s) -> auto& { return s.inference_queue_size; }, 0, 1'000'000,
-          "frames that wait, over all sources; 0: by the SLO, else four batches"),
+          "inference_queue_size", [](auto& s) -> auto& { return s.inference_queue_size; }, 0, 1'000'000),
       whole(
-          "result_queue_size", [](auto& s) -> auto& { return s.result_queue_size; }, 1, 1'000'000,
-          "results that wait for the output"),
+          "result_queue_size", [](auto& s) -> auto& { return s.result_queue_size; }, 1, 1'000'000),
       real(
-          "frame_timeout_ms", [](auto& s) -> auto& { return s.frame_timeout_ms; }, 0, 60'000,
-          "longest wait for a fuller batch while a worker is idle; 0 launches at once"),
+          "frame_timeout_ms", [](auto& s) -> auto& { return s.frame_timeout_ms; }, 0, 60'000),
       whole(
-          "streams", [](auto& s) -> auto& { return s.streams; }, 0, 64,
-          "inferences in flight; 0: two on a GPU, on a CPU one a core and four at most, fewer with "
-          "intra_op_num_threads"),
-      choice(
-          "drop", [](auto& s) -> auto& { return s.drop; }, {"auto", "oldest", "newest", "none"},
-          "which frame leaves a full queue"),
-      choice(
-          "rotate", [](auto& s) -> auto& { return s.rotate; }, {"auto", "0"},
-          "turns and mirrors frames as the video or EXIF says; 0: as they are stored"),
-      {"efficiency", "false", "wait for fuller batches as long as deadlines allow: true, false", false,
+          "streams", [](auto& s) -> auto& { return s.streams; }, 0, 64),
+      choice("drop", [](auto& s) -> auto& { return s.drop; }, {"auto", "oldest", "newest", "none"}),
+      choice("rotate", [](auto& s) -> auto& { return s.rotate; }, {"auto", "0"}),
+      {"efficiency", false,
        [](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
          if (texts.front() != "true" && texts.front() != "false") return "true or false";
          settings.efficiency = texts.front() == "true";
          return std::nullopt;
        }},
       real(
-          "slo_ms", [](auto& s) -> auto& { return s.slo_ms; }, 0, 3'600'000,
-          "from when a paced frame is due to its result; 0: no limit"),
+          "slo_ms", [](auto& s) -> auto& { return s.slo_ms; }, 0, 3'600'000),
       whole(
-          "every", [](auto& s) -> auto& { return s.every; }, 1, 1'000'000,
-          "every Nth frame of a source is inferred, the others are skipped"),
+          "every", [](auto& s) -> auto& { return s.every; }, 1, 1'000'000),
   };
   add_model_keys(
       all, "", [](auto& s) -> auto& { return s; });
   all.push_back(real(
-      "crop.margin", [](auto& s) -> auto& { return s.crop.margin; }, 0, 2,
-      "of a box's sides, on each side, that the second model sees"));
+      "crop.margin", [](auto& s) -> auto& { return s.crop.margin; }, 0, 2));
   all.push_back(whole(
-      "crop.most", [](auto& s) -> auto& { return s.crop.most; }, 1, 1000,
-      "boxes of a frame that it sees, the first ones"));
+      "crop.most", [](auto& s) -> auto& { return s.crop.most; }, 1, 1000));
   all.push_back(whole(
-      "crop.batch_size", [](auto& s) -> auto& { return s.crop.batch_size; }, 1, 4096,
-      "boxes of one inference at most"));
+      "crop.batch_size", [](auto& s) -> auto& { return s.crop.batch_size; }, 1, 4096));
   add_model_keys(
       all, "crop.", [](auto& s) -> auto& { return s.crop; });
   return all;
@@ -333,10 +301,8 @@ Result<StreamSettings> read_stream_section(std::string_view yaml, std::string_vi
 Result<void> set_stream_setting(StreamSettings& settings, std::string_view name, std::string_view value) {
   const auto* key = find_key(name);
   if (key == nullptr) {
-    Texts names;
-    for (const auto& one : keys()) names.push_back(one.name);
     return base::fail(ErrorCode::invalid_argument, "{}: no such setting of a stream", name)
-        .hint("{}", schema::suggest(name, names));
+        .hint("{}", schema::suggest(name, stream_setting_names()));
   }
   Texts texts{std::string(value)};
   if (key->is_list) texts = base::split(value, ',');
@@ -345,10 +311,10 @@ Result<void> set_stream_setting(StreamSettings& settings, std::string_view name,
   return {};
 }
 
-std::vector<StreamSettingHelp> stream_setting_help() {
-  std::vector<StreamSettingHelp> out;
-  for (const auto& key : keys()) out.push_back({key.name, key.fallback, key.meaning});
-  return out;
+std::vector<std::string> stream_setting_names() {
+  Texts names;
+  for (const auto& key : keys()) names.push_back(key.name);
+  return names;
 }
 
 }  // namespace ridgeline::config

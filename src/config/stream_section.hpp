@@ -20,12 +20,7 @@ namespace ridgeline::config {
 [[nodiscard]] base::Result<void> set_stream_setting(schema::StreamSettings& settings, std::string_view key,
                                                     std::string_view value);
 
-/// All keys with their defaults and meanings, for help: "batch_size", "1", "frames of one inference at most".
-struct StreamSettingHelp {
-  std::string key;
-  std::string fallback;
-  std::string meaning;
-};
-[[nodiscard]] std::vector<StreamSettingHelp> stream_setting_help();
+/// The names of all settings, those of the section within as "preprocess.mean".
+[[nodiscard]] std::vector<std::string> stream_setting_names();
 
 }  // namespace ridgeline::config

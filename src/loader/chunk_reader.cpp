@@ -37,10 +37,6 @@ ReadStatistics& ReadStatistics::operator+=(const ReadStatistics& other) {
   return *this;
 }
 
-double ReadStatistics::read_amplification() const noexcept {
-  return bytes_delivered == 0 ? 0 : static_cast<double>(tally.bytes) / static_cast<double>(bytes_delivered);
-}
-
 bool ChunkReader::plain(const ChunkEntry& chunk) const noexcept {
   const auto steps = layout_.filters.size();
   const auto every = steps >= 32 ? 0xFFFFFFFFU : (1U << steps) - 1U;

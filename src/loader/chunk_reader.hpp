@@ -25,8 +25,6 @@ struct ReadStatistics {
   double copy_seconds = 0;             ///< from decoded chunks into the batch
 
   ReadStatistics& operator+=(const ReadStatistics& other);
-  /// Bytes read from the file for each byte delivered; 0 before anything was delivered.
-  [[nodiscard]] double read_amplification() const noexcept;
 };
 
 /// Requests [begin, begin + count) of a read whose chunk another thread is decoding: looked at again at the end.

@@ -75,12 +75,4 @@ Result<double> resident_share(const std::filesystem::path& path) {
 
 Result<double> resident_share(const DataFile& file) { return share_of(file, true); }
 
-Result<void> drop_from_page_cache(const std::filesystem::path& path) {
-  RL_TRY_ASSIGN(const auto file, DataFile::open(path));
-  ::fdatasync(file.descriptor());
-  if (const int error = ::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED); error != 0)
-    return fail(ErrorCode::io, "cannot drop {} from the page cache: {}", path.string(), std::strerror(error));
-  return {};
-}
-
 }  // namespace ridgeline::loader

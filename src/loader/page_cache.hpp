@@ -17,7 +17,4 @@ namespace ridgeline::loader {
 /// size.
 [[nodiscard]] base::Result<double> resident_share(const DataFile& file);
 
-/// Asks the kernel to forget a file's pages (written ones are flushed first). Pages that another process maps stay.
-[[nodiscard]] base::Result<void> drop_from_page_cache(const std::filesystem::path& path);
-
 }  // namespace ridgeline::loader

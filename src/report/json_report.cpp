@@ -261,17 +261,6 @@ std::string finding_kind(analysis::FindingKind kind) {
   }
 }
 
-std::string csv_field(std::string_view text) {
-  const auto line = one_line(text);
-  if (line.find_first_of(",\"") == std::string::npos) return line;
-  std::string out = "\"";
-  for (const auto c : line) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
-
 }  // namespace
 
 Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes, const analysis::PairsByKey& pairs) {
@@ -340,56 +329,6 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
   out["gpu_ceilings"] = run.gpu_ceilings;
   out["gpu_limits"] = limits_json(view);
   out["load"] = load_json(view);
-  return out;
-}
-
-std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes) {
-  const analysis::PairsByKey no_pairs;
-  const TuneView view(run, outcomes, no_pairs);
-  std::set<std::string> keys;
-  for (const auto& trial : run.trials)
-    for (const auto& [key, value] : trial.configuration.values()) keys.insert(key);
-  std::string out =
-      "id,stage,status,stopped_early,median_ns,median_low_ns,median_high_ns,p99_ns,throughput_per_s,samples,peak_rss_"
-      "bytes,"
-      "started_s";
-  if (view.on_gpu()) {
-    for (const auto metric : kGpuMetrics) out += fmt::format(",{}", metric);
-    out += ",output_error";
-  }
-  for (const auto& key : keys) out += "," + csv_field(key);
-  out += "\n";
-  for (const auto& trial : run.trials) {
-    const auto* outcome = view.outcome(trial);
-    const auto* ranked = view.ranked(trial.id);
-    const auto* measured = outcome != nullptr && outcome->measurement ? &*outcome->measurement : nullptr;
-    out += fmt::format("{},{},{},{}", trial.id, base::enum_name(trial.stage),
-                       outcome != nullptr ? base::enum_name(outcome->status) : std::string_view(),
-                       view.ending(trial) == "stopped early" ? "true" : "false");
-    if (ranked != nullptr) {
-      const auto& summary = ranked->summary;
-      out += fmt::format(",{:.0f},{:.0f},{:.0f},{},{:.6g},{}", summary.median_ns, summary.median_interval_ns.low,
-                         summary.median_interval_ns.high, summary.p99_ns ? fmt::format("{:.0f}", *summary.p99_ns) : "",
-                         summary.throughput_per_s, summary.count);
-    } else {
-      out += fmt::format(",,,,,,{}", measured != nullptr ? fmt::format("{}", measured->latency_ns.size()) : "");
-    }
-    out += fmt::format(",{},{:.3f}", measured != nullptr ? fmt::format("{}", measured->peak_rss_bytes) : "",
-                       trial.started_s);
-    if (view.on_gpu()) {
-      for (const auto metric : kGpuMetrics) {
-        const auto value = measured != nullptr ? measured_gpu_metric(*measured, metric) : std::nullopt;
-        out += value ? fmt::format(",{:.6g}", *value) : ",";
-      }
-      out += outcome != nullptr && outcome->output_error ? fmt::format(",{:.6g}", outcome->output_error->scaled_max_abs)
-                                                         : ",";
-    }
-    for (const auto& key : keys) {
-      const auto* value = trial.configuration.find(key);
-      out += "," + (value != nullptr ? csv_field(value->to_text()) : std::string());
-    }
-    out += "\n";
-  }
   return out;
 }
 

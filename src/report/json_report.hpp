@@ -56,10 +56,4 @@ inline constexpr int kTuneJsonVersion = 2;
 [[nodiscard]] base::Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes,
                                    const analysis::PairsByKey& pairs);
 
-/// One line a trial with a header line (RFC 4180, "\n" line ends): id, stage, status, stopped_early, median_ns,
-/// median_low_ns, median_high_ns, p99_ns, throughput_per_s, samples, peak_rss_bytes, started_s, on a GPU gpu_memory_gb,
-/// gpu_weights_gb, gpu_arena_gb, gpu_energy_mj_per_item and output_error, then one column for each setting that any
-/// trial set. An absent value is an empty field.
-[[nodiscard]] std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes);
-
 }  // namespace ridgeline::report

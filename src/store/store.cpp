@@ -34,7 +34,6 @@ constexpr std::string_view kFindLearning =
 constexpr std::string_view kSaveLearning =
     "INSERT INTO learning (device, provider, subject, learned) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (device, provider, "
     "subject) DO UPDATE SET learned = excluded.learned";
-constexpr std::string_view kCountTrials = "SELECT count(*) FROM trials WHERE kind = 'trial'";
 
 /// All that the rows of the query hold together.
 Result<schema::DeviceLearning> sum_learning(const Connection& connection, std::string_view query,
@@ -221,12 +220,6 @@ Result<void> Store::learn(const std::string& device, const std::string& provider
   RL_TRY_ASSIGN(auto save, connection.prepare(kSaveLearning));
   RL_TRY(save.bind(1, device).bind(2, provider).bind(3, subject).bind(4, record).run());
   return transaction.commit();
-}
-
-Result<std::size_t> Store::count_trials() {
-  if (!impl_->connection->is_there()) return std::size_t{0};
-  RL_TRY_ASSIGN(const auto count, impl_->connection->query_integer(kCountTrials));
-  return static_cast<std::size_t>(count);
 }
 
 }  // namespace ridgeline::store

@@ -96,7 +96,6 @@ class Store {
   }
   /// Newest first, of one kind or of all; reads no records, so 10,000 runs list in milliseconds.
   [[nodiscard]] base::Result<std::vector<schema::RunSummary>> list_runs(std::size_t limit, std::string_view kind = {});
-  [[nodiscard]] base::Result<std::size_t> count_trials();
 
   /// What the runs of all models but `subject` taught of a device: the same question asked again finds what it found
   /// the first time, and is answered by what it measured then.

@@ -11,11 +11,6 @@ namespace ridgeline::campaign {
 using base::ErrorCode;
 using base::fail;
 
-base::Result<ComparedTrial> find_compared(store::Store& store, const std::string& reference) {
-  RL_TRY_ASSIGN(const auto name, run::find_trial(store, reference));
-  return compared_trial(store, name);
-}
-
 base::Result<ComparedTrial> compared_trial(store::Store& store, const run::TrialName& name) {
   RL_TRY_ASSIGN(auto result, complete_result(store, name.run));
   auto& run = result.run;

@@ -19,11 +19,8 @@ struct ComparedTrial {
   [[nodiscard]] std::string name() const { return fmt::format("{}/{}", run.id, trial.id); }
 };
 
-/// `reference` is "RUN" or "RUN/TRIAL"; RUN may be a prefix or "latest". A run without a verdict gives its best trial.
-/// Errors: not_found, invalid_argument (the trial did not run to the end).
-[[nodiscard]] base::Result<ComparedTrial> find_compared(store::Store& store, const std::string& reference);
-
-/// The same of a trial that was found.
+/// The trial of a name that was found; of a run alone its recommended trial, without a verdict its best. Errors:
+/// invalid_argument (the trial did not run to the end).
 [[nodiscard]] base::Result<ComparedTrial> compared_trial(store::Store& store, const run::TrialName& name);
 
 /// B against A by separate measurements. Errors (invalid_argument): different models, shapes or objectives.

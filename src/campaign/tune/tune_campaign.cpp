@@ -99,11 +99,6 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
   return std::move(context.result);
 }
 
-Result<TuneResult> load_result(store::Store& store, const std::string& run_id) {
-  RL_TRY_ASSIGN(const auto stored, store.load_run(run_id, schema::TuneRun::kLayout.kind));
-  return complete_result(store, stored);
-}
-
 Result<TuneResult> complete_result(store::Store& store, const schema::Run& stored) {
   TuneResult result;
   RL_TRY_ASSIGN(result.run, schema::run_as<schema::TuneRun>(stored));

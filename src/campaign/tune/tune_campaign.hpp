@@ -84,7 +84,5 @@ class TuneCampaign {
 
 /// A stored run with every outcome and pair it names; outcomes are judged by the run's accuracy tolerance.
 [[nodiscard]] base::Result<TuneResult> complete_result(store::Store& store, const schema::Run& stored);
-/// Loads a run with every outcome and pair it names; outcomes are judged by the run's accuracy tolerance.
-[[nodiscard]] base::Result<TuneResult> load_result(store::Store& store, const std::string& run_id);
 
 }  // namespace ridgeline::campaign

@@ -150,7 +150,7 @@ TEST(StreamSection, one_setting_from_the_command_line) {
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().hint.find("preprocess.mean"), std::string::npos);
   EXPECT_FALSE(set_stream_setting(settings, "batch_size", "x"));
-  EXPECT_EQ(stream_setting_help().size(), 44U);
+  EXPECT_EQ(stream_setting_names().size(), 44U);
 }
 
 TEST(StreamSection, every_decoder_can_be_named) {

@@ -9,6 +9,7 @@
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
 #include "schema/tune_run.hpp"
+#include "store/sqlite.hpp"
 #include "store/store.hpp"
 
 namespace ridgeline::store {
@@ -70,6 +71,13 @@ inline schema::TuneRun make_run(const std::string& id, const std::string& starte
   trial.key = make_spec(1).key();
   run.trials = {trial, trial};
   return run;
+}
+
+/// Trials of tune in the store's file; 0 where there is none.
+inline std::size_t count_trials(const Store& store) {
+  if (!std::filesystem::exists(store.path())) return 0;
+  const auto connection = *Connection::open(store.path(), std::chrono::seconds(10));
+  return static_cast<std::size_t>(*connection->query_integer("SELECT count(*) FROM trials WHERE kind = 'trial'"));
 }
 
 }  // namespace ridgeline::store

@@ -8,6 +8,7 @@
 #include "campaign/tune/tune_campaign.hpp"
 #include "fakes/fake_gpu_pool.hpp"
 #include "fakes/gpu_pool_request.hpp"
+#include "fakes/stored_results.hpp"
 #include "fakes/temporary_folder.hpp"
 #include "fakes/tune_campaign_fixture.hpp"
 
@@ -54,7 +55,7 @@ TEST_F(LabelsTest, wrong_ones_are_rejected_and_ties_are_not) {
         << trial.configuration.to_text();
   }
   EXPECT_GT(with_two_threads, 0U);
-  const auto shown = load_result(*store_, result.run.id);
+  const auto shown = load_stored(*store_, result.run.id);
   ASSERT_TRUE(shown);
   EXPECT_EQ(rejected(*shown), rejected(result));
 }
@@ -65,7 +66,7 @@ TEST_F(LabelsTest, are_not_looked_at_when_the_check_is_off) {
   EXPECT_EQ(result.run.accuracy_tolerance, 0);
   EXPECT_EQ(rejected(result), 0U);
   EXPECT_EQ(result.run.verdict->decision, schema::Decision::change);
-  const auto shown = load_result(*store_, result.run.id);
+  const auto shown = load_stored(*store_, result.run.id);
   ASSERT_TRUE(shown);
   EXPECT_EQ(rejected(*shown), 0U);
 }

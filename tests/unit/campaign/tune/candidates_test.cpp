@@ -10,6 +10,7 @@
 #include "analysis/ranking.hpp"
 #include "base/file.hpp"
 #include "campaign/tune/tune_kind.hpp"
+#include "fakes/stored_results.hpp"
 #include "fakes/tune_campaign_fixture.hpp"
 
 namespace ridgeline::campaign {
@@ -54,7 +55,7 @@ TEST_F(CandidatesTest, the_fastest_runtime_is_recommended_with_its_settings_and_
   EXPECT_NE(run.verdict->code->cpp.find("/fast.so"), std::string::npos);
   // Trials are stored as what they are, so that a plain run on that runtime knows them.
   EXPECT_EQ(store_->find_trial(run.trials[1].key).value()->spec.configuration.find("candidate"), nullptr);
-  const auto again = load_result(*store_, run.id);
+  const auto again = load_stored(*store_, run.id);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->run.verdict->code->python, run.verdict->code->python);
 }

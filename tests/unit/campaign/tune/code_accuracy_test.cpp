@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "campaign/tune/tune_campaign.hpp"
+#include "fakes/stored_results.hpp"
 #include "fakes/tune_campaign_fixture.hpp"
 
 namespace ridgeline::campaign {
@@ -81,7 +82,7 @@ TEST_F(CodeTest, half_precision_is_judged_by_its_cosine) {
   result = must_run();
   EXPECT_EQ(of(result, {{"torch_precision", "fp16"}}).status, TrialStatus::rejected_accuracy);
   EXPECT_EQ(result.run.verdict->decision, schema::Decision::keep);
-  const auto shown = load_result(*store_, result.run.id);
+  const auto shown = load_stored(*store_, result.run.id);
   ASSERT_TRUE(shown);
   EXPECT_EQ(rejected(*shown), rejected(result)) << "the store keeps outcomes unjudged";
 }

@@ -9,6 +9,7 @@
 #include "campaign/tune/tune_campaign.hpp"
 #include "fakes/fake_gpu_pool.hpp"
 #include "fakes/gpu_pool_request.hpp"
+#include "fakes/stored_results.hpp"
 #include "fakes/temporary_folder.hpp"
 
 namespace ridgeline::campaign {
@@ -56,7 +57,7 @@ TEST_F(IsolatedTest, it_is_measured_once_and_kept_apart_from_the_trials) {
   EXPECT_EQ(pool_.simple.trials_run, trials) << "the store answers";
   auto store = store::Store::open(folder_ / "r.db");
   ASSERT_TRUE(store);
-  const auto shown = load_result(*store, result.run.id);
+  const auto shown = load_stored(*store, result.run.id);
   ASSERT_TRUE(shown);
   EXPECT_EQ(shown->outcomes.count(key), 1U) << "a report of the stored run has it too";
 }

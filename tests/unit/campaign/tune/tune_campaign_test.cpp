@@ -8,6 +8,7 @@
 
 #include "campaign/tune/compare_runs.hpp"
 #include "campaign/tune/recommendation.hpp"
+#include "fakes/stored_results.hpp"
 #include "fakes/tune_campaign_fixture.hpp"
 
 namespace ridgeline::campaign {
@@ -33,7 +34,7 @@ TEST_F(TuneCampaignTest, looks_at_the_graphs_of_the_current_and_of_the_fastest_c
   EXPECT_EQ(graphs[0].level, "extended");
   EXPECT_EQ(graphs[1].level, "basic");
   EXPECT_EQ(graphs[1].nodes, 12);
-  EXPECT_EQ(load_result(*store_, store_->list_runs(1).value().front().id).value().run.runtime_graphs.size(), 2U);
+  EXPECT_EQ(load_stored(*store_, store_->list_runs(1).value().front().id).value().run.runtime_graphs.size(), 2U);
 }
 
 TEST_F(TuneCampaignTest, looks_at_the_graph_of_settings_that_are_not_the_defaults) {
@@ -399,7 +400,7 @@ TEST_F(TuneCampaignTest, refuses_a_gpu_provider_without_a_gpu) {
 
 TEST_F(TuneCampaignTest, loads_what_it_saved) {
   const auto result = must_run();
-  const auto loaded = load_result(*store_, result.run.id);
+  const auto loaded = load_stored(*store_, result.run.id);
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(base::Json(loaded->run), base::Json(result.run));
   EXPECT_EQ(loaded->outcomes.size(), result.outcomes.size());
@@ -412,14 +413,14 @@ TEST_F(TuneCampaignTest, compares_runs_and_finds_the_slower_one) {
   request_.use_store = false;
   request_.plan.max_time_s = 4;  // another plan, so that the first records stay
   const auto after = must_run();
-  const auto a = find_compared(*store_, before.run.id);
-  const auto b = find_compared(*store_, after.run.id);
+  const auto a = compared(*store_, before.run.id);
+  const auto b = compared(*store_, after.run.id);
   ASSERT_TRUE(a) << a.error().message;
   ASSERT_TRUE(b) << b.error().message;
   const auto comparison = compare_runs(*a, *b, 0.02);
   ASSERT_TRUE(comparison) << comparison.error().message;
   EXPECT_EQ(comparison->verdict, schema::Verdict::slower);
-  EXPECT_FALSE(find_compared(*store_, before.run.id + "/99"));
+  EXPECT_FALSE(compared(*store_, before.run.id + "/99"));
 }
 
 TEST_F(TuneCampaignTest, refuses_a_model_whose_inputs_cannot_be_made_right_after_the_inspection) {
