@@ -9,6 +9,7 @@
 #include "execute/gpu_observer.hpp"
 #include "ridgeline/bench_runners.hpp"
 #include "ridgeline/stream_child.hpp"
+#include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
@@ -24,7 +25,7 @@ base::Result<std::unique_ptr<execute::Executor>> training_executor(const schema:
 
 run::Registry known_kinds() {
   run::Registry kinds;
-  kinds.add(campaign::make_tune_kind([](const std::string& device) { return make_executor_for(device); }));
+  kinds.add(campaign::make_tune_kind(words(), [](const std::string& device) { return make_executor_for(device); }));
   kinds.add(campaign::make_bench_kind(&training_executor));
   kinds.add(campaign::make_sweep_kind([] { return make_command_executor({CommandSlot{}}); }));
   kinds.add(campaign::make_profile_kind());

@@ -15,6 +15,7 @@
 #include "report/format.hpp"
 #include "report/simulated.hpp"
 #include "report/utf8.hpp"
+#include "ridgeline/words.hpp"
 #include "stats/quantile.hpp"
 
 namespace ridgeline::app {
@@ -169,7 +170,8 @@ void TerminalProgress::space_ready(const schema::TuneRun& run, const campaign::T
   fact("time", forecast_text(run, time));
   fact("current", run.current.empty() ? "the runtime's defaults" : run.current.to_text());
   if (verbosity_ >= 2)
-    for (const auto& pruned : run.pruned) fact("pruned", fmt::format("{}: {}", pruned.key, pruned.reason));
+    for (const auto& pruned : run.pruned)
+      fact("pruned", fmt::format("{}: {}", pruned.key, words().text(pruned.reason)));
   if (verbosity_ >= 0) line("");
 }
 

@@ -19,6 +19,7 @@
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal_progress.hpp"
 #include "ridgeline/tune_flags.hpp"
+#include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "ridgeline/workloads.hpp"
 #include "schema/execution_provider.hpp"
@@ -33,7 +34,7 @@ namespace {
 constexpr std::string_view kEpilogueSections = "verdict candidates ranking effects";
 
 void print_result(const campaign::TuneResult& result, const Terminal& terminal) {
-  const auto report = report::build_tune_report(result.run, result.outcomes, result.pairs);
+  const auto report = report::build_tune_report(words(), result.run, result.outcomes, result.pairs);
   if (report::is_simulated(result.run)) fmt::print("{}\n\n", report::kSimulated);
   const auto& verdict = result.run.verdict;
   // Where only settings change it is for the reports: they are in the verdict already.
@@ -114,7 +115,7 @@ Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gp
 
   const auto& run = result.run;
   if (flags.json)
-    session.json.push_back(report::tune_json(run, result.outcomes, result.pairs));
+    session.json.push_back(report::tune_json(words(), run, result.outcomes, result.pairs));
   else if (!flags.quiet)
     print_result(result, session.terminal);
   auto outputs = static_cast<const OutputFlags&>(flags);
@@ -122,7 +123,8 @@ Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gp
     outputs.output = file_for(flags.output, gpus.front());
     outputs.html = file_for(flags.html_file(), gpus.front());
   }
-  if (outputs.reports()) RL_TRY(write_outputs(report::build_tune_report(run, result.outcomes, result.pairs), outputs));
+  if (outputs.reports())
+    RL_TRY(write_outputs(report::build_tune_report(words(), run, result.outcomes, result.pairs), outputs));
   // The machine-readable answer stays alone on standard output, and nobody is asked beside it.
   const auto& write = flags.write;
   if (session.alone && flags.touches_file() && !run.interrupted) {

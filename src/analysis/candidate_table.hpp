@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/ranking.hpp"
+#include "schema/message.hpp"
 #include "schema/tune_run.hpp"
 
 namespace ridgeline::analysis {
@@ -16,7 +17,8 @@ struct CandidateRow {
   const schema::TrialOutcome* outcome = nullptr;        ///< of it
   std::optional<schema::Comparison> against_current{};  ///< of the defaults of what the user has now; above 1: faster
   std::size_t trials = 0;                               ///< of the candidate, all its settings together
-  std::string left{};  ///< why the search left it: "2.31 times the leader's time after 1 of its configurations"; or ""
+  schema::Message
+      left{};  ///< why the search left it: "2.31 times the leader's time after 1 of its configurations"; or ""
 };
 
 /// What the user has now first, then the others, the fastest first and what did not run last. Refers to its arguments.

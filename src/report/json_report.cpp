@@ -145,7 +145,7 @@ Json candidates_json(const TuneView& view) {
     auto json = candidate_json(row.candidate);
     json["id"] = row.candidate.id;
     json["source"] = row.candidate.source;
-    json["left"] = row.left;
+    json["left"] = message_json(view.words, row.left);
     json["trial_id"] = row.trial != nullptr ? Json(row.trial->id) : Json(nullptr);
     json["trials"] = row.trials;
     json["against_current"] = optional_comparison(row.against_current);
@@ -261,10 +261,18 @@ std::string finding_kind(analysis::FindingKind kind) {
   }
 }
 
+Json pruned_json(const TuneView& view) {
+  auto out = Json::array();
+  for (const auto& entry : view.run.pruned)
+    out.push_back({{"key", entry.key}, {"values", entry.values}, {"reason", message_json(view.words, entry.reason)}});
+  return out;
+}
+
 }  // namespace
 
-Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes, const analysis::PairsByKey& pairs) {
-  const TuneView view(run, outcomes, pairs);
+Json tune_json(const schema::MessageRenderer& words, const schema::TuneRun& run,
+               const analysis::OutcomesByKey& outcomes, const analysis::PairsByKey& pairs) {
+  const TuneView view(words, run, outcomes, pairs);
   Json ranking = Json::array();
   for (const auto& entry : view.ranking) ranking.push_back(ranked_json(run, entry));
   const auto id_of = [&](const schema::Configuration& configuration) {
@@ -315,7 +323,7 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
            {"trials", trials},
            {"findings", findings},
            {"space", run.space},
-           {"pruned", run.pruned},
+           {"pruned", pruned_json(view)},
            {"environment", run.environment},
            {"model", run.model},
            {"runtime_graphs", run.runtime_graphs},

@@ -5,6 +5,7 @@
 
 #include "analysis/ranking.hpp"
 #include "base/json.hpp"
+#include "schema/message_renderer.hpp"
 #include "schema/tune_run.hpp"
 
 namespace ridgeline::report {
@@ -53,7 +54,7 @@ inline constexpr int kTuneJsonVersion = 2;
 ///                     gpu_memory_gb, throughput_per_s, median_ns), pareto_front and the answers highest_throughput,
 ///                     lowest_latency, best_within_latency_limit, best_per_gb as trial ids or null
 /// Ratios: B over A, above 1 means B is better; null where the ends of the interval are more than a factor of 2 apart.
-[[nodiscard]] base::Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes,
-                                   const analysis::PairsByKey& pairs);
+[[nodiscard]] base::Json tune_json(const schema::MessageRenderer& words, const schema::TuneRun& run,
+                                   const analysis::OutcomesByKey& outcomes, const analysis::PairsByKey& pairs);
 
 }  // namespace ridgeline::report

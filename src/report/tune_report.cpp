@@ -36,14 +36,14 @@ std::string subtitle(const TuneView& view) {
 
 }  // namespace
 
-ReportModel build_tune_report(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes,
-                              const analysis::PairsByKey& pairs) {
+ReportModel build_tune_report(const schema::MessageRenderer& words, const schema::TuneRun& run,
+                              const analysis::OutcomesByKey& outcomes, const analysis::PairsByKey& pairs) {
   static constexpr std::array kSections{verdict_section,  candidates_section,  ranking_section, effects_section,
                                         findings_section, gpu_section,         load_section,    latency_section,
                                         tradeoff_section, code_section,        search_section,  pruned_section,
                                         failures_section, environment_section, model_section,   runtime_section,
                                         method_section,   reproduce_section,   trials_section};
-  const TuneView view(run, outcomes, pairs);
+  const TuneView view(words, run, outcomes, pairs);
   ReportModel report;
   const auto name = model_title(run);
   report.title = is_simulated(run) ? "Tuning report (simulated)" : "Tuning report";

@@ -19,9 +19,10 @@ std::string value_or_default(const schema::Configuration& configuration, const s
 
 }  // namespace
 
-TuneView::TuneView(const schema::TuneRun& the_run, const analysis::OutcomesByKey& the_outcomes,
-                   const analysis::PairsByKey& the_pairs)
-    : run(the_run),
+TuneView::TuneView(const schema::MessageRenderer& the_words, const schema::TuneRun& the_run,
+                   const analysis::OutcomesByKey& the_outcomes, const analysis::PairsByKey& the_pairs)
+    : words(the_words),
+      run(the_run),
       outcomes(the_outcomes),
       pairs(the_pairs),
       ranking(analysis::rank(the_run, the_outcomes)),

@@ -9,6 +9,7 @@
 #include "analysis/load_curve.hpp"
 #include "analysis/ranking.hpp"
 #include "report/format.hpp"
+#include "schema/message_renderer.hpp"
 #include "schema/tune_run.hpp"
 
 namespace ridgeline::report {
@@ -17,10 +18,12 @@ namespace ridgeline::report {
 /// Refers to the records, which must outlive it. Not copied, since its parts point into each other.
 class TuneView {
  public:
-  TuneView(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes, const analysis::PairsByKey& pairs);
+  TuneView(const schema::MessageRenderer& words, const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes,
+           const analysis::PairsByKey& pairs);
   TuneView(const TuneView&) = delete;
   TuneView& operator=(const TuneView&) = delete;
 
+  const schema::MessageRenderer& words;
   const schema::TuneRun& run;
   const analysis::OutcomesByKey& outcomes;
   const analysis::PairsByKey& pairs;

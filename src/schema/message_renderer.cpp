@@ -114,6 +114,10 @@ std::vector<std::string> MessageRenderer::texts(const std::vector<Message>& mess
   return out;
 }
 
+std::string text_of(const Message& message, MessageTable table) {
+  return MessageRenderer(std::span(&table, 1)).text(message);
+}
+
 base::Json message_json(const MessageRenderer& renderer, const Message& message) {
   base::Json json = message;
   if (message.empty()) return json;

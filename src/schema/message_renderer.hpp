@@ -39,6 +39,9 @@ class MessageRenderer {
   Decorator decorate_;
 };
 
+/// Of a module's own message, by its table: for an error that repeats it.
+[[nodiscard]] std::string text_of(const Message& message, MessageTable table);
+
 /// {"text": "...", "hint": "...", "code", "arguments", "severity"}: a message as the program's JSON has it; null of an
 /// empty one. `hint` only where there is one.
 [[nodiscard]] base::Json message_json(const MessageRenderer& renderer, const Message& message);

@@ -13,6 +13,7 @@
 #include "schema/environment.hpp"
 #include "schema/execution_provider.hpp"
 #include "schema/gpu_ceilings.hpp"
+#include "schema/message.hpp"
 #include "schema/model_description.hpp"
 #include "schema/run.hpp"
 #include "schema/runtime_graph.hpp"
@@ -27,7 +28,7 @@ namespace ridgeline::schema {
 struct PrunedParam {
   std::string key;
   std::vector<Value> values;  ///< empty: the whole parameter
-  std::string reason;
+  Message reason;
 };
 RL_DECLARE_JSON(PrunedParam)
 

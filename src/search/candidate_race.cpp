@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "schema/candidate.hpp"
+#include "search/messages.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -98,19 +99,18 @@ void CandidateRace::end_heat() {
         family.empty() ? best : leader([&](const Lane& other) { return other.racer.family == family; });
     // What the user has now may fail for its own settings, and its search goes on to the defaults.
     if (!best && !lane.racer.id.empty())
-      drop(lane, "its defaults did not run");
+      drop(lane, messages::defaults_did_not_run());
     else if (best && *best > *relative * kFamilyReach)
-      drop(lane, fmt::format("{:.2f} times the time of another file on the same provider", *best / *relative));
+      drop(lane, messages::slower_than_other_file(*best / *relative));
     else if (!lane.racer.searcher->is_opening() && best && *best > *overall * reach)
-      drop(lane, fmt::format("{:.2f} times the leader's time after {} of its configurations", *best / *overall,
-                             lane.costs.size()));
+      drop(lane, messages::slower_than_leader({.times = *best / *overall, .trials = std::ssize(lane.costs)}));
     lane.heat = 0;
   }
   ++heat_;
   at_ = 0;
 }
 
-void CandidateRace::drop(Lane& lane, std::string reason) {
+void CandidateRace::drop(Lane& lane, schema::Message reason) {
   lane.dropped = true;
   dropped_.push_back({std::string(schema::kCandidateKey), {schema::Value(lane.racer.id)}, std::move(reason)});
 }
@@ -126,7 +126,8 @@ std::vector<schema::PrunedParam> CandidateRace::left_out() const {
   auto all = dropped_;
   for (const auto& lane : lanes_)
     for (auto& entry : lane.racer.searcher->left_out()) {
-      if (!lane.racer.id.empty()) entry.reason = fmt::format("{}: {}", lane.racer.id, entry.reason);
+      if (!lane.racer.id.empty())
+        entry.reason = messages::of_candidate({.candidate = lane.racer.id, .why = std::move(entry.reason)});
       all.push_back(std::move(entry));
     }
   return all;

@@ -53,7 +53,7 @@ class CandidateRace final : public Searcher {
   [[nodiscard]] std::size_t heat_size() const noexcept;
   /// Drops who is too far behind.
   void end_heat();
-  void drop(Lane& lane, std::string reason);
+  void drop(Lane& lane, schema::Message reason);
 
   std::vector<Lane> lanes_;
   std::size_t at_ = 0;  ///< whose turn it is

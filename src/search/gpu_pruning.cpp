@@ -8,6 +8,7 @@
 
 #include "schema/execution_provider.hpp"
 #include "search/gpu_rules.hpp"
+#include "search/messages.hpp"
 #include "search/model_facts.hpp"
 #include "search/rule_condition.hpp"
 
@@ -16,19 +17,9 @@ namespace {
 
 using schema::ParamDef;
 using schema::Value;
-using Reason = std::optional<std::string>;
+using Reason = std::optional<schema::Message>;
 using Provider = schema::ExecutionProvider;
 using Model = schema::ModelDescription;
-
-constexpr std::string_view kIdleThreads =
-    "the operators run on the GPU: CPU worker threads have next to nothing to do (--set tries it)";
-constexpr std::string_view kCpuKernels = "acts on CPU kernels, and the operators run on the GPU (--set tries it)";
-constexpr std::string_view kNoTunables =
-    "no-op on CUDA: a tunable operator has cuBLAS as its only candidate there (--set tries it)";
-constexpr std::string_view kEngineCost = "every value builds the engine anew; --set or --space tries it";
-constexpr std::string_view kSequential = "only with execution_mode=parallel, which gains nothing on a GPU";
-constexpr std::string_view kSameRewrites =
-    "what all adds to it are rewrites for CPU kernels: same as all on a GPU (--set tries it)";
 
 bool has_no_half(const Model& model) { return !uses_type(model, "float16") && !uses_type(model, "bfloat16"); }
 
@@ -36,114 +27,97 @@ bool has_no_half(const Model& model) { return !uses_type(model, "float16") && !u
 constexpr std::array kGpuPrunings{
     PruningRule{.keys = {"use_tf32"},
                 .where = {.model = [](const Model& m) { return !uses_type(m, "float"); }},
-                .reason = "the model has no fp32 tensors, and TF32 concerns no others"},
-    PruningRule{.keys = {"use_tf32"},
-                .where = {.compute_capability = {.before = "8.0"}},
-                .reason = "this GPU has no TF32: it came with compute capability 8.0"},
-    PruningRule{.keys = {"use_tf32"},
-                .reason = "an accuracy setting: on is the default, and off was 2.2 times slower on ResNet-50; --set "
-                          "tries it"},
-    PruningRule{.keys = {"execution_mode"},
-                .reason = "the GPU's queue runs operators in order anyway, and parallel mode rules CUDA graphs out"},
-    PruningRule{.keys = {"inter_op_num_threads", "inter_op_allow_spinning"}, .reason = kSequential},
+                .reason = messages::no_fp32_tensors},
+    PruningRule{
+        .keys = {"use_tf32"}, .where = {.compute_capability = {.before = "8.0"}}, .reason = messages::no_tf32_here},
+    PruningRule{.keys = {"use_tf32"}, .reason = messages::tf32_is_accuracy},
+    PruningRule{.keys = {"execution_mode"}, .reason = messages::queue_is_in_order},
+    PruningRule{.keys = {"inter_op_num_threads", "inter_op_allow_spinning"}, .reason = messages::parallel_only},
     PruningRule{.keys = {"intra_op_allow_spinning", "intra_op_spin_duration_us", "intra_op_spin_backoff_max",
                          "force_spinning_stop", "dynamic_block_base", "intra_op_thread_affinities"},
-                .reason = kIdleThreads},
-    PruningRule{.keys = {"enable_cpu_mem_arena", "set_denormal_as_zero", "disable_prepacking"}, .reason = kCpuKernels},
-    PruningRule{.keys = {"gpu_mem_limit_gb"},
-                .reason = "a guard for shared GPUs, not a speed setting: limits of 4 to 120 GB measured alike; --set "
-                          "sets one"},
-    PruningRule{.keys = {"do_copy_in_default_stream"},
-                .reason = "off has documented data races and gained nothing where it was measured; --set tries it"},
-    PruningRule{.keys = {"enable_skip_layer_norm_strict_mode"},
-                .reason = "an accuracy setting that only slows down; --set tries it"},
-    PruningRule{
-        .keys = {"enable_cudnn"},
-        .reason = "off is what a host without cuDNN would run: some operators are missing then; --set tries it"},
+                .reason = messages::gpu_idle_threads},
+    PruningRule{.keys = {"enable_cpu_mem_arena", "set_denormal_as_zero", "disable_prepacking"},
+                .reason = messages::acts_on_cpu_kernels},
+    PruningRule{.keys = {"gpu_mem_limit_gb"}, .reason = messages::memory_limit_guards},
+    PruningRule{.keys = {"do_copy_in_default_stream"}, .reason = messages::copies_race},
+    PruningRule{.keys = {"enable_skip_layer_norm_strict_mode"}, .reason = messages::strict_mode_is_accuracy},
+    PruningRule{.keys = {"enable_cudnn"}, .reason = messages::cudnn_off_lacks_operators},
     PruningRule{.keys = {"tunable_op_enable", "tunable_op_tuning_enable", "tunable_op_max_tuning_duration_ms"},
-                .reason = kNoTunables},
+                .reason = messages::no_tunables},
     PruningRule{.keys = {"disable_specified_optimizers"},
                 .where = {.provider_has = &Provider::compiles_graph},
-                .reason = "the engine's builder fuses on its own; --set or --space tries it"},
+                .reason = messages::builder_fuses},
     PruningRule{.keys = {"cudnn_conv_use_max_workspace"},
                 .where = {.runtime = {.since = "1.20.0"}},
-                .reason = "the cuDNN frontend, in use since 1.20, does not look at it (--set tries it)"},
+                .reason = messages::frontend_ignores_workspace},
     // Beside a graph 0.986 to 1.014 times the time in 39 pairs of six models on H200s, but for a few unlucky sessions.
     PruningRule{.keys = {"io_binding"},
                 .where = {.compute_capability = {.since = "9.0"},
                           .provider_lacks = &Provider::compiles_graph,
                           .about = data_on_device},
-                .reason = "the data stays on the GPU and is bound there; a stream of its own changed nothing (--set "
-                          "tries it)"},
+                .reason = messages::data_is_bound},
     PruningRule{.keys = {"cudnn_conv_algo_search", "cudnn_conv_use_max_workspace", "prefer_nhwc", "fuse_conv_bias",
                          "cudnn_conv1d_pad_to_nc1d"},
                 .where = {.model = [](const Model& m) { return !has_convolution(m); }},
-                .reason = "the model has no convolution"},
+                .reason = messages::no_convolution},
     PruningRule{.keys = {"cudnn_conv1d_pad_to_nc1d"},
                 .where = {.model = [](const Model& m) { return m.one_dimensional_convolutions == 0; }},
-                .reason = "the model has no one-dimensional convolution"},
+                .reason = messages::no_1d_convolution},
     PruningRule{.keys = {"disable_specified_optimizers"},
                 .where = {.model = [](const Model& m) { return !(has_any(m, {"MatMul"}) && has_any(m, {"Add"})); }},
-                .reason = "the model has no matrix product with a bias after it (--set tries other rewrites)"},
+                .reason = messages::no_biased_product},
     PruningRule{.keys = {"sdpa_kernel"},
                 .where = {.model = [](const Model& m) { return !has_fused_attention(m); }},
-                .reason = "the file has no fused attention node (ONNX Runtime may make some: --set tries it)"},
+                .reason = messages::no_fused_attention},
     PruningRule{.keys = {"enable_cuda_graph", "trt_cuda_graph_enable"},
                 .where = {.model = [](const Model& m) { return m.has_control_flow; }},
-                .reason = "If, Loop or Scan cannot be captured in a CUDA graph"},
+                .reason = messages::control_flow_no_graph},
     PruningRule{.keys = {"use_ep_level_unified_stream"},
                 .where = {.model = [](const Model& m) { return !m.has_control_flow; }},
-                .reason = "the graph is one piece (no If, Loop or Scan), so one stream is what it gets anyway"},
+                .reason = messages::one_piece_graph},
     PruningRule{.keys = {"prefer_nhwc"},
                 .where = {.cudnn = {.before = "9"}},
-                .reason = "channels-last convolutions need cuDNN 9, and {cudnn} is loaded (--set tries it)"},
+                .reason_of = [](const SpaceInput& i) { return messages::nhwc_needs_cudnn9(cudnn_version(i)); }},
     PruningRule{.keys = {"fuse_conv_bias"},
                 .where = {.cudnn = {.before = "9"},
                           .about = [](const SpaceInput& i) { return !asks_for(i.request, "prefer_nhwc"); }},
-                .reason = "only beside prefer_nhwc, which needs cuDNN 9, and {cudnn} is loaded"},
+                .reason_of = [](const SpaceInput& i) { return messages::nhwc_only_cudnn9(cudnn_version(i)); }},
     PruningRule{.keys = {"arena_extend_strategy"},
                 .where = {.model = [](const Model& m) { return !shapes_vary(m); },
                           .about = [](const SpaceInput& i) { return !i.memory_is_bounded; }},
-                .reason = "every inference has the same input shape, so the arena grows only once"},
-    PruningRule{.keys = {"trt_cuda_graph_enable"},
-                .where = {.model = shapes_vary},
-                .reason = "TensorRT's provider has one graph, for one shape, and the mix has several"},
+                .reason = messages::same_shape_arena},
+    PruningRule{
+        .keys = {"trt_cuda_graph_enable"}, .where = {.model = shapes_vary}, .reason = messages::one_graph_one_shape},
     PruningRule{
         .keys = {"disable_specified_optimizers"},
         .where = {.model =
                       [](const Model& m) { return has_free_dimensions(m) && !some_free_dimension_is_constant(m); }},
-        .reason = "a product whose shape is not known ahead is not fused with its bias (--set tries rewrites)"},
+        .reason = messages::unknown_shape_not_fused},
     PruningRule{.keys = {"override_free_dimensions"},
                 .where = {.model = [](const Model& m) { return !has_free_dimensions(m); }},
-                .reason = "every dimension of the model's inputs is fixed already"},
+                .reason = messages::dimensions_fixed},
     PruningRule{
         .keys = {"override_free_dimensions"},
         .where = {.model = [](const Model& m) { return !some_free_dimension_is_constant(m) && shapes_vary(m); }},
-        .reason = "each symbolic dimension has several sizes in the shape mix"},
+        .reason = messages::sizes_vary},
     PruningRule{.keys = {"override_free_dimensions"},
                 .where = {.model = [](const Model& m) { return !some_free_dimension_is_constant(m); }},
-                .reason = "the symbolic dimensions have no names to fix them by"},
-    PruningRule{.keys = {"graph_optimization_level"}, .value = "extended", .reason = kSameRewrites},
-    PruningRule{.keys = {"graph_optimization_level"}, .value = "layout", .reason = kSameRewrites},
-    PruningRule{.keys = {"graph_optimization_level"},
-                .value = "disable_all",
-                .reason = "leaves dead nodes and constants in the graph: more kernels to launch than with basic"},
+                .reason = messages::dimensions_nameless},
+    PruningRule{.keys = {"graph_optimization_level"}, .value = "extended", .reason = messages::rewrites_for_cpus},
+    PruningRule{.keys = {"graph_optimization_level"}, .value = "layout", .reason = messages::rewrites_for_cpus},
+    PruningRule{.keys = {"graph_optimization_level"}, .value = "disable_all", .reason = messages::dead_nodes_stay},
     PruningRule{.keys = {"cudnn_conv_algo_search"},
                 .value = "DEFAULT",
                 .where = {.runtime = {.since = "1.20.0"}},
-                .reason = "takes cuDNN's fallback plan since 1.20: 6.7 times slower on ResNet-50"},
-    PruningRule{.keys = {"sdpa_kernel"},
-                .value = "1",
-                .where = {.model = has_no_half},
-                .reason = "flash attention needs 16-bit tensors, and the model has none"},
-    PruningRule{.keys = {"sdpa_kernel"},
-                .value = "8",
-                .where = {.model = has_no_half},
-                .reason = "flash attention needs 16-bit tensors, and the model has none"},
+                .reason = messages::cudnn_fallback_slow},
+    PruningRule{
+        .keys = {"sdpa_kernel"}, .value = "1", .where = {.model = has_no_half}, .reason = messages::flash_needs_half},
+    PruningRule{
+        .keys = {"sdpa_kernel"}, .value = "8", .where = {.model = has_no_half}, .reason = messages::flash_needs_half},
     PruningRule{.keys = {"sdpa_kernel"},
                 .value = "1",
                 .where = {.compute_capability = {.before = "8.0"}},
-                .reason = "flash attention needs a GPU of compute capability 8.0 or later"},
+                .reason = messages::flash_needs_cc80},
 };
 
 /// Whether some configuration has the flag on.
@@ -166,12 +140,12 @@ Reason why_impossible_on_gpu(const ParamDef& param, const SpaceInput& input) {
   const auto is_profile = [&](const char* key) { return param.key == key; };
   if (std::none_of(kTrtProfiles.begin(), kTrtProfiles.end(), is_profile)) return std::nullopt;
   if (knows_model(input) && !has_free_dimensions(input.model) && !has_sizes_from_data(input.model))
-    return std::string("without effect: every dimension of the model's inputs is fixed already");
+    return messages::profiles_fixed();
   std::vector<std::string> missing;
   for (const auto* key : kTrtProfiles)
     if (!asks_for(input.request, key)) missing.emplace_back(key);
   if (missing.empty() || !asks_for(input.request, param.key)) return std::nullopt;
-  return fmt::format("ONNX Runtime ignores it without {}", fmt::join(missing, " and "));
+  return messages::ignored_without(missing);
 }
 
 Reason why_impossible_on_gpu(const ParamDef& param, const Value& value, const SpaceInput& input) {
@@ -182,13 +156,12 @@ Reason why_impossible_on_gpu(const ParamDef& param, const Value& value, const Sp
   if (may_be_on(input.request, "use_cuda_mempool") || may_be_on(input.request, "use_device_allocator_for_initializers"))
     return std::nullopt;
   // Not always out of memory: ONNX Runtime 1.29 may reserve the weights past the limit, and its arena then has none.
-  return fmt::format("less than the model's weights take, {:g} GB, and activations come on top",
-                     std::ceil(weights / 1e6) / 1e3);
+  return messages::limit_below_weights(std::ceil(weights / 1e6) / 1e3);
 }
 
 Reason why_pointless_on_gpu(const ParamDef& param, const SpaceInput& input) {
   if (!on_gpu(input)) return std::nullopt;
-  if (!param.searched && param.key.rfind("trt_", 0) == 0) return std::string(kEngineCost);
+  if (!param.searched && param.key.rfind("trt_", 0) == 0) return messages::engine_anew();
   return first_reason(kGpuPrunings, param.key, std::nullopt, input);
 }
 

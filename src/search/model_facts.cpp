@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "schema/execution_provider.hpp"
+#include "search/messages.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -31,17 +32,17 @@ std::vector<std::int64_t> sizes_in_mix(const schema::ModelDescription& model, co
 }
 
 /// Of the inputs that the user's function returns.
-std::string why_rows_differ(const schema::ModelDescription& model) {
+schema::Message why_rows_differ(const schema::ModelDescription& model) {
   const schema::InputShape* first = nullptr;
   for (const auto& set : model.shapes)
     for (const auto& shape : set) {
       if (shape.dims.empty()) continue;
       if (first == nullptr) first = &shape;
       if (shape.dims[0] != first->dims[0])
-        return fmt::format("the first dimension of input \"{}\" is {}, of \"{}\" {}: they have no batch in common",
-                           first->name, first->dims[0], shape.name, shape.dims[0]);
+        return messages::rows_differ(
+            {.first = first->name, .rows = first->dims[0], .other = shape.name, .others = shape.dims[0]});
     }
-  return "no input has a first dimension";
+  return messages::no_first_dimension();
 }
 
 }  // namespace
@@ -56,15 +57,15 @@ bool data_on_device(const SpaceInput& input) { return on_gpu(input) && input.ten
 
 bool is_code(const schema::ModelDescription& model) { return !model.provider.empty(); }
 
-std::string why_batch_fixed(const SpaceInput& input) {
+schema::Message why_batch_fixed(const SpaceInput& input) {
   const auto& model = input.model;
   if (model.batch_is_dynamic) return {};
   if (is_code(model)) return why_rows_differ(model);
   if (!knows_model(input)) return {};
   for (const auto& one : model.inputs)
     if (!one.dims.empty() && one.dims[0] >= 0)
-      return fmt::format("the model fixes axis 0 of input \"{}\" at {}", one.name, one.dims[0]);
-  return "no input of the model has a first axis known as its batch";
+      return messages::batch_axis_fixed({.input = one.name, .size = one.dims[0]});
+  return messages::no_batch_axis();
 }
 
 bool has_any(const schema::ModelDescription& model, std::initializer_list<const char*> operators) {

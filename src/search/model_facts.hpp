@@ -22,7 +22,7 @@ namespace ridgeline::search {
 /// Code of the user's, which returns its inputs with the model.
 [[nodiscard]] bool is_code(const schema::ModelDescription& model);
 /// Why no other batch than the model's own can be run; "": one can, or nothing is known of the model.
-[[nodiscard]] std::string why_batch_fixed(const SpaceInput& input);
+[[nodiscard]] schema::Message why_batch_fixed(const SpaceInput& input);
 
 /// By operator type, "com.microsoft.Attention" outside ai.onnx.
 [[nodiscard]] bool has_any(const schema::ModelDescription& model, std::initializer_list<const char*> operators);

@@ -7,6 +7,7 @@
 #include "search/candidates.hpp"
 #include "search/cpu_budget.hpp"
 #include "search/gpu_pruning.hpp"
+#include "search/messages.hpp"
 #include "search/model_facts.hpp"
 #include "search/rule_condition.hpp"
 
@@ -14,7 +15,7 @@ namespace ridgeline::search {
 namespace {
 
 using schema::ParamDef;
-using Reason = std::optional<std::string>;
+using Reason = std::optional<schema::Message>;
 using Model = schema::ModelDescription;
 using Provider = schema::ExecutionProvider;
 
@@ -56,14 +57,6 @@ bool is_before_half_autocast_on_cpus(const SpaceInput& input) {
 
 constexpr auto kCpu = schema::DeviceKind::cpu;
 constexpr auto kGpu = schema::DeviceKind::gpu;
-constexpr std::string_view kSlowBf16 =
-    "this CPU has no bf16 instructions (avx512_bf16, amx_bf16), without which it is many times slower (--set tries it)";
-constexpr std::string_view kNoBf16 = "GPUs compute in bf16 from compute capability 8.0 on (--set tries it)";
-constexpr std::string_view kOwnThreads =
-    "the provider has threads and memory of its own: this serves the nodes that it leaves over (--set tries it)";
-constexpr std::string_view kLeftOver =
-    "what it adds to basic rewrites the nodes that the provider leaves over (--set tries it)";
-constexpr std::string_view kNothingToShare = "one usable core: there is nothing to share among threads";
 
 /// The first that holds tells.
 constexpr std::array kPrunings{
@@ -71,167 +64,161 @@ constexpr std::array kPrunings{
                          "intra_op_spin_backoff_max", "force_spinning_stop", "dynamic_block_base",
                          "intra_op_thread_affinities", "execution_mode"},
                 .where = {.provider_has = &Provider::own_threads},
-                .reason = kOwnThreads},
+                .reason = messages::own_threads},
     PruningRule{
         .keys = {"inter_op_num_threads", "inter_op_allow_spinning", "disable_prepacking", "enable_cpu_mem_arena",
                  "enable_mem_pattern", "set_denormal_as_zero", "disable_specified_optimizers"},
         .where = {.provider_has = &Provider::own_threads},
-        .reason = kOwnThreads},
+        .reason = messages::own_threads},
     PruningRule{.keys = {"graph_optimization_level"},
                 .value = "extended",
                 .where = {.provider_has = &Provider::own_threads},
-                .reason = kLeftOver},
+                .reason = messages::left_over_nodes},
     PruningRule{.keys = {"graph_optimization_level"},
                 .value = "layout",
                 .where = {.provider_has = &Provider::own_threads},
-                .reason = kLeftOver},
+                .reason = messages::left_over_nodes},
     PruningRule{.keys = {"graph_optimization_level"},
                 .value = "layout",
                 .where = {.runtime = {.before = "1.23.0"}},
-                .reason = "came with ONNX Runtime 1.23"},
+                .reason = messages::layout_is_newer},
     PruningRule{.keys = {"openvino_threads", "openvino_num_of_threads"},
                 .where = {.about = has_one_core},
-                .reason = kNothingToShare},
-    PruningRule{.keys = {"openvino_hyper_threading"},
-                .where = {.about = has_no_smt},
-                .reason = "no SMT: threads share no core"},
+                .reason = messages::nothing_to_share},
+    PruningRule{
+        .keys = {"openvino_hyper_threading"}, .where = {.about = has_no_smt}, .reason = messages::no_smt_to_share},
     PruningRule{.keys = {"openvino_precision"},
                 .where = {.about = [](const SpaceInput& i) { return lacks_bf16(i) && lacks_fp16(i); }},
-                .reason = "this CPU has no bf16 or fp16 instructions, so OpenVINO computes in f32 (--set tries it)"},
+                .reason = messages::openvino_has_f32_only},
     PruningRule{.keys = {"openvino_precision"},
                 .value = "bf16",
                 .where = {.about = lacks_bf16},
-                .reason = "this CPU has no bf16 instructions"},
+                .reason = messages::no_bf16_here},
     PruningRule{.keys = {"openvino_precision"},
                 .value = "f16",
                 .where = {.about = lacks_fp16},
-                .reason = "this CPU has no fp16 instructions"},
+                .reason = messages::no_fp16_here},
     PruningRule{.keys = {"openvino_precision"},
                 .value = "f32",
                 .where = {.provider_lacks = &Provider::plugin},
-                .reason = "the built-in provider computes in it unless told otherwise"},
+                .reason = messages::computes_in_f32_anyway},
     PruningRule{.keys = {"torch_precision"},
                 .value = "autocast_fp16",
                 .where = {.device = kCpu, .about = is_before_half_autocast_on_cpus},
-                .reason = "autocast to fp16 on CPUs came with PyTorch 2.2"},
+                .reason = messages::autocast_fp16_is_newer},
     PruningRule{.keys = {"torch_precision"},
                 .value = "autocast_bf16",
                 .where = {.device = kCpu, .about = lacks_bf16},
-                .reason = kSlowBf16},
+                .reason = messages::slow_without_bf16},
     PruningRule{.keys = {"torch_precision"},
                 .value = "bf16",
                 .where = {.device = kCpu, .about = lacks_bf16},
-                .reason = kSlowBf16},
+                .reason = messages::slow_without_bf16},
     PruningRule{.keys = {"torch_precision"},
                 .value = "autocast_bf16",
                 .where = {.compute_capability = {.before = "8.0"}, .device = kGpu},
-                .reason = kNoBf16},
+                .reason = messages::bf16_needs_cc80},
     PruningRule{.keys = {"torch_precision"},
                 .value = "bf16",
                 .where = {.compute_capability = {.before = "8.0"}, .device = kGpu},
-                .reason = kNoBf16},
-    PruningRule{.keys = {"compile_dynamic"},
-                .where = {.about = inputs_are_alike},
-                .reason = "the input sets are alike in shape"},
+                .reason = messages::bf16_needs_cc80},
+    PruningRule{.keys = {"compile_dynamic"}, .where = {.about = inputs_are_alike}, .reason = messages::inputs_alike},
     PruningRule{.keys = {"openvino_disable_dynamic_shapes"},
                 .where = {.model = [](const Model& m) { return !has_free_dimensions(m); }},
-                .reason = "every dimension of the model's inputs is fixed already"},
+                .reason = messages::dimensions_fixed},
     PruningRule{.keys = {"webgpu_layout"},
                 .where = {.model = [](const Model& m) { return !has_convolution(m); }},
-                .reason = "the model has no convolution"},
+                .reason = messages::no_convolution},
     PruningRule{.keys = {"intra_op_thread_affinities"},
                 .where = {.device = kCpu,
                           .about = [](const SpaceInput& i) { return has_no_smt(i) && i.environment.numa_nodes <= 1; }},
-                .reason = "one NUMA node and no SMT: every core is as good as the next"},
+                .reason = messages::cores_all_alike},
     PruningRule{
         .keys = {"intra_op_thread_affinities"},
         .where = {.device = kCpu, .about = [](const SpaceInput& i) { return i.environment.core_siblings.empty(); }},
-        .reason = "which logical CPUs share a core is unknown"},
+        .reason = messages::siblings_unknown},
     PruningRule{
         .keys = {"intra_op_allow_spinning", "intra_op_spin_duration_us", "intra_op_spin_backoff_max",
                  "intra_op_thread_affinities", "force_spinning_stop", "dynamic_block_base", "parallel_sessions"},
         .where = {.device = kCpu, .about = has_one_core},
-        .reason = kNothingToShare},
+        .reason = messages::nothing_to_share},
     // One thread stays a candidate where there are more cores: the automatic count ignores a CPU quota.
     PruningRule{
         .keys = {"intra_op_num_threads"},
         .where = {.device = kCpu,
                   .about =
                       [](const SpaceInput& i) { return has_one_core(i) && cpu_budget(i.environment).physical <= 1; }},
-        .reason = kNothingToShare},
+        .reason = messages::nothing_to_share},
     PruningRule{.keys = {"execution_mode", "inter_op_num_threads", "inter_op_allow_spinning"},
                 .where = {.device = kCpu, .about = has_one_core},
-                .reason = "one usable core: operators cannot run side by side"},
+                .reason = messages::operators_one_by_one},
     PruningRule{.keys = {"execution_mode", "inter_op_num_threads", "inter_op_allow_spinning"},
                 .where = {.device = kCpu, .model = [](const Model& m) { return m.nodes < kFewNodes; }},
-                .reason = "the model has {nodes} nodes, too few to run side by side"},
+                .reason_of = [](const SpaceInput& i) { return messages::few_nodes(i.model.nodes); }},
     PruningRule{.keys = {"execution_mode", "inter_op_num_threads", "inter_op_allow_spinning"},
                 .where = {.device = kCpu, .model = is_one_chain},
-                .reason = "the model is one chain: no node joins two branches that could run side by side"},
+                .reason = messages::one_chain},
     PruningRule{.keys = {"intra_op_spin_backoff_max"},
                 .where = {.device = kCpu, .about = has_no_smt},
-                .reason = "no SMT: spinning slows no sibling thread"},
-    PruningRule{.keys = {"disable_specified_optimizers"},
-                .where = {.device = kCpu},
-                .reason = "no rewrite is known to lose time on a CPU; --set or --space tries one"},
+                .reason = messages::spinning_slows_nobody},
+    PruningRule{
+        .keys = {"disable_specified_optimizers"}, .where = {.device = kCpu}, .reason = messages::no_rewrite_known_slow},
     PruningRule{.keys = {"enable_mem_pattern"},
                 .where = {.model = [](const Model& m) { return !shapes_vary(m); }},
-                .reason = "every inference has the same input shape, for which planning memory ahead is right"},
+                .reason = messages::same_shape_memory},
     PruningRule{.keys = {"enable_gelu_approximation"},
                 .where = {.model =
                               [](const Model& m) {
                                 return !has_any(m, {"Gelu", "BiasGelu", "FastGelu", "Erf"});
                               }},
-                .reason = "the model has no Gelu node"},
+                .reason = messages::no_gelu},
     PruningRule{.keys = {"set_denormal_as_zero"},
                 .where = {.model = [](const Model& m) { return !computes_in_floating_point(m); }},
-                .reason = "the model has no floating-point tensors"},
-    PruningRule{.keys = {"disable_prepacking"},
-                .where = {.model = packs_no_weights},
-                .reason = "no node of the model packs its weights"},
+                .reason = messages::no_floating_point},
+    PruningRule{
+        .keys = {"disable_prepacking"}, .where = {.model = packs_no_weights}, .reason = messages::packs_no_weights},
     PruningRule{.keys = {"graph_optimization_level"},
                 .value = "layout",
                 .where = {.model = [](const Model& m) { return !has_convolution(m); }},
-                .reason = "same as extended for a model without convolutions"},
+                .reason = messages::same_as_extended},
 };
 
 }  // namespace
 
 Reason why_impossible(const ParamDef& param, const SpaceInput& input) {
-  if (!schema::is_for(param, input.provider)) return fmt::format("provider {} has no such setting", input.provider);
+  if (!schema::is_for(param, input.provider)) return messages::no_such_setting(input.provider);
   // A release ignores a key that it does not know without a word, so only the catalogue can tell.
   if (const std::string_view version = input.runtime.version;
       input.runtime.name != "synthetic" && !version.empty() && !is_known_to(param, version))
-    return fmt::format("unknown to this version: {} {} is loaded, {} {}",
-                       is_onnxruntime(input) ? "ONNX Runtime" : input.runtime.name, version,
-                       in_range(version, {.since = param.since}) ? param.before : param.since,
-                       in_range(version, {.since = param.since}) ? "replaced it" : "is needed");
+    return messages::unknown_to_version(
+        {.runtime = is_onnxruntime(input) ? "ONNX Runtime" : input.runtime.name,
+         .version = input.runtime.version,
+         .limit = in_range(version, {.since = param.since}) ? param.before : param.since,
+         .replaced = in_range(version, {.since = param.since})});
   if (param.key == "batch_size" && !why_batch_fixed(input).empty())
-    return is_code(input.model) ? why_batch_fixed(input)
-                                : std::string("the model's batch dimension is fixed or not recognised");
+    return is_code(input.model) ? why_batch_fixed(input) : messages::batch_is_fixed();
   return why_impossible_on_gpu(param, input);
 }
 
 Reason why_impossible(const ParamDef& param, const schema::Value& value, const SpaceInput& input) {
   if (const auto rows = input.model.batch_axis_size.value_or(1);
       param.key == "batch_size" && is_code(input.model) && rows > 1 && value == schema::Value(1))
-    return fmt::format("1 stands for the {} rows that the function returns", rows);
+    return messages::batch_is_rows(rows);
   return why_impossible_on_gpu(param, value, input);
 }
 
 Reason why_pointless(const ParamDef& param, const SpaceInput& input) {
   if (auto reason = why_pointless_on_gpu(param, input)) return reason;
   if (param.key == "torch_precision") {
-    if (!tries_half_precision(input)) return std::string("precision fp32 is asked for; --precision auto tries others");
+    if (!tries_half_precision(input)) return messages::fp32_asked_for();
   } else if (!param.searched) {
-    return std::string("not swept on its own; --set or --space tries it");
+    return messages::not_swept();
   }
   const bool about_throughput = param.key == "parallel_sessions" || param.key == "batch_size";
   if (about_throughput && input.objective != schema::Objective::throughput)
-    return fmt::format("objective {}: one inference at a time is timed, and this only raises throughput",
-                       base::enum_name(input.objective));
+    return messages::only_throughput(std::string(base::enum_name(input.objective)));
   if (auto reason = first_reason(kPrunings, param.key, std::nullopt, input)) return reason;
-  if (candidates(param, input).empty()) return std::string("no value but the default makes sense on this machine");
+  if (candidates(param, input).empty()) return messages::only_the_default();
   return std::nullopt;
 }
 

@@ -12,24 +12,18 @@ std::string runtime_version(const SpaceInput& input) {
   return is_onnxruntime(input) ? input.runtime.version : std::string();
 }
 
+std::string compute_capability(const SpaceInput& input) {
+  return input.environment.gpus.empty() ? std::string() : input.environment.gpus.front().compute_capability;
+}
+
+}  // namespace
+
 std::string cudnn_version(const SpaceInput& input) {
   const auto libraries = input.runtime.provider_libraries.find(input.provider);
   if (libraries == input.runtime.provider_libraries.end()) return {};
   const auto version = libraries->second.find("libcudnn.so");
   return version == libraries->second.end() ? std::string() : version->second;
 }
-
-std::string compute_capability(const SpaceInput& input) {
-  return input.environment.gpus.empty() ? std::string() : input.environment.gpus.front().compute_capability;
-}
-
-std::string filled_in(std::string_view reason, const SpaceInput& input) {
-  if (reason.find('{') == std::string_view::npos) return std::string(reason);
-  return fmt::format(fmt::runtime(reason), fmt::arg("cudnn", cudnn_version(input)),
-                     fmt::arg("nodes", input.model.nodes));
-}
-
-}  // namespace
 
 bool holds(const RuleCondition& condition, const SpaceInput& input) {
   const auto& provider = schema::provider_of(input.provider);
@@ -42,14 +36,14 @@ bool holds(const RuleCondition& condition, const SpaceInput& input) {
          (condition.about == nullptr || condition.about(input));
 }
 
-std::optional<std::string> first_reason(std::span<const PruningRule> rules, std::string_view key,
-                                        std::optional<std::string_view> value, const SpaceInput& input) {
+std::optional<schema::Message> first_reason(std::span<const PruningRule> rules, std::string_view key,
+                                            std::optional<std::string_view> value, const SpaceInput& input) {
   const auto at = std::find_if(rules.begin(), rules.end(), [&](const PruningRule& rule) {
     return rule.value == value && std::find(rule.keys.begin(), rule.keys.end(), key) != rule.keys.end() &&
            holds(rule.where, input);
   });
   if (at == rules.end()) return std::nullopt;
-  return filled_in(at->reason, input);
+  return at->reason_of != nullptr ? at->reason_of(input) : at->reason();
 }
 
 }  // namespace ridgeline::search

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "schema/execution_provider.hpp"
+#include "schema/message.hpp"
 #include "schema/version_range.hpp"
 #include "search/space_builder.hpp"
 
@@ -28,6 +29,9 @@ struct RuleCondition {
   bool (*about)(const SpaceInput&) = nullptr;                ///< what else is true of machine, data and request
 };
 
+/// Of the cuDNN that the provider loads; "" where it is not known.
+[[nodiscard]] std::string cudnn_version(const SpaceInput& input);
+
 [[nodiscard]] bool holds(const RuleCondition& condition, const SpaceInput& input);
 
 /// A parameter, or one of its values, that is not worth a try.
@@ -35,11 +39,13 @@ struct PruningRule {
   std::array<std::string_view, 8> keys;        ///< "" fills up
   std::optional<std::string_view> value = {};  ///< as Value::to_text; nullopt: the parameter as a whole
   RuleCondition where = {};
-  std::string_view reason;  ///< for people; "{cudnn}" and "{nodes}" are filled in
+  schema::Message (*reason)() = nullptr;
+  schema::Message (*reason_of)(const SpaceInput&) = nullptr;  ///< in its place, of a reason with values
 };
 
 /// The reason of the first rule about the parameter (`value` nullopt) or its value that holds; nullopt: none does.
-[[nodiscard]] std::optional<std::string> first_reason(std::span<const PruningRule> rules, std::string_view key,
-                                                      std::optional<std::string_view> value, const SpaceInput& input);
+[[nodiscard]] std::optional<schema::Message> first_reason(std::span<const PruningRule> rules, std::string_view key,
+                                                          std::optional<std::string_view> value,
+                                                          const SpaceInput& input);
 
 }  // namespace ridgeline::search

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "search/memory_need.hpp"
+#include "search/messages.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -49,7 +50,7 @@ std::vector<schema::PrunedParam> SearchHistory::starved() const {
     const auto key = hungrier_setting(configuration, ran_out);
     const auto* value = configuration.find(key);
     if (value == nullptr) continue;
-    auto reason = fmt::format("not tried: {} ran out of memory", ran_out.to_text());
+    auto reason = messages::ran_out_of_memory(ran_out.to_text());
     const auto known = std::find_if(pruned.begin(), pruned.end(), [&, &why = reason](const auto& entry) {
       return entry.key == key && entry.reason == why;
     });

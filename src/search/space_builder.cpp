@@ -7,10 +7,12 @@
 #include <set>
 
 #include "schema/catalog.hpp"
+#include "schema/message_renderer.hpp"
 #include "search/candidates.hpp"
 #include "search/constraint_expression.hpp"
 #include "search/cpu_budget.hpp"
 #include "search/gpu_rules.hpp"
+#include "search/messages.hpp"
 #include "search/model_facts.hpp"
 #include "search/named_space.hpp"
 #include "search/pruning.hpp"
@@ -34,6 +36,8 @@ bool affinities_match(const Configuration& configuration) {
   if (affinities == nullptr || affinities->as_text().empty()) return true;
   return configuration.get_or("intra_op_num_threads", 0).as_integer() == affinity_groups(affinities->as_text()) + 1;
 }
+
+std::string text_of(const schema::Message& reason) { return schema::text_of(reason, messages::table()); }
 
 class SpaceBuild {
  public:
@@ -101,11 +105,11 @@ class SpaceBuild {
     const auto reason = why_impossible(param, input_);
     if (!reason) return {};
     if (param.key != "batch_size")
-      return base::fail(ErrorCode::invalid_argument, "{}: {}", asked->second, *reason).hint("leave it out");
+      return base::fail(ErrorCode::invalid_argument, "{}: {}", asked->second, text_of(*reason)).hint("leave it out");
     const auto* pin = request_.fixed.find(param.key);
     if (pin != nullptr && *pin == Value(input_.model.batch_axis_size.value_or(1))) return {};  // what is run anyway
     const auto flag = asked->second.substr(0, asked->second.find_first_of(" ="));
-    return base::fail(ErrorCode::invalid_argument, "{}: {}", asked->second, why_batch_fixed(input_))
+    return base::fail(ErrorCode::invalid_argument, "{}: {}", asked->second, text_of(why_batch_fixed(input_)))
         .hint("{}leave {} out", is_code(input_.model) ? "" : "export it with a dynamic batch, or ", flag);
   }
 
@@ -115,7 +119,7 @@ class SpaceBuild {
     const auto* pin = request_.fixed.find(param.key);
     std::vector<Value> values = wanted != nullptr ? wanted->values : std::vector<Value>{};
     if (pin != nullptr) values = {*pin};
-    std::string last;
+    schema::Message last;
     std::vector<std::string> texts;
     for (const auto& value : values) {
       auto reason = why_impossible(param, value, input_);
@@ -128,14 +132,14 @@ class SpaceBuild {
     return base::fail(ErrorCode::invalid_argument, "{}: {}",
                       asked != request_.asked_by.end() ? asked->second
                                                        : fmt::format("{}={}", param.key, fmt::join(texts, ", ")),
-                      last)
+                      text_of(last))
         .hint("give another value, or leave it out");
   }
 
   void add(const ParamDef& param) {
     const auto* wanted = requested(param.key);
     const auto* pin = request_.fixed.find(param.key);
-    const auto drop = [&](std::string reason) { pruned_.push_back({param.key, {}, std::move(reason)}); };
+    const auto drop = [&](schema::Message reason) { pruned_.push_back({param.key, {}, std::move(reason)}); };
     if (auto reason = why_impossible(param, input_)) {
       // A setting of another provider is no news, unless the user asked for it.
       if (schema::is_for(param, input_.provider) || wanted != nullptr || pin != nullptr) drop(std::move(*reason));
@@ -143,7 +147,7 @@ class SpaceBuild {
     }
     if (pin != nullptr) {
       fixed_.set(param.key, *pin);
-      return drop(fmt::format("pinned to {}", pin->to_text().empty() ? "\"\"" : pin->to_text()));
+      return drop(messages::pinned(pin->to_text()));
     }
     if (wanted != nullptr) {
       auto& values = dimensions_.emplace_back(Dimension{param.key, {}}).values;
@@ -158,8 +162,8 @@ class SpaceBuild {
       return;
     }
     if (std::find(request_.exclude.begin(), request_.exclude.end(), param.key) != request_.exclude.end())
-      return drop("excluded by request");
-    if (request_.only_listed) return drop("not listed, and only listed parameters are searched");
+      return drop(messages::excluded());
+    if (request_.only_listed) return drop(messages::not_listed());
     if (auto reason = why_pointless(param, input_)) return drop(std::move(*reason));
     Dimension dimension{param.key, {}};
     for (const auto& value : candidates(param, input_)) {
@@ -175,11 +179,7 @@ class SpaceBuild {
   /// Thread counts a person would expect from the core count, but that the GPU or the quota makes useless.
   void note_thread_counts(const std::string& key) {
     if (on_gpu(input_)) {
-      if (cpu_.physical > 1)
-        pruned_.push_back({key,
-                           {cpu_.physical},
-                           "more than one thread only helps operators that are left on the CPU; unset, the runtime "
-                           "starts one a core"});
+      if (cpu_.physical > 1) pruned_.push_back({key, {cpu_.physical}, messages::one_thread_on_gpu()});
       return;
     }
     if (cpu_.usable >= cpu_.logical) return;
@@ -187,9 +187,7 @@ class SpaceBuild {
     for (const int count : {cpu_.physical, cpu_.logical})
       if (count > cpu_.usable) beyond.insert(count);
     schema::PrunedParam note{
-        key,
-        {},
-        fmt::format("the CPU quota allows {:g} of {} logical CPUs", input_.environment.usable_cpus, cpu_.logical)};
+        key, {}, messages::beyond_quota({.usable = input_.environment.usable_cpus, .logical = cpu_.logical})};
     for (const int count : beyond) note.values.emplace_back(count);
     if (!note.values.empty()) pruned_.push_back(std::move(note));
   }

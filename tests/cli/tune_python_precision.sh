@@ -100,7 +100,7 @@ bad "--accuracy-tolerance 0.1: infer.py:scored returns a metric" -- tune --pytho
 # By default half precision is not tried, and what was left out says why.
 tune '0|1|4' mild
 json '[.trials[] | select(.configuration.torch_precision)] | length' 0
-json '.pruned[] | select(.key == "torch_precision") | .reason | test("--precision auto")' true
+json '.pruned[] | select(.key == "torch_precision") | .reason.text | test("--precision auto")' true
 
 # Random outputs are accepted as far as the plain model's own differ, and the report says so.
 printf 'only_listed: true\nparameters:\n  grad_mode: [grad, no_grad]\n' >plain.yaml
@@ -130,7 +130,7 @@ json '[.trials[] | select(.configuration.batch_size) | .status] | unique | join(
 json '.trials[] | select(.configuration.batch_size == 4) | .failure.message | test("output does not follow: of 1 rows")' true
 json '.trials[0].status' ok
 tune '0|1|4' table "${THROUGHPUT[@]}" --space plain.yaml
-json '.pruned[] | select(.key == "batch_size") | .reason | test("is 2, of .* 64: they have no batch in common")' true
+json '.pruned[] | select(.key == "batch_size") | .reason.text | test("is 2, of .* 64: they have no batch in common")' true
 bad "--batch 8" "no batch in common" -- tune --python infer.py:table --python-exe "$PYTHON" --batch 8 --db r.db
 bad "--batch 1" "1 stands for the 2 rows" -- tune --python infer.py:mild --python-exe "$PYTHON" --batch 1 --db r.db
 finish

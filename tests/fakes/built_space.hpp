@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "fakes/words.hpp"
 #include "search/space_builder.hpp"
 
 namespace ridgeline::search {
@@ -30,7 +31,7 @@ inline std::vector<schema::Value> values(const BuiltSpace& built, const std::str
 /// Why the whole parameter, or that value of it, is left out.
 inline std::string reason(const BuiltSpace& built, const std::string& key, const std::vector<schema::Value>& of = {}) {
   for (const auto& pruned : built.pruned)
-    if (pruned.key == key && pruned.values == of) return pruned.reason;
+    if (pruned.key == key && pruned.values == of) return fakes::text_of(pruned.reason);
   return "";
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "schema/messages.hpp"
+
 #include <algorithm>
 
 #include "fakes/tune_run_fixture.hpp"
@@ -226,8 +228,8 @@ class GpuRunFixture {
                  {"prefer_nhwc", {false, true}},
                  {"enable_cuda_graph", {false, true}}};
     run.space_size = 480;
-    run.pruned = {{"sdpa_kernel", {}, "the model has no attention node"},
-                  {"tunable_op_enable", {}, "no effect on CUDA in this version"}};
+    run.pruned = {{"sdpa_kernel", {}, schema::messages::legacy("the model has no attention node")},
+                  {"tunable_op_enable", {}, schema::messages::legacy("no effect on CUDA in this version")}};
   }
 
   void run_trials() {

@@ -7,6 +7,7 @@
 
 #include "analysis/ranking.hpp"
 #include "base/random.hpp"
+#include "schema/messages.hpp"
 #include "schema/tune_run.hpp"
 
 namespace ridgeline::fakes {
@@ -174,11 +175,14 @@ class TuneRunFixture {
                  {"set_denormal_as_zero", {false, true}},
                  {"intra_op_thread_affinities", {"", "2;3;4"}}};
     run.space_size = 1920;
-    run.pruned = {{"inter_op_num_threads", {}, "matters only with execution_mode=parallel, which lost in screening"},
-                  {"batch_size", {}, "the objective is latency of single items"},
-                  {"parallel_sessions", {}, "the objective is latency: one inference in flight"},
-                  {"intra_op_num_threads", {16}, "more than the 4 usable CPUs twice over"},
-                  {"enable_gelu_approximation", {}, "the model has no Gelu node"}};
+    run.pruned = {
+        {"inter_op_num_threads",
+         {},
+         schema::messages::legacy("matters only with execution_mode=parallel, which lost in screening")},
+        {"batch_size", {}, schema::messages::legacy("the objective is latency of single items")},
+        {"parallel_sessions", {}, schema::messages::legacy("the objective is latency: one inference in flight")},
+        {"intra_op_num_threads", {16}, schema::messages::legacy("more than the 4 usable CPUs twice over")},
+        {"enable_gelu_approximation", {}, schema::messages::legacy("the model has no Gelu node")}};
     run.notes = {"session.intra_op.spin_duration_us is left at the runtime's default"};
   }
 

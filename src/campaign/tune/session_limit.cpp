@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/ranking.hpp"
+#include "campaign/messages.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -31,7 +32,7 @@ std::vector<search::Proposal> SessionLimit::keep(const TuneResult& result, const
 }
 
 std::optional<schema::PrunedParam> SessionLimit::left_out(const schema::TuneRun& run) const {
-  schema::PrunedParam entry{kKey, counts_, "--max-time had no room for so many sessions; a longer one tries them"};
+  schema::PrunedParam entry{kKey, counts_, messages::no_time_for_sessions()};
   std::erase_if(entry.values, [&](const schema::Value& count) {
     return std::any_of(run.trials.begin(), run.trials.end(),
                        [&](const auto& trial) { return sessions_of(trial.configuration) == count.as_integer(); });

@@ -9,7 +9,9 @@
 
 #include "campaign/tune/recommendation.hpp"
 #include "schema/catalog.hpp"
+#include "schema/message_renderer.hpp"
 #include "search/candidate_race.hpp"
+#include "search/messages.hpp"
 #include "search/pruning.hpp"
 #include "search/relevance.hpp"
 #include "search/space_builder.hpp"
@@ -49,7 +51,9 @@ std::map<std::string, std::vector<std::string>> drop_foreign(const schema::TuneR
   const auto all = current;
   for (const auto& [key, value] : all.values()) {
     auto why = why_left_alone(run, key);
-    if (!why && key == "batch_size") why = search::why_impossible(*schema::find_param(key), input);
+    if (!why && key == "batch_size")
+      if (const auto reason = search::why_impossible(*schema::find_param(key), input))
+        why = schema::text_of(*reason, search::messages::table());
     if (!why) continue;
     left[*why].push_back(key);
     current.unset(key);

@@ -72,18 +72,18 @@ Result<run::Change> trial_change(const schema::Run& stored, std::string_view tex
 
 class TuneKind final : public run::Kind {
  public:
-  explicit TuneKind(MakeExecutor make) : make_(std::move(make)) {}
+  TuneKind(const schema::MessageRenderer& words, MakeExecutor make) : words_(words), make_(std::move(make)) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return schema::TuneRun::kLayout.kind; }
 
   [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store& store) const override {
     RL_TRY_ASSIGN(const auto result, complete_result(store, run));
-    return report::build_tune_report(result.run, result.outcomes, result.pairs);
+    return report::build_tune_report(words_, result.run, result.outcomes, result.pairs);
   }
 
   [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store& store) const override {
     RL_TRY_ASSIGN(const auto result, complete_result(store, run));
-    return report::tune_json(result.run, result.outcomes, result.pairs);
+    return report::tune_json(words_, result.run, result.outcomes, result.pairs);
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b,
@@ -133,6 +133,7 @@ class TuneKind final : public run::Kind {
   }
 
  private:
+  const schema::MessageRenderer& words_;
   MakeExecutor make_;
 };
 
@@ -196,6 +197,8 @@ std::string removal_text(const std::string& file, const config::FoundSetting& se
       setting.path, setting.value.to_text(), who);
 }
 
-std::unique_ptr<run::Kind> make_tune_kind(MakeExecutor make) { return std::make_unique<TuneKind>(std::move(make)); }
+std::unique_ptr<run::Kind> make_tune_kind(const schema::MessageRenderer& words, MakeExecutor make) {
+  return std::make_unique<TuneKind>(words, std::move(make));
+}
 
 }  // namespace ridgeline::campaign

@@ -7,6 +7,7 @@
 
 #include "execute/executor.hpp"
 #include "run/kind.hpp"
+#include "schema/message_renderer.hpp"
 #include "schema/tune_run.hpp"
 
 namespace ridgeline::campaign {
@@ -14,8 +15,8 @@ namespace ridgeline::campaign {
 /// Of trials recorded on a device (TrialSpec::device). Errors: it is not in this machine.
 using MakeExecutor = std::function<base::Result<std::unique_ptr<execute::Executor>>(const std::string& device)>;
 
-/// Runs of `ridgeline tune`; `make` is asked for what measures a trial again.
-[[nodiscard]] std::unique_ptr<run::Kind> make_tune_kind(MakeExecutor make);
+/// Runs of `ridgeline tune`; `make` is asked for what measures a trial again; `words` outlives it.
+[[nodiscard]] std::unique_ptr<run::Kind> make_tune_kind(const schema::MessageRenderer& words, MakeExecutor make);
 
 /// What the run's recommendation changes in a file of settings. Errors:
 /// invalid_argument (no recommendation, or those of config::patch_settings).

@@ -26,11 +26,11 @@ std::string nodes_of(const analysis::CandidateRow& row, const schema::Measuremen
 }
 
 /// What is to be said of the candidate beside its numbers.
-std::string remark(const analysis::CandidateRow& row) {
+std::string remark(const TuneView& view, const analysis::CandidateRow& row) {
   const auto* failure = row.outcome != nullptr && row.outcome->failure ? &*row.outcome->failure : nullptr;
   if (failure != nullptr) return plain_text(schema::failure_line(*failure));
   const auto tried = fmt::format("{} tried", counted(row.trials, "configuration"));
-  return row.left.empty() ? tried : fmt::format("left: {}", plain_text(row.left));
+  return row.left.empty() ? tried : fmt::format("left: {}", plain_text(view.words.text(row.left)));
 }
 
 Table candidates_table(const TuneView& view, const std::vector<analysis::CandidateRow>& rows) {
@@ -64,7 +64,7 @@ Table candidates_table(const TuneView& view, const std::vector<analysis::Candida
                               : absent);
     out.cells.push_back(timed ? fmt::format("{:.0f}", static_cast<double>(measured->peak_rss_bytes) / (1024.0 * 1024.0))
                               : absent);
-    out.cells.push_back(remark(row));
+    out.cells.push_back(remark(view, row));
     if (view.changes() && row.candidate.id == winner) out.tone = Tone::good;
     if (!timed) out.tone = Tone::warning;
     table.rows.push_back(std::move(out));

@@ -54,7 +54,7 @@ Section pruned_section(const TuneView& view) {
   Table pruned{"Left out of the search", {{"Setting"}, {"Values"}, {"Why"}}, {}};
   for (const auto& entry : view.run.pruned)
     pruned.rows.push_back({{code_mark(entry.key), entry.values.empty() ? std::string("all") : list_values(entry.values),
-                            plain_text(entry.reason)},
+                            plain_text(view.words.text(entry.reason))},
                            Tone::neutral,
                            ""});
   if (!pruned.rows.empty()) section.blocks.emplace_back(std::move(pruned));

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/gpu_run_fixture.hpp"
+#include "fakes/words.hpp"
 #include "report/format.hpp"
 #include "report/json_report.hpp"
 #include "report/renderers.hpp"
@@ -22,7 +23,8 @@ const fakes::TuneRecords& gpu_records() {
 
 /// Built once: ranking resamples, which takes its time in a debug build.
 const ReportModel& gpu_report() {
-  static const auto report = build_tune_report(gpu_records().run, gpu_records().outcomes, gpu_records().pairs);
+  static const auto report =
+      build_tune_report(fakes::words(), gpu_records().run, gpu_records().outcomes, gpu_records().pairs);
   return report;
 }
 
@@ -51,7 +53,8 @@ TEST(GpuReport, renders_the_fixed_run_as_markdown) { expect_golden("gpu_tune.md"
 
 TEST(GpuReport, gives_the_fixed_run_as_json) {
   const auto& records = gpu_records();
-  expect_golden("gpu_tune.json", tune_json(records.run, records.outcomes, records.pairs).dump(1) + "\n");
+  expect_golden("gpu_tune.json",
+                tune_json(fakes::words(), records.run, records.outcomes, records.pairs).dump(1) + "\n");
 }
 
 TEST(GpuReport, gives_the_fixed_run_as_csv) {}
@@ -61,9 +64,10 @@ TEST(GpuReport, says_of_which_scenario_its_numbers_are) {
   EXPECT_NE(gpu_report().subtitle.find("NVIDIA H200 · --io host"), std::string::npos) << gpu_report().subtitle;
   auto records = gpu_records();
   records.run.tensor_location = "device";
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   EXPECT_NE(render_markdown(report).find("no copy is timed (--io device)"), std::string::npos);
-  EXPECT_EQ(tune_json(records.run, records.outcomes, records.pairs).at("run").at("tensor_location"), "device");
+  EXPECT_EQ(tune_json(fakes::words(), records.run, records.outcomes, records.pairs).at("run").at("tensor_location"),
+            "device");
 }
 
 TEST(GpuReport, has_no_column_for_what_no_setting_was_measured_by) {
@@ -72,7 +76,7 @@ TEST(GpuReport, has_no_column_for_what_no_setting_was_measured_by) {
   EXPECT_EQ(measured->columns.size(), 4U);
   auto run = gpu_records().run;
   std::erase_if(run.pairs, [](const auto& pair) { return pair.purpose == schema::PairPurpose::leave_one_out; });
-  const auto report = build_tune_report(run, gpu_records().outcomes, gpu_records().pairs);
+  const auto report = build_tune_report(fakes::words(), run, gpu_records().outcomes, gpu_records().pairs);
   const auto* table = table_of(report, "verdict", "Settings that change");
   ASSERT_NE(table, nullptr);
   EXPECT_EQ(table->columns.size(), 3U);
@@ -83,7 +87,7 @@ TEST(GpuReport, has_no_column_for_what_no_setting_was_measured_by) {
 TEST(GpuReport, shows_a_default_that_is_an_empty_text) {
   auto run = gpu_records().run;
   run.verdict->configuration.set("disable_specified_optimizers", "MatMulAddFusion");
-  const auto report = build_tune_report(run, gpu_records().outcomes, gpu_records().pairs);
+  const auto report = build_tune_report(fakes::words(), run, gpu_records().outcomes, gpu_records().pairs);
   const auto* table = table_of(report, "verdict", "Settings that change");
   ASSERT_NE(table, nullptr);
   const auto row = std::find_if(table->rows.begin(), table->rows.end(), [](const auto& candidate) {
@@ -118,7 +122,7 @@ TEST(GpuReport, answers_what_load_serves_which_purpose) {
   EXPECT_EQ(answers->rows[1].cells[1], "[7](#trial-7)") << "lowest latency";
   EXPECT_EQ(answers->rows[2].cells[0], "Best throughput under the latency limit");
   EXPECT_EQ(answers->rows[3].cells[0], "Best throughput per GB");
-  const auto json = tune_json(gpu_records().run, gpu_records().outcomes, gpu_records().pairs);
+  const auto json = tune_json(fakes::words(), gpu_records().run, gpu_records().outcomes, gpu_records().pairs);
   EXPECT_EQ(json.at("load").at("lowest_latency"), 7);
 }
 
@@ -127,7 +131,7 @@ TEST(GpuReport, lists_an_answer_over_the_latency_limit_beside_the_best_within_it
   const auto key = [&](int id) { return records.run.trials.at(static_cast<std::size_t>(id - 1)).key; };
   // As fast and of the same load as trial 12, and over the limit of 15 ms.
   for (double& latency : records.outcomes.at(key(17)).measurement->latency_ns) latency *= 1.2;
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto* answers = table_of(report, "load", "Which load for which purpose");
   ASSERT_NE(answers, nullptr);
   EXPECT_EQ(answers->rows[0].cells[0], "Highest throughput, not within the latency limit");
@@ -143,7 +147,7 @@ TEST(GpuReport, lists_an_answer_over_the_latency_limit_beside_the_best_within_it
   EXPECT_EQ(fastest[2], "[17](#trial-17)");
   EXPECT_EQ(fastest.back().rfind("listed for \"Highest throughput\"; constraint: latency_median_ms", 0), 0U)
       << fastest.back();
-  const auto points = tune_json(records.run, records.outcomes, records.pairs).at("load").at("points");
+  const auto points = tune_json(fakes::words(), records.run, records.outcomes, records.pairs).at("load").at("points");
   EXPECT_EQ(points.back().at("trial_id"), 17);
   EXPECT_EQ(points.back().at("best_of_load"), false);
 }
@@ -167,12 +171,12 @@ TEST(GpuReport, shows_what_was_free_where_memory_ran_out) {
     gpu.memory_free_before_bytes = std::int64_t{10} << 30;
     gpu.neighbours_before = {{4711, std::int64_t{128} << 30}};
   }
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto* failures = table_of(report, "failures", "Trials that failed or were rejected");
   ASSERT_NE(failures, nullptr);
   EXPECT_EQ(failures->rows.back().cells.at(4),
             "GPU memory ran out; 3.06 GiB asked for; 10.0 GiB were free before; process 4711 held 128 GiB");
-  const auto json = tune_json(records.run, records.outcomes, records.pairs);
+  const auto json = tune_json(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto& failure = json.at("trials").at(14).at("failure");
   EXPECT_EQ(failure.at("gpu").at("neighbours_before").at(0).at("pid"), 4711);
   EXPECT_FALSE(failure.at("gpu").contains("samples"));
@@ -186,7 +190,8 @@ TEST(GpuReport, draws_the_time_line_of_the_card_without_answers_from_the_store) 
   EXPECT_NE(chart->alternative.find("clocks were throttled at"), std::string::npos) << chart->alternative;
   auto records = gpu_records();
   for (auto& trial : records.run.trials) trial.cached = true;
-  EXPECT_EQ(chart_of(build_tune_report(records.run, records.outcomes, records.pairs), "gpu-timeline"), nullptr);
+  EXPECT_EQ(chart_of(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs), "gpu-timeline"),
+            nullptr);
 }
 
 TEST(GpuReport, draws_a_line_for_each_gpu_of_a_run) {
@@ -198,7 +203,7 @@ TEST(GpuReport, draws_a_line_for_each_gpu_of_a_run) {
   for (auto& [key, outcome] : records.outcomes)
     if (outcome.measurement && outcome.measurement->gpu && !outcome.measurement->gpu->clock_reasons.empty())
       outcome.measurement->gpu->uuid = "GPU-second";
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto* chart = chart_of(report, "gpu-timeline");
   ASSERT_NE(chart, nullptr);
   EXPECT_EQ(chart->title, "The GPUs over the same time");
@@ -221,7 +226,7 @@ TEST(GpuReport, draws_a_line_for_each_gpu_of_a_run) {
       << chart->alternative;
 
   gpus.clear();
-  const auto unknown = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto unknown = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   ASSERT_NE(chart_of(unknown, "gpu-timeline"), nullptr);
   EXPECT_EQ(chart_of(unknown, "gpu-timeline")->option.at("series").at(1).at("name"), "GPU-second");
 }
@@ -239,7 +244,7 @@ TEST(GpuReport, names_what_limits_the_current_and_the_recommended_configuration)
 TEST(GpuReport, says_up_to_of_what_is_counted_over_the_nodes_of_the_file) {
   auto records = gpu_records();
   records.run.runtime_graphs.clear();
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto* limits = table_of(report, "gpu", "Where the time of one inference goes");
   ASSERT_NE(limits, nullptr);
   ASSERT_EQ(limits->columns.at(5).title, "Memory");
@@ -260,21 +265,21 @@ TEST(GpuReport, stands_without_telemetry_ceilings_load_or_description) {
       outcome.measurement->gpu.reset();
       outcome.measurement->metrics.clear();
     }
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   EXPECT_EQ(chart_of(report, "gpu-timeline"), nullptr);
   EXPECT_EQ(chart_of(report, "load-memory"), nullptr);
   EXPECT_NE(render_markdown(report).find("not measured"), std::string::npos);
   schema::TuneRun empty;
   empty.provider = "cuda";
-  EXPECT_NE(section_of(build_tune_report(empty, {}, {}), "gpu"), nullptr);
+  EXPECT_NE(section_of(build_tune_report(fakes::words(), empty, {}, {}), "gpu"), nullptr);
 }
 
 TEST(GpuReport, leaves_the_report_of_a_cpu_without_a_word_of_it) {
   const auto records = fakes::TuneRunFixture::make();
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   EXPECT_EQ(section_of(report, "gpu"), nullptr);
   EXPECT_EQ(section_of(report, "load"), nullptr);
-  EXPECT_FALSE(tune_json(records.run, records.outcomes, records.pairs).contains("load"));
+  EXPECT_FALSE(tune_json(fakes::words(), records.run, records.outcomes, records.pairs).contains("load"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/tune_run_fixture.hpp"
+#include "fakes/words.hpp"
 #include "report/json_report.hpp"
 #include "report/renderers.hpp"
 #include "report/tune_report.hpp"
@@ -28,8 +29,10 @@ class TorchReport : public ::testing::Test {
     code.python_run = schema::CodeRun{"/x/python3", std::nullopt, ""};
     verdict.code = code;
   }
-  std::string markdown() { return render_markdown(build_tune_report(records_.run, records_.outcomes, records_.pairs)); }
-  base::Json json() { return tune_json(records_.run, records_.outcomes, records_.pairs); }
+  std::string markdown() {
+    return render_markdown(build_tune_report(fakes::words(), records_.run, records_.outcomes, records_.pairs));
+  }
+  base::Json json() { return tune_json(fakes::words(), records_.run, records_.outcomes, records_.pairs); }
 
   fakes::TuneRecords records_ = fakes::TuneRunFixture::make();
   schema::Measurement* winner_ = nullptr;

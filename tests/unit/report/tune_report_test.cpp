@@ -10,6 +10,7 @@
 #include "analysis/ranking.hpp"
 #include "base/text.hpp"
 #include "fakes/tune_run_fixture.hpp"
+#include "fakes/words.hpp"
 #include "report/charts/chart_parts.hpp"
 #include "report/format.hpp"
 #include "report/json_report.hpp"
@@ -27,7 +28,7 @@ const fakes::TuneRecords& fixture_records() {
 
 ReportModel fixture_report() {
   const auto& records = fixture_records();
-  return build_tune_report(records.run, records.outcomes, records.pairs);
+  return build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
 }
 
 /// Built once: ranking resamples, which takes its time in a debug build.
@@ -59,7 +60,7 @@ TEST(TuneReport, renders_the_fixed_run_as_html) {
 
 TEST(TuneReport, gives_the_fixed_run_as_json) {
   const auto records = fakes::TuneRunFixture::make();
-  auto json = tune_json(records.run, records.outcomes, records.pairs);
+  auto json = tune_json(fakes::words(), records.run, records.outcomes, records.pairs);
   expect_golden("tune.json", json.dump(1) + "\n");
 }
 
@@ -80,7 +81,7 @@ TEST(TuneReport, leads_with_the_verdict_its_ratio_and_its_interval) {
 TEST(TuneReport, says_why_two_medians_give_another_ratio_than_the_comparison) {
   auto records = fakes::TuneRunFixture::make();
   const auto text = [&] {
-    const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+    const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
     return std::get<Callout>(report.sections.at(0).blocks.at(0)).text;
   };
   EXPECT_EQ(text().find("different times"), std::string::npos) << "1.606 is within 1.59 to 1.63";
@@ -106,7 +107,7 @@ TEST(TuneReport, tells_the_medians_of_the_comparison_where_those_of_the_trials_c
   });
   ASSERT_NE(pair, records.run.pairs.end());
   records.pairs[pair->key] = outcome;
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto text = std::get<Callout>(report.sections.at(0).blocks.at(0)).text;
   EXPECT_NE(text.find("median latency 15.00 ms instead of 30.00 ms, interleaved."), std::string::npos) << text;
   EXPECT_EQ(text.find("different times"), std::string::npos) << text;
@@ -119,7 +120,7 @@ TEST(TuneReport, says_why_the_recommended_trial_can_stand_outside_the_first_grou
   const auto records = fixture_records();
   auto changed = records;
   const auto text = [](const fakes::TuneRecords& of) {
-    const auto report = build_tune_report(of.run, of.outcomes, of.pairs);
+    const auto report = build_tune_report(fakes::words(), of.run, of.outcomes, of.pairs);
     const auto ranking = std::find_if(report.sections.begin(), report.sections.end(),
                                       [](const auto& one) { return one.id == "ranking"; });
     return std::get<Paragraph>(ranking->blocks.at(0)).text;
@@ -144,7 +145,7 @@ TEST(TuneReport, a_flag_that_is_read_back_as_a_number_was_taken_over) {
   trial.configuration.set("disable_prepacking", true);
   auto& effective = records.outcomes.at(trial.key).measurement->effective_settings;
   const auto swallowed = [&] {
-    const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+    const auto page = render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs));
     const auto at = page.find("not taken over by the runtime");
     return at != std::string::npos && page.find("disable_prepacking", at) != std::string::npos;
   };
@@ -158,7 +159,7 @@ TEST(TuneReport, promises_no_contributions_where_none_were_measured) {
   auto records = fakes::TuneRunFixture::make();
   const auto titles = [&] {
     std::set<std::string> out;
-    for (const auto& section : build_tune_report(records.run, records.outcomes, records.pairs).sections)
+    for (const auto& section : build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs).sections)
       out.insert(section.title);
     return out;
   };
@@ -183,7 +184,7 @@ TEST(TuneReport, tells_what_stored_trials_took_beside_the_time_of_this_search) {
     if (outcome != records.outcomes.end()) took_s += outcome->second.duration_s;
   }
   records.run.duration_s = 0.054;
-  const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  const auto page = render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs));
   EXPECT_NE(page.find("the stored trials took " + base::format_duration(took_s * 1e9)), std::string::npos);
   EXPECT_EQ(render_markdown(shared_report()).find("the stored trials took"), std::string::npos);
 }
@@ -222,7 +223,7 @@ fakes::TuneRecords kept_records() {
 TEST(TuneReport, says_keep_when_nothing_is_better) {
   auto records = kept_records();
   records.run.verdict->gain = schema::Comparison{1.006, 0.997, 1.015, 0.2, 12, schema::Verdict::no_difference};
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
   EXPECT_EQ(callout.title, "Keep what you have");
   EXPECT_NE(callout.text.find("1.01×"), std::string::npos) << callout.text;
@@ -241,13 +242,13 @@ TEST(TuneReport, says_why_the_fastest_trial_is_not_the_recommended_one) {
   head_to_head.comparison = schema::Comparison{1.05, 1.04, 1.06, 1e-9, 12, schema::Verdict::faster};
   records.run.pairs.push_back(head_to_head);
   const auto text = [&] {
-    const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+    const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
     return std::get<Callout>(report.sections.at(0).blocks.at(0)).text;
   };
   EXPECT_NE(text().find("better in a session of its own; head to head the recommended one came to 1.05× of it"),
             std::string::npos)
       << text();
-  const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  const auto page = render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs));
   EXPECT_NE(page.find("Trials head to head, interleaved"), std::string::npos);
   records.run.pairs.back().comparison = schema::Comparison{1.001, 0.99, 1.01, 0.5, 12, schema::Verdict::no_difference};
   EXPECT_NE(text().find("the recommended one is shown to be at most 2 % slower"), std::string::npos) << text();
@@ -264,7 +265,7 @@ TEST(TuneReport, says_why_the_fastest_trial_is_not_the_recommended_one) {
     trial.corrected = schema::CorrectedCost{{cost, 0.99 * cost, 1.01 * cost}, false};
   };
   const auto of_uneven = [&] {
-    const auto report = build_tune_report(uneven.run, uneven.outcomes, uneven.pairs);
+    const auto report = build_tune_report(fakes::words(), uneven.run, uneven.outcomes, uneven.pairs);
     return std::get<Callout>(report.sections.at(0).blocks.at(0)).text;
   };
   correct(8, 0.5);
@@ -285,7 +286,7 @@ TEST(TuneReport, does_not_say_that_nothing_was_better_where_that_was_not_decided
   records.run.pairs.resize(1);
   records.run.pairs[0].purpose = schema::PairPurpose::finalist;
   records.run.pairs[0].comparison = schema::Comparison{1.555, 0.917, 2.636, 0.2, 12, schema::Verdict::inconclusive};
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
   EXPECT_EQ(callout.title, "Not decided");
   EXPECT_EQ(callout.text.find("othing beat"), std::string::npos) << callout.text;
@@ -297,7 +298,7 @@ TEST(TuneReport, says_that_nothing_was_compared_where_the_current_configuration_
   records.run.verdict->gain.reset();
   records.run.verdict->reason =
       "the current configuration does not run to the end (crashed: x); trial 7 is the nearest";
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
   EXPECT_EQ(callout.text.rfind("Nothing was compared: ", 0), 0U) << callout.text;
   EXPECT_NE(callout.text.find("crashed: x"), std::string::npos) << callout.text;
@@ -308,12 +309,12 @@ TEST(TuneReport, lists_as_changes_what_is_written_to_the_file) {
   records.run.verdict->changes = {{{"execution_mode", std::nullopt, schema::Value("parallel")},
                                    {"intra_op_num_threads", schema::Value(4), std::nullopt},
                                    {"provider", schema::Value("cpu"), schema::Value("openvino")}}};
-  const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  const auto page = render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs));
   EXPECT_NE(page.find("| `execution_mode` | `sequential` (default) | `parallel` |"), std::string::npos)
       << page.substr(0, 3000);
   EXPECT_NE(page.find("| `intra_op_num_threads` | `4` | default: take the key out by hand |"), std::string::npos);
   EXPECT_NE(page.find("| `provider` | `cpu` | `openvino` |"), std::string::npos);
-  const auto json = tune_json(records.run, records.outcomes, records.pairs)["verdict"]["changed"];
+  const auto json = tune_json(fakes::words(), records.run, records.outcomes, records.pairs)["verdict"]["changed"];
   EXPECT_EQ(json.size(), 3U);
   EXPECT_EQ(json["provider"]["to"], "openvino");
 }
@@ -323,12 +324,14 @@ TEST(TuneReport, has_the_code_of_a_session_and_compares_what_it_took) {
   auto& code = records.run.verdict->code.emplace();
   code.python = "options = ort.SessionOptions()\n";
   code.cpp = "Ort::SessionOptions options;\n";
-  const auto page = [&] { return render_markdown(build_tune_report(records.run, records.outcomes, records.pairs)); };
+  const auto page = [&] {
+    return render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs));
+  };
   EXPECT_NE(page().find("A session with the recommended configuration"), std::string::npos);
   EXPECT_NE(page().find("```cpp\nOrt::SessionOptions options;"), std::string::npos);
-  EXPECT_NE(
-      render_html(build_tune_report(records.run, records.outcomes, records.pairs), "").find("ort.SessionOptions()"),
-      std::string::npos);
+  EXPECT_NE(render_html(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs), "")
+                .find("ort.SessionOptions()"),
+            std::string::npos);
   EXPECT_EQ(page().find("lines were"), std::string::npos) << "it was not run, and nobody asked for that";
   code.python_run = schema::CodeRun{"/x/python3", 0.010, "", 0.013};
   EXPECT_NE(
@@ -353,15 +356,18 @@ TEST(TuneReport, gives_no_ratio_where_a_few_measurements_leave_a_factor_of_two) 
   records.run.pairs.resize(1);
   records.run.pairs[0].purpose = schema::PairPurpose::finalist;
   records.run.pairs[0].comparison = schema::Comparison{1.599, 0.083, 30.832, 0.9, 1, schema::Verdict::inconclusive};
-  const auto page = [&] { return render_markdown(build_tune_report(records.run, records.outcomes, records.pairs)); };
+  const auto page = [&] {
+    return render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs));
+  };
   EXPECT_EQ(page().find("1.60×"), std::string::npos);
   EXPECT_EQ(page().find("30.83"), std::string::npos);
   EXPECT_NE(page().find("too few measurements"), std::string::npos);
-  EXPECT_TRUE(tune_json(records.run, records.outcomes, records.pairs)["comparisons"][0]["ratio"].is_null());
+  EXPECT_TRUE(
+      tune_json(fakes::words(), records.run, records.outcomes, records.pairs)["comparisons"][0]["ratio"].is_null());
 
   records = fakes::TuneRunFixture::make();
   records.run.verdict->gain = schema::Comparison{2.1, 1.25, 3.6, 0.01, 2, schema::Verdict::faster};
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto& text = std::get<Callout>(report.sections.at(0).blocks.at(0)).text;
   EXPECT_NE(text.find("**at least 1.25× as fast** as the current configuration (too few measurements for a ratio)"),
             std::string::npos)
@@ -371,7 +377,7 @@ TEST(TuneReport, gives_no_ratio_where_a_few_measurements_leave_a_factor_of_two) 
 TEST(TuneReport, shows_no_empty_configuration_beside_keep_what_you_have) {
   auto records = kept_records();
   const auto blocks = [&] {
-    const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+    const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
     const auto& all = report.sections.at(0).blocks;
     return std::count_if(all.begin(), all.end(),
                          [](const auto& block) { return std::holds_alternative<CodeBlock>(block); });
@@ -384,21 +390,21 @@ TEST(TuneReport, shows_no_empty_configuration_beside_keep_what_you_have) {
 
 TEST(TuneReport, shows_a_trial_as_measured_and_what_it_ranks_by_in_a_column_of_its_own) {
   auto records = fakes::TuneRunFixture::make();
-  const auto plain = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  const auto plain = render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs));
   EXPECT_EQ(plain.find("peed-corrected"), std::string::npos);
   const auto best = records.run.verdict->trial_id;
   auto& trial = records.run.trials.at(static_cast<std::size_t>(best - 1));
   const double median = analysis::summarize(*records.outcomes.at(trial.key).measurement).median_ns;
   trial.corrected = schema::CorrectedCost{{median * 0.6, median * 0.59, median * 0.61}, false};
-  const TuneView view(records.run, records.outcomes, records.pairs);
-  const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  const TuneView view(fakes::words(), records.run, records.outcomes, records.pairs);
+  const auto page = render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs));
   EXPECT_NE(page.find("Speed-corrected, ms"), std::string::npos);
   EXPECT_NE(page.find("rank by their speed-corrected median latency"), std::string::npos);
   const auto corrected = view.objective.number(median * 0.6);
   std::size_t found = 0;
   for (auto at = page.find(corrected); at != std::string::npos; at = page.find(corrected, at + 1)) ++found;
   EXPECT_EQ(found, 1U) << corrected << " stands in the ranking's column alone";
-  const auto json = tune_json(records.run, records.outcomes, records.pairs);
+  const auto json = tune_json(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto& first = json["ranking"][0];
   EXPECT_EQ(first["trial_id"], best);
   EXPECT_DOUBLE_EQ(first["value"], median);
@@ -409,7 +415,7 @@ TEST(TuneReport, says_keep_once) {
   auto records = kept_records();
   records.run.verdict->gain.reset();
   records.run.verdict->reason = "nothing beat it by 2 %; the best other one is slower";
-  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
   EXPECT_EQ(callout.title, "Keep what you have");
   EXPECT_EQ(callout.text, "Nothing beat it by 2 %; the best other one is slower.");
@@ -417,12 +423,12 @@ TEST(TuneReport, says_keep_once) {
 
 TEST(TuneReport, stands_without_trials_verdict_or_outcomes) {
   const schema::TuneRun empty;
-  const auto report = build_tune_report(empty, {}, {});
+  const auto report = build_tune_report(fakes::words(), empty, {}, {});
   EXPECT_EQ(std::get<Callout>(report.sections.at(0).blocks.at(0)).title, "No verdict");
   auto records = fakes::TuneRunFixture::make();
   records.run.interrupted = true;
   records.run.verdict.reset();
-  const auto cut = render_markdown(build_tune_report(records.run, {}, {}));
+  const auto cut = render_markdown(build_tune_report(fakes::words(), records.run, {}, {}));
   EXPECT_NE(cut.find("The run was interrupted"), std::string::npos);
   EXPECT_NE(cut.find("not finished"), std::string::npos);
 }
@@ -430,7 +436,7 @@ TEST(TuneReport, stands_without_trials_verdict_or_outcomes) {
 TEST(TuneReport, states_throughput_and_tail_objectives_in_their_own_words) {
   auto records = fakes::TuneRunFixture::make();
   records.run.objective = schema::Objective::throughput;
-  EXPECT_NE(render_markdown(build_tune_report(records.run, records.outcomes, records.pairs))
+  EXPECT_NE(render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs))
                 .find("**1.61× the throughput** of"),
             std::string::npos);
   records.run.objective = schema::Objective::p99;
@@ -438,7 +444,7 @@ TEST(TuneReport, states_throughput_and_tail_objectives_in_their_own_words) {
     records.run.verdict->gain->tail = tail;
     for (auto& pair : records.run.pairs)
       if (pair.comparison) pair.comparison->tail = tail;
-    return render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+    return render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs));
   };
   const auto page = page_at(0.99);
   EXPECT_NE(page.find("at the 99th percentile** as"), std::string::npos);
@@ -456,10 +462,10 @@ TEST(TuneReport, quotes_no_percentile_that_the_samples_do_not_support) {
   records.run.objective = schema::Objective::p99;
   for (auto& [key, outcome] : records.outcomes)
     if (outcome.measurement && outcome.measurement->latency_ns.size() > 16) outcome.measurement->latency_ns.resize(16);
-  const auto json = tune_json(records.run, records.outcomes, records.pairs);
+  const auto json = tune_json(fakes::words(), records.run, records.outcomes, records.pairs);
   ASSERT_FALSE(json.at("ranking").empty());
   for (const auto& entry : json.at("ranking")) EXPECT_TRUE(entry.at("value").is_null()) << entry.dump();
-  const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  const auto page = render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs));
   EXPECT_EQ(page.find(" instead of "), std::string::npos);
   EXPECT_EQ(page.find(" leads with "), std::string::npos) << "nor the charts";
 }
@@ -468,19 +474,19 @@ TEST(TuneReport, quotes_no_percentile_that_the_samples_do_not_support) {
 std::string changed_report(void (*change)(fakes::TuneRecords&)) {
   auto records = fixture_records();
   change(records);
-  return render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  return render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs));
 }
 
 TEST(TuneReport, links_trial_numbers_but_no_counts) {
   const auto records = fixture_records();
-  const TuneView view(records.run, records.outcomes, records.pairs);
+  const TuneView view(fakes::words(), records.run, records.outcomes, records.pairs);
   EXPECT_EQ(link_trials(view, "trials 1, 3 and 7"), "trials [1](#trial-1), [3](#trial-3) and [7](#trial-7)");
   EXPECT_EQ(link_trials(view, "trials 1, 3 and 16 more"), "trials [1](#trial-1), [3](#trial-3) and 16 more");
 }
 
 TEST(TuneReport, labels_of_charts_begin_with_what_tells_trials_apart) {
   const auto& records = fixture_records();
-  const TuneView view(records.run, records.outcomes, records.pairs);
+  const TuneView view(fakes::words(), records.run, records.outcomes, records.pairs);
   std::vector<schema::TunedTrial> trials(4);
   for (int i = 0; i < 4; ++i) trials[static_cast<std::size_t>(i)].id = i + 1;
   trials[0].configuration = records.run.current;
@@ -505,7 +511,7 @@ TEST(TuneReport, says_which_trials_what_each_setting_contributes_was_measured_on
   EXPECT_NE(page.find("*What each setting of the best finalist (trial 10) contributes, with 95 % intervals*"),
             std::string::npos);
   const auto records = fixture_records();
-  const auto comparisons = tune_json(records.run, records.outcomes, records.pairs).at("comparisons");
+  const auto comparisons = tune_json(fakes::words(), records.run, records.outcomes, records.pairs).at("comparisons");
   EXPECT_EQ(comparisons.at(0).at("a_trial_id"), 1);
   EXPECT_EQ(comparisons.at(0).at("b_trial_id"), 10);
   EXPECT_EQ(comparisons.at(2).at("a_trial_id"), 10);
@@ -577,7 +583,7 @@ TEST(TuneReport, recommends_nothing_without_a_verdict) {
 
 TEST(TuneReport, has_no_raw_samples_in_its_json) {
   const auto records = fakes::TuneRunFixture::make();
-  const auto json = tune_json(records.run, records.outcomes, records.pairs);
+  const auto json = tune_json(fakes::words(), records.run, records.outcomes, records.pairs);
   EXPECT_EQ(json.dump().find("latency_ns"), std::string::npos);
   EXPECT_EQ(json.at("schema_version"), kTuneJsonVersion);
   EXPECT_EQ(json.at("trials").size(), records.run.trials.size());

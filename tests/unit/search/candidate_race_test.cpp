@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "schema/candidate.hpp"
 
 namespace ridgeline::search {
@@ -52,7 +53,8 @@ class CandidateRaceTest : public testing::Test {
   }
   [[nodiscard]] std::string why_dropped(const std::string& id) const {
     for (const auto& left : race_->left_out())
-      if (left.key == schema::kCandidateKey && left.values == std::vector<schema::Value>{id}) return left.reason;
+      if (left.key == schema::kCandidateKey && left.values == std::vector<schema::Value>{id})
+        return fakes::text_of(left.reason);
     return "";
   }
 

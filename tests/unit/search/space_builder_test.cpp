@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fakes/built_space.hpp"
+#include "fakes/words.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::search {
@@ -45,7 +46,7 @@ TEST(SpaceBuilder, thread_candidates_come_from_the_cores_that_are_usable) {
                                  [](const auto& pruned) { return pruned.key == "intra_op_num_threads"; });
   ASSERT_NE(note, quota.pruned.end());
   EXPECT_EQ(note->values, (std::vector<Value>{16, 32}));
-  EXPECT_NE(note->reason.find("2.5 of 32"), std::string::npos);
+  EXPECT_NE(fakes::text_of(note->reason).find("2.5 of 32"), std::string::npos);
 }
 
 TEST(SpaceBuilder, every_catalogue_row_is_searched_or_pruned_with_a_reason) {
@@ -114,7 +115,7 @@ SpaceInput code_input() {
 
 std::string reason_of(const BuiltSpace& built, const std::string& key, const Value& value) {
   for (const auto& pruned : built.pruned)
-    if (pruned.key == key && pruned.values == std::vector<Value>{value}) return pruned.reason;
+    if (pruned.key == key && pruned.values == std::vector<Value>{value}) return fakes::text_of(pruned.reason);
   return "";
 }
 

@@ -12,6 +12,7 @@
 #include "campaign/tune/tune_kind.hpp"
 #include "fakes/stored_results.hpp"
 #include "fakes/tune_campaign_fixture.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -69,8 +70,9 @@ TEST_F(CandidatesTest, what_is_hopeless_at_its_defaults_is_not_searched) {
   EXPECT_EQ(table[0].candidate.id, "");
   EXPECT_EQ(table[1].candidate.runtime.library_path, "/fast.so");
   EXPECT_NEAR(table[1].against_current->ratio, 1 / 0.6, 0.1);
-  EXPECT_NE(table[2].left.find("times the leader's time after 1 of its configurations"), std::string::npos)
-      << table[2].left;
+  EXPECT_NE(fakes::text_of(table[2].left).find("times the leader's time after 1 of its configurations"),
+            std::string::npos)
+      << fakes::text_of(table[2].left);
 }
 
 TEST_F(CandidatesTest, the_code_of_the_recommendation_is_run_by_the_interpreter_that_has_its_package) {
