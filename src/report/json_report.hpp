@@ -11,11 +11,11 @@
 namespace ridgeline::report {
 
 /// Raised when a field is renamed, removed or changes its meaning; new fields do not raise it.
-inline constexpr int kTuneJsonVersion = 2;
+inline constexpr int kTuneJsonVersion = 3;
 
 /// A tune run for machines: same input, same bytes. Times in ns, sizes in bytes, shares as fractions; an absent number
 /// is null. Fields:
-///   schema            "ridgeline.tune", schema_version 2
+///   schema            "ridgeline.tune", schema_version 3
 ///   run               id, command_line, started_utc, finished_utc, duration_s, interrupted, request (what was asked,
 ///                     schema::TuneRequest), objective, constraints,
 ///                     min_effect, accuracy_tolerance, accuracy_gate (of a PyTorch model: least_cosine,

@@ -59,7 +59,7 @@ TEST(MessageReader, FindsCodeAndValues) {
 }
 
 TEST(MessageReader, FindsFlagsChoicesAndUnits) {
-  const auto end = read_back("some of them ran out of memory after 1.25 ms with 4.5 MiB");
+  const auto end = read_back("some of them ran out of memory after 1.25 ms with 4.50 MiB");
   EXPECT_EQ(end.arguments()["end"], "memory");
   EXPECT_EQ(end.arguments()["whole"], false);
   EXPECT_DOUBLE_EQ(end.arguments()["took"], 1.25e6);
@@ -82,7 +82,7 @@ TEST(MessageReader, TakesTheSentenceThatExplainsMost) {
 TEST(MessageReader, GuessesNothing) {
   for (const auto* text :
        {"1 workers are busy 12 % of the time", "2 workers are busy 12.0 % of the time",
-        "some of them crashed after 1.250 ms with 4.5 MiB", "no GPU", "anything", "the cache of a is empty"})
+        "some of them crashed after 1.250 ms with 4.50 MiB", "no GPU", "anything", "the cache of a is empty"})
     EXPECT_EQ(read_back(text).code(), schema::kLegacy) << text;
 }
 
