@@ -10,12 +10,14 @@
 #include "doctor/checks/checks.hpp"
 #include "doctor/doctor_report.hpp"
 #include "doctor/gather_facts.hpp"
+#include "doctor/messages.hpp"
 #include "execute/gpu_choice.hpp"
 #include "execute/local_environment.hpp"
 #include "ridgeline/doctor_text.hpp"
 #include "ridgeline/runtime_flags.hpp"
 #include "ridgeline/screen_terminal.hpp"
 #include "ridgeline/subcommand.hpp"
+#include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
@@ -57,10 +59,10 @@ base::Result<doctor::Sources> sources_of(const DoctorFlags& flags, const Context
   sources.load = !flags.no_load;
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) sources.visible_devices = visible;
   std::error_code error;
-  sources.folders = {{"results", context.database_path().parent_path()},
-                     {"caches", base::cache_folder()},
-                     {"temporary files", fs::temp_directory_path(error)},
-                     {"current folder", fs::current_path(error)}};
+  sources.folders = {{doctor::messages::folder_results(), context.database_path().parent_path()},
+                     {doctor::messages::folder_caches(), base::cache_folder()},
+                     {doctor::messages::folder_temporary(), fs::temp_directory_path(error)},
+                     {doctor::messages::folder_current(), fs::current_path(error)}};
   sources.make_executor = [](const schema::GpuDescription* gpu) {
     return make_executor(execute::Isolation::trial, gpu != nullptr ? execute::GpuGroup{*gpu} : execute::GpuGroup{}, {});
   };
@@ -85,9 +87,9 @@ base::Result<int> run_doctor(const DoctorFlags& flags, const Context& context) {
   if (base::cancel_requested()) return base::fail(base::ErrorCode::cancelled, "cancelled");
   const auto terminal = inspect_terminal(stdout);
   const bool unicode = locale_is_utf8();
-  const auto text = flags.json        ? base::dump_json(base::Json(report)) + "\n"
-                    : flags.fix_hints ? fix_hints_text(report, terminal, unicode)
-                                      : doctor_text(report, terminal, unicode);
+  const auto text = flags.json        ? base::dump_json(schema::with_words(words(), report)) + "\n"
+                    : flags.fix_hints ? fix_hints_text(words(), report, terminal, unicode)
+                                      : doctor_text(words(), report, terminal, unicode);
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
     return base::fail(base::ErrorCode::io, "cannot write to standard output").hint("is the disk full?");
   return report.exit_code();

@@ -100,16 +100,18 @@ std::string calm_line(const Check& check, const std::string& line, int at, const
   return cut(line, std::max(room, 20), unicode);
 }
 
-std::string check_lines(const Check& check, const Terminal& terminal, bool unicode) {
+std::string check_lines(const schema::MessageRenderer& words, const Check& check, const Terminal& terminal,
+                        bool unicode) {
   const bool bad = check.status == CheckStatus::warn || check.status == CheckStatus::fail;
-  auto out = head_of(look_of(check.status, unicode), check.title, terminal.colour);
+  auto out = head_of(look_of(check.status, unicode), words.text(check.title), terminal.colour);
+  const auto evidence = words.text(check.evidence);
   if (!bad) {
-    const auto shown = calm_line(check, report::one_line(check.evidence), kEvidenceAt, terminal, unicode);
+    const auto shown = calm_line(check, report::one_line(evidence), kEvidenceAt, terminal, unicode);
     return out + (check.status == CheckStatus::skipped ? styled(shown, Style::dim, terminal.colour) : shown) + "\n";
   }
-  out += indented(evidence_of(check.evidence, terminal), kEvidenceAt) + "\n";
+  out += indented(evidence_of(evidence, terminal), kEvidenceAt) + "\n";
   if (!check.fix.empty())
-    out += blanks(kEvidenceAt) + indented(evidence_of("-> " + check.fix, terminal), kEvidenceAt) + "\n";
+    out += blanks(kEvidenceAt) + indented(evidence_of("-> " + words.text(check.fix), terminal), kEvidenceAt) + "\n";
   for (const auto& command : check.commands)
     out += blanks(kEvidenceAt) + styled("$ " + command, Style::accent, terminal.colour) + "\n";
   return out;
@@ -127,7 +129,8 @@ std::string summary_of(const doctor::DoctorReport& report, const Terminal& termi
 
 }  // namespace
 
-std::string doctor_text(const doctor::DoctorReport& report, const Terminal& terminal, bool unicode) {
+std::string doctor_text(const schema::MessageRenderer& words, const doctor::DoctorReport& report,
+                        const Terminal& terminal, bool unicode) {
   auto out =
       fmt::format("{}  {}{}\n", styled("ridgeline doctor " + report.ridgeline_version, Style::bold, terminal.colour),
                   report.hostname, report.os.empty() ? "" : ", " + report.os);
@@ -138,10 +141,10 @@ std::string doctor_text(const doctor::DoctorReport& report, const Terminal& term
     std::size_t without_gpu = 0;
     for (; i < report.checks.size() && report.checks[i].group == group; ++i) {
       const auto& check = report.checks[i];
-      if (check.status == CheckStatus::skipped && check.evidence == "no GPU")
+      if (check.status == CheckStatus::skipped && check.evidence.is("doctor.no_gpu"))
         ++without_gpu;
       else
-        out += check_lines(check, terminal, unicode);
+        out += check_lines(words, check, terminal, unicode);
     }
     if (without_gpu > 0)
       out += head_of(look_of(CheckStatus::skipped, unicode), report::counted(without_gpu, "check"), terminal.colour) +
@@ -152,7 +155,8 @@ std::string doctor_text(const doctor::DoctorReport& report, const Terminal& term
   return out + "\n";
 }
 
-std::string fix_hints_text(const doctor::DoctorReport& report, const Terminal& terminal, bool unicode) {
+std::string fix_hints_text(const schema::MessageRenderer& words, const doctor::DoctorReport& report,
+                           const Terminal& terminal, bool unicode) {
   auto out =
       styled("Checklist for this machine", Style::bold, terminal.colour) + ": " + summary_of(report, terminal) + "\n";
   std::optional<doctor::CheckGroup> group;
@@ -164,14 +168,14 @@ std::string fix_hints_text(const doctor::DoctorReport& report, const Terminal& t
       out += "\n" + styled(doctor::group_title(*group), Style::bold, terminal.colour) + "\n";
     }
     const bool done = check.status == CheckStatus::ok;
-    const auto evidence = report::one_line(check.title + ": " + check.evidence);
+    const auto evidence = report::one_line(words.text(check.title) + ": " + words.text(check.evidence));
     out += done ? "[x] " : styled("[ ] ", look_of(check.status).style, terminal.colour);
     out += (done ? calm_line(check, evidence, 4, terminal, unicode)
                  : indented(wrapped(evidence, terminal.width - 4, 0), 4)) +
            "\n";
     if (done) continue;
     if (!check.fix.empty())
-      out += "    " + indented(wrapped(report::one_line(check.fix), terminal.width - 4, 0), 4) + "\n";
+      out += "    " + indented(wrapped(report::one_line(words.text(check.fix)), terminal.width - 4, 0), 4) + "\n";
     for (const auto& command : check.commands)
       if (given.insert(command).second) out += "      " + styled(command, Style::accent, terminal.colour) + "\n";
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "ridgeline/words.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -37,15 +38,16 @@ void WatchDisplay::say(std::string_view word, Style style, std::string_view text
 }
 
 void WatchDisplay::event(const watch::WatchEvent& event) {
-  const auto line = json_ ? base::dump_json(watch::json_of(event)) + "\n" : std::string();
+  const auto line = json_ ? base::dump_json(watch::json_of(words(), event)) + "\n" : std::string();
   if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fflush(stdout) != 0) intact_ = false;
   if (words_ == Words::none) return;
-  say(base::enum_name(event.kind), style_of(event.kind), event.text);
+  say(base::enum_name(event.kind), style_of(event.kind), words().text(event.message));
   if (event.kind != WatchEventKind::degraded && event.kind != WatchEventKind::failed) return;
   for (std::size_t i = 0; i < event.causes.size(); ++i) {
+    const auto& cause = event.causes[i];
     if (i > 0)
-      say("", Style::dim, fmt::format("also {}: {}", base::enum_name(event.causes[i].kind), event.causes[i].evidence));
-    say("", Style::dim, fmt::format("  -> {}", event.causes[i].advice));
+      say("", Style::dim, fmt::format("also {}: {}", base::enum_name(cause.kind), words().text(cause.evidence)));
+    say("", Style::dim, fmt::format("  -> {}", words().text(cause.advice)));
   }
 }
 

@@ -12,17 +12,18 @@
 #include "base/cancel.hpp"
 #include "base/clock.hpp"
 #include "base/file.hpp"
-#include "base/text.hpp"
 #include "execute/local_environment.hpp"
 #include "report/simulated.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/tune_flags.hpp"
 #include "ridgeline/watch_display.hpp"
+#include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "watch/command_responder.hpp"
 #include "watch/latency_file.hpp"
 #include "watch/latency_socket.hpp"
 #include "watch/latency_source.hpp"
+#include "watch/messages.hpp"
 #include "watch/retune_responder.hpp"
 #include "watch/watch_loop.hpp"
 
@@ -200,7 +201,7 @@ class WatchSession {
   Result<void> make_responders(const Baseline& baseline) {
     for (const auto& command : plan_.commands)
       responders_.push_back(
-          std::make_unique<watch::CommandResponder>(command, plan_.command_time, &base::cancel_requested));
+          std::make_unique<watch::CommandResponder>(words(), command, plan_.command_time, &base::cancel_requested));
     if (!plan_.retune) return {};
     const auto device = baseline.spec.device;
     watch::RetuneResponder::Options options;
@@ -239,10 +240,9 @@ class WatchSession {
     };
     const auto done = again();
     if (done)
-      loop.announce(WatchEventKind::reloaded, fmt::format("files read again; the baseline is {}", *done));
+      loop.announce(WatchEventKind::reloaded, watch::messages::reloaded(*done));
     else
-      loop.announce(WatchEventKind::action_failed,
-                    fmt::format("reload: {}; going on as before", base::error_line(done.error())));
+      loop.announce(WatchEventKind::action_failed, watch::messages::reload_failed(base::error_line(done.error())));
   }
 
   Result<int> watch(watch::WatchLoop& loop, const watch::WatchStateFile& file) {
@@ -250,9 +250,10 @@ class WatchSession {
     const bool endless = !plan_.count.has_value();
     if (endless)
       loop.announce(WatchEventKind::started,
-                    fmt::format("watching {} every {} against {} ({})", loop.baseline().run.model.path,
-                                base::format_duration(static_cast<double>(plan_.every.count())),
-                                plan_.learn ? "its first probes" : loop.baseline().name, plan_.source));
+                    watch::messages::started({.model = loop.baseline().run.model.path,
+                                              .every = static_cast<double>(plan_.every.count()),
+                                              .baseline = plan_.learn ? "" : loop.baseline().name,
+                                              .source = plan_.source}));
     RL_TRY(display_.check_output());
     auto next = base::system_clock().now();
     for (std::int64_t done = 0; !base::cancel_requested() && (endless || done < *plan_.count); ++done) {
@@ -278,7 +279,7 @@ class WatchSession {
       RL_TRY(display_.check_output());
     }
     if (endless) {
-      loop.announce(WatchEventKind::stopped, fmt::format("after {} probes", loop.state().probes));
+      loop.announce(WatchEventKind::stopped, watch::messages::stopped(loop.state().probes));
       RL_TRY(display_.check_output());
       return kOk;
     }

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
-#include "base/text.hpp"
+#include "analysis/messages.hpp"
 #include "schema/catalog.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -31,44 +33,40 @@ std::optional<double> throttled_share(const schema::GpuTelemetry& gpu, const std
   return at->second / window_ns;
 }
 
-std::string clock_text(const std::optional<double>& mhz) { return mhz ? fmt::format("{:.0f} MHz", *mhz) : "not known"; }
-
 bool has_reason(const schema::GpuTelemetry& gpu, std::string_view part) {
   return std::any_of(gpu.clock_reasons.begin(), gpu.clock_reasons.end(),
                      [&](const auto& reason) { return reason.find(part) != std::string::npos; });
 }
 
 void add_throttling(Causes& causes, const schema::GpuTelemetry& before, const schema::GpuTelemetry& now, CauseKind kind,
-                    const std::string& counter, std::string_view reason, const char* advice) {
+                    const std::string& counter, const std::string& reason, schema::Message advice) {
   const auto share = throttled_share(now, counter);
   const auto usual = throttled_share(before, counter).value_or(0);
   const bool counted = share && *share >= kThrottledShare && *share > 2 * usual;
   const bool named = !share && has_reason(now, reason) && !has_reason(before, reason);
   if (!counted && !named) return;
-  auto evidence =
-      counted ? fmt::format("clocks were throttled for {:.0f} % of the probe ({} counter), {:.0f} % before",
-                            *share * 100, counter, usual * 100)
-              : fmt::format("the driver names {} as the reason for lower clocks, which it did not before", reason);
-  evidence += fmt::format("; SM clock {}, {} before", clock_text(now.sm_clock_mhz), clock_text(before.sm_clock_mhz));
-  causes.push_back({kind, std::move(evidence), advice});
+  const auto clock = now.sm_clock_mhz;
+  const auto clock_before = before.sm_clock_mhz;
+  causes.push_back(
+      {kind,
+       counted
+           ? messages::throttled(
+                 {.share = *share, .counter = counter, .before = usual, .clock = clock, .clock_before = clock_before})
+           : messages::throttle_named({.reason = reason, .clock = clock, .clock_before = clock_before}),
+       std::move(advice)});
 }
 
 void look_at_clocks(Causes& causes, const schema::GpuTelemetry& before, const schema::GpuTelemetry& now) {
-  add_throttling(
-      causes, before, now, CauseKind::thermal_throttling, "thermal", "thermal",
-      "check fans, air flow and the temperature of the room; ridgeline monitor shows the time in each reason");
-  add_throttling(
-      causes, before, now, CauseKind::power_throttling, "power", "power",
-      "compare the power limit with its default (nvidia-smi -q -d POWER); another load may share the supply");
+  add_throttling(causes, before, now, CauseKind::thermal_throttling, "thermal", "thermal", messages::fix_heat());
+  add_throttling(causes, before, now, CauseKind::power_throttling, "power", "power", messages::fix_power());
   const bool named = std::any_of(causes.begin(), causes.end(), [](const auto& cause) {
     return cause.kind == CauseKind::thermal_throttling || cause.kind == CauseKind::power_throttling;
   });
   if (named || !before.sm_clock_mhz || !now.sm_clock_mhz) return;
   if (*now.sm_clock_mhz > kClockDrop * *before.sm_clock_mhz) return;
   causes.push_back({CauseKind::clock_cap,
-                    fmt::format("SM clock {}, {} before, and no throttle counter grew", clock_text(now.sm_clock_mhz),
-                                clock_text(before.sm_clock_mhz)),
-                    "look for locked or application clocks: nvidia-smi -q -d CLOCK"});
+                    messages::clock_lower({.clock = *now.sm_clock_mhz, .before = *before.sm_clock_mhz}),
+                    messages::fix_clock()});
 }
 
 std::set<std::int64_t> processes(const std::optional<schema::GpuTelemetry>& gpu) {
@@ -80,49 +78,37 @@ std::set<std::int64_t> processes(const std::optional<schema::GpuTelemetry>& gpu)
 }
 
 /// "process 4711 (python train.py)"
-std::string process_text(std::int64_t pid, const ServiceState& now) {
+schema::Message process_message(std::int64_t pid, const ServiceState& now) {
   const auto name = now.process_names.find(pid);
-  return fmt::format("process {}{}", pid, name == now.process_names.end() ? "" : fmt::format(" ({})", name->second));
+  return messages::process({.pid = pid, .name = name == now.process_names.end() ? "" : name->second});
 }
 
 /// Who is on the GPU now and was not before; with `busy` only when the GPU was busier before the measurement began.
 void look_at_neighbours(Causes& causes, const ServiceState& before, const ServiceState& now, bool busy) {
-  const bool busier = now.gpu_busy_percent && *now.gpu_busy_percent > before.gpu_busy_percent.value_or(0) + kBusier;
+  const auto busy_before = before.gpu_busy_percent.value_or(0);
+  const bool busier = now.gpu_busy_percent && *now.gpu_busy_percent > busy_before + kBusier;
   if (busier != busy) return;
-  std::vector<std::string> fresh;
+  std::vector<schema::Message> fresh;
   const auto known = processes(before.gpu);
   for (const auto pid : processes(now.gpu))
-    if (known.count(pid) == 0) fresh.push_back(process_text(pid, now));
-  std::vector<std::string> evidence;
-  if (!fresh.empty())
-    evidence.push_back(fmt::format("{} on the same GPU that {} not there before: {}",
-                                   fresh.size() == 1 ? "another process" : "other processes",
-                                   fresh.size() == 1 ? "was" : "were", fmt::join(fresh, ", ")));
+    if (known.count(pid) == 0) fresh.push_back(process_message(pid, now));
+  std::vector<schema::Message> evidence;
+  if (!fresh.empty()) evidence.push_back(messages::new_processes({.several = fresh.size() > 1, .processes = fresh}));
   if (busier)
-    evidence.push_back(fmt::format("others kept the GPU busy for {:.0f} % of the time just before, {:.0f} % earlier",
-                                   *now.gpu_busy_percent, before.gpu_busy_percent.value_or(0)));
+    evidence.push_back(messages::gpu_busier({.busy = *now.gpu_busy_percent / 100, .before = busy_before / 100}));
   if (fresh.empty() && before.gpu && now.gpu && before.gpu->device_used_before_bytes &&
       now.gpu->device_used_before_bytes) {
     const auto grown = static_cast<double>(*now.gpu->device_used_before_bytes - *before.gpu->device_used_before_bytes);
-    if (grown > kUnlistedBytes)
-      evidence.push_back(
-          fmt::format("{} more of the GPU's memory are in use by processes that the driver does not list",
-                      base::format_bytes(grown)));
+    if (grown > kUnlistedBytes) evidence.push_back(messages::gpu_memory_unlisted(grown));
   }
   if (evidence.empty()) return;
-  causes.push_back({CauseKind::other_process, fmt::format("{}", fmt::join(evidence, "; ")),
-                    "give each its own GPU, or accept the new figure as the baseline (--baseline learn)"});
+  causes.push_back({CauseKind::other_process, schema::messages::several(evidence), messages::fix_other_process()});
 }
 
-/// Hardly any of `total` bytes is free `now`: a cause when more was before, a weak one when that is not known.
-void add_pressure(Causes& causes, std::string_view what, double total, std::optional<double> before, double now,
-                  const char* advice) {
-  if (now >= kLittleFree * total || (before && *before - now <= kLessFree * total)) return;
-  causes.push_back(
-      {CauseKind::memory_pressure,
-       fmt::format("{} of {} {}, {}", base::format_bytes(now), base::format_bytes(total), what,
-                   before ? base::format_bytes(*before) + " before" : "and it is not known whether it was so before"),
-       advice});
+/// Hardly any of `total` bytes is free `now`, where more was before, or where that is not known: then it is a weak
+/// cause.
+bool is_pressed(double total, std::optional<double> before, double now) {
+  return now < kLittleFree * total && !(before && *before - now <= kLessFree * total);
 }
 
 /// With `known` only where it is known how much was free before, else only where it is not.
@@ -131,66 +117,74 @@ void look_at_memory(Causes& causes, const ServiceState& before, const ServiceSta
   if (before.gpu && before.gpu->memory_free_before_bytes)
     free_before = static_cast<double>(*before.gpu->memory_free_before_bytes);
   if (now.gpu && now.gpu->memory_free_before_bytes && free_before.has_value() == known)
-    for (const auto& card : now.environment.gpus)
-      if (card.uuid == now.gpu->uuid && card.memory_bytes > 0)
-        add_pressure(causes, "of the GPU's memory were free before the probe", static_cast<double>(card.memory_bytes),
-                     free_before, static_cast<double>(*now.gpu->memory_free_before_bytes),
-                     "find who holds it: ridgeline monitor");
+    for (const auto& card : now.environment.gpus) {
+      const auto free = static_cast<double>(*now.gpu->memory_free_before_bytes);
+      const auto total = static_cast<double>(card.memory_bytes);
+      if (card.uuid == now.gpu->uuid && card.memory_bytes > 0 && is_pressed(total, free_before, free))
+        causes.push_back({CauseKind::memory_pressure,
+                          messages::gpu_memory_full({.free = free, .total = total, .before = free_before}),
+                          messages::fix_gpu_memory()});
+    }
   std::optional<double> available_before;
   if (before.environment.memory_available_bytes > 0)
     available_before = static_cast<double>(before.environment.memory_available_bytes);
-  const auto& machine = now.environment;
-  if (machine.memory_bytes > 0 && machine.memory_available_bytes > 0 && available_before.has_value() == known)
-    add_pressure(causes, "of host memory are available", static_cast<double>(machine.memory_bytes), available_before,
-                 static_cast<double>(machine.memory_available_bytes), "a machine that swaps is slow in everything");
+  const auto available = static_cast<double>(now.environment.memory_available_bytes);
+  const auto total = static_cast<double>(now.environment.memory_bytes);
+  if (total > 0 && available > 0 && available_before.has_value() == known &&
+      is_pressed(total, available_before, available))
+    causes.push_back({CauseKind::memory_pressure,
+                      messages::host_memory_full({.free = available, .total = total, .before = available_before}),
+                      messages::fix_host_memory()});
 }
 
-void add_change(std::vector<std::string>& changes, std::string_view what, const std::string& before,
-                const std::string& now) {
-  if (!before.empty() && !now.empty() && before != now)
-    changes.push_back(fmt::format("{} {} -> {}", what, before, now));
+bool is_change(const std::string& before, const std::string& now) {
+  return !before.empty() && !now.empty() && before != now;
 }
 
 void look_at_libraries(Causes& causes, const ServiceState& before, const ServiceState& now) {
-  std::vector<std::string> changes;
-  add_change(changes, before.runtime.name, before.runtime.version, now.runtime.version);
-  if (before.runtime.version == now.runtime.version && !before.runtime.library_sha256.empty() &&
-      !now.runtime.library_sha256.empty() && before.runtime.library_sha256 != now.runtime.library_sha256)
-    changes.push_back(fmt::format("another build of {} {}", now.runtime.name, now.runtime.version));
+  std::vector<schema::Message> changes;
+  const auto add_version = [&](const std::string& name, const std::string& then, const std::string& version) {
+    if (is_change(then, version))
+      changes.push_back(messages::version_changed({.name = name, .before = then, .now = version}));
+  };
+  add_version(before.runtime.name, before.runtime.version, now.runtime.version);
+  if (before.runtime.version == now.runtime.version &&
+      is_change(before.runtime.library_sha256, now.runtime.library_sha256))
+    changes.push_back(messages::build_changed({.name = now.runtime.name, .version = now.runtime.version}));
   for (const auto& [provider, libraries] : before.runtime.provider_libraries) {
     const auto at = now.runtime.provider_libraries.find(provider);
     if (at == now.runtime.provider_libraries.end()) continue;
     for (const auto& [file, version] : libraries)
-      if (const auto same = at->second.find(file); same != at->second.end())
-        add_change(changes, file, version, same->second);
+      if (const auto same = at->second.find(file); same != at->second.end()) add_version(file, version, same->second);
   }
   for (const auto& card : before.environment.gpus)
     for (const auto& same : now.environment.gpus)
-      if (card.uuid == same.uuid) add_change(changes, "driver", card.driver_version, same.driver_version);
-  add_change(changes, "kernel", before.environment.kernel, now.environment.kernel);
+      if (card.uuid == same.uuid && is_change(card.driver_version, same.driver_version))
+        changes.push_back(messages::driver_changed({.before = card.driver_version, .now = same.driver_version}));
+  if (is_change(before.environment.kernel, now.environment.kernel))
+    changes.push_back(messages::kernel_changed({.before = before.environment.kernel, .now = now.environment.kernel}));
   if (changes.empty()) return;
-  causes.push_back({CauseKind::library_changed, fmt::format("{}", fmt::join(changes, "; ")),
-                    "tune again for the new versions (--on-degrade retune), or go back"});
+  causes.push_back({CauseKind::library_changed, schema::messages::several(changes), messages::fix_versions()});
 }
 
-std::string value_text(const schema::Configuration& configuration, const std::string& key) {
-  if (const auto* value = configuration.find(key)) return value->to_text();
+schema::Message value_message(const schema::Configuration& configuration, const std::string& key) {
+  if (const auto* value = configuration.find(key)) return messages::value(value->to_text());
   const auto value = schema::effective_value(configuration, key);
-  return value ? value->to_text() + " (default)" : "default";
+  return value ? messages::value_by_default(value->to_text()) : messages::default_value();
 }
 
 void look_at_settings(Causes& causes, const ServiceState& before, const ServiceState& now) {
   if (!before.configuration || !now.configuration) return;
-  std::vector<std::string> changes;
+  std::vector<schema::Message> changes;
   for (const auto& key : schema::differing_keys(*before.configuration, *now.configuration)) {
     if (schema::effective_value(*before.configuration, key) == schema::effective_value(*now.configuration, key))
       continue;
-    changes.push_back(
-        fmt::format("{} {} -> {}", key, value_text(*before.configuration, key), value_text(*now.configuration, key)));
+    changes.push_back(messages::setting_changed({.key = key,
+                                                 .before = value_message(*before.configuration, key),
+                                                 .now = value_message(*now.configuration, key)}));
   }
   if (changes.empty()) return;
-  causes.push_back({CauseKind::setting_changed, fmt::format("{}", fmt::join(changes, "; ")),
-                    "put the old value back, or tune again for what changed"});
+  causes.push_back({CauseKind::setting_changed, schema::messages::several(changes), messages::fix_settings()});
 }
 
 /// The mix as a set: order and repetition say nothing.
@@ -208,71 +202,71 @@ double mix_distance(const std::map<std::string, double>& a, const std::map<std::
   return sum / 2;
 }
 
-std::string mix_text(const std::map<std::string, double>& shares) {
+/// Shares to whole percents: a mix that differs by less is no other mix.
+std::vector<schema::Message> mix_of(const std::map<std::string, double>& shares) {
   constexpr std::size_t kMostTold = 4;
   std::vector<std::pair<double, std::string>> sorted;
   for (const auto& [text, share] : shares) sorted.emplace_back(-share, text);
   std::sort(sorted.begin(), sorted.end());
-  std::vector<std::string> parts;
+  std::vector<schema::Message> parts;
   for (const auto& [share, text] : sorted)
-    if (parts.size() < kMostTold) parts.push_back(fmt::format("{} {:.0f} %", text, -share * 100));
-  if (sorted.size() > kMostTold) parts.push_back(fmt::format("{} more", sorted.size() - kMostTold));
-  return fmt::format("{}", fmt::join(parts, ", "));
+    if (parts.size() < kMostTold)
+      parts.push_back(messages::shape_share({.shapes = text, .share = std::nearbyint(-share * 100) / 100}));
+  if (sorted.size() > kMostTold) parts.push_back(messages::more_shapes(std::ssize(sorted) - std::ssize(parts)));
+  return parts;
 }
 
-void look_at_shapes(Causes& causes, const ServiceState& before, const ServiceState& now) {
-  std::string evidence;
+schema::Message changed_shapes(const ServiceState& before, const ServiceState& now) {
   if (!before.shape_shares.empty() && !now.shape_shares.empty()) {
-    if (mix_distance(before.shape_shares, now.shape_shares) > kMixChange)
-      evidence = fmt::format("mix of input shapes {} -> {}", mix_text(before.shape_shares), mix_text(now.shape_shares));
-  } else {
-    const auto shapes = shape_texts(before.shapes);
-    const auto shapes_now = shape_texts(now.shapes);
-    if (!shapes.empty() && !shapes_now.empty() && shapes != shapes_now)
-      evidence = fmt::format("input shapes {} -> {}", fmt::join(shapes, ", "), fmt::join(shapes_now, ", "));
+    if (mix_distance(before.shape_shares, now.shape_shares) <= kMixChange) return {};
+    return messages::mix_changed({.before = mix_of(before.shape_shares), .now = mix_of(now.shape_shares)});
   }
-  if (evidence.empty()) return;
-  causes.push_back(
-      {CauseKind::shapes_changed, std::move(evidence), "compare like with like: measure a baseline for these shapes"});
+  const auto shapes = shape_texts(before.shapes);
+  const auto shapes_now = shape_texts(now.shapes);
+  if (shapes.empty() || shapes_now.empty() || shapes == shapes_now) return {};
+  return messages::shapes_changed(
+      {.before = {shapes.begin(), shapes.end()}, .now = {shapes_now.begin(), shapes_now.end()}});
 }
 
 void look_at_question(Causes& causes, const ServiceState& before, const ServiceState& now) {
-  if (!before.model_sha256.empty() && !now.model_sha256.empty() && before.model_sha256 != now.model_sha256)
-    causes.push_back({CauseKind::model_changed,
-                      fmt::format("the model file has another content: SHA-256 {} -> {}",
-                                  before.model_sha256.substr(0, 12), now.model_sha256.substr(0, 12)),
-                      "tune the new model"});
-  look_at_shapes(causes, before, now);
+  if (is_change(before.model_sha256, now.model_sha256))
+    causes.push_back(
+        {CauseKind::model_changed,
+         messages::model_changed({.before = before.model_sha256.substr(0, 12), .now = now.model_sha256.substr(0, 12)}),
+         messages::fix_model()});
+  if (auto evidence = changed_shapes(before, now); !evidence.empty())
+    causes.push_back({CauseKind::shapes_changed, std::move(evidence), messages::fix_shapes()});
 }
 
 void look_at_cpu(Causes& causes, const ServiceState& state_before, const ServiceState& state_now) {
   const auto& before = state_before.environment;
   const auto& now = state_now.environment;
-  std::vector<std::string> changes;
+  std::vector<schema::Message> changes;
   if (!state_now.disturbance.empty() && state_before.disturbance.empty()) changes.push_back(state_now.disturbance);
   if (before.load_average && now.load_average && now.usable_cpus > 0 &&
       *now.load_average - *before.load_average > kGrownLoad * now.usable_cpus)
-    changes.push_back(fmt::format("load average {:.1f} on {:g} CPUs, {:.1f} before", *now.load_average, now.usable_cpus,
-                                  *before.load_average));
+    changes.push_back(
+        messages::load_grew({.now = *now.load_average, .cpus = now.usable_cpus, .before = *before.load_average}));
   if (state_before.cpu_busy_percent && state_now.cpu_busy_percent &&
       *state_now.cpu_busy_percent > *state_before.cpu_busy_percent + kBusierCpu)
-    changes.push_back(fmt::format("the CPUs were busy for {:.0f} % of the time, {:.0f} % before",
-                                  *state_now.cpu_busy_percent, *state_before.cpu_busy_percent));
+    changes.push_back(messages::cpu_busier(
+        {.now = *state_now.cpu_busy_percent / 100, .before = *state_before.cpu_busy_percent / 100}));
   if (before.usable_cpus > 0 && now.usable_cpus > 0 && now.usable_cpus < before.usable_cpus)
-    changes.push_back(fmt::format("{:g} CPUs usable, {:g} before", now.usable_cpus, before.usable_cpus));
+    changes.push_back(messages::fewer_cpus({.now = now.usable_cpus, .before = before.usable_cpus}));
   if (before.governor && now.governor && *before.governor != *now.governor)
-    changes.push_back(fmt::format("CPU governor {} -> {}", *before.governor, *now.governor));
+    changes.push_back(messages::governor_changed({.before = *before.governor, .now = *now.governor}));
   if (changes.empty()) return;
-  causes.push_back({CauseKind::busy_cpu, fmt::format("{}", fmt::join(changes, "; ")),
-                    "keep other work off these CPUs, or give the service its own (taskset, cgroup)"});
+  causes.push_back({CauseKind::busy_cpu, schema::messages::several(changes), messages::fix_busy_cpu()});
 }
 
-std::string looked_at(const ServiceState& before, const ServiceState& now) {
-  std::string text = "nothing that was looked at has changed: settings, versions, model, shapes, host memory, CPU load";
-  if (before.gpu && now.gpu)
-    text += fmt::format(", GPU clocks ({}, {} before), throttle counters, other processes",
-                        clock_text(now.gpu->sm_clock_mhz), clock_text(before.gpu->sm_clock_mhz));
-  return text;
+schema::Message looked_at(const ServiceState& before, const ServiceState& now) {
+  messages::NothingChanged seen;
+  if (before.gpu && now.gpu) {
+    seen.gpu = true;
+    seen.clock = now.gpu->sm_clock_mhz;
+    seen.clock_before = before.gpu->sm_clock_mhz;
+  }
+  return messages::nothing_changed(seen);
 }
 
 }  // namespace
@@ -301,9 +295,7 @@ std::vector<DegradationCause> find_causes(const ServiceState& before, const Serv
   look_at_memory(causes, before, now, true);
   look_at_cpu(causes, before, now);
   look_at_memory(causes, before, now, false);
-  if (causes.empty())
-    causes.push_back(
-        {CauseKind::unknown, looked_at(before, now), "tune again to see whether the settings still are the best"});
+  if (causes.empty()) causes.push_back({CauseKind::unknown, looked_at(before, now), messages::fix_unknown()});
   return causes;
 }
 

@@ -12,6 +12,7 @@
 #include "schema/configuration.hpp"
 #include "schema/environment.hpp"
 #include "schema/gpu_telemetry.hpp"
+#include "schema/message.hpp"
 #include "schema/trial_spec.hpp"
 
 namespace ridgeline::analysis {
@@ -40,7 +41,7 @@ struct ServiceState {
   std::optional<schema::Configuration> configuration;  ///< nullopt: not known
   std::optional<double> gpu_busy_percent;              ///< by others: just before the measurement
   std::optional<double> cpu_busy_percent;              ///< of all CPUs, by anybody, before the measurement
-  std::string disturbance;  ///< what else ran on the CPUs meanwhile, one line; "" for nothing
+  schema::Message disturbance;                         ///< what else ran on the CPUs meanwhile; empty for nothing
   std::map<std::string, double>
       shape_shares;  ///< by text ("x:1x3x224x224"): the mix that a service reported; else empty
   std::map<std::int64_t, std::string> process_names;  ///< of processes on the GPU, where they can be seen
@@ -49,8 +50,8 @@ RL_DECLARE_JSON(ServiceState)
 
 struct DegradationCause {
   CauseKind kind = CauseKind::unknown;
-  std::string evidence;  ///< the numbers then and now, one line
-  std::string advice;
+  schema::Message evidence;  ///< the numbers then and now
+  schema::Message advice;
 };
 
 /// "x:1x3x224x224+mask:1x224": the key of ServiceState::shape_shares.

@@ -5,8 +5,8 @@
 
 namespace ridgeline::doctor {
 
-Check make_check(CheckGroup group, const std::string& id, std::string title, CheckStatus status, std::string evidence,
-                 std::string fix, std::vector<std::string> commands) {
+Check make_check(CheckGroup group, const std::string& id, schema::Message title, CheckStatus status,
+                 schema::Message evidence, schema::Message fix, std::vector<std::string> commands) {
   return {fmt::format("{}.{}", base::enum_name(group), id),
           std::move(title),
           group,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/message.hpp"
 
 namespace ridgeline::doctor {
 
@@ -20,18 +21,18 @@ enum class CheckGroup { driver, libraries, inference, gpu, machine, python, mode
 
 /// One judged fact about the machine.
 struct Check {
-  std::string id;     ///< stable: "gpu.pcie"
-  std::string title;  ///< at most 18 columns: "PCIe link"
+  std::string id;         ///< stable: "gpu.pcie"
+  schema::Message title;  ///< at most 18 columns: "PCIe link"
   CheckGroup group = CheckGroup::machine;
   CheckStatus status = CheckStatus::ok;
-  std::string evidence;               ///< one line: what was seen
-  std::string fix;                    ///< one line: what to do and why; "" when there is nothing to do
+  schema::Message evidence;           ///< what was seen
+  schema::Message fix;                ///< what to do and why; empty when there is nothing to do
   std::vector<std::string> commands;  ///< the fix as shell lines to copy
 };
 
 /// `id` without its group: "pcie" becomes "gpu.pcie".
-[[nodiscard]] Check make_check(CheckGroup group, const std::string& id, std::string title, CheckStatus status,
-                               std::string evidence, std::string fix, std::vector<std::string> commands);
+[[nodiscard]] Check make_check(CheckGroup group, const std::string& id, schema::Message title, CheckStatus status,
+                               schema::Message evidence, schema::Message fix, std::vector<std::string> commands);
 
 /// What a group is called above its lines.
 [[nodiscard]] std::string_view group_title(CheckGroup group) noexcept;

@@ -9,9 +9,9 @@
 
 namespace ridgeline::doctor {
 
-/// Everything that `ridgeline doctor` found; its JSON form is what `--json` prints.
+/// Everything that `ridgeline doctor` found; its JSON form, with words, is what `--json` prints.
 struct DoctorReport {
-  int schema_version = 2;  ///< grows when a field changes its meaning; new fields and checks do not count
+  int schema_version = 3;  ///< grows when a field changes its meaning; new fields and checks do not count
   std::string ridgeline_version;
   std::string utc;
   std::string hostname;

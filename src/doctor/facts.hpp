@@ -13,6 +13,7 @@
 #include "schema/found_runtime.hpp"
 #include "schema/gpu_ceilings.hpp"
 #include "schema/gpu_telemetry.hpp"
+#include "schema/message.hpp"
 #include "schema/model_description.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
@@ -84,9 +85,9 @@ struct VideoFacts {
 
 /// A model run by one provider on one device in a worker.
 struct ProviderRun {
-  std::string provider;  ///< schema::ExecutionProvider::id
-  std::string device;    ///< "CPU", "GPU 0"
-  std::string not_run;   ///< why it was not tried; "" when it was
+  std::string provider;     ///< schema::ExecutionProvider::id
+  std::string device;       ///< "CPU", "GPU 0"
+  schema::Message not_run;  ///< why it was not tried; empty when it was
   schema::TrialStatus status = schema::TrialStatus::ok;
   std::string message;        ///< of a failure
   std::optional<int> signal;  ///< that ended the worker
@@ -97,7 +98,7 @@ struct ProviderRun {
 
 /// What a GPU did while a worker kept it busy for about a second.
 struct LoadFacts {
-  std::string error;                    ///< why there was no load; "" when there was
+  schema::Message error;                ///< why there was no load; empty when there was
   std::optional<double> sm_clock_mhz;   ///< highest seen
   std::optional<double> power_w;        ///< highest seen
   std::optional<double> temperature_c;  ///< highest seen
@@ -115,7 +116,8 @@ struct GpuProcess {
 
 struct GpuFacts {
   schema::GpuDescription gpu;
-  std::string error;  ///< why it answers nothing any more; "" when it does
+  std::string error;             ///< why it answers nothing any more; "" when it does
+  bool answered_before = false;  ///< with an error: when doctor began
   std::optional<double> temperature_c;
   std::optional<double> power_w;
   std::optional<std::uint64_t> clock_reasons;
@@ -135,7 +137,7 @@ struct GpuFacts {
 
 /// A folder that Ridgeline or training data would use.
 struct DiskFacts {
-  std::string purpose;  ///< "results", "temporary files", "current folder"
+  schema::Message purpose;  ///< a message doctor.folder_*
   std::string path;
   std::int64_t free_bytes = 0;
   std::string file_system;  ///< "ext4", "nfs", "overlay"

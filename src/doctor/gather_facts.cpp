@@ -16,7 +16,9 @@
 #include "doctor/gather/gpu_load.hpp"
 #include "doctor/gather/machine_facts.hpp"
 #include "doctor/gather/python_facts.hpp"
+#include "doctor/messages.hpp"
 #include "execute/found_runtimes.hpp"
+#include "schema/messages.hpp"
 #include "workload/onnx/cuda_libraries.hpp"
 #include "workload/onnx/elf_file.hpp"
 #include "workload/onnx/gpu_library_names.hpp"
@@ -70,7 +72,7 @@ RuntimeFacts read_runtime(const Sources& sources) {
   return facts;
 }
 
-ProviderRun not_run(std::string why) {
+ProviderRun not_run(schema::Message why) {
   ProviderRun run;
   run.provider = schema::cpu_provider().id;
   run.device = schema::cpu_provider().title;
@@ -92,13 +94,14 @@ std::vector<GpuFacts> usable_gpus(const Facts& facts, const Sources& sources) {
 }
 
 std::vector<ProviderRun> smoke(const Facts& facts, const Sources& sources, const fs::path& scratch) {
-  if (!facts.runtime.identity) return {not_run("no ONNX Runtime")};
+  if (!facts.runtime.identity) return {not_run(messages::no_onnx_runtime())};
   schema::WorkloadRef model;
   model.kind = "onnx";
   model.location = (scratch / "smoke.onnx").string();
   if (const auto written = base::write_file_atomically(model.location, workload::smoke_model());
       scratch.empty() || !written)
-    return {not_run(scratch.empty() ? "no temporary folder" : base::error_line(written.error()))};
+    return {not_run(scratch.empty() ? messages::no_temporary_folder()
+                                    : schema::messages::foreign(base::error_line(written.error())))};
   return ProviderRuns(sources.make_executor, *facts.runtime.identity, scratch)
       .run(model, usable_gpus(facts, sources), kSmokeS);
 }
@@ -150,7 +153,7 @@ Facts gather_facts(const Sources& sources) {
     const bool onnx = facts.runtime.identity.has_value();
     for (auto& gpu : facts.gpus) {
       if (!may_use(gpu.gpu, sources)) {
-        gpu.load.emplace().error = "hidden by CUDA_VISIBLE_DEVICES";
+        gpu.load.emplace().error = messages::hidden();
         continue;
       }
       sources.on_progress(fmt::format("loading {}", gpu_label(gpu.gpu)));

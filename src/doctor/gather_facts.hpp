@@ -23,7 +23,7 @@ struct Sources {
   std::string model;                           ///< --model, or ""
   bool load = true;                            ///< false: nothing is run on a GPU or with a model
   std::optional<std::string> visible_devices;  ///< CUDA_VISIBLE_DEVICES
-  std::vector<std::pair<std::string, std::filesystem::path>> folders;  ///< {purpose, path} to look at
+  std::vector<std::pair<schema::Message, std::filesystem::path>> folders;  ///< {purpose, path} to look at
   MakeExecutor make_executor;
   LibraryOpener open_library;
   std::function<void(std::string_view doing)> on_progress = [](std::string_view) {};

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "doctor/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -32,39 +33,38 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 LoadProblem explain_load_error(std::string_view message) {
   const auto file = before(message, ": ");
   const auto has = [message](std::string_view part) { return message.find(part) != kNone; };
-  if (has("undefined symbol: "))
-    return {
-        "symbol " + word_after(message, "undefined symbol: "), fmt::format("is missing for {}", file),
-        "two libraries of different releases are mixed: install the one that lacks it from the same release, and look "
-        "for an older copy on LD_LIBRARY_PATH"};
+  if (has("undefined symbol: ")) {
+    const auto symbol = word_after(message, "undefined symbol: ");
+    return {symbol, messages::symbol_missing({.symbol = symbol, .file = file}), messages::fix_mixed_releases()};
+  }
   if (has("version `") && has("not found")) {
     const auto version = word_after(message, "version `");
+    const auto library = file_name(file);
     const bool libc = version.rfind("GLIBC", 0) == 0;
     return {version,
-            fmt::format("is missing in {}, needed by {}", file_name(file), word_after(message, "required by ")),
-            libc ? "the library was built for a newer system: take a build for this one, or a newer container image"
-                 : fmt::format("{} is older than what needs it: update it, or take the older one off LD_LIBRARY_PATH",
-                               file_name(file))};
+            messages::version_missing(
+                {.version = version, .library = library, .needed_by = word_after(message, "required by ")}),
+            libc ? messages::fix_newer_system() : messages::fix_older_library(library)};
   }
   if (has("cannot open shared object file: Permission denied"))
-    return {file, "may not be read", fmt::format("give this user read permission: chmod a+r {}", file)};
-  if (has("cannot open shared object file") || has("Error loading shared library"))
-    return {has("Error loading shared library") ? word_after(message, "Error loading shared library ") : file,
-            "is not found", "install it, or put its folder on LD_LIBRARY_PATH"};
+    return {file, messages::file_closed(file), messages::fix_file_closed(file)};
+  if (has("cannot open shared object file") || has("Error loading shared library")) {
+    const auto missing =
+        has("Error loading shared library") ? word_after(message, "Error loading shared library ") : file;
+    return {missing, messages::file_missing(missing), messages::fix_file_missing()};
+  }
   if (has("file too short") || has("invalid ELF header") || has("ELF file's phentsize") || has("cut short"))
-    return {file, "is damaged", "install its package again: an unpacking or a copy was cut short"};
+    return {file, messages::file_damaged(file), messages::fix_file_damaged()};
   if (has("wrong ELF class") || has("e_machine"))
-    return {file, "is for another processor", "install the build for this machine's architecture"};
+    return {file, messages::file_foreign(file), messages::fix_file_foreign()};
   if (has("opening it ended the process with "))  // LibraryOpener's own words
-    return {file, "ends the process that opens it: " + word_after(message, "opening it ended the process with "),
-            "its initialisation crashes, usually for another release of a library beside it: install both from one "
-            "release"};
-  if (has("static TLS block"))
-    return {file, "finds no room for its thread-local memory", fmt::format("load it first: LD_PRELOAD={}", file)};
+    return {file,
+            messages::file_crashes({.file = file, .end = word_after(message, "opening it ended the process with ")}),
+            messages::fix_file_crashes()};
+  if (has("static TLS block")) return {file, messages::file_static_tls(file), messages::fix_static_tls(file)};
   if (has("executable stack"))
-    return {file, "asks for an executable stack, which this system refuses",
-            fmt::format("clear the flag: patchelf --clear-execstack {}", file)};
-  return {file, "does not load", "see the loader's words: LD_DEBUG=libs shows every place it tried"};
+    return {file, messages::file_executable_stack(file), messages::fix_executable_stack(file)};
+  return {file, messages::file_does_not_load(file), messages::fix_does_not_load()};
 }
 
 bool is_just_absent(std::string_view message, std::string_view name) {

@@ -4,13 +4,15 @@
 #include <string>
 #include <string_view>
 
+#include "schema/message.hpp"
+
 namespace ridgeline::doctor {
 
 /// Why a shared library does not load, taken from the loader's words.
 struct LoadProblem {
-  std::string thing;  ///< the first missing file or symbol: "libcupti.so.13", "symbol cudaGraphAddNode_v2"
-  std::string why;    ///< "is not found", "is missing in /x/liby.so.2", "is damaged"
-  std::string fix;
+  std::string thing;     ///< the first missing file, symbol or version: "libcupti.so.13", "cudaGraphAddNode_v2"
+  schema::Message what;  ///< "libcupti.so.13 is not found"
+  schema::Message fix;
 };
 
 /// `message`: dlerror's text, of glibc or musl.

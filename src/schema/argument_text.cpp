@@ -14,6 +14,7 @@ constexpr std::size_t kMostTrials = 6;  ///< that are named; more are counted
 constexpr std::string_view kJoin = "join:";
 
 std::string number_text(double value, std::string_view style, std::string_view usual) {
+  if (style == "metric") return base::format_count(value);
   return fmt::format(fmt::runtime(fmt::format("{{:{}}}", style.empty() ? usual : style)), value);
 }
 

@@ -10,8 +10,8 @@
 namespace ridgeline::schema {
 
 /// A value of a message in words. `style`: "" (as ArgumentKind says), a format of {fmt} for numbers (".0f",
-/// "+.1f"; of a share: of its percentage), "plain" (trials: "3 and 7"), "join:SEPARATOR" (texts). Messages are none of
-/// its business. A value of another type than the kind's is dumped as JSON.
+/// "+.1f"; of a share: of its percentage), "metric" (numbers: "4.50 M"), "plain" (trials: "3 and 7"), "join:SEPARATOR"
+/// (texts). Messages are none of its business. A value of another type than the kind's is dumped as JSON.
 [[nodiscard]] std::string argument_text(ArgumentKind kind, std::string_view style, const base::Json& value);
 
 }  // namespace ridgeline::schema

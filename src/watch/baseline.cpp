@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "execute/gpu_choice.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::watch {
 namespace {
@@ -206,7 +207,7 @@ Result<Baseline> baseline_of(store::Store& store, const schema::TuneRun& run) {
   state.gpu = std::move(measurement.gpu);
   if (state.gpu) state.gpu->samples.clear();
   for (const auto& flag : measurement.flags)
-    if (flag.code == "disturbed" || flag.code == "stolen") state.disturbance = flag.message;
+    if (flag.code == "disturbed" || flag.code == "stolen") state.disturbance = schema::messages::foreign(flag.message);
   return out;
 }
 

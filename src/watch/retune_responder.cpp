@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "campaign/tune/recommendation.hpp"
+#include "watch/messages.hpp"
 #include "watch/service_inspector.hpp"
 #include "watch/utc_seconds.hpp"
 
@@ -101,8 +102,7 @@ Result<Response> RetuneResponder::tune_and_apply() {
                    {"duration_s", run.duration_s}};
   if (verdict.gain) event.details["gain_ratio"] = verdict.gain->ratio;
   if (!proven) {
-    event.text = fmt::format("tuned again (run {}): nothing is faster beyond doubt, {} is untouched", run.id,
-                             options_.config.string());
+    event.message = messages::retuned_nothing({.run = run.id, .config = options_.config.string()});
     response.events.push_back(std::move(event));
     return response;
   }
@@ -113,8 +113,10 @@ Result<Response> RetuneResponder::tune_and_apply() {
   event.details["backup"] = applied.backup.string();
   if (const auto left = campaign::settings_to_remove(run, run.in_file); !left.empty())
     event.details["remove_by_hand"] = left;
-  event.text = fmt::format("tuned again (run {}): {:.2f}x as fast, written to {}, backup {}", run.id,
-                           verdict.gain->ratio, options_.config.string(), applied.backup.filename().string());
+  event.message = messages::retuned({.run = run.id,
+                                     .gain = verdict.gain->ratio,
+                                     .config = options_.config.string(),
+                                     .backup = applied.backup.filename().string()});
   response.events.push_back(std::move(event));
   baseline_ = baseline;
   response.baseline = std::move(baseline);
@@ -128,11 +130,11 @@ Result<Response> RetuneResponder::retune(WatchState& state) {
     if (response.error().code == ErrorCode::cancelled) return response;
     WatchEvent event;
     event.kind = WatchEventKind::action_failed;
-    event.text = fmt::format("retune: {}", base::error_line(response.error()));
+    event.message = messages::retune_failed(base::error_line(response.error()));
     response = Response{{std::move(event)}, std::nullopt};
   }
   for (auto& event : response->events)
-    event.text += fmt::format("; the next retune not before {}", base::format_utc(state.pause.not_before));
+    event.message = messages::next_retune({.done = event.message, .time = base::format_utc(state.pause.not_before)});
   return response;
 }
 
@@ -144,10 +146,7 @@ Result<Response> RetuneResponder::respond(const WatchEvent& event, WatchState& s
   if (state.pause.allows(now)) return retune(state);
   WatchEvent told;
   told.kind = WatchEventKind::retune_put_off;
-  told.text =
-      fmt::format("{}: no retune before {}",
-                  outside ? "the cause lies outside of the settings and may pass" : "the last retune is too fresh",
-                  base::format_utc(state.pause.not_before));
+  told.message = messages::retune_put_off({.outside = outside, .time = base::format_utc(state.pause.not_before)});
   return Response{{std::move(told)}, std::nullopt};
 }
 

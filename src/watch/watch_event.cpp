@@ -3,16 +3,16 @@
 
 namespace ridgeline::watch {
 
-base::Json json_of(const WatchEvent& event) {
+base::Json json_of(const schema::MessageRenderer& words, const WatchEvent& event) {
   base::Json out{{"schema", "ridgeline.watch.event"},
-                 {"version", 2},
+                 {"version", 3},
                  {"event", base::enum_name(event.kind)},
                  {"time_utc", event.time_utc},
-                 {"text", event.text},
                  {"baseline", event.baseline},
                  {"model", event.model},
                  {"device", event.device},
                  {"probes", event.probes}};
+  if (!event.message.empty()) out.update(schema::message_json(words, event.message));
   if (event.simulated) out["simulated"] = true;
   if (!event.config.empty()) out["config"] = event.config;
   if (event.slow_down) out["slow_down_ratio"] = *event.slow_down;
@@ -25,7 +25,7 @@ base::Json json_of(const WatchEvent& event) {
   if (event.now_ms) out["now_ms"] = *event.now_ms;
   if (!event.causes.empty()) {
     out["cause"] = base::enum_name(event.causes.front().kind);
-    out["causes"] = event.causes;
+    out["causes"] = schema::with_words(words, event.causes);
   }
   if (!event.details.is_null()) out["details"] = event.details;
   return out;

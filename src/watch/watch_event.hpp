@@ -10,6 +10,8 @@
 #include "analysis/degradation_cause.hpp"
 #include "analysis/summary.hpp"
 #include "base/json.hpp"
+#include "schema/message.hpp"
+#include "schema/message_renderer.hpp"
 #include "stats/interval.hpp"
 
 namespace ridgeline::watch {
@@ -21,7 +23,7 @@ enum class WatchEventKind {
   failed,     ///< probes do not run to the end, twice in a row
   restored,
   changed,         ///< settings, model, shapes or libraries are not those of the baseline; slower or not
-  retuned,         ///< `tune` ran; `text` says what came of it
+  retuned,         ///< `tune` ran; the message says what came of it
   retune_put_off,  ///< it was asked for, but it is too early for another, or the cause lies outside of the settings
   action_failed,   ///< the user's command, or the retune
   reloaded,
@@ -29,12 +31,12 @@ enum class WatchEventKind {
   status,  ///< of --once and --count, at the end
 };
 
-/// One line of the event stream (schema ridgeline.watch.event, version 2: docs/watch.md). Fields that say nothing about
+/// One line of the event stream (schema ridgeline.watch.event, version 3: docs/watch.md). Fields that say nothing about
 /// an event are left out of its JSON.
 struct WatchEvent {
   WatchEventKind kind = WatchEventKind::started;
   std::string time_utc;
-  std::string text;      ///< one line for people
+  schema::Message message;
   std::string baseline;  ///< "RUN/TRIAL", or "learned"
   std::string model;
   std::string device;
@@ -50,7 +52,7 @@ struct WatchEvent {
   base::Json details;  ///< of retuned: run, decision, gain, settings, backup
 };
 
-[[nodiscard]] base::Json json_of(const WatchEvent& event);
+[[nodiscard]] base::Json json_of(const schema::MessageRenderer& words, const WatchEvent& event);
 
 }  // namespace ridgeline::watch
 

@@ -2,11 +2,15 @@
 #include "watch/watch_loop.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
+#include "analysis/messages.hpp"
 #include "analysis/summary.hpp"
+#include "schema/messages.hpp"
 #include "stats/quantile.hpp"
+#include "watch/messages.hpp"
 #include "watch/utc_seconds.hpp"
 
 namespace ridgeline::watch {
@@ -23,11 +27,19 @@ namespace {
 /// of 2.2; a little less is claimed, as noise of one minute is not independent.
 constexpr double kWorthOfMedian = 2.0 / 3;
 
-std::string percent_slower(double ratio) { return fmt::format("{:.0f} % slower", (ratio - 1) * 100); }
+/// All that changed, in one message; empty: nothing did.
+schema::Message told(const std::vector<DegradationCause>& changes) {
+  schema::Message all;
+  for (const auto& change : changes)
+    all = all.empty() ? change.evidence : messages::changes({.first = all, .then = change.evidence});
+  return all;
+}
 
-std::string first_line(const std::vector<DegradationCause>& causes) {
-  if (causes.empty()) return {};
-  return fmt::format("{}: {}", base::enum_name(causes.front().kind), causes.front().evidence);
+/// Whether that was told before; an older version recorded it as a text.
+bool is_told(const schema::Message& now, const schema::Message& before) {
+  static const std::array tables{schema::messages::table(), analysis::messages::table(), messages::table()};
+  static const schema::MessageRenderer words(tables);
+  return now == before || (before.is(schema::kLegacy) && words.text(now) == words.text(before));
 }
 
 /// Processes known from the baseline are no news either.
@@ -50,11 +62,11 @@ WatchLoop::WatchLoop(Options options, Baseline baseline, ProbeSource& source, st
       state_(std::move(state)),
       detector_(options_.drift, state_.drift) {}
 
-WatchEvent WatchLoop::make_event(WatchEventKind kind, std::string text) const {
+WatchEvent WatchLoop::make_event(WatchEventKind kind, schema::Message message) const {
   WatchEvent event;
   event.kind = kind;
   event.time_utc = clock_.utc_now();
-  event.text = std::move(text);
+  event.message = std::move(message);
   event.baseline = options_.learn ? "learned" : baseline_.name;
   event.model = baseline_.run.model.path;
   event.device = baseline_.spec.device;
@@ -67,8 +79,8 @@ WatchEvent WatchLoop::make_event(WatchEventKind kind, std::string text) const {
   return event;
 }
 
-void WatchLoop::announce(WatchEventKind kind, std::string text) {
-  auto event = make_event(kind, std::move(text));
+void WatchLoop::announce(WatchEventKind kind, schema::Message message) {
+  auto event = make_event(kind, std::move(message));
   if (kind == WatchEventKind::started && reference().count > 0)
     event.baseline_ms = analysis::figure_value(reference(), reference(), options_.objective) * 1e-6;
   if (state_.drift.degraded) event.slow_down = detector_.slow_down();
@@ -76,19 +88,25 @@ void WatchLoop::announce(WatchEventKind kind, std::string text) {
 }
 
 void WatchLoop::announce_status() {
+  using State = messages::StatusState;
   const auto state = state_.drift.degraded ? "degraded" : state_.failures > 0 ? "failing" : now_ms_ ? "fine" : "idle";
-  auto text = std::string(state);
+  messages::Status seen{.state = state_.drift.degraded ? State::degraded
+                                 : state_.failures > 0 ? State::failing
+                                 : now_ms_             ? State::fine
+                                                       : State::idle};
   if (now_ms_ && baseline_ms_ && *baseline_ms_ > 0) {
-    const double ratio = *now_ms_ / *baseline_ms_;
+    seen.now_ms = *now_ms_;
+    seen.ratio = *now_ms_ / *baseline_ms_;
+    seen.baseline_ms = *baseline_ms_;
     // The state in `details` stays fine: one slow probe may be an outlier. In words, such a figure does not read so.
-    if (text == "fine" && ratio > 1 + options_.drift.threshold) text = "not proven slower yet";
-    text += fmt::format(": {:.4g} ms, {:.2f} times the baseline's {:.4g} ms", *now_ms_, ratio, *baseline_ms_);
+    if (seen.state == State::fine && *seen.ratio > 1 + options_.drift.threshold) seen.state = State::unproven;
   } else if (options_.learn && state_.learned.size() < kLearned) {
-    text += fmt::format(": {} of {} probes of the baseline are there", state_.learned.size(), kLearned);
+    seen.learned = std::ssize(state_.learned);
+    seen.needed = kLearned;
   }
-  auto event = make_event(WatchEventKind::status, std::move(text));
+  auto event = make_event(WatchEventKind::status, messages::status(seen));
   event.details = {{"state", state}};
-  if (now_ms_ && baseline_ms_ && *baseline_ms_ > 0) event.slow_down = *now_ms_ / *baseline_ms_;
+  event.slow_down = seen.ratio;
   if (state_.drift.degraded) event.causes = state_.suspects;
   observer_.event(event);
 }
@@ -124,7 +142,7 @@ Result<void> WatchLoop::take_over(Response response) {
     rebase(std::move(*response.baseline));
   }
   for (auto& event : response.events) {
-    auto full = make_event(event.kind, std::move(event.text));
+    auto full = make_event(event.kind, std::move(event.message));
     full.details = std::move(event.details);
     full.causes = std::move(event.causes);
     observer_.event(full);
@@ -159,13 +177,11 @@ std::vector<DegradationCause> WatchLoop::causes_now(ServiceState now, bool close
 void WatchLoop::look_for_changes(const ServiceState& now) {
   if (!now.configuration || now.model_sha256.empty()) return;  // could not be read: says nothing
   const auto changes = analysis::find_changes(baseline_.state, now);
-  std::string told;
-  for (const auto& change : changes) told += (told.empty() ? "" : " | ") + change.evidence;
-  if (told == state_.change_told) return;
-  state_.change_told = told;
-  auto event = make_event(WatchEventKind::changed,
-                          changes.empty() ? "settings, model and libraries are those of the baseline again"
-                                          : fmt::format("not as when the baseline was measured: {}", told));
+  const auto all = told(changes);
+  const bool known = is_told(all, state_.change_told);
+  state_.change_told = all;
+  if (known) return;
+  auto event = make_event(WatchEventKind::changed, all.empty() ? messages::unchanged() : messages::changed(all));
   event.causes = changes;
   observer_.event(event);
 }
@@ -197,8 +213,8 @@ Result<void> WatchLoop::on_failure(Observation seen) {
   if (state_.failing || state_.failures < kFailuresToTell) return {};
   state_.failing = true;
   now_ms_.reset();
-  auto event = make_event(WatchEventKind::failed,
-                          fmt::format("{} probes in a row failed, the last one: {}", state_.failures, seen.problem));
+  auto event =
+      make_event(WatchEventKind::failed, messages::failed({.failures = state_.failures, .problem = seen.problem}));
   event.causes = causes_now(std::move(seen.state), true);
   if (event.causes.front().kind == CauseKind::unknown) event.causes.clear();  // the text has the reason
   return tell(std::move(event), true);
@@ -224,16 +240,18 @@ Result<void> WatchLoop::judge(const Observation& seen, double ratio, double wort
   if (found == DriftEvent::degraded || found == DriftEvent::worse) {
     const bool worse = found == DriftEvent::worse;
     auto causes = causes_now(seen.state, true, worse && state_.steady ? &*state_.steady : nullptr);
-    auto event =
-        with_figures(make_event(WatchEventKind::degraded, fmt::format("{}{} than the baseline; {}", worse ? "now " : "",
-                                                                      percent_slower(slow_down), first_line(causes))));
+    auto event = with_figures(make_event(WatchEventKind::degraded,
+                                         messages::degraded({.worse = worse,
+                                                             .slower = slow_down - 1,
+                                                             .cause = std::string(base::enum_name(causes.front().kind)),
+                                                             .evidence = causes.front().evidence})));
     state_.suspects = causes;
     state_.steady = seen.state;
     event.causes = std::move(causes);
     return tell(std::move(event), true);
   }
   if (found == DriftEvent::recovered) {
-    auto event = make_event(WatchEventKind::recovered, "as fast as the baseline again");
+    auto event = make_event(WatchEventKind::recovered, messages::recovered());
     event.slow_down = ratio;
     state_.suspects.clear();
     state_.steady.reset();
@@ -242,7 +260,7 @@ Result<void> WatchLoop::judge(const Observation& seen, double ratio, double wort
   remember(seen.state, calm);
   if (!state_.drift.degraded) return {};
   if (state_.drift.worsening == 0) state_.steady = seen.state;
-  auto event = with_figures(make_event(WatchEventKind::degraded, fmt::format("still {}", percent_slower(slow_down))));
+  auto event = with_figures(make_event(WatchEventKind::degraded, messages::still_degraded(slow_down - 1)));
   event.causes = causes_now(seen.state, false);
   for (auto* responder : responders_) {
     RL_TRY_ASSIGN(auto response, responder->still_degraded(event, state_));
@@ -268,7 +286,7 @@ Result<void> WatchLoop::step() {
     return {};
   }
   if (std::exchange(state_.failures, 0) > 0 && std::exchange(state_.failing, false))
-    RL_TRY(tell(make_event(WatchEventKind::restored, "probes run to the end again"), true));
+    RL_TRY(tell(make_event(WatchEventKind::restored, messages::restored()), true));
 
   if (options_.learn && state_.learned.size() < kLearned) {
     state_.learned.push_back(*seen.figure);

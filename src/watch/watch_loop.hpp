@@ -38,7 +38,7 @@ class WatchObserver {
 
 /// What a responder did.
 struct Response {
-  std::vector<WatchEvent> events;    ///< kind, text and details; the loop fills in the rest
+  std::vector<WatchEvent> events;    ///< kind, message and details; the loop fills in the rest
   std::optional<Baseline> baseline;  ///< from now on this one
 };
 
@@ -73,7 +73,7 @@ class WatchLoop {
 
   /// One probe and what follows from it. Errors: cancelled, and faults of ours.
   [[nodiscard]] base::Result<void> step();
-  void announce(WatchEventKind kind, std::string text);
+  void announce(WatchEventKind kind, schema::Message message);
   /// Where things stand, for --once.
   void announce_status();
   /// Goes on with another baseline: what was seen so far says nothing about it. The same one changes nothing.
@@ -98,7 +98,7 @@ class WatchLoop {
   void remember(const analysis::ServiceState& now, bool calm);
   [[nodiscard]] std::vector<analysis::DegradationCause> causes_now(analysis::ServiceState now, bool closer,
                                                                    const analysis::ServiceState* since = nullptr);
-  [[nodiscard]] WatchEvent make_event(WatchEventKind kind, std::string text) const;
+  [[nodiscard]] WatchEvent make_event(WatchEventKind kind, schema::Message message) const;
   [[nodiscard]] analysis::ProbeFigure reference() const;
 
   Options options_;

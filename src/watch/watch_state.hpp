@@ -45,7 +45,7 @@ struct WatchState {
   int calm_probes = 0;                                  ///< since maybe_healthy was set
   int failures = 0;                                     ///< probes failed in a row
   bool failing = false;                                 ///< told
-  std::string change_told;                              ///< evidence of the last `changed` event
+  schema::Message change_told;                          ///< evidence of the last `changed` event
   std::vector<analysis::DegradationCause> suspects;     ///< of the last slow probe
   RetunePause pause;
   base::Json source;  ///< ProbeSource::position

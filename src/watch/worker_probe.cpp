@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "schema/messages.hpp"
+
 namespace ridgeline::watch {
 
 using base::ErrorCode;
@@ -73,7 +75,8 @@ Result<Observation> WorkerProbe::look() {
   auto& measurement = *outcome->measurement;
   seen.figure = analysis::figure_of(measurement);
   for (const auto& flag : measurement.flags)
-    if (flag.code == "disturbed" || flag.code == "stolen") seen.state.disturbance = flag.message;
+    if (flag.code == "disturbed" || flag.code == "stolen")
+      seen.state.disturbance = schema::messages::foreign(flag.message);
   seen.state.gpu = std::move(measurement.gpu);
   if (seen.state.gpu) seen.state.gpu->samples.clear();
   seen.state.process_names = process_names(seen.state.gpu);

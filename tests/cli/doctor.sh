@@ -21,8 +21,8 @@ check() {
   json ".checks[] | select(.id == \"$1\") | .status" "$2"
   [ $# -lt 3 ] && return
   checks=$((checks + 1))
-  jq -r ".checks[] | select(.id == \"$1\") | .evidence" <"$WORK/out" | grep -qF -- "$3" ||
-    problem "$LAST: no \"$3\" in the evidence of $1: $(jq -r ".checks[] | select(.id == \"$1\") | .evidence" <"$WORK/out")"
+  jq -r ".checks[] | select(.id == \"$1\") | .evidence.text" <"$WORK/out" | grep -qF -- "$3" ||
+    problem "$LAST: no \"$3\" in the evidence of $1: $(jq -r ".checks[] | select(.id == \"$1\") | .evidence.text" <"$WORK/out")"
 }
 # gpus LIBRARY SCRIPT: the driver's libraries are fakes in that state.
 gpus() {
@@ -40,7 +40,7 @@ check libraries.onnxruntime fail "no libonnxruntime.so in that folder"
 check inference.cpu skipped "no ONNX Runtime"
 check gpu.list skipped
 json '[.checks[] | select(.group == "gpu" and .status != "skipped")] | length' 0
-json '[.checks[] | select((.status == "warn" or .status == "fail") and .fix == "")] | length' 0
+json '[.checks[] | select((.status == "warn" or .status == "fail") and .fix == null)] | length' 0
 json '(.counts | add) == (.checks | length)' true
 export RIDGELINE_ORT_LIBRARY="$ORT"
 run 3 doctor --ort-library "$WORK/none.so"
@@ -74,7 +74,7 @@ check gpu.ecc ok
 check gpu.persistence ok
 check gpu.nvlink ok "all 18 links up"
 checks=$((checks + 1))  # how fast the fake copies is the machine's affair
-jq -r '.checks[] | select(.id == "gpu.pcie") | .evidence' <"$WORK/out" | grep -q '^generation 5 x16, .* GB/s' || problem "no PCIe line"
+jq -r '.checks[] | select(.id == "gpu.pcie") | .evidence.text' <"$WORK/out" | grep -q '^generation 5 x16, .* GB/s' || problem "no PCIe line"
 check gpu.clocks ok "of 1980 MHz"
 [ -e "$ORT/libonnxruntime_providers_cuda.so" ] || check libraries.cuda_provider fail "libonnxruntime_providers_cuda.so is missing"
 doctor --no-load

@@ -57,7 +57,7 @@ grep -q 'level: all   # from a blog' config.yaml || problem "not tuned: $(cat co
 # A fast service; what is on standard output is JSON.
 run 0 watch --config config.yaml "${PROBES[@]}" --count 8
 event status .details.state fine
-event status .version 2
+event status .version 3
 event status .simulated true
 err "note       baseline"
 err "simulated: the times follow a formula"
@@ -177,7 +177,7 @@ sed -i 's/all/basic/' config.yaml
 run 1 watch --config config.yaml "${PROBES[@]}" --count 6 --on-degrade "exec:echo \$RIDGELINE_EVENT \$RIDGELINE_EVENT_CAUSE \$RIDGELINE_EVENT_SLOW_DOWN >>$WORK/called; exit 4"
 event changed .cause setting_changed
 event degraded .cause setting_changed
-event degraded '.causes[0].evidence' "graph_optimization_level all -> basic"
+event degraded '.causes[0].evidence.text' "graph_optimization_level all -> basic"
 event action_failed '.text | endswith("exit code 4")' true
 is "$(LC_ALL=C awk '{ printf "%s %s %.1f", $1, $2, $3 }' called)" "degraded setting_changed 2.0" "what the command was told"
 
@@ -355,7 +355,7 @@ NEIGHBOUR=$!
 echo 1.3 >load
 RL_FAKE_NVML_PROCESSES="0:$NEIGHBOUR:2048:37:C" gpu_watch 1 --count 5 --on-degrade retune
 event degraded .cause other_process
-event degraded ".causes[0].evidence | contains(\"process $NEIGHBOUR\")" true
+event degraded ".causes[0].evidence.text | contains(\"process $NEIGHBOUR\")" true
 event retune_put_off '.text | startswith("the cause lies outside of the settings")' true
 kill "$NEIGHBOUR"
 rm load

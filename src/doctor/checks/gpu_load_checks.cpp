@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 
 #include "doctor/checks/checks.hpp"
 #include "doctor/checks/clock_reasons.hpp"
 #include "doctor/checks/per_gpu.hpp"
+#include "doctor/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -25,8 +25,7 @@ double link_gb_per_s(int generation, int width) {
 }
 
 GpuVerdict not_loaded(const GpuFacts& gpu) {
-  if (!gpu.load) return {skipped, "not tried (--no-load)", {}, {}};
-  return {skipped, "no load could be made: " + gpu.load->error, {}, {}};
+  return {skipped, gpu.load ? messages::load_failed(gpu.load->error) : messages::no_load(), {}, {}};
 }
 
 GpuVerdict pcie(const GpuFacts& gpu) {
@@ -34,47 +33,39 @@ GpuVerdict pcie(const GpuFacts& gpu) {
   const auto generation = gpu.load->pcie_generation;
   const auto width = gpu.load->pcie_width;
   if (!generation || !width || !gpu.pcie.max_generation || !gpu.pcie.max_width)
-    return {skipped, "the link cannot be read", {}, {}};
-  auto evidence = fmt::format("generation {} x{}", *generation, *width);
+    return {skipped, messages::link_unreadable(), {}, {}};
   const auto copies = gpu.load->reached.h2d_gb_per_s;
-  if (copies) evidence += fmt::format(", {:.1f} GB/s to the GPU", *copies);
-  if (*width < *gpu.pcie.max_width)
-    return {
-        warn,
-        fmt::format("{}, but x{} is possible: copies take {:.2g} times as long", evidence, *gpu.pcie.max_width,
-                    static_cast<double>(*gpu.pcie.max_width) / *width),
-        "seat the card anew, check riser and cable, and look for slot sharing (bifurcation) in the firmware's setup",
-        {"sudo lspci -vv | grep -E 'LnkCap|LnkSta'"}};
-  if (*generation < *gpu.pcie.max_generation)
-    return {warn,
-            fmt::format("{}, but generation {} is possible", evidence, *gpu.pcie.max_generation),
-            "check the slot's generation in the firmware's setup, riser and cable",
-            {"sudo lspci -vv | grep -E 'LnkCap|LnkSta'"}};
+  messages::Pcie seen{.generation = *generation, .width = *width, .rate = copies};
+  if (*width < *gpu.pcie.max_width) {
+    seen.widest = *gpu.pcie.max_width;
+    seen.times = static_cast<double>(*gpu.pcie.max_width) / *width;
+    return {warn, messages::pcie(seen), messages::fix_pcie_width(), {"sudo lspci -vv | grep -E 'LnkCap|LnkSta'"}};
+  }
+  if (*generation < *gpu.pcie.max_generation) {
+    seen.newest = *gpu.pcie.max_generation;
+    return {warn, messages::pcie(seen), messages::fix_pcie_generation(), {"sudo lspci -vv | grep -E 'LnkCap|LnkSta'"}};
+  }
   const double possible = link_gb_per_s(*generation, *width);
-  if (copies && possible > 0 && *copies < kEnoughBandwidth * possible)
-    return {warn,
-            fmt::format("{} of {:.0f} possible", evidence, possible),
-            "look for other traffic on the link, a virtual machine without huge pages, or a process bound to the far "
-            "NUMA node",
-            {"nvidia-smi topo -m"}};
-  return {ok, evidence, {}, {}};
+  if (copies && possible > 0 && *copies < kEnoughBandwidth * possible) {
+    seen.possible = possible;
+    return {warn, messages::pcie(seen), messages::fix_pcie_rate(), {"nvidia-smi topo -m"}};
+  }
+  return {ok, messages::pcie(seen), {}, {}};
 }
 
 GpuVerdict clocks(const GpuFacts& gpu) {
   if (!gpu.load || !gpu.load->error.empty()) return not_loaded(gpu);
   const auto reached = gpu.load->sm_clock_mhz;
   const auto most = gpu.gpu.max_sm_clock_mhz;
-  if (!reached || !most || *most <= 0) return {skipped, "clocks cannot be read", {}, {}};
-  const auto names = schema::clock_reason_names(gpu.load->clock_reasons);
-  auto evidence = fmt::format("{:.0f} of {:.0f} MHz", *reached, *most);
-  if (!names.empty()) evidence += fmt::format(", throttled by {}", fmt::join(names, ", "));
-  if (gpu.load->temperature_c) evidence += fmt::format(", {:.0f} C", *gpu.load->temperature_c);
+  if (!reached || !most || *most <= 0) return {skipped, messages::clocks_unreadable(), {}, {}};
+  const auto evidence = messages::clocks({.reached = *reached,
+                                          .most = *most,
+                                          .reasons = schema::clock_reason_names(gpu.load->clock_reasons),
+                                          .temperature = gpu.load->temperature_c});
   auto fix = fix_of_reasons(gpu.load->clock_reasons);
   const bool slow = *reached < kEnoughClock * *most;
   if (slow && fix.empty())
-    fix = (gpu.load->clock_reasons & 0x4U) != 0
-              ? "the power limit holds it: see Power limit"
-              : "a clock may be locked: take the lock away (administrator), unless it is there on purpose";
+    fix = (gpu.load->clock_reasons & 0x4U) != 0 ? messages::fix_power_limited() : messages::fix_locked_clock();
   if (!slow && fix.empty()) return {ok, evidence, {}, {}};
   const auto number = gpu.gpu.index.value_or(0);
   return {warn,
@@ -87,8 +78,8 @@ GpuVerdict clocks(const GpuFacts& gpu) {
 }  // namespace
 
 std::vector<Check> check_gpu_load(const Facts& facts) {
-  return {check_each_gpu("pcie", "PCIe under load", facts, pcie),
-          check_each_gpu("clocks", "Clocks under load", facts, clocks)};
+  return {check_each_gpu("pcie", messages::title_pcie(), facts, pcie),
+          check_each_gpu("clocks", messages::title_clocks(), facts, clocks)};
 }
 
 }  // namespace ridgeline::doctor

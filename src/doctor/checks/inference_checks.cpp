@@ -3,15 +3,16 @@
 
 #include "doctor/checks/checks.hpp"
 #include "doctor/checks/provider_run.hpp"
+#include "doctor/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
 
 /// Why a provider was not run.
-std::string reason_of(const schema::ExecutionProvider& provider, const Facts& facts) {
-  if (provider.on_gpu() && facts.gpus.empty()) return "no GPU";
-  if (facts.passive) return "not tried (--no-load)";
-  return facts.runtime.identity ? "this ONNX Runtime was built without it" : "no ONNX Runtime";
+schema::Message reason_of(const schema::ExecutionProvider& provider, const Facts& facts) {
+  if (provider.on_gpu() && facts.gpus.empty()) return messages::no_gpu();
+  if (facts.passive) return messages::no_load();
+  return facts.runtime.identity ? messages::not_built() : messages::no_onnx_runtime();
 }
 
 }  // namespace
@@ -25,7 +26,7 @@ std::vector<Check> check_inference(const Facts& facts) {
       if (run.provider == provider.id) runs.push_back(&run);
     Check check;
     check.id = fmt::format("inference.{}", provider.id);
-    check.title = fmt::format("{} runs", provider.title);
+    check.title = messages::title_provider_runs(provider.title);
     check.group = CheckGroup::inference;
     judge_runs(runs, CheckStatus::fail, check);
     if (runs.empty()) check.evidence = reason_of(provider, facts);

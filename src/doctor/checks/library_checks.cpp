@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,8 @@
 #include "base/text.hpp"
 #include "doctor/checks/checks.hpp"
 #include "doctor/load_error.hpp"
+#include "doctor/messages.hpp"
+#include "schema/messages.hpp"
 #include "workload/onnx/cuda_libraries.hpp"
 #include "workload/onnx/gpu_library_names.hpp"
 
@@ -17,8 +18,8 @@ namespace {
 
 constexpr int kNewestCuda = 13;  // that ONNX Runtime is built for
 
-Check library_check(std::string id, std::string title, CheckStatus status, std::string evidence, std::string fix = {},
-                    std::vector<std::string> commands = {}) {
+Check library_check(std::string id, schema::Message title, CheckStatus status, schema::Message evidence,
+                    schema::Message fix = {}, std::vector<std::string> commands = {}) {
   return make_check(CheckGroup::libraries, id, std::move(title), status, std::move(evidence), std::move(fix),
                     std::move(commands));
 }
@@ -32,120 +33,114 @@ std::vector<std::string> gpu_package() {
 
 /// A fix, and the lines to copy that do it.
 struct Remedy {
-  std::string fix;
+  schema::Message fix;
   std::vector<std::string> commands;
 };
 
 /// The script where it lies, else the Python package.
 Remedy gpu_build(const RuntimeFacts& runtime) {
-  if (runtime.fetch_script.empty())
-    return {"install a GPU build and name its folder: RIDGELINE_ORT_LIBRARY or --ort-library", gpu_package()};
+  if (runtime.fetch_script.empty()) return {messages::fix_gpu_build(), gpu_package()};
   const auto command = runtime.fetch_script + " --gpu";
-  return {fmt::format("run {}, or give --ort-library a GPU build", command), {command}};
+  return {messages::fix_run_gpu_script(command), {command}};
 }
 
-/// "1.24.1 (OpenVINO, CPU); /x/libonnxruntime.so.1.24.1", and what it offers with its plug-ins.
-std::string runtime_text(const schema::RuntimeIdentity& identity, const std::string& place) {
-  std::vector<std::string> names;
+schema::Message plugin_message(const schema::PluginLibrary& plugin) {
+  messages::Plugin seen{.name = plugin.package.empty() ? plugin.library_path : plugin.package};
+  for (const auto& offer : plugin.offers)
+    seen.offers.push_back(messages::plugin_offer({.provider = offer.ep_name, .device = offer.device}));
+  if (plugin.note) seen.reason = plugin.note->reason();
+  return messages::plugin(seen);
+}
+
+/// "1.24.1 (OpenVINO, CPU); /x/libonnxruntime.so.1.24.1", and what it offers with its plug-ins. `found`: where, nullptr
+/// where that is not known.
+schema::Message runtime_message(const schema::RuntimeIdentity& identity, const schema::FoundRuntime* found) {
+  messages::Runtime seen{.version = identity.version, .library = identity.library_path};
   for (const auto& name : identity.providers) {
     const auto* provider = schema::find_provider_named(name);
-    names.push_back(provider != nullptr ? provider->title : name);
+    seen.providers.push_back(provider != nullptr ? provider->title : name);
   }
-  auto text = fmt::format("{} ({}); {}", identity.version, fmt::join(names, ", "), identity.library_path);
-  if (!place.empty()) text += "; from " + place;
-  for (const auto& plugin : identity.plugins) {
-    std::vector<std::string> offers;
-    for (const auto& offer : plugin.offers) offers.push_back(fmt::format("{} on {}", offer.ep_name, offer.device));
-    text += fmt::format("; plug-in {}: {}", plugin.package.empty() ? plugin.library_path : plugin.package,
-                        offers.empty() ? (plugin.note ? plugin.note->reason() : "offers nothing here")
-                                       : fmt::format("{}", fmt::join(offers, ", ")));
+  for (const auto& plugin : identity.plugins) seen.plugins.push_back(plugin_message(plugin));
+  if (found != nullptr) {
+    seen.place = found->place;
+    seen.conflict = found->conflict();
   }
-  return text;
-}
-
-std::string found_text(const FoundRuntimeFacts& one) {
-  auto text = runtime_text(*one.identity, one.found.place);
-  if (const auto conflict = one.found.conflict(); !conflict.empty()) text += "; " + conflict;
-  return text;
+  return messages::runtime(seen);
 }
 
 Check runtime_check(const RuntimeFacts& runtime) {
+  const auto says = [](CheckStatus status, schema::Message evidence, schema::Message fix = {},
+                       std::vector<std::string> commands = {}) {
+    return library_check("onnxruntime", messages::product("ONNX Runtime"), status, std::move(evidence), std::move(fix),
+                         std::move(commands));
+  };
   if (!runtime.identity) {
-    const auto says = [](std::string evidence, std::string fix, std::vector<std::string> commands) {
-      return library_check("onnxruntime", "ONNX Runtime", CheckStatus::fail, std::move(evidence), std::move(fix),
-                           std::move(commands));
-    };
+    using enum CheckStatus;
     const auto& script = runtime.fetch_script;
     if (runtime.error.code == base::ErrorCode::not_found) {
-      constexpr auto kEvidence = "no library found: ONNX models cannot be run";
       if (script.empty())
-        return says(kEvidence, "install the Python package, or give --ort-library FILE", {"pip install onnxruntime"});
-      return says(kEvidence, "fetch it, install the Python package, or give --ort-library FILE",
-                  {script, "pip install onnxruntime"});
+        return says(fail, messages::no_library(), messages::fix_install_runtime(), {"pip install onnxruntime"});
+      return says(fail, messages::no_library(), messages::fix_fetch_runtime(), {script, "pip install onnxruntime"});
     }
-    if (!runtime.error.hint.empty()) return says(runtime.error.message, runtime.error.hint, {});
-    if (script.empty()) return says(runtime.error.message, "give --ort-library FILE another one", {});
-    return says(runtime.error.message, fmt::format("run {}, or give --ort-library FILE", script), {script});
+    const auto evidence = schema::messages::foreign(runtime.error.message);
+    if (!runtime.error.hint.empty()) return says(fail, evidence, schema::messages::foreign(runtime.error.hint));
+    if (script.empty()) return says(fail, evidence, messages::fix_other_library());
+    return says(fail, evidence, messages::fix_run_script(script), {script});
   }
   const auto taken =
       std::find_if(runtime.found.begin(), runtime.found.end(), [](const auto& one) { return one.taken; });
-  if (taken == runtime.found.end())
-    return library_check("onnxruntime", "ONNX Runtime", CheckStatus::ok, runtime_text(*runtime.identity, {}));
+  if (taken == runtime.found.end()) return says(CheckStatus::ok, runtime_message(*runtime.identity, nullptr));
+  const auto evidence = runtime_message(*taken->identity, &taken->found);
   // Packages may well be for other hardware; a library that was named is to be used.
   const auto& plugins = taken->identity->plugins;
   const auto idle = std::find_if(plugins.begin(), plugins.end(),
                                  [](const auto& one) { return one.package.empty() && one.offers.empty(); });
-  if (idle == plugins.end()) return library_check("onnxruntime", "ONNX Runtime", CheckStatus::ok, found_text(*taken));
-  return library_check(
-      "onnxruntime", "ONNX Runtime", CheckStatus::warn, found_text(*taken),
-      idle->note && !idle->note->hint.empty() ? idle->note->hint : "name another library of a provider");
+  if (idle == plugins.end()) return says(CheckStatus::ok, evidence);
+  return says(CheckStatus::warn, evidence,
+              idle->note && !idle->note->hint.empty() ? schema::messages::foreign(idle->note->hint)
+                                                      : messages::fix_name_plugin());
 }
 
 Check other_runtime_check(const FoundRuntimeFacts& one, std::size_t number) {
-  return library_check(fmt::format("other_runtime.{}", number), "Other runtime",
-                       one.identity ? CheckStatus::ok : CheckStatus::warn,
-                       one.identity ? found_text(one) : fmt::format("{}; from {}", one.error.message, one.found.place),
-                       one.identity             ? ""
-                       : one.error.hint.empty() ? "remove it, or leave it: tune passes it over"
-                                                : one.error.hint);
+  const auto id = fmt::format("other_runtime.{}", number);
+  const auto title = messages::title_other_runtime();
+  if (one.identity) return library_check(id, title, CheckStatus::ok, runtime_message(*one.identity, &one.found));
+  return library_check(
+      id, title, CheckStatus::warn, messages::runtime_broken({.error = one.error.message, .place = one.found.place}),
+      one.error.hint.empty() ? messages::fix_other_runtime() : schema::messages::foreign(one.error.hint));
 }
 
 Check telemetry_check(const RuntimeFacts& runtime) {
-  std::vector<std::string> titles;
+  std::vector<std::string> versions;
   for (const auto& one : runtime.found)
-    if (one.telemetry) titles.push_back(one.identity->version);
-  std::string evidence = "no runtime here reports usage to its vendor";
-  if (!titles.empty())
-    evidence = runtime.telemetry_chosen
-                   ? "ORT_DISABLE_TELEMETRY is set"
-                   : fmt::format(
-                         "usage is reported to Microsoft by ONNX Runtime {} unless ORT_DISABLE_TELEMETRY=1 is "
-                         "set, as Ridgeline's workers do; for your programs: export ORT_DISABLE_TELEMETRY=1",
-                         fmt::join(titles, ", "));
-  return library_check("telemetry", "Telemetry", runtime.identity ? CheckStatus::ok : CheckStatus::skipped,
-                       std::move(evidence));
+    if (one.telemetry) versions.push_back(one.identity->version);
+  return library_check("telemetry", messages::title_telemetry(),
+                       runtime.identity ? CheckStatus::ok : CheckStatus::skipped,
+                       versions.empty()           ? messages::no_telemetry()
+                       : runtime.telemetry_chosen ? messages::telemetry_chosen()
+                                                  : messages::telemetry(versions));
 }
 
 Check provider_check(const Facts& facts) {
-  constexpr auto kTitle = "CUDA provider";
+  const auto says = [](CheckStatus status, schema::Message evidence, Remedy remedy = {}) {
+    return library_check("cuda_provider", messages::title_cuda_provider(), status, std::move(evidence),
+                         std::move(remedy.fix), std::move(remedy.commands));
+  };
   const auto& provider = schema::usual_gpu_provider();
   const auto& identity = facts.runtime.identity;
-  if (!identity) return library_check("cuda_provider", kTitle, CheckStatus::skipped, "no ONNX Runtime to ask");
+  if (!identity) return says(CheckStatus::skipped, messages::no_runtime_to_ask());
   const bool gpu = facts.driver.has_gpu();
   if (!identity->offers(provider)) {
-    if (!gpu) return library_check("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
-    auto remedy = gpu_build(facts.runtime);
-    return library_check("cuda_provider", kTitle, CheckStatus::warn,
-                         "this ONNX Runtime was built without it: the GPU stays unused", std::move(remedy.fix),
-                         std::move(remedy.commands));
+    if (!gpu) return says(CheckStatus::skipped, messages::no_gpu());
+    return says(CheckStatus::warn, messages::built_without_cuda(), gpu_build(facts.runtime));
   }
   const auto* note = identity->why_not(provider);
   if (note == nullptr)
-    return library_check("cuda_provider", kTitle, CheckStatus::ok,
-                         fmt::format("{}; {}; all its libraries load", identity->version, facts.runtime.cuda_provider));
-  if (!gpu) return library_check("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
+    return says(CheckStatus::ok,
+                messages::cuda_provider({.version = identity->version, .library = facts.runtime.cuda_provider}));
+  if (!gpu) return says(CheckStatus::skipped, messages::no_gpu());
   const auto& [message, looked_in, hint, missing] = *note;
-  Remedy remedy{hint.empty() ? "see docs/troubleshooting.md" : hint, {}};
+  Remedy remedy{hint.empty() ? messages::fix_see_troubleshooting() : schema::messages::foreign(hint), {}};
   if (!missing.empty()) {
     auto install = workload::pip_install_of(missing.front(), facts.runtime.cuda_major.value_or(kNewestCuda));
     if (missing.front() == provider.file)
@@ -153,8 +148,7 @@ Check provider_check(const Facts& facts) {
     else if (!install.empty())
       remedy.commands = {std::move(install)};
   }
-  return library_check("cuda_provider", kTitle, CheckStatus::fail, message, std::move(remedy.fix),
-                       std::move(remedy.commands));
+  return says(CheckStatus::fail, schema::messages::foreign(message), std::move(remedy));
 }
 
 /// Of the libraries that a worker has loaded, those whose file name starts so: "/x/libcudnn.so.9 (9.19.0)".
@@ -174,11 +168,9 @@ const LibraryFact* on_disk(const Facts& facts, std::string_view name) {
   return fact != facts.libraries.end() ? &*fact : nullptr;
 }
 
-std::string path_and_version(const LibraryFact& fact) {
-  return fact.version.empty() ? fact.path : fmt::format("{} ({})", fact.path, fact.version);
+schema::Message not_loaded(const LibraryFact& fact, bool see_provider = false) {
+  return messages::not_loaded({.path = fact.path, .version = fact.version, .see_provider = see_provider});
 }
-
-std::string not_loaded(const LibraryFact& fact) { return path_and_version(fact) + ", not loaded by ONNX Runtime"; }
 
 /// Of the file's name, else of the version that it tells; 0 when neither does.
 int release_of(const LibraryFact& fact) {
@@ -200,75 +192,72 @@ struct CudaPart {
   std::string_view id;
   std::string_view title;
   std::string_view file;
-  std::string_view lost;
+  schema::Message (*lost)();
 };
-constexpr std::array kCudaParts{CudaPart{"cuda_runtime", "CUDA runtime", "libcudart.so", "the CUDA provider"},
-                                CudaPart{"cublas", "cuBLAS", "libcublas.so", "the CUDA provider"},
-                                CudaPart{"cudnn", "cuDNN", "libcudnn.so", "convolutions at full speed"}};
+constexpr std::array kCudaParts{CudaPart{"cuda_runtime", "CUDA runtime", "libcudart.so", &messages::lost_cuda_provider},
+                                CudaPart{"cublas", "cuBLAS", "libcublas.so", &messages::lost_cuda_provider},
+                                CudaPart{"cudnn", "cuDNN", "libcudnn.so", &messages::lost_convolutions}};
 
-/// What keeps the provider from using a file. "": nothing does; a fix of "": install the right one.
+/// What keeps the provider from using a file. Empty: nothing does; an empty fix: install the right one.
 struct Obstacle {
-  std::string why;
-  std::string fix;
+  schema::Message why;
+  schema::Message fix;
 };
 
 Obstacle obstacle(const CudaPart& part, const LibraryFact* fact) {
-  if (fact == nullptr) return {fmt::format("{} is not found", part.file), {}};
+  if (fact == nullptr) return {messages::file_missing(std::string(part.file)), {}};
   if (!fact->load_error.empty()) {
     const auto problem = explain_load_error(fact->load_error);
-    return {fmt::format("{}: {} {}", fact->path, problem.thing, problem.why), problem.fix};
+    return {messages::broken_library({.path = fact->path, .problem = problem.what}), problem.fix};
   }
   const auto release = release_of(*fact);
   if (fact->release == 0 || release == 0 || release == fact->release) return {};
-  return {fmt::format("{} is of release {}, the CUDA provider asks for {}", path_and_version(*fact), release,
-                      fact->release),
+  return {messages::wrong_release(
+              {.path = fact->path, .version = fact->version, .release = release, .wanted = fact->release}),
           {}};
 }
 
 Check cuda_part_check(const CudaPart& part, const Facts& facts) {
-  const auto says = [&](CheckStatus status, std::string evidence, std::string fix = {}, std::string command = {}) {
-    return library_check(std::string(part.id), std::string(part.title), status, std::move(evidence), std::move(fix),
+  const auto says = [&](CheckStatus status, schema::Message evidence, schema::Message fix = {},
+                        std::string command = {}) {
+    return library_check(std::string(part.id), messages::product(std::string(part.title)), status, std::move(evidence),
+                         std::move(fix),
                          command.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(command)});
   };
   const auto& identity = facts.runtime.identity;
   const auto found = identity ? loaded(*identity, part.file) : std::vector<std::string>{};
-  if (!found.empty()) return says(CheckStatus::ok, fmt::format("{}", fmt::join(found, ", ")));
+  if (!found.empty()) return says(CheckStatus::ok, messages::loaded_libraries(found));
   const auto* fact = on_disk(facts, part.title);
   if (!facts.driver.has_gpu() || !identity || !identity->offers(schema::usual_gpu_provider())) {
     if (fact != nullptr && fact->load_error.empty()) return says(CheckStatus::ok, not_loaded(*fact));
     return says(CheckStatus::skipped, fact != nullptr           ? obstacle(part, fact).why
-                                      : !facts.driver.has_gpu() ? "no GPU"
-                                                                : "no CUDA provider that would need it");
+                                      : !facts.driver.has_gpu() ? messages::no_gpu()
+                                                                : messages::no_cuda_provider());
   }
   const auto* note = identity->why_not(schema::usual_gpu_provider());
   const bool named = note != nullptr && std::any_of(note->missing.begin(), note->missing.end(),
                                                     [&](const auto& file) { return file.starts_with(part.file); });
   if (const auto [why, fix] = obstacle(part, fact); !why.empty())
-    return says(
-        named ? CheckStatus::fail : CheckStatus::warn,
-        fmt::format("{}{}; lost: {}", why, named ? ", see CUDA provider" : "", part.lost),
-        fix.empty() ? fmt::format("install it for CUDA {}", facts.runtime.cuda_major.value_or(kNewestCuda)) : fix,
-        install_command(part.file, facts));
+    return says(named ? CheckStatus::fail : CheckStatus::warn,
+                named ? messages::provider_unusable({.why = why, .lost = part.lost()})
+                      : messages::unusable({.why = why, .lost = part.lost()}),
+                fix.empty() ? messages::fix_install_for(facts.runtime.cuda_major.value_or(kNewestCuda)) : fix,
+                install_command(part.file, facts));
   if (!named) return says(CheckStatus::ok, not_loaded(*fact));
-  return says(CheckStatus::warn, not_loaded(*fact) + ", see CUDA provider",
-              "it loads by itself: put its folder on LD_LIBRARY_PATH", library_path_command(fact->path));
+  return says(CheckStatus::warn, not_loaded(*fact, true), messages::fix_library_path(),
+              library_path_command(fact->path));
 }
 
 struct Optional {
   std::string_view name;
   std::string_view id;
-  std::string_view lost;
+  schema::Message (*lost)();
   std::string_view soname = {};   ///< its package is that of this library for the CUDA release at hand, or
   std::string_view command = {};  ///< this brings it
 };
-constexpr std::array kOptional{
-    Optional{"TensorRT", "tensorrt", "--provider tensorrt", "libnvinfer.so"},
-    Optional{"CUPTI", "cupti", "measured kernel times and bytes (profiling)"},
-    Optional{"LibTorch",
-             "libtorch",
-             "the native training step of bench (the Python step needs torch in Python only)",
-             {},
-             "pip install torch"}};
+constexpr std::array kOptional{Optional{"TensorRT", "tensorrt", &messages::lost_tensorrt, "libnvinfer.so"},
+                               Optional{"CUPTI", "cupti", &messages::lost_cupti},
+                               Optional{"LibTorch", "libtorch", &messages::lost_libtorch, {}, "pip install torch"}};
 
 std::string command_for(const Optional& library, const Facts& facts) {
   if (!library.soname.empty()) return install_command(library.soname, facts);
@@ -278,30 +267,32 @@ std::string command_for(const Optional& library, const Facts& facts) {
 
 /// Absent optional libraries are no warning: most machines do not want them.
 Check optional_check(const Optional& library, const Facts& facts) {
+  const auto says = [&](CheckStatus status, schema::Message evidence, schema::Message fix = {}) {
+    return library_check(std::string(library.id), messages::product(std::string(library.name)), status,
+                         std::move(evidence), std::move(fix));
+  };
   const auto* fact = on_disk(facts, library.name);
-  const auto id = std::string(library.id);
-  const auto title = std::string(library.name);
   if (fact == nullptr)
-    return library_check(id, title, CheckStatus::skipped,
-                         fmt::format("not found; lost: {}; to have it: {}", library.lost, command_for(library, facts)));
+    return says(CheckStatus::skipped,
+                messages::library_missing({.lost = library.lost(), .command = command_for(library, facts)}));
   if (!fact->load_error.empty()) {
     const auto problem = explain_load_error(fact->load_error);
     const bool needs_driver = !facts.driver.has_gpu() && problem.thing.find("libcuda.so") != std::string::npos;
-    return library_check(id, title, needs_driver ? CheckStatus::skipped : CheckStatus::warn,
-                         fmt::format("{}: {} {}; lost: {}", fact->path, problem.thing, problem.why, library.lost),
-                         needs_driver ? std::string() : problem.fix);
+    return says(needs_driver ? CheckStatus::skipped : CheckStatus::warn,
+                messages::unusable({.why = messages::broken_library({.path = fact->path, .problem = problem.what}),
+                                    .lost = library.lost()}),
+                needs_driver ? schema::Message() : problem.fix);
   }
-  return library_check(id, title, CheckStatus::ok,
-                       fmt::format("{}{}", fact->version.empty() ? "" : fact->version + "; ", fact->path));
+  return says(CheckStatus::ok, messages::library({.version = fact->version, .path = fact->path}));
 }
 
 /// Absent, it is no warning either.
 Check video_check(const VideoFacts& video) {
   if (video.error.empty())
-    return library_check("video", "Video", CheckStatus::ok, fmt::format("{}; {}", video.version, video.path));
-  return library_check("video", "Video", CheckStatus::skipped,
-                       fmt::format("{}; lost: videos, cameras and addresses as sources of stream{}{}", video.error,
-                                   video.fix.empty() ? "" : "; to have them: ", video.fix));
+    return library_check("video", messages::title_video(), CheckStatus::ok,
+                         messages::video({.version = video.version, .path = video.path}));
+  return library_check("video", messages::title_video(), CheckStatus::skipped,
+                       messages::no_video({.error = video.error, .fix = video.fix}));
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
 #include "doctor/checks/checks.hpp"
+#include "doctor/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -18,126 +18,125 @@ constexpr double kLowShm = 1 * kGiB;      // a few batches of images a worker of
 constexpr std::int64_t kFewFiles = 1024;  // what Linux gives by default
 constexpr double kLittleMemory = 2 * kGiB;
 
-Check machine_check(std::string id, std::string title, CheckStatus status, std::string evidence, std::string fix = {},
-                    std::vector<std::string> commands = {}) {
+Check machine_check(std::string id, schema::Message title, CheckStatus status, schema::Message evidence,
+                    schema::Message fix = {}, std::vector<std::string> commands = {}) {
   return make_check(CheckGroup::machine, id, std::move(title), status, std::move(evidence), std::move(fix),
                     std::move(commands));
 }
 
 Check cpu_check(const MachineFacts& machine) {
   const auto& cpu = machine.environment;
-  const auto evidence = fmt::format(
-      "{}; {:g} of {} CPUs usable{}", cpu.cpu_model.empty() ? "unknown model" : cpu.cpu_model, cpu.usable_cpus,
-      cpu.logical_cpus, cpu.cgroup_cpu_quota ? fmt::format(" (cgroup quota {:g})", *cpu.cgroup_cpu_quota) : "");
+  const auto title = messages::product("CPU");
+  const auto evidence = messages::cpu(
+      {.model = cpu.cpu_model, .usable = cpu.usable_cpus, .all = cpu.logical_cpus, .quota = cpu.cgroup_cpu_quota});
   if (cpu.cgroup_cpu_quota && *cpu.cgroup_cpu_quota < 1)
-    return machine_check("cpu", "CPU", warn, evidence,
-                         "less than one CPU: latencies jump whenever the quota is used up; raise the limit",
+    return machine_check("cpu", title, warn, evidence, messages::fix_cpu_quota(),
                          {"docker run --cpus 4 ...   # Kubernetes: resources.limits.cpu"});
   const auto quota_threads = static_cast<double>(cpu.affinity.size());
   if (cpu.cgroup_cpu_quota && quota_threads > 0 && *cpu.cgroup_cpu_quota < 0.75 * quota_threads)
     return machine_check(
-        "cpu", "CPU", warn, evidence,
-        "thread pools sized by the CPU count are throttled: set thread counts to the quota, or bind with --cpuset-cpus",
+        "cpu", title, warn, evidence, messages::fix_cpu_threads(),
         {fmt::format("docker run --cpuset-cpus 0-{} ...", std::max(0, static_cast<int>(*cpu.cgroup_cpu_quota) - 1))});
-  return machine_check("cpu", "CPU", ok, evidence);
+  return machine_check("cpu", title, ok, evidence);
 }
 
 Check governor_check(const MachineFacts& machine) {
+  const auto title = messages::title_governor();
   const auto& governor = machine.environment.governor;
-  if (!governor)
-    return machine_check("governor", "CPU governor", skipped, "not shown here (virtual machine or container)");
-  if (*governor == "powersave" || *governor == "conservative")
-    return machine_check("governor", "CPU governor", warn,
-                         *governor + ": clocks rise late, so short inferences run slow", "choose performance",
+  if (!governor) return machine_check("governor", title, skipped, messages::no_governor());
+  const bool slow = *governor == "powersave" || *governor == "conservative";
+  const auto evidence = messages::governor({.governor = *governor, .slow = slow});
+  if (slow)
+    return machine_check("governor", title, warn, evidence, messages::fix_governor(),
                          {"sudo cpupower frequency-set -g performance"});
-  return machine_check("governor", "CPU governor", ok, *governor);
+  return machine_check("governor", title, ok, evidence);
 }
 
 Check memory_check(const MachineFacts& machine) {
+  const auto title = messages::title_memory();
   const auto available = static_cast<double>(machine.environment.memory_available_bytes);
   const auto total = static_cast<double>(machine.environment.memory_bytes);
-  if (total <= 0) return machine_check("memory", "Memory", skipped, "cannot be read");
-  const auto evidence = fmt::format("{} of {} available", base::format_bytes(available), base::format_bytes(total));
+  if (total <= 0) return machine_check("memory", title, skipped, messages::unreadable());
+  const auto evidence = messages::memory({.available = available, .total = total});
   if (available < kLittleMemory && available < 0.25 * total)
-    return machine_check("memory", "Memory", warn, evidence, "end what is not needed, or raise the container's limit",
-                         {"ps aux --sort=-rss | head"});
-  return machine_check("memory", "Memory", ok, evidence);
+    return machine_check("memory", title, warn, evidence, messages::fix_memory(), {"ps aux --sort=-rss | head"});
+  return machine_check("memory", title, ok, evidence);
 }
 
 Check shm_check(const MachineFacts& machine) {
-  if (!machine.shm_bytes) return machine_check("shm", "Shared memory", skipped, "/dev/shm is not there");
+  const auto title = messages::title_shm();
+  if (!machine.shm_bytes) return machine_check("shm", title, skipped, messages::no_shm());
   const auto size = static_cast<double>(*machine.shm_bytes);
-  const auto evidence = fmt::format("/dev/shm has {}", base::format_bytes(size));
-  if (size < kLowShm)
-    return machine_check("shm", "Shared memory", warn,
-                         evidence + ": data loaders with several workers die of bus errors", "give it more",
+  const bool small = size < kLowShm;
+  const auto evidence = messages::shm({.size = size, .small = small});
+  if (small)
+    return machine_check("shm", title, warn, evidence, messages::fix_shm(),
                          {machine.container ? "docker run --shm-size=8g ...   # or --ipc=host"
                                             : "sudo mount -o remount,size=8G /dev/shm"});
-  return machine_check("shm", "Shared memory", ok, evidence);
+  return machine_check("shm", title, ok, evidence);
 }
 
-std::string limit_text(std::int64_t limit) { return limit < 0 ? "unlimited" : fmt::format("{}", limit); }
+/// nullopt: there is none.
+std::optional<std::int64_t> limit_of(std::int64_t limit) { return limit < 0 ? std::nullopt : std::optional(limit); }
 
 Check files_check(const MachineFacts& machine) {
+  const auto title = messages::title_open_files();
   if (!machine.open_files_soft || !machine.open_files_hard)
-    return machine_check("open_files", "Open files", skipped, "cannot be read");
+    return machine_check("open_files", title, skipped, messages::unreadable());
   const auto soft = *machine.open_files_soft;
+  const bool few = soft >= 0 && soft < kFewFiles;
   const auto evidence =
-      fmt::format("at most {} a process (hard limit {})", limit_text(soft), limit_text(*machine.open_files_hard));
-  if (soft >= 0 && soft < kFewFiles)
-    return machine_check("open_files", "Open files", warn, evidence + ": loaders with many workers or files run out",
-                         "raise the limit for the service", {"ulimit -n 65536", "systemd unit: LimitNOFILE=65536"});
-  return machine_check("open_files", "Open files", ok, evidence);
+      messages::open_files({.soft = limit_of(soft), .hard = limit_of(*machine.open_files_hard), .few = few});
+  if (few)
+    return machine_check("open_files", title, warn, evidence, messages::fix_open_files(),
+                         {"ulimit -n 65536", "systemd unit: LimitNOFILE=65536"});
+  return machine_check("open_files", title, ok, evidence);
 }
 
-/// "" : not known.
-std::string speed_class(const DiskFacts& disk) {
-  for (const auto* network : {"nfs", "cifs", "smb", "lustre", "fuse", "9p", "ceph", "gpfs"})
-    if (disk.file_system.rfind(network, 0) == 0) return "network or user-space file system";
-  if (disk.file_system == "tmpfs" || disk.file_system == "ramfs") return "memory";
-  if (disk.device.rfind("nvme", 0) == 0) return "NVMe";
+/// nullopt: not known.
+std::optional<messages::StorageSpeed> speed_class(const DiskFacts& disk) {
+  using enum messages::StorageSpeed;
+  for (const auto* network_system : {"nfs", "cifs", "smb", "lustre", "fuse", "9p", "ceph", "gpfs"})
+    if (disk.file_system.rfind(network_system, 0) == 0) return network;
+  if (disk.file_system == "tmpfs" || disk.file_system == "ramfs") return memory;
+  if (disk.device.rfind("nvme", 0) == 0) return nvme;
   if (!disk.rotational || disk.device.empty()) return {};
   // Virtual disks call themselves rotational or not as the host pleases.
-  if (disk.device.rfind("vd", 0) == 0 || disk.device.rfind("xvd", 0) == 0) return "virtual disk";
-  return *disk.rotational ? "rotating disk" : "SSD";
+  if (disk.device.rfind("vd", 0) == 0 || disk.device.rfind("xvd", 0) == 0) return virtual_disk;
+  return *disk.rotational ? rotating : ssd;
 }
 
 Check disk_check(const MachineFacts& machine) {
-  if (machine.disks.empty()) return machine_check("disk", "Disk space", skipped, "cannot be read");
+  const auto title = messages::title_disk();
+  if (machine.disks.empty()) return machine_check("disk", title, skipped, messages::unreadable());
   const auto least = std::min_element(machine.disks.begin(), machine.disks.end(),
                                       [](const auto& a, const auto& b) { return a.free_bytes < b.free_bytes; });
   for (const auto& disk : machine.disks)
     if (!disk.writable)
-      return machine_check(
-          "disk", "Disk space", fail, fmt::format("{} ({}) cannot be written to", disk.path, disk.purpose),
-          "give this user write permission, or name another place with --db, XDG_STATE_HOME or TMPDIR");
-  const auto evidence =
-      fmt::format("least free: {} in {} ({})", base::format_bytes(static_cast<double>(least->free_bytes)), least->path,
-                  least->purpose);
+      return machine_check("disk", title, fail, messages::disk_closed({.path = disk.path, .purpose = disk.purpose}),
+                           messages::fix_disk_closed());
   const auto free = static_cast<double>(least->free_bytes);
+  const auto evidence = messages::disk({.free = free, .path = least->path, .purpose = least->purpose});
   const std::vector<std::string> look{fmt::format("du -xh --max-depth=1 {} | sort -h | tail", least->path)};
-  if (free < kNoDisk)
-    return machine_check("disk", "Disk space", fail, evidence, "free some space: results and caches cannot be written",
-                         look);
-  if (free < kLowDisk)
-    return machine_check("disk", "Disk space", warn, evidence,
-                         "free some space: engine caches and traces take gigabytes", look);
-  return machine_check("disk", "Disk space", ok, evidence);
+  if (free < kNoDisk) return machine_check("disk", title, fail, evidence, messages::fix_disk_full(), look);
+  if (free < kLowDisk) return machine_check("disk", title, warn, evidence, messages::fix_disk_low(), look);
+  return machine_check("disk", title, ok, evidence);
 }
 
 Check storage_check(const MachineFacts& machine) {
+  const auto title = messages::title_storage();
   const auto here = std::find_if(machine.disks.begin(), machine.disks.end(),
-                                 [](const auto& disk) { return disk.purpose == "current folder"; });
-  if (here == machine.disks.end()) return machine_check("storage", "Storage speed", skipped, "cannot be read");
+                                 [](const auto& disk) { return disk.purpose == messages::folder_current(); });
+  if (here == machine.disks.end()) return machine_check("storage", title, skipped, messages::unreadable());
   const auto speed = speed_class(*here);
-  const auto place = fmt::format("{}{}", here->file_system, here->device.empty() ? "" : " on " + here->device);
-  if (speed.empty())
-    return machine_check("storage", "Storage speed", skipped, fmt::format("{}: the device behind it is hidden", place));
-  const auto evidence = fmt::format("{} ({})", speed, place);
-  if (speed == "rotating disk" || speed.rfind("network", 0) == 0)
-    return machine_check("storage", "Storage speed", warn, evidence + " behind the current folder",
-                         "training data read at random belongs on a local NVMe or SSD: copy it there first");
-  return machine_check("storage", "Storage speed", ok, evidence);
+  if (!speed)
+    return machine_check("storage", title, skipped,
+                         messages::storage_unknown({.file_system = here->file_system, .device = here->device}));
+  const bool slow = *speed == messages::StorageSpeed::rotating || *speed == messages::StorageSpeed::network;
+  return machine_check(
+      "storage", title, slow ? warn : ok,
+      messages::storage({.speed = *speed, .file_system = here->file_system, .device = here->device, .slow = slow}),
+      slow ? messages::fix_storage() : schema::Message());
 }
 
 }  // namespace

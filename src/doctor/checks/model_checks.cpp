@@ -3,50 +3,52 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
 #include "doctor/checks/checks.hpp"
 #include "doctor/checks/provider_run.hpp"
+#include "doctor/messages.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
 
 using enum CheckStatus;
 
-Check model_check(std::string id, std::string title, CheckStatus status, std::string evidence, std::string fix = {},
-                  std::vector<std::string> commands = {}) {
+Check model_check(std::string id, schema::Message title, CheckStatus status, schema::Message evidence,
+                  schema::Message fix = {}, std::vector<std::string> commands = {}) {
   return make_check(CheckGroup::model, id, std::move(title), status, std::move(evidence), std::move(fix),
                     std::move(commands));
 }
 
 Check read_check(const ModelFacts& facts) {
+  const auto title = messages::title_model_file();
   if (!facts.model)
     return model_check(
-        "file", "Model file", fail, facts.error.message,
-        facts.error.hint.empty() ? "name a readable .onnx file, its external data beside it" : facts.error.hint);
+        "file", title, fail, schema::messages::foreign(facts.error.message),
+        facts.error.hint.empty() ? messages::fix_model_file() : schema::messages::foreign(facts.error.hint));
   const auto& model = *facts.model;
-  return model_check(
-      "file", "Model file", ok,
-      fmt::format("{}: {} nodes, {} parameters, {}", facts.path, model.nodes,
-                  base::format_count(static_cast<double>(model.parameters)),
-                  base::format_bytes(static_cast<double>(model.file_bytes + model.external_data_bytes))));
+  return model_check("file", title, ok,
+                     messages::model({.path = facts.path,
+                                      .nodes = model.nodes,
+                                      .parameters = static_cast<double>(model.parameters),
+                                      .size = static_cast<double>(model.file_bytes + model.external_data_bytes)}));
 }
 
 Check opset_check(const ModelFacts& facts, const RuntimeFacts& runtime) {
-  if (!facts.model) return model_check("opset", "Opset", skipped, "the model cannot be read");
+  const auto title = messages::title_opset();
+  if (!facts.model) return model_check("opset", title, skipped, messages::model_unreadable());
   const auto found = facts.model->opsets.find("");
-  const auto version = runtime.identity ? "ONNX Runtime " + runtime.identity->version : std::string("no ONNX Runtime");
+  const auto version = runtime.identity ? runtime.identity->version : std::string();
   if (found == facts.model->opsets.end())
-    return model_check("opset", "Opset", skipped, "the model imports no standard operators");
+    return model_check("opset", title, skipped, messages::no_standard_operators());
+  const auto opset = found->second;
   if (!facts.opset_supported)
-    return model_check("opset", "Opset", skipped, fmt::format("{}; not tried with {}", found->second, version));
+    return model_check("opset", title, skipped, messages::opset_untried({.opset = opset, .runtime = version}));
   if (*facts.opset_supported)
-    return model_check("opset", "Opset", ok, fmt::format("{}, which {} supports", found->second, version));
+    return model_check("opset", title, ok, messages::opset({.opset = opset, .runtime = version}));
   const auto newest = facts.newest_opset.value_or(13);
-  return model_check("opset", "Opset", warn,
-                     fmt::format("{}; {} goes to {}", found->second, version,
-                                 facts.newest_opset ? fmt::format("{}", newest) : "an older one"),
-                     fmt::format("update ONNX Runtime, or export with opset {} or older", newest),
-                     {fmt::format("torch.onnx.export(..., opset_version={})", newest)});
+  return model_check("opset", title, warn,
+                     messages::opset_too_new({.opset = opset, .runtime = version, .newest = facts.newest_opset}),
+                     messages::fix_opset(newest), {fmt::format("torch.onnx.export(..., opset_version={})", newest)});
 }
 
 /// Weights and activations that one inference needs at the least; libraries and workspaces come on top.
@@ -55,24 +57,20 @@ double needed_bytes(const schema::ModelDescription& model) {
 }
 
 Check memory_check(const ModelFacts& facts, const Facts& all) {
-  if (!facts.model) return model_check("memory", "Memory", skipped, "the model cannot be read");
+  const auto title = messages::title_memory();
+  if (!facts.model) return model_check("memory", title, skipped, messages::model_unreadable());
   const double needed = needed_bytes(*facts.model);
   const auto host = static_cast<double>(all.machine.environment.memory_available_bytes);
-  auto evidence = fmt::format("needs about {} and what the libraries take; {} free", base::format_bytes(needed),
-                              base::format_bytes(host));
+  messages::ModelMemory seen{.needed = needed, .host = host};
   if (host > 0 && needed > host)
-    return model_check("memory", "Memory", fail, evidence, "free memory, or take a smaller or quantized model");
-  double least = -1;
+    return model_check("memory", title, fail, messages::model_memory(seen), messages::fix_model_memory());
   for (const auto& gpu : all.gpus)
-    if (gpu.gpu.memory_free_bytes) {
-      const auto free = static_cast<double>(*gpu.gpu.memory_free_bytes);
-      least = least < 0 ? free : std::max(least, free);
-    }
-  if (least >= 0) evidence += fmt::format(", {} on the emptiest GPU", base::format_bytes(least));
-  if (least >= 0 && needed > 0.9 * least)
-    return model_check("memory", "Memory", warn, evidence, "free GPU memory, take FP16 weights, or stay on the CPU",
+    if (gpu.gpu.memory_free_bytes)
+      seen.gpu = std::max(seen.gpu.value_or(0), static_cast<double>(*gpu.gpu.memory_free_bytes));
+  if (seen.gpu && needed > 0.9 * *seen.gpu)
+    return model_check("memory", title, warn, messages::model_memory(seen), messages::fix_model_gpu_memory(),
                        {"nvidia-smi"});
-  return model_check("memory", "Memory", ok, evidence);
+  return model_check("memory", title, ok, messages::model_memory(seen));
 }
 
 }  // namespace
@@ -86,7 +84,7 @@ std::vector<Check> check_model(const Facts& facts) {
     for (const auto& run : facts.model->runs)
       if (run.provider == provider.id) runs.push_back(&run);
     if (runs.empty()) continue;
-    auto check = model_check(provider.id, fmt::format("{} runs it", provider.title), ok, {});
+    auto check = model_check(provider.id, messages::title_provider_runs_model(provider.title), ok, {});
     judge_runs(runs, warn, check);
     checks.push_back(std::move(check));
   }

@@ -13,8 +13,8 @@ namespace ridgeline::doctor {
 /// One GPU's part of a check.
 struct GpuVerdict {
   CheckStatus status = CheckStatus::ok;
-  std::string evidence;
-  std::string fix;
+  schema::Message evidence;
+  schema::Message fix;
   std::vector<std::string> commands;
 };
 
@@ -29,8 +29,11 @@ void fold_verdicts(std::vector<DeviceVerdict> verdicts, Check& check);
 
 /// Judges every GPU and makes one line of it: "all 8: x" when they agree, else the GPUs with the worst verdicts by
 /// number. The check is skipped only when every GPU is, and without GPUs.
-[[nodiscard]] Check check_each_gpu(std::string id, std::string title, const Facts& facts,
+[[nodiscard]] Check check_each_gpu(const std::string& id, schema::Message title, const Facts& facts,
                                    const std::function<GpuVerdict(const GpuFacts&)>& judge_one);
+
+/// A message as it is shown: devices whose values read alike are alike.
+[[nodiscard]] std::string as_shown(const schema::Message& message);
 
 /// "GPU 3", or its UUID where it has no number.
 [[nodiscard]] std::string gpu_label(const schema::GpuDescription& gpu);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "doctor/checks/checks.hpp"
+#include "doctor/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -29,67 +30,77 @@ std::vector<std::string> builds_of(const PythonFacts& python) {
 
 bool has(const PythonFacts& python, const std::string& package) { return python.packages.count(package) != 0; }
 
-std::string packages_text(const PythonFacts& python) {
-  std::vector<std::string> words;
+/// "onnxruntime 1.24.1", "torch 2.11.0 (CUDA 13.0)"
+std::vector<std::string> package_names(const PythonFacts& python) {
+  std::vector<std::string> names;
   for (const auto& [name, version] : python.packages) {
-    auto word = name + " " + version;
-    if (name == "torch") word += python.torch_cuda.empty() ? " (CPU)" : fmt::format(" (CUDA {})", python.torch_cuda);
-    words.push_back(std::move(word));
+    auto text = name + " " + version;
+    if (name == "torch") text += python.torch_cuda.empty() ? " (CPU)" : fmt::format(" (CUDA {})", python.torch_cuda);
+    names.push_back(std::move(text));
   }
-  if (!python.ort_providers.empty()) words.push_back(fmt::format("would use {}", python.ort_providers.front()));
-  return fmt::format("{}", fmt::join(words, ", "));
+  return names;
 }
 
-Check check_environment(const PythonFacts& python, std::size_t number, const Facts& facts) {
-  Check check{fmt::format("python.{}", number), "Python", CheckGroup::python, ok, {}, {}, {}};
-  check.evidence = fmt::format("{}{}: {}", python.label, python.is_python3 ? " (python3 on PATH)" : "",
-                               python.packages.empty() ? "neither onnxruntime nor torch" : packages_text(python));
-  if (python.packages.empty()) check.status = skipped;
-  const bool is_other = !python.is_python3 && !python.executable.empty() &&
-                        std::any_of(facts.pythons.begin(), facts.pythons.end(),
-                                    [](const PythonFacts& other) { return other.is_python3; });
-  if (is_other && has(python, "torch")) check.evidence += "; chosen with --python-exe " + python.executable;
-  const auto says = [&](CheckStatus status, std::string why, std::string fix, std::vector<std::string> commands) {
-    check.status = status;
-    check.evidence += "; " + why;
-    check.fix = std::move(fix);
-    check.commands = std::move(commands);
-  };
+/// What is wrong with an environment, and what helps.
+struct PythonFault {
+  CheckStatus status = ok;
+  schema::Message problem;
+  schema::Message fix;
+  std::vector<std::string> commands;
+};
+
+PythonFault fault_of(const PythonFacts& python, const Facts& facts) {
   const bool gpu = facts.driver.has_gpu();
   if (const auto builds = builds_of(python); builds.size() > 1) {
     const auto for_cpu =
         *std::find_if(builds.rbegin(), builds.rend(), [](const auto& name) { return name != kGpuBuild; });
-    says(warn, "these builds of onnxruntime share one folder, and the one installed last won", "keep the one you want",
-         {fmt::format("pip uninstall -y {}", fmt::join(builds, " ")),
-          fmt::format("pip install {}", gpu ? kGpuBuild : for_cpu)});
-  } else if (gpu && has(python, "onnxruntime")) {
-    says(warn, "the CPU build: the GPU stays unused", "install the GPU build in its place",
-         {"pip uninstall -y onnxruntime", "pip install onnxruntime-gpu"});
-  } else if (gpu && has(python, "torch") && python.torch_cuda.empty()) {
-    says(warn, "torch is a CPU build: the GPU stays unused", "install the CUDA build in its place",
-         {"pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu128"});
-  } else if (gpu && !python.torch_cuda.empty() && !facts.driver.cuda_version.empty() &&
-             std::atoi(python.torch_cuda.c_str()) > std::atoi(facts.driver.cuda_version.c_str())) {
-    says(fail,
-         fmt::format("torch is built for CUDA {}, the driver serves {}", python.torch_cuda, facts.driver.cuda_version),
-         "update the driver, or install torch for the driver's CUDA release",
-         {"nvidia-smi   # shows what the driver serves"});
+    return {warn,
+            messages::builds_mixed(),
+            messages::fix_builds_mixed(),
+            {fmt::format("pip uninstall -y {}", fmt::join(builds, " ")),
+             fmt::format("pip install {}", gpu ? kGpuBuild : for_cpu)}};
   }
-  return check;
+  if (gpu && has(python, "onnxruntime"))
+    return {warn,
+            messages::cpu_build(),
+            messages::fix_cpu_build(),
+            {"pip uninstall -y onnxruntime", "pip install onnxruntime-gpu"}};
+  if (gpu && has(python, "torch") && python.torch_cuda.empty())
+    return {warn,
+            messages::torch_cpu_build(),
+            messages::fix_torch_cpu_build(),
+            {"pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu128"}};
+  if (gpu && !python.torch_cuda.empty() && !facts.driver.cuda_version.empty() &&
+      std::atoi(python.torch_cuda.c_str()) > std::atoi(facts.driver.cuda_version.c_str()))
+    return {fail,
+            messages::torch_too_new({.torch = python.torch_cuda, .driver = facts.driver.cuda_version}),
+            messages::fix_torch_too_new(),
+            {"nvidia-smi   # shows what the driver serves"}};
+  return {};
+}
+
+Check check_environment(const PythonFacts& python, std::size_t number, const Facts& facts) {
+  const auto fault = fault_of(python, facts);
+  messages::Python seen{.label = python.label,
+                        .is_python3 = python.is_python3,
+                        .packages = package_names(python),
+                        .problem = fault.problem};
+  if (!python.ort_providers.empty()) seen.provider = python.ort_providers.front();
+  const bool is_other = !python.is_python3 && !python.executable.empty() &&
+                        std::any_of(facts.pythons.begin(), facts.pythons.end(),
+                                    [](const PythonFacts& other) { return other.is_python3; });
+  if (is_other && has(python, "torch")) seen.executable = python.executable;
+  return make_check(CheckGroup::python, fmt::format("{}", number), messages::product("Python"),
+                    fault.status == ok && python.packages.empty() ? skipped : fault.status, messages::python(seen),
+                    fault.fix, fault.commands);
 }
 
 }  // namespace
 
 std::vector<Check> check_python(const Facts& facts) {
   if (facts.pythons.empty())
-    return {{"python.none",
-             "Python",
-             CheckGroup::python,
-             skipped,
-             "no environment in sight has onnxruntime or torch (VIRTUAL_ENV, CONDA_PREFIX, every python3 on PATH, "
-             "~/.local)",
-             {},
-             {}}};
+    return {
+        make_check(CheckGroup::python, "none", messages::product("Python"), skipped, messages::no_python(), {}, {})};
   std::vector<Check> checks;
   for (const auto& python : facts.pythons) checks.push_back(check_environment(python, checks.size() + 1, facts));
   return checks;

@@ -100,7 +100,9 @@ std::function<void(std::vector<GpuFacts>&)> loss_check(const std::vector<GpuFact
       const auto handle = handles.find(gpu.gpu.index.value_or(-1));
       if (!gpu.error.empty() || handle == handles.end()) continue;
       const auto alive = handle->second.and_then([](const gpu::NvmlLive& live) { return live.alive(); });
-      if (!alive) gpu.error = alive.error().message + "; it did when doctor began";
+      if (alive) continue;
+      gpu.error = alive.error().message;
+      gpu.answered_before = true;
     }
   };
 }

@@ -8,6 +8,7 @@
 
 #include "gpu/nvml_device.hpp"
 #include "gpu/nvml_live.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -63,7 +64,7 @@ LoadFacts watch_gpu_load(execute::Executor& executor, const std::string& kind, c
   if (reached)
     facts.reached = *reached;
   else
-    facts.error = base::error_line(reached.error());
+    facts.error = schema::messages::foreign(base::error_line(reached.error()));
   return facts;
 }
 

@@ -54,7 +54,7 @@ void read_device(const fs::path& path, const fs::path& root, DiskFacts& disk) {
     disk.rotational = *rotational != 0;
 }
 
-std::optional<DiskFacts> read_disk(const std::string& purpose, fs::path path, const fs::path& root) {
+std::optional<DiskFacts> read_disk(const schema::Message& purpose, fs::path path, const fs::path& root) {
   std::error_code error;
   while (!fs::exists(path, error) && path.has_parent_path() && path != path.parent_path()) path = path.parent_path();
   struct statvfs space {};
@@ -77,7 +77,8 @@ std::int64_t limit_of(rlim_t limit) { return limit == RLIM_INFINITY ? -1 : stati
 }  // namespace
 
 MachineFacts read_machine_facts(schema::Environment environment,
-                                const std::vector<std::pair<std::string, fs::path>>& folders, const fs::path& root) {
+                                const std::vector<std::pair<schema::Message, fs::path>>& folders,
+                                const fs::path& root) {
   MachineFacts facts;
   facts.environment = std::move(environment);
   facts.container = host::in_container(host::SystemFiles(root));

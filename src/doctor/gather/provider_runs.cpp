@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "doctor/checks/per_gpu.hpp"
+#include "doctor/messages.hpp"
 #include "stats/quantile.hpp"
 #include "workload/onnx/smoke_model.hpp"
 
@@ -86,7 +87,7 @@ std::vector<ProviderRun> ProviderRuns::run(const schema::WorkloadRef& model, con
       ProviderRun run;
       run.provider = provider.id;
       run.device = device;
-      run.not_run = "its libraries do not load, see Libraries";
+      run.not_run = messages::libraries_fail();
       runs.push_back(std::move(run));
       return;
     }

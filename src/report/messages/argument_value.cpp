@@ -83,6 +83,8 @@ std::optional<Json> trial_numbers(std::string_view text, std::string_view style)
 
 std::optional<Json> typed_value(ArgumentKind kind, std::string_view style, std::string_view text) {
   const auto json = [](const auto& value) { return value ? std::optional<Json>(*value) : std::nullopt; };
+  if (style == "metric")
+    if (const auto value = with_unit(text, {{" k", 1e3}, {" M", 1e6}, {" G", 1e9}, {" T", 1e12}})) return value;
   switch (kind) {
     case ArgumentKind::text: return Json(std::string(text));
     case ArgumentKind::texts: return Json(items_of(text, style));

@@ -141,10 +141,11 @@ MessageReader::MessageReader(const schema::MessageRenderer& renderer) : renderer
 }
 
 Message MessageReader::read(const std::string& text) {
-  const auto known = known_.find(text);
-  if (known != known_.end()) return known->second;
+  // Until it is read it counts as legacy: a template that is one message alone asks for the same text again.
+  const auto [known, fresh] = known_.try_emplace(text, Json(text).get<Message>());
+  if (!fresh) return known->second;
   auto message = read_new(text);
-  known_.emplace(text, message);
+  known_[text] = message;
   return message;
 }
 

@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
+#include "schema/messages.hpp"
+
 namespace ridgeline::analysis {
 namespace {
+
+using fakes::text_of;
 
 ServiceState healthy() {
   ServiceState state;
@@ -52,7 +57,7 @@ TEST(DegradationCause, nothing_changed_is_unknown_with_what_was_looked_at) {
   const auto causes = find_causes(healthy(), healthy());
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].kind, CauseKind::unknown);
-  EXPECT_NE(causes[0].evidence.find("1980 MHz"), std::string::npos);
+  EXPECT_NE(text_of(causes[0].evidence).find("1980 MHz"), std::string::npos);
 }
 
 TEST(DegradationCause, throttling_is_named_by_the_counter_that_grew) {
@@ -60,7 +65,7 @@ TEST(DegradationCause, throttling_is_named_by_the_counter_that_grew) {
   now.gpu->throttle_ns["thermal"] = 0.6e9;
   now.gpu->sm_clock_mhz = 1400;
   EXPECT_EQ(kinds(now), Kinds{CauseKind::thermal_throttling});
-  EXPECT_NE(find_causes(healthy(), now)[0].evidence.find("30 % of the probe"), std::string::npos);
+  EXPECT_NE(text_of(find_causes(healthy(), now)[0].evidence).find("30 % of the probe"), std::string::npos);
   now = healthy();
   now.gpu->throttle_ns["power"] = 0.6e9;
   EXPECT_EQ(kinds(now), Kinds{CauseKind::power_throttling});
@@ -95,7 +100,7 @@ TEST(DegradationCause, a_process_that_was_there_before_is_no_news) {
   EXPECT_EQ(kinds(now), Kinds{CauseKind::unknown});
   now.gpu->neighbours_after = {{100, std::nullopt}, {4711, 5LL << 30}};
   EXPECT_EQ(kinds(now), Kinds{CauseKind::other_process});
-  EXPECT_NE(find_causes(healthy(), now)[0].evidence.find("4711"), std::string::npos);
+  EXPECT_NE(text_of(find_causes(healthy(), now)[0].evidence).find("4711"), std::string::npos);
 }
 
 TEST(DegradationCause, full_memory_of_either_kind_is_told) {
@@ -114,18 +119,18 @@ TEST(DegradationCause, memory_that_was_as_full_before_is_no_news) {
   auto now = before;
   now.gpu->memory_free_before_bytes = *now.gpu->memory_free_before_bytes - (1LL << 30);
   now.environment.memory_available_bytes -= 1LL << 30;
-  EXPECT_EQ(find_causes(before, now)[0].kind, CauseKind::unknown) << find_causes(before, now)[0].evidence;
+  EXPECT_EQ(find_causes(before, now)[0].kind, CauseKind::unknown) << text_of(find_causes(before, now)[0].evidence);
   now.gpu->memory_free_before_bytes = 1LL << 30;
   auto causes = find_causes(before, now);
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].kind, CauseKind::memory_pressure);
-  EXPECT_NE(causes[0].evidence.find("3.00 GiB before"), std::string::npos) << causes[0].evidence;
+  EXPECT_NE(text_of(causes[0].evidence).find("3.00 GiB before"), std::string::npos) << text_of(causes[0].evidence);
   now = before;
   now.environment.memory_available_bytes = 100LL << 20;
   causes = find_causes(before, now);
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].kind, CauseKind::memory_pressure);
-  EXPECT_NE(causes[0].evidence.find("2.00 GiB before"), std::string::npos) << causes[0].evidence;
+  EXPECT_NE(text_of(causes[0].evidence).find("2.00 GiB before"), std::string::npos) << text_of(causes[0].evidence);
 }
 
 TEST(DegradationCause, full_memory_of_which_nothing_was_known_comes_last_and_says_so) {
@@ -141,7 +146,8 @@ TEST(DegradationCause, full_memory_of_which_nothing_was_known_comes_last_and_say
   EXPECT_EQ(causes[0].kind, CauseKind::busy_cpu);
   for (const auto at : {1U, 2U}) {
     EXPECT_EQ(causes[at].kind, CauseKind::memory_pressure);
-    EXPECT_NE(causes[at].evidence.find("not known whether it was so before"), std::string::npos) << causes[at].evidence;
+    EXPECT_NE(text_of(causes[at].evidence).find("not known whether it was so before"), std::string::npos)
+        << text_of(causes[at].evidence);
   }
 }
 
@@ -154,10 +160,11 @@ TEST(DegradationCause, every_exchanged_version_is_named) {
   const auto causes = find_causes(healthy(), now);
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].kind, CauseKind::library_changed);
-  EXPECT_EQ(causes[0].evidence, "onnxruntime 1.29.0 -> 1.30.0; libcudnn.so 9.14.0 -> 9.15.0; driver 580.159 -> 590.10");
+  EXPECT_EQ(text_of(causes[0].evidence),
+            "onnxruntime 1.29.0 -> 1.30.0; libcudnn.so 9.14.0 -> 9.15.0; driver 580.159 -> 590.10");
   now = healthy();
   now.runtime.library_sha256 = "bb";
-  EXPECT_NE(find_causes(healthy(), now)[0].evidence.find("another build"), std::string::npos);
+  EXPECT_NE(text_of(find_causes(healthy(), now)[0].evidence).find("another build"), std::string::npos);
 }
 
 TEST(DegradationCause, another_model_or_other_shapes_are_told_apart) {
@@ -188,7 +195,7 @@ TEST(DegradationCause, a_setting_is_named_with_both_values_and_a_spelled_out_def
   const auto causes = find_causes(healthy(), now);
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].kind, CauseKind::setting_changed);
-  EXPECT_EQ(causes[0].evidence, "intra_op_num_threads 4 -> 1");
+  EXPECT_EQ(text_of(causes[0].evidence), "intra_op_num_threads 4 -> 1");
   now.configuration = schema::Configuration{{"intra_op_num_threads", 4}, {"execution_mode", "sequential"}};
   EXPECT_EQ(kinds(now), Kinds{CauseKind::unknown});
 }
@@ -202,8 +209,9 @@ TEST(DegradationCause, a_gpu_that_others_keep_busy_comes_before_what_that_does_t
   const auto causes = find_causes(healthy(), now);
   ASSERT_EQ(causes.size(), 2U);
   EXPECT_EQ(causes[0].kind, CauseKind::other_process);
-  EXPECT_NE(causes[0].evidence.find("process 7 (python train.py)"), std::string::npos) << causes[0].evidence;
-  EXPECT_NE(causes[0].evidence.find("98 %"), std::string::npos);
+  EXPECT_NE(text_of(causes[0].evidence).find("process 7 (python train.py)"), std::string::npos)
+      << text_of(causes[0].evidence);
+  EXPECT_NE(text_of(causes[0].evidence).find("98 %"), std::string::npos);
   EXPECT_EQ(causes[1].kind, CauseKind::power_throttling);
 }
 
@@ -241,12 +249,15 @@ TEST(DegradationCause, a_shifted_mix_is_named_with_its_shares) {
   now.shape_shares = {{"x:1x3x224x224", 0.3}, {"x:1x3x640x640", 0.7}};
   const auto cause = find_causes(before, now)[0];
   EXPECT_EQ(cause.kind, CauseKind::shapes_changed);
-  EXPECT_NE(cause.evidence.find("-> x:1x3x640x640 70 %, x:1x3x224x224 30 %"), std::string::npos) << cause.evidence;
+  EXPECT_NE(text_of(cause.evidence).find("-> x:1x3x640x640 70 %, x:1x3x224x224 30 %"), std::string::npos)
+      << text_of(cause.evidence);
+  now.shape_shares = {{"x:1x3x224x224", 0.302}, {"x:1x3x640x640", 0.698}};
+  EXPECT_EQ(find_causes(before, now)[0].evidence, cause.evidence);
 }
 
 TEST(DegradationCause, preempted_inferences_are_a_busy_cpu) {
   auto now = healthy();
-  now.disturbance = "other programs ran on its cores";
+  now.disturbance = schema::messages::foreign("other programs ran on its cores");
   EXPECT_EQ(kinds(now), Kinds{CauseKind::busy_cpu});
 }
 

@@ -34,9 +34,9 @@ TEST(DoctorReport, ids_are_unique_and_titles_fit_their_column) {
   std::set<std::string> ids;
   for (const auto& check : judge(facts)) {
     EXPECT_TRUE(ids.insert(check.id).second) << check.id;
-    EXPECT_LE(check.title.size(), 18U) << check.title;
+    EXPECT_LE(text_of(check.title).size(), 18U) << text_of(check.title);
     EXPECT_EQ(check.id.rfind(std::string(base::enum_name(check.group)) + ".", 0), 0U) << check.id;
-    EXPECT_EQ(check.evidence.find('\n'), std::string::npos) << check.id;
+    EXPECT_EQ(text_of(check.evidence).find('\n'), std::string::npos) << check.id;
   }
 }
 
@@ -54,8 +54,8 @@ TEST(DoctorReport, whatever_is_wrong_comes_with_a_fix) {
 
 TEST(DoctorReport, json_has_the_verdict_the_counts_and_every_check) {
   const auto report = report_of(cpu_facts());
-  const base::Json json = report;
-  EXPECT_EQ(json.at("schema_version"), 2);
+  const auto json = schema::with_words(fakes::words(), report);
+  EXPECT_EQ(json.at("schema_version"), 3);
   EXPECT_EQ(json.at("status"), "ok");
   EXPECT_EQ(json.at("exit_code"), 0);
   EXPECT_EQ(json.at("checks").size(), report.checks.size());
@@ -63,6 +63,10 @@ TEST(DoctorReport, json_has_the_verdict_the_counts_and_every_check) {
   EXPECT_EQ(json.at("counts").at("skipped").get<std::size_t>(), report.count(CheckStatus::skipped));
   EXPECT_EQ(json.at("checks").at(0).at("id"), "driver.nvml");
   EXPECT_EQ(json.at("checks").at(0).at("status"), "skipped");
+  EXPECT_EQ(json.at("checks").at(0).at("title").at("text"), "NVIDIA driver");
+  EXPECT_EQ(json.at("checks").at(0).at("evidence").at("code"), "doctor.no_nvidia_gpu");
+  EXPECT_EQ(json.at("checks").at(0).at("evidence").at("text"), text_of(report.checks.front().evidence));
+  EXPECT_TRUE(json.at("checks").at(0).at("fix").is_null());
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST_F(Gather, a_gpu_that_refuses_every_question_is_listed_with_nothing_known) {
   facts.gpus.front().gpu.index = 0;
   for (const auto& check : check_gpus(facts))
     EXPECT_TRUE(check.status == CheckStatus::ok || check.status == CheckStatus::skipped)
-        << check.id << ": " << check.evidence;
+        << check.id << ": " << text_of(check.evidence);
 }
 
 TEST_F(Gather, what_the_library_calls_unsupported_is_told_from_an_error) {
@@ -185,6 +185,7 @@ TEST_F(Gather, a_gpu_that_is_lost_later_is_found_out) {
   note_losses(gpus);
   EXPECT_EQ(gpus[0].error, "");
   EXPECT_TRUE(contains(gpus[1].error, "GPU is lost")) << gpus[1].error;
+  EXPECT_TRUE(gpus[1].answered_before);
 }
 
 TEST_F(Gather, a_gpu_that_answers_with_errors_only_fails) {
@@ -193,7 +194,7 @@ TEST_F(Gather, a_gpu_that_answers_with_errors_only_fails) {
   facts.gpus = read_gpu_facts(root, kNvml);
   const auto check = find_check(check_gpus(facts), "gpu.list");
   EXPECT_EQ(check.status, CheckStatus::fail);
-  EXPECT_TRUE(contains(check.evidence, "GPU 0 does not answer")) << check.evidence;
+  EXPECT_TRUE(contains(text_of(check.evidence), "GPU 0 does not answer")) << text_of(check.evidence);
 }
 
 TEST_F(Gather, compute_modes_have_names) {
@@ -204,7 +205,7 @@ TEST_F(Gather, compute_modes_have_names) {
 }
 
 TEST_F(Gather, machine_facts_measure_the_folders_and_limits_of_this_process) {
-  const auto facts = read_machine_facts({}, {{"results", root / "not/yet/there"}}, root);
+  const auto facts = read_machine_facts({}, {{messages::folder_results(), root / "not/yet/there"}}, root);
   ASSERT_EQ(facts.disks.size(), 1U);
   EXPECT_EQ(facts.disks.front().path, root.string());
   EXPECT_GT(facts.disks.front().free_bytes, 0);
@@ -369,10 +370,10 @@ TEST_F(Gather, the_load_is_the_executors_and_its_error_is_kept) {
   fakes::FakeExecutor executor;
   executor.ceilings->h2d_gb_per_s = 50;
   const auto loaded = watch_gpu_load(executor, "onnx", "", nvml_load_reader("GPU-fake-0", kNvml));
-  EXPECT_EQ(loaded.error, "");
+  EXPECT_TRUE(loaded.error.empty());
   EXPECT_EQ(loaded.reached.h2d_gb_per_s, 50);
   executor.ceilings.reset();
-  EXPECT_NE(watch_gpu_load(executor, "onnx", "", [] { return LoadReading{}; }).error, "");
+  EXPECT_FALSE(watch_gpu_load(executor, "onnx", "", [] { return LoadReading{}; }).error.empty());
 }
 
 TEST_F(Gather, a_reader_of_an_unknown_gpu_reads_nothing) {
@@ -456,7 +457,7 @@ TEST_F(Runs, the_newest_opset_is_found_by_trying) {
 TEST_F(Runs, a_provider_whose_libraries_do_not_load_is_not_started) {
   notes["cuda"].message = "libcudnn.so.9 is not found";
   const auto runs = run({healthy_gpu()});
-  EXPECT_NE(runs.back().not_run, "");
+  EXPECT_FALSE(runs.back().not_run.empty());
   EXPECT_EQ(gpu_executors, 0);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/checks/checks.hpp"
 #include "healthy_facts.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -19,10 +20,10 @@ class GpuChecks : public ::testing::Test {
 
 TEST_F(GpuChecks, a_healthy_gpu_is_ok_in_every_line) {
   for (const auto& check : check_gpus(facts))
-    EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
+    EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << text_of(check.evidence);
   for (const auto& check : check_gpu_load(facts))
-    EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
-  EXPECT_TRUE(contains(see("list").evidence, "NVIDIA H200 (Hopper 9.0"));
+    EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << text_of(check.evidence);
+  EXPECT_TRUE(contains(text_of(see("list").evidence), "NVIDIA H200 (Hopper 9.0"));
 }
 
 TEST_F(GpuChecks, without_a_gpu_everything_is_skipped) {
@@ -36,7 +37,7 @@ TEST_F(GpuChecks, what_cannot_be_read_is_skipped_and_never_a_verdict) {
   facts.gpus = {bare};
   for (const auto& check : check_gpus(facts))
     if (check.id != "gpu.list") {
-      EXPECT_EQ(check.status, CheckStatus::skipped) << check.id << ": " << check.evidence;
+      EXPECT_EQ(check.status, CheckStatus::skipped) << check.id << ": " << text_of(check.evidence);
     }
   for (const auto& check : check_gpu_load(facts)) EXPECT_EQ(check.status, CheckStatus::skipped) << check.id;
 }
@@ -44,19 +45,22 @@ TEST_F(GpuChecks, what_cannot_be_read_is_skipped_and_never_a_verdict) {
 TEST_F(GpuChecks, what_a_gpu_does_not_have_differs_from_what_cannot_be_read) {
   gpu.gpu.ecc.reset();
   gpu.nvlinks.reset();
-  EXPECT_EQ(see("ecc").evidence, "cannot be read");
-  EXPECT_EQ(see("nvlink").evidence, "cannot be read");
+  EXPECT_EQ(text_of(see("ecc").evidence), "cannot be read");
+  EXPECT_EQ(text_of(see("nvlink").evidence), "cannot be read");
   gpu.without_ecc = gpu.without_nvlink = true;
-  EXPECT_EQ(see("ecc").evidence, "this GPU has no ECC");
-  EXPECT_EQ(see("nvlink").evidence, "no NVLink");
+  EXPECT_EQ(text_of(see("ecc").evidence), "this GPU has no ECC");
+  EXPECT_EQ(text_of(see("nvlink").evidence), "no NVLink");
 }
 
 TEST_F(GpuChecks, every_lost_gpu_is_named_with_its_reset) {
   facts.gpus = {healthy_gpu(0), healthy_gpu(1), healthy_gpu(2)};
   facts.gpus[0].error = facts.gpus[2].error = "GPU is lost";
   EXPECT_EQ(see("list").status, CheckStatus::fail);
-  EXPECT_EQ(see("list").evidence, "GPU 0 does not answer: GPU is lost; GPU 2 does not answer: GPU is lost");
+  EXPECT_EQ(text_of(see("list").evidence), "GPU 0 does not answer: GPU is lost; GPU 2 does not answer: GPU is lost");
   EXPECT_EQ(see("list").commands.back(), "sudo nvidia-smi --gpu-reset -i 2");
+  facts.gpus[2].error.clear();
+  facts.gpus[0].answered_before = true;
+  EXPECT_EQ(text_of(see("list").evidence), "GPU 0 does not answer: GPU is lost; it did when doctor began");
 }
 
 TEST_F(GpuChecks, a_command_for_several_gpus_is_told_once) {
@@ -121,22 +125,22 @@ TEST_F(GpuChecks, a_power_cap_is_normal_but_heat_is_not) {
   EXPECT_EQ(see("throttle").status, CheckStatus::ok);
   gpu.clock_reasons = 0x4 | 0x20;
   EXPECT_EQ(see("throttle").status, CheckStatus::warn);
-  EXPECT_TRUE(contains(see("throttle").fix, "cooling"));
+  EXPECT_TRUE(contains(text_of(see("throttle").fix), "cooling"));
   gpu.clock_reasons = 0x80;
-  EXPECT_TRUE(contains(see("throttle").fix, "power supply"));
+  EXPECT_TRUE(contains(text_of(see("throttle").fix), "power supply"));
 }
 
 TEST_F(GpuChecks, full_memory_and_memory_of_nobody_are_warnings) {
   gpu.processes = std::vector<GpuProcess>{{4711, "python3", 20'000'000'000}};
   gpu.gpu.memory_free_bytes = 130'000'000'000;
   EXPECT_EQ(see("processes").status, CheckStatus::ok);
-  EXPECT_TRUE(contains(see("processes").evidence, "python3 4711"));
+  EXPECT_TRUE(contains(text_of(see("processes").evidence), "python3 4711"));
   gpu.gpu.memory_free_bytes = 5'000'000'000;
   EXPECT_EQ(see("processes").status, CheckStatus::warn);
   gpu.gpu.memory_free_bytes = 100'000'000'000;
   gpu.processes->clear();
   EXPECT_EQ(see("processes").status, CheckStatus::warn);
-  EXPECT_TRUE(contains(see("processes").evidence, "no process is listed"));
+  EXPECT_TRUE(contains(text_of(see("processes").evidence), "no process is listed"));
 }
 
 TEST_F(GpuChecks, memory_of_nobody_shows_beside_processes_that_are_listed) {
@@ -145,12 +149,12 @@ TEST_F(GpuChecks, memory_of_nobody_shows_beside_processes_that_are_listed) {
   EXPECT_EQ(see("processes").status, CheckStatus::ok);
   gpu.gpu.memory_free_bytes = 100'000'000'000;
   EXPECT_EQ(see("processes").status, CheckStatus::warn);
-  EXPECT_TRUE(contains(see("processes").evidence, "bash 4712")) << see("processes").evidence;
-  EXPECT_TRUE(contains(see("processes").evidence, "27.9 GiB by no process that is listed"))
-      << see("processes").evidence;
+  EXPECT_TRUE(contains(text_of(see("processes").evidence), "bash 4712")) << text_of(see("processes").evidence);
+  EXPECT_TRUE(contains(text_of(see("processes").evidence), "27.9 GiB by no process that is listed"))
+      << text_of(see("processes").evidence);
   gpu.gpu.memory_free_bytes = 5'000'000'000;  // full, and so the more of interest
-  EXPECT_TRUE(contains(see("processes").evidence, "by no process that is listed"));
-  EXPECT_TRUE(contains(see("processes").fix, "little memory"));
+  EXPECT_TRUE(contains(text_of(see("processes").evidence), "by no process that is listed"));
+  EXPECT_TRUE(contains(text_of(see("processes").fix), "little memory"));
   gpu.gpu.memory_free_bytes = 100'000'000'000;
   gpu.processes->push_back({4713, "", std::nullopt});  // may hold all of it
   EXPECT_EQ(see("processes").status, CheckStatus::ok);
@@ -176,57 +180,57 @@ TEST_F(GpuChecks, a_process_bound_to_the_far_node_is_a_warning) {
 TEST_F(GpuChecks, a_narrow_an_old_and_a_slow_link_are_told_apart) {
   gpu.load->pcie_width = 8;
   EXPECT_EQ(see("pcie").status, CheckStatus::warn);
-  EXPECT_TRUE(contains(see("pcie").evidence, "x16 is possible"));
+  EXPECT_TRUE(contains(text_of(see("pcie").evidence), "x16 is possible"));
   gpu.load->pcie_width = 1;
-  EXPECT_TRUE(contains(see("pcie").evidence, "copies take 16 times as long")) << see("pcie").evidence;
+  EXPECT_TRUE(contains(text_of(see("pcie").evidence), "copies take 16 times as long")) << text_of(see("pcie").evidence);
   gpu.load->pcie_width = 16;
   gpu.load->pcie_generation = 3;
-  EXPECT_TRUE(contains(see("pcie").evidence, "generation 5 is possible"));
+  EXPECT_TRUE(contains(text_of(see("pcie").evidence), "generation 5 is possible"));
   gpu.load->pcie_generation = 5;
   gpu.load->reached.h2d_gb_per_s = 12;
   EXPECT_EQ(see("pcie").status, CheckStatus::warn);
-  EXPECT_TRUE(contains(see("pcie").evidence, "of 63 possible"));
+  EXPECT_TRUE(contains(text_of(see("pcie").evidence), "of 63 possible"));
 }
 
 TEST_F(GpuChecks, clocks_under_load_warn_below_nine_tenths_with_the_reason) {
   gpu.load->sm_clock_mhz = 1800;
   EXPECT_EQ(see("clocks").status, CheckStatus::ok);
   gpu.load->sm_clock_mhz = 1200;
-  EXPECT_TRUE(contains(see("clocks").fix, "locked"));
+  EXPECT_TRUE(contains(text_of(see("clocks").fix), "locked"));
   gpu.load->clock_reasons = 0x4;
-  EXPECT_TRUE(contains(see("clocks").fix, "Power limit"));
+  EXPECT_TRUE(contains(text_of(see("clocks").fix), "Power limit"));
   gpu.load->clock_reasons = 0x40;
   EXPECT_EQ(see("clocks").status, CheckStatus::warn);
-  EXPECT_TRUE(contains(see("clocks").fix, "too hot"));
+  EXPECT_TRUE(contains(text_of(see("clocks").fix), "too hot"));
 }
 
 TEST_F(GpuChecks, a_load_that_could_not_be_made_is_no_verdict) {
-  gpu.load->error = "libcuda.so.1 is not found";
+  gpu.load->error = messages::file_missing("libcuda.so.1");
   EXPECT_EQ(see("pcie").status, CheckStatus::skipped);
-  EXPECT_TRUE(contains(see("clocks").evidence, "libcuda.so.1"));
+  EXPECT_TRUE(contains(text_of(see("clocks").evidence), "libcuda.so.1"));
 }
 
 TEST_F(GpuChecks, gpus_that_are_skipped_for_different_reasons_are_told_with_both) {
   facts.gpus = {healthy_gpu(0), healthy_gpu(1)};
-  facts.gpus[0].load->error = "hidden";
-  facts.gpus[1].load->error = "no CUDA";
+  facts.gpus[0].load->error = messages::hidden();
+  facts.gpus[1].load->error = schema::messages::foreign("no CUDA");
   EXPECT_EQ(see("clocks").status, CheckStatus::skipped);
-  EXPECT_TRUE(contains(see("clocks").evidence, "hidden")) << see("clocks").evidence;
-  EXPECT_TRUE(contains(see("clocks").evidence, "no CUDA")) << see("clocks").evidence;
+  EXPECT_TRUE(contains(text_of(see("clocks").evidence), "hidden")) << text_of(see("clocks").evidence);
+  EXPECT_TRUE(contains(text_of(see("clocks").evidence), "no CUDA")) << text_of(see("clocks").evidence);
 }
 
 TEST_F(GpuChecks, gpus_that_agree_share_a_line_and_the_odd_one_is_named) {
   facts.gpus.clear();
   for (int i = 0; i < 8; ++i) facts.gpus.push_back(healthy_gpu(i));
-  EXPECT_EQ(see("ecc").evidence.rfind("all 8: ", 0), 0U) << see("ecc").evidence;
-  EXPECT_EQ(see("list").evidence.rfind("8 x NVIDIA H200", 0), 0U) << see("list").evidence;
+  EXPECT_EQ(text_of(see("ecc").evidence).rfind("all 8: ", 0), 0U) << text_of(see("ecc").evidence);
+  EXPECT_EQ(text_of(see("list").evidence).rfind("8 x NVIDIA H200", 0), 0U) << text_of(see("list").evidence);
   facts.gpus[5].ecc.uncorrected_since_boot = 2;
   const auto check = see("ecc");
   EXPECT_EQ(check.status, CheckStatus::fail);
-  EXPECT_EQ(check.evidence.rfind("GPU 5: 2 uncorrected", 0), 0U) << check.evidence;
-  EXPECT_FALSE(contains(check.evidence, "GPU 0"));
+  EXPECT_EQ(text_of(check.evidence).rfind("GPU 5: 2 uncorrected", 0), 0U) << text_of(check.evidence);
+  EXPECT_FALSE(contains(text_of(check.evidence), "GPU 0"));
   facts.gpus[2].gpu.persistence = facts.gpus[3].gpu.persistence = false;
-  EXPECT_EQ(see("persistence").evidence.rfind("GPU 2, 3: off", 0), 0U) << see("persistence").evidence;
+  EXPECT_EQ(text_of(see("persistence").evidence).rfind("GPU 2, 3: off", 0), 0U) << text_of(see("persistence").evidence);
 }
 
 }  // namespace

@@ -8,8 +8,12 @@
 
 #include "doctor/check.hpp"
 #include "doctor/facts.hpp"
+#include "doctor/messages.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::doctor {
+
+using fakes::text_of;
 
 /// One GPU with nothing wrong.
 inline GpuFacts healthy_gpu(int index = 0) {
@@ -92,7 +96,7 @@ inline Facts healthy_facts() {
   facts.machine.shm_bytes = 32LL << 30;
   facts.machine.open_files_soft = 65536;
   facts.machine.open_files_hard = 1048576;
-  facts.machine.disks = {{"current folder", "/work", 100LL << 30, "ext4", "nvme0n1", false, true}};
+  facts.machine.disks = {{messages::folder_current(), "/work", 100LL << 30, "ext4", "nvme0n1", false, true}};
   facts.pythons = {{"Python environment VIRTUAL_ENV=/venv",
                     {{"onnxruntime-gpu", "1.29.0"}, {"torch", "2.11.0"}},
                     {"CUDAExecutionProvider"},

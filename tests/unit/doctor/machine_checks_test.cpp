@@ -14,7 +14,7 @@ class MachineChecks : public ::testing::Test {
 
 TEST_F(MachineChecks, a_good_machine_is_ok_in_every_line) {
   for (const auto& check : check_machine(facts))
-    EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
+    EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << text_of(check.evidence);
 }
 
 TEST_F(MachineChecks, what_cannot_be_read_is_skipped) {
@@ -30,7 +30,7 @@ TEST_F(MachineChecks, a_quota_below_the_cpus_in_sight_is_a_warning) {
   EXPECT_EQ(see("cpu").status, CheckStatus::warn);
   EXPECT_TRUE(contains(see("cpu").commands.front(), "--cpuset-cpus 0-1"));
   machine.environment.cgroup_cpu_quota = 0.5;
-  EXPECT_TRUE(contains(see("cpu").fix, "less than one CPU"));
+  EXPECT_TRUE(contains(text_of(see("cpu").fix), "less than one CPU"));
   machine.environment.cgroup_cpu_quota = 4;
   EXPECT_EQ(see("cpu").status, CheckStatus::ok);
 }
@@ -64,26 +64,26 @@ TEST_F(MachineChecks, few_open_files_are_a_warning_and_no_limit_is_fine) {
 }
 
 TEST_F(MachineChecks, disk_space_warns_then_fails_for_the_fullest_place) {
-  machine.disks.push_back({"temporary files", "/tmp", 2LL << 30, "tmpfs", "", std::nullopt, true});
+  machine.disks.push_back({messages::folder_temporary(), "/tmp", 2LL << 30, "tmpfs", "", std::nullopt, true});
   EXPECT_EQ(see("disk").status, CheckStatus::warn);
-  EXPECT_TRUE(contains(see("disk").evidence, "/tmp (temporary files)"));
+  EXPECT_TRUE(contains(text_of(see("disk").evidence), "/tmp (temporary files)"));
   machine.disks.back().free_bytes = 1 << 20;
   EXPECT_EQ(see("disk").status, CheckStatus::fail);
   machine.disks.back().writable = false;
-  EXPECT_TRUE(contains(see("disk").evidence, "cannot be written"));
+  EXPECT_TRUE(contains(text_of(see("disk").evidence), "cannot be written"));
 }
 
 TEST_F(MachineChecks, storage_is_classed_by_device_and_file_system) {
-  EXPECT_TRUE(contains(see("storage").evidence, "NVMe"));
+  EXPECT_TRUE(contains(text_of(see("storage").evidence), "NVMe"));
   machine.disks.front().device = "sda";
-  EXPECT_TRUE(contains(see("storage").evidence, "SSD"));
+  EXPECT_TRUE(contains(text_of(see("storage").evidence), "SSD"));
   machine.disks.front().rotational = true;
   EXPECT_EQ(see("storage").status, CheckStatus::warn);
   machine.disks.front().device = "vda";
-  EXPECT_TRUE(contains(see("storage").evidence, "virtual disk"));
+  EXPECT_TRUE(contains(text_of(see("storage").evidence), "virtual disk"));
   machine.disks.front().file_system = "nfs";
   EXPECT_EQ(see("storage").status, CheckStatus::warn);
-  machine.disks.front() = {"current folder", "/", 100LL << 30, "overlay", "", std::nullopt, true};
+  machine.disks.front() = {messages::folder_current(), "/", 100LL << 30, "overlay", "", std::nullopt, true};
   EXPECT_EQ(see("storage").status, CheckStatus::skipped);
 }
 

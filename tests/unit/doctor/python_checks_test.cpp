@@ -10,8 +10,8 @@ Check first(const Facts& facts) { return check_python(facts).front(); }
 TEST(PythonChecks, an_environment_says_what_it_would_use) {
   const auto check = first(healthy_facts());
   EXPECT_EQ(check.status, CheckStatus::ok);
-  EXPECT_TRUE(contains(check.evidence, "torch 2.11.0 (CUDA 13.0)"));
-  EXPECT_TRUE(contains(check.evidence, "would use CUDAExecutionProvider"));
+  EXPECT_TRUE(contains(text_of(check.evidence), "torch 2.11.0 (CUDA 13.0)"));
+  EXPECT_TRUE(contains(text_of(check.evidence), "would use CUDAExecutionProvider"));
 }
 
 TEST(PythonChecks, torch_of_another_python_than_the_one_on_the_path_says_how_to_choose_it) {
@@ -20,9 +20,9 @@ TEST(PythonChecks, torch_of_another_python_than_the_one_on_the_path_says_how_to_
   const auto checks = check_python(facts);
   ASSERT_EQ(checks.size(), 2U);
   EXPECT_EQ(checks.front().status, CheckStatus::skipped);
-  EXPECT_EQ(checks.front().evidence, "x (python3 on PATH): neither onnxruntime nor torch");
+  EXPECT_EQ(text_of(checks.front().evidence), "x (python3 on PATH): neither onnxruntime nor torch");
   EXPECT_EQ(checks.back().status, CheckStatus::ok);
-  EXPECT_EQ(checks.back().evidence, "y: torch 1.13.0 (CPU); chosen with --python-exe /usr/bin/python3");
+  EXPECT_EQ(text_of(checks.back().evidence), "y: torch 1.13.0 (CPU); chosen with --python-exe /usr/bin/python3");
 }
 
 TEST(PythonChecks, none_is_skipped) { EXPECT_EQ(first(cpu_facts()).status, CheckStatus::skipped); }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/temporary_folder.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::watch {
 namespace {
@@ -83,7 +84,7 @@ TEST_F(BaselineTest, is_the_recommended_trial_as_it_was_measured) {
   EXPECT_DOUBLE_EQ(baseline->figure.median_ns, 4e6);
   EXPECT_EQ(baseline->state.model_sha256, "abc");
   EXPECT_EQ(baseline->state.configuration, (schema::Configuration{{"intra_op_num_threads", 2}}));
-  EXPECT_EQ(baseline->state.disturbance, "others ran");
+  EXPECT_EQ(fakes::text_of(baseline->state.disturbance), "others ran");
 }
 
 TEST_F(BaselineTest, the_latest_is_the_newest_that_fits_this_machine_and_model) {

@@ -10,11 +10,13 @@
 #include "fakes/fake_executor.hpp"
 #include "fakes/fake_service.hpp"
 #include "fakes/temporary_folder.hpp"
+#include "fakes/words.hpp"
 #include "watch/utc_seconds.hpp"
 
 namespace ridgeline::watch {
 namespace {
 
+using fakes::text_of;
 using schema::Configuration;
 using schema::Value;
 
@@ -50,7 +52,7 @@ class RetuneResponderTest : public ::testing::Test {
       return executor;
     };
     degraded_.kind = WatchEventKind::degraded;
-    degraded_.causes = {{analysis::CauseKind::unknown, "nothing", "tune"}};
+    degraded_.causes = {{analysis::CauseKind::unknown, {}, {}}};
   }
   void write(const std::string& text) const { std::ofstream(folder_ / "config.yaml", std::ios::trunc) << text; }
   std::string config() const { return base::read_file(folder_ / "config.yaml").value_or(""); }
@@ -83,8 +85,8 @@ TEST_F(RetuneResponderTest, writes_a_proven_win_with_a_backup_and_makes_it_the_b
   const auto response = must(retune.respond(degraded_, state_));
   ASSERT_EQ(response.events.size(), 1U);
   const auto& event = response.events[0];
-  EXPECT_EQ(event.kind, WatchEventKind::retuned) << event.text;
-  EXPECT_EQ(event.details.at("applied"), true) << event.text;
+  EXPECT_EQ(event.kind, WatchEventKind::retuned) << text_of(event.message);
+  EXPECT_EQ(event.details.at("applied"), true) << text_of(event.message);
   EXPECT_EQ(config(), "onnxruntime:\n  intra_op_num_threads: 2   # by hand\n");
   EXPECT_EQ(base::read_file(event.details.at("backup").get<std::string>()).value_or(""),
             "onnxruntime:\n  intra_op_num_threads: 4   # by hand\n");
@@ -125,7 +127,7 @@ TEST_F(RetuneResponderTest, waits_longer_from_one_retune_to_the_next) {
 }
 
 TEST_F(RetuneResponderTest, what_settings_cannot_mend_gets_time_to_pass) {
-  degraded_.causes = {{analysis::CauseKind::other_process, "process 7", "stop it"}};
+  degraded_.causes = {{analysis::CauseKind::other_process, {}, {}}};
   auto retune = responder();
   const auto response = must(retune.respond(degraded_, state_));
   ASSERT_EQ(response.events.size(), 1U);
@@ -142,9 +144,9 @@ TEST_F(RetuneResponderTest, a_file_that_vanished_is_an_event_and_a_pause) {
   const auto response = must(retune.respond(degraded_, state_));
   ASSERT_EQ(response.events.size(), 1U);
   EXPECT_EQ(response.events[0].kind, WatchEventKind::action_failed);
-  EXPECT_NE(response.events[0].text.find("config.yaml: No such file or directory; expected the YAML file"),
+  EXPECT_NE(text_of(response.events[0].message).find("config.yaml: No such file or directory; expected the YAML file"),
             std::string::npos)
-      << response.events[0].text;
+      << text_of(response.events[0].message);
   EXPECT_GT(state_.pause.not_before, utc_seconds(clock_.utc_now()));
 }
 

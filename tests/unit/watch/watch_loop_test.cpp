@@ -6,13 +6,17 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/messages.hpp"
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_service.hpp"
+#include "fakes/words.hpp"
+#include "watch/messages.hpp"
 
 namespace ridgeline::watch {
 namespace {
 
 using analysis::CauseKind;
+using fakes::text_of;
 
 constexpr int kDay = 1440;  // probes a minute apart
 
@@ -144,7 +148,7 @@ TEST_P(CauseTest, is_named_in_the_event) {
   EXPECT_LE(probes_to_alarm(), 5);
   const auto* event = heard_.last(WatchEventKind::degraded);
   ASSERT_NE(event, nullptr);
-  EXPECT_EQ(event->causes.front().kind, GetParam().expected) << event->text;
+  EXPECT_EQ(event->causes.front().kind, GetParam().expected) << text_of(event->message);
   EXPECT_FALSE(event->causes.front().evidence.empty());
 }
 
@@ -214,7 +218,7 @@ TEST_F(WatchLoopTest, who_was_there_while_all_was_well_is_not_to_blame) {
   service_.state.gpu->throttle_ns["thermal"] = 1.2e9;
   ASSERT_GT(probes_to_alarm(), 0);
   const auto& causes = heard_.last(WatchEventKind::degraded)->causes;
-  ASSERT_EQ(causes.size(), 1U) << causes.back().evidence;
+  ASSERT_EQ(causes.size(), 1U) << text_of(causes.back().evidence);
   EXPECT_EQ(causes[0].kind, CauseKind::thermal_throttling);
 }
 
@@ -239,6 +243,26 @@ TEST_F(WatchLoopTest, an_exchange_is_told_once_though_nothing_became_slower) {
   probes(5);
   EXPECT_EQ(heard_.count(WatchEventKind::changed), 2);
   EXPECT_EQ(heard_.count(WatchEventKind::degraded), 0);
+}
+
+TEST_F(WatchLoopTest, an_exchange_that_an_older_version_told_is_not_told_again) {
+  service_.state.configuration = schema::Configuration{{"intra_op_num_threads", 8}};
+  service_.state.runtime.version = "1.30.0";
+  probes(1);
+  ASSERT_EQ(heard_.count(WatchEventKind::changed), 1);
+  const auto text = text_of(loop().state().change_told);
+  EXPECT_NE(text.find(" | "), std::string::npos) << text;
+  EXPECT_EQ(text_of(heard_.events[0].message), "not as when the baseline was measured: " + text);
+  base::Json old = loop().state();
+  old["change_told"] = text;
+  start(old.get<WatchState>());
+  probes(1);
+  EXPECT_EQ(heard_.count(WatchEventKind::changed), 1);
+  EXPECT_TRUE(loop().state().change_told.is("watch.changes"));
+  old["change_told"] = "intra_op_num_threads 4 -> 2";
+  start(old.get<WatchState>());
+  probes(1);
+  EXPECT_EQ(heard_.count(WatchEventKind::changed), 2);
 }
 
 TEST_F(WatchLoopTest, a_doubtful_probe_is_judged_together_with_two_more) {
@@ -303,7 +327,7 @@ TEST_F(WatchLoopTest, one_failed_probe_is_no_event_and_two_are) {
   EXPECT_TRUE(heard_.events.empty());
   probes(3);
   ASSERT_EQ(heard_.count(WatchEventKind::failed), 1);
-  EXPECT_NE(heard_.events[0].text.find("SIGSEGV"), std::string::npos);
+  EXPECT_NE(text_of(heard_.events[0].message).find("SIGSEGV"), std::string::npos);
   service_.problem.clear();
   probes(1);
   EXPECT_EQ(heard_.count(WatchEventKind::restored), 1);
@@ -341,7 +365,7 @@ TEST_F(WatchLoopTest, a_responders_new_baseline_is_held_against_from_then_on) {
   better.figure.median_ns = 5e6;
   WatchEvent said;
   said.kind = WatchEventKind::retuned;
-  said.text = "tuned again";
+  said.message = messages::recovered();
   responder_.answer = {{said}, better};
   ASSERT_GT(probes_to_alarm(), 0);
   EXPECT_EQ(heard_.last(WatchEventKind::retuned)->baseline, "later/3");
@@ -380,7 +404,7 @@ TEST_F(WatchLoopTest, a_status_beyond_the_threshold_that_is_not_proven_does_not_
     loop().announce_status();
     const auto* status = heard_.last(WatchEventKind::status);
     EXPECT_EQ(status->details.at("state"), "fine");
-    return status->text;
+    return text_of(status->message);
   };
   EXPECT_EQ(status_at(4.36), "fine: 4.36 ms, 1.09 times the baseline's 4 ms");
   EXPECT_EQ(status_at(6), "not proven slower yet: 6 ms, 1.50 times the baseline's 4 ms");
@@ -392,13 +416,17 @@ TEST_F(WatchLoopTest, an_event_as_json_has_what_the_page_promises) {
   service_.median_ms = 5;
   service_.state.gpu->throttle_ns["power"] = 1e9;
   ASSERT_GT(probes_to_alarm(), 0);
-  const auto json = json_of(heard_.events.back());
+  const auto json = json_of(fakes::words(), heard_.events.back());
   for (const auto* key :
-       {"schema", "version", "event", "time_utc", "text", "baseline", "model", "device", "probes", "slow_down_ratio",
-        "slow_down_low", "slow_down_high", "confidence", "baseline_ms", "now_ms", "cause", "causes"})
+       {"schema", "version", "event", "time_utc", "text", "code", "arguments", "baseline", "model", "device", "probes",
+        "slow_down_ratio", "slow_down_low", "slow_down_high", "confidence", "baseline_ms", "now_ms", "cause", "causes"})
     EXPECT_TRUE(json.contains(key)) << key;
   EXPECT_EQ(json.at("event"), "degraded");
+  EXPECT_EQ(json.at("code"), "watch.degraded");
+  EXPECT_EQ(json.at("text"), text_of(heard_.events.back().message));
   EXPECT_EQ(json.at("cause"), "power_throttling");
+  EXPECT_EQ(json.at("causes").at(0).at("evidence").at("code"), "analysis.throttled");
+  EXPECT_EQ(json.at("causes").at(0).at("advice").at("text"), text_of(analysis::messages::fix_power()));
   EXPECT_FALSE(json.contains("details"));
 }
 

@@ -5,13 +5,19 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/messages.hpp"
 #include "base/file.hpp"
 #include "fakes/temporary_folder.hpp"
+#include "fakes/words.hpp"
+#include "schema/messages.hpp"
 #include "watch/command_responder.hpp"
+#include "watch/messages.hpp"
 #include "watch/utc_seconds.hpp"
 
 namespace ridgeline::watch {
 namespace {
+
+using fakes::text_of;
 
 class WatchStateFileTest : public ::testing::Test {
  protected:
@@ -33,13 +39,39 @@ TEST_F(WatchStateFileTest, gives_back_what_was_saved) {
   state.drift.last = 0.2;
   state.healthy.emplace().model_sha256 = "abc";
   state.learned.push_back({10, 1, 2, 3, 4, 5});
-  state.suspects.push_back({analysis::CauseKind::clock_cap, "evidence", "advice"});
+  state.suspects.push_back({analysis::CauseKind::clock_cap, schema::messages::foreign("evidence"), schema::Message()});
+  state.change_told = messages::unchanged();
   state.pause.after_retune(1000);
   state.source = {{"offset", 7}};
   ASSERT_TRUE(file.save(state));
   const auto loaded = file.load("against run/7");
   EXPECT_TRUE(loaded.known);
   EXPECT_EQ(base::Json(loaded.state), base::Json(state));
+}
+
+// As versions before 0.3 wrote it, with texts where messages are now.
+TEST_F(WatchStateFileTest, reads_the_texts_of_an_older_version) {
+  const auto file = open();
+  std::ofstream(path_, std::ios::trunc) << R"({
+    "question": "against run/7", "probes": 42, "failing": true,
+    "change_told": "intra_op_num_threads 4 -> 1",
+    "suspects": [{"kind": "clock_cap", "evidence": "SM clock 1200 MHz, 1980 MHz before", "advice": "look"}],
+    "healthy": {"disturbance": "others ran", "model_sha256": "abc"},
+    "steady": {"disturbance": "", "model_sha256": "abc"}})";
+  const auto loaded = file.load("against run/7");
+  ASSERT_TRUE(loaded.known) << loaded.note;
+  const auto& state = loaded.state;
+  EXPECT_EQ(state.probes, 42);
+  EXPECT_TRUE(state.change_told.is(schema::kLegacy));
+  EXPECT_EQ(text_of(state.change_told), "intra_op_num_threads 4 -> 1");
+  ASSERT_EQ(state.suspects.size(), 1U);
+  EXPECT_EQ(state.suspects[0].kind, analysis::CauseKind::clock_cap);
+  EXPECT_EQ(text_of(state.suspects[0].evidence), "SM clock 1200 MHz, 1980 MHz before");
+  EXPECT_EQ(text_of(state.suspects[0].advice), "look");
+  EXPECT_EQ(text_of(state.healthy->disturbance), "others ran");
+  EXPECT_TRUE(state.steady->disturbance.empty());
+  ASSERT_TRUE(file.save(state));
+  EXPECT_EQ(base::Json(file.load("against run/7").state), base::Json(state));
 }
 
 TEST_F(WatchStateFileTest, another_question_starts_afresh_but_keeps_the_pause) {
@@ -128,12 +160,12 @@ TEST(UtcSeconds, reads_what_the_clock_writes) {
 class CommandResponderTest : public ::testing::Test {
  protected:
   Response run(const std::string& command, base::Nanoseconds limit = std::chrono::seconds(20)) {
-    CommandResponder responder(command, limit, [] { return false; });
+    CommandResponder responder(fakes::words(), command, limit, [] { return false; });
     WatchEvent event;
     event.kind = WatchEventKind::degraded;
-    event.text = "12 % slower";
+    event.message = messages::still_degraded(0.12);
     event.slow_down = 1.12;
-    event.causes = {{analysis::CauseKind::other_process, "process 7", "stop it"}};
+    event.causes = {{analysis::CauseKind::other_process, analysis::messages::process({.pid = 7}), schema::Message()}};
     auto response = responder.respond(event, state_);
     EXPECT_TRUE(response);
     return response ? std::move(*response) : Response{};
@@ -144,23 +176,24 @@ class CommandResponderTest : public ::testing::Test {
 
 TEST_F(CommandResponderTest, gives_the_event_to_the_command) {
   const auto file = folder_ / "out";
-  const auto response = run(
-      fmt::format("printf '%s|%s|%s|%s' \"$RIDGELINE_EVENT\" \"$RIDGELINE_EVENT_CAUSE\" \"$RIDGELINE_EVENT_EVIDENCE\" "
-                  "\"$RIDGELINE_EVENT_SLOW_DOWN\" >{}",
-                  file.string()));
+  const auto response =
+      run(fmt::format("printf '%s|%s|%s|%s|%s' \"$RIDGELINE_EVENT\" \"$RIDGELINE_EVENT_TEXT\" "
+                      "\"$RIDGELINE_EVENT_CAUSE\" \"$RIDGELINE_EVENT_EVIDENCE\" "
+                      "\"$RIDGELINE_EVENT_SLOW_DOWN\" >{}",
+                      file.string()));
   EXPECT_TRUE(response.events.empty());
-  EXPECT_EQ(base::read_file(file).value(), "degraded|other_process|process 7|1.1200");
+  EXPECT_EQ(base::read_file(file).value(), "degraded|still 12 % slower|other_process|process 7|1.1200");
 }
 
 TEST_F(CommandResponderTest, a_command_that_fails_or_hangs_is_an_event) {
   const auto failed = run("exit 3");
   ASSERT_EQ(failed.events.size(), 1U);
   EXPECT_EQ(failed.events[0].kind, WatchEventKind::action_failed);
-  EXPECT_NE(failed.events[0].text.find("exit code 3"), std::string::npos);
+  EXPECT_NE(text_of(failed.events[0].message).find("exit code 3"), std::string::npos);
   const auto hung = run("sleep 60", std::chrono::milliseconds(200));
   ASSERT_EQ(hung.events.size(), 1U);
-  EXPECT_NE(hung.events[0].text.find("ended after"), std::string::npos);
-  EXPECT_NE(run("kill -9 $$").events[0].text.find("signal 9"), std::string::npos);
+  EXPECT_NE(text_of(hung.events[0].message).find("ended after"), std::string::npos);
+  EXPECT_NE(text_of(run("kill -9 $$").events[0].message).find("signal 9"), std::string::npos);
 }
 
 }  // namespace
