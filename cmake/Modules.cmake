@@ -13,6 +13,7 @@ list(REMOVE_ITEM RL_MODULES apps)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(RL_GENERATED "${PROJECT_BINARY_DIR}/generated")
 set(RL_MAKE_MESSAGES "${PROJECT_SOURCE_DIR}/scripts/make_messages.py")
+file(GLOB _rl_catalogues CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*/messages.json")  # a new one is seen
 function(rl_add_messages name)
   set(_catalogue "${PROJECT_SOURCE_DIR}/src/${name}/messages.json")
   if(NOT EXISTS "${_catalogue}")
