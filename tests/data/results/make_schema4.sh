@@ -32,7 +32,7 @@ run tune 'synthetic:surface=conv,fault=segv@measure if intra_op_num_threads=1,fa
   --db results.db --quiet --trial-time 50ms --max-time 4m --no-apply --search random --seed 3
 run tune 'synthetic:surface=conv,accuracy=0.2 if graph_optimization_level=all,fault=hang@measure if intra_op_num_threads=2,noise=3%,absent_cores=1,duty=40%' \
   --db results.db --quiet --trial-time 50ms --max-time 3m --no-apply --config config.yaml
-run tune 'synthetic:surface=conv,accuracy=0.2 if graph_optimization_level=all' --accuracy-tolerance 0.01 "${quick[@]}"
+run tune 'synthetic:surface=conv,accuracy=0.2 if graph_optimization_level=all' --accuracy-tolerance 0.01 --space space.yaml "${quick[@]}"
 run tune synthetic:surface=tiny --constraint 'latency_p99_ms<=0.0001' "${quick[@]}"
 run tune synthetic:fault=fail "${quick[@]}"
 run tune cls.onnx --shape x:1x3x48x192 --ort-library ort --space space.yaml "${quick[@]}"
