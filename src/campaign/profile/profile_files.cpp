@@ -52,6 +52,16 @@ void tell_lost_launches(const trace::AnalysedTrace& analysed, std::vector<std::s
                   launches.lost, launches.all));
 }
 
+void tell_clocks(const trace::ClockFit& clocks, std::vector<std::string>& notes) {
+  if (clocks.fits()) return;
+  const auto how = clocks.early > 0
+                       ? fmt::format("{} of {} kernels begin before their launch, by up to {}", clocks.early,
+                                     clocks.launched, base::format_duration(static_cast<double>(clocks.earliest_ns)))
+                       : fmt::format("no kernel begins less than {} after its launch",
+                                     base::format_duration(static_cast<double>(clocks.least_wait_ns)));
+  notes.push_back(fmt::format("the clocks of GPU and host do not fit: {}; no causes of idle time are given", how));
+}
+
 }  // namespace
 
 Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
@@ -80,6 +90,7 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
   out.notes = out.trace->notes;
   auto analysed = std::make_unique<trace::AnalysedTrace>(*out.trace);
   tell_lost_launches(*analysed, out.notes);
+  tell_clocks(analysed->clocks, out.notes);
   std::optional<trace::CounterJoin> join;
   if (counters) {
     join = trace::join_counters(*out.trace, *counters);

@@ -44,14 +44,21 @@ std::vector<Place> in_launch_order(const Trace& trace) {
 constexpr double kMostDramBytes = 0x1p58;  // what sums of 64 bits hold by far
 
 constexpr std::string_view kBoth = "dram__bytes.sum";
-constexpr std::array kReadAndWritten{std::pair{"dram__bytes_read.sum", "dram__bytes_write.sum"},
-                                     std::pair{"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"}};
+constexpr std::array kReadAndWritten{
+    std::pair<std::string_view, std::string_view>{"dram__bytes_read.sum", "dram__bytes_write.sum"},
+    std::pair<std::string_view, std::string_view>{"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"}};
 constexpr double kOtherProgram = 3;  // times as long: clocks and cold caches explain less
+
+/// nullptr also where it is in another unit: sectors are no bytes.
+const KernelCounters::Metric* find_bytes(const KernelCounters& counters, std::string_view name) {
+  const auto* metric = counters.find(name);
+  return metric != nullptr && (metric->unit.empty() || metric->unit == "byte") ? metric : nullptr;
+}
 
 /// Of a row: read and written, or both in one.
 double dram_bytes_of(const KernelCounters& counters, Place row) {
   const auto value = [&](std::string_view name) {
-    const auto* metric = counters.find(name);
+    const auto* metric = find_bytes(counters, name);
     const auto is = metric == nullptr ? std::numeric_limits<double>::quiet_NaN() : metric->values[row];
     return is < 0 ? std::numeric_limits<double>::quiet_NaN() : is;
   };
@@ -156,7 +163,11 @@ std::vector<std::string> counter_notes(const Trace& trace, const KernelCounters&
 }
 
 std::string missing_bytes(const KernelCounters& counters) {
-  const auto has = [&](std::string_view name) { return counters.find(name) != nullptr; };
+  const auto has = [&](std::string_view name) { return find_bytes(counters, name) != nullptr; };
+  for (const auto name : {kBoth, kReadAndWritten[0].first, kReadAndWritten[0].second, kReadAndWritten[1].first,
+                          kReadAndWritten[1].second})
+    if (const auto* metric = counters.find(name); metric != nullptr && !has(name))
+      return fmt::format("{} is in \"{}\", not in bytes, so no bytes and no GB/s", name, metric->unit);
   if (has(kBoth)) return {};
   for (const auto& [read, write] : kReadAndWritten) {
     if (has(read) && has(write)) return {};

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <unordered_set>
 
 #include "base/text.hpp"
 #include "trace/analysis/node_nesting.hpp"
@@ -113,6 +114,11 @@ class ProfileReader {
       notes.push_back(fmt::format("events without a time, or whose duration is none, left out: {}", without_time_));
     for (const auto& [kind, count] : others_)
       notes.push_back(fmt::format("events of a kind that is not read: {} of {}", count, message_text(kind)));
+    if (!without_weights_.empty())
+      notes.push_back(
+          fmt::format("nodes whose weights were packed before the run, so that the profile does not have them: {}; no "
+                      "GB/s of these",
+                      without_weights_.size()));
   }
 
  private:
@@ -175,7 +181,10 @@ class ProfileReader {
     put(event, nodes, event.name.substr(0, event.name.size() - kNodeTime.size()));
     nodes.operation.push_back(trace_.strings.id(event.operation));
     nodes.provider.push_back(trace_.strings.id(event.provider));
-    nodes.activation_bytes.push_back(event.activation_bytes);
+    const bool lacks_weights = event.activation_bytes >= 0 && event.parameter_bytes == 0 && !event.inputs.empty() &&
+                               lacks_operand(event.operation, event.inputs);
+    if (lacks_weights) without_weights_.insert(nodes.name.back());
+    nodes.activation_bytes.push_back(lacks_weights ? -1 : event.activation_bytes);
     nodes.parameter_bytes.push_back(event.parameter_bytes);
     nodes.output_bytes.push_back(event.output_bytes);
     nodes.flops.push_back(node_flops(event.operation, event.inputs, event.outputs));
@@ -207,6 +216,7 @@ class ProfileReader {
   ProfileOrder order_;
   std::map<std::int64_t, Sessions> sessions_;  ///< by process
   std::size_t without_time_ = 0;
+  std::unordered_set<NameId> without_weights_;              ///< nodes
   std::map<std::string, std::size_t, std::less<>> others_;  ///< by "cat"
 };
 

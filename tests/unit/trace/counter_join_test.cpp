@@ -102,7 +102,10 @@ TEST_F(CounterJoinTest, counters_without_bytes_say_what_to_record) {
             "too");
   const auto join = join_counters(trace, counters);
   EXPECT_TRUE(counter_notes(trace, counters, join, dram_bytes(counters, join)).empty()) << "that line says it";
-  counters.metrics.push_back({"dram__bytes_write.sum", "byte", {0}});
+  counters.metrics.push_back({"dram__bytes_write.sum", "sector", {8}});
+  EXPECT_EQ(missing_bytes(counters), "dram__bytes_write.sum is in \"sector\", not in bytes, so no bytes and no GB/s");
+  EXPECT_TRUE(std::isnan(dram_bytes(counters, join)[0]));
+  counters.metrics[1] = {"dram__bytes_write.sum", "byte", {0}};
   EXPECT_EQ(missing_bytes(counters), "");
   EXPECT_TRUE(counter_notes(trace, counters, join, dram_bytes(counters, join)).empty());
 }
