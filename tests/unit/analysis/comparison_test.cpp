@@ -379,15 +379,6 @@ TEST(ComparePaired, tails_of_sessions_that_differ_are_uncertain_too) {
   EXPECT_GT(judged.high, 1.0);
 }
 
-schema::Comparison ratio_of(double ratio, double low, double high) {
-  schema::Comparison out;
-  out.ratio = ratio;
-  out.low = low;
-  out.high = high;
-  return out;
-}
-
-// Both are uncertain: the point of the one outside the interval of the other says little.
 TEST(IsAsGood, is_not_shown_in_a_slow_stretch_nor_beside_other_processes) {
   schema::TunedPair pair;
   EXPECT_FALSE(is_as_good(pair, 0.02));
@@ -399,23 +390,6 @@ TEST(IsAsGood, is_not_shown_in_a_slow_stretch_nor_beside_other_processes) {
     EXPECT_FALSE(is_of_quiet_machine(pair)) << code;
     EXPECT_FALSE(is_as_good(pair, 0.02)) << code;
   }
-}
-
-TEST(IsBehind, takes_both_intervals) {
-  EXPECT_FALSE(is_behind(ratio_of(1.526, 1.512, 1.541), ratio_of(1.577, 1.529, 1.627), 0));
-  EXPECT_TRUE(is_behind(ratio_of(1.526, 1.512, 1.541), ratio_of(1.577, 1.570, 1.584), 0));
-  EXPECT_FALSE(is_behind(ratio_of(1.577, 1.570, 1.584), ratio_of(1.526, 1.512, 1.541), 0));
-  EXPECT_FALSE(is_behind(ratio_of(1.5, 1.5, 1.5), ratio_of(1.5, 1.5, 1.5), 0));
-}
-
-// Measured: three settings that added nothing one by one stayed, as the highest of four finalists is too high by
-// chance.
-TEST(IsBehind, counts_from_the_least_effect_on) {
-  const auto simpler = ratio_of(2.01, 1.99, 2.03);
-  const auto best = ratio_of(2.06, 2.03, 2.09);
-  EXPECT_TRUE(is_behind(simpler, best, 0));
-  EXPECT_FALSE(is_behind(simpler, best, 0.02));
-  EXPECT_TRUE(is_behind(simpler, ratio_of(2.12, 2.09, 2.15), 0.02));
 }
 
 }  // namespace
