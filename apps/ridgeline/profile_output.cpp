@@ -15,6 +15,7 @@
 #include "ridgeline/output_flags.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/terminal.hpp"
+#include "ridgeline/words.hpp"
 #include "trace/export/chrome_export.hpp"
 #include "trace/export/page_timeline.hpp"
 #include "trace/export/perfetto_export.hpp"
@@ -65,7 +66,7 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
     for (const auto& [title, table] : report::kernel_detail(*kernel)) print_table(table, title, terminal);
     return {};
   }
-  print_summary(report::profile_summary(run), terminal, kProfileLabel);
+  print_summary(report::profile_summary(words(), run), terminal, kProfileLabel);
   print_table(report::time_table(run), "Where the time went", terminal);
   print_table(report::operations_table(run, kShownKernels), "Where the time went", terminal);
   print_table(report::steps_table(run), "Steps", terminal);
@@ -101,13 +102,13 @@ void say(const ProfileFlags& flags, std::string_view label, const std::string& f
 Result<void> write_profile(const schema::ProfileRun& run, const trace::AnalysedTrace& analysed,
                            const ProfileFlags& flags) {
   if (flags.json)
-    fmt::print("{}\n", base::dump_json(report::profile_json(run)));
+    fmt::print("{}\n", base::dump_json(report::profile_json(words(), run)));
   else if (!flags.quiet)
     RL_TRY(print_profile(run, flags));
   if (!flags.output.empty() || !flags.html.empty()) {
     const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
     const auto timeline = html.empty() ? std::string() : trace::page_timeline(analysed);
-    RL_TRY(write_reports(report::build_profile_report(run, timeline, flags.kernel), flags.output, html));
+    RL_TRY(write_reports(report::build_profile_report(words(), run, timeline, flags.kernel), flags.output, html));
     say(flags, "report", flags.output);
     say(flags, "report", html);
   }

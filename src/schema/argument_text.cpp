@@ -17,6 +17,12 @@ std::string number_text(double value, std::string_view style, std::string_view u
   return fmt::format(fmt::runtime(fmt::format("{{:{}}}", style.empty() ? usual : style)), value);
 }
 
+std::string numbers_text(const std::vector<double>& values, std::string_view style) {
+  std::vector<std::string> words;
+  for (const auto value : values) words.push_back(number_text(value, style, ".3g"));
+  return base::listed(words);
+}
+
 std::string trials_text(const std::vector<int>& ids, bool plain) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < ids.size() && i < kMostTrials; ++i) names.push_back(fmt::format("{}", ids[i]));
@@ -33,6 +39,7 @@ std::string typed_text(ArgumentKind kind, std::string_view style, const base::Js
     }
     case ArgumentKind::count: return fmt::format("{}", value.get<std::int64_t>());
     case ArgumentKind::number: return number_text(value.get<double>(), style, ".3g");
+    case ArgumentKind::numbers: return numbers_text(value.get<std::vector<double>>(), style);
     case ArgumentKind::duration: return base::format_duration(value.get<double>());
     case ArgumentKind::bytes: return base::format_bytes(value.get<double>());
     case ArgumentKind::share: return number_text(value.get<double>() * 100, style, ".0f") + " %";

@@ -12,7 +12,7 @@
 namespace ridgeline::schema {
 namespace {
 
-constexpr std::string_view kBetweenMessages = "; ";
+constexpr std::string_view kBetweenMessages = "join:; ";
 
 /// One message being filled in.
 class Filling {
@@ -60,9 +60,14 @@ class Filling {
     const auto row = std::find_if(row_.arguments.begin(), row_.arguments.end(),
                                   [&](const auto& argument) { return argument.name == part.text; });
     const auto kind = row == row_.arguments.end() ? ArgumentKind::text : row->kind;
-    if (kind == ArgumentKind::message) return renderer_.text(value.get<Message>());
-    if (kind == ArgumentKind::messages)
-      return fmt::format("{}", fmt::join(renderer_.texts(value.get<std::vector<Message>>()), kBetweenMessages));
+    try {
+      if (kind == ArgumentKind::message) return renderer_.text(value.get<Message>());
+      if (kind == ArgumentKind::messages)
+        return argument_text(ArgumentKind::texts, part.style.empty() ? kBetweenMessages : part.style,
+                             renderer_.texts(value.get<std::vector<Message>>()));
+    } catch (const base::Json::exception&) {  // of a file that someone else wrote
+      return base::dump_json(value);
+    }
     return argument_text(kind, part.style, value);
   }
 
@@ -119,6 +124,14 @@ base::Json message_json(const MessageRenderer& renderer, const Message& message)
   if (message.empty()) return json;
   json["text"] = renderer.text(message);
   if (auto hint = renderer.hint(message); !hint.empty()) json["hint"] = std::move(hint);
+  return json;
+}
+
+base::Json with_words(const MessageRenderer& renderer, base::Json json) {
+  if (json.is_object() && json.contains("code") && json.contains("arguments") && json.contains("severity"))
+    return message_json(renderer, json.get<Message>());
+  if (json.is_structured())
+    for (auto& item : json) item = with_words(renderer, std::move(item));
   return json;
 }
 

@@ -43,4 +43,7 @@ class MessageRenderer {
 /// empty one. `hint` only where there is one.
 [[nodiscard]] base::Json message_json(const MessageRenderer& renderer, const Message& message);
 
+/// Of a record: each message in it as message_json has it.
+[[nodiscard]] base::Json with_words(const MessageRenderer& renderer, base::Json json);
+
 }  // namespace ridgeline::schema

@@ -12,6 +12,7 @@
 
 #include "base/json.hpp"
 #include "schema/environment.hpp"
+#include "schema/message.hpp"
 #include "schema/run.hpp"
 #include "schema/run_request.hpp"
 
@@ -265,7 +266,7 @@ struct ProfileTables {
   std::vector<ProfileMemory> memory;  ///< of GPUs; empty: nothing of it was recorded
   std::int64_t span_ns = 0;           ///< from the first to the last event that counts
   std::int64_t runs = 1;              ///< calls of a model that the totals are over; 1 of a trace of anything else
-  std::vector<std::string> missing;   ///< what the trace lacks, each with the flag that records it
+  std::vector<Message> missing;       ///< what the trace lacks, each with the flag that records it
 };
 RL_DECLARE_JSON(ProfileTables)
 
@@ -288,7 +289,7 @@ struct ProfileRun {
   std::optional<ProfileCost> cost;  ///< of a model that was run
   ProfileRoof roof;
   std::string trace_file;  ///< its events, full path; "": they were not kept
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
   ProfileTables tables;
   std::vector<ProfileFinding> findings;  ///< largest predicted saving first
 };

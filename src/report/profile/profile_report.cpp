@@ -273,7 +273,7 @@ Section idle_section(const ProfileRun& run) {
   return section;
 }
 
-Section sources_section(const ProfileRun& run, bool has_events) {
+Section sources_section(const schema::MessageRenderer& words, const ProfileRun& run, bool has_events) {
   Section section{"sources", "What was read", {}};
   Facts facts;
   for (const auto& source : run.sources)
@@ -282,10 +282,11 @@ Section sources_section(const ProfileRun& run, bool has_events) {
                                         base::format_bytes(static_cast<double>(source.bytes)), source.events));
   section.blocks.emplace_back(std::move(facts));
   BulletList lines;
-  for (const auto& [label, text] : profile_summary(run))
+  for (const auto& [label, text] : profile_summary(words, run))
     if (label == "run" || label == "reach") lines.items.push_back(sentence(plain_text(label + ": " + text)));
-  for (const auto& note : run.notes) lines.items.push_back(sentence(plain_text(note)));
-  for (const auto& line : run.tables.missing) lines.items.push_back(sentence("The trace has " + plain_text(line)));
+  for (const auto& note : words.texts(run.notes)) lines.items.push_back(sentence(plain_text(note)));
+  for (const auto& line : words.texts(run.tables.missing))
+    lines.items.push_back(sentence("The trace has " + plain_text(line)));
   if (!has_events) lines.items.emplace_back("The timeline is left out: the events are not kept.");
   if (!lines.items.empty()) section.blocks.emplace_back(std::move(lines));
   return section;
@@ -293,8 +294,8 @@ Section sources_section(const ProfileRun& run, bool has_events) {
 
 }  // namespace
 
-ReportModel build_profile_report(const ProfileRun& recorded, const std::optional<std::string>& timeline,
-                                 const std::string& kernel) {
+ReportModel build_profile_report(const schema::MessageRenderer& words, const ProfileRun& recorded,
+                                 const std::optional<std::string>& timeline, const std::string& kernel) {
   const auto run = per_run(recorded);
   ReportModel model;
   model.title = "Profile of " + subject_of(run);
@@ -302,19 +303,20 @@ ReportModel build_profile_report(const ProfileRun& recorded, const std::optional
   for (auto section : {where_section(run), advice_section(run), timeline_section(run, timeline), modules_section(run),
                        kernels_section(run), kernel_section(run, kernel), counters_section(run), nodes_section(run),
                        steps_section(run), idle_section(run), memory_section(run),
-                       sources_section(run, timeline.has_value() || is_memory_only(run))})
+                       sources_section(words, run, timeline.has_value() || is_memory_only(run))})
     if (!section.blocks.empty()) model.sections.push_back(std::move(section));
   model.footer = "ridgeline " + run.command_line;
   return model;
 }
 
-base::Json profile_json(const ProfileRun& run) {
-  base::Json json = run;
+base::Json profile_json(const schema::MessageRenderer& words, const ProfileRun& run) {
+  auto json = schema::with_words(words, run);
   json["schema_version"] = kProfileJsonVersion;
   return json;
 }
 
-std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRun& run) {
+std::vector<std::pair<std::string, std::string>> profile_summary(const schema::MessageRenderer& words,
+                                                                 const ProfileRun& run) {
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& source : run.sources)
     out.emplace_back("read", fmt::format("{}: {}, {} events", source.path, source.tool, source.events));
@@ -362,8 +364,8 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRu
     out.emplace_back("reach", fmt::format("memory {:.3g} GB/s, matrix product {:.3g} GFLOP/s, both measured beside it",
                                           run.roof.bytes_per_s / 1e9, run.roof.flops_per_s / 1e9));
   for (auto& line : rate_notes(run)) out.emplace_back("reach", std::move(line));
-  for (const auto& note : run.notes) out.emplace_back("note", note);
-  for (const auto& line : run.tables.missing) out.emplace_back("missing", line);
+  for (auto& note : words.texts(run.notes)) out.emplace_back("note", std::move(note));
+  for (auto& line : words.texts(run.tables.missing)) out.emplace_back("missing", std::move(line));
   return out;
 }
 

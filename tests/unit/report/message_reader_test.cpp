@@ -92,6 +92,7 @@ base::Json sample(ArgumentKind kind) {
     case ArgumentKind::text: return "Xy";
     case ArgumentKind::texts: return std::vector<std::string>{"Xy", "Zw"};
     case ArgumentKind::count: return 3;
+    case ArgumentKind::numbers: return std::vector<double>{1.5, 2};
     case ArgumentKind::trial: return 7;
     case ArgumentKind::trials: return std::vector<int>{3, 7};
     case ArgumentKind::duration: return 2e6;

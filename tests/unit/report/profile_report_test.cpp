@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "report/profile/profile_charts.hpp"
 #include "report/profile/profile_csv.hpp"
 #include "report/profile/profile_memory.hpp"
@@ -226,11 +227,11 @@ TEST(ProfileReport, of_the_host_alone_has_times_and_no_advice) {
   run.tables.step_name = "ProfilerStep";
   run.tables.steps = {{"ProfilerStep#1", 0, 1'000'000, 0, 0}};
   std::ostringstream out;
-  for (const auto& [label, text] : profile_summary(run)) out << label << ": " << text << "\n";
+  for (const auto& [label, text] : profile_summary(fakes::words(), run)) out << label << ": " << text << "\n";
   EXPECT_NE(out.str().find("host: 2.00 ms from the first to the last operation, no work of a GPU"), std::string::npos)
       << out.str();
   EXPECT_EQ(steps_table(run).rows.size(), 1U);
-  const auto page = render_markdown(build_profile_report(run));
+  const auto page = render_markdown(build_profile_report(fakes::words(), run));
   EXPECT_EQ(page.find("What to do"), std::string::npos);
   EXPECT_EQ(page.find("node"), std::string::npos) << page;
   EXPECT_NE(page.find("Time on the host of all calls"), std::string::npos);
@@ -251,7 +252,7 @@ TEST(ProfileTables, graphs_as_a_whole_are_no_kernels) {
   EXPECT_EQ(cells_of(time_table(run), 1), "kernels and graph launches|idle: launch-bound, the host is behind|");
   const auto line = [&] {
     std::string all;
-    for (const auto& [label, text] : profile_summary(run)) all += text + "\n";
+    for (const auto& [label, text] : profile_summary(fakes::words(), run)) all += text + "\n";
     return all;
   };
   EXPECT_NE(line().find("3 kernels, 1 graph launch"), std::string::npos) << line();
@@ -312,14 +313,14 @@ TEST(ProfileRoof, more_than_all_of_it_is_no_share_and_is_said) {
 }
 
 TEST(ProfileReport, says_where_the_time_went_and_what_to_do) {
-  const auto report = build_profile_report(profile_of_layers());
+  const auto report = build_profile_report(fakes::words(), profile_of_layers());
   const auto text = render_markdown(report);
   for (const auto* part :
        {"Profile of trace.json.gz", "Saves about 45 %", "torch.compile(model)", "train.py(4): step", "3 x Layer"})
     EXPECT_NE(text.find(part), std::string::npos) << part;
   const auto html = render_html(report, "");
   EXPECT_NE(html.find("Saves about 45 %"), std::string::npos);
-  EXPECT_EQ(profile_json(profile_of_layers()).at("schema_version"), kProfileJsonVersion);
+  EXPECT_EQ(profile_json(fakes::words(), profile_of_layers()).at("schema_version"), kProfileJsonVersion);
 }
 
 TEST(ProfileCsv, quotes_and_leaves_out_what_is_unknown) {
@@ -380,8 +381,8 @@ TEST(ProfileReport, shows_memory_and_what_holds_it) {
   EXPECT_EQ(chart->option["series"][1]["data"][1][1], 3072.0);
   run.tables.memory[0].reserved_at_peak_bytes = (std::int64_t{1} << 30) + 400'000'000;
   EXPECT_EQ(memory_notes(run).size(), 1U);
-  EXPECT_EQ(profile_json(run)["tables"]["memory"][0]["holders"][0]["allocations"], 7);
-  EXPECT_EQ(profile_json(run).get<schema::ProfileRun>().tables.memory[0].series[1].time_ns, 2'000'000);
+  EXPECT_EQ(profile_json(fakes::words(), run)["tables"]["memory"][0]["holders"][0]["allocations"], 7);
+  EXPECT_EQ(profile_json(fakes::words(), run).get<schema::ProfileRun>().tables.memory[0].series[1].time_ns, 2'000'000);
 }
 
 TEST(ProfileReport, of_memory_alone_has_no_times) {
@@ -391,9 +392,9 @@ TEST(ProfileReport, of_memory_alone_has_no_times) {
   EXPECT_TRUE(is_memory_only(run));
   EXPECT_FALSE(is_memory_only(profile_of_layers()));
   std::string titles;
-  for (const auto& section : build_profile_report(run).sections) titles += section.title + "|";
+  for (const auto& section : build_profile_report(fakes::words(), run).sections) titles += section.title + "|";
   EXPECT_EQ(titles, "Summary|Memory|What was read|");
-  EXPECT_EQ(render_markdown(build_profile_report(run)).find("timeline"), std::string::npos);
+  EXPECT_EQ(render_markdown(build_profile_report(fakes::words(), run)).find("timeline"), std::string::npos);
   EXPECT_EQ(memory_chart(run)->option["series"].size(), 4U);
   for (const auto& [name, content] : profile_csv(run)) {
     if (name != "memory.csv") continue;
