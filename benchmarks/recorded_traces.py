@@ -78,7 +78,7 @@ def idle_share(tables, cause):
 
 
 def problems(name, run):
-    findings = {finding["rule"]: finding for finding in run["findings"]}
+    findings = {finding["title"]["code"].removeprefix("trace.").replace("_", "-"): finding for finding in run["findings"]}
     tables = run["tables"]
     wrong = []
 

@@ -38,15 +38,15 @@ void print_table(const report::Table& table, const std::string& title, const Ter
 void print_findings(const schema::ProfileRun& run, const Terminal& terminal) {
   if (report::is_host_only(run)) return;
   fmt::print("\n{}\n", styled("What to do", Style::bold, terminal.colour));
-  if (run.findings.empty()) fmt::print("{}\n", schema::no_findings_text(run));
+  if (run.findings.empty()) fmt::print("{}\n", words().text(schema::no_findings(run)));
   for (std::size_t i = 0; i < std::min(kShownFindings, run.findings.size()); ++i) {
-    const auto text = report::finding_text(run.findings[i]);
+    const auto text = report::finding_text(words(), run.findings[i]);
     fmt::print("{} {}\n", styled(fmt::format("{}.", i + 1), Style::accent, terminal.colour),
                styled(wrapped(text.title, terminal.width - 3, 3), Style::bold, terminal.colour));
     for (const auto& line : text.lines) fmt::print("   {}\n", wrapped(line, terminal.width - 3, 3));
-    for (std::size_t begin = 0; begin < text.code.size();) {
-      const auto end = std::min(text.code.find('\n', begin), text.code.size());
-      fmt::print("     {}\n", styled(text.code.substr(begin, end - begin), Style::accent, terminal.colour));
+    for (std::size_t begin = 0; begin < text.snippet.size();) {
+      const auto end = std::min(text.snippet.find('\n', begin), text.snippet.size());
+      fmt::print("     {}\n", styled(text.snippet.substr(begin, end - begin), Style::accent, terminal.colour));
       begin = end + 1;
     }
   }
@@ -88,7 +88,7 @@ Result<void> write_tables(const schema::ProfileRun& run, const std::string& fold
   std::filesystem::create_directories(folder, error);
   if (error)
     return base::fail(base::ErrorCode::io, "--csv {}: {}", folder, error.message()).hint("choose another folder");
-  for (const auto& [name, content] : report::profile_csv(run))
+  for (const auto& [name, content] : report::profile_csv(words(), run))
     RL_TRY(base::write_file_atomically((std::filesystem::path(folder) / name).string(), content));
   return {};
 }

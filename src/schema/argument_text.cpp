@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/argument_text.hpp"
 
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@ namespace ridgeline::schema {
 namespace {
 
 constexpr std::size_t kMostTrials = 6;  ///< that are named; more are counted
+constexpr double kFineShare = 0.0995;   ///< below it a digit more says something
 constexpr std::string_view kJoin = "join:";
 
 std::string number_text(double value, std::string_view style, std::string_view usual) {
@@ -42,7 +44,9 @@ std::string typed_text(ArgumentKind kind, std::string_view style, const base::Js
     case ArgumentKind::numbers: return numbers_text(value.get<std::vector<double>>(), style);
     case ArgumentKind::duration: return base::format_duration(value.get<double>());
     case ArgumentKind::bytes: return base::format_bytes(value.get<double>());
-    case ArgumentKind::share: return number_text(value.get<double>() * 100, style, ".0f") + " %";
+    case ArgumentKind::share:
+      if (style == "fine") style = std::abs(value.get<double>()) < kFineShare ? ".1f" : ".0f";
+      return number_text(value.get<double>() * 100, style, ".0f") + " %";
     case ArgumentKind::ratio: return number_text(value.get<double>(), style, ".2f") + "x";
     case ArgumentKind::trial: return fmt::format("{}{}", style == "plain" ? "" : "trial ", value.get<int>());
     case ArgumentKind::trials: return trials_text(value.get<std::vector<int>>(), style == "plain");

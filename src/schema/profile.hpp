@@ -241,15 +241,16 @@ struct ProfileMemory {
 RL_DECLARE_JSON(ProfileMemory)
 
 struct ProfileFinding {
-  std::string rule;   ///< "launch-bound"
-  std::string title;  ///< for people, with the main number
+  Message title;  ///< with the main number
   std::string module;
-  std::vector<std::string> evidence;  ///< rows, bytes or gaps, each a line
-  std::int64_t saving_ns = 0;         ///< predicted, of the whole trace
-  double saving_share = 0;            ///< of the time of its GPUs (ProfileDevice::span_ns), without one of the runs
-  std::string computed;               ///< how the saving was
-  std::string advice;                 ///< one sentence
-  std::string code;                   ///< what to write; "" where there is nothing to
+  std::vector<Message> evidence;  ///< rows, bytes or gaps, each a line
+  std::int64_t saving_ns = 0;     ///< predicted, of the whole trace
+  double saving_share = 0;        ///< of the time of its GPUs (ProfileDevice::span_ns), without one of the runs
+  Message computed;               ///< how the saving was
+  Message advice;
+  std::string snippet;  ///< what to write; "" where there is nothing to
+  /// "launch-bound", by the title.
+  [[nodiscard]] std::string rule() const;
 };
 RL_DECLARE_JSON(ProfileFinding)
 
@@ -298,7 +299,7 @@ RL_DECLARE_JSON(ProfileRun)
 [[nodiscard]] Run to_run(const ProfileRun& run);
 
 /// What a profile without findings says: of idle time that nobody knows the cause of there is no telling.
-[[nodiscard]] std::string_view no_findings_text(const ProfileRun& run) noexcept;
+[[nodiscard]] Message no_findings(const ProfileRun& run);
 
 /// What modules that are alike share: "Block_#" of "Block_11", "pre_forward (block.#.layer.#)". Digits within a word,
 /// as in Conv2d, are part of it. Of a path as of a name.

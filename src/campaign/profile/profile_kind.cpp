@@ -66,8 +66,8 @@ class ProfileKind final : public run::Kind {
     out.b = side_of(other);
     out.comparison = found.total;
     out.confidence = 0.99;
-    out.lines = report::profile_comparison_lines(found);
-    out.details = found;
+    out.lines = report::profile_comparison_lines(words_, found);
+    out.details = schema::with_words(words_, found);
     return out;
   }
 

@@ -92,7 +92,7 @@ KeyFigures key_figures(const ProfileRun& run) {
            Tone::neutral});
   if (!run.findings.empty())
     out.figures.push_back({"Largest saving", fmt::format("{:.0f} %", 100 * run.findings.front().saving_share),
-                           run.findings.front().rule, Tone::good});
+                           run.findings.front().rule(), Tone::good});
   return out;
 }
 
@@ -125,26 +125,27 @@ Section where_section(const ProfileRun& run) {
   return section;
 }
 
-Section advice_section(const ProfileRun& run) {
+Section advice_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"findings", "What to do", {}};
   if (is_memory_only(run) || is_host_only(run)) return section;
   if (run.findings.empty()) {
-    std::string title(schema::no_findings_text(run));
+    auto title = words.text(schema::no_findings(run));
     title.front() = 'N';
     section.blocks.emplace_back(
         Callout{Tone::good, std::move(title), "None of the rules found a saving of 1 % or more."});
   }
   for (const auto& finding : run.findings) {
     section.blocks.emplace_back(Callout{
-        Tone::neutral, fmt::format("Saves about {:.0f} %: {}", 100 * finding.saving_share, plain_text(finding.title)),
-        plain_text(finding.advice)});
+        Tone::neutral,
+        fmt::format("Saves about {:.0f} %: {}", 100 * finding.saving_share, plain_text(words.text(finding.title))),
+        plain_text(words.text(finding.advice))});
     BulletList lines;
     if (!finding.module.empty()) lines.items.push_back("Where: " + plain_text(finding.module));
-    for (const auto& line : finding.evidence) lines.items.push_back(sentence(plain_text(line)));
-    lines.items.push_back(
-        fmt::format("Predicted saving: {} ({}).", duration_words(finding.saving_ns), plain_text(finding.computed)));
+    for (const auto& line : words.texts(finding.evidence)) lines.items.push_back(sentence(plain_text(line)));
+    lines.items.push_back(fmt::format("Predicted saving: {} ({}).", duration_words(finding.saving_ns),
+                                      plain_text(words.text(finding.computed))));
     section.blocks.emplace_back(std::move(lines));
-    if (!finding.code.empty()) section.blocks.emplace_back(CodeBlock{"python", finding.code});
+    if (!finding.snippet.empty()) section.blocks.emplace_back(CodeBlock{"python", finding.snippet});
   }
   if (run.findings.size() > 1)
     section.blocks.emplace_back(Paragraph{"Savings may overlap; each is that of its change alone."});
@@ -300,9 +301,9 @@ ReportModel build_profile_report(const schema::MessageRenderer& words, const Pro
   ReportModel model;
   model.title = "Profile of " + subject_of(run);
   model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
-  for (auto section : {where_section(run), advice_section(run), timeline_section(run, timeline), modules_section(run),
-                       kernels_section(run), kernel_section(run, kernel), counters_section(run), nodes_section(run),
-                       steps_section(run), idle_section(run), memory_section(run),
+  for (auto section : {where_section(run), advice_section(words, run), timeline_section(run, timeline),
+                       modules_section(run), kernels_section(run), kernel_section(run, kernel), counters_section(run),
+                       nodes_section(run), steps_section(run), idle_section(run), memory_section(run),
                        sources_section(words, run, timeline.has_value() || is_memory_only(run))})
     if (!section.blocks.empty()) model.sections.push_back(std::move(section));
   model.footer = "ridgeline " + run.command_line;
@@ -369,14 +370,15 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const schema::M
   return out;
 }
 
-FindingText finding_text(const schema::ProfileFinding& finding) {
+FindingText finding_text(const schema::MessageRenderer& words, const schema::ProfileFinding& finding) {
   FindingText out;
-  out.title = fmt::format("saves about {:.0f} %: {}", 100 * finding.saving_share, finding.title);
+  out.title = fmt::format("saves about {:.0f} %: {}", 100 * finding.saving_share, words.text(finding.title));
   if (!finding.module.empty()) out.lines.push_back("where: " + finding.module);
-  for (const auto& line : finding.evidence) out.lines.push_back(line);
-  out.lines.push_back(fmt::format("predicted saving {}: {}", duration_words(finding.saving_ns), finding.computed));
-  out.lines.push_back(finding.advice);
-  out.code = finding.code;
+  for (auto& line : words.texts(finding.evidence)) out.lines.push_back(std::move(line));
+  out.lines.push_back(
+      fmt::format("predicted saving {}: {}", duration_words(finding.saving_ns), words.text(finding.computed)));
+  out.lines.push_back(words.text(finding.advice));
+  out.snippet = finding.snippet;
   return out;
 }
 

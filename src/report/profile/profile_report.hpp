@@ -34,8 +34,8 @@ inline constexpr int kProfileJsonVersion = 2;
 struct FindingText {
   std::string title;
   std::vector<std::string> lines;
-  std::string code;
+  std::string snippet;
 };
-[[nodiscard]] FindingText finding_text(const schema::ProfileFinding& finding);
+[[nodiscard]] FindingText finding_text(const schema::MessageRenderer& words, const schema::ProfileFinding& finding);
 
 }  // namespace ridgeline::report

@@ -12,6 +12,8 @@
 #include "report/profile/profile_memory.hpp"
 #include "report/profile/profile_tables.hpp"
 #include "report/renderers.hpp"
+#include "schema/messages.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -59,14 +61,13 @@ schema::ProfileRun profile_of_layers() {
   kernel.total_ns = 1'000'000;
   kernel.counters = {{"dram__bytes_read.sum", "byte", 7, 35e6, 4e6, 6e6}};
   tables.kernels.push_back(kernel);
-  run.findings.push_back({"launch-bound",
-                          "50 % of the time the GPU waits for launches",
+  run.findings.push_back({trace::messages::launch_bound(0.5),
                           "train.py(4): step",
-                          {"5 gaps"},
+                          {schema::messages::legacy("5 gaps")},
                           900'000,
                           0.45,
-                          "the gaps' time",
-                          "Launch at once.",
+                          schema::messages::legacy("the gaps' time"),
+                          schema::messages::legacy("Launch at once."),
                           "torch.compile(model)"});
   return run;
 }
@@ -75,6 +76,26 @@ std::string cells_of(const Table& table, std::size_t column) {
   std::string out;
   for (const auto& row : table.rows) out += row.cells[column] + "|";
   return out;
+}
+
+TEST(ProfileFinding, of_an_older_record_is_read) {
+  const auto finding =
+      base::parse_json(R"({"rule": "sync", "title": "the GPU waits", "module": "m", "evidence": ["a gap"],
+      "saving_ns": 3, "saving_share": 0.5, "computed": "a sum", "advice": "Wait less.", "code": "loss"})",
+                       "")
+          .value()
+          .get<schema::ProfileFinding>();
+  EXPECT_TRUE(finding.title.is(schema::kLegacy));
+  EXPECT_EQ(base::Json(finding).get<schema::ProfileFinding>().rule(), "sync");
+  EXPECT_EQ(finding_text(fakes::words(), finding).title, "saves about 50 %: the GPU waits");
+  EXPECT_EQ(fakes::texts_of(finding.evidence), std::vector<std::string>{"a gap"});
+  EXPECT_EQ(finding.snippet, "loss");
+}
+
+TEST(ProfileFinding, has_a_rule_by_its_title) {
+  schema::ProfileFinding finding;
+  finding.title = trace::messages::launch_bound(0.5);
+  EXPECT_EQ(finding.rule(), "launch-bound");
 }
 
 TEST(ProfileTables, alike_modules_are_one_row_unless_a_depth_is_given) {
@@ -264,9 +285,9 @@ TEST(ProfileTables, graphs_as_a_whole_are_no_kernels) {
 TEST(ProfileTables, idle_time_without_a_cause_is_not_nothing) {
   auto run = profile_of_layers();
   run.findings.clear();
-  EXPECT_EQ(schema::no_findings_text(run), "nothing to gain was found");
+  EXPECT_EQ(fakes::text_of(schema::no_findings(run)), "nothing to gain was found");
   run.tables.devices.front().idle.front().cause = schema::IdleCause::unknown;
-  EXPECT_EQ(schema::no_findings_text(run),
+  EXPECT_EQ(fakes::text_of(schema::no_findings(run)),
             "nothing to gain was found but idle time, of which the trace does not show the cause");
 }
 
@@ -324,7 +345,7 @@ TEST(ProfileReport, says_where_the_time_went_and_what_to_do) {
 }
 
 TEST(ProfileCsv, quotes_and_leaves_out_what_is_unknown) {
-  const auto files = profile_csv(profile_of_layers());
+  const auto files = profile_csv(fakes::words(), profile_of_layers());
   const auto content = [&](const std::string& name) {
     return std::find_if(files.begin(), files.end(), [&](const auto& file) { return file.first == name; })->second;
   };
@@ -396,7 +417,7 @@ TEST(ProfileReport, of_memory_alone_has_no_times) {
   EXPECT_EQ(titles, "Summary|Memory|What was read|");
   EXPECT_EQ(render_markdown(build_profile_report(fakes::words(), run)).find("timeline"), std::string::npos);
   EXPECT_EQ(memory_chart(run)->option["series"].size(), 4U);
-  for (const auto& [name, content] : profile_csv(run)) {
+  for (const auto& [name, content] : profile_csv(fakes::words(), run)) {
     if (name != "memory.csv") continue;
     EXPECT_EQ(content,
               "time_ns,device,allocated_bytes,reserved_bytes\n0,0,5,10\n2000000,0,1073741824,3221225472\n"

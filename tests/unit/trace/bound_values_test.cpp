@@ -127,7 +127,7 @@ TEST(BoundValues, a_grid_of_any_size_is_counted) {
   const AnalysedTrace analysed(trace);
   const auto findings = find_savings(analysed, tables_of(analysed));
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].saving_ns, std::int64_t{1} << 57) << findings[0].title;
+  EXPECT_EQ(findings[0].saving_ns, std::int64_t{1} << 57) << findings[0].rule();
 }
 
 }  // namespace

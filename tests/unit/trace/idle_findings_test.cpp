@@ -29,7 +29,7 @@ class PlantedIdle : public PlantedTrace {
   static constexpr std::int64_t kSpan = 9 * kStep + 46'000 - 5000;
 
   /// What all causes share: the sum of the gaps, and how the saving follows from it.
-  void expect_gaps(const schema::ProfileFinding* finding, std::string_view title) {
+  void expect_gaps(const FindingInWords* finding, std::string_view title) {
     ASSERT_NE(finding, nullptr);
     EXPECT_EQ(finding->title, "56 % of the time the GPU waits " + std::string(title)) << "531 of 941 us";
     EXPECT_EQ(finding->saving_ns, kSaving);

@@ -40,8 +40,8 @@ TEST(RecordedTraining, equals_an_independent_reading) {
         << "a gradient without its forward operation";
   const auto found = find_savings(analysed, tables);
   ASSERT_GE(found.size(), 2U);
-  EXPECT_EQ(found[0].rule, "launch-bound");
-  EXPECT_EQ(found[1].rule, "tiny-optimizer-kernels");
+  EXPECT_EQ(found[0].rule(), "launch-bound");
+  EXPECT_EQ(found[1].rule(), "tiny-optimizer-kernels");
 }
 
 /// `torch.cuda.memory._dump_snapshot` of torch 2.11 after two steps of ResNet-18 with AdamW on an H200,
