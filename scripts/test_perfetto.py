@@ -146,7 +146,7 @@ def read_kineto(events):
                 arguments["graph_node"] = args["graph node id"]
         elif category in WORK and number(args.get("bytes"), -1) >= 0:
             arguments["bytes"] = args["bytes"]
-        event = Event(category, one.get("name", ""), nanoseconds(one["ts"]), max(0, nanoseconds(one.get("dur", 0))), where,
+        event = Event(category, one.get("name") or "(unnamed)", nanoseconds(one["ts"]), max(0, nanoseconds(one.get("dur", 0))), where,
                       tuple(sorted(arguments.items())))
         out.add(event, process, number(args.get("correlation")))
     return out

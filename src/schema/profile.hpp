@@ -161,6 +161,7 @@ struct ProfileModule {
   std::int64_t bytes = -1;       ///< in total; -1: unknown
   std::int64_t flops = -1;
   std::int64_t bytes_ns = -1;            ///< of the total on the GPU, or without one on the host: as in ProfileKernel
+  std::int64_t flops_ns = -1;            ///< of that total: nodes whose operations are counted; -1: all
   std::vector<std::int64_t> step_ns;     ///< total time in each step, of the GPU, or of the host without one
   std::vector<std::int64_t> step_bytes;  ///< empty: unknown
 };

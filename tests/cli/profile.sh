@@ -184,7 +184,7 @@ out "in all, no steps"
 run 0 profile import cut.json "${DB[@]}"
 out "cut off"
 run 0 profile import run.sqlite "${DB[@]}"
-out "1 kernels"
+out "1 kernel"
 printf 'recording' >run.nsys-rep
 bad "run.nsys-rep" "not in PATH" "nsys export" -- profile import run.nsys-rep "${DB[@]}"
 mkdir bin

@@ -57,6 +57,15 @@ void tell_lost_launches(const trace::AnalysedTrace& analysed, std::vector<schema
         {.lost = static_cast<std::int64_t>(launches.lost), .all = static_cast<std::int64_t>(launches.all)}));
 }
 
+void tell_clocks(const trace::ClockFit& clocks, std::vector<schema::Message>& notes) {
+  if (clocks.fits()) return;
+  const auto early = static_cast<std::int64_t>(clocks.early);
+  notes.push_back(messages::profile_clocks_differ({.early = early > 0 ? std::optional(early) : std::nullopt,
+                                                   .launched = static_cast<std::int64_t>(clocks.launched),
+                                                   .earliest = static_cast<double>(clocks.earliest_ns),
+                                                   .least_wait = static_cast<double>(clocks.least_wait_ns)}));
+}
+
 }  // namespace
 
 Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
@@ -85,6 +94,7 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
   out.notes = out.trace->notes;
   auto analysed = std::make_unique<trace::AnalysedTrace>(*out.trace);
   tell_lost_launches(*analysed, out.notes);
+  tell_clocks(analysed->clocks, out.notes);
   std::optional<trace::CounterJoin> join;
   if (counters) {
     join = trace::join_counters(*out.trace, *counters);

@@ -2,6 +2,7 @@
 #include "report/profile/profile_report.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -13,7 +14,9 @@
 #include "report/profile/profile_charts.hpp"
 #include "report/profile/profile_memory.hpp"
 #include "report/profile/profile_tables.hpp"
+#include "report/utf8.hpp"
 #include "schema/kernel_name.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -343,11 +346,10 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const schema::M
                                          duration_words(run.tables.span_ns)));
   const auto& steps = run.tables.steps;
   if (!steps.empty()) {
-    std::vector<std::int64_t> times;
-    for (const auto& step : steps) times.push_back(step.duration_ns);
-    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+    std::vector<double> times;
+    for (const auto& step : steps) times.push_back(static_cast<double>(step.duration_ns));
     out.emplace_back("steps", fmt::format("{} x {}, median {}", steps.size(), run.tables.step_name,
-                                          duration_words(times[times.size() / 2])));
+                                          duration_words(std::llround(stats::median(std::move(times))))));
   }
   if (run.cost) {
     const auto& cost = *run.cost;
@@ -373,8 +375,8 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const schema::M
 FindingText finding_text(const schema::MessageRenderer& words, const schema::ProfileFinding& finding) {
   FindingText out;
   out.title = fmt::format("saves about {:.0f} %: {}", 100 * finding.saving_share, words.text(finding.title));
-  if (!finding.module.empty()) out.lines.push_back("where: " + finding.module);
-  for (auto& line : words.texts(finding.evidence)) out.lines.push_back(std::move(line));
+  if (!finding.module.empty()) out.lines.push_back(one_line("where: " + finding.module));
+  for (const auto& line : words.texts(finding.evidence)) out.lines.push_back(one_line(line));
   out.lines.push_back(
       fmt::format("predicted saving {}: {}", duration_words(finding.saving_ns), words.text(finding.computed)));
   out.lines.push_back(words.text(finding.advice));

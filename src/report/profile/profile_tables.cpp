@@ -100,6 +100,7 @@ struct ShownModule {
   std::int64_t bytes = -1;
   std::int64_t bytes_ns = 0;  ///< that they are of
   std::int64_t flops = -1;
+  std::int64_t flops_ns = 0;  ///< that they are of
   std::vector<ShownModule> children;
 
   void add(ShownModule other) {
@@ -113,6 +114,7 @@ struct ShownModule {
     if (other.bytes >= 0) bytes = std::max<std::int64_t>(bytes, 0) + other.bytes;
     bytes_ns += other.bytes_ns;
     if (other.flops >= 0) flops = std::max<std::int64_t>(flops, 0) + other.flops;
+    flops_ns += other.flops_ns;
     children.insert(children.end(), std::make_move_iterator(other.children.begin()),
                     std::make_move_iterator(other.children.end()));
   }
@@ -185,6 +187,7 @@ class ModuleRows {
              row.bytes,
              rated_ns(run_, row),
              row.flops,
+             row.flops_ns < 0 ? row_ns(run_, row) : row.flops_ns,
              std::move(children)};
       if (row.parent >= 0) shown[static_cast<std::size_t>(row.parent)].children.push_back(std::move(own));
     }
@@ -307,8 +310,10 @@ class ModuleRows {
       cells.push_back(cell_rate(row->bytes, row->bytes_ns));
       if (peak_ > 0) cells.push_back(cell_peak(peak_, row->bytes, row->bytes_ns));
     }
-    if (has_flops_) cells.push_back(cell_flops(row->flops, row->time_ns));
-    if (has_roof(run_)) cells.push_back(cell_roof(run_.roof, row->bytes, row->flops, row->time_ns));
+    if (has_flops_) cells.push_back(cell_flops(row->flops, row->flops_ns));
+    // Of the same nodes, or it is a share of nothing.
+    if (has_roof(run_))
+      cells.push_back(cell_roof(run_.roof, row->bytes, row->flops, row->flops_ns == row->bytes_ns ? row->flops_ns : 0));
     if (has_gpu_) cells.push_back(row->host_ns > 0 ? cell_time(row->host_ns) : "");
     const auto tone = row->kind == schema::ModuleKind::unattributed ? Tone::warning : Tone::neutral;
     table_.rows.push_back({std::move(cells), tone, ""});
@@ -400,7 +405,8 @@ ProfileRun per_run(ProfileRun run) {
   for (auto& node : run.tables.nodes)
     for (auto* value : {&node.calls, &node.total_ns, &node.bytes, &node.flops, &node.bytes_ns}) divide(*value);
   for (auto& row : run.tables.modules)
-    for (auto* value : {&row.calls, &row.host_self_ns, &row.host_total_ns, &row.bytes, &row.flops, &row.bytes_ns})
+    for (auto* value :
+         {&row.calls, &row.host_self_ns, &row.host_total_ns, &row.bytes, &row.flops, &row.bytes_ns, &row.flops_ns})
       divide(*value);
   for (auto& finding : run.findings) divide(finding.saving_ns);
   run.tables.runs = 1;

@@ -18,9 +18,16 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
       kernels(place(of.kernels)),
       copies(place(of.copies)),
       sets(place(of.sets)),
+      clocks(clock_fit(of, kernels.call)),
       is_collective(find_collectives()),
       observed(observed_times(of, launches, steps)),
-      gaps(find_gaps(of, launches, nesting, observed)) {}
+      gaps(find_gaps(of, launches, nesting, observed)) {
+  if (knows_idle_time()) return;
+  for (auto& gap : gaps) {
+    gap.cause = schema::IdleCause::unknown;
+    gap.blocker = {};
+  }
+}
 
 std::vector<std::string_view> AnalysedTrace::names_around(Place call) const {
   std::vector<std::string_view> out;
@@ -48,14 +55,19 @@ std::vector<bool> AnalysedTrace::find_collectives() const {
     }
     return false;
   };
-  const auto is_of_torch = [](std::string_view name) { return name.find("at::native") != std::string_view::npos; };
-  std::unordered_map<NameId, bool> torch_names;
+  // Launched within a collective as well, for all that: what PyTorch's own kernels and products of matrices are.
+  const auto computes = [](std::string_view name) {
+    for (const std::string_view part : {"at::native", "gemm", "gemv", "cutlass", "cudnn", "conv", "flash"})
+      if (name.find(part) != std::string_view::npos) return true;
+    return false;
+  };
+  std::unordered_map<NameId, bool> computing_names;
   std::vector<bool> out;
   out.reserve(trace.kernels.size());
   for (std::size_t i = 0; i < trace.kernels.size(); ++i) {
     const auto name = trace.kernels.name[i];
     out.push_back(known(kernel_names, name, is_collective_kernel) ||
-                  (launched_by_collective(kernels.call[i]) && !known(torch_names, name, is_of_torch)));
+                  (launched_by_collective(kernels.call[i]) && !known(computing_names, name, computes)));
   }
   return out;
 }

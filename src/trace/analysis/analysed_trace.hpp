@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/analysis/clock_fit.hpp"
 #include "trace/analysis/gaps.hpp"
 #include "trace/analysis/launch_index.hpp"
 #include "trace/analysis/modules.hpp"
@@ -37,11 +38,15 @@ struct AnalysedTrace {
   PlacedWork kernels;
   PlacedWork copies;
   PlacedWork sets;
+  ClockFit clocks;
   std::vector<bool> is_collective;  ///< of each kernel: it is communication between GPUs
   std::map<ProcessDevice, ObservedTime> observed;
   std::vector<Gap> gaps;
   std::vector<double> kernel_bytes;  ///< DRAM, of each kernel by a profiler's counters; empty: of none; NaN: unknown
   std::vector<double> kernel_waves;  ///< of blocks, of each kernel, likewise
+
+  /// Whether what the host did tells why the GPU had no work.
+  [[nodiscard]] bool knows_idle_time() const noexcept { return !trace.lacks_work && clocks.fits(); }
 
   /// Launched by the backward pass.
   [[nodiscard]] bool is_backward(Place call) const {

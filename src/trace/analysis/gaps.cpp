@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "trace/analysis/clock_fit.hpp"
+
 namespace ridgeline::trace {
 namespace {
 
@@ -55,11 +57,6 @@ class GapFinder {
       if (known && time->second.end_ns > reached) add_last(where, reached, time->second);
     }
     settle();
-    if (trace_.lacks_work)
-      for (auto& gap : gaps_) {
-        gap.cause = IdleCause::unknown;
-        gap.blocker = {};
-      }
     return std::move(gaps_);
   }
 
@@ -75,6 +72,9 @@ class GapFinder {
     const auto launch = trace_.calls.start_ns[work.call];
     const auto lane = trace_.calls.lane[work.call];
     const auto waited = work.start_ns - std::max(from, launch + trace_.calls.duration_ns[work.call]);
+    if (work.start_ns < launch - kClockToleranceNs) return;
+    // A launch whose work is not in the file may have filled it.
+    if (before != kNowhere && causes_.lost_between(lane, trace_.calls.start_ns[before], launch)) return;
     if (launch <= from || (waited > kLongestTurnNs && waited * 2 > gaps_.back().duration_ns()))
       gaps_.back().cause = IdleCause::queue;
     else

@@ -85,6 +85,10 @@ class IdleCauses {
   };
   /// `inside`: the innermost range of that thread in the middle of that time.
   [[nodiscard]] Why of(const Quiet& quiet, Place inside) const;
+  /// Whether the thread launched something within that time whose work is not in the trace.
+  [[nodiscard]] bool lost_between(LaneId lane, std::int64_t from, std::int64_t to) const {
+    return launch_times_.count_lost(lane, from, to) > 0;
+  }
 
  private:
   [[nodiscard]] Place filler_of(const Quiet& quiet, Place range) const;

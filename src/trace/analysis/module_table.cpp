@@ -86,7 +86,9 @@ class Rows {
       if (!has_gpu && step != kNowhere) row.step_ns[step] += own_ns;
       if (launches.contains(i) || analysed_.nodes.has_parts[i]) continue;  // what its parts move is theirs
       if (nodes.bytes(i) >= 0) add_bytes(row, nodes.bytes(i), own_ns, step);
-      if (nodes.flops[i] >= 0) row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
+      if (nodes.flops[i] < 0) continue;
+      row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
+      row.flops_ns = std::max<std::int64_t>(row.flops_ns, 0) + own_ns;
     }
     if (nodes.size() > 0 && !has_gpu) add_rest_of_runs();
   }
@@ -129,6 +131,7 @@ class Rows {
       if (row->bytes >= 0) parent.bytes = std::max<std::int64_t>(parent.bytes, 0) + row->bytes;
       if (row->bytes_ns >= 0) parent.bytes_ns = std::max<std::int64_t>(parent.bytes_ns, 0) + row->bytes_ns;
       if (row->flops >= 0) parent.flops = std::max<std::int64_t>(parent.flops, 0) + row->flops;
+      if (row->flops_ns >= 0) parent.flops_ns = std::max<std::int64_t>(parent.flops_ns, 0) + row->flops_ns;
       for (std::size_t step = 0; step < steps_; ++step) parent.step_ns[step] += row->step_ns[step];
       if (row->step_bytes.empty()) continue;
       parent.step_bytes.resize(steps_);

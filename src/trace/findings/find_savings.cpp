@@ -55,7 +55,7 @@ std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, 
   const Case all{analysed, tables, span, frameworks_of(analysed.trace), found, counted_gaps};
   if (!analysed.trace.lacks_durations) kernel_rules(all);
   node_rules(all);
-  if (!analysed.trace.lacks_work) {  // else nobody knows where the GPU had none
+  if (analysed.knows_idle_time()) {  // else nobody knows where the GPU had none
     optimizer_rule(all);
     idle_rules(all);
     copy_rules(all);

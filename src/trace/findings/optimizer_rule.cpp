@@ -48,10 +48,7 @@ std::string optimizer_snippet(std::string_view name) {
   static constexpr std::array<std::string_view, 4> kFused{"Adam", "AdamW", "SGD", "Adagrad"};
   if (name.empty() || std::find(kFused.begin(), kFused.end(), name) != kFused.end())
     return fmt::format("torch.optim.{}(model.parameters(), lr=..., fused=True)", name.empty() ? "AdamW" : name);
-  return fmt::format(
-      "torch.optim.AdamW(model.parameters(), lr=..., fused=True)   # or, with {}:\n"
-      "step = torch.compile(optimizer.step, fullgraph=False)",
-      name);
+  return "step = torch.compile(optimizer.step, fullgraph=False)";
 }
 
 }  // namespace

@@ -419,7 +419,6 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
       scan.restart();
     }
     const std::size_t end = whole;
-    if (closed && event < whole && std::count(bytes_.data() + whole, bytes_.data() + scanned, ',') > 0) ++commas_;
     if (closed || cut_off_) in_events_ = false;
     at_ = closed ? scanned + 1 : end;
     if (end > begin) {

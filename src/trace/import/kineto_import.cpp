@@ -178,7 +178,10 @@ class Reader {
 
   void add_other_phase(const KinetoEvent& event) {
     if (event.phase == "i" && kineto_category(event.category) == KinetoCategory::instant) return add_memory(event);
-    if ((event.phase != "B" && event.phase != "E") || !event.start_ns) return;
+    if (event.phase != "B" && event.phase != "E") {
+      return add_unread_phase(event);
+    }
+    if (!event.start_ns) return;
     const BeginEnd::Thread thread{event.process, event.thread};
     const auto name = trace_.strings.id(event.name);
     if (event.phase == "E") return begin_end_.end(thread, *event.start_ns, name);
@@ -189,6 +192,18 @@ class Reader {
     begun.process_name = {};
     begun.place = {};
     begun.input_shapes = {};
+  }
+
+  /// Arrows, metadata, marks and counters say nothing that is looked at; other events have a length that is not read.
+  void add_unread_phase(const KinetoEvent& event) {
+    constexpr std::string_view kSilent = "MstfiIRC";
+    if (event.phase.size() == 1 && kSilent.find(event.phase[0]) != std::string_view::npos) return;
+    auto kind = std::string(event.category);
+    if (!event.phase.empty())
+      kind += fmt::format("{}ph {}", kind.empty() ? "" : " with ", event.phase);
+    else if (!kind.empty())
+      kind += " without ph";
+    ++others_[kind];
   }
 
   void add_other(const KinetoEvent& event) {
@@ -302,7 +317,7 @@ Result<Trace> import_kineto(const std::string& path) {
   }
   trace.notes = damage_notes(events, reader.parser());
   read_devices(events, trace);
-  trace.lacks_work = events.cut_off() && !trace.is_of_host();
+  trace.lacks_work = (events.cut_off() || events.left_out() + reader.parser().broken() > 0) && !trace.is_of_host();
   if (trace.lacks_work) trace.notes.push_back(messages::lacks_work());
   for (auto& note : reader.notes()) trace.notes.push_back(std::move(note));
   leave_out_implausible(trace, events.cut_off());

@@ -2,6 +2,7 @@
 #include "trace/import/node_flops.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -34,6 +35,13 @@ std::int64_t node_flops(std::string_view operation, const Shapes& inputs, const 
   }
   const bool is_counted = count.knowledge == schema::FlopKnowledge::counted && count.flops < kLargestCount;
   return is_counted ? std::llround(count.flops) : -1;
+}
+
+bool lacks_operand(std::string_view operation, const Shapes& inputs) {
+  // Of operators that multiply two operands, where a kernel for the CPU packs the second.
+  static constexpr std::array<std::string_view, 8> kProducts{"MatMul",      "Gemm",      "Conv",      "ConvTranspose",
+                                                             "FusedMatMul", "FusedGemm", "FusedConv", "MatMulNBits"};
+  return std::find(kProducts.begin(), kProducts.end(), operation) != kProducts.end() && inputs.size() < 2;
 }
 
 }  // namespace ridgeline::trace

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <unordered_set>
 
 #include "trace/analysis/node_nesting.hpp"
 #include "trace/analysis/range_names.hpp"
@@ -112,6 +113,7 @@ class ProfileReader {
     if (without_time_ > 0) notes.push_back(messages::nodes_without_time(static_cast<std::int64_t>(without_time_)));
     for (const auto& [kind, count] : others_)
       notes.push_back(messages::unread_kind({.count = static_cast<std::int64_t>(count), .kind = message_text(kind)}));
+    if (!without_weights_.empty()) notes.push_back(messages::nodes_without_weights(std::ssize(without_weights_)));
   }
 
  private:
@@ -174,7 +176,10 @@ class ProfileReader {
     put(event, nodes, event.name.substr(0, event.name.size() - kNodeTime.size()));
     nodes.operation.push_back(trace_.strings.id(event.operation));
     nodes.provider.push_back(trace_.strings.id(event.provider));
-    nodes.activation_bytes.push_back(event.activation_bytes);
+    const bool lacks_weights = event.activation_bytes >= 0 && event.parameter_bytes == 0 && !event.inputs.empty() &&
+                               lacks_operand(event.operation, event.inputs);
+    if (lacks_weights) without_weights_.insert(nodes.name.back());
+    nodes.activation_bytes.push_back(lacks_weights ? -1 : event.activation_bytes);
     nodes.parameter_bytes.push_back(event.parameter_bytes);
     nodes.output_bytes.push_back(event.output_bytes);
     nodes.flops.push_back(node_flops(event.operation, event.inputs, event.outputs));
@@ -206,6 +211,7 @@ class ProfileReader {
   ProfileOrder order_;
   std::map<std::int64_t, Sessions> sessions_;  ///< by process
   std::size_t without_time_ = 0;
+  std::unordered_set<NameId> without_weights_;              ///< nodes
   std::map<std::string, std::size_t, std::less<>> others_;  ///< by "cat"
 };
 

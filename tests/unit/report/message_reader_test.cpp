@@ -62,7 +62,7 @@ TEST(MessageReader, FindsCodeAndValues) {
 }
 
 TEST(MessageReader, FindsFlagsChoicesAndUnits) {
-  const auto end = read_back("some of them ran out of memory after 1.25 ms with 4.5 MiB");
+  const auto end = read_back("some of them ran out of memory after 1.25 ms with 4.50 MiB");
   EXPECT_EQ(end.arguments()["end"], "memory");
   EXPECT_EQ(end.arguments()["whole"], false);
   EXPECT_DOUBLE_EQ(end.arguments()["took"], 1.25e6);

@@ -246,11 +246,12 @@ TEST(ProfileReport, of_the_host_alone_has_times_and_no_advice) {
     row.host_self_ns = row.gpu_self_ns;
   }
   run.tables.step_name = "ProfilerStep";
-  run.tables.steps = {{"ProfilerStep#1", 0, 1'000'000, 0, 0}};
+  run.tables.steps = {{"ProfilerStep#1", 0, 1'000'000, 0, 0}, {"ProfilerStep#2", 1'000'000, 3'000'000, 0, 0}};
   std::ostringstream out;
   for (const auto& [label, text] : profile_summary(fakes::words(), run)) out << label << ": " << text << "\n";
   EXPECT_NE(out.str().find("host: 2.00 ms from the first to the last operation, no work of a GPU"), std::string::npos)
       << out.str();
+  EXPECT_NE(out.str().find("steps: 2 x ProfilerStep, median 2.00 ms"), std::string::npos) << out.str();
   EXPECT_EQ(steps_table(run).rows.size(), 1U);
   const auto page = render_markdown(build_profile_report(fakes::words(), run));
   EXPECT_EQ(page.find("What to do"), std::string::npos);

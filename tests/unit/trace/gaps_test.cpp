@@ -42,6 +42,12 @@ TEST_F(GapsTest, work_that_waited_long_after_its_launch_was_queued_too) {
   EXPECT_EQ(gap().cause, IdleCause::queue);
 }
 
+TEST_F(GapsTest, a_launch_whose_work_is_not_in_the_file_may_have_filled_it) {
+  two_kernels(5000);
+  call("cudaLaunchKernel", 3000, 4000, 99);
+  EXPECT_EQ(gap().cause, IdleCause::unknown);
+}
+
 TEST_F(GapsTest, the_program_had_waited) {
   call("cudaStreamSynchronize", 3000, 11'000, 99);
   two_kernels(45'000);

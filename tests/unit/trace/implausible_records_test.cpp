@@ -228,5 +228,26 @@ TEST_F(ImplausibleRecordsTest, a_stream_whose_records_all_overlap_is_no_stream) 
   check(100, "");
 }
 
+TEST_F(ImplausibleRecordsTest, clocks_of_gpu_and_host_that_do_not_fit_tell_no_causes) {
+  const auto fits = [&](std::int64_t shift) {
+    trace_ = {};
+    honest(kToday);
+    for (auto& start : trace_.kernels.start_ns) start += shift;
+    leave_out_implausible(trace_);
+    EXPECT_EQ(trace_.kernels.size(), 20U);
+    const AnalysedTrace analysed(trace_);
+    bool all_unknown = true;
+    for (const auto& gap : analysed.gaps) all_unknown &= gap.cause == schema::IdleCause::unknown;
+    EXPECT_EQ(analysed.knows_idle_time(), !all_unknown);
+    EXPECT_EQ(analysed.clocks.launched, 20U);
+    return analysed.clocks.fits();
+  };
+  EXPECT_TRUE(fits(0));
+  EXPECT_TRUE(fits(-50'000)) << "as near as profilers align them";
+  EXPECT_TRUE(fits(9'000'000)) << "behind what other programs do, say";
+  EXPECT_FALSE(fits(-5'010'000));
+  EXPECT_FALSE(fits(990'000'000));
+}
+
 }  // namespace
 }  // namespace ridgeline::trace

@@ -191,8 +191,10 @@ TEST_F(KinetoImportTest, an_event_that_is_no_json_takes_no_other_away) {
   std::string names;
   for (const auto name : trace->kernels.name) names += trace->strings.text(name);
   EXPECT_EQ(names, "abc");
-  EXPECT_EQ(fakes::texts_of(trace->notes), (std::vector<std::string>{"events that are no JSON, left out: 1",
-                                                                     "events with damaged JSON, put right: 1"}));
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{"events that are no JSON, left out: 1", "events with damaged JSON, put right: 1",
+                                      fakes::text_of(messages::lacks_work()),
+                                      "events of kinds that are not read: 1 without one"}));
 }
 
 /// The events of a file with damage in the second of five, by the names of those that were read.
@@ -351,7 +353,7 @@ TEST_F(DamagedFileTest, commas_between_events_are_counted) {
   EXPECT_EQ(notes("e,e, e "), "");
   EXPECT_EQ(notes("e,,e , ,e"), note + "2");
   EXPECT_EQ(notes("e e,e"), note + "1");
-  EXPECT_EQ(notes("e,e,e,"), note + "1");
+  EXPECT_EQ(notes("e,e,e,"), "") << "writers of streams leave it";
   EXPECT_EQ(notes(",e,e,e"), note + "1");
 }
 
@@ -370,6 +372,27 @@ TEST_F(KinetoImportTest, commas_are_counted_wherever_a_batch_ends) {
   EXPECT_EQ(fakes::texts_of(trace->notes),
             (std::vector<std::string>{
                 fmt::format("commas between events, missing or too many, put right: {}", kEvents / 2 - 1)}));
+}
+
+TEST_F(KinetoImportTest, events_of_phases_that_are_not_read_are_named) {
+  const std::string kernel = R"({"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2})";
+  const auto trace = import_kineto(write("[" + kernel + R"(,{"ph":"b","cat":"gpu_async","name":"a","ts":2,"id":1})" +
+                                         R"(,{"cat":"kernel","name":"n","ts":3,"dur":1},{"ph":"C","name":"c","ts":4})" +
+                                         R"(,{"ph":"s","cat":"ac2g","name":"ac2g","ts":1,"id":1}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{
+                "events of kinds that are not read: 1 of gpu_async with ph b, 1 of kernel without ph"}));
+}
+
+TEST_F(DamagedFileTest, idle_time_of_a_file_with_lost_events_has_no_cause) {
+  const std::string lost = R"({"ph" "X","cat":"kernel","name":"lost","ts":20,"dur":2})";
+  const auto trace = import_kineto(write(R"([{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2},)" + lost +
+                                         R"(,{"ph":"X","cat":"kernel","name":"k","ts":40,"dur":2}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->kernels.size(), 2U);
+  EXPECT_TRUE(trace->lacks_work);
+  EXPECT_EQ(trace->notes.back(), messages::lacks_work());
 }
 
 TEST_F(KinetoImportTest, damage_beside_the_events_is_named) {
@@ -401,7 +424,8 @@ TEST_F(KinetoImportTest, a_last_event_that_lacks_a_bracket_takes_nothing_behind_
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->kernels.size(), 1U);
   EXPECT_EQ(trace->devices.size(), 2U);
-  EXPECT_EQ(fakes::texts_of(trace->notes), (std::vector<std::string>{"events that are no JSON, left out: 1"}));
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{"events that are no JSON, left out: 1", fakes::text_of(messages::lacks_work())}));
 }
 
 TEST_F(KinetoImportTest, what_follows_the_first_document_is_named) {

@@ -23,6 +23,7 @@ class ObservedTimeTest : public PlantedTrace {
 
 /// 218 ms of preprocessing, 160 ms of which the GPU works 158, and 5 ms until the step ends.
 TEST_F(ObservedTimeTest, preprocessing_before_the_first_kernel_is_a_part_of_the_step) {
+  trace.devices.push_back({0, "NVIDIA A100", 108, "8.0"});
   annotation("ProfilerStep#3", 0, 383 * kMs);
   range(RangeKind::python, "infer.py(7): preprocess", 0, 218 * kMs);
   launch("ampere_sgemm_128x64_nn", 218 * kMs, 218 * kMs + 10'000, 390 * kMs - 13 * kMs);

@@ -229,7 +229,7 @@ TEST_F(WholeRunsTest, times_that_cannot_be_are_named_and_left_out) {
        event("Node", "/c/Conv_kernel_time", 900, "400") + event("Node", "/d/Relu_kernel_time", 1300, huge));
   EXPECT_EQ(calls_of_nodes(), 3);
   ASSERT_EQ(notes.size(), 1U);
-  EXPECT_NE(notes[0].find("hours from all others, left out: 1"), std::string::npos) << notes[0];
+  EXPECT_NE(notes[0].find("hours longer than all else, left out: 1"), std::string::npos) << notes[0];
 }
 
 TEST_F(OnnxRuntimeImportTest, calls_of_cuda_are_read) {
@@ -245,6 +245,26 @@ TEST_F(OnnxRuntimeImportTest, calls_of_cuda_are_read) {
   ASSERT_FALSE(tables.missing.empty());
   EXPECT_EQ(fakes::text_of(tables.missing[0]).find("no record of which call"), 0U) << fakes::text_of(tables.missing[0]);
   for (const auto& idle : tables.devices.at(0).idle) EXPECT_EQ(idle.cause, schema::IdleCause::unknown);
+}
+
+TEST_F(OnnxRuntimeImportTest, a_product_without_its_weights_has_no_rates) {
+  const auto node = [](const std::string& name, const std::string& inputs) {
+    return fmt::format(R"({{"cat":"Node","pid":1,"tid":1,"dur":9,"ts":{},"ph":"X","name":"{}_kernel_time","args":{{)"
+                       R"("op_name":"MatMul","activation_size":"8192","parameter_size":"0","output_size":"8192",)"
+                       R"("input_type_shape":[{}],"output_type_shape":[{{"float":[1,2048]}}]}}}})",
+                       name == "packed" ? 1 : 20, name, inputs);
+  };
+  const auto trace = import_onnxruntime(write("[" + node("packed", R"({"float":[1,2048]})") + "," +
+                                              node("whole", R"({"float":[1,2048]},{"float":[2048,2048]})") + "]"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->nodes.bytes(0), -1);
+  EXPECT_EQ(trace->nodes.bytes(1), 16384);
+  EXPECT_EQ(trace->nodes.flops, (std::vector<std::int64_t>{-1, 2 * 2048 * 2048}));
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{"nodes whose weights were packed before the run, so that the profile "
+                                      "does not have them: 1; no GB/s of these"}));
+  const auto tables = tables_of(AnalysedTrace(*trace));
+  EXPECT_EQ(tables.modules.front().flops_ns, 9000) << "those of the node whose operations are counted";
 }
 
 TEST_F(OnnxRuntimeImportTest, nodes_with_stray_commas_are_read) {
