@@ -23,7 +23,7 @@ for round in $(seq "$rounds"); do
   "$ridgeline" tune "$model" --provider cpu "${shape[@]}" --config config.yaml --space space.yaml --no-ablation --no-apply \
     --max-time 30s --fresh --db r.db --json >tune.json 2>/dev/null
   jq -rn --slurpfile profile profile.json --slurpfile tune tune.json '[
-    ($profile[0].findings[] | select(.rule == "unfused-normalization") | .saving_share),
+    ($profile[0].findings[] | select(.title.code == "trace.unfused_normalization") | .saving_share),
     ($tune[0].comparisons[] | select(.purpose == "finalist") | 1 - 1 / .ratio, 1 - 1 / .interval[0], 1 - 1 / .interval[1])] | @tsv'
 done | awk '
   { printf "%2d  predicted %5.1f %%  measured %5.1f %% [%.1f, %.1f]  ratio %.2f\n", NR, 100*$1, 100*$2, 100*$3, 100*$4, $1/$2

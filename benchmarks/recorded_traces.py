@@ -78,7 +78,7 @@ def idle_share(tables, cause):
 
 
 def problems(name, run):
-    findings = {finding["rule"]: finding for finding in run["findings"]}
+    findings = {finding["title"]["code"].removeprefix("trace.").replace("_", "-"): finding for finding in run["findings"]}
     tables = run["tables"]
     wrong = []
 
@@ -101,7 +101,7 @@ def problems(name, run):
         expect("no CUDA graph is advised", "reduce-overhead" not in json.dumps(run["findings"]))
         expect("busy for most of the time", tables["devices"][0]["busy_ns"] > 0.7 * tables["devices"][0]["span_ns"])
     if name == "cold":
-        expect("the warm-up is missing", any("no warm-up" in line for line in tables["missing"]))
+        expect("the warm-up is missing", any(line["code"] == "trace.no_warm_up" for line in tables["missing"]))
     else:
         expect("4 steps", len(tables["steps"]) == 4)
     return wrong

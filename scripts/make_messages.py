@@ -18,6 +18,7 @@ KINDS = {
     "texts": ("std::vector<std::string>", False),
     "count": ("std::int64_t", True),
     "number": ("double", True),
+    "numbers": ("std::vector<double>", False),
     "duration": ("double", True),
     "bytes": ("double", True),
     "share": ("double", True),
@@ -30,7 +31,7 @@ KINDS = {
     "messages": ("std::vector<schema::Message>", False),
 }
 DEFAULTS = {"std::int64_t": " = 0", "double": " = 0", "int": " = 0", "bool": " = false"}
-EMPTIES = ("text", "texts", "trials", "message", "messages")  # what is empty counts as absent
+EMPTIES = ("text", "texts", "numbers", "trials", "message", "messages")  # what is empty counts as absent
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 STYLE = re.compile(r"[^{}|]+")
 
@@ -152,7 +153,7 @@ class Message:
         for way in ways:
             allowed = {
                 "value": kind not in ("flag", "choice"),
-                "asked": optional or kind in ("flag", "message", "messages", "texts", "trials", "text"),
+                "asked": optional or kind in ("flag", "message", "messages", "numbers", "texts", "trials", "text"),
                 "plural": kind in ("count", "texts", "trials"),
             }.get(way, kind == "choice")
             if not allowed:

@@ -28,7 +28,7 @@ run::Registry known_kinds() {
   kinds.add(campaign::make_tune_kind(words(), [](const std::string& device) { return make_executor_for(device); }));
   kinds.add(campaign::make_bench_kind(&training_executor));
   kinds.add(campaign::make_sweep_kind([] { return make_command_executor({CommandSlot{}}); }));
-  kinds.add(campaign::make_profile_kind());
+  kinds.add(campaign::make_profile_kind(words()));
   kinds.add(campaign::make_stream_kind(&stream_child_for));
   return kinds;
 }

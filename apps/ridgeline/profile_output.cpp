@@ -15,6 +15,7 @@
 #include "ridgeline/output_flags.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/terminal.hpp"
+#include "ridgeline/words.hpp"
 #include "trace/export/chrome_export.hpp"
 #include "trace/export/page_timeline.hpp"
 #include "trace/export/perfetto_export.hpp"
@@ -37,15 +38,15 @@ void print_table(const report::Table& table, const std::string& title, const Ter
 void print_findings(const schema::ProfileRun& run, const Terminal& terminal) {
   if (report::is_host_only(run)) return;
   fmt::print("\n{}\n", styled("What to do", Style::bold, terminal.colour));
-  if (run.findings.empty()) fmt::print("{}\n", schema::no_findings_text(run));
+  if (run.findings.empty()) fmt::print("{}\n", words().text(schema::no_findings(run)));
   for (std::size_t i = 0; i < std::min(kShownFindings, run.findings.size()); ++i) {
-    const auto text = report::finding_text(run.findings[i]);
+    const auto text = report::finding_text(words(), run.findings[i]);
     fmt::print("{} {}\n", styled(fmt::format("{}.", i + 1), Style::accent, terminal.colour),
                styled(wrapped(text.title, terminal.width - 3, 3), Style::bold, terminal.colour));
     for (const auto& line : text.lines) fmt::print("   {}\n", wrapped(line, terminal.width - 3, 3));
-    for (std::size_t begin = 0; begin < text.code.size();) {
-      const auto end = std::min(text.code.find('\n', begin), text.code.size());
-      fmt::print("     {}\n", styled(text.code.substr(begin, end - begin), Style::accent, terminal.colour));
+    for (std::size_t begin = 0; begin < text.snippet.size();) {
+      const auto end = std::min(text.snippet.find('\n', begin), text.snippet.size());
+      fmt::print("     {}\n", styled(text.snippet.substr(begin, end - begin), Style::accent, terminal.colour));
       begin = end + 1;
     }
   }
@@ -65,7 +66,7 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
     for (const auto& [title, table] : report::kernel_detail(*kernel)) print_table(table, title, terminal);
     return {};
   }
-  print_summary(report::profile_summary(run), terminal, kProfileLabel);
+  print_summary(report::profile_summary(words(), run), terminal, kProfileLabel);
   print_table(report::time_table(run), "Where the time went", terminal);
   print_table(report::operations_table(run, kShownKernels), "Where the time went", terminal);
   print_table(report::steps_table(run), "Steps", terminal);
@@ -87,7 +88,7 @@ Result<void> write_tables(const schema::ProfileRun& run, const std::string& fold
   std::filesystem::create_directories(folder, error);
   if (error)
     return base::fail(base::ErrorCode::io, "--csv {}: {}", folder, error.message()).hint("choose another folder");
-  for (const auto& [name, content] : report::profile_csv(run))
+  for (const auto& [name, content] : report::profile_csv(words(), run))
     RL_TRY(base::write_file_atomically((std::filesystem::path(folder) / name).string(), content));
   return {};
 }
@@ -101,13 +102,13 @@ void say(const ProfileFlags& flags, std::string_view label, const std::string& f
 Result<void> write_profile(const schema::ProfileRun& run, const trace::AnalysedTrace& analysed,
                            const ProfileFlags& flags) {
   if (flags.json)
-    fmt::print("{}\n", base::dump_json(report::profile_json(run)));
+    fmt::print("{}\n", base::dump_json(report::profile_json(words(), run)));
   else if (!flags.quiet)
     RL_TRY(print_profile(run, flags));
   if (!flags.output.empty() || !flags.html.empty()) {
     const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
     const auto timeline = html.empty() ? std::string() : trace::page_timeline(analysed);
-    RL_TRY(write_reports(report::build_profile_report(run, timeline, flags.kernel), flags.output, html));
+    RL_TRY(write_reports(report::build_profile_report(words(), run, timeline, flags.kernel), flags.output, html));
     say(flags, "report", flags.output);
     say(flags, "report", html);
   }

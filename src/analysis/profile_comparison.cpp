@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/comparison.hpp"
+#include "analysis/messages.hpp"
 #include "stats/quantile.hpp"
 
 namespace ridgeline::analysis {
@@ -122,9 +123,9 @@ void compare_devices(const ProfileRun& a, const ProfileRun& b, ProfileComparison
          busy(devices_a[i]), busy(devices_b[i])});
   if (devices_a.size() != devices_b.size())
     out.remarks.push_back(
-        fmt::format("A has {} GPUs, B {}: the others are not compared", devices_a.size(), devices_b.size()));
+        messages::profile_gpus_not_compared({.a = std::ssize(devices_a), .b = std::ssize(devices_b)}));
   for (const auto& device : out.devices)
-    if (!device.same) out.remarks.push_back(fmt::format("different GPUs: {} and {}", device.a, device.b));
+    if (!device.same) out.remarks.push_back(messages::profile_gpus_differ({.a = device.a, .b = device.b}));
 }
 
 /// Every module slower by about the same, with the same launches and bytes: that is no change of the code.
@@ -142,9 +143,7 @@ void look_for_clock(const ProfileRun& a, const ProfileRun& b, ProfileComparison&
   const double middle = stats::median(ratios);
   if (*least < 1 + kSlowerAlike || *most > 1 + 2 * (middle - 1)) return;
   const bool has_bytes = !a.tables.modules.front().step_bytes.empty() && !b.tables.modules.front().step_bytes.empty();
-  out.remarks.push_back(fmt::format(
-      "{}same launches, every module slower by about {:.0f} %: look at clocks and throttling before the code",
-      has_bytes ? "same bytes, " : "", 100 * (middle - 1)));
+  out.remarks.push_back(messages::profile_all_slower({.same_bytes = has_bytes, .slower = middle - 1}));
 }
 
 /// Of a step each; of all that was recorded where a side has no steps: the one says nothing about the other.
@@ -153,16 +152,13 @@ std::pair<double, double> times_to_compare(const ProfileRun& a, const ProfileRun
   return {static_cast<double>(a.tables.span_ns), static_cast<double>(b.tables.span_ns)};
 }
 
-std::string without_verdict(std::size_t a, std::size_t b) {
+schema::Message without_verdict(std::size_t a, std::size_t b) {
   if (a > 0 && b > 0)
-    return fmt::format("no verdict: {} and {} steps, expected at least {} on each side", a, b, kLeastProfileSteps);
-  return fmt::format(
-      "no verdict: {} no steps, so all that was recorded is compared; call torch.profiler's step() in the loop, or "
-      "mark "
-      "each iteration with an NVTX range \"step N\"",
-      a == b   ? "the traces have"
-      : a == 0 ? "A has"
-               : "B has");
+    return messages::profile_few_steps({.a = static_cast<std::int64_t>(a),
+                                        .b = static_cast<std::int64_t>(b),
+                                        .least = static_cast<std::int64_t>(kLeastProfileSteps)});
+  using Side = messages::ProfileNoStepsSide;
+  return messages::profile_no_steps(a == b ? Side::both : a == 0 ? Side::a : Side::b);
 }
 
 }  // namespace
@@ -210,7 +206,7 @@ ProfileComparison compare_profiles(const ProfileRun& a, const ProfileRun& b, dou
     out.total.low = 1 / kUnbounded;
     out.total.high = kUnbounded;
     out.remarks.push_back(a_ns > 0 || b_ns > 0 ? without_verdict(steps_a.size(), steps_b.size())
-                                               : "no verdict: there are no times to compare");
+                                               : messages::profile_no_times());
   }
   const auto modules_a = by_path(a);
   const auto modules_b = by_path(b);

@@ -51,8 +51,8 @@ struct ProfileComparison {
   std::vector<CallsChange> only_b;
   std::vector<CallsChange> changed;  ///< in both, with another number of calls; the largest difference first
   std::vector<CallsChange> kernels;  ///< by the difference of their time, the largest first
-  /// What the numbers say of the cause: "same bytes, same launches, every module slower: the clock, not the code".
-  std::vector<std::string> remarks;
+  /// What the numbers say of the cause: the clock, not the code.
+  std::vector<schema::Message> remarks;
 };
 /// For machines only.
 void to_json(nlohmann::json& json, const ProfileComparison& found);

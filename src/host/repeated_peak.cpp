@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <functional>
 
-#include <fmt/format.h>
-
 namespace ridgeline::host {
 namespace {
 
@@ -23,10 +21,9 @@ bool RepeatedPeak::repeats() const {
 
 double RepeatedPeak::value() const { return repeats() ? *std::max_element(rates_.begin(), rates_.end()) : 0; }
 
-std::string RepeatedPeak::text(double unit) const {
-  std::string out;
-  for (std::size_t i = 0; i < rates_.size(); ++i)
-    out += fmt::format("{}{:.2g}", i == 0 ? "" : i + 1 == rates_.size() ? " and " : ", ", rates_[i] / unit);
+std::vector<double> RepeatedPeak::rates(double unit) const {
+  auto out = rates_;
+  for (auto& rate : out) rate /= unit;
   return out;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <vector>
 
 namespace ridgeline::host {
@@ -15,8 +14,8 @@ class RepeatedPeak {
   [[nodiscard]] bool repeats() const;
   /// The highest; 0 as long as it does not repeat.
   [[nodiscard]] double value() const;
-  /// "22, 11 and 4.4", in units of `unit`.
-  [[nodiscard]] std::string text(double unit) const;
+  /// All, in units of `unit`.
+  [[nodiscard]] std::vector<double> rates(double unit) const;
 
  private:
   std::vector<double> rates_;

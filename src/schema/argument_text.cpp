@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/argument_text.hpp"
 
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,11 +12,18 @@ namespace ridgeline::schema {
 namespace {
 
 constexpr std::size_t kMostTrials = 6;  ///< that are named; more are counted
+constexpr double kFineShare = 0.0995;   ///< below it a digit more says something
 constexpr std::string_view kJoin = "join:";
 
 std::string number_text(double value, std::string_view style, std::string_view usual) {
   if (style == "metric") return base::format_count(value);
   return fmt::format(fmt::runtime(fmt::format("{{:{}}}", style.empty() ? usual : style)), value);
+}
+
+std::string numbers_text(const std::vector<double>& values, std::string_view style) {
+  std::vector<std::string> words;
+  for (const auto value : values) words.push_back(number_text(value, style, ".3g"));
+  return base::listed(words);
 }
 
 std::string trials_text(const std::vector<int>& ids, bool plain) {
@@ -34,9 +42,12 @@ std::string typed_text(ArgumentKind kind, std::string_view style, const base::Js
     }
     case ArgumentKind::count: return fmt::format("{}", value.get<std::int64_t>());
     case ArgumentKind::number: return number_text(value.get<double>(), style, ".3g");
+    case ArgumentKind::numbers: return numbers_text(value.get<std::vector<double>>(), style);
     case ArgumentKind::duration: return base::format_duration(value.get<double>());
     case ArgumentKind::bytes: return base::format_bytes(value.get<double>());
-    case ArgumentKind::share: return number_text(value.get<double>() * 100, style, ".0f") + " %";
+    case ArgumentKind::share:
+      if (style == "fine") style = std::abs(value.get<double>()) < kFineShare ? ".1f" : ".0f";
+      return number_text(value.get<double>() * 100, style, ".0f") + " %";
     case ArgumentKind::ratio: return number_text(value.get<double>(), style, ".2f") + "x";
     case ArgumentKind::trial: return fmt::format("{}{}", style == "plain" ? "" : "trial ", value.get<int>());
     case ArgumentKind::trials: return trials_text(value.get<std::vector<int>>(), style == "plain");

@@ -14,6 +14,7 @@ enum class ArgumentKind {
   texts,     ///< "a, b and c"
   count,     ///< a whole number
   number,    ///< any other; three significant digits
+  numbers,   ///< "1.5, 2 and 3"
   duration,  ///< nanoseconds; base::format_duration
   bytes,     ///< base::format_bytes
   share,     ///< 0.12: "12 %"

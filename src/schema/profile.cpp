@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::schema {
 namespace {
@@ -35,7 +36,34 @@ RL_DEFINE_JSON(ProfileMemoryPoint, time_ns, allocated_bytes, reserved_bytes)
 RL_DEFINE_JSON(ProfileOutOfMemory, time_ns, asked_bytes, free_bytes, place)
 RL_DEFINE_JSON(ProfileMemory, process, device, peak_allocated_bytes, peak_ns, reserved_at_peak_bytes,
                peak_reserved_bytes, end_bytes, allocations, frees, holders, series, out_of_memory)
-RL_DEFINE_JSON(ProfileFinding, rule, title, module, evidence, saving_ns, saving_share, computed, advice, code)
+void to_json(base::Json& json, const ProfileFinding& finding) {
+  json = {{"title", finding.title},
+          {"module", finding.module},
+          {"evidence", finding.evidence},
+          {"saving_ns", finding.saving_ns},
+          {"saving_share", finding.saving_share},
+          {"computed", finding.computed},
+          {"advice", finding.advice},
+          {"snippet", finding.snippet}};
+}
+void from_json(const base::Json& json, ProfileFinding& finding) {
+  finding = {};
+  const auto read = [&](const char* key, auto& into) {
+    if (const auto found = json.find(key); found != json.end()) found->get_to(into);
+  };
+  read("title", finding.title);
+  read("module", finding.module);
+  read("evidence", finding.evidence);
+  read("saving_ns", finding.saving_ns);
+  read("saving_share", finding.saving_share);
+  read("computed", finding.computed);
+  read("advice", finding.advice);
+  read("code", finding.snippet);  // of older records
+  read("snippet", finding.snippet);
+  if (finding.title.is(kLegacy) && json.contains("rule"))
+    finding.title =
+        base::Json{{"code", kLegacy}, {"arguments", {{"text", json["title"]}, {"rule", json["rule"]}}}}.get<Message>();
+}
 RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, operators, modules, step_name, steps, memory, span_ns,
                runs, missing)
 RL_DEFINE_JSON(ProfileRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,
@@ -59,11 +87,11 @@ Run to_run(const ProfileRun& run) {
   line.objective = "time";
   if (!run.findings.empty()) {
     line.decision = "change";
-    line.answer = run.findings.front().title;
+    line.answer = base::dump_json(run.findings.front().title);
     line.value = run.findings.front().saving_share;
   } else {
     line.decision = "keep";
-    line.answer = no_findings_text(run);
+    line.answer = base::dump_json(no_findings(run));
   }
   return wrap_run(ProfileRun::kLayout, run, std::move(line));
 }
@@ -86,12 +114,19 @@ std::string module_class(std::string_view name) {
   return out;
 }
 
-std::string_view no_findings_text(const ProfileRun& run) noexcept {
+std::string ProfileFinding::rule() const {
+  if (title.is(kLegacy)) return title.arguments().value("rule", "");
+  auto rule = title.code().substr(title.code().find('.') + 1);
+  std::replace(rule.begin(), rule.end(), '_', '-');
+  return rule;
+}
+
+Message no_findings(const ProfileRun& run) {
   for (const auto& device : run.tables.devices)
     for (const auto& idle : device.idle)
       if (idle.cause == IdleCause::unknown && idle.total_ns >= device.span_ns / kIdleParts && idle.total_ns > 0)
-        return "nothing to gain was found but idle time, of which the trace does not show the cause";
-  return "nothing to gain was found";
+        return messages::profile_nothing_to_gain(true);
+  return messages::profile_nothing_to_gain(false);
 }
 
 }  // namespace ridgeline::schema

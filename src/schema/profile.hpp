@@ -12,6 +12,7 @@
 
 #include "base/json.hpp"
 #include "schema/environment.hpp"
+#include "schema/message.hpp"
 #include "schema/run.hpp"
 #include "schema/run_request.hpp"
 
@@ -241,15 +242,16 @@ struct ProfileMemory {
 RL_DECLARE_JSON(ProfileMemory)
 
 struct ProfileFinding {
-  std::string rule;   ///< "launch-bound"
-  std::string title;  ///< for people, with the main number
+  Message title;  ///< with the main number
   std::string module;
-  std::vector<std::string> evidence;  ///< rows, bytes or gaps, each a line
-  std::int64_t saving_ns = 0;         ///< predicted, of the whole trace
-  double saving_share = 0;            ///< of the time of its GPUs (ProfileDevice::span_ns), without one of the runs
-  std::string computed;               ///< how the saving was
-  std::string advice;                 ///< one sentence
-  std::string code;                   ///< what to write; "" where there is nothing to
+  std::vector<Message> evidence;  ///< rows, bytes or gaps, each a line
+  std::int64_t saving_ns = 0;     ///< predicted, of the whole trace
+  double saving_share = 0;        ///< of the time of its GPUs (ProfileDevice::span_ns), without one of the runs
+  Message computed;               ///< how the saving was
+  Message advice;
+  std::string snippet;  ///< what to write; "" where there is nothing to
+  /// "launch-bound", by the title.
+  [[nodiscard]] std::string rule() const;
 };
 RL_DECLARE_JSON(ProfileFinding)
 
@@ -266,7 +268,7 @@ struct ProfileTables {
   std::vector<ProfileMemory> memory;  ///< of GPUs; empty: nothing of it was recorded
   std::int64_t span_ns = 0;           ///< from the first to the last event that counts
   std::int64_t runs = 1;              ///< calls of a model that the totals are over; 1 of a trace of anything else
-  std::vector<std::string> missing;   ///< what the trace lacks, each with the flag that records it
+  std::vector<Message> missing;       ///< what the trace lacks, each with the flag that records it
 };
 RL_DECLARE_JSON(ProfileTables)
 
@@ -289,7 +291,7 @@ struct ProfileRun {
   std::optional<ProfileCost> cost;  ///< of a model that was run
   ProfileRoof roof;
   std::string trace_file;  ///< its events, full path; "": they were not kept
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
   ProfileTables tables;
   std::vector<ProfileFinding> findings;  ///< largest predicted saving first
 };
@@ -298,7 +300,7 @@ RL_DECLARE_JSON(ProfileRun)
 [[nodiscard]] Run to_run(const ProfileRun& run);
 
 /// What a profile without findings says: of idle time that nobody knows the cause of there is no telling.
-[[nodiscard]] std::string_view no_findings_text(const ProfileRun& run) noexcept;
+[[nodiscard]] Message no_findings(const ProfileRun& run);
 
 /// What modules that are alike share: "Block_#" of "Block_11", "pre_forward (block.#.layer.#)". Digits within a word,
 /// as in Conv2d, are part of it. Of a path as of a name.

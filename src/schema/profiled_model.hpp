@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/message.hpp"
 
 namespace ridgeline::schema {
 
@@ -38,7 +39,7 @@ struct ProfiledModel {
   std::map<std::string, std::string> paths;  ///< of the runtime's nodes in the model: "/encoder/layer.0/MatMul + Add"
   /// Of a call of the nodes of the model: the profile lacks the shapes of weights that the runtime has packed.
   std::map<std::string, double> flops;
-  std::vector<std::string> notes;  ///< for people
+  std::vector<Message> notes;
 };
 RL_DECLARE_JSON(ProfiledModel)
 

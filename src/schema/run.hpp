@@ -51,9 +51,9 @@ struct Run {
   base::Json request;  ///< what was asked
   std::vector<Environment> environments;
   std::vector<RunTrial> trials;
-  std::vector<std::string> notes;
-  base::Json answer;   ///< null without one
-  base::Json details;  ///< what else was found
+  base::Json notes = base::Json::array();  ///< messages
+  base::Json answer;                       ///< null without one
+  base::Json details;                      ///< what else was found
 };
 RL_DECLARE_JSON(Run)
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "schema/message.hpp"
 #include "trace/events.hpp"
 
 namespace ridgeline::trace {
@@ -27,7 +28,7 @@ struct KernelCounters {
     std::vector<double> values;  ///< one a row; NaN where there is none
   };
   std::vector<Metric> metrics;
-  std::vector<std::string> notes;  ///< for people: what was left out
+  std::vector<schema::Message> notes;  ///< what was left out
 
   [[nodiscard]] std::size_t size() const noexcept { return name.size(); }
   [[nodiscard]] const Metric* find(std::string_view metric) const {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/node_launches.hpp"
 
+#include <optional>
 #include <string_view>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "base/text.hpp"
 #include "schema/execution_provider.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 
@@ -20,7 +18,7 @@ LaunchNodes::LaunchNodes(const Trace& trace) : trace_(trace) {
   }
 }
 
-std::string launch_note(const Trace& trace) {
+schema::Message launch_note(const Trace& trace) {
   bool on_gpu = false;
   std::set<std::string_view> unknown;
   const LaunchNodes launches(trace);
@@ -31,18 +29,10 @@ std::string launch_note(const Trace& trace) {
     else
       on_gpu = true;
   }
-  constexpr std::string_view kNoRates = "no GB/s and no GFLOP/s follow from them";
-  std::string note;
-  if (on_gpu && trace.kernels.size() > 0)
-    note = fmt::format("ONNX Runtime's node times on a GPU are those of launches: {}; what the GPU did are its {}",
-                       kNoRates, base::counted(trace.kernels.size(), "kernel"));
-  else if (on_gpu)
-    note = fmt::format(
-        "ONNX Runtime's node times on a GPU are those of launches: what the GPU does is not in them, and {}", kNoRates);
-  if (!unknown.empty())
-    note += fmt::format("{}node times of {} may be those of launches: {}", note.empty() ? "" : "; ",
-                        fmt::join(unknown, ", "), kNoRates);
-  return note;
+  if (!on_gpu && unknown.empty()) return {};
+  std::optional<std::int64_t> kernels;
+  if (trace.kernels.size() > 0) kernels = static_cast<std::int64_t>(trace.kernels.size());
+  return messages::node_launches({.on_gpu = on_gpu, .kernels = kernels, .unknown = {unknown.begin(), unknown.end()}});
 }
 
 }  // namespace ridgeline::trace

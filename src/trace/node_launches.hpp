@@ -23,7 +23,7 @@ class LaunchNodes {
   std::set<NameId> providers_;
 };
 
-/// For people: what the times of such nodes are; "": there are none.
-[[nodiscard]] std::string launch_note(const Trace& trace);
+/// What the times of such nodes are; empty: there are none.
+[[nodiscard]] schema::Message launch_note(const Trace& trace);
 
 }  // namespace ridgeline::trace

@@ -3,10 +3,10 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "schema/message.hpp"
 #include "trace/events.hpp"
 
 namespace ridgeline::trace {
@@ -19,17 +19,6 @@ struct Device {
   std::string compute_capability;       ///< "9.0"
   std::int64_t memory_bytes_per_s = 0;  ///< at most, read and written
 };
-
-/// Among the notes of a trace that lacks work.
-inline constexpr std::string_view kLacksWork =
-    "work of a GPU may be missing anywhere: busy times are the least that they were, and no causes of idle time are "
-    "given";
-
-/// Among the notes of a trace that lacks durations.
-inline constexpr std::string_view kLacksDurations =
-    "kernels without a duration: busy times are the least that they were, and neither causes of idle time nor advice "
-    "on "
-    "kernels are given";
 
 /// What was recorded of programs and their GPUs, as columns. Events keep the order of the file.
 class Trace {
@@ -48,9 +37,9 @@ class Trace {
   Allocations allocations;
   /// Of operations by lane and start, where shapes were recorded and tell more than the name; in no trace file.
   std::map<std::pair<LaneId, std::int64_t>, ProductShape> product_shapes;
-  std::vector<std::string> notes;  ///< for people: what was cut off or left out
-  bool lacks_work = false;         ///< of a GPU, cut off or not read: where there is none, there may have been some
-  bool lacks_durations = false;    ///< of many kernels: they last 0 ns. It lacks work then, too.
+  std::vector<schema::Message> notes;  ///< what was cut off or left out
+  bool lacks_work = false;             ///< of a GPU, cut off or not read: where there is none, there may have been some
+  bool lacks_durations = false;        ///< of many kernels: they last 0 ns. It lacks work then, too.
 
   /// Neither work of a GPU nor nodes: what there is ran on the host.
   [[nodiscard]] bool is_of_host() const noexcept {

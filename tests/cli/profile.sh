@@ -88,12 +88,15 @@ DB=(--db r.db)
 run 0 profile import a.json "${DB[@]}"
 for part in "GPU 0    NVIDIA Test" "6 x ProfilerStep" "Where the time went" "Net_0/3 x Linear/aten::linear" "What to do" "(ridgeline show "; do out "$part"; done
 run 0 show latest:profile --json "${DB[@]}"
-json .schema_version 1
+json .schema_version 2
+json '.findings[0].title.code' trace.host_work
 json '.tables.modules | map(select(.path == "Net_0/Linear_1/aten::linear"))[0].backward_ns' 1800000
 json '.tables.kernels | length' 2
 json '.tables.devices[0].kernels' 36
 run 0 show "${DB[@]}"
 out "Modules"
+run 0 history --json "${DB[@]}"
+json '.[0].answer | endswith("of the time the GPU waits while the host does other work")' true
 run 0 history "${DB[@]}"
 out "profile"
 run 0 report latest --output stored.md --report-html stored.html "${DB[@]}"
@@ -245,7 +248,7 @@ if [ -d "$MODELS" ]; then
   # 0 where the profiler's own cost is not told from the machine's noise
   json '.cost.event_ns >= 0 and .cost.events > 50' true
   # On a busy machine what it reaches may not repeat, which is said.
-  json '(.roof.bytes_per_s > 1e8 and .roof.flops_per_s > 1e9) or (.roof.bytes_per_s == 0 and (.notes | any(contains("did not repeat"))))' true
+  json '(.roof.bytes_per_s > 1e8 and .roof.flops_per_s > 1e9) or (.roof.bytes_per_s == 0 and (.notes | any(.code == "workload.profile_no_reach")))' true
   json '(.tables.modules[0].host_total_ns - ([.tables.steps[].duration_ns] | add)) | fabs < 1000' true
   json '.tables.nodes | map(select(.operation == "Conv" and .flops > 0)) | length > 20' true
   run 0 profile "$model" --provider cpu --time 200ms --repeat 3 "${DB[@]}" -q

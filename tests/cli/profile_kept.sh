@@ -73,6 +73,6 @@ run 0 profile import cut.rltrace --db r.db --no-keep-trace
 out "the file ends early after 4 events"
 head -c 12 kept.rltrace >begun.rltrace
 bad "no kernels" -- profile import begun.rltrace --db r.db
-printf '\x89RLT\r\n\x1a\n\x02\x00\x00\x00' >newer.rltrace
-bad "version 2" "upgrade Ridgeline" -- profile import newer.rltrace --db r.db
+printf '\x89RLT\r\n\x1a\n\x03\x00\x00\x00' >newer.rltrace
+bad "version 3" "upgrade Ridgeline" -- profile import newer.rltrace --db r.db
 finish

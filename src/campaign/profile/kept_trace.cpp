@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "campaign/messages.hpp"
 #include "trace/file/trace_reader.hpp"
 #include "trace/file/trace_writer.hpp"
 
@@ -18,12 +19,12 @@ void keep_trace(const trace::Trace& trace, const std::string& folder, schema::Pr
   const auto absolute = std::filesystem::absolute(folder, error);
   if (!error) std::filesystem::create_directories(absolute, error);
   if (error) {
-    run.notes.push_back(fmt::format("the trace is not kept: {}: {}", folder, error.message()));
+    run.notes.push_back(messages::profile_trace_not_kept({.folder = folder, .reason = error.message()}));
     return;
   }
   const auto path = (absolute / (run.id + ".rltrace")).string();
   if (const auto written = trace::write_trace_file(trace, path); !written)
-    run.notes.push_back(fmt::format("the trace is not kept: {}", base::error_line(written.error())));
+    run.notes.push_back(messages::profile_trace_not_kept({.reason = base::error_line(written.error())}));
   else
     run.trace_file = path;
 }

@@ -18,6 +18,7 @@
 #include "campaign/profile/run_cut.hpp"
 #include "campaign/run_frame.hpp"
 #include "execute/calls.hpp"
+#include "schema/messages.hpp"
 #include "stats/mean.hpp"
 #include "stats/quantile.hpp"
 #include "trace/analysis/tables.hpp"
@@ -82,8 +83,10 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
   RL_TRY_ASSIGN(run.environment, executor.environment(0));
   run.environment->ridgeline_version = base::version();
   stage("looking at the model and the runtimes");
+  std::vector<std::string> notes;
   RL_TRY_ASSIGN(auto found, find_model_spec({request.workload, request.provider, request.where, request.configuration},
-                                            executor, *run.environment, run.notes));
+                                            executor, *run.environment, notes));
+  for (const auto& note : notes) run.notes.push_back(schema::messages::legacy(note));
   auto& spec = found.spec;
   run.provider = spec.provider;
   run.runtime = fmt::format("{} {}", spec.runtime.name, spec.runtime.version);
@@ -112,7 +115,7 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
                   }));
     if (refitted) found.model = *std::move(refitted);
     if (repeat == 0)
-      for (const auto& note : found.model.shape_notes) run.notes.push_back(note);
+      for (const auto& note : found.model.shape_notes) run.notes.push_back(schema::messages::legacy(note));
     RL_TRY_ASSIGN(const auto all, trace::import_onnxruntime(profiled.file));
     // Nodes of a GPU's provider are launches, which a longer one does not make later.
     auto counted =

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "campaign/messages.hpp"
 #include "trace/analysis/counter_join.hpp"
 #include "trace/analysis/counter_table.hpp"
 #include "trace/analysis/lost_launches.hpp"
@@ -30,36 +31,39 @@ std::int64_t events_of(const trace::ImportedFile& file) {
   return static_cast<std::int64_t>(events);
 }
 
-void tell_unmatched(const std::vector<std::string>& launches, std::string_view where, std::vector<std::string>& notes) {
-  if (launches.empty()) return;
-  std::vector<std::string> named(
-      launches.begin(), launches.begin() + static_cast<std::ptrdiff_t>(std::min(launches.size(), kMostUnmatched)));
-  if (launches.size() > named.size()) named.push_back(fmt::format("and {} more", launches.size() - named.size()));
-  notes.push_back(fmt::format("only in the {}: {}", where, fmt::join(named, "; ")));
+/// Leaves the first few, and returns the number of the others.
+std::optional<std::int64_t> take_unnamed(std::vector<schema::Message>& launches) {
+  if (launches.size() <= kMostUnmatched) return std::nullopt;
+  const auto more = std::ssize(launches) - std::int64_t{kMostUnmatched};
+  launches.resize(kMostUnmatched);
+  return more;
 }
 
-void tell_lost_launches(const trace::AnalysedTrace& analysed, std::vector<std::string>& notes) {
+void tell_unmatched(const trace::CounterJoin& join, std::vector<schema::Message>& notes) {
+  auto launches = join.only_counters;
+  auto more = take_unnamed(launches);
+  if (!launches.empty()) notes.push_back(messages::profile_only_in_counters({.launches = launches, .more = more}));
+  launches = join.only_trace;
+  more = take_unnamed(launches);
+  if (!launches.empty()) notes.push_back(messages::profile_only_in_trace({.launches = launches, .more = more}));
+}
+
+void tell_lost_launches(const trace::AnalysedTrace& analysed, std::vector<schema::Message>& notes) {
   const auto launches = trace::lost_launches(analysed.trace, analysed.launches);
   if (launches.ambiguous > 0)
-    notes.push_back(
-        fmt::format("launches that several processes number alike: {}; which of them launched the work of a "
-                    "GPU is not in the file, so modules and causes of idle time may be another process's",
-                    launches.ambiguous));
-  if (launches.lost == 0) return;
-  notes.push_back(
-      fmt::format("launches without a kernel in the file: {} of {}; what they ran counts nowhere, and the GPU may have "
-                  "worked while it seems idle",
-                  launches.lost, launches.all));
+    notes.push_back(messages::profile_launches_numbered_alike(static_cast<std::int64_t>(launches.ambiguous)));
+  if (launches.lost > 0)
+    notes.push_back(messages::profile_launches_lost(
+        {.lost = static_cast<std::int64_t>(launches.lost), .all = static_cast<std::int64_t>(launches.all)}));
 }
 
-void tell_clocks(const trace::ClockFit& clocks, std::vector<std::string>& notes) {
+void tell_clocks(const trace::ClockFit& clocks, std::vector<schema::Message>& notes) {
   if (clocks.fits()) return;
-  const auto how = clocks.early > 0
-                       ? fmt::format("{} of {} kernels begin before their launch, by up to {}", clocks.early,
-                                     clocks.launched, base::format_duration(static_cast<double>(clocks.earliest_ns)))
-                       : fmt::format("no kernel begins less than {} after its launch",
-                                     base::format_duration(static_cast<double>(clocks.least_wait_ns)));
-  notes.push_back(fmt::format("the clocks of GPU and host do not fit: {}; no causes of idle time are given", how));
+  const auto early = static_cast<std::int64_t>(clocks.early);
+  notes.push_back(messages::profile_clocks_differ({.early = early > 0 ? std::optional(early) : std::nullopt,
+                                                   .launched = static_cast<std::int64_t>(clocks.launched),
+                                                   .earliest = static_cast<double>(clocks.earliest_ns),
+                                                   .least_wait = static_cast<double>(clocks.least_wait_ns)}));
 }
 
 }  // namespace
@@ -99,17 +103,14 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
       return base::fail(ErrorCode::invalid_argument, "{}: none of their {} launches is in the trace",
                         fmt::join(paths, " "), counters->size())
           .hint("record both of the same program with the same inputs");
-    out.notes.push_back(
-        fmt::format("{} of {} launches that have counters are in the trace", join->matched, counters->size()));
+    out.notes.push_back(messages::profile_counters_joined(
+        {.joined = static_cast<std::int64_t>(join->matched), .all = static_cast<std::int64_t>(counters->size())}));
     const auto with_counters =
         join->row.size() - static_cast<std::size_t>(std::count(join->row.begin(), join->row.end(), trace::kNowhere));
     if (with_counters > join->matched)
-      out.notes.push_back(fmt::format(
-          "the counters of {} launches are taken for {}: the trace repeats them, and they were not measured "
-          "in each repetition",
-          join->matched, with_counters));
-    tell_unmatched(join->only_counters, "counters", out.notes);
-    tell_unmatched(join->only_trace, "trace", out.notes);
+      out.notes.push_back(messages::profile_counters_repeated(
+          {.counted = static_cast<std::int64_t>(join->matched), .launches = static_cast<std::int64_t>(with_counters)}));
+    tell_unmatched(*join, out.notes);
     analysed->kernel_bytes = trace::dram_bytes(*counters, *join);
     for (auto& note : trace::counter_notes(*out.trace, *counters, *join, analysed->kernel_bytes))
       out.notes.push_back(std::move(note));

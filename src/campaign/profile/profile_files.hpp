@@ -17,7 +17,7 @@ struct ProfiledFiles {
   std::unique_ptr<const trace::Trace> trace;             ///< the events, for timelines and exports
   std::unique_ptr<const trace::AnalysedTrace> analysed;  ///< of it
   std::vector<schema::ProfileSource> sources;
-  std::vector<std::string> notes;
+  std::vector<schema::Message> notes;
   schema::ProfileTables tables;
   std::vector<schema::ProfileFinding> findings;
 };

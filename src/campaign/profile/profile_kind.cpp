@@ -35,23 +35,24 @@ run::Compared side_of(const schema::ProfileRun& run) {
 
 class ProfileKind final : public run::Kind {
  public:
+  explicit ProfileKind(const schema::MessageRenderer& words) : words_(words) {}
   [[nodiscard]] std::string_view name() const noexcept override { return schema::ProfileRun::kLayout.kind; }
 
   [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto profile, schema::run_as<schema::ProfileRun>(run));
-    return report::build_profile_report(profile);
+    return report::build_profile_report(words_, profile);
   }
 
   [[nodiscard]] Result<report::ReportModel> page(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto profile, schema::run_as<schema::ProfileRun>(run));
     const auto trace = kept_trace(profile);
-    if (!trace) return report::build_profile_report(profile);
-    return report::build_profile_report(profile, trace::page_timeline(trace::AnalysedTrace(*trace)));
+    if (!trace) return report::build_profile_report(words_, profile);
+    return report::build_profile_report(words_, profile, trace::page_timeline(trace::AnalysedTrace(*trace)));
   }
 
   [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto profile, schema::run_as<schema::ProfileRun>(run));
-    return report::profile_json(profile);
+    return report::profile_json(words_, profile);
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
@@ -65,8 +66,8 @@ class ProfileKind final : public run::Kind {
     out.b = side_of(other);
     out.comparison = found.total;
     out.confidence = 0.99;
-    out.lines = report::profile_comparison_lines(found);
-    out.details = found;
+    out.lines = report::profile_comparison_lines(words_, found);
+    out.details = schema::with_words(words_, found);
     return out;
   }
 
@@ -84,10 +85,15 @@ class ProfileKind final : public run::Kind {
                       "run {} is a profile: it recommends changes of code, not of a configuration", run.id)
         .hint("see them: ridgeline show {}", run.id);
   }
+
+ private:
+  const schema::MessageRenderer& words_;
 };
 
 }  // namespace
 
-std::unique_ptr<run::Kind> make_profile_kind() { return std::make_unique<ProfileKind>(); }
+std::unique_ptr<run::Kind> make_profile_kind(const schema::MessageRenderer& words) {
+  return std::make_unique<ProfileKind>(words);
+}
 
 }  // namespace ridgeline::campaign

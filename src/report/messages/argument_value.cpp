@@ -66,6 +66,16 @@ std::vector<std::string> items_of(std::string_view text, std::string_view style)
   return items;
 }
 
+std::optional<Json> numbers_of(std::string_view text) {
+  std::vector<double> values;
+  for (const auto& item : items_of(text, {})) {
+    const auto value = whole_number<double>(item);
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  return values;
+}
+
 std::optional<Json> trial_numbers(std::string_view text, std::string_view style) {
   if (style != "plain") {
     const auto space = text.find(' ');
@@ -90,6 +100,7 @@ std::optional<Json> typed_value(ArgumentKind kind, std::string_view style, std::
     case ArgumentKind::texts: return Json(items_of(text, style));
     case ArgumentKind::count: return json(whole_number<std::int64_t>(text));
     case ArgumentKind::number: return json(whole_number<double>(text));
+    case ArgumentKind::numbers: return numbers_of(text);
     case ArgumentKind::share:
       if (const auto percent = with_unit(text, {{" %", 1}})) return percent->get<double>() / 100;
       return std::nullopt;

@@ -30,6 +30,7 @@ class Match {
   Match(const schema::MessageTemplate& row, const Within& within) : row_(row), within_(within) {}
 
   bool run(const Parts& parts, std::string_view text) {
+    whole_ = text.size();
     return from(parts, 0, text, [](std::string_view rest) { return rest.empty(); });
   }
   [[nodiscard]] const Json& arguments() const { return arguments_; }
@@ -87,6 +88,8 @@ class Match {
   }
 
   std::optional<Json> read(ArgumentKind kind, std::string_view style, std::string_view text) const {
+    const bool is_message = kind == ArgumentKind::message || kind == ArgumentKind::messages;
+    if (is_message && text.size() == whole_) return std::nullopt;  // it would be read without end
     if (kind == ArgumentKind::message) return Json(within_(text));
     if (kind == ArgumentKind::messages) return Json(std::vector{within_(text)});
     return argument_value(kind, style, text);
@@ -131,7 +134,8 @@ class Match {
   const Within& within_;
   Json arguments_ = Json::object();
   std::size_t own_letters_ = 0;
-  int depth_ = 0;  ///< of branches around
+  int depth_ = 0;          ///< of branches around
+  std::size_t whole_ = 0;  ///< bytes of the text
 };
 
 }  // namespace

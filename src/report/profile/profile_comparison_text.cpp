@@ -41,9 +41,9 @@ void add_names(std::vector<std::string>& lines, const std::vector<analysis::Call
 
 }  // namespace
 
-std::vector<std::string> profile_comparison_lines(const analysis::ProfileComparison& found) {
-  std::vector<std::string> lines;
-  for (const auto& remark : found.remarks) lines.push_back(remark);
+std::vector<std::string> profile_comparison_lines(const schema::MessageRenderer& words,
+                                                  const analysis::ProfileComparison& found) {
+  auto lines = words.texts(found.remarks);
   for (const auto& device : found.devices)
     lines.push_back(fmt::format("{} busy {:.0f} %, {} busy {:.0f} %", device.a, 100 * device.busy_a, device.b,
                                 100 * device.busy_b));

@@ -73,7 +73,8 @@ std::string counters_csv(const std::vector<schema::ProfileKernel>& rows) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> profile_csv(const schema::ProfileRun& run) {
+std::vector<std::pair<std::string, std::string>> profile_csv(const schema::MessageRenderer& words,
+                                                             const schema::ProfileRun& run) {
   const auto& tables = run.tables;
   std::vector<std::pair<std::string, std::string>> files;
   files.emplace_back("kernels.csv", kernels_csv(tables.kernels));
@@ -124,8 +125,9 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Profi
   files.emplace_back("memory.csv", std::move(memory));
   std::string findings = "rule,title,module,saving_ns,saving_share,computed,advice\n";
   for (const auto& row : run.findings)
-    add_line(findings, csv_cell(row.rule), csv_cell(row.title), csv_cell(row.module), csv_cell(row.saving_ns),
-             csv_cell(row.saving_share), csv_cell(row.computed), csv_cell(row.advice));
+    add_line(findings, csv_cell(row.rule()), csv_cell(words.text(row.title)), csv_cell(row.module),
+             csv_cell(row.saving_ns), csv_cell(row.saving_share), csv_cell(words.text(row.computed)),
+             csv_cell(words.text(row.advice)));
   files.emplace_back("findings.csv", std::move(findings));
   return files;
 }

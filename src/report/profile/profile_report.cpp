@@ -95,7 +95,7 @@ KeyFigures key_figures(const ProfileRun& run) {
            Tone::neutral});
   if (!run.findings.empty())
     out.figures.push_back({"Largest saving", fmt::format("{:.0f} %", 100 * run.findings.front().saving_share),
-                           run.findings.front().rule, Tone::good});
+                           run.findings.front().rule(), Tone::good});
   return out;
 }
 
@@ -128,26 +128,27 @@ Section where_section(const ProfileRun& run) {
   return section;
 }
 
-Section advice_section(const ProfileRun& run) {
+Section advice_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"findings", "What to do", {}};
   if (is_memory_only(run) || is_host_only(run)) return section;
   if (run.findings.empty()) {
-    std::string title(schema::no_findings_text(run));
+    auto title = words.text(schema::no_findings(run));
     title.front() = 'N';
     section.blocks.emplace_back(
         Callout{Tone::good, std::move(title), "None of the rules found a saving of 1 % or more."});
   }
   for (const auto& finding : run.findings) {
     section.blocks.emplace_back(Callout{
-        Tone::neutral, fmt::format("Saves about {:.0f} %: {}", 100 * finding.saving_share, plain_text(finding.title)),
-        plain_text(finding.advice)});
+        Tone::neutral,
+        fmt::format("Saves about {:.0f} %: {}", 100 * finding.saving_share, plain_text(words.text(finding.title))),
+        plain_text(words.text(finding.advice))});
     BulletList lines;
     if (!finding.module.empty()) lines.items.push_back("Where: " + plain_text(finding.module));
-    for (const auto& line : finding.evidence) lines.items.push_back(sentence(plain_text(line)));
-    lines.items.push_back(
-        fmt::format("Predicted saving: {} ({}).", duration_words(finding.saving_ns), plain_text(finding.computed)));
+    for (const auto& line : words.texts(finding.evidence)) lines.items.push_back(sentence(plain_text(line)));
+    lines.items.push_back(fmt::format("Predicted saving: {} ({}).", duration_words(finding.saving_ns),
+                                      plain_text(words.text(finding.computed))));
     section.blocks.emplace_back(std::move(lines));
-    if (!finding.code.empty()) section.blocks.emplace_back(CodeBlock{"python", finding.code});
+    if (!finding.snippet.empty()) section.blocks.emplace_back(CodeBlock{"python", finding.snippet});
   }
   if (run.findings.size() > 1)
     section.blocks.emplace_back(Paragraph{"Savings may overlap; each is that of its change alone."});
@@ -276,7 +277,7 @@ Section idle_section(const ProfileRun& run) {
   return section;
 }
 
-Section sources_section(const ProfileRun& run, bool has_events) {
+Section sources_section(const schema::MessageRenderer& words, const ProfileRun& run, bool has_events) {
   Section section{"sources", "What was read", {}};
   Facts facts;
   for (const auto& source : run.sources)
@@ -285,10 +286,11 @@ Section sources_section(const ProfileRun& run, bool has_events) {
                                         base::format_bytes(static_cast<double>(source.bytes)), source.events));
   section.blocks.emplace_back(std::move(facts));
   BulletList lines;
-  for (const auto& [label, text] : profile_summary(run))
+  for (const auto& [label, text] : profile_summary(words, run))
     if (label == "run" || label == "reach") lines.items.push_back(sentence(plain_text(label + ": " + text)));
-  for (const auto& note : run.notes) lines.items.push_back(sentence(plain_text(note)));
-  for (const auto& line : run.tables.missing) lines.items.push_back(sentence("The trace has " + plain_text(line)));
+  for (const auto& note : words.texts(run.notes)) lines.items.push_back(sentence(plain_text(note)));
+  for (const auto& line : words.texts(run.tables.missing))
+    lines.items.push_back(sentence("The trace has " + plain_text(line)));
   if (!has_events) lines.items.emplace_back("The timeline is left out: the events are not kept.");
   if (!lines.items.empty()) section.blocks.emplace_back(std::move(lines));
   return section;
@@ -296,28 +298,29 @@ Section sources_section(const ProfileRun& run, bool has_events) {
 
 }  // namespace
 
-ReportModel build_profile_report(const ProfileRun& recorded, const std::optional<std::string>& timeline,
-                                 const std::string& kernel) {
+ReportModel build_profile_report(const schema::MessageRenderer& words, const ProfileRun& recorded,
+                                 const std::optional<std::string>& timeline, const std::string& kernel) {
   const auto run = per_run(recorded);
   ReportModel model;
   model.title = "Profile of " + subject_of(run);
   model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
-  for (auto section : {where_section(run), advice_section(run), timeline_section(run, timeline), modules_section(run),
-                       kernels_section(run), kernel_section(run, kernel), counters_section(run), nodes_section(run),
-                       steps_section(run), idle_section(run), memory_section(run),
-                       sources_section(run, timeline.has_value() || is_memory_only(run))})
+  for (auto section : {where_section(run), advice_section(words, run), timeline_section(run, timeline),
+                       modules_section(run), kernels_section(run), kernel_section(run, kernel), counters_section(run),
+                       nodes_section(run), steps_section(run), idle_section(run), memory_section(run),
+                       sources_section(words, run, timeline.has_value() || is_memory_only(run))})
     if (!section.blocks.empty()) model.sections.push_back(std::move(section));
   model.footer = "ridgeline " + run.command_line;
   return model;
 }
 
-base::Json profile_json(const ProfileRun& run) {
-  base::Json json = run;
+base::Json profile_json(const schema::MessageRenderer& words, const ProfileRun& run) {
+  auto json = schema::with_words(words, run);
   json["schema_version"] = kProfileJsonVersion;
   return json;
 }
 
-std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRun& run) {
+std::vector<std::pair<std::string, std::string>> profile_summary(const schema::MessageRenderer& words,
+                                                                 const ProfileRun& run) {
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& source : run.sources)
     out.emplace_back("read", fmt::format("{}: {}, {} events", source.path, source.tool, source.events));
@@ -364,19 +367,20 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const ProfileRu
     out.emplace_back("reach", fmt::format("memory {:.3g} GB/s, matrix product {:.3g} GFLOP/s, both measured beside it",
                                           run.roof.bytes_per_s / 1e9, run.roof.flops_per_s / 1e9));
   for (auto& line : rate_notes(run)) out.emplace_back("reach", std::move(line));
-  for (const auto& note : run.notes) out.emplace_back("note", note);
-  for (const auto& line : run.tables.missing) out.emplace_back("missing", line);
+  for (auto& note : words.texts(run.notes)) out.emplace_back("note", std::move(note));
+  for (auto& line : words.texts(run.tables.missing)) out.emplace_back("missing", std::move(line));
   return out;
 }
 
-FindingText finding_text(const schema::ProfileFinding& finding) {
+FindingText finding_text(const schema::MessageRenderer& words, const schema::ProfileFinding& finding) {
   FindingText out;
-  out.title = fmt::format("saves about {:.0f} %: {}", 100 * finding.saving_share, finding.title);
+  out.title = fmt::format("saves about {:.0f} %: {}", 100 * finding.saving_share, words.text(finding.title));
   if (!finding.module.empty()) out.lines.push_back(one_line("where: " + finding.module));
-  for (const auto& line : finding.evidence) out.lines.push_back(one_line(line));
-  out.lines.push_back(fmt::format("predicted saving {}: {}", duration_words(finding.saving_ns), finding.computed));
-  out.lines.push_back(finding.advice);
-  out.code = finding.code;
+  for (const auto& line : words.texts(finding.evidence)) out.lines.push_back(one_line(line));
+  out.lines.push_back(
+      fmt::format("predicted saving {}: {}", duration_words(finding.saving_ns), words.text(finding.computed)));
+  out.lines.push_back(words.text(finding.advice));
+  out.snippet = finding.snippet;
   return out;
 }
 

@@ -7,13 +7,12 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "trace/analysis/launch_index.hpp"
 #include "trace/analysis/plain_kernel_name.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -22,9 +21,16 @@ using Launch = std::tuple<std::string, std::array<std::int32_t, 3>, std::array<s
 
 std::array<std::int32_t, 3> numbers(const Dim3& extent) { return {extent.x, extent.y, extent.z}; }
 
-std::string launch_text(const Launch& launch, std::size_t count) {
+schema::Message launches_of(const Launch& launch, std::size_t count) {
   const auto& [name, grid, block] = launch;
-  return fmt::format("{} x {}, grid ({}), block ({})", count, name, fmt::join(grid, ", "), fmt::join(block, ", "));
+  return messages::launches_of_kernel({.count = static_cast<std::int64_t>(count),
+                                       .name = name,
+                                       .grid_x = grid[0],
+                                       .grid_y = grid[1],
+                                       .grid_z = grid[2],
+                                       .block_x = block[0],
+                                       .block_y = block[1],
+                                       .block_z = block[2]});
 }
 
 /// Those of one launch, of a CUDA graph, by their begin.
@@ -67,18 +73,14 @@ double dram_bytes_of(const KernelCounters& counters, Place row) {
   return value(kBoth);
 }
 
-std::string mean_text(double sum_ns, std::size_t launches) {
-  return base::format_duration(sum_ns / static_cast<double>(launches));
-}
-
-/// Durations that both have of the same launches; "": they agree, or there are none.
-std::string time_note(const Trace& trace, const KernelCounters& counters, const CounterJoin& join) {
+/// Durations that both have of the same launches; empty: they agree, or there are none.
+schema::Message time_note(const Trace& trace, const KernelCounters& counters, const CounterJoin& join) {
   const auto* metric = counters.find("gpu__time_duration.sum");
   if (metric == nullptr) metric = counters.find("Duration");
   if (metric == nullptr || metric->unit != "ns") return {};
   double counted_ns = 0;
   double traced_ns = 0;
-  std::size_t launches = 0;
+  double launches = 0;
   for (std::size_t i = 0; i < join.row.size(); ++i) {
     if (join.row[i] == kNowhere || !(metric->values[join.row[i]] > 0)) continue;
     counted_ns += metric->values[join.row[i]];
@@ -86,10 +88,7 @@ std::string time_note(const Trace& trace, const KernelCounters& counters, const 
     ++launches;
   }
   if (launches == 0 || (counted_ns < kOtherProgram * traced_ns && traced_ns < kOtherProgram * counted_ns)) return {};
-  return fmt::format(
-      "the same launches take {} in the counters and {} in the trace, in the mean: they may be of other inputs or "
-      "another GPU, and then GB/s are not true",
-      mean_text(counted_ns, launches), mean_text(traced_ns, launches));
+  return messages::counters_of_other_times({.counted = counted_ns / launches, .traced = traced_ns / launches});
 }
 
 }  // namespace
@@ -113,7 +112,7 @@ CounterJoin join_counters(const Trace& trace, const KernelCounters& counters) {
   for (const auto& [launch, rows] : in_counters) {
     const auto found = in_trace.find(launch);
     if (found == in_trace.end()) {
-      out.only_counters.push_back(launch_text(launch, rows.size()));
+      out.only_counters.push_back(launches_of(launch, rows.size()));
       continue;
     }
     const auto& launches = found->second;
@@ -122,12 +121,12 @@ CounterJoin join_counters(const Trace& trace, const KernelCounters& counters) {
       if (i < rows.size() || repeats) out.row[launches[i]] = rows[i % rows.size()];
     out.matched += std::min(rows.size(), launches.size());
     if (rows.size() > launches.size())
-      out.only_counters.push_back(launch_text(launch, rows.size() - launches.size()));
+      out.only_counters.push_back(launches_of(launch, rows.size() - launches.size()));
     else if (!repeats)
-      out.only_trace.push_back(launch_text(launch, launches.size() - rows.size()));
+      out.only_trace.push_back(launches_of(launch, launches.size() - rows.size()));
   }
   for (const auto& [launch, launches] : in_trace)
-    if (!in_counters.contains(launch)) out.only_trace.push_back(launch_text(launch, launches.size()));
+    if (!in_counters.contains(launch)) out.only_trace.push_back(launches_of(launch, launches.size()));
   return out;
 }
 
@@ -144,39 +143,37 @@ std::vector<double> dram_bytes(const KernelCounters& counters, const CounterJoin
   return out;
 }
 
-std::vector<std::string> counter_notes(const Trace& trace, const KernelCounters& counters, const CounterJoin& join,
-                                       const std::vector<double>& bytes) {
-  std::vector<std::string> out;
-  const auto known = static_cast<std::size_t>(
-      std::count_if(bytes.begin(), bytes.end(), [](double value) { return !std::isnan(value); }));
-  std::size_t without_value = 0;
+std::vector<schema::Message> counter_notes(const Trace& trace, const KernelCounters& counters, const CounterJoin& join,
+                                           const std::vector<double>& bytes) {
+  std::vector<schema::Message> out;
+  const std::int64_t known = std::count_if(bytes.begin(), bytes.end(), [](double value) { return !std::isnan(value); });
+  std::int64_t without_value = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i)
-    without_value += join.row[i] != kNowhere && std::isnan(bytes[i]) ? 1U : 0U;
-  if (missing_bytes(counters).empty() && known < bytes.size())
-    out.push_back(fmt::format(
-        "DRAM bytes are known of {} of {} launches, and bytes and GB/s are of these alone{}", known, bytes.size(),
-        without_value > 0 ? fmt::format("; of {}, the counters have no value, or one that cannot be",
-                                        base::counted(without_value, "other"))
-                          : std::string()));
+    without_value += join.row[i] != kNowhere && std::isnan(bytes[i]) ? 1 : 0;
+  if (missing_bytes(counters).empty() && known < std::ssize(bytes))
+    out.push_back(
+        messages::bytes_of_some({.known = known,
+                                 .all = std::ssize(bytes),
+                                 .without_value = without_value > 0 ? std::optional(without_value) : std::nullopt}));
   if (auto note = time_note(trace, counters, join); !note.empty()) out.push_back(std::move(note));
   return out;
 }
 
-std::string missing_bytes(const KernelCounters& counters) {
+schema::Message missing_bytes(const KernelCounters& counters) {
   const auto has = [&](std::string_view name) { return find_bytes(counters, name) != nullptr; };
   for (const auto name : {kBoth, kReadAndWritten[0].first, kReadAndWritten[0].second, kReadAndWritten[1].first,
                           kReadAndWritten[1].second})
     if (const auto* metric = counters.find(name); metric != nullptr && !has(name))
-      return fmt::format("{} is in \"{}\", not in bytes, so no bytes and no GB/s", name, metric->unit);
+      return messages::bytes_in_other_unit({.metric = std::string(name), .unit = metric->unit});
   if (has(kBoth)) return {};
   for (const auto& [read, write] : kReadAndWritten) {
     if (has(read) && has(write)) return {};
     if (has(read) || has(write))
-      return fmt::format("no DRAM bytes {} among its counters, so no bytes and no GB/s: record {} with ncu too",
-                         has(read) ? "written" : "read", has(read) ? write : read);
+      return messages::half_of_bytes(
+          {.missing = has(read) ? messages::HalfOfBytesMissing::written : messages::HalfOfBytesMissing::read,
+           .metric = has(read) ? write : read});
   }
-  return fmt::format("no DRAM bytes among its counters, so no bytes and no GB/s: ncu --metrics {},{} records them",
-                     kReadAndWritten[0].first, kReadAndWritten[0].second);
+  return messages::no_bytes({kReadAndWritten[0].first, kReadAndWritten[0].second});
 }
 
 std::vector<double> launch_waves(const KernelCounters& counters, const CounterJoin& join) {

@@ -15,9 +15,9 @@ namespace ridgeline::trace {
 struct CounterJoin {
   std::vector<Place> row;   ///< into KernelCounters, one for each of Trace::kernels; kNowhere: none
   std::size_t matched = 0;  ///< rows of the counters that have a kernel
-  /// Launches that only one side has, each with how many: "void at::native::... (24, 1, 1) x 3".
-  std::vector<std::string> only_counters;
-  std::vector<std::string> only_trace;
+  /// Launches that only one side has, each with how many.
+  std::vector<schema::Message> only_counters;
+  std::vector<schema::Message> only_trace;
 };
 
 /// Launches are the same that have the same function with its template arguments, grid and block; of several that one
@@ -30,12 +30,12 @@ struct CounterJoin {
 /// what cannot be: a negative number, or more than 0.28 EB in all.
 [[nodiscard]] std::vector<double> dram_bytes(const KernelCounters& counters, const CounterJoin& join);
 
-/// For people, of counters that are joined with a trace: of which launches bytes are known, if not of all, and times
+/// Of counters that are joined with a trace: of which launches bytes are known, if not of all, and times
 /// that tell of another program. `bytes`: of dram_bytes.
-[[nodiscard]] std::vector<std::string> counter_notes(const Trace& trace, const KernelCounters& counters,
-                                                     const CounterJoin& join, const std::vector<double>& bytes);
-/// For people, of a trace with counters: which of them bytes need and are not there; "": none.
-[[nodiscard]] std::string missing_bytes(const KernelCounters& counters);
+[[nodiscard]] std::vector<schema::Message> counter_notes(const Trace& trace, const KernelCounters& counters,
+                                                         const CounterJoin& join, const std::vector<double>& bytes);
+/// Of a trace with counters: which of them bytes need and are not there; empty: none.
+[[nodiscard]] schema::Message missing_bytes(const KernelCounters& counters);
 
 /// How many waves of blocks each of the trace's kernels runs in: 1.5 where its blocks fill the GPU one and a half
 /// times; NaN where the counters do not tell.

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "trace/analysis/program_place.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -83,7 +84,7 @@ std::vector<bool> first_calls(const AnalysedTrace& analysed) {
   return out;
 }
 
-std::string missing_warm_up(const AnalysedTrace& analysed) {
+schema::Message missing_warm_up(const AnalysedTrace& analysed) {
   const auto first = first_calls(analysed);
   std::map<std::string, std::int64_t> names;
   std::int64_t sum_ns = 0;
@@ -98,11 +99,7 @@ std::string missing_warm_up(const AnalysedTrace& analysed) {
   if (sum_ns == 0 || static_cast<double>(sum_ns) < kLeastWarmUp * static_cast<double>(span_ns)) return {};
   const auto longest =
       std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return fmt::format(
-      "no warm-up before it: the GPU waits {} for first calls ({}), which later steps do not make and the advice "
-      "leaves "
-      "out; record after some steps (torch.profiler.schedule(wait=2, warmup=2, active=5); nsys profile --delay)",
-      base::format_duration(static_cast<double>(sum_ns)), longest->first);
+  return messages::no_warm_up({.time = static_cast<double>(sum_ns), .name = longest->first});
 }
 
 }  // namespace ridgeline::trace

@@ -14,7 +14,7 @@ namespace ridgeline::trace {
 /// first launch.
 [[nodiscard]] std::vector<bool> first_calls(const AnalysedTrace& analysed);
 
-/// "no warm-up before it: ...", with what those gaps take; "" where that is little.
-[[nodiscard]] std::string missing_warm_up(const AnalysedTrace& analysed);
+/// That there was no warm-up, with what those gaps take; empty where that is little.
+[[nodiscard]] schema::Message missing_warm_up(const AnalysedTrace& analysed);
 
 }  // namespace ridgeline::trace

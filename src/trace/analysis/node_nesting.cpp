@@ -7,8 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 
@@ -58,19 +57,15 @@ bool run_beside(const Nodes& nodes) {
 
 }  // namespace
 
-std::vector<std::string> nesting_notes(const Trace& trace) {
-  std::vector<std::string> out;
+std::vector<schema::Message> nesting_notes(const Trace& trace) {
+  std::vector<schema::Message> out;
   const auto& nodes = trace.nodes;
   const NodeNesting nesting(nodes);
   std::set<std::string_view> outer;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (nesting.has_parts[i]) outer.insert(trace.strings.text(nodes.operation[i]));
-  if (!outer.empty())
-    out.push_back(
-        fmt::format("nodes within others ({}) count by themselves: the times of those others are without them",
-                    fmt::join(outer, ", ")));
-  if (run_beside(nodes))
-    out.emplace_back("nodes ran beside each other on several threads: their times add up to more than what passed");
+  if (!outer.empty()) out.push_back(messages::nodes_within({outer.begin(), outer.end()}));
+  if (run_beside(nodes)) out.push_back(messages::nodes_beside());
   return out;
 }
 

@@ -22,6 +22,6 @@ struct NodeNesting {
 };
 
 /// For people: that nodes ran within others, and that they ran beside others, where they did.
-[[nodiscard]] std::vector<std::string> nesting_notes(const Trace& trace);
+[[nodiscard]] std::vector<schema::Message> nesting_notes(const Trace& trace);
 
 }  // namespace ridgeline::trace

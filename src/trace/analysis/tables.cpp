@@ -15,6 +15,7 @@
 #include "trace/analysis/places.hpp"
 #include "trace/analysis/program_place.hpp"
 #include "trace/analysis/range_names.hpp"
+#include "trace/messages.hpp"
 #include "trace/node_launches.hpp"
 
 namespace ridgeline::trace {
@@ -278,25 +279,19 @@ std::int64_t allocations_without_place(const Allocations& all) {
   return count;
 }
 
-std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
+std::vector<schema::Message> missing_in(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
-  std::vector<std::string> out;
-  if (trace.nodes.size() > 0 && analysed.steps.steps.empty())
-    out.emplace_back(
-        "no whole run of the model, so times are of all its nodes together: record calls of run() that end");
+  std::vector<schema::Message> out;
+  if (trace.nodes.size() > 0 && analysed.steps.steps.empty()) out.push_back(messages::no_whole_run());
   if (trace.kernels.size() == 0) {
     const bool has_gpu_memory = std::any_of(trace.allocations.device.begin(), trace.allocations.device.end(),
                                             [](auto gpu) { return gpu >= 0; });
     if (has_gpu_memory && trace.ranges.size() > 0)
-      out.emplace_back("no kernels, so memory alone: record with ProfilerActivity.CUDA too");
+      out.push_back(messages::no_kernels());
     else if (trace.is_of_host() && trace.ranges.size() > 0)
-      out.emplace_back(
-          "no work of a GPU, so time on the host alone: record with ProfilerActivity.CUDA too if a GPU worked");
+      out.push_back(messages::no_work_of_gpu());
     else if (const auto count = allocations_without_place(trace.allocations); count > 0)
-      out.push_back(
-          fmt::format("no places of {} allocations, such as those of a backward pass: record with "
-                      "torch.cuda.memory._record_memory_history(stacks=\"all\")",
-                      count));
+      out.push_back(messages::no_places(count));
     if (has_gpu_memory || !trace.is_of_host() || trace.ranges.size() == 0) return out;
   }
   bool has_modules = false;
@@ -308,27 +303,18 @@ std::vector<std::string> missing_in(const AnalysedTrace& analysed) {
     has_modules = has_modules || (analysed.attribution.opens_row[i] && trace.ranges.kind[i] != RangeKind::operation);
   }
   if (trace.ranges.size() == 0 && trace.nodes.size() == 0)
-    out.emplace_back(
-        "no ranges, so no modules: mark them with NVTX (torch.autograd.profiler.emit_nvtx() for every "
-        "operation of PyTorch) and record with nsys profile --trace=cuda,nvtx");
+    out.push_back(messages::no_ranges());
   else if (!has_modules && has_operations)
-    out.emplace_back("no modules and no Python lines: torch.profiler.profile(with_stack=True) records both");
+    out.push_back(messages::no_modules());
   else if (!has_python && has_operations)
-    out.emplace_back("no Python lines: torch.profiler.profile(with_stack=True) records them");
+    out.push_back(messages::no_python_lines());
   if (trace.calls.size() == 0 && trace.nodes.size() > 0)
-    out.emplace_back("no calls of CUDA, so no causes of idle time: nsys profile --trace=cuda,nvtx records them");
+    out.push_back(messages::no_calls_around_nodes());
   else if (trace.nodes.size() > 0 && !has_launches(trace.calls))
-    out.emplace_back(
-        "no record of which call launched which kernel, so no causes of idle time: nsys profile --trace=cuda,nvtx has "
-        "it");
+    out.push_back(messages::no_launches());
   else if (trace.calls.size() == 0 && trace.kernels.size() > 0)
-    out.emplace_back(
-        "no calls of CUDA, so neither causes of idle time nor modules: record CPU activities too "
-        "(ProfilerActivity.CPU; nsys profile --trace=cuda,nvtx)");
-  if (analysed.steps.steps.empty() && trace.nodes.size() == 0)
-    out.emplace_back(
-        "no steps, so no spread: call torch.profiler's step() in the loop, or mark each iteration with an "
-        "NVTX range \"step N\"");
+    out.push_back(messages::no_calls());
+  if (analysed.steps.steps.empty() && trace.nodes.size() == 0) out.push_back(messages::no_steps());
   if (auto line = missing_warm_up(analysed); !line.empty()) out.push_back(std::move(line));
   return out;
 }

@@ -14,7 +14,8 @@ namespace ridgeline::trace {
 
 /// No text, and damaged by whatever takes it for text.
 inline constexpr std::string_view kTraceMagic = "\x89RLT\r\n\x1a\n";
-inline constexpr std::uint32_t kTraceVersion = 1;
+/// 2: notes are JSON of schema::Message. Of 1, which is read too, they are text.
+inline constexpr std::uint32_t kTraceVersion = 2;
 inline constexpr std::size_t kTraceHeaderBytes = 12;
 
 /// Of a block: unpacked, and as it lies in the file. Nothing larger is written, nor believed.

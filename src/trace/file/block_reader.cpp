@@ -14,7 +14,7 @@ Result<BlockReader> BlockReader::open(const std::string& path) {
   char header[kTraceHeaderBytes];
   if (!file.read(header, sizeof header) || !std::string_view(header, sizeof header).starts_with(kTraceMagic))
     return base::fail(ErrorCode::corrupt, "{}: not a trace file of Ridgeline", path);
-  if (const auto version = get_u32(header + kTraceMagic.size()); version != kTraceVersion)
+  if (const auto version = get_u32(header + kTraceMagic.size()); version == 0 || version > kTraceVersion)
     return base::fail(ErrorCode::unsupported, "{}: version {} of the trace file; expected {}", path, version,
                       kTraceVersion)
         .hint("upgrade Ridgeline");

@@ -4,17 +4,42 @@
 #include <limits>
 #include <vector>
 
+#include "base/json.hpp"
+#include "schema/messages.hpp"
 #include "trace/file/block_reader.hpp"
 #include "trace/file/column_reader.hpp"
 #include "trace/file/table_columns.hpp"
 #include "trace/import/bound_values.hpp"
 #include "trace/import/message_text.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
 
 using base::ErrorCode;
 using base::Result;
+
+constexpr int kDeepestNote = 16;
+
+/// Of a foreign file.
+void clean_texts(base::Json& json) {
+  if (json.is_string()) json = message_text(json.get_ref<const std::string&>());
+  if (json.is_structured())
+    for (auto& item : json) clean_texts(item);
+}
+
+/// JSON, or text of a file of version 1.
+schema::Message note_of(std::string_view bytes) {
+  const auto is_near = [](int depth, base::Json::parse_event_t, const base::Json&) { return depth <= kDeepestNote; };
+  if (auto json = base::Json::parse(bytes, is_near, false); json.is_object()) {
+    clean_texts(json);
+    if (auto note = base::json_as<schema::Message>(json, "note")) return *std::move(note);
+  }
+  // What else can be said of the trace depends on these two.
+  if (bytes.starts_with("work of a GPU may be missing anywhere: ")) return messages::lacks_work();
+  if (bytes.starts_with("kernels without a duration: ")) return messages::lacks_durations();
+  return schema::messages::legacy(message_text(bytes));
+}
 
 class BlockDecoder {
  public:
@@ -74,9 +99,10 @@ class BlockDecoder {
         break;
       case BlockKind::notes:
         each(bytes, count, [&] {
-          trace_.notes.push_back(message_text(bytes.text()));
-          trace_.lacks_durations = trace_.lacks_durations || trace_.notes.back() == kLacksDurations;
-          trace_.lacks_work = trace_.lacks_work || trace_.lacks_durations || trace_.notes.back() == kLacksWork;
+          trace_.notes.push_back(note_of(bytes.text()));
+          trace_.lacks_durations = trace_.lacks_durations || trace_.notes.back() == messages::lacks_durations();
+          trace_.lacks_work =
+              trace_.lacks_work || trace_.lacks_durations || trace_.notes.back() == messages::lacks_work();
         });
         break;
       default: read_events(block.kind, bytes, count);
@@ -138,8 +164,8 @@ Result<Trace> read_trace_file(const std::string& path) {
       return base::fail(ErrorCode::corrupt, "{}: block {} has what no trace can have", path, number);
   }
   if (!decoder.ended())
-    trace.notes.push_back(
-        fmt::format("the file {} after {} events", blocks.damaged() ? "is damaged" : "ends early", decoder.events()));
+    trace.notes.push_back((blocks.damaged() ? messages::file_damaged
+                                            : messages::file_ends_early)(static_cast<std::int64_t>(decoder.events())));
   bound_values(trace);
   return trace;
 }

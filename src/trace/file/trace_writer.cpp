@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "trace/file/column_writer.hpp"
 #include "trace/file/table_columns.hpp"
 
@@ -112,7 +113,8 @@ Result<void> TraceWriter::append(const Trace& trace) {
     number(device.multiprocessors);
     text(device.compute_capability);
   }));
-  RL_TRY(append_items(BlockKind::notes, trace.notes.size(), [&](std::size_t i) { text(trace.notes[i]); }));
+  RL_TRY(append_items(BlockKind::notes, trace.notes.size(),
+                      [&](std::size_t i) { text(base::dump_json(trace.notes[i])); }));
   Result<void> result;
   each_table(trace, [&](BlockKind kind, const auto& table) {
     if (result) result = append_events(kind, table);

@@ -5,10 +5,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include <fmt/format.h>
-
 #include "base/utf8.hpp"
 #include "schema/kernel_name.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -52,18 +51,19 @@ AwaitedWork::AwaitedWork(const AnalysedTrace& analysed)
                      [&](Place a, Place b) { return trace.calls.start_ns[a] < trace.calls.start_ns[b]; });
 }
 
-std::string AwaitedWork::of(const Gap& gap) const {
+schema::Message AwaitedWork::of(const Gap& gap) const {
   const auto& trace = analysed_.trace;
   const auto call = waiting_call(gap);
   if (const auto work = work_that_ends(gap, call == kNowhere)) {
     const auto& lane = trace.gpu_lanes[work->lane];
-    return fmt::format(
-        "until {} ends on GPU {}, stream {}{}",
-        base::shorten(schema::short_kernel_name(std::string(trace.strings.text(work->name))), kAwaitedColumns),
-        lane.device, lane.stream, lane.process == gap.process ? "" : fmt::format(", of process {}", lane.process));
+    return messages::until_work_ends(
+        {.name = base::shorten(schema::short_kernel_name(std::string(trace.strings.text(work->name))), kAwaitedColumns),
+         .device = lane.device,
+         .stream = lane.stream,
+         .process = lane.process == gap.process ? std::nullopt : std::optional(lane.process)});
   }
   if (call == kNowhere) return {};
-  return fmt::format("behind a call of {}", trace.strings.text(trace.calls.name[call]));
+  return messages::behind_call(std::string(trace.strings.text(trace.calls.name[call])));
 }
 
 /// Between the launch and that before it on the same thread.

@@ -3,9 +3,9 @@
 
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "schema/message.hpp"
 #include "trace/analysis/analysed_trace.hpp"
 
 namespace ridgeline::trace {
@@ -17,9 +17,9 @@ class AwaitedWork {
   /// `analysed` must outlive the object.
   explicit AwaitedWork(const AnalysedTrace& analysed);
 
-  /// "until gemm ends on GPU 1, stream 7", "behind a call of cudaStreamWaitEvent"; "" where the trace does not
+  /// Until which work ends, or behind which call; empty where the trace does not
   /// tell. Of a gap before queued work.
-  [[nodiscard]] std::string of(const Gap& gap) const;
+  [[nodiscard]] schema::Message of(const Gap& gap) const;
 
  private:
   struct Work {

@@ -10,10 +10,12 @@
 
 #include <fmt/format.h>
 
+#include "schema/message_renderer.hpp"
 #include "trace/analysis/device_time.hpp"
 #include "trace/analysis/range_names.hpp"
 #include "trace/findings/rules.hpp"
 #include "trace/findings/tally.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -21,9 +23,9 @@ namespace {
 constexpr double kLeastExposedTime = 0.03;  // of the time
 constexpr double kAdvisedShare = 0.2;       // of the exposed time, before its code is shown too
 
-enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all, send_receive, broadcast, barrier, other };
-enum class Phase { forward, backward, unknown };
-using CollectiveKind = std::pair<Collective, Phase>;
+using Collective = messages::CollectiveKind;
+using Phase = messages::CollectivePhase;
+using KindOfCollective = std::pair<Collective, Phase>;
 
 /// In small letters, without underscores: "AllReduce" and "all_reduce" are one.
 std::string plain(std::string_view text) {
@@ -57,68 +59,47 @@ Collective collective_of(std::string_view kernel, std::string_view place) {
   return by_kernel == Collective::send_receive && by_place == Collective::all_to_all ? by_place : by_kernel;
 }
 
-std::string_view name_of(Collective collective) {
-  switch (collective) {
-    case Collective::all_reduce: return "all-reduce";
-    case Collective::reduce_scatter: return "reduce-scatter";
-    case Collective::all_gather: return "all-gather";
-    case Collective::all_to_all: return "all-to-all";
-    case Collective::send_receive: return "send and receive";
-    case Collective::broadcast: return "broadcast";
-    case Collective::barrier: return "barrier";
-    case Collective::other: break;
-  }
-  return "other collectives";
-}
-
-std::string kind_text(const CollectiveKind& kind) {
-  constexpr std::array<std::string_view, 3> kPhases{" of the forward pass", " of the backward pass", ""};
-  return std::string(name_of(kind.first)) + std::string(kPhases.at(static_cast<std::size_t>(kind.second)));
+schema::Message message_of(const KindOfCollective& kind) {
+  return messages::collective({.kind = kind.first, .phase = kind.second});
 }
 
 struct CollectiveAdvice {
-  std::string_view advice;
-  std::string_view code;
+  schema::Message (*advice)();
+  std::string_view snippet;
 };
 
 constexpr CollectiveAdvice kGradients{
-    "Send gradients while the backward pass goes on, in buckets, and with less to send.",
+    &messages::advice_send_gradients,
     "DistributedDataParallel(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)\n"
     "model.register_comm_hook(None, torch.distributed.algorithms.ddp_comm_hooks.default_hooks.bf16_compress_hook)"};
 constexpr CollectiveAdvice kShardedGradients{
-    "Shard each block by itself, so that its gradients leave while the next block computes, and send less.",
+    &messages::advice_shard_blocks,
     "for block in model.blocks: fully_shard(block, mp_policy=MixedPrecisionPolicy(reduce_dtype=torch.bfloat16))"};
 constexpr CollectiveAdvice kForwardGather{
-    "Gather the next block's parameters while this one computes.",
+    &messages::advice_gather_forward,
     "block.set_modules_to_forward_prefetch([following_block])   # FSDP2\n"
     "FullyShardedDataParallel(model, forward_prefetch=True, limit_all_gathers=True)   # FSDP1"};
 constexpr CollectiveAdvice kBackwardGather{
-    "Gather the next block's parameters while this one's gradients are computed.",
+    &messages::advice_gather_backward,
     "block.set_modules_to_backward_prefetch([following_block])   # FSDP2\n"
     "FullyShardedDataParallel(model, backward_prefetch=BackwardPrefetch.BACKWARD_PRE)   # FSDP1"};
-constexpr CollectiveAdvice kExchange{
-    "Start the exchange as soon as its input is there, and compute meanwhile what does not need it; or exchange less.",
-    "work = torch.distributed.all_to_all_single(received, sent, async_op=True)\n"
-    "other = independent(x)\n"
-    "work.wait()"};
-constexpr CollectiveAdvice kSums{
-    "Start the sum as soon as its input is there, and compute meanwhile what does not need it; or split the model over "
-    "fewer GPUs.",
-    "work = torch.distributed.all_reduce(partial, async_op=True)\n"
-    "other = independent(x)\n"
-    "work.wait()"};
+constexpr CollectiveAdvice kExchange{&messages::advice_exchange_early,
+                                     "work = torch.distributed.all_to_all_single(received, sent, async_op=True)\n"
+                                     "other = independent(x)\n"
+                                     "work.wait()"};
+constexpr CollectiveAdvice kSums{&messages::advice_sum_early,
+                                 "work = torch.distributed.all_reduce(partial, async_op=True)\n"
+                                 "other = independent(x)\n"
+                                 "work.wait()"};
 constexpr CollectiveAdvice kSumsOfAnyPhase{
-    "Start the sum as soon as its input is there, and compute meanwhile what does not need it; gradients in buckets, "
-    "while the backward pass goes on.",
+    &messages::advice_sum_early_or_in_buckets,
     "work = torch.distributed.all_reduce(partial, async_op=True)   # then what does not need it, then work.wait()\n"
     "DistributedDataParallel(model, bucket_cap_mb=50, gradient_as_bucket_view=True)   # gradients"};
-constexpr CollectiveAdvice kBarriers{
-    "Leave out barriers that the result does not need: collectives wait for each other's ranks by themselves.", ""};
-constexpr CollectiveAdvice kAny{
-    "Start it as soon as its input is there, and compute meanwhile what does not need it; or send less.", ""};
+constexpr CollectiveAdvice kBarriers{&messages::advice_no_barriers, ""};
+constexpr CollectiveAdvice kAny{&messages::advice_send_early, ""};
 
 /// What sharding a model brings is said only of one that is sharded.
-CollectiveAdvice advice_for(const CollectiveKind& kind, bool is_sharded) {
+CollectiveAdvice advice_for(const KindOfCollective& kind, bool is_sharded) {
   switch (kind.first) {
     case Collective::all_reduce:
       if (kind.second == Phase::forward) return kSums;
@@ -146,11 +127,11 @@ class CollectiveWalk {
   }
 
   /// The largest in exposed time first.
-  std::vector<std::pair<CollectiveKind, std::int64_t>> exposed() {
+  std::vector<std::pair<KindOfCollective, std::int64_t>> exposed() {
     const auto& trace = of_.analysed.trace;
     const auto& kernels = trace.kernels;
     std::map<ProcessDevice, Intervals> others;
-    std::map<CollectiveKind, std::map<ProcessDevice, Intervals>> kinds;
+    std::map<KindOfCollective, std::map<ProcessDevice, Intervals>> kinds;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       const auto& lane = trace.gpu_lanes[kernels.lane[i]];
       const ProcessDevice device{lane.process, lane.device};
@@ -162,7 +143,7 @@ class CollectiveWalk {
                  kernels.duration_ns[i]);
       tally_.add_row(kernels.name[i], kernels.duration_ns[i]);
     }
-    std::vector<std::pair<CollectiveKind, std::int64_t>> out;
+    std::vector<std::pair<KindOfCollective, std::int64_t>> out;
     for (auto& [kind, devices] : kinds) {
       std::int64_t alone = 0;
       for (auto& [device, spans] : devices) {
@@ -180,7 +161,7 @@ class CollectiveWalk {
   [[nodiscard]] bool is_sharded() const { return is_sharded_; }
 
  private:
-  [[nodiscard]] CollectiveKind kind_of(std::size_t kernel, std::string_view name) const {
+  [[nodiscard]] KindOfCollective kind_of(std::size_t kernel, std::string_view name) const {
     const auto row = of_.analysed.kernels.row[kernel];
     auto place = row == kNowhere ? std::string() : plain(path_of(of_.analysed.attribution, row));
     const auto call = of_.analysed.kernels.call[kernel];
@@ -212,21 +193,24 @@ void collective_rule(const Case& of) {
   CollectiveWalk walk(of);
   const auto kinds = walk.exposed();
   schema::ProfileFinding finding;
-  finding.rule = "exposed-communication";
   walk.tally().tell(finding);
   finding.saving_ns = exposed;
-  finding.title = fmt::format("communication keeps the GPUs {} from computing", duration_text(exposed));
-  finding.evidence.push_back(fmt::format("{} of {} of communication run with no other kernel at the same time",
-                                         duration_text(exposed), duration_text(all)));
-  finding.computed = "at most: the time in which communication ran alone; waiting for a slower rank is part of it";
+  finding.title = messages::exposed_communication(static_cast<double>(exposed));
+  finding.evidence.push_back(
+      messages::communication_alone({.alone = static_cast<double>(exposed), .all = static_cast<double>(all)}));
+  finding.computed = messages::computed_communication();
+  const std::array tables{messages::table()};
+  const schema::MessageRenderer words(tables);
   for (const auto& [kind, ns] : kinds) {
+    const auto named = message_of(kind);
     if (kinds.size() > 1)
-      finding.evidence.push_back(fmt::format("{} of them in {}", duration_text(ns), kind_text(kind)));
+      finding.evidence.push_back(messages::communication_of_kind({.time = static_cast<double>(ns), .kind = named}));
     const auto advice = advice_for(kind, walk.is_sharded());
-    if (finding.advice.empty()) finding.advice = advice.advice;
+    if (finding.advice.empty()) finding.advice = advice.advice();
     const bool is_large = static_cast<double>(ns) >= kAdvisedShare * static_cast<double>(exposed);
-    if (!is_large || advice.code.empty() || finding.code.find(advice.code) != std::string::npos) continue;
-    finding.code += fmt::format("{}# {}\n{}", finding.code.empty() ? "" : "\n", kind_text(kind), advice.code);
+    if (!is_large || advice.snippet.empty() || finding.snippet.find(advice.snippet) != std::string::npos) continue;
+    finding.snippet +=
+        fmt::format("{}# {}\n{}", finding.snippet.empty() ? "" : "\n", words.text(named), advice.snippet);
   }
   of.add(std::move(finding), kLeastExposedTime);
 }

@@ -3,36 +3,25 @@
 #include <map>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "trace/analysis/device_time.hpp"
 #include "trace/findings/rules.hpp"
 #include "trace/findings/tally.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
 
 constexpr double kLeastExposed = 0.03;  // of the time
 
-constexpr std::string_view kCopyComputed =
-    "at most: the time in which such a copy ran and no kernel, as it can run beside them";
 constexpr std::string_view kBinding =
     "# ONNX Runtime: binding = session.io_binding(); binding.bind_ortvalue_input(name, value_on_gpu)";
-constexpr Advice kPageable{"pageable-copy",
-                           kCopyComputed,
-                           "Copy from pinned memory, and without waiting.",
+constexpr Advice kPageable{&messages::advice_pin_memory,
                            "DataLoader(dataset, pin_memory=True)\n"
                            "batch = batch.to(\"cuda\", non_blocking=True)",
-                           "Keep inputs and outputs on the GPU, and copy from pinned memory.",
-                           kBinding};
-constexpr Advice kExposed{
-    "exposed-copy",
-    kCopyComputed,
-    "Copy what is needed next on a stream of its own while kernels run, copy less, or keep it on the GPU.",
-    "with torch.cuda.stream(copies): following = following.to(\"cuda\", non_blocking=True)",
-    "Keep inputs and outputs on the GPU, or copy less.",
-    kBinding};
+                           &messages::advice_bind_pinned, kBinding};
+constexpr Advice kExposed{&messages::advice_copy_ahead,
+                          "with torch.cuda.stream(copies): following = following.to(\"cuda\", non_blocking=True)",
+                          &messages::advice_bind_or_copy_less, kBinding};
 
 std::string_view way_of(std::string_view name) {
   for (const std::string_view way : {"HtoD", "DtoH"})
@@ -75,11 +64,13 @@ void tell_copies(const Case& of, HostCopies& copies, bool pageable) {
   of.advise(finding, pageable ? kPageable : kExposed);
   copies.all.tell(finding);
   finding.saving_ns = exposed_ns(of.analysed.trace, copies);
-  finding.title = fmt::format("copies between GPU and {} memory keep the GPU {} from computing",
-                              pageable ? "pageable" : "the host's", duration_text(finding.saving_ns));
+  finding.title = (pageable ? messages::pageable_copy : messages::exposed_copy)(static_cast<double>(finding.saving_ns));
+  finding.computed = messages::computed_copies();
   if (const auto bytes = copies.all.bytes(); bytes > 0)
-    finding.evidence.push_back(fmt::format("{} in {}, {:.1f} GB/s", base::format_bytes(bytes), duration_text(took),
-                                           bytes / static_cast<double>(std::max<std::int64_t>(1, took))));
+    finding.evidence.push_back(
+        messages::copied_bytes({.bytes = bytes,
+                                .time = static_cast<double>(took),
+                                .gb_per_s = bytes / static_cast<double>(std::max<std::int64_t>(1, took))}));
   of.add(std::move(finding), pageable ? kLeastSaving : kLeastExposed);
 }
 

@@ -9,14 +9,12 @@
 namespace ridgeline::trace {
 
 void Case::advise(schema::ProfileFinding& finding, const Advice& kind) const {
-  const bool onnx_alone = frameworks.onnx && !frameworks.torch && !kind.onnx_advice.empty();
+  const bool onnx_alone = frameworks.onnx && !frameworks.torch && kind.onnx_advice != nullptr;
   const bool torch_alone = frameworks.torch && !frameworks.onnx;
-  finding.rule = kind.rule;
-  finding.computed = kind.computed;
-  finding.advice = onnx_alone ? kind.onnx_advice : kind.advice;
-  finding.code = onnx_alone ? kind.onnx_code : kind.code;
-  if (onnx_alone || torch_alone || kind.onnx_code.empty()) return;
-  finding.code += (finding.code.empty() ? "" : "\n") + std::string(kind.onnx_code);
+  finding.advice = onnx_alone ? kind.onnx_advice() : kind.advice();
+  finding.snippet = onnx_alone ? kind.onnx_snippet : kind.snippet;
+  if (onnx_alone || torch_alone || kind.onnx_snippet.empty()) return;
+  finding.snippet += (finding.snippet.empty() ? "" : "\n") + std::string(kind.onnx_snippet);
 }
 
 bool Case::add(schema::ProfileFinding finding, double least) const {
@@ -27,11 +25,13 @@ bool Case::add(schema::ProfileFinding finding, double least) const {
   return true;
 }
 
-void Case::add(const Tally& tally, const Advice& kind, std::string title, std::string bytes, double least) const {
+void Case::add(const Tally& tally, const Advice& kind, schema::Message title, schema::Message computed,
+               schema::Message bytes, double least) const {
   if (tally.count() == 0) return;
   schema::ProfileFinding finding;
   advise(finding, kind);
   finding.title = std::move(title);
+  finding.computed = std::move(computed);
   tally.tell(finding, tables.runs);
   if (!bytes.empty()) finding.evidence.push_back(std::move(bytes));
   add(std::move(finding), least);

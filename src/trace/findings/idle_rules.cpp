@@ -7,15 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
+#include "base/json.hpp"
 #include "trace/analysis/first_calls.hpp"
 #include "trace/analysis/places.hpp"
 #include "trace/analysis/program_place.hpp"
 #include "trace/findings/awaited_work.hpp"
 #include "trace/findings/rules.hpp"
 #include "trace/findings/tally.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -26,87 +25,56 @@ constexpr double kLeastIdle = 0.03;  // of the time, before it is worth a word
 
 struct IdleAdvice {
   IdleCause cause;
-  std::string_view title;  ///< behind "12 % of the time the GPU waits "
-  Advice advice;           ///< "": computed as all are
+  schema::Message (*title)(double share);
+  Advice advice;
 };
-
-constexpr std::string_view kAtMost =
-    "at most: the shorter of the idle time and the GPUs' busy time, as the two can overlap";
 
 constexpr std::array kAdvice{
     IdleAdvice{IdleCause::launch,
-               "for launches",
-               {"launch-bound",
-                {},
-                "Launch the whole step at once as a CUDA graph, or fuse kernels so that there are fewer launches.",
+               &messages::launch_bound,
+               {&messages::advice_graph_of_step,
                 "model = torch.compile(model, mode=\"reduce-overhead\")   # inference, or training without changing "
                 "shapes",
-                "Launch the whole run at once as a CUDA graph.",
+                &messages::advice_graph_of_run,
                 "# ONNX Runtime, CUDA provider: {\"enable_cuda_graph\": \"1\"} with IO binding"}},
     IdleAdvice{IdleCause::host_work,
-               "while the host does other work",
-               {"host-work", kAtMost,
-                "Do it while the GPU computes, in another thread or process; or do it faster, less often, or on the "
-                "GPU.",
+               &messages::host_work,
+               {&messages::advice_overlap_host_work,
                 "with concurrent.futures.ThreadPoolExecutor(1) as worker:\n"
                 "    following = worker.submit(prepare, following_input)   # while the GPU computes"}},
-    IdleAdvice{
-        IdleCause::queue,
-        "although its next work is queued",
-        {"queued-wait",
-         {},
-         "See what the stream waits for: an event of another stream or GPU, a function of the host in the stream, "
-         "or another program on this GPU.",
-         {}}},
+    IdleAdvice{IdleCause::queue, &messages::queued_wait, {&messages::advice_look_at_queue, {}}},
     IdleAdvice{IdleCause::sync,
-               "after the host synchronized with it",
-               {"sync",
-                {},
-                "Leave results on the GPU: .item(), .cpu(), print() and `if tensor:` wait until all work is done.",
+               &messages::sync,
+               {&messages::advice_no_sync,
                 "total += loss.detach()            # not loss.item(); of any tensor likewise\n"
                 "if step % 100 == 0: log(total.item())",
-                "Leave results on the GPU, and copy once what is needed.",
+                &messages::advice_no_sync_onnx,
                 "# ONNX Runtime: binding = session.io_binding(); binding.bind_output(name, \"cuda\")"}},
     IdleAdvice{IdleCause::data_loading,
-               "for the next batch",
-               {"loader-bound",
-                {},
-                "Load batches while the GPU computes: more workers, pinned memory, prefetching.",
+               &messages::loader_bound,
+               {&messages::advice_load_ahead,
                 "DataLoader(dataset, num_workers=8, pin_memory=True, persistent_workers=True, prefetch_factor=4)"}},
+    IdleAdvice{IdleCause::allocation,
+               &messages::allocation,
+               {&messages::advice_keep_memory, "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                &messages::advice_keep_arena,
+                "# ONNX Runtime, CUDA provider: {\"arena_extend_strategy\": \"kNextPowerOfTwo\"}"}},
     IdleAdvice{
-        IdleCause::allocation,
-        "while memory is allocated or freed",
-        {"allocation",
-         {},
-         "Let the allocator keep its memory: no torch.cuda.empty_cache() in the loop, and segments that can grow.",
-         "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-         "Let the arena keep its memory from run to run.",
-         "# ONNX Runtime, CUDA provider: {\"arena_extend_strategy\": \"kNextPowerOfTwo\"}"}},
-    IdleAdvice{IdleCause::compilation,
-               "while code is compiled or loaded",
-               {"compilation",
-                {},
-                "Warm up before what is measured or served, and keep compiled code.",
-                "export TORCHINDUCTOR_CACHE_DIR=/var/cache/inductor CUDA_MODULE_LOADING=EAGER",
-                "Warm up before what is measured or served, and keep compiled code.",
-                "export CUDA_MODULE_LOADING=EAGER"}}};
+        IdleCause::compilation,
+        &messages::compilation,
+        {&messages::advice_warm_up, "export TORCHINDUCTOR_CACHE_DIR=/var/cache/inductor CUDA_MODULE_LOADING=EAGER",
+         &messages::advice_warm_up, "export CUDA_MODULE_LOADING=EAGER"}}};
 
 /// Where what is launched late are graphs already.
-constexpr Advice kLateGraphs{
-    "launch-bound",
-    {},
-    "The work is in CUDA graphs already: let the host launch the next one while one runs, without waiting for it, and "
-    "take into the graph what the host does between them.",
-    {}};
+constexpr Advice kLateGraphs{&messages::advice_graphs_ahead, {}};
 
 constexpr std::size_t kListedPlaces = 3;
 
 /// A line of evidence, and the module that it names.
 struct IdleLine {
-  std::string what;
+  schema::Message message;
   std::string module;
   std::int64_t ns = 0;
-  std::int64_t gaps = 0;  ///< 0: it lies before the first work or behind the last, as `what` says
 };
 
 /// Gaps of one cause.
@@ -118,18 +86,25 @@ struct IdleSum {
   std::int64_t graphs_ns = 0;           ///< before work of a CUDA graph
   std::int64_t counted_ns = 0;          ///< that another finding has, in none of the others
   Places work;                          ///< behind the gaps
-  Places awaited;                       ///< what it waited for on the GPU
+  Places awaited;                       ///< what it waited for on the GPU, JSON of a message
   std::map<std::string, Places> calls;  ///< that held the launching threads up, by name, and where they were made
   std::map<std::string, Places> ranges;
   std::vector<IdleLine> outer;  ///< what held them up before the first work and behind the last
   [[nodiscard]] std::int64_t total_ns() const noexcept { return gaps_ns + before_ns + behind_ns; }
 };
 
-/// "due to aten::item, called from train.py(41): step".
-std::string due_text(const std::string& name, const std::string& place) {
+using DueTo = messages::IdleDueWhere;
+
+/// "10.0 ms in 2 gaps due to aten::item, called from train.py(41): step".
+IdleLine line_of(DueTo where, const std::string& name, const Places::Entry& at) {
   // A range that is a row of the module tree is its own place.
-  const bool is_place = place.empty() || place.ends_with(name);
-  return "due to " + (is_place ? name : fmt::format("{}, called from {}", name, place));
+  const bool is_place = at.place.empty() || at.place.ends_with(name);
+  return {messages::idle_due({.time = static_cast<double>(at.amount),
+                              .where = where,
+                              .gaps = at.count,
+                              .name = name,
+                              .place = is_place ? std::string() : at.place}),
+          at.place, at.amount};
 }
 
 void add_gap(const AnalysedTrace& analysed, const Gap& gap, IdleSum& sum) {
@@ -143,9 +118,7 @@ void add_gap(const AnalysedTrace& analysed, const Gap& gap, IdleSum& sum) {
   if (gap.place != GapPlace::between_work) {
     const bool before = gap.place == GapPlace::before_work;
     (before ? sum.before_ns : sum.behind_ns) += ns;
-    if (!name.empty())
-      sum.outer.push_back(
-          {(before ? "before the first work " : "behind the last ") + due_text(name, place), place, ns});
+    if (!name.empty()) sum.outer.push_back(line_of(before ? DueTo::before : DueTo::behind, name, {place, ns, 1}));
     return;
   }
   ++sum.gaps;
@@ -167,7 +140,8 @@ std::map<IdleCause, IdleSum> sums_of(const Case& of) {
     add_gap(analysed, gap, sums[gap.cause]);
     if (gap.cause != IdleCause::queue || gap.place != GapPlace::between_work) continue;
     if (!awaited) awaited.emplace(analysed);
-    if (const auto what = awaited->of(gap); !what.empty()) sums[gap.cause].awaited.add_alone(what, gap.duration_ns());
+    if (const auto what = awaited->of(gap); !what.empty())
+      sums[gap.cause].awaited.add_alone(base::dump_json(what), gap.duration_ns());
   }
   return sums;
 }
@@ -176,7 +150,7 @@ std::map<IdleCause, IdleSum> sums_of(const Case& of) {
 std::vector<IdleLine> lines_of(IdleCause cause, const IdleSum& sum) {
   auto lines = sum.outer;
   const auto add = [&](const std::string& name, const Places::Entry& at) {
-    lines.push_back({due_text(name, at.place), at.place, at.amount, at.count});
+    lines.push_back(line_of(DueTo::between, name, at));
   };
   for (const auto& [name, places] : sum.calls)
     for (const auto& at : places.largest(kListedPlaces)) add(name, at);
@@ -187,9 +161,15 @@ std::vector<IdleLine> lines_of(IdleCause cause, const IdleSum& sum) {
     }
   const auto work = sum.work.largest(kListedPlaces);
   for (const auto& at : sum.awaited.largest(kListedPlaces))
-    lines.push_back({at.place, work.empty() ? std::string() : work.front().place, at.amount, at.count});
+    lines.push_back({messages::idle_awaited({.time = static_cast<double>(at.amount),
+                                             .gaps = at.count,
+                                             .awaited = base::Json::parse(at.place).get<schema::Message>()}),
+                     work.empty() ? std::string() : work.front().place, at.amount});
   if (lines.empty() && cause != IdleCause::host_work)
-    for (const auto& at : work) lines.push_back({"before work of " + at.place, at.place, at.amount, at.count});
+    for (const auto& at : work)
+      lines.push_back(
+          {messages::idle_before_work({.time = static_cast<double>(at.amount), .gaps = at.count, .place = at.place}),
+           at.place, at.amount});
   std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.ns > b.ns; });
   if (lines.size() > kListedPlaces) lines.resize(kListedPlaces);
   return lines;
@@ -214,16 +194,17 @@ std::int64_t busy_ns(const schema::ProfileTables& tables) {
   return sum;
 }
 
+std::optional<double> unless_zero(std::int64_t ns) {
+  return ns > 0 ? std::optional(static_cast<double>(ns)) : std::nullopt;
+}
+
 /// "4 gaps, 204 ms in total, 51.0 ms each in the mean; 50.1 ms before the first work".
-std::string extent_of(const IdleSum& sum) {
-  std::vector<std::string> parts;
-  if (sum.gaps > 0)
-    parts.push_back(fmt::format("{}, {} in total, {} each in the mean",
-                                base::counted(static_cast<std::size_t>(sum.gaps), "gap"), duration_text(sum.gaps_ns),
-                                duration_text(sum.gaps_ns / sum.gaps)));
-  if (sum.before_ns > 0) parts.push_back(duration_text(sum.before_ns) + " before the first work");
-  if (sum.behind_ns > 0) parts.push_back(duration_text(sum.behind_ns) + " behind the last");
-  return fmt::format("{}", fmt::join(parts, "; "));
+schema::Message extent_of(const IdleSum& sum) {
+  return messages::idle_extent({.gaps = sum.gaps > 0 ? std::optional(sum.gaps) : std::nullopt,
+                                .total = static_cast<double>(sum.gaps_ns),
+                                .each = static_cast<double>(sum.gaps_ns / std::max<std::int64_t>(1, sum.gaps)),
+                                .before = unless_zero(sum.before_ns),
+                                .behind = unless_zero(sum.behind_ns)});
 }
 
 }  // namespace
@@ -241,26 +222,16 @@ void idle_rules(const Case& of) {
     finding.saving_ns = std::max<std::int64_t>(0, sum.total_ns() - sum.gaps * floor);
     if (of_host) finding.saving_ns = std::min(finding.saving_ns, busy_ns(of.tables));
     const auto share = static_cast<double>(sum.total_ns()) / static_cast<double>(of.span_ns);
-    finding.title = fmt::format("{} of the time the GPU waits {}", percent_text(share), title);
+    finding.title = title(share);
     finding.evidence.push_back(extent_of(sum));
     const auto lines = lines_of(cause, sum);
-    for (const auto& line : lines)
-      finding.evidence.push_back(line.gaps == 0 ? fmt::format("{} {}", duration_text(line.ns), line.what)
-                                                : fmt::format("{} in {} {}", duration_text(line.ns),
-                                                              base::counted(static_cast<std::size_t>(line.gaps), "gap"),
-                                                              line.what));
+    for (const auto& line : lines) finding.evidence.push_back(line.message);
     if (sum.counted_ns > 0)
-      finding.evidence.push_back(duration_text(sum.counted_ns) +
-                                 " between the kernels of an optimizer are a finding of their own");
+      finding.evidence.push_back(messages::gaps_of_optimizer_apart(static_cast<double>(sum.counted_ns)));
     if (!lines.empty()) finding.module = lines.front().module;
-    if (of_host && lines.empty())
-      finding.evidence.emplace_back(
-          "what the host did is not in the trace: torch.profiler.profile(with_stack=True) or NVTX ranges name it");
-    if (finding.computed.empty())
-      finding.computed = floor > 0 && sum.gaps > 0
-                             ? fmt::format("the gaps' total, less {} each: the median gap between queued kernels",
-                                           duration_text(floor))
-                             : "the gaps' total";
+    if (of_host && lines.empty()) finding.evidence.push_back(messages::host_work_unknown());
+    finding.computed = of_host ? messages::computed_host_work()
+                               : messages::computed_gaps(sum.gaps > 0 ? unless_zero(floor) : std::nullopt);
     // That the host does something else is worth a word where the GPU has little to do beside it, too.
     of.add(std::move(finding), of_host && share >= kLeastIdle ? 0 : kLeastIdle);
   }

@@ -5,10 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "trace/findings/rules.hpp"
+#include "trace/messages.hpp"
 #include "trace/node_launches.hpp"
 
 namespace ridgeline::trace {
@@ -45,42 +43,40 @@ class NodeWalk {
   }
 
   void tell() const {
-    of_.add(chains_,
-            {"elementwise-chain",
-             "the chains' time, less that of each one's longest node, which one pass over the data takes about",
-             "Let a provider that compiles the graph fuse them (OpenVINO, TensorRT); tune says which is fastest.",
-             "ridgeline tune model.onnx --provider auto"},
-            fmt::format("{} of elementwise nodes, {}; fused, about {}", of_a_run(chains_, "chain"),
-                        time_text(chains_.time_ns()), time_text(chains_.time_ns() - chains_.saving_ns())),
-            bytes_text(chains_, "of intermediate results, from the shapes"));
+    of_.add(chains_, {&messages::advice_fuse_chains_of_nodes, "ridgeline tune model.onnx --provider auto"},
+            messages::elementwise_chain({.chains = of_a_run(chains_.count()),
+                                         .of = messages::ElementwiseChainOf::nodes,
+                                         .time = of_a_run_ns(chains_.time_ns()),
+                                         .fused = of_a_run_ns(chains_.time_ns() - chains_.saving_ns()),
+                                         .a_run = of_.tables.runs > 1}),
+            messages::computed_chains(messages::ComputedChainsOf::nodes),
+            chains_.bytes() == 0 ? schema::Message()
+                                 : messages::intermediate_bytes({.bytes = bytes_of_a_run(chains_),
+                                                                 .from = messages::IntermediateBytesFrom::shapes}));
     of_.add(unfused_,
-            {"unfused-normalization",
-             "their time: as part of a convolution's weights or its epilogue they cost next to nothing",
-             "Turn graph optimization on, or fold them when the model is exported.",
+            {&messages::advice_fold_normalization,
              "SessionOptions.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL"},
-            fmt::format("{} behind convolutions that could be part of them, {}", of_a_run(unfused_, "node"),
-                        time_text(unfused_.time_ns())),
-            bytes_text(unfused_, kMoved));
-    of_.add(layouts_,
-            {"layout", "their time",
-             "Another level of graph optimization or another provider may do without them; casts vanish where both "
-             "sides take the type.",
-             "ridgeline tune model.onnx --provider auto"},
-            fmt::format("{} for layouts, copies and casts only, {}", of_a_run(layouts_, "node"),
-                        time_text(layouts_.time_ns())),
-            bytes_text(layouts_, kMoved));
+            messages::unfused_normalization({.nodes = of_a_run(unfused_.count()),
+                                             .time = of_a_run_ns(unfused_.time_ns()),
+                                             .a_run = of_.tables.runs > 1}),
+            messages::computed_normalization(), moved_bytes(unfused_));
+    of_.add(layouts_, {&messages::advice_layout_of_nodes, "ridgeline tune model.onnx --provider auto"},
+            messages::layout({.of = messages::LayoutOf::nodes,
+                              .time = of_a_run_ns(layouts_.time_ns()),
+                              .count = of_a_run(layouts_.count()),
+                              .a_run = of_.tables.runs > 1}),
+            messages::computed_time(), moved_bytes(layouts_));
     of_.add(attention_,
-            {"unfused-attention", "the softmax and what is elementwise between it and the two products",
-             "Let ONNX Runtime's transformer optimizer fuse it.",
+            {&messages::advice_fuse_attention_onnx,
              "python -m onnxruntime.transformers.optimizer --input model.onnx --output fused.onnx --model_type bert"},
-            fmt::format("{}, {} between the two products", of_a_run(attention_, "unfused attention"),
-                        time_text(attention_.time_ns())),
-            bytes_text(attention_, kMoved));
+            messages::unfused_attention({.count = of_a_run(attention_.count()),
+                                         .of = messages::UnfusedAttentionOf::nodes,
+                                         .time = of_a_run_ns(attention_.time_ns()),
+                                         .a_run = of_.tables.runs > 1}),
+            messages::computed_attention_nodes(), moved_bytes(attention_));
   }
 
  private:
-  static constexpr std::string_view kMoved = "read and written by them, from the shapes";
-
   [[nodiscard]] std::string_view operation(std::size_t i) const {
     return of_.analysed.trace.strings.text(nodes_.operation[i]);
   }
@@ -148,15 +144,16 @@ class NodeWalk {
   }
 
   /// People think of one run.
-  [[nodiscard]] std::string of_a_run(const Tally& tally, std::string_view noun) const {
-    return base::counted(std::max<std::size_t>(1, tally.count() / static_cast<std::size_t>(of_.tables.runs)), noun);
+  [[nodiscard]] std::int64_t of_a_run(std::int64_t count) const {
+    return std::max<std::int64_t>(1, count / of_.tables.runs);
   }
-  [[nodiscard]] std::string time_text(std::int64_t ns) const {
-    return duration_text(ns / of_.tables.runs) + (of_.tables.runs > 1 ? " a run" : "");
+  [[nodiscard]] double of_a_run_ns(std::int64_t ns) const { return static_cast<double>(ns / of_.tables.runs); }
+  [[nodiscard]] double bytes_of_a_run(const Tally& tally) const {
+    return tally.bytes() / static_cast<double>(of_.tables.runs);
   }
-  [[nodiscard]] std::string bytes_text(const Tally& tally, std::string_view what) const {
+  [[nodiscard]] schema::Message moved_bytes(const Tally& tally) const {
     if (tally.bytes() == 0) return {};
-    return fmt::format("{} {}", base::format_bytes(tally.bytes() / static_cast<double>(of_.tables.runs)), what);
+    return messages::bytes_moved({.bytes = bytes_of_a_run(tally), .from = messages::BytesMovedFrom::shapes});
   }
 
   const Case& of_;

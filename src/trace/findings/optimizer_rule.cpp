@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
 #include "trace/findings/rules.hpp"
 #include "trace/findings/tally.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -44,7 +44,7 @@ std::string_view optimizer_class(std::string_view row) {
   return begin == std::string_view::npos || end <= begin ? std::string_view() : row.substr(begin + 1, end - begin - 1);
 }
 
-std::string optimizer_code(std::string_view name) {
+std::string optimizer_snippet(std::string_view name) {
   static constexpr std::array<std::string_view, 4> kFused{"Adam", "AdamW", "SGD", "Adagrad"};
   if (name.empty() || std::find(kFused.begin(), kFused.end(), name) != kFused.end())
     return fmt::format("torch.optim.{}(model.parameters(), lr=..., fused=True)", name.empty() ? "AdamW" : name);
@@ -60,7 +60,6 @@ void optimizer_rule(const Case& of) {
     const auto each = row.kernels / row.calls;
     if (each < kManyKernels || row.gpu_total_ns / std::max<std::int64_t>(1, row.kernels) > kTinyKernelNs) continue;
     schema::ProfileFinding finding;
-    finding.rule = "tiny-optimizer-kernels";
     finding.module = row.path;
     std::vector<std::size_t> gaps;
     for (std::size_t at = 0; at < of.analysed.gaps.size(); ++at) {
@@ -69,14 +68,14 @@ void optimizer_rule(const Case& of) {
       finding.saving_ns += gap.duration_ns();
       gaps.push_back(at);
     }
-    finding.title = fmt::format("{} launches {} kernels a step, {} each in the mean", row.name, each,
-                                duration_text(row.gpu_total_ns / row.kernels));
+    finding.title = messages::tiny_optimizer_kernels(
+        {.name = row.name, .kernels = each, .each = static_cast<double>(row.gpu_total_ns / row.kernels)});
     finding.evidence = {
-        fmt::format("{} kernels in {}", row.kernels, base::counted(static_cast<std::size_t>(row.calls), "step")),
-        fmt::format("{} between them, {}", base::counted(gaps.size(), "gap"), duration_text(finding.saving_ns))};
-    finding.computed = "the gaps between these kernels: a fused optimizer launches a few";
-    finding.advice = "Use the fused optimizer.";
-    finding.code = optimizer_code(optimizer_class(row.name));
+        messages::kernels_of_optimizer({.kernels = row.kernels, .steps = row.calls}),
+        messages::gaps_of_optimizer({.gaps = std::ssize(gaps), .time = static_cast<double>(finding.saving_ns)})};
+    finding.computed = messages::computed_optimizer();
+    finding.advice = messages::advice_fused_optimizer();
+    finding.snippet = optimizer_snippet(optimizer_class(row.name));
     if (!of.add(std::move(finding))) continue;
     for (const auto at : gaps) of.counted_gaps[at] = true;
   }

@@ -14,14 +14,12 @@ namespace ridgeline::trace {
 
 inline constexpr double kLeastSaving = 0.01;  ///< of the time, before it is worth a word
 
-/// What a finding of one kind says, whatever was found.
+/// What a finding of one kind advises, whatever was found.
 struct Advice {
-  std::string_view rule;
-  std::string_view computed;
-  std::string_view advice;
-  std::string_view code;
-  std::string_view onnx_advice = {};  ///< in a trace of ONNX Runtime; "": the same
-  std::string_view onnx_code = {};
+  schema::Message (*advice)() = nullptr;
+  std::string_view snippet;
+  schema::Message (*onnx_advice)() = nullptr;  ///< in a trace of ONNX Runtime; nullptr: the same
+  std::string_view onnx_snippet = {};
 };
 
 /// What rules look at, and where they put what they find.
@@ -39,8 +37,8 @@ struct Case {
   bool add(schema::ProfileFinding finding, double least = kLeastSaving) const;
   /// Likewise of a tally, unless it is empty: with its module and evidence, and a line about bytes where `bytes` is
   /// one.
-  void add(const Tally& tally, const Advice& kind, std::string title, std::string bytes = {},
-           double least = kLeastSaving) const;
+  void add(const Tally& tally, const Advice& kind, schema::Message title, schema::Message computed,
+           schema::Message bytes = {}, double least = kLeastSaving) const;
 };
 
 /// The path of the module whose operation launched work that is placed in `row` of the tree; "" where none is known.

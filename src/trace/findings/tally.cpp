@@ -6,11 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "schema/kernel_name.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -19,10 +17,6 @@ constexpr std::size_t kListed = 3;
 constexpr std::size_t kNameColumns = 70;  // templates of kernels fill pages
 
 }  // namespace
-
-std::string duration_text(std::int64_t ns) { return base::format_duration(static_cast<double>(ns)); }
-
-std::string percent_text(double share) { return fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0); }
 
 void Tally::add(const std::string& module, std::int64_t saving_ns, std::int64_t time_ns) {
   saving_ns_ += saving_ns;
@@ -48,17 +42,22 @@ void Tally::tell(schema::ProfileFinding& finding, std::int64_t runs) const {
   const bool has_modules = modules.size() > 1 || !finding.module.empty();
   for (const auto& module : modules)
     if (has_modules)
-      finding.evidence.push_back(fmt::format("{} in {}", duration_text(module.amount / runs),
-                                             module.place.empty() ? "no module" : module.place));
+      finding.evidence.push_back(
+          messages::time_in_module({.time = static_cast<double>(module.amount / runs), .module = module.place}));
   std::vector<std::pair<NameId, Row>> rows(rows_.begin(), rows_.end());
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return std::tuple(-a.second.time_ns, a.first) < std::tuple(-b.second.time_ns, b.first);
   });
   for (std::size_t i = 0; i < std::min(kListed, rows.size()); ++i)
-    finding.evidence.push_back(
-        fmt::format("{} x {}: {}", std::max<std::int64_t>(1, rows[i].second.count / runs),
-                    base::shorten(schema::short_kernel_name(std::string(strings_.text(rows[i].first))), kNameColumns),
-                    duration_text(rows[i].second.time_ns / runs)));
+    finding.evidence.push_back(messages::time_of_name(
+        {.count = std::max<std::int64_t>(1, rows[i].second.count / runs),
+         .name = base::shorten(schema::short_kernel_name(std::string(strings_.text(rows[i].first))), kNameColumns),
+         .time = static_cast<double>(rows[i].second.time_ns / runs)}));
+}
+
+schema::Message measured_bytes(const Tally& tally) {
+  if (tally.bytes() == 0) return {};
+  return messages::bytes_moved({.bytes = tally.bytes(), .from = messages::BytesMovedFrom::counters});
 }
 
 }  // namespace ridgeline::trace

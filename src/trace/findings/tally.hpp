@@ -25,7 +25,7 @@ class Tally {
   /// Bytes that need not move; NaN and negative numbers are unknown, and left out.
   void add_bytes(double bytes);
 
-  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  [[nodiscard]] std::int64_t count() const noexcept { return count_; }
   [[nodiscard]] std::int64_t saving_ns() const noexcept { return saving_ns_; }
   [[nodiscard]] std::int64_t time_ns() const noexcept { return time_ns_; }
   [[nodiscard]] double bytes() const noexcept { return bytes_; }  ///< 0: unknown
@@ -42,15 +42,13 @@ class Tally {
   const StringTable& strings_;
   std::int64_t saving_ns_ = 0;
   std::int64_t time_ns_ = 0;
-  std::size_t count_ = 0;
+  std::int64_t count_ = 0;
   double bytes_ = 0;
   Places modules_;
   std::unordered_map<NameId, Row> rows_;
 };
 
-/// "12.3 ms" of whole nanoseconds.
-[[nodiscard]] std::string duration_text(std::int64_t ns);
-/// "12.3 %".
-[[nodiscard]] std::string percent_text(double share);
+/// Bytes that need not move, as a profiler counted them; empty: unknown.
+[[nodiscard]] schema::Message measured_bytes(const Tally& tally);
 
 }  // namespace ridgeline::trace

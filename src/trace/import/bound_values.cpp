@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -135,7 +135,7 @@ std::size_t bound_allocations(Allocations& all) {
 
 void bound_values(Trace& trace) {
   if (const auto moved = bound_times(trace); moved > 0)
-    trace.notes.push_back(fmt::format("events that are decades from the others, moved to them: {}", moved));
+    trace.notes.push_back(messages::moved_events(static_cast<std::int64_t>(moved)));
   std::size_t bounded = 0;
   std::int64_t durations = 0;
   for (auto* spans : all_spans(trace)) bounded += bound_sum(spans->duration_ns, durations, kMostDurations, 0);
@@ -148,8 +148,7 @@ void bound_values(Trace& trace) {
   std::int64_t flops = 0;
   bounded += bound_sum(nodes.flops, flops, kMostFlops, -1);
   bounded += bound_allocations(trace.allocations);
-  if (bounded > 0)
-    trace.notes.push_back(fmt::format("durations, bytes, FLOPs and devices that cannot be, left out: {}", bounded));
+  if (bounded > 0) trace.notes.push_back(messages::impossible_values(static_cast<std::int64_t>(bounded)));
 }
 
 }  // namespace ridgeline::trace

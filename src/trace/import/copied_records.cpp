@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "trace/import/left_out.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -129,11 +130,13 @@ void leave_out_copies(Trace& trace) {
       mark_near_copies(trace, order, marks);
     if (std::find(marks.begin(), marks.end(), true) != marks.end()) of_gpu.remove(work, marks, true);
   });
-  if (of_gpu.count() > 0) of_gpu.note("second copies of the same work of a GPU", "");
+  if (of_gpu.count() > 0)
+    trace.notes.push_back(messages::copied_work({.count = of_gpu.count(), .name = of_gpu.name()}));
   LeftOut of_host(trace);
   leave_out_copies_of_host(trace.ranges, of_host);
   leave_out_copies_of_host(trace.calls, of_host);
-  if (of_host.count() > 0) of_host.note("second copies of the same events of the host", "");
+  if (of_host.count() > 0)
+    trace.notes.push_back(messages::copied_events_of_host({.count = of_host.count(), .name = of_host.name()}));
 }
 
 }  // namespace ridgeline::trace

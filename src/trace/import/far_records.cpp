@@ -6,9 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "trace/import/left_out.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -68,7 +67,8 @@ void leave_out_far_starts(Trace& trace) {
     }
     if (any) left_out.remove(table, marks);
   });
-  left_out.note("records hours from all others", fmt::format(", {} away", duration_words(distance)));
+  trace.notes.push_back(messages::far_records(
+      {.count = left_out.count(), .name = left_out.name(), .distance = static_cast<double>(distance)}));
 }
 
 /// Those that end hours from where all others begin.
@@ -104,7 +104,8 @@ void leave_out_overlong(Trace& trace) {
       if (table.duration_ns[i] > longest) marks[i] = any = true;
     if (any) left_out.remove(table, marks);
   });
-  left_out.note("records that last hours longer than all else", fmt::format(", {}", duration_words(duration)));
+  trace.notes.push_back(messages::overlong_records(
+      {.count = left_out.count(), .name = left_out.name(), .duration = static_cast<double>(duration)}));
 }
 
 }  // namespace
@@ -182,8 +183,8 @@ void leave_out_lone_work(Trace& trace) {
     }
     if (any) left_out.remove(table, marks);
   });
-  left_out.note("work of a GPU far from all else, with nothing of the host near it",
-                fmt::format(", {} away", duration_words(farthest)));
+  trace.notes.push_back(messages::lone_work(
+      {.count = left_out.count(), .name = left_out.name(), .distance = static_cast<double>(farthest)}));
 }
 
 }  // namespace ridgeline::trace

@@ -7,13 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "trace/analysis/range_names.hpp"
 #include "trace/import/bound_values.hpp"
 #include "trace/import/copied_records.hpp"
 #include "trace/import/far_records.hpp"
 #include "trace/import/left_out.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -54,7 +53,8 @@ void leave_out_work_at_zero(Trace& trace) {
     }
     if (any) left_out.remove(table, marks);
   });
-  if (left_out.count() > 0) left_out.note("work of a GPU at time 0, before it was recorded", "");
+  if (left_out.count() > 0)
+    trace.notes.push_back(messages::work_at_zero({.count = left_out.count(), .name = left_out.name()}));
 }
 
 /// Of a stream: a kernel, or a copy or a set, which no kernel runs over either.
@@ -105,7 +105,8 @@ void leave_out_behind_work(Trace& trace) {
   };
   cut(trace.calls);
   cut(trace.ranges);
-  if (left_out.count() > 0) left_out.note("what the host did behind the last work of a GPU that is in the file", "");
+  if (left_out.count() > 0)
+    trace.notes.push_back(messages::host_behind_work({.count = left_out.count(), .name = left_out.name()}));
 }
 
 void leave_out_kernels_over_others(Trace& trace) {
@@ -139,8 +140,10 @@ void leave_out_kernels_over_others(Trace& trace) {
   if (longest < 0) return;
   LeftOut left_out(trace);
   left_out.remove(kernels, marks);
-  left_out.note("kernels that run over others on their stream",
-                fmt::format(", {} over {} others", duration_words(longest), most));
+  trace.notes.push_back(messages::kernels_over_others({.count = left_out.count(),
+                                                       .name = left_out.name(),
+                                                       .longest = static_cast<double>(longest),
+                                                       .others = static_cast<std::int64_t>(most)}));
 }
 
 /// A clock may be too coarse for a few kernels, but not for many.
@@ -148,8 +151,9 @@ void tell_missing_durations(Trace& trace) {
   const auto& durations = trace.kernels.duration_ns;
   const auto none = static_cast<std::size_t>(std::count(durations.begin(), durations.end(), 0));
   if (none == 0 || none * 10 < durations.size()) return;
-  trace.notes.push_back(fmt::format("kernels that last 0 ns: {} of {}", none, durations.size()));
-  trace.notes.emplace_back(kLacksDurations);
+  trace.notes.push_back(messages::kernels_of_no_time(
+      {.count = static_cast<std::int64_t>(none), .all = static_cast<std::int64_t>(durations.size())}));
+  trace.notes.push_back(messages::lacks_durations());
   trace.lacks_work = trace.lacks_durations = true;
 }
 

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include <fmt/format.h>
-
 #include "trace/import/decimal_time.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -78,25 +77,20 @@ void read_field(std::string_view key, ondemand::value& value, ChromeEvent& event
     event.duration_ns = nanoseconds(value).value_or(-1);
 }
 
-std::vector<std::string> damage_notes(const JsonEvents& events, const EventParser& parser) {
-  std::vector<std::string> notes;
-  if (events.cut_off()) notes.push_back(fmt::format("the file is cut off: it ends after {} events", parser.seen()));
-  if (const auto count = events.left_out() + parser.broken(); count > 0)
-    notes.push_back(fmt::format("events that are no JSON, left out: {}", count));
-  if (const auto count = events.put_right() + parser.put_right(); count > 0)
-    notes.push_back(fmt::format("events with damaged JSON, put right: {}", count));
-  if (const auto count = events.commas() + parser.commas(); count > 0)
-    notes.push_back(fmt::format("commas between events, missing or too many, put right: {}", count));
-  if (events.others_damaged())
-    notes.emplace_back("damaged JSON before or behind the events: what it says of the GPU may be missing");
-  if (events.lists() > 1)
-    notes.push_back(
-        fmt::format("lists of events (traceEvents): {} in one file, all read as one trace", events.lists()));
+std::vector<schema::Message> damage_notes(const JsonEvents& events, const EventParser& parser) {
+  std::vector<schema::Message> notes;
+  const auto add_counted = [&](schema::Message (*note)(std::int64_t), auto count) {
+    if (count > 0) notes.push_back(note(static_cast<std::int64_t>(count)));
+  };
+  if (events.cut_off()) notes.push_back(messages::cut_off(static_cast<std::int64_t>(parser.seen())));
+  add_counted(messages::events_no_json, events.left_out() + parser.broken());
+  add_counted(messages::events_put_right, events.put_right() + parser.put_right());
+  add_counted(messages::commas_put_right, events.commas() + parser.commas());
+  if (events.others_damaged()) notes.push_back(messages::damage_around_events());
+  if (events.lists() > 1) notes.push_back(messages::several_lists(static_cast<std::int64_t>(events.lists())));
   if (events.bytes_behind() > 0)
-    notes.push_back(fmt::format("{} bytes behind the end of the trace are not read{}", events.bytes_behind(),
-                                events.json_behind() ? ": more JSON, such as a second trace; import it as a file of "
-                                                       "its own"
-                                                     : ""));
+    notes.push_back(messages::bytes_behind(
+        {.bytes = static_cast<std::int64_t>(events.bytes_behind()), .more_json = events.json_behind()}));
   return notes;
 }
 

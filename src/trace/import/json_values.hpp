@@ -135,7 +135,7 @@ class EventParser {
   std::size_t commas_ = 0;
 };
 
-/// For people: where a file was cut off, how many of its events are damaged, and what of it was not read.
-[[nodiscard]] std::vector<std::string> damage_notes(const JsonEvents& events, const EventParser& parser);
+/// Where a file was cut off, how many of its events are damaged, and what of it was not read.
+[[nodiscard]] std::vector<schema::Message> damage_notes(const JsonEvents& events, const EventParser& parser);
 
 }  // namespace ridgeline::trace

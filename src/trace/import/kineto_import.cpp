@@ -2,15 +2,15 @@
 #include "trace/import/kineto_import.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include <fmt/ranges.h>
-
 #include "base/json.hpp"
+#include "schema/message_renderer.hpp"
 #include "trace/import/begin_end.hpp"
 #include "trace/import/event_batches.hpp"
 #include "trace/import/implausible_records.hpp"
@@ -20,6 +20,7 @@
 #include "trace/import/message_text.hpp"
 #include "trace/import/product_shape.hpp"
 #include "trace/memory_events.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -62,32 +63,32 @@ class Reader {
   }
 
   [[nodiscard]] const EventParser& parser() const noexcept { return parser_; }
-  /// For people: what was read, but is of no use.
-  [[nodiscard]] std::vector<std::string> notes() const {
-    std::vector<std::string> out;
-    if (begin_end_.unpaired() > 0)
-      out.push_back(
-          fmt::format("events without an end or a beginning (ph B and E), left out: {}", begin_end_.unpaired()));
-    if (without_time_ > 0) out.push_back(fmt::format("events without a time, left out: {}", without_time_));
-    if (without_duration_ > 0)
-      out.push_back(fmt::format("events whose duration is no length of time, left out: {}", without_duration_));
-    if (autograd_kernels > 0)
-      out.push_back(fmt::format("times of GPU work by operation (torch.autograd.profiler) that are not read: {}",
-                                autograd_kernels));
-    if (!others_.empty()) out.push_back(fmt::format("events of kinds that are not read: {}", other_kinds()));
+  /// What was read, but is of no use.
+  [[nodiscard]] std::vector<schema::Message> notes() const {
+    std::vector<schema::Message> out;
+    const auto add_counted = [&](schema::Message (*note)(std::int64_t), std::size_t count) {
+      if (count > 0) out.push_back(note(static_cast<std::int64_t>(count)));
+    };
+    add_counted(messages::events_unpaired, begin_end_.unpaired());
+    add_counted(messages::events_without_time, without_time_);
+    add_counted(messages::events_of_no_length, without_duration_);
+    add_counted(messages::autograd_times, autograd_kernels);
+    if (auto kinds = other_kinds(); !kinds.empty()) out.push_back(messages::unread_kinds(kinds));
     return out;
   }
-  /// "12 of xpu_runtime, 3 of another"; "" without any.
-  [[nodiscard]] std::string other_kinds() const {
-    std::vector<std::string> kinds;
-    std::size_t rest = 0;
+  /// "12 of xpu_runtime, 3 of another"; empty without any.
+  [[nodiscard]] schema::Message other_kinds() const {
+    if (others_.empty()) return {};
+    std::vector<schema::Message> kinds;
+    std::int64_t rest = 0;
     for (const auto& [kind, count] : others_)
       if (kinds.size() < kNamedKinds)
-        kinds.push_back(fmt::format("{} {}", count, kind.empty() ? "without one" : "of " + message_text(kind)));
+        kinds.push_back(
+            messages::events_of_kind({.count = static_cast<std::int64_t>(count), .kind = message_text(kind)}));
       else
-        rest += count;
-    if (rest > 0) kinds.push_back(fmt::format("{} of others", rest));
-    return fmt::format("{}", fmt::join(kinds, ", "));
+        rest += static_cast<std::int64_t>(count);
+    return messages::kinds_of_events(
+        {.kinds = std::move(kinds), .rest = rest > 0 ? std::optional(rest) : std::nullopt});
   }
   bool has_counters = false;  ///< of the range profiler
   bool has_gpu_memory = false;
@@ -255,9 +256,7 @@ void read_devices(const JsonEvents& events, Trace& trace) {
   auto all = base::Json::parse(found->second, nullptr, false);
   if (all.is_discarded()) {
     all = base::Json::parse(mended(found->second), nullptr, false);
-    trace.notes.emplace_back(all.is_discarded()
-                                 ? "deviceProperties that are no JSON, left out: the names of GPUs are not known"
-                                 : "deviceProperties with damaged JSON, put right");
+    trace.notes.push_back(all.is_discarded() ? messages::devices_left_out() : messages::devices_put_right());
   }
   if (!all.is_array()) return;
   for (const auto& one : all) {
@@ -310,7 +309,8 @@ Result<Trace> import_kineto(const std::string& path) {
                path)
         .hint("{}", kRecord);
   if (!has_work && !has_host_ranges(trace)) {
-    const auto others = reader.other_kinds();
+    const std::array tables{messages::table()};
+    const auto others = schema::MessageRenderer(tables).text(reader.other_kinds());
     return base::fail(ErrorCode::unsupported, "{}: no kernels and no operations among {} events{}", path,
                       reader.parser().seen(), others.empty() ? "" : "; their categories: " + others)
         .hint("{}", kRecord);
@@ -318,7 +318,7 @@ Result<Trace> import_kineto(const std::string& path) {
   trace.notes = damage_notes(events, reader.parser());
   read_devices(events, trace);
   trace.lacks_work = (events.cut_off() || events.left_out() + reader.parser().broken() > 0) && !trace.is_of_host();
-  if (trace.lacks_work) trace.notes.emplace_back(kLacksWork);
+  if (trace.lacks_work) trace.notes.push_back(messages::lacks_work());
   for (auto& note : reader.notes()) trace.notes.push_back(std::move(note));
   leave_out_implausible(trace, events.cut_off());
   return trace;

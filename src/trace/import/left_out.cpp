@@ -3,16 +3,9 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "trace/import/message_text.hpp"
 
 namespace ridgeline::trace {
-
-void LeftOut::note(std::string_view what, std::string_view how) const {
-  trace_.notes.push_back(fmt::format("{}, left out: {} ({}{})", what, count_, name_, how));
-}
 
 void LeftOut::see(NameId name) {
   if (count_++ == 0) name_ = message_text(trace_.strings.text(name));
@@ -34,8 +27,6 @@ std::int64_t difference(std::int64_t later, std::int64_t earlier) {
   return static_cast<std::int64_t>(
       std::min<std::uint64_t>(span, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())));
 }
-
-std::string duration_words(std::int64_t ns) { return base::format_duration(static_cast<double>(ns)); }
 
 void Period::add(std::int64_t time) {
   first = std::min(first, time);

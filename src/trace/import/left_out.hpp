@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <unordered_set>
 #include <vector>
@@ -36,15 +35,15 @@ class LeftOut {
     for (auto& correlation : trace_.calls.correlation)
       if (launched.count(correlation) > 0) correlation = 0;
   }
-  [[nodiscard]] std::size_t count() const { return count_; }
-  /// "`what`, left out: 3 (the name of the first`how`)".
-  void note(std::string_view what, std::string_view how) const;
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  /// Of the first of them.
+  [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
   void see(NameId name);
 
   Trace& trace_;
-  std::size_t count_ = 0;
+  std::int64_t count_ = 0;
   std::string name_;
 };
 
@@ -69,7 +68,6 @@ void each_work(Trace& trace, Visit visit) {
 
 /// The greatest number where it is more.
 [[nodiscard]] std::int64_t difference(std::int64_t later, std::int64_t earlier);
-[[nodiscard]] std::string duration_words(std::int64_t ns);
 
 /// Times from `first` to `last`.
 struct Period {

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "trace/import/printed_number.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -229,11 +230,9 @@ Result<KernelCounters> import_ncu(const std::string& path) {
         .hint("{}", kRecordWithNcu);
   if (out.size() == 0) return base::fail(ErrorCode::unsupported, "{}: no kernels", path).hint("{}", kRecordWithNcu);
   for (auto& metric : out.metrics) metric.values.resize(out.size(), std::numeric_limits<double>::quiet_NaN());
-  if (reader.left_out > 0)
-    out.notes.push_back(
-        fmt::format("lines with another number of values than the header, left out: {}", reader.left_out));
+  if (reader.left_out > 0) out.notes.push_back(messages::uneven_lines(static_cast<std::int64_t>(reader.left_out)));
   if (reader.no_numbers() > 0)
-    out.notes.push_back(fmt::format("values that are no numbers, or negative, left out: {}", reader.no_numbers()));
+    out.notes.push_back(messages::no_numbers(static_cast<std::int64_t>(reader.no_numbers())));
   return out;
 }
 

@@ -12,11 +12,11 @@
 
 #include <fmt/ranges.h>
 
-#include "base/text.hpp"
 #include "trace/analysis/range_names.hpp"
 #include "trace/import/implausible_records.hpp"
 #include "trace/import/nsys_tables.hpp"
 #include "trace/import/sqlite_table.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -132,21 +132,21 @@ class NsysReader {
     RL_TRY(read_ranges());
     for (const auto* table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"}) RL_TRY(read_overheads(table));
     adopt_work();
-    tell_left_out("without a start or an end", without_times_);
-    tell_left_out("with an end before the start, or centuries behind it", reversed_);
+    if (!without_times_.empty()) trace_.notes.push_back(messages::rows_without_times(messages_of(without_times_)));
+    if (!reversed_.empty()) trace_.notes.push_back(messages::rows_reversed(messages_of(reversed_)));
     if (unnamed_ranges_ > 0)
-      trace_.notes.push_back(
-          fmt::format("NVTX ranges without a text, shown as {}: {}", kUnnamedRange, unnamed_ranges_));
+      trace_.notes.push_back(messages::unnamed_ranges(
+          {.name = std::string(kUnnamedRange), .count = static_cast<std::int64_t>(unnamed_ranges_)}));
     return {};
   }
 
  private:
-  using LeftOut = std::vector<std::pair<std::string, std::size_t>>;  ///< rows by table
+  using LeftOut = std::vector<std::pair<std::string, std::int64_t>>;  ///< rows by table
 
-  void tell_left_out(std::string_view what, const LeftOut& rows) {
-    std::vector<std::string> tables;
-    for (const auto& [table, count] : rows) tables.push_back(fmt::format("{} of {}", count, table));
-    if (!tables.empty()) trace_.notes.push_back(fmt::format("rows {}, left out: {}", what, fmt::join(tables, ", ")));
+  static std::vector<schema::Message> messages_of(const LeftOut& rows) {
+    std::vector<schema::Message> out;
+    for (const auto& [table, count] : rows) out.push_back(messages::rows_of_table({.count = count, .table = table}));
+    return out;
   }
   void count(LeftOut& rows) const {
     if (rows.empty() || rows.back().first != table_) rows.emplace_back(table_, 0);
@@ -311,9 +311,7 @@ class NsysReader {
                     }));
     if (const auto graphs = kernels.size() - before; graphs > 0)
       trace_.notes.push_back(
-          fmt::format("CUDA graphs recorded as a whole, without the kernels in them: {}, {}; nsys profile "
-                      "--cuda-graph-trace=node records their kernels",
-                      base::counted(graphs, "launch"), base::format_duration(static_cast<double>(taken_ns))));
+          messages::whole_graphs({.count = static_cast<std::int64_t>(graphs), .time = static_cast<double>(taken_ns)}));
     return {};
   }
 
@@ -430,8 +428,8 @@ Result<Trace> import_nsys(const std::string& path) {
         .hint("{}", kRecordWithNsys);
   trace.lacks_work = !unread.empty();
   if (trace.lacks_work) {
-    trace.notes.push_back(fmt::format("tables with work that is not read: {}", fmt::join(unread, ", ")));
-    trace.notes.emplace_back(kLacksWork);
+    trace.notes.push_back(messages::unread_tables(unread));
+    trace.notes.push_back(messages::lacks_work());
   }
   leave_out_implausible(trace);
   return trace;

@@ -8,7 +8,6 @@
 #include <string>
 #include <unordered_set>
 
-#include "base/text.hpp"
 #include "trace/analysis/node_nesting.hpp"
 #include "trace/analysis/range_names.hpp"
 #include "trace/import/bound_values.hpp"
@@ -18,6 +17,7 @@
 #include "trace/import/message_text.hpp"
 #include "trace/import/node_flops.hpp"
 #include "trace/import/whole_runs.hpp"
+#include "trace/messages.hpp"
 #include "trace/node_launches.hpp"
 
 namespace ridgeline::trace {
@@ -108,17 +108,12 @@ class ProfileReader {
       ++others_.try_emplace(std::string(event.category)).first->second;
   }
   [[nodiscard]] const ProfileOrder& order() const noexcept { return order_; }
-  /// For people: what was left out.
-  void tell(std::vector<std::string>& notes) const {
-    if (without_time_ > 0)
-      notes.push_back(fmt::format("events without a time, or whose duration is none, left out: {}", without_time_));
+  /// What was left out.
+  void tell(std::vector<schema::Message>& notes) const {
+    if (without_time_ > 0) notes.push_back(messages::nodes_without_time(static_cast<std::int64_t>(without_time_)));
     for (const auto& [kind, count] : others_)
-      notes.push_back(fmt::format("events of a kind that is not read: {} of {}", count, message_text(kind)));
-    if (!without_weights_.empty())
-      notes.push_back(
-          fmt::format("nodes whose weights were packed before the run, so that the profile does not have them: {}; no "
-                      "GB/s of these",
-                      without_weights_.size()));
+      notes.push_back(messages::unread_kind({.count = static_cast<std::int64_t>(count), .kind = message_text(kind)}));
+    if (!without_weights_.empty()) notes.push_back(messages::nodes_without_weights(std::ssize(without_weights_)));
   }
 
  private:
@@ -252,10 +247,9 @@ Result<Trace> import_onnxruntime(const std::string& path) {
   leave_out_implausible(trace);
   for (auto& note : nesting_notes(trace)) trace.notes.push_back(std::move(note));
   if (trace.calls.size() > 0)
-    trace.notes.push_back(fmt::format(
-        "{} of CUDA or HIP on the host, {} in all; the file does not say which work they launched",
-        base::counted(trace.calls.size(), "call"),
-        base::format_duration(std::accumulate(trace.calls.duration_ns.begin(), trace.calls.duration_ns.end(), 0.0))));
+    trace.notes.push_back(messages::calls_of_host(
+        {.calls = static_cast<std::int64_t>(trace.calls.size()),
+         .time = std::accumulate(trace.calls.duration_ns.begin(), trace.calls.duration_ns.end(), 0.0)}));
   if (auto note = launch_note(trace); !note.empty()) trace.notes.push_back(std::move(note));
   return trace;
 }

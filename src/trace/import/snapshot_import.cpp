@@ -11,6 +11,7 @@
 #include "trace/import/bound_values.hpp"
 #include "trace/import/pickle_reader.hpp"
 #include "trace/import/snapshot_frames.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -63,10 +64,8 @@ class Snapshot {
     finish();
     if (trace_.allocations.size() == 0)
       return base::fail(ErrorCode::unsupported, "{}: nothing was allocated", path).hint("{}", kRecordSnapshot);
-    if (!has_events_)
-      trace_.notes.emplace_back("the snapshot has no history, only what was allocated when it was taken");
-    if (other_actions_ > 0)
-      trace_.notes.push_back(fmt::format("events that are not known, left out: {}", other_actions_));
+    if (!has_events_) trace_.notes.push_back(messages::no_history());
+    if (other_actions_ > 0) trace_.notes.push_back(messages::unknown_events(static_cast<std::int64_t>(other_actions_)));
     return {};
   }
 

@@ -9,13 +9,11 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "trace/analysis/node_nesting.hpp"
 #include "trace/analysis/range_names.hpp"
 #include "trace/import/message_text.hpp"
 #include "trace/import/row_remover.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -73,10 +71,7 @@ class WholeRuns {
  private:
   using Session = std::pair<std::int64_t, std::size_t>;  // process, and which of it
 
-  template <typename... Words>
-  void note(fmt::format_string<Words...> format, Words&&... words) {
-    trace_.notes.push_back(fmt::format(format, std::forward<Words>(words)...));
-  }
+  void note(schema::Message message) { trace_.notes.push_back(std::move(message)); }
   [[nodiscard]] std::string name_of(const Spans& spans, std::size_t i) const {
     return message_text(trace_.strings.text(spans.name[i]));
   }
@@ -90,7 +85,7 @@ class WholeRuns {
     std::ptrdiff_t count = 0;
     for (const auto* marks : {&nodes_, &ranges_, &kernels_, &copies_, &calls_})
       count += std::count(marks->begin(), marks->end(), true);
-    if (count > 0) note("second copies of the same events, left out: {}", count);
+    if (count > 0) note(messages::copied_events(count));
   }
 
   [[nodiscard]] bool is_run(std::size_t range) const {
@@ -115,20 +110,20 @@ class WholeRuns {
     const auto kept = std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) {
                         return a.second < b.second;
                       })->first;
-    std::size_t runs = 0;
-    std::size_t nodes = 0;
+    std::int64_t runs = 0;
+    std::int64_t nodes = 0;
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
       if (session_of_range(i) == kept) continue;
-      runs += is_run(i) ? 1U : 0U;
+      runs += is_run(i) ? 1 : 0;
       ranges_[i] = true;
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (session_of_node(i) == kept) continue;
-      nodes += nodes_[i] ? 0U : 1U;
+      nodes += nodes_[i] ? 0 : 1;
       nodes_[i] = true;
     }
-    note("the file has profiles of {} sessions: the tables are of the one with most time; left out: {} with {}",
-         times.size(), base::counted(runs, "run"), base::counted(nodes, "node"));
+    note(messages::several_sessions(
+        {.sessions = static_cast<std::int64_t>(times.size()), .runs = runs, .nodes = nodes}));
   }
 
   /// Runs that stay, in order of their begins.
@@ -160,7 +155,7 @@ class WholeRuns {
     }
     if (wrong.size() > std::max<std::size_t>(1, all.size() / 10)) return true;
     for (const auto run : wrong) ranges_[run] = true;
-    if (!wrong.empty()) note("runs over others of their thread, left out: {}", wrong.size());
+    if (!wrong.empty()) note(messages::overlapping_runs(std::ssize(wrong)));
     return false;
   }
 
@@ -194,7 +189,7 @@ class WholeRuns {
 
   void leave_out_long_nodes() {
     const auto all = runs();
-    std::size_t count = 0;
+    std::int64_t count = 0;
     std::size_t longest = 0;
     const auto& nodes = trace_.nodes;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -207,8 +202,9 @@ class WholeRuns {
       nodes_[i] = keeps_work_[i] = true;
     }
     if (count > 0)
-      note("nodes that outlast their run, left out: {} ({}, {})", count, name_of(nodes, longest),
-           base::format_duration(static_cast<double>(nodes.duration_ns[longest])));
+      note(messages::overlong_nodes({.count = count,
+                                     .name = name_of(nodes, longest),
+                                     .duration = static_cast<double>(nodes.duration_ns[longest])}));
   }
 
   /// ONNX Runtime writes a run behind its nodes. Files that have it before them may lack some of the last one.
@@ -220,7 +216,7 @@ class WholeRuns {
                                             [&](auto run) { return order_.nodes_before[run] <= i; });
     if (!runs_first) return;
     ranges_[all.back()] = true;
-    note("runs that the cut ended, left out: 1");
+    note(messages::cut_run());
   }
 
   void leave_out_nodes_outside() {
@@ -236,7 +232,7 @@ class WholeRuns {
     }
     if (inside == 0 || count == 0) return;
     for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i] = nodes_[i] || outside[i];
-    note("nodes outside of whole runs, left out: {}", count);
+    note(messages::nodes_outside(static_cast<std::int64_t>(count)));
   }
 
   void remove() {

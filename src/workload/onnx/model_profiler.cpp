@@ -13,6 +13,7 @@
 #include "host/memory_speed.hpp"
 #include "host/repeated_peak.hpp"
 #include "host/this_process.hpp"
+#include "workload/messages.hpp"
 #include "workload/onnx/flop_count.hpp"
 #include "workload/onnx/free_dimensions.hpp"
 #include "workload/onnx/graph_shapes.hpp"
@@ -128,11 +129,10 @@ Result<void> measure_reach(const OrtEnvironment& environment, const schema::Tria
     return {};
   }
   const bool is_memory = !bytes.repeats();
-  out.notes.push_back(
-      fmt::format("no share of what the machine reaches is given: {} was measured {} times and did not "
-                  "repeat ({} {}); the machine is busy",
-                  is_memory ? "its memory" : "a matrix product", kMostTurns, (is_memory ? bytes : flops).text(1e9),
-                  is_memory ? "GB/s" : "GFLOP/s"));
+  out.notes.push_back(messages::profile_no_reach(
+      {.what = is_memory ? messages::ProfileNoReachWhat::memory : messages::ProfileNoReachWhat::product,
+       .times = kMostTurns,
+       .rates = (is_memory ? bytes : flops).rates(1e9)}));
   return {};
 }
 

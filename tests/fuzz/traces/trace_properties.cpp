@@ -81,7 +81,7 @@ std::string broken_memory(const schema::ProfileMemory& memory) {
 
 std::string broken_finding(const trace::AnalysedTrace& analysed, const schema::ProfileTables& tables) {
   for (const auto& finding : trace::find_savings(analysed, tables))
-    if (finding.saving_ns < 0) return "a negative saving: " + finding.rule;
+    if (finding.saving_ns < 0) return "a negative saving: " + finding.rule();
   for (const auto& device : tables.devices)
     if (device.busy_ns > device.span_ns) return "a GPU that is busy longer than it is looked at";
   for (const auto& memory : tables.memory)

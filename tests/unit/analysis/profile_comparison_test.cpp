@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
+
 namespace ridgeline::analysis {
 namespace {
 
@@ -86,7 +88,7 @@ TEST(ProfileComparison, fewer_than_three_steps_give_no_verdict) {
   EXPECT_EQ(found.total.verdict, schema::Verdict::inconclusive);
   EXPECT_TRUE(found.times.empty());
   ASSERT_FALSE(found.remarks.empty());
-  EXPECT_NE(found.remarks.front().find("2 and 5 steps"), std::string::npos);
+  EXPECT_NE(fakes::text_of(found.remarks.front()).find("2 and 5 steps"), std::string::npos);
 }
 
 TEST(ProfileComparison, without_steps_all_that_was_recorded_is_compared) {
@@ -98,10 +100,12 @@ TEST(ProfileComparison, without_steps_all_that_was_recorded_is_compared) {
   const auto found = compare_profiles(a, b, kMinEffect);
   EXPECT_NEAR(found.total.ratio, 0.5, 1e-9) << "not a whole recording against a step";
   ASSERT_FALSE(found.remarks.empty());
-  EXPECT_TRUE(found.remarks.front().starts_with("no verdict: A has no steps, so all")) << found.remarks.front();
+  EXPECT_TRUE(fakes::text_of(found.remarks.front()).starts_with("no verdict: A has no steps, so all"))
+      << fakes::text_of(found.remarks.front());
   b.tables.steps.clear();
-  EXPECT_TRUE(compare_profiles(a, b, kMinEffect).remarks.front().starts_with("no verdict: the traces have no steps"));
-  EXPECT_EQ(compare_profiles(ProfileRun(), ProfileRun(), kMinEffect).remarks.front(),
+  EXPECT_TRUE(fakes::text_of(compare_profiles(a, b, kMinEffect).remarks.front())
+                  .starts_with("no verdict: the traces have no steps"));
+  EXPECT_EQ(fakes::text_of(compare_profiles(ProfileRun(), ProfileRun(), kMinEffect).remarks.front()),
             "no verdict: there are no times to compare");
 }
 
@@ -109,7 +113,8 @@ TEST(ProfileComparison, the_clock_is_named_before_the_code) {
   Profiles profiles(4);
   const auto clock = compare_profiles(profiles.make(10, 0.001), profiles.make(10, 0.001, 1, 1.1), kMinEffect);
   ASSERT_FALSE(clock.remarks.empty());
-  EXPECT_NE(clock.remarks.front().find("look at clocks"), std::string::npos) << clock.remarks.front();
+  EXPECT_NE(fakes::text_of(clock.remarks.front()).find("look at clocks"), std::string::npos)
+      << fakes::text_of(clock.remarks.front());
   const auto code = compare_profiles(profiles.make(10, 0.001), profiles.make(10, 0.001, 1.1), kMinEffect);
   EXPECT_TRUE(code.remarks.empty());
 }

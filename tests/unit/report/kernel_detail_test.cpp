@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "report/profile/kernel_counters.hpp"
 #include "report/profile/profile_report.hpp"
 #include "report/renderers.hpp"
@@ -164,14 +165,14 @@ TEST_F(KernelDetailTest, reports_compare_kernels_and_show_the_one_that_is_asked_
   ASSERT_EQ(compared.rows.size(), 1U);
   EXPECT_EQ(compared.columns.size(), 3U);
   EXPECT_EQ(compared.rows[0].cells, (std::vector<std::string>{"`gemm<4>`", "1.00 MiB", "wait (100 %)"}));
-  const auto general = render_markdown(build_profile_report(run));
+  const auto general = render_markdown(build_profile_report(fakes::words(), run));
   EXPECT_NE(general.find("## Hardware counters"), std::string::npos);
   EXPECT_NE(general.find("Warp stalls of gemm"), std::string::npos);
   EXPECT_EQ(general.find("launch__block_size"), std::string::npos);
-  const auto asked = build_profile_report(run, std::nullopt, "gemm");
+  const auto asked = build_profile_report(fakes::words(), run, std::nullopt, "gemm");
   EXPECT_NE(render_markdown(asked).find("`launch__block_size`"), std::string::npos);
   EXPECT_NE(render_html(asked, "").find("Other counters of gemm"), std::string::npos);
-  EXPECT_EQ(profile_json(run).at("tables").at("kernels").at(0).at("counters").size(), 3U);
+  EXPECT_EQ(profile_json(fakes::words(), run).at("tables").at("kernels").at(0).at("counters").size(), 3U);
 }
 
 }  // namespace

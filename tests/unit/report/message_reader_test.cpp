@@ -26,6 +26,8 @@ constexpr std::array kReaderEndArguments{
     MessageArgument{"end", ArgumentKind::choice}, MessageArgument{"whole", ArgumentKind::flag},
     MessageArgument{"took", ArgumentKind::duration}, MessageArgument{"left", ArgumentKind::bytes}};
 constexpr std::array kReaderNameArguments{MessageArgument{"name", ArgumentKind::text}};
+constexpr std::array kReaderListArguments{MessageArgument{"list", ArgumentKind::messages},
+                                          MessageArgument{"rest", ArgumentKind::count}};
 constexpr std::array kReaderRows{
     MessageTemplate{"r.workers",
                     "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}", "",
@@ -35,6 +37,7 @@ constexpr std::array kReaderRows{
                     "{whole?all|some} of them {end=crashed:crashed|memory:ran out of memory} after {took} with {left}",
                     "", kReaderEndArguments},
     MessageTemplate{"r.short", "no {name}", "", kReaderNameArguments},
+    MessageTemplate{"r.list", "{list}{rest? and {rest} of all others}", "", kReaderListArguments},
     MessageTemplate{"r.other", "the cache of {name} is empty", "", kReaderNameArguments},
     MessageTemplate{"r.twin", "the cache of {name} is empty", "", kReaderNameArguments},
     MessageTemplate{"r.closer", "the model {name} has no nodes", "", kReaderNameArguments},
@@ -92,6 +95,7 @@ base::Json sample(ArgumentKind kind) {
     case ArgumentKind::text: return "Xy";
     case ArgumentKind::texts: return std::vector<std::string>{"Xy", "Zw"};
     case ArgumentKind::count: return 3;
+    case ArgumentKind::numbers: return std::vector<double>{1.5, 2};
     case ArgumentKind::trial: return 7;
     case ArgumentKind::trials: return std::vector<int>{3, 7};
     case ArgumentKind::duration: return 2e6;

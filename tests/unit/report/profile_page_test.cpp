@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "report/html/page_parts.hpp"
 #include "report/profile/module_icicle.hpp"
 #include "report/renderers.hpp"
@@ -52,7 +53,7 @@ schema::ProfileRun small_run() {
 }
 
 TEST(ProfilePage, holds_the_events_once_and_refers_to_nothing_outside) {
-  const auto model = build_profile_report(small_run(), "QUJDRA==");
+  const auto model = build_profile_report(fakes::words(), small_run(), "QUJDRA==");
   const auto page = render_html(model, "");
   EXPECT_EQ(times_in(page, "QUJDRA=="), 1U);
   EXPECT_EQ(times_in(page, "Layer_\\u003c/script\\u003e0\""), 1U) << "the icicle's row, which ends no element";
@@ -62,7 +63,7 @@ TEST(ProfilePage, holds_the_events_once_and_refers_to_nothing_outside) {
 }
 
 TEST(ProfilePage, tells_the_drawings_in_words) {
-  const auto model = build_profile_report(small_run(), "QUJDRA==");
+  const auto model = build_profile_report(fakes::words(), small_run(), "QUJDRA==");
   for (const auto& text : {render_markdown(model), render_html(model, "")}) {
     EXPECT_NE(text.find("7 kernels in 12.0 ms."), std::string::npos);
     EXPECT_NE(text.find("Net takes 100 % of 10.0 ms."), std::string::npos);
@@ -72,10 +73,10 @@ TEST(ProfilePage, tells_the_drawings_in_words) {
 
 TEST(ProfilePage, says_where_the_events_are_not_kept) {
   const std::string sentence = "The timeline is left out: the events are not kept.";
-  const auto without = render_html(build_profile_report(small_run()), "");
+  const auto without = render_html(build_profile_report(fakes::words(), small_run()), "");
   EXPECT_NE(without.find(sentence), std::string::npos);
   EXPECT_EQ(without.find("data-timeline=\"\""), std::string::npos);
-  EXPECT_EQ(render_markdown(build_profile_report(small_run(), "")).find(sentence), std::string::npos);
+  EXPECT_EQ(render_markdown(build_profile_report(fakes::words(), small_run(), "")).find(sentence), std::string::npos);
 }
 
 TEST(ProfilePage, has_only_the_scripts_that_it_needs) {

@@ -6,11 +6,14 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "report/profile/profile_charts.hpp"
 #include "report/profile/profile_csv.hpp"
 #include "report/profile/profile_memory.hpp"
 #include "report/profile/profile_tables.hpp"
 #include "report/renderers.hpp"
+#include "schema/messages.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -58,14 +61,13 @@ schema::ProfileRun profile_of_layers() {
   kernel.total_ns = 1'000'000;
   kernel.counters = {{"dram__bytes_read.sum", "byte", 7, 35e6, 4e6, 6e6}};
   tables.kernels.push_back(kernel);
-  run.findings.push_back({"launch-bound",
-                          "50 % of the time the GPU waits for launches",
+  run.findings.push_back({trace::messages::launch_bound(0.5),
                           "train.py(4): step",
-                          {"5 gaps"},
+                          {schema::messages::legacy("5 gaps")},
                           900'000,
                           0.45,
-                          "the gaps' time",
-                          "Launch at once.",
+                          schema::messages::legacy("the gaps' time"),
+                          schema::messages::legacy("Launch at once."),
                           "torch.compile(model)"});
   return run;
 }
@@ -74,6 +76,26 @@ std::string cells_of(const Table& table, std::size_t column) {
   std::string out;
   for (const auto& row : table.rows) out += row.cells[column] + "|";
   return out;
+}
+
+TEST(ProfileFinding, of_an_older_record_is_read) {
+  const auto finding =
+      base::parse_json(R"({"rule": "sync", "title": "the GPU waits", "module": "m", "evidence": ["a gap"],
+      "saving_ns": 3, "saving_share": 0.5, "computed": "a sum", "advice": "Wait less.", "code": "loss"})",
+                       "")
+          .value()
+          .get<schema::ProfileFinding>();
+  EXPECT_TRUE(finding.title.is(schema::kLegacy));
+  EXPECT_EQ(base::Json(finding).get<schema::ProfileFinding>().rule(), "sync");
+  EXPECT_EQ(finding_text(fakes::words(), finding).title, "saves about 50 %: the GPU waits");
+  EXPECT_EQ(fakes::texts_of(finding.evidence), std::vector<std::string>{"a gap"});
+  EXPECT_EQ(finding.snippet, "loss");
+}
+
+TEST(ProfileFinding, has_a_rule_by_its_title) {
+  schema::ProfileFinding finding;
+  finding.title = trace::messages::launch_bound(0.5);
+  EXPECT_EQ(finding.rule(), "launch-bound");
 }
 
 TEST(ProfileTables, alike_modules_are_one_row_unless_a_depth_is_given) {
@@ -226,12 +248,12 @@ TEST(ProfileReport, of_the_host_alone_has_times_and_no_advice) {
   run.tables.step_name = "ProfilerStep";
   run.tables.steps = {{"ProfilerStep#1", 0, 1'000'000, 0, 0}, {"ProfilerStep#2", 1'000'000, 3'000'000, 0, 0}};
   std::ostringstream out;
-  for (const auto& [label, text] : profile_summary(run)) out << label << ": " << text << "\n";
+  for (const auto& [label, text] : profile_summary(fakes::words(), run)) out << label << ": " << text << "\n";
   EXPECT_NE(out.str().find("host: 2.00 ms from the first to the last operation, no work of a GPU"), std::string::npos)
       << out.str();
   EXPECT_NE(out.str().find("steps: 2 x ProfilerStep, median 2.00 ms"), std::string::npos) << out.str();
   EXPECT_EQ(steps_table(run).rows.size(), 1U);
-  const auto page = render_markdown(build_profile_report(run));
+  const auto page = render_markdown(build_profile_report(fakes::words(), run));
   EXPECT_EQ(page.find("What to do"), std::string::npos);
   EXPECT_EQ(page.find("node"), std::string::npos) << page;
   EXPECT_NE(page.find("Time on the host of all calls"), std::string::npos);
@@ -252,7 +274,7 @@ TEST(ProfileTables, graphs_as_a_whole_are_no_kernels) {
   EXPECT_EQ(cells_of(time_table(run), 1), "kernels and graph launches|idle: launch-bound, the host is behind|");
   const auto line = [&] {
     std::string all;
-    for (const auto& [label, text] : profile_summary(run)) all += text + "\n";
+    for (const auto& [label, text] : profile_summary(fakes::words(), run)) all += text + "\n";
     return all;
   };
   EXPECT_NE(line().find("3 kernels, 1 graph launch"), std::string::npos) << line();
@@ -264,9 +286,9 @@ TEST(ProfileTables, graphs_as_a_whole_are_no_kernels) {
 TEST(ProfileTables, idle_time_without_a_cause_is_not_nothing) {
   auto run = profile_of_layers();
   run.findings.clear();
-  EXPECT_EQ(schema::no_findings_text(run), "nothing to gain was found");
+  EXPECT_EQ(fakes::text_of(schema::no_findings(run)), "nothing to gain was found");
   run.tables.devices.front().idle.front().cause = schema::IdleCause::unknown;
-  EXPECT_EQ(schema::no_findings_text(run),
+  EXPECT_EQ(fakes::text_of(schema::no_findings(run)),
             "nothing to gain was found but idle time, of which the trace does not show the cause");
 }
 
@@ -313,18 +335,18 @@ TEST(ProfileRoof, more_than_all_of_it_is_no_share_and_is_said) {
 }
 
 TEST(ProfileReport, says_where_the_time_went_and_what_to_do) {
-  const auto report = build_profile_report(profile_of_layers());
+  const auto report = build_profile_report(fakes::words(), profile_of_layers());
   const auto text = render_markdown(report);
   for (const auto* part :
        {"Profile of trace.json.gz", "Saves about 45 %", "torch.compile(model)", "train.py(4): step", "3 x Layer"})
     EXPECT_NE(text.find(part), std::string::npos) << part;
   const auto html = render_html(report, "");
   EXPECT_NE(html.find("Saves about 45 %"), std::string::npos);
-  EXPECT_EQ(profile_json(profile_of_layers()).at("schema_version"), kProfileJsonVersion);
+  EXPECT_EQ(profile_json(fakes::words(), profile_of_layers()).at("schema_version"), kProfileJsonVersion);
 }
 
 TEST(ProfileCsv, quotes_and_leaves_out_what_is_unknown) {
-  const auto files = profile_csv(profile_of_layers());
+  const auto files = profile_csv(fakes::words(), profile_of_layers());
   const auto content = [&](const std::string& name) {
     return std::find_if(files.begin(), files.end(), [&](const auto& file) { return file.first == name; })->second;
   };
@@ -381,8 +403,8 @@ TEST(ProfileReport, shows_memory_and_what_holds_it) {
   EXPECT_EQ(chart->option["series"][1]["data"][1][1], 3072.0);
   run.tables.memory[0].reserved_at_peak_bytes = (std::int64_t{1} << 30) + 400'000'000;
   EXPECT_EQ(memory_notes(run).size(), 1U);
-  EXPECT_EQ(profile_json(run)["tables"]["memory"][0]["holders"][0]["allocations"], 7);
-  EXPECT_EQ(profile_json(run).get<schema::ProfileRun>().tables.memory[0].series[1].time_ns, 2'000'000);
+  EXPECT_EQ(profile_json(fakes::words(), run)["tables"]["memory"][0]["holders"][0]["allocations"], 7);
+  EXPECT_EQ(profile_json(fakes::words(), run).get<schema::ProfileRun>().tables.memory[0].series[1].time_ns, 2'000'000);
 }
 
 TEST(ProfileReport, of_memory_alone_has_no_times) {
@@ -392,11 +414,11 @@ TEST(ProfileReport, of_memory_alone_has_no_times) {
   EXPECT_TRUE(is_memory_only(run));
   EXPECT_FALSE(is_memory_only(profile_of_layers()));
   std::string titles;
-  for (const auto& section : build_profile_report(run).sections) titles += section.title + "|";
+  for (const auto& section : build_profile_report(fakes::words(), run).sections) titles += section.title + "|";
   EXPECT_EQ(titles, "Summary|Memory|What was read|");
-  EXPECT_EQ(render_markdown(build_profile_report(run)).find("timeline"), std::string::npos);
+  EXPECT_EQ(render_markdown(build_profile_report(fakes::words(), run)).find("timeline"), std::string::npos);
   EXPECT_EQ(memory_chart(run)->option["series"].size(), 4U);
-  for (const auto& [name, content] : profile_csv(run)) {
+  for (const auto& [name, content] : profile_csv(fakes::words(), run)) {
     if (name != "memory.csv") continue;
     EXPECT_EQ(content,
               "time_ns,device,allocated_bytes,reserved_bytes\n0,0,5,10\n2000000,0,1073741824,3221225472\n"

@@ -20,6 +20,8 @@ constexpr std::array kRendererEndArguments{MessageArgument{"end", ArgumentKind::
                                            MessageArgument{"whole", ArgumentKind::flag}};
 constexpr std::array kRendererListArguments{MessageArgument{"notes", ArgumentKind::messages},
                                             MessageArgument{"names", ArgumentKind::texts}};
+constexpr std::array kRendererSumArguments{MessageArgument{"notes", ArgumentKind::messages},
+                                           MessageArgument{"values", ArgumentKind::numbers}};
 constexpr std::array kRendererRows{
     MessageTemplate{"t.workers",
                     "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}",
@@ -28,7 +30,8 @@ constexpr std::array kRendererRows{
     MessageTemplate{"t.why", "not decided: {why}; {trials}, {trials:plain}", "", kRendererWhyArguments},
     MessageTemplate{"t.end", "{whole?all|some} {end=crashed:crashed|memory:ran out of memory}", "",
                     kRendererEndArguments},
-    MessageTemplate{"t.list", "{notes}: {names}, {names:join: / }", "", kRendererListArguments}};
+    MessageTemplate{"t.list", "{notes}: {names}, {names:join: / }", "", kRendererListArguments},
+    MessageTemplate{"t.sums", "{notes:join: + }: {values:.2g}", "", kRendererSumArguments}};
 
 const MessageRenderer& renderer() {
   static const std::array<MessageTable, 2> tables{MessageTable(kRendererRows), messages::table()};
@@ -65,6 +68,22 @@ TEST(MessageRenderer, WritesMessagesWithinMessages) {
                         .take();
   EXPECT_EQ(renderer().text(list),
             "1 worker is busy 12 % of the time; 2 workers are busy 12 % of the time: a, b and c, a / b / c");
+}
+
+TEST(MessageRenderer, WritesListsAsTheTemplateSays) {
+  const auto sums = MessageMaker("t.sums", Severity::note)
+                        .with("notes", std::vector<Message>{workers(1), workers(1)})
+                        .with("values", std::vector<double>{22, 4.44, 0.3})
+                        .take();
+  EXPECT_EQ(renderer().text(sums),
+            "1 worker is busy 12 % of the time + 1 worker is busy 12 % of the time: 22, 4.4 and 0.3");
+}
+
+TEST(MessageRenderer, ShowsWhatIsNoMessageAsItIs) {
+  for (const auto* notes : {R"(3)", R"([{"code":1}])"}) {
+    const auto json = fmt::format(R"({{"code": "t.sums", "arguments": {{"notes": {}, "values": "x"}}}})", notes);
+    EXPECT_EQ(renderer().text(base::parse_json(json, "").value().get<Message>()), fmt::format("{}: \"x\"", notes));
+  }
 }
 
 TEST(MessageRenderer, WritesTheBranchOfAChoice) {
@@ -109,6 +128,8 @@ TEST(Message, StandsInJsonWithItsText) {
   EXPECT_EQ(json["hint"], "num_workers: 1");
   EXPECT_EQ(json["code"], "t.workers");
   EXPECT_EQ(base::Json(json).get<Message>(), workers(1));
+  const base::Json record{{"notes", std::vector<Message>{workers(1)}}, {"n", 3}};
+  EXPECT_EQ(with_words(renderer(), record), (base::Json{{"notes", base::Json::array({json})}, {"n", 3}}));
 }
 
 }  // namespace

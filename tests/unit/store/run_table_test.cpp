@@ -93,7 +93,7 @@ TEST_F(RunTableTest, the_envelope_names_what_every_kind_has) {
   EXPECT_EQ(run.trials[0].stage, "compute");
   EXPECT_EQ(run.trials[0].settings["batch"], 64);
   EXPECT_EQ(run.trials[0].details["data"], "device");
-  EXPECT_EQ(run.notes, std::vector<std::string>{"a note"});
+  EXPECT_EQ(run.notes.at(0), "a note");
   EXPECT_EQ(run.answer["recommended"]["samples_per_s"], 900);
   EXPECT_EQ(run.environments.size(), 1U);
 }

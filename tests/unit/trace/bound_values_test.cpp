@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "trace/analysis/tables.hpp"
 #include "trace/findings/find_savings.hpp"
 
@@ -61,7 +62,7 @@ TEST(BoundValues, moves_times_that_differences_could_not_hold) {
     EXPECT_EQ(trace.kernels.duration_ns[i], 50);
   }
   ASSERT_EQ(trace.notes.size(), 1U);
-  EXPECT_EQ(trace.notes[0], "events that are decades from the others, moved to them: 3");
+  EXPECT_EQ(fakes::text_of(trace.notes[0]), "events that are decades from the others, moved to them: 3");
   const AnalysedTrace analysed(trace);
   const auto tables = tables_of(analysed);
   EXPECT_LE(tables.devices.at(0).busy_ns, tables.devices.at(0).span_ns);
@@ -112,8 +113,8 @@ TEST(BoundValues, memory_fits_into_64_bits) {
   EXPECT_EQ(all.allocated_bytes[7], 0);
   EXPECT_EQ(all.device[8], -1);
   ASSERT_EQ(trace.notes.size(), 2U);
-  EXPECT_EQ(trace.notes[0], "events that are decades from the others, moved to them: 2");
-  EXPECT_EQ(trace.notes[1], "durations, bytes, FLOPs and devices that cannot be, left out: 19");
+  EXPECT_EQ(fakes::text_of(trace.notes[0]), "events that are decades from the others, moved to them: 2");
+  EXPECT_EQ(fakes::text_of(trace.notes[1]), "durations, bytes, FLOPs and devices that cannot be, left out: 19");
   (void)tables_of(AnalysedTrace(trace));
 }
 
@@ -126,7 +127,7 @@ TEST(BoundValues, a_grid_of_any_size_is_counted) {
   const AnalysedTrace analysed(trace);
   const auto findings = find_savings(analysed, tables_of(analysed));
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].saving_ns, std::int64_t{1} << 57) << findings[0].title;
+  EXPECT_EQ(findings[0].saving_ns, std::int64_t{1} << 57) << findings[0].rule();
 }
 
 }  // namespace

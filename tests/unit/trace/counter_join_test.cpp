@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "trace/analysis/tables.hpp"
 #include "unit/trace/trace_builder.hpp"
 
@@ -62,7 +63,8 @@ TEST_F(CounterJoinTest, what_only_one_has_is_listed) {
   counted("h");
   const auto join = join_counters(trace, counters);
   EXPECT_EQ(join.row, (std::vector<Place>{0, 1, kNowhere, kNowhere}));
-  EXPECT_EQ(join.only_counters, (std::vector<std::string>{"1 x h, grid (1000, 1, 1), block (128, 1, 1)"}));
+  EXPECT_EQ(fakes::texts_of(join.only_counters),
+            (std::vector<std::string>{"1 x h, grid (1000, 1, 1), block (128, 1, 1)"}));
   EXPECT_EQ(join.only_trace.size(), 2U) << "the third f, and g";
 }
 
@@ -85,7 +87,7 @@ TEST_F(CounterJoinTest, rates_are_of_the_launches_that_have_bytes) {
   EXPECT_EQ(tables.kernels[0].rated_ns(), 100) << "of the one launch that has a value";
   EXPECT_EQ(tables.kernels[1].bytes, -1);
   EXPECT_EQ(tables.modules.front().bytes_ns, 100);
-  EXPECT_EQ(counter_notes(trace, counters, join, analysed.kernel_bytes),
+  EXPECT_EQ(fakes::texts_of(counter_notes(trace, counters, join, analysed.kernel_bytes)),
             std::vector<std::string>{"DRAM bytes are known of 1 of 5 launches, and bytes and GB/s are of these alone; "
                                      "of 3 others, the counters have no value, or one that cannot be"});
 }
@@ -93,20 +95,21 @@ TEST_F(CounterJoinTest, rates_are_of_the_launches_that_have_bytes) {
 TEST_F(CounterJoinTest, counters_without_bytes_say_what_to_record) {
   kernel("f", 100, 200, 0);
   counted("f");
-  EXPECT_EQ(missing_bytes(counters),
+  EXPECT_EQ(fakes::text_of(missing_bytes(counters)),
             "no DRAM bytes among its counters, so no bytes and no GB/s: ncu --metrics "
             "dram__bytes_read.sum,dram__bytes_write.sum records them");
   counters.metrics = {{"dram__bytes_read.sum", "byte", {100}}};
-  EXPECT_EQ(missing_bytes(counters),
+  EXPECT_EQ(fakes::text_of(missing_bytes(counters)),
             "no DRAM bytes written among its counters, so no bytes and no GB/s: record dram__bytes_write.sum with ncu "
             "too");
   const auto join = join_counters(trace, counters);
   EXPECT_TRUE(counter_notes(trace, counters, join, dram_bytes(counters, join)).empty()) << "that line says it";
   counters.metrics.push_back({"dram__bytes_write.sum", "sector", {8}});
-  EXPECT_EQ(missing_bytes(counters), "dram__bytes_write.sum is in \"sector\", not in bytes, so no bytes and no GB/s");
+  EXPECT_EQ(fakes::text_of(missing_bytes(counters)),
+            "dram__bytes_write.sum is in \"sector\", not in bytes, so no bytes and no GB/s");
   EXPECT_TRUE(std::isnan(dram_bytes(counters, join)[0]));
   counters.metrics[1] = {"dram__bytes_write.sum", "byte", {0}};
-  EXPECT_EQ(missing_bytes(counters), "");
+  EXPECT_TRUE(missing_bytes(counters).empty());
   EXPECT_TRUE(counter_notes(trace, counters, join, dram_bytes(counters, join)).empty());
 }
 
@@ -115,7 +118,7 @@ TEST_F(CounterJoinTest, times_that_are_of_other_work_are_named) {
   counted("f");
   const auto join = join_counters(trace, counters);
   counters.metrics = {{"gpu__time_duration.sum", "ns", {6'000}}};
-  const auto notes = counter_notes(trace, counters, join, {5.0});
+  const auto notes = fakes::texts_of(counter_notes(trace, counters, join, {5.0}));
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes[0].find("the same launches take 6.00 µs in the counters and 60.0 µs in the trace"), 0U) << notes[0];
   counters.metrics[0].values[0] = 100'000;  // at a locked clock

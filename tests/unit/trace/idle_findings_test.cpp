@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fakes/words.hpp"
 #include "unit/trace/planted_trace.hpp"
 
 namespace ridgeline::trace {
@@ -28,7 +29,7 @@ class PlantedIdle : public PlantedTrace {
   static constexpr std::int64_t kSpan = 9 * kStep + 46'000 - 5000;
 
   /// What all causes share: the sum of the gaps, and how the saving follows from it.
-  void expect_gaps(const schema::ProfileFinding* finding, std::string_view title) {
+  void expect_gaps(const FindingInWords* finding, std::string_view title) {
     ASSERT_NE(finding, nullptr);
     EXPECT_EQ(finding->title, "56 % of the time the GPU waits " + std::string(title)) << "531 of 941 us";
     EXPECT_EQ(finding->saving_ns, kSaving);
@@ -267,9 +268,10 @@ TEST_F(PlantedHostWork, first_calls_are_no_advice_but_a_warm_up_that_is_missing)
   const AnalysedTrace analysed(trace);
   const auto tables = tables_of(analysed);
   ASSERT_FALSE(tables.missing.empty());
-  EXPECT_NE(tables.missing.back().find("no warm-up before it: the GPU waits 6.01 ms for first calls (cudaFree)"),
+  EXPECT_NE(fakes::text_of(tables.missing.back())
+                .find("no warm-up before it: the GPU waits 6.01 ms for first calls (cudaFree)"),
             std::string::npos)
-      << tables.missing.back();
+      << fakes::text_of(tables.missing.back());
   for (std::int64_t step = 1; step < 5; ++step) {
     const auto t = step * 10 * kMs;
     call("cudaFree", t + kMs + 1000, t + 6'900'000, 1000 + step);
@@ -279,7 +281,7 @@ TEST_F(PlantedHostWork, first_calls_are_no_advice_but_a_warm_up_that_is_missing)
   ASSERT_NE(finding, nullptr) << "now it comes in each step";
   EXPECT_NE(finding->evidence.at(1).find("due to cudaFree"), std::string::npos);
   const AnalysedTrace again(trace);
-  for (const auto& line : tables_of(again).missing) EXPECT_EQ(line.find("warm-up"), std::string::npos) << line;
+  for (const auto& line : tables_of(again).missing) EXPECT_FALSE(line.is("trace.no_warm_up"));
 }
 
 /// Advice is of the framework that ran.
@@ -291,8 +293,8 @@ TEST_F(PlantedHostWork, a_cold_pass_without_steps_lacks_a_warm_up) {
   }
   EXPECT_EQ(find("compilation"), nullptr) << "each is loaded once";
   const auto missing = tables_of(AnalysedTrace(trace)).missing;
-  EXPECT_TRUE(std::any_of(missing.begin(), missing.end(),
-                          [](const auto& line) { return line.starts_with("no warm-up before it"); }));
+  EXPECT_TRUE(
+      std::any_of(missing.begin(), missing.end(), [](const auto& line) { return line.is("trace.no_warm_up"); }));
 }
 
 TEST_F(PlantedHostWork, code_is_of_the_framework_that_ran) {

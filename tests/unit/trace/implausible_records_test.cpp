@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "trace/analysis/tables.hpp"
 #include "trace/findings/find_savings.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -50,11 +52,11 @@ class ImplausibleRecordsTest : public ::testing::Test {
     EXPECT_EQ(trace_.kernels.graph_node.size(), kernels);
     EXPECT_EQ(trace_.kernels.correlation.size(), kernels);
     if (note.empty()) {
-      EXPECT_TRUE(trace_.notes.empty()) << trace_.notes.front();
+      EXPECT_TRUE(trace_.notes.empty()) << fakes::text_of(trace_.notes.front());
       return;
     }
     ASSERT_EQ(trace_.notes.size(), 1U);
-    EXPECT_EQ(trace_.notes.front(), note);
+    EXPECT_EQ(fakes::text_of(trace_.notes.front()), note);
   }
   [[nodiscard]] std::int64_t span() const { return tables_of(AnalysedTrace(trace_)).span_ns; }
 
@@ -196,7 +198,8 @@ TEST_F(ImplausibleRecordsTest, kernels_without_durations_give_no_advice) {
     kernel(i * 100'000 + 10'000, i < 16 ? 0 : 50'000, "gemm", i + 1);
   }
   leave_out_implausible(trace_);
-  EXPECT_EQ(trace_.notes, (std::vector<std::string>{"kernels that last 0 ns: 16 of 20", std::string(kLacksDurations)}));
+  EXPECT_EQ(fakes::texts_of(trace_.notes), (std::vector<std::string>{"kernels that last 0 ns: 16 of 20",
+                                                                     fakes::text_of(messages::lacks_durations())}));
   const AnalysedTrace analysed(trace_);
   const auto tables = tables_of(analysed);
   EXPECT_TRUE(find_savings(analysed, tables).empty());

@@ -313,14 +313,14 @@ TEST_F(PlantedKernels, communication_is_known_by_its_name_or_by_what_launched_it
 class PlantedCollective : public PlantedTrace {
  protected:
   /// Of 20 us, with nothing beside it, within an operation.
-  const schema::ProfileFinding* collective(std::string_view kernel, std::string_view within, bool backward) {
+  const FindingInWords* collective(std::string_view kernel, std::string_view within, bool backward) {
     operation("aten::mm", 0, 2000);
     operation(within, 2000, 8000, 1, backward ? 1 : -1, backward ? 1 : 0);
     called_ = 2500;
     busy({kernel});
     return find("exposed-communication");
   }
-  void expect_none(const schema::ProfileFinding& finding, std::initializer_list<std::string_view> words) {
+  void expect_none(const FindingInWords& finding, std::initializer_list<std::string_view> words) {
     for (const auto word : words) {
       EXPECT_EQ(finding.code.find(word), std::string::npos) << word;
       EXPECT_EQ(finding.advice.find(word), std::string::npos) << word;

@@ -3,7 +3,9 @@
 
 #include <fmt/ranges.h>
 
+#include "fakes/words.hpp"
 #include "trace/analysis/tables.hpp"
+#include "trace/messages.hpp"
 #include "trace_files.hpp"
 
 namespace ridgeline::trace {
@@ -54,7 +56,7 @@ TEST_F(KinetoImportTest, reads_columns) {
   ASSERT_EQ(trace->devices.size(), 1U);
   EXPECT_EQ(trace->devices[0].compute_capability, "9.0");
   EXPECT_EQ(trace->devices[0].multiprocessors, 132);
-  EXPECT_EQ(trace->notes, (std::vector<std::string>{"events without a time, left out: 1"}));
+  EXPECT_EQ(fakes::texts_of(trace->notes), (std::vector<std::string>{"events without a time, left out: 1"}));
 }
 
 TEST_F(KinetoImportTest, reads_what_is_allocated) {
@@ -94,14 +96,15 @@ TEST_F(KinetoImportTest, memory_of_a_gpu_needs_no_kernels) {
   const auto of_host = tables_of(AnalysedTrace(*host));
   EXPECT_TRUE(of_host.memory.empty());
   ASSERT_FALSE(of_host.missing.empty());
-  EXPECT_NE(of_host.missing[0].find("time on the host alone"), std::string::npos) << of_host.missing[0];
+  EXPECT_NE(fakes::text_of(of_host.missing[0]).find("time on the host alone"), std::string::npos)
+      << fakes::text_of(of_host.missing[0]);
   const auto trace = import_kineto(write(text(1)));
   ASSERT_TRUE(trace) << trace.error().message;
   const auto tables = tables_of(AnalysedTrace(*trace));
   ASSERT_EQ(tables.memory.size(), 1U);
   EXPECT_EQ(tables.memory[0].holders.at(0).place, "aten::empty");
   ASSERT_EQ(tables.missing.size(), 1U);
-  EXPECT_NE(tables.missing[0].find("no kernels"), std::string::npos);
+  EXPECT_NE(fakes::text_of(tables.missing[0]).find("no kernels"), std::string::npos);
 }
 
 TEST_F(KinetoImportTest, keeps_what_lies_before_a_cut_and_says_so) {
@@ -110,7 +113,7 @@ TEST_F(KinetoImportTest, keeps_what_lies_before_a_cut_and_says_so) {
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->copies.size(), 1U);
   ASSERT_EQ(trace->notes.size(), 2U);
-  EXPECT_EQ(trace->notes[0], "the file is cut off: it ends after 4 events");
+  EXPECT_EQ(fakes::text_of(trace->notes[0]), "the file is cut off: it ends after 4 events");
 }
 
 TEST_F(KinetoImportTest, what_the_host_did_behind_a_cut_is_no_idle_time) {
@@ -128,9 +131,9 @@ TEST_F(KinetoImportTest, what_the_host_did_behind_a_cut_is_no_idle_time) {
   EXPECT_EQ(tables.devices[0].busy_ns, 80'000);
   EXPECT_EQ(tables.devices[0].span_ns, 100'000) << "to the last work of the GPU";
   EXPECT_TRUE(tables.steps.empty()) << "the step has other work";
-  EXPECT_EQ(trace->notes.at(1), kLacksWork);
+  EXPECT_EQ(trace->notes.at(1), messages::lacks_work());
   for (const auto& idle : tables.devices[0].idle) EXPECT_EQ(idle.cause, schema::IdleCause::unknown);
-  EXPECT_EQ(trace->notes.back(),
+  EXPECT_EQ(fakes::text_of(trace->notes.back()),
             "what the host did behind the last work of a GPU that is in the file, left out: 2 (aten::add)");
 }
 
@@ -144,7 +147,8 @@ TEST_F(KinetoImportTest, times_may_be_texts_and_durations_must_be_lengths_behind
   ASSERT_TRUE(trace) << trace.error().message;
   ASSERT_EQ(trace->kernels.size(), 1U);
   EXPECT_EQ(trace->kernels.duration_ns[0], 80'500);
-  EXPECT_EQ(trace->notes, (std::vector<std::string>{"events whose duration is no length of time, left out: 2"}));
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{"events whose duration is no length of time, left out: 2"}));
 }
 
 TEST_F(KinetoImportTest, shapes_of_products_that_tell_more_than_their_names) {
@@ -187,9 +191,10 @@ TEST_F(KinetoImportTest, an_event_that_is_no_json_takes_no_other_away) {
   std::string names;
   for (const auto name : trace->kernels.name) names += trace->strings.text(name);
   EXPECT_EQ(names, "abc");
-  EXPECT_EQ(trace->notes,
+  EXPECT_EQ(fakes::texts_of(trace->notes),
             (std::vector<std::string>{"events that are no JSON, left out: 1", "events with damaged JSON, put right: 1",
-                                      std::string(kLacksWork), "events of kinds that are not read: 1 without one"}));
+                                      fakes::text_of(messages::lacks_work()),
+                                      "events of kinds that are not read: 1 without one"}));
 }
 
 /// The events of a file with damage in the second of five, by the names of those that were read.
@@ -214,7 +219,7 @@ class DamagedFileTest : public KinetoImportTest {
     std::string names;
     if (!trace) return names;
     for (const auto name : trace->kernels.name) names += trace->strings.text(name);
-    if (notes != nullptr) *notes = fmt::format("{}", fmt::join(trace->notes, "; "));
+    if (notes != nullptr) *notes = fmt::format("{}", fmt::join(fakes::texts_of(trace->notes), "; "));
     return names;
   }
 };
@@ -299,7 +304,8 @@ class DamagedQuotesTest : public KinetoImportTest {
       const auto lost = kEvents - expected.size();
       ASSERT_EQ(trace->notes.empty(), lost == 0) << text;
       if (lost > 0) {
-        EXPECT_EQ(trace->notes.front(), fmt::format("events that are no JSON, left out: {}", lost)) << text;
+        EXPECT_EQ(fakes::text_of(trace->notes.front()), fmt::format("events that are no JSON, left out: {}", lost))
+            << text;
       }
       EXPECT_EQ(trace->devices.size(), 1U) << text;
     }
@@ -341,7 +347,7 @@ TEST_F(DamagedFileTest, commas_between_events_are_counted) {
     const auto trace = import_kineto(write(R"({"traceEvents":[)" + list + "]}"));
     EXPECT_TRUE(trace) << list;
     EXPECT_EQ(trace ? trace->kernels.size() : 0, 3U) << list;
-    return trace ? fmt::format("{}", fmt::join(trace->notes, "; ")) : "";
+    return trace ? fmt::format("{}", fmt::join(fakes::texts_of(trace->notes), "; ")) : "";
   };
   const std::string note = "commas between events, missing or too many, put right: ";
   EXPECT_EQ(notes("e,e, e "), "");
@@ -363,8 +369,9 @@ TEST_F(KinetoImportTest, commas_are_counted_wherever_a_batch_ends) {
   const auto trace = import_kineto(write("[" + list + "]"));
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->kernels.size(), static_cast<std::size_t>(kEvents));
-  EXPECT_EQ(trace->notes, (std::vector<std::string>{fmt::format(
-                              "commas between events, missing or too many, put right: {}", kEvents / 2 - 1)}));
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{
+                fmt::format("commas between events, missing or too many, put right: {}", kEvents / 2 - 1)}));
 }
 
 TEST_F(KinetoImportTest, events_of_phases_that_are_not_read_are_named) {
@@ -373,8 +380,9 @@ TEST_F(KinetoImportTest, events_of_phases_that_are_not_read_are_named) {
                                          R"(,{"cat":"kernel","name":"n","ts":3,"dur":1},{"ph":"C","name":"c","ts":4})" +
                                          R"(,{"ph":"s","cat":"ac2g","name":"ac2g","ts":1,"id":1}])"));
   ASSERT_TRUE(trace) << trace.error().message;
-  EXPECT_EQ(trace->notes, (std::vector<std::string>{
-                              "events of kinds that are not read: 1 of gpu_async with ph b, 1 of kernel without ph"}));
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{
+                "events of kinds that are not read: 1 of gpu_async with ph b, 1 of kernel without ph"}));
 }
 
 TEST_F(DamagedFileTest, idle_time_of_a_file_with_lost_events_has_no_cause) {
@@ -384,7 +392,7 @@ TEST_F(DamagedFileTest, idle_time_of_a_file_with_lost_events_has_no_cause) {
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->kernels.size(), 2U);
   EXPECT_TRUE(trace->lacks_work);
-  EXPECT_EQ(trace->notes.back(), kLacksWork);
+  EXPECT_EQ(trace->notes.back(), messages::lacks_work());
 }
 
 TEST_F(KinetoImportTest, damage_beside_the_events_is_named) {
@@ -398,16 +406,16 @@ TEST_F(KinetoImportTest, damage_beside_the_events_is_named) {
   const auto commas = read(R"({"deviceProperties": [{"id": 0,, "name": "H100"}], )" + events + "}");
   ASSERT_EQ(commas.devices.size(), 1U);
   EXPECT_EQ(commas.devices[0].name, "H100");
-  EXPECT_EQ(commas.notes, (std::vector<std::string>{"deviceProperties with damaged JSON, put right"}));
+  EXPECT_EQ(fakes::texts_of(commas.notes), (std::vector<std::string>{"deviceProperties with damaged JSON, put right"}));
   const auto colon = read(R"({"deviceProperties": [{"id" 0}], )" + events + "}");
-  EXPECT_EQ(colon.notes,
+  EXPECT_EQ(fakes::texts_of(colon.notes),
             (std::vector<std::string>{"deviceProperties that are no JSON, left out: the names of GPUs are not known"}));
   const std::vector<std::string> note{
       "damaged JSON before or behind the events: what it says of the GPU may be missing"};
-  EXPECT_EQ(read(R"({"deviceProperties": [{"id": 0, "name": H100"}], )" + events + "}").notes, note);
-  EXPECT_EQ(read(R"({"deviceProperties": [{"id": 0, "name": "H100"}, )" + events + "}").notes, note);
-  EXPECT_EQ(read(R"({"deviceProperties": [{"id": 0}]], )" + events + "}").notes, note);
-  EXPECT_EQ(read("{" + events + R"(, "deviceProperties": [{"id": 0, "name": "H100)").notes, note);
+  EXPECT_EQ(fakes::texts_of(read(R"({"deviceProperties": [{"id": 0, "name": H100"}], )" + events + "}").notes), note);
+  EXPECT_EQ(fakes::texts_of(read(R"({"deviceProperties": [{"id": 0, "name": "H100"}, )" + events + "}").notes), note);
+  EXPECT_EQ(fakes::texts_of(read(R"({"deviceProperties": [{"id": 0}]], )" + events + "}").notes), note);
+  EXPECT_EQ(fakes::texts_of(read("{" + events + R"(, "deviceProperties": [{"id": 0, "name": "H100)").notes), note);
 }
 
 TEST_F(KinetoImportTest, a_last_event_that_lacks_a_bracket_takes_nothing_behind_it_along) {
@@ -416,14 +424,16 @@ TEST_F(KinetoImportTest, a_last_event_that_lacks_a_bracket_takes_nothing_behind_
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->kernels.size(), 1U);
   EXPECT_EQ(trace->devices.size(), 2U);
-  EXPECT_EQ(trace->notes, (std::vector<std::string>{"events that are no JSON, left out: 1", std::string(kLacksWork)}));
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{"events that are no JSON, left out: 1", fakes::text_of(messages::lacks_work())}));
 }
 
 TEST_F(KinetoImportTest, what_follows_the_first_document_is_named) {
   const auto notes = [&](const std::string& text) {
     const auto trace = import_kineto(write(text));
     EXPECT_TRUE(trace) << text;
-    return trace ? fmt::format("{} kernels; {}", trace->kernels.size(), fmt::join(trace->notes, "; ")) : "";
+    return trace ? fmt::format("{} kernels; {}", trace->kernels.size(), fmt::join(fakes::texts_of(trace->notes), "; "))
+                 : "";
   };
   const std::string events = R"([{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2}])";
   const auto document = R"({"traceEvents": )" + events + R"(, "traceName": "a"})";
@@ -459,7 +469,7 @@ TEST_F(KinetoImportTest, a_trace_of_the_autograd_profiler_tells_time_on_the_host
           {"name": "AddmmBackward0", "ph": "X", "ts": 300, "dur": 30, "tid": 2, "pid": "CPU functions", "args": {}}])"));
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_TRUE(trace->is_of_host());
-  EXPECT_TRUE(trace->notes.empty()) << trace->notes.front();
+  EXPECT_TRUE(trace->notes.empty()) << fakes::text_of(trace->notes.front());
   EXPECT_EQ(trace->ranges.kind, (std::vector<RangeKind>{RangeKind::annotation, RangeKind::operation,
                                                         RangeKind::operation, RangeKind::operation}));
   EXPECT_EQ(trace->ranges.duration_ns, (std::vector<std::int64_t>{453'000, 95'000, 75'000, 30'000}));
@@ -476,7 +486,7 @@ TEST_F(KinetoImportTest, an_old_trace_of_the_autograd_profiler_names_what_is_not
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->ranges.kind, (std::vector<RangeKind>{RangeKind::operation}));
   EXPECT_EQ(
-      trace->notes,
+      fakes::texts_of(trace->notes),
       (std::vector<std::string>{"times of GPU work by operation (torch.autograd.profiler) that are not read: 1"}));
   const auto alone = import_kineto(write(fmt::format("[{}]", kGpu)));
   ASSERT_FALSE(alone);
@@ -490,7 +500,8 @@ TEST_F(KinetoImportTest, kinds_of_events_that_are_not_read_are_counted) {
     {"ph":"X","cat":"gpu_user_annotation","name":"a","ts":1,"dur":2}, {"ph":"X","cat":"Trace","name":"a","ts":1,"dur":2},
     {"ph":"s","cat":"another","name":"a","ts":1}])"));
   ASSERT_TRUE(trace) << trace.error().message;
-  EXPECT_EQ(trace->notes, (std::vector<std::string>{"events of kinds that are not read: 2 of xpu_runtime"}));
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{"events of kinds that are not read: 2 of xpu_runtime"}));
 }
 
 TEST_F(KinetoImportTest, events_that_begin_and_end_apart_are_one) {
@@ -520,7 +531,8 @@ TEST_F(KinetoImportTest, events_that_begin_and_end_apart_are_one) {
   const auto open = import_kineto(write("[" + events[0] + "," + events[3] + "," + events[5] + "]"));
   ASSERT_TRUE(open) << open.error().message;
   EXPECT_EQ(open->kernels.size(), 1U);
-  EXPECT_EQ(open->notes, (std::vector<std::string>{"events without an end or a beginning (ph B and E), left out: 1"}));
+  EXPECT_EQ(fakes::texts_of(open->notes),
+            (std::vector<std::string>{"events without an end or a beginning (ph B and E), left out: 1"}));
 }
 
 TEST_F(KinetoImportTest, a_trace_without_a_gpu_tells_time_on_the_host_by_module) {
@@ -541,7 +553,8 @@ TEST_F(KinetoImportTest, a_trace_without_a_gpu_tells_time_on_the_host_by_module)
   EXPECT_EQ(tables.modules[1].step_ns, (std::vector<std::int64_t>{80'000, 60'000}));
   EXPECT_EQ(tables.modules[2].step_ns, (std::vector<std::int64_t>{50'000, 0}));
   ASSERT_FALSE(tables.missing.empty());
-  EXPECT_NE(tables.missing[0].find("no work of a GPU"), std::string::npos) << tables.missing[0];
+  EXPECT_NE(fakes::text_of(tables.missing[0]).find("no work of a GPU"), std::string::npos)
+      << fakes::text_of(tables.missing[0]);
 }
 
 TEST_F(KinetoImportTest, a_trace_of_an_amd_gpu_is_read) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "trace/analysis/analysed_trace.hpp"
 #include "trace/analysis/counter_join.hpp"
 #include "trace/import/kineto_import.hpp"
@@ -200,8 +201,8 @@ TEST_F(MarkedTraining, counters_are_joined_with_their_launches) {
   for (std::size_t k = 0; k < kKernels; ++k) right += join.row[order[k]] == k ? 1U : 0U;
   EXPECT_GE(right * 100, kKernels * 99) << right << " of " << kKernels << " rows";
   EXPECT_EQ(join.matched, kKernels);
-  EXPECT_EQ(join.only_counters, std::vector<std::string>());
-  EXPECT_EQ(join.only_trace, std::vector<std::string>());
+  EXPECT_EQ(fakes::texts_of(join.only_counters), std::vector<std::string>());
+  EXPECT_EQ(fakes::texts_of(join.only_trace), std::vector<std::string>());
   RecordProperty("rows_joined", static_cast<int>(right));
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "fakes/words.hpp"
 #include "trace/import/printed_number.hpp"
 #include "trace_files.hpp"
 
@@ -71,7 +72,7 @@ TEST_F(NcuImportTest, reads_the_wide_form_among_what_a_program_prints) {
   EXPECT_EQ(bytes->values[0], 1'024'000);
   EXPECT_TRUE(std::isnan(bytes->values[1]));
   EXPECT_EQ(counters->find("gpu__time_duration.sum")->values, (std::vector<double>{2500, 3000}));
-  EXPECT_EQ(counters->notes,
+  EXPECT_EQ(fakes::texts_of(counters->notes),
             (std::vector<std::string>{"lines with another number of values than the header, left out: 1",
                                       "values that are no numbers, or negative, left out: 1"}));
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "trace/analysis/tables.hpp"
 #include "unit/trace/trace_builder.hpp"
 
@@ -48,7 +49,7 @@ TEST_F(NodeNestingTest, the_body_of_a_loop_is_no_time_of_the_loop) {
       EXPECT_EQ(row.total_ns, 1060);
       EXPECT_EQ(row.bytes, -1) << "what its body moves would count twice";
     }
-  const auto notes = nesting_notes(trace);
+  const auto notes = fakes::texts_of(nesting_notes(trace));
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes[0].find("within others (If, Loop)"), std::string::npos) << notes[0];
 }
@@ -71,7 +72,7 @@ TEST_F(NodeNestingTest, nodes_of_other_threads_run_beside_and_not_within) {
   const AnalysedTrace analysed(trace);
   EXPECT_EQ(analysed.nodes.own_ns, trace.nodes.duration_ns);
   EXPECT_EQ(sum_of(tables_of(analysed)), 1300);
-  const auto notes = nesting_notes(trace);
+  const auto notes = fakes::texts_of(nesting_notes(trace));
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes[0].find("beside each other"), std::string::npos) << notes[0];
 }

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "fakes/words.hpp"
 #include "trace/analysis/tables.hpp"
 #include "trace/findings/find_savings.hpp"
+#include "trace/messages.hpp"
 #include "trace_files.hpp"
 
 namespace ridgeline::trace {
@@ -91,8 +93,9 @@ TEST_F(NsysImportTest, graphs_that_were_recorded_as_a_whole_are_work_and_say_so)
   EXPECT_EQ(tables.devices.front().graph_launches, 2);
   EXPECT_EQ(tables.modules.front().kernels, 1);
   ASSERT_EQ(beside->notes.size(), 1U);
-  EXPECT_NE(beside->notes[0].find("2 launches"), std::string::npos) << beside->notes[0];
-  EXPECT_NE(beside->notes[0].find("--cuda-graph-trace=node"), std::string::npos) << beside->notes[0];
+  EXPECT_NE(fakes::text_of(beside->notes[0]).find("2 launches"), std::string::npos) << fakes::text_of(beside->notes[0]);
+  EXPECT_NE(fakes::text_of(beside->notes[0]).find("--cuda-graph-trace=node"), std::string::npos)
+      << fakes::text_of(beside->notes[0]);
   const auto alone = import_nsys(made(std::string("CREATE TABLE StringIds(id, value);") + kGraphs));
   ASSERT_TRUE(alone) << alone.error().message;
   EXPECT_EQ(alone->kernels.size(), 2U);
@@ -142,11 +145,11 @@ TEST_F(NsysImportTest, names_what_it_leaves_out) {
   const auto trace =
       import_nsys(made(kKernel + other + "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(start, end) VALUES (NULL, 3);"));
   ASSERT_TRUE(trace) << trace.error().message;
-  EXPECT_EQ(trace->notes,
+  EXPECT_EQ(fakes::texts_of(trace->notes),
             (std::vector<std::string>{"rows without a start or an end, left out: 1 of CUPTI_ACTIVITY_KIND_KERNEL",
                                       "tables with work that is not read: CUPTI_ACTIVITY_KIND_CDP_KERNEL (2 rows), "
                                       "VULKAN_WORKLOAD (1 row)",
-                                      std::string(kLacksWork)}));
+                                      fakes::text_of(messages::lacks_work())}));
   const auto none = import_nsys(made("CREATE TABLE StringIds(id, value);" + other));
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message.find("CUPTI_ACTIVITY_KIND_CDP_KERNEL (2 rows)"), std::string::npos)
@@ -211,7 +214,8 @@ TEST_F(NsysImportTest, ranges_without_a_text_have_a_name_that_says_so) {
   ASSERT_TRUE(trace) << trace.error().message;
   ASSERT_EQ(trace->ranges.size(), 3U);
   EXPECT_EQ(trace->strings.text(trace->ranges.name[0]), "(unnamed range)");
-  EXPECT_EQ(trace->notes, (std::vector<std::string>{"NVTX ranges without a text, shown as (unnamed range): 2"}));
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{"NVTX ranges without a text, shown as (unnamed range): 2"}));
 }
 
 TEST_F(NsysImportTest, bears_hostile_values) {
@@ -225,7 +229,7 @@ TEST_F(NsysImportTest, bears_hostile_values) {
   ASSERT_EQ(trace->kernels.size(), 1U);
   EXPECT_EQ(trace->kernels.duration_ns, (std::vector<std::int64_t>{4}));
   EXPECT_EQ(trace->strings.text(trace->kernels.name[0]), "(unnamed kernel)");
-  EXPECT_EQ(trace->notes,
+  EXPECT_EQ(fakes::texts_of(trace->notes),
             (std::vector<std::string>{"rows without a start or an end, left out: 1 of CUPTI_ACTIVITY_KIND_KERNEL",
                                       "rows with an end before the start, or centuries behind it, left out: 2 of "
                                       "CUPTI_ACTIVITY_KIND_KERNEL"}));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "fakes/words.hpp"
 #include "trace/analysis/tables.hpp"
 #include "trace/findings/find_savings.hpp"
 #include "trace_files.hpp"
@@ -51,7 +52,7 @@ TEST_F(OnnxRuntimeImportTest, says_what_a_file_lacks_and_where_it_is_cut) {
   const std::string text = kProfile;
   const auto cut = import_onnxruntime(write(text.substr(0, text.size() - 60)));
   ASSERT_TRUE(cut) << cut.error().message;
-  EXPECT_EQ(cut->notes, (std::vector<std::string>{"the file is cut off: it ends after 4 events"}));
+  EXPECT_EQ(fakes::texts_of(cut->notes), (std::vector<std::string>{"the file is cut off: it ends after 4 events"}));
 }
 
 // Two nodes on a GPU: what the profiler writes of their kernels stands behind them. The last one has another parent.
@@ -72,8 +73,8 @@ TEST_F(OnnxRuntimeImportTest, kernels_on_a_gpu_count_and_nodes_there_are_launche
   EXPECT_EQ(trace->kernels.grid[0], (Dim3{64, 2, 1}));
   EXPECT_EQ(trace->copies.size(), 1U);
   ASSERT_EQ(trace->notes.size(), 1U);
-  EXPECT_NE(trace->notes[0].find("times on a GPU are those of launches"), std::string::npos);
-  EXPECT_NE(trace->notes[0].find("3 kernels"), std::string::npos);
+  EXPECT_NE(fakes::text_of(trace->notes[0]).find("times on a GPU are those of launches"), std::string::npos);
+  EXPECT_NE(fakes::text_of(trace->notes[0]).find("3 kernels"), std::string::npos);
   const AnalysedTrace analysed(*trace);
   const auto tables = tables_of(analysed);
   ASSERT_EQ(tables.devices.size(), 1U);
@@ -90,7 +91,8 @@ TEST_F(OnnxRuntimeImportTest, kernels_on_a_gpu_count_and_nodes_there_are_launche
   EXPECT_EQ(row("net/a").gpu_total_ns, 205'000);
   EXPECT_EQ(row("net/b/Relu").gpu_total_ns, 400'000);
   EXPECT_EQ(row("net/a").flops, -1);
-  EXPECT_TRUE(find_savings(analysed, tables).empty() || find_savings(analysed, tables)[0].rule != "elementwise-chain");
+  EXPECT_TRUE(find_savings(analysed, tables).empty() ||
+              find_savings(analysed, tables)[0].rule() != "elementwise-chain");
 }
 
 TEST_F(OnnxRuntimeImportTest, launches_without_kernels_and_unknown_providers_are_named) {
@@ -99,14 +101,15 @@ TEST_F(OnnxRuntimeImportTest, launches_without_kernels_and_unknown_providers_are
   const auto launches = import_onnxruntime(write(text));
   ASSERT_TRUE(launches);
   ASSERT_EQ(launches->notes.size(), 2U);
-  EXPECT_EQ(launches->notes[0], "events of a kind that is not read: 4 of Fabric");
-  EXPECT_NE(launches->notes[1].find("what the GPU does is not in them"), std::string::npos);
+  EXPECT_EQ(fakes::text_of(launches->notes[0]), "events of a kind that is not read: 4 of Fabric");
+  EXPECT_NE(fakes::text_of(launches->notes[1]).find("what the GPU does is not in them"), std::string::npos);
   EXPECT_TRUE(find_savings(AnalysedTrace(*launches), tables_of(AnalysedTrace(*launches))).empty());
   for (std::size_t at = 0; (at = text.find("CUDA", at)) != std::string::npos;) text.replace(at, 4, "Odd");
   const auto odd = import_onnxruntime(write(text));
   ASSERT_TRUE(odd);
   ASSERT_EQ(odd->notes.size(), 2U);
-  EXPECT_NE(odd->notes[1].find("node times of OddExecutionProvider may be those of launches"), std::string::npos);
+  EXPECT_NE(fakes::text_of(odd->notes[1]).find("node times of OddExecutionProvider may be those of launches"),
+            std::string::npos);
   EXPECT_TRUE(import_onnxruntime(write(kProfile))->notes.empty()) << "on a CPU they are what they seem";
 }
 
@@ -141,7 +144,7 @@ class WholeRunsTest : public TraceFilesTest {
   void read(const std::string& events, bool cut = false) {
     auto trace = import_onnxruntime(write("[" + events + (cut ? "" : "]")));
     ASSERT_TRUE(trace) << trace.error().message;
-    notes = trace->notes;
+    notes = fakes::texts_of(trace->notes);
     tables = tables_of(AnalysedTrace(*trace));
     for (const auto& step : tables.steps) EXPECT_EQ(step.work_ns, 800'000) << "whole, and counted once";
   }
@@ -206,7 +209,8 @@ TEST_F(WholeRunsTest, a_run_that_was_cut_does_not_count) {
   EXPECT_TRUE(tables.steps.empty());
   EXPECT_EQ(calls_of_nodes(), 2) << "there are no others";
   ASSERT_EQ(tables.missing.size(), 1U);
-  EXPECT_EQ(tables.missing[0].find("no whole run of the model"), 0U) << tables.missing[0];
+  EXPECT_EQ(fakes::text_of(tables.missing[0]).find("no whole run of the model"), 0U)
+      << fakes::text_of(tables.missing[0]);
 }
 
 TEST_F(WholeRunsTest, times_that_cannot_be_are_named_and_left_out) {
@@ -235,11 +239,11 @@ TEST_F(OnnxRuntimeImportTest, calls_of_cuda_are_read) {
   const auto trace = import_onnxruntime(write(text));
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->calls.duration_ns, std::vector<std::int64_t>{4000});
-  EXPECT_EQ(trace->notes.front(),
+  EXPECT_EQ(fakes::text_of(trace->notes.front()),
             "1 call of CUDA or HIP on the host, 4.00 µs in all; the file does not say which work they launched");
   const auto tables = tables_of(AnalysedTrace(*trace));
   ASSERT_FALSE(tables.missing.empty());
-  EXPECT_EQ(tables.missing[0].find("no record of which call"), 0U) << tables.missing[0];
+  EXPECT_EQ(fakes::text_of(tables.missing[0]).find("no record of which call"), 0U) << fakes::text_of(tables.missing[0]);
   for (const auto& idle : tables.devices.at(0).idle) EXPECT_EQ(idle.cause, schema::IdleCause::unknown);
 }
 
@@ -256,7 +260,7 @@ TEST_F(OnnxRuntimeImportTest, a_product_without_its_weights_has_no_rates) {
   EXPECT_EQ(trace->nodes.bytes(0), -1);
   EXPECT_EQ(trace->nodes.bytes(1), 16384);
   EXPECT_EQ(trace->nodes.flops, (std::vector<std::int64_t>{-1, 2 * 2048 * 2048}));
-  EXPECT_EQ(trace->notes,
+  EXPECT_EQ(fakes::texts_of(trace->notes),
             (std::vector<std::string>{"nodes whose weights were packed before the run, so that the profile "
                                       "does not have them: 1; no GB/s of these"}));
   const auto tables = tables_of(AnalysedTrace(*trace));
@@ -273,7 +277,7 @@ TEST_F(OnnxRuntimeImportTest, nodes_with_stray_commas_are_read) {
   const auto trace = import_onnxruntime(write(text + "]"));
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->nodes.size(), 300U);
-  EXPECT_EQ(trace->notes, (std::vector<std::string>{"events with damaged JSON, put right: 6"}));
+  EXPECT_EQ(fakes::texts_of(trace->notes), (std::vector<std::string>{"events with damaged JSON, put right: 6"}));
 }
 
 }  // namespace

@@ -10,11 +10,36 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "trace/analysis/tables.hpp"
 #include "trace/findings/find_savings.hpp"
 #include "unit/trace/trace_builder.hpp"
 
 namespace ridgeline::trace {
+
+/// As people read it.
+struct FindingInWords {
+  explicit FindingInWords(const schema::ProfileFinding& finding)
+      : rule(finding.rule()),
+        title(fakes::text_of(finding.title)),
+        module(finding.module),
+        evidence(fakes::texts_of(finding.evidence)),
+        saving_ns(finding.saving_ns),
+        saving_share(finding.saving_share),
+        computed(fakes::text_of(finding.computed)),
+        advice(fakes::text_of(finding.advice)),
+        code(finding.snippet) {}
+
+  std::string rule;
+  std::string title;
+  std::string module;
+  std::vector<std::string> evidence;
+  std::int64_t saving_ns = 0;
+  double saving_share = 0;
+  std::string computed;
+  std::string advice;
+  std::string code;
+};
 
 /// Traces that are made up with one fault, or none.
 class PlantedTrace : public ::testing::Test, public TraceBuilder {
@@ -28,14 +53,15 @@ class PlantedTrace : public ::testing::Test, public TraceBuilder {
     }
   }
 
-  [[nodiscard]] std::vector<schema::ProfileFinding> findings() const {
+  [[nodiscard]] std::vector<FindingInWords> findings() const {
     AnalysedTrace analysed(trace);
     analysed.kernel_bytes = kernel_bytes;
     analysed.kernel_waves = kernel_waves;
-    return find_savings(analysed, tables_of(analysed));
+    const auto found = find_savings(analysed, tables_of(analysed));
+    return {found.begin(), found.end()};
   }
   /// Into a copy that lives until the next call; nullptr: there is none.
-  [[nodiscard]] const schema::ProfileFinding* find(std::string_view rule) {
+  [[nodiscard]] const FindingInWords* find(std::string_view rule) {
     found_ = findings();
     const auto at = std::find_if(found_.begin(), found_.end(), [&](const auto& one) { return one.rule == rule; });
     return at == found_.end() ? nullptr : &*at;
@@ -47,12 +73,12 @@ class PlantedTrace : public ::testing::Test, public TraceBuilder {
   std::int64_t at_ = 10'000;
 
  private:
-  std::vector<schema::ProfileFinding> found_;
+  std::vector<FindingInWords> found_;
 };
 
 using Evidence = std::vector<std::string>;
 
-inline void expect_code(const schema::ProfileFinding& finding, std::initializer_list<std::string_view> parts) {
+inline void expect_code(const FindingInWords& finding, std::initializer_list<std::string_view> parts) {
   EXPECT_FALSE(finding.advice.empty());
   for (const auto part : parts) EXPECT_NE(finding.code.find(part), std::string::npos) << part << "\n" << finding.code;
 }

@@ -197,7 +197,7 @@ TEST_F(PublicTracesTest, what_waits_and_what_is_slow_is_found) {
     const AnalysedTrace analysed(*trace);
     const auto found = find_savings(analysed, tables_of(analysed));
     ASSERT_FALSE(found.empty()) << name;
-    EXPECT_EQ(found.front().rule, rule) << name;
+    EXPECT_EQ(found.front().rule(), rule) << name;
     EXPECT_GT(found.front().saving_ns, 0);
   }
 }

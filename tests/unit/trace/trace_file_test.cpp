@@ -2,12 +2,14 @@
 #include <limits>
 
 #include "base/file.hpp"
+#include "fakes/words.hpp"
 #include "trace/file/block_format.hpp"
 #include "trace/file/table_columns.hpp"
 #include "trace/file/trace_reader.hpp"
 #include "trace/file/trace_writer.hpp"
 #include "trace/file/varint.hpp"
 #include "trace/import/import_file.hpp"
+#include "trace/messages.hpp"
 #include "trace_files.hpp"
 
 namespace ridgeline::trace {
@@ -69,7 +71,7 @@ void grow(Trace& trace, int count) {
     trace.allocations.add({start, i % 2 == 0 ? i : -i, kMost - i, i * 100, i * 200, i % 3 - 1, thread, name,
                            static_cast<AllocationKind>(i % 5)});
   }
-  trace.notes.push_back(fmt::format("note at {}", first));
+  trace.notes.push_back(messages::cut_off(first));
 }
 
 Trace example(int count) {
@@ -149,7 +151,8 @@ TEST_F(TraceFileTest, grows_with_the_trace_in_blocks) {
     const auto so_far = read_trace_file(path());
     ASSERT_TRUE(so_far) << so_far.error().message;
     EXPECT_EQ(so_far->calls.size(), trace.calls.size());
-    EXPECT_EQ(so_far->notes.back(), fmt::format("the file ends early after {} events", 8 * trace.calls.size()));
+    EXPECT_EQ(fakes::text_of(so_far->notes.back()),
+              fmt::format("the file ends early after {} events", 8 * trace.calls.size()));
   }
   ASSERT_TRUE(writer->finish());
   const auto back = read_trace_file(path());
@@ -169,7 +172,7 @@ TEST_F(TraceFileTest, a_file_that_ends_early_gives_its_whole_blocks) {
       continue;
     }
     ASSERT_TRUE(back) << size << ": " << back.error().message;
-    EXPECT_NE(back->notes.back().find("ends early after"), std::string::npos) << size;
+    EXPECT_NE(fakes::text_of(back->notes.back()).find("ends early after"), std::string::npos) << size;
     EXPECT_GE(back->kernels.size(), most);
     most = back->kernels.size();
     for (const auto lane : back->kernels.lane) EXPECT_LT(lane, back->gpu_lanes.size());
@@ -188,7 +191,7 @@ TEST_F(TraceFileTest, damage_is_noticed_wherever_it_is) {
       EXPECT_FALSE(back) << at;
     } else {
       ASSERT_TRUE(back) << at << ": " << back.error().message;
-      EXPECT_NE(back->notes.back().find("the file "), std::string::npos) << at;
+      EXPECT_NE(fakes::text_of(back->notes.back()).find("the file "), std::string::npos) << at;
     }
   }
 }
@@ -234,12 +237,43 @@ TEST_F(TraceFileTest, sizes_that_a_block_cannot_have_are_not_believed) {
   auto bomb = make_block(BlockKind::strings, std::string(kMostPlainBytes + 1, '\0'));
   const auto back = read_trace_file(write(bytes + bomb, "bomb.rltrace"));
   ASSERT_TRUE(back);
-  EXPECT_EQ(back->notes.back(), "the file is damaged after 0 events");
+  EXPECT_EQ(fakes::text_of(back->notes.back()), "the file is damaged after 0 events");
   std::string header(1, '\0');
   put_u32(header, 0xFFFFFFFF);
   put_u32(header, 0xFFFFFFFF);
   put_u32(header, 0);
   EXPECT_TRUE(read_trace_file(write(bytes + header, "claim.rltrace")));
+}
+
+TEST_F(TraceFileTest, notes_of_version_1_are_text) {
+  const auto note = [](std::string_view text) { return numbers({1, text.size()}) + std::string(text); };
+  const auto back = read_trace_file(written({{BlockKind::notes, note("events \x1b[31m: 3")},
+                                             {BlockKind::notes, note(R"({"no": "message"})")},
+                                             {BlockKind::notes, note(fakes::text_of(messages::lacks_durations()))},
+                                             {BlockKind::end, numbers({0})}},
+                                            1));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(fakes::texts_of(back->notes), (std::vector<std::string>{R"(events \x1b[31m: 3)", R"({"no": "message"})",
+                                                                    fakes::text_of(messages::lacks_durations())}));
+  EXPECT_TRUE(back->notes[0].is(schema::kLegacy));
+  EXPECT_TRUE(back->lacks_durations);
+  EXPECT_TRUE(back->lacks_work);
+}
+
+TEST_F(TraceFileTest, notes_of_others_are_one_line) {
+  const auto text_of_note = [&](const std::string& json) {
+    const auto back = read_trace_file(written({{BlockKind::notes, numbers({1, json.size()}) + json}}));
+    return back ? fakes::text_of(back->notes.front()) : back.error().message;
+  };
+  EXPECT_EQ(text_of_note(R"({"code": "trace.unread_tables", "arguments": {"tables": ["a\u001b[0m", "b"]}})"),
+            R"(tables with work that is not read: a\x1b[0m, b)");
+  EXPECT_EQ(text_of_note(R"({"code": "trace.unread_kinds", "arguments": {"kinds": 3}})"),
+            "events of kinds that are not read: 3");
+  EXPECT_EQ(text_of_note(R"({"code": "trace.kinds_of_events", "arguments": {"kinds": [{"code": 1}]}})"),
+            R"([{"code":1}])");
+  EXPECT_EQ(text_of_note(R"({"code": 1})"), R"({"code": 1})");
+  const std::string deep(10'000, '[');
+  EXPECT_EQ(text_of_note(R"({"code": "x.y", "arguments": {"a": )" + deep).size(), 1004U) << "it is cut";
 }
 
 TEST_F(TraceFileTest, a_newer_version_is_named) {

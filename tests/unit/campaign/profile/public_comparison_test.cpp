@@ -9,6 +9,7 @@
 
 #include "analysis/profile_comparison.hpp"
 #include "campaign/profile/profile_files.hpp"
+#include "fakes/words.hpp"
 #include "report/profile/profile_comparison_text.hpp"
 
 namespace ridgeline::campaign {
@@ -126,7 +127,7 @@ TEST(PublicComparison, operators_that_only_one_side_has_and_those_that_grew) {
   EXPECT_EQ(calls("aten::copy_"), std::pair(std::int64_t{444}, std::int64_t{5232}));
   EXPECT_EQ(calls("aten::clone"), std::pair(std::int64_t{48}, std::int64_t{2334}));
 
-  const auto lines = report::profile_comparison_lines(found);
+  const auto lines = report::profile_comparison_lines(fakes::words(), found);
   const auto line = [&](std::string_view begin) {
     const auto at = std::find_if(lines.begin(), lines.end(), [&](const auto& one) { return one.starts_with(begin); });
     return at == lines.end() ? std::string() : *at;
