@@ -171,9 +171,9 @@ schema::Message missing_bytes(const KernelCounters& counters) {
     if (has(read) || has(write))
       return messages::half_of_bytes(
           {.missing = has(read) ? messages::HalfOfBytesMissing::written : messages::HalfOfBytesMissing::read,
-           .metric = has(read) ? write : read});
+           .metric = std::string(has(read) ? write : read)});
   }
-  return messages::no_bytes({kReadAndWritten[0].first, kReadAndWritten[0].second});
+  return messages::no_bytes({std::string(kReadAndWritten[0].first), std::string(kReadAndWritten[0].second)});
 }
 
 std::vector<double> launch_waves(const KernelCounters& counters, const CounterJoin& join) {
