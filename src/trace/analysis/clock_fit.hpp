@@ -20,7 +20,7 @@ struct ClockFit {
   std::int64_t earliest_ns = 0;
   std::int64_t least_wait_ns = std::numeric_limits<std::int64_t>::max();  ///< from a launch's end to its kernel
 
-  /// Not where a tenth begins early, nor where each begins more than 10 ms late.
+  /// Not where a tenth begins early, nor where each begins more than a second late.
   [[nodiscard]] bool fits() const noexcept;
 };
 
