@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serves one inference trial to `ridgeline tune`: JSON lines on the file descriptor that RIDGELINE_TRAIN_FD names. Standard
+"""Serves one inference trial to `ridgeline tune`: JSON lines on the file descriptor that RIDGELINE_CHANNEL_FD names. Standard
 output stays the user's own."""
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands for a process that a fork_server makes: hands it its output and its channel, ends as it ends, and ends it by ending.
 
-    RIDGELINE_FORK_SERVER=PATH RIDGELINE_TRAIN_FD=N python -S fork_relay.py COMMAND...
+    RIDGELINE_FORK_SERVER=PATH RIDGELINE_CHANNEL_FD=N python -S fork_relay.py COMMAND...
 
 PATH is the socket where the server listens. Where there is none, the relay becomes COMMAND. Imports next to nothing, so that it
 starts at once."""
@@ -45,7 +45,7 @@ def handed_over(connection, path, train):
 
 
 def main(command):
-    train = int(os.environ["RIDGELINE_TRAIN_FD"])
+    train = int(os.environ["RIDGELINE_CHANNEL_FD"])
     connection = socket.socket(socket.AF_UNIX)
     if not handed_over(connection, os.environ.pop("RIDGELINE_FORK_SERVER"), train):
         connection.close()

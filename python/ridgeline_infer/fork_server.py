@@ -154,7 +154,7 @@ def become(request, numbers, functions, changes):
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
-    wanted = int(os.environ["RIDGELINE_TRAIN_FD"])
+    wanted = int(os.environ["RIDGELINE_CHANNEL_FD"])
     high = [os.dup(number) for number in numbers]
     while min(high) <= max(2, wanted):  # above the numbers that they are to have
         high = [os.dup(number) for number in high]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serves one training trial to `ridgeline bench`: JSON lines on the file descriptor that RIDGELINE_TRAIN_FD names. Standard
+"""Serves one training trial to `ridgeline bench`: JSON lines on the file descriptor that RIDGELINE_CHANNEL_FD names. Standard
 output stays the user's own. See execute/training_child.hpp for the messages."""
 
 import sys

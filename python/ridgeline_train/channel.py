@@ -28,14 +28,14 @@ class Channel:
 
 
 def run(serve, usage):
-    """Serves the channel that RIDGELINE_TRAIN_FD names, then ends the process."""
-    fd = os.environ.get("RIDGELINE_TRAIN_FD", "")
+    """Serves the channel that RIDGELINE_CHANNEL_FD names, then ends the process."""
+    fd = os.environ.get("RIDGELINE_CHANNEL_FD", "")
     if not fd.isdigit():
         sys.stderr.write(usage + "\n")
         return 2
     # Loader workers and programs that the user starts must not hold the channel open.
     os.set_inheritable(int(fd), False)
-    del os.environ["RIDGELINE_TRAIN_FD"]
+    del os.environ["RIDGELINE_CHANNEL_FD"]
     serve(Channel(int(fd)))
     sys.stdout.flush()
     sys.stderr.flush()

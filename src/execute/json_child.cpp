@@ -54,7 +54,7 @@ base::Result<void> JsonChild::start() {
   base::SubprocessOptions child;
   child.argv = options_.command;
   child.environment = options_.environment;
-  child.environment.emplace_back("RIDGELINE_TRAIN_FD", std::to_string(kChildSocket));
+  child.environment.emplace_back("RIDGELINE_CHANNEL_FD", std::to_string(kChildSocket));
   const auto life = mark_of_a_life();
   child.environment.emplace_back(kMarkName, life);
   mark_ = fmt::format("{}={}", kMarkName, life);

@@ -35,7 +35,7 @@ struct JsonChildOptions {
 
 /// A process that answers one request at a time, killed with all that it started, also what made itself a session of
 /// its own (execute::end_detached). Requests and answers are JSON lines on one socket, whose number in the child is in
-/// RIDGELINE_TRAIN_FD; the child's output is kept for failure records only. An answer is {"ok":...} or
+/// RIDGELINE_CHANNEL_FD; the child's output is kept for failure records only. An answer is {"ok":...} or
 /// {"error":workload::FailureFacts}. Before it may come {"doing":"importing train.py"}: the phase that an error names
 /// when there is no answer in time. A child that tells phases is asked by SIGUSR1 where it is before it is killed, and
 /// says {"doing":..,"at":"train.py:12 in make"}.

@@ -39,7 +39,7 @@ class Worker:
     def __init__(self):
         self.ours, theirs = socket.socketpair()
         self.process = subprocess.Popen([RIDGELINE, "train-worker", "--plugin", PLUGIN], pass_fds=[theirs.fileno()],
-                                        env=dict(os.environ, RIDGELINE_TRAIN_FD=str(theirs.fileno()), OMP_NUM_THREADS="1"))
+                                        env=dict(os.environ, RIDGELINE_CHANNEL_FD=str(theirs.fileno()), OMP_NUM_THREADS="1"))
         theirs.close()
         self.file = self.ours.makefile("rw")
 

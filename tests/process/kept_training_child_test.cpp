@@ -11,7 +11,7 @@ namespace {
 
 const std::string kScript =
     "import json, os\n"
-    "fd = int(os.environ['RIDGELINE_TRAIN_FD'])\n"
+    "fd = int(os.environ['RIDGELINE_CHANNEL_FD'])\n"
     "def answer(message): os.write(fd, (json.dumps(message) + '\\n').encode())\n"
     "for line in os.fdopen(fd, 'r', closefd=False):\n"
     "    request = json.loads(line)\n"

@@ -18,7 +18,7 @@ namespace {
 /// `body` handles one request: `op`, `request`; it calls answer(...) or does something bad.
 std::string script(const std::string& body) {
   return "import json, os, sys, time, signal, subprocess\n"
-         "fd = int(os.environ['RIDGELINE_TRAIN_FD'])\n"
+         "fd = int(os.environ['RIDGELINE_CHANNEL_FD'])\n"
          "file = os.fdopen(fd, 'r', closefd=False)\n"
          "def answer(message): os.write(fd, (json.dumps(message) + '\\n').encode())\n"
          "def row(): return [1.0, 0.5, 2.0, 4.0, 1.0, 0.1, 8.6]\n"

@@ -53,7 +53,7 @@ class ForkServerTest(unittest.TestCase):
         """A process and the channel to it."""
         ours, theirs = socket.socketpair()
         process = subprocess.Popen([sys.executable, "-S", RELAY, sys.executable, "-m", "ridgeline_infer"], cwd=self.folder.name,
-                                   env=dict(self.environment, RIDGELINE_TRAIN_FD=str(theirs.fileno())),
+                                   env=dict(self.environment, RIDGELINE_CHANNEL_FD=str(theirs.fileno())),
                                    pass_fds=[theirs.fileno()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         theirs.close()
         self.addCleanup(process.stdout.close)

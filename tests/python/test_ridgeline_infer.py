@@ -303,7 +303,7 @@ class TrialTest(Served):
 
     def test_the_example_as_the_tool_starts_it(self):
         ours, theirs = socket.socketpair()
-        env = dict(os.environ, RIDGELINE_TRAIN_FD=str(theirs.fileno()), PYTHONPATH=os.path.join(ROOT, "python"),
+        env = dict(os.environ, RIDGELINE_CHANNEL_FD=str(theirs.fileno()), PYTHONPATH=os.path.join(ROOT, "python"),
                    PYTHONDONTWRITEBYTECODE="1")
         child = subprocess.Popen([sys.executable, "-m", "ridgeline_infer"], env=env, cwd=ROOT, pass_fds=[theirs.fileno()])
         theirs.close()

@@ -400,7 +400,7 @@ class ServerTest(unittest.TestCase):
         with open(os.path.join(folder.name, "job.py"), "w") as file:
             file.write(code)
         ours, theirs = socket.socketpair()
-        env = dict(os.environ, RIDGELINE_TRAIN_FD=str(theirs.fileno()), PYTHONPATH=os.pathsep.join([os.path.join(ROOT, "python"), FAKE]))
+        env = dict(os.environ, RIDGELINE_CHANNEL_FD=str(theirs.fileno()), PYTHONPATH=os.pathsep.join([os.path.join(ROOT, "python"), FAKE]))
         child = subprocess.Popen([sys.executable, "-m", "ridgeline_train"], env=env, cwd=folder.name, pass_fds=[theirs.fileno()],
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         theirs.close()
