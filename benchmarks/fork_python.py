@@ -41,7 +41,7 @@ def become(request, numbers):
 
     os.setsid()
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: dies with the server
-    channel = int(request["environment"]["RIDGELINE_TRAIN_FD"])
+    channel = int(request["environment"]["RIDGELINE_CHANNEL_FD"])
     held = [fcntl.fcntl(number, fcntl.F_DUPFD, 100) for number in numbers]  # above the numbers that they are to have
     for number, target in zip(held, (1, 2, channel)):
         os.dup2(number, target)
@@ -118,11 +118,11 @@ def ask():
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(os.environ["RIDGELINE_FORK_SOCKET"])
     request = {"arguments": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}
-    numbers = array.array("i", [1, 2, int(os.environ["RIDGELINE_TRAIN_FD"])])
+    numbers = array.array("i", [1, 2, int(os.environ["RIDGELINE_CHANNEL_FD"])])
     data = (json.dumps(request) + "\n").encode()
     sent = connection.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
     connection.sendall(data[sent:])
-    os.close(int(os.environ["RIDGELINE_TRAIN_FD"]))  # the channel ends with the process that uses it
+    os.close(int(os.environ["RIDGELINE_CHANNEL_FD"]))  # the channel ends with the process that uses it
     answer = connection.recv(100)
     if not answer:
         return 1

@@ -51,13 +51,13 @@ StepResult<base::Json> describe(workload::PluginStepRunner& runner, const base::
 }
 
 base::Result<int> serve(const std::vector<std::string>& plugins) {
-  const char* const number = std::getenv("RIDGELINE_TRAIN_FD");
-  const auto socket = base::parse_integer(number == nullptr ? "" : number, "RIDGELINE_TRAIN_FD");
+  const char* const number = std::getenv("RIDGELINE_CHANNEL_FD");
+  const auto socket = base::parse_integer(number == nullptr ? "" : number, "RIDGELINE_CHANNEL_FD");
   if (!socket || *socket < 3 || *socket > 1 << 20)
     return base::fail(ErrorCode::invalid_argument, "train-worker is started by `ridgeline bench --model NAME`");
   const int fd = static_cast<int>(*socket);
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-  ::unsetenv("RIDGELINE_TRAIN_FD");
+  ::unsetenv("RIDGELINE_CHANNEL_FD");
   ::signal(SIGPIPE, SIG_IGN);
   auto library = workload::PluginLibrary::open({plugins.begin(), plugins.end()});
   std::unique_ptr<workload::StepRunner> runner;
