@@ -35,7 +35,7 @@ schema::Message told(const std::vector<DegradationCause>& changes) {
   return all;
 }
 
-/// Whether that was told before; an older version recorded it as a text.
+/// Whether an event has said that already; an older version recorded it as text.
 bool is_told(const schema::Message& now, const schema::Message& before) {
   static const std::array tables{schema::messages::table(), analysis::messages::table(), messages::table()};
   static const schema::MessageRenderer words(tables);

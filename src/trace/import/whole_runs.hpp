@@ -24,7 +24,7 @@ struct ProfileOrder {
 /// Leaves out what would be counted twice or is no part of a whole run, and says so in notes: second copies of events;
 /// sessions other than the one with most time; nodes that outlast their run; nodes outside of runs, where there are
 /// runs; runs that a cut ended; and work of a GPU with its node. Times are whole microseconds. Errors: unsupported,
-/// where runs or nodes of one thread overlap, so that they are of several sessions that cannot be told apart.
+/// where runs or nodes of one thread overlap, so that they belong to several sessions that nothing separates.
 [[nodiscard]] base::Result<void> keep_whole_runs(const std::string& path, Trace& trace, const ProfileOrder& order,
                                                  bool cut_off);
 
