@@ -122,9 +122,12 @@ std::string ProfileFinding::rule() const {
 }
 
 Message no_findings(const ProfileRun& run) {
+  const auto has_no_cause = [](IdleCause cause) {
+    return cause == IdleCause::unknown || cause == IdleCause::host_unrecorded;
+  };
   for (const auto& device : run.tables.devices)
     for (const auto& idle : device.idle)
-      if (idle.cause == IdleCause::unknown && idle.total_ns >= device.span_ns / kIdleParts && idle.total_ns > 0)
+      if (has_no_cause(idle.cause) && idle.total_ns >= device.span_ns / kIdleParts && idle.total_ns > 0)
         return messages::profile_nothing_to_gain(true);
   return messages::profile_nothing_to_gain(false);
 }

@@ -35,15 +35,16 @@ RL_DECLARE_JSON(ProfileSource)
 
 /// Why a GPU did nothing for a while, by what the thread did that launched the next piece of work.
 enum class IdleCause {
-  launch,        ///< it was on its way to the next launch: Python, the framework, the launch itself
-  host_work,     ///< it did something else, for longer than a launch takes
-  sync,          ///< it had waited for the GPU, and began to launch again only then
-  data_loading,  ///< it waited for the next batch
-  allocation,    ///< cudaMalloc, cudaFree and the like
-  compilation,   ///< code was compiled or loaded
-  profiler,      ///< the profiler's own work
-  queue,         ///< the work had been launched in time and waited on the GPU
-  unknown,       ///< the trace has no launch of that work
+  launch,           ///< it was on its way to the next launch: Python, the framework, the launch itself
+  host_work,        ///< it did something else, for longer than a launch takes
+  host_unrecorded,  ///< it launched nothing for that long, and the trace has no event that says what it did
+  sync,             ///< it had waited for the GPU, and began to launch again only then
+  data_loading,     ///< it waited for the next batch
+  allocation,       ///< cudaMalloc, cudaFree and the like
+  compilation,      ///< code was compiled or loaded
+  profiler,         ///< the profiler's own work
+  queue,            ///< the work had been launched in time and waited on the GPU
+  unknown,          ///< the trace has no launch of that work
 };
 
 struct ProfileIdle {
@@ -313,6 +314,7 @@ struct ridgeline::base::EnumNames<ridgeline::schema::IdleCause> {
   using enum schema::IdleCause;
   static constexpr std::array names{std::pair{launch, "launch"},
                                     std::pair{host_work, "host_work"},
+                                    std::pair{host_unrecorded, "host_unrecorded"},
                                     std::pair{sync, "sync"},
                                     std::pair{data_loading, "data_loading"},
                                     std::pair{allocation, "allocation"},

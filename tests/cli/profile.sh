@@ -89,14 +89,15 @@ run 0 profile import a.json "${DB[@]}"
 for part in "GPU 0    NVIDIA Test" "6 x ProfilerStep" "Where the time went" "Net_0/3 x Linear/aten::linear" "What to do" "(ridgeline show "; do out "$part"; done
 run 0 show latest:profile --json "${DB[@]}"
 json .schema_version 2
-json '.findings[0].title.code' trace.host_work
+json '.findings[0].title.code' trace.launch_bound
+json '.tables.missing[0].code' trace.no_host_events
 json '.tables.modules | map(select(.path == "Net_0/Linear_1/aten::linear"))[0].backward_ns' 1800000
 json '.tables.kernels | length' 2
 json '.tables.devices[0].kernels' 36
 run 0 show "${DB[@]}"
 out "Modules"
 run 0 history --json "${DB[@]}"
-json '.[0].answer | endswith("of the time the GPU waits while the host does other work")' true
+json '.[0].answer | endswith("of the time the GPU waits for launches")' true
 run 0 history "${DB[@]}"
 out "profile"
 run 0 report latest --output stored.md --report-html stored.html "${DB[@]}"

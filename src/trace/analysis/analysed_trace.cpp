@@ -21,7 +21,7 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
       clocks(clock_fit(of, kernels.call)),
       is_collective(find_collectives()),
       observed(observed_times(of, launches, steps)),
-      gaps(find_gaps(of, launches, nesting, observed)) {
+      gaps(find_gaps(of, launches, nesting, steps, observed)) {
   if (knows_idle_time()) return;
   for (auto& gap : gaps) {
     gap.cause = schema::IdleCause::unknown;

@@ -22,8 +22,8 @@ struct QueuedWork {
 
 class GapFinder {
  public:
-  GapFinder(const Trace& trace, const LaunchIndex& launches, const Nesting& nesting)
-      : trace_(trace), nesting_(nesting), causes_(trace, launches, nesting) {
+  GapFinder(const Trace& trace, const LaunchIndex& launches, const Nesting& nesting, const Steps& steps)
+      : trace_(trace), nesting_(nesting), causes_(trace, launches, nesting, steps) {
     const auto add = [&](const Spans& spans, bool kernels) {
       const auto calls = launches.calls_of(spans);
       for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -135,13 +135,15 @@ class GapFinder {
   void settle() {
     std::vector<Moment> moments;
     for (const auto& [gap, quiet, other_lane, is_first_launch] : questions_)
-      for (const auto lane : {quiet.lane, other_lane}) moments.push_back({lane, quiet.from + quiet.duration_ns() / 2});
+      for (const auto lane : {quiet.lane, other_lane}) {
+        const auto behind = causes_.behind_waits({quiet.from, quiet.to, lane});
+        moments.push_back({lane, behind.from + behind.duration_ns() / 2});
+      }
     const auto inside = ranges_at(trace_, nesting_, moments);
     for (std::size_t i = 0; i < questions_.size(); ++i) {
       auto [gap, quiet, other_lane, is_first_launch] = questions_[i];
       auto why = causes_.of(quiet, inside[2 * i]);
-      const bool is_idle = why.cause == IdleCause::host_work && why.blocker.range == kNowhere;
-      if (is_idle && other_lane != quiet.lane) {
+      if (why.cause == IdleCause::host_unrecorded && other_lane != quiet.lane) {
         quiet.lane = other_lane;
         if (const auto other = causes_.of(quiet, inside[2 * i + 1]); other.cause != IdleCause::launch) why = other;
       }
@@ -166,9 +168,9 @@ class GapFinder {
 
 }  // namespace
 
-std::vector<Gap> find_gaps(const Trace& trace, const LaunchIndex& launches, const Nesting& nesting,
+std::vector<Gap> find_gaps(const Trace& trace, const LaunchIndex& launches, const Nesting& nesting, const Steps& steps,
                            const std::map<ProcessDevice, ObservedTime>& observed) {
-  return GapFinder(trace, launches, nesting).find(observed);
+  return GapFinder(trace, launches, nesting, steps).find(observed);
 }
 
 }  // namespace ridgeline::trace

@@ -9,6 +9,7 @@
 #include "trace/analysis/idle_causes.hpp"
 #include "trace/analysis/nesting.hpp"
 #include "trace/analysis/observed_time.hpp"
+#include "trace/analysis/steps.hpp"
 #include "trace/trace.hpp"
 
 namespace ridgeline::trace {
@@ -33,8 +34,9 @@ struct Gap {
 
 /// By process, device and time; before the first and behind the last work of a device, what was observed of it. The
 /// cause is what took most of the time between the end of the work before and the launch of the work behind, on the
-/// thread that made it; work that had been launched before the gap, or for most of it, waited on the GPU.
+/// thread that made it, of a time behind waits that is longer than they are what took that; work that had been launched
+/// before the gap, or for most of it, waited on the GPU.
 [[nodiscard]] std::vector<Gap> find_gaps(const Trace& trace, const LaunchIndex& launches, const Nesting& nesting,
-                                         const std::map<ProcessDevice, ObservedTime>& observed);
+                                         const Steps& steps, const std::map<ProcessDevice, ObservedTime>& observed);
 
 }  // namespace ridgeline::trace

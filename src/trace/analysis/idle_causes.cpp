@@ -57,13 +57,17 @@ std::int64_t count_in(const std::vector<std::int64_t>& sorted, std::int64_t from
   return std::lower_bound(sorted.begin(), sorted.end(), to) - std::lower_bound(sorted.begin(), sorted.end(), from);
 }
 
+std::int64_t median(std::vector<std::int64_t> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 std::int64_t median_interval(const std::vector<std::int64_t>& starts) {
   std::vector<std::int64_t> intervals;
   for (std::size_t i = 1; i < starts.size(); ++i) intervals.push_back(starts[i] - starts[i - 1]);
-  if (intervals.empty()) return 0;
-  const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
-  std::nth_element(intervals.begin(), middle, intervals.end());
-  return *middle;
+  return median(std::move(intervals));
 }
 
 }  // namespace
@@ -89,6 +93,7 @@ BlockedTime::Overlap BlockedTime::overlap(std::int64_t from, std::int64_t to) co
   for (; at != spans_.end() && at->start_ns < to; ++at) {
     const auto ns = std::min(to, at->end_ns) - std::max(from, at->start_ns);
     out.sum_ns += ns;
+    out.end_ns = std::min(to, at->end_ns);
     out.any = true;
     if (ns > most) {
       most = ns;
@@ -101,11 +106,15 @@ BlockedTime::Overlap BlockedTime::overlap(std::int64_t from, std::int64_t to) co
 LaunchTimes::LaunchTimes(const Trace& trace, const LaunchIndex& launches)
     : starts_(trace.thread_lanes.size()), lost_(trace.thread_lanes.size()) {
   std::unordered_set<std::int64_t> with_work;  // correlations
+  std::vector<std::vector<std::int64_t>> durations(starts_.size());
   for (const Spans* work : {static_cast<const Spans*>(&trace.kernels), static_cast<const Spans*>(&trace.copies),
                             static_cast<const Spans*>(&trace.sets)}) {
     with_work.insert(work->correlation.begin(), work->correlation.end());
     for (const auto call : launches.calls_of(*work))
-      if (call != kNowhere) starts_[trace.calls.lane[call]].push_back(trace.calls.start_ns[call]);
+      if (call != kNowhere) {
+        starts_[trace.calls.lane[call]].push_back(trace.calls.start_ns[call]);
+        durations[trace.calls.lane[call]].push_back(trace.calls.duration_ns[call]);
+      }
   }
   std::unordered_map<NameId, bool> is_launch;
   for (std::size_t i = 0; i < trace.calls.size(); ++i) {
@@ -123,6 +132,7 @@ LaunchTimes::LaunchTimes(const Trace& trace, const LaunchIndex& launches)
     starts.erase(std::unique(starts.begin(), starts.end()), starts.end());  // a CUDA graph is one launch
     usual_.push_back(median_interval(starts));
   }
+  for (auto& of_lane : durations) call_.push_back(median(std::move(of_lane)));
 }
 
 std::int64_t LaunchTimes::count(LaneId lane, std::int64_t from, std::int64_t to) const {
@@ -133,8 +143,12 @@ std::int64_t LaunchTimes::count_lost(LaneId lane, std::int64_t from, std::int64_
   return count_in(lost_[lane], from, to);
 }
 
-IdleCauses::IdleCauses(const Trace& trace, const LaunchIndex& launches, const Nesting& nesting)
-    : trace_(trace), nesting_(nesting), launch_times_(trace, launches), threads_(trace.thread_lanes.size()) {
+IdleCauses::IdleCauses(const Trace& trace, const LaunchIndex& launches, const Nesting& nesting, const Steps& steps)
+    : trace_(trace),
+      nesting_(nesting),
+      steps_(steps),
+      launch_times_(trace, launches),
+      threads_(trace.thread_lanes.size()) {
   const auto add = [&](const Spans& spans, std::size_t i, IdleCause cause, const Blocker& by) {
     if (cause != IdleCause::launch)
       threads_[spans.lane[i]][cause].add(spans.start_ns[i], spans.start_ns[i] + spans.duration_ns[i], by);
@@ -158,6 +172,14 @@ IdleCauses::IdleCauses(const Trace& trace, const LaunchIndex& launches, const Ne
     for (auto& [cause, busy] : thread) busy.close();
 }
 
+Quiet IdleCauses::behind_waits(const Quiet& quiet) const {
+  const auto waits = threads_[quiet.lane].find(IdleCause::sync);
+  if (waits == threads_[quiet.lane].end()) return quiet;
+  auto behind = quiet;
+  behind.from = std::max(quiet.from, waits->second.overlap(quiet.from, quiet.to).end_ns);
+  return behind.duration_ns() * 2 > quiet.duration_ns() ? behind : quiet;
+}
+
 IdleCauses::Why IdleCauses::of(const Quiet& quiet, Place inside) const {
   BlockedTime::Overlap waits;
   for (const auto cause : kBlocking) {
@@ -167,18 +189,20 @@ IdleCauses::Why IdleCauses::of(const Quiet& quiet, Place inside) const {
     if (overlap.sum_ns * 2 > quiet.duration_ns()) return {cause, overlap.longest};
     if (cause == IdleCause::sync) waits = overlap;
   }
-  const auto filler = filler_of(quiet, inside);
+  const auto behind = behind_waits(quiet);
+  const auto filler = filler_of(behind, inside);
   if (filler != kNowhere && is_on_its_way(quiet, filler))
     return {waits.any ? IdleCause::sync : IdleCause::launch, waits.longest};
-  if (filler != kNowhere && is_work_of_its_own(quiet, filler)) return {IdleCause::host_work, {.range = filler}};
+  if (filler != kNowhere && is_work_of_its_own(behind, filler)) return {IdleCause::host_work, {.range = filler}};
   // A thread that waited for the work before begins to launch only when that has ended: its wait ends with the gap's
   // start, and the time that launching takes then is the wait's doing.
-  if (waits.any && quiet.ends_in_launch) return {IdleCause::sync, waits.longest};
+  const bool is_launching = behind.duration_ns() < kLongestLaunchNs;
+  if (waits.any && quiet.ends_in_launch && is_launching) return {IdleCause::sync, waits.longest};
   // It launched after all: what is not in the trace, or for another GPU.
   if (launch_times_.count_lost(quiet.lane, quiet.from, quiet.to) > 0) return {};
   if (quiet.ends_in_launch && launch_times_.count(quiet.lane, quiet.from, quiet.to) > 0) return {IdleCause::launch, {}};
-  if (quiet.duration_ns() >= kLongestLaunchNs || !quiet.ends_in_launch)
-    return {IdleCause::host_work, {.range = filler}};
+  if (filler != kNowhere && (!is_launching || !quiet.ends_in_launch)) return {IdleCause::host_work, {.range = filler}};
+  if (!is_launching || !quiet.ends_in_launch) return {IdleCause::host_unrecorded, {}};
   return {IdleCause::launch, {}};
 }
 
@@ -190,7 +214,9 @@ Place IdleCauses::filler_of(const Quiet& quiet, Place range) const {
     const auto end = std::min(ranges.start_ns[range] + ranges.duration_ns[range], quiet.to);
     if ((end - start) * 100 < quiet.duration_ns() * kFilledPercent || ranges.kind[range] == RangeKind::overhead)
       continue;
-    return is_profiler_step(trace_.strings.text(ranges.name[range])) ? kNowhere : range;
+    const bool is_step =
+        is_profiler_step(trace_.strings.text(ranges.name[range])) || steps_.is_number(range, ranges.start_ns[range]);
+    return is_step ? kNowhere : range;
   }
   return kNowhere;
 }
@@ -203,10 +229,15 @@ bool IdleCauses::is_on_its_way(const Quiet& quiet, Place range) const {
           trace_.strings.text(ranges.name[range]).starts_with("Optimizer."));
 }
 
-/// It launches nothing but what comes behind it, and takes far longer than its thread does for a launch.
+/// It launches nothing but what comes behind it, and takes far longer than its thread does for a launch; if it ends
+/// before the launch, far longer than the call alone.
 bool IdleCauses::is_work_of_its_own(const Quiet& quiet, Place range) const {
   const auto start = trace_.ranges.start_ns[range];
-  if (launch_times_.count(quiet.lane, start, start + trace_.ranges.duration_ns[range]) > 1) return false;
+  const auto end = start + trace_.ranges.duration_ns[range];
+  const auto launches = launch_times_.count(quiet.lane, start, end);
+  if (launches > 1) return false;
+  const auto call = launch_times_.call_ns(quiet.lane);
+  if (launches == 0 && end <= quiet.to && call > 0 && quiet.duration_ns() >= call * kManyLaunches) return true;
   const auto usual = launch_times_.usual_ns(quiet.lane);
   return quiet.duration_ns() >= std::min(kLongestLaunchNs, usual > 0 ? usual * kManyLaunches : kLongestLaunchNs);
 }

@@ -8,6 +8,7 @@
 #include "schema/profile.hpp"
 #include "trace/analysis/launch_index.hpp"
 #include "trace/analysis/nesting.hpp"
+#include "trace/analysis/steps.hpp"
 #include "trace/trace.hpp"
 
 namespace ridgeline::trace {
@@ -35,8 +36,9 @@ class BlockedTime {
 
   struct Overlap {
     std::int64_t sum_ns = 0;
-    bool any = false;  ///< a span without a length counts
-    Blocker longest;   ///< that has most of it
+    std::int64_t end_ns = 0;  ///< of the last
+    bool any = false;         ///< a span without a length counts
+    Blocker longest;          ///< that has most of it
   };
   [[nodiscard]] Overlap overlap(std::int64_t from, std::int64_t to) const;
 
@@ -55,6 +57,8 @@ class LaunchTimes {
   LaunchTimes(const Trace& trace, const LaunchIndex& launches);
   /// How long the thread usually takes from a launch to the next, the median; 0: it made none or one.
   [[nodiscard]] std::int64_t usual_ns(LaneId lane) const { return usual_[lane]; }
+  /// How long its calls that launch take, the median; 0: it made none.
+  [[nodiscard]] std::int64_t call_ns(LaneId lane) const { return call_[lane]; }
   [[nodiscard]] std::int64_t count(LaneId lane, std::int64_t from, std::int64_t to) const;
   /// Launches whose work is not in the trace.
   [[nodiscard]] std::int64_t count_lost(LaneId lane, std::int64_t from, std::int64_t to) const;
@@ -63,6 +67,7 @@ class LaunchTimes {
   std::vector<std::vector<std::int64_t>> starts_;
   std::vector<std::vector<std::int64_t>> lost_;
   std::vector<std::int64_t> usual_;
+  std::vector<std::int64_t> call_;
 };
 
 /// A time in which a thread launched nothing.
@@ -77,13 +82,15 @@ struct Quiet {
 /// Why threads launched nothing for a while.
 class IdleCauses {
  public:
-  IdleCauses(const Trace& trace, const LaunchIndex& launches, const Nesting& nesting);
+  IdleCauses(const Trace& trace, const LaunchIndex& launches, const Nesting& nesting, const Steps& steps);
 
   struct Why {
     schema::IdleCause cause = schema::IdleCause::unknown;
     Blocker blocker;
   };
-  /// `inside`: the innermost range of that thread in the middle of that time.
+  /// What is behind the last wait for the GPU, if that is most of the time; else all of it.
+  [[nodiscard]] Quiet behind_waits(const Quiet& quiet) const;
+  /// `inside`: the innermost range of that thread in the middle of behind_waits().
   [[nodiscard]] Why of(const Quiet& quiet, Place inside) const;
   /// Whether the thread launched something within that time whose work is not in the trace.
   [[nodiscard]] bool lost_between(LaneId lane, std::int64_t from, std::int64_t to) const {
@@ -97,6 +104,7 @@ class IdleCauses {
 
   const Trace& trace_;
   const Nesting& nesting_;
+  const Steps& steps_;
   LaunchTimes launch_times_;
   std::vector<std::map<schema::IdleCause, BlockedTime>> threads_;
 };

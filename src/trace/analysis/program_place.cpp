@@ -43,8 +43,7 @@ std::string name_of_blocker(const AnalysedTrace& analysed, const Blocker& blocke
   const auto& trace = analysed.trace;
   if (blocker.call != kNowhere) return std::string(trace.strings.text(trace.calls.name[blocker.call]));
   if (blocker.range == kNowhere) return {};
-  const auto step = analysed.steps.numbered ? analysed.steps.at(trace.ranges.start_ns[blocker.range]) : kNowhere;
-  if (step != kNowhere && analysed.steps.steps[step].range == blocker.range) return {};
+  if (analysed.steps.is_number(blocker.range, trace.ranges.start_ns[blocker.range])) return {};
   return std::string(trace.strings.text(trace.ranges.name[blocker.range]));
 }
 

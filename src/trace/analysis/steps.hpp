@@ -24,6 +24,11 @@ struct Steps {
 
   /// Into steps: the last that has begun at that moment and not ended; kNowhere: none.
   [[nodiscard]] Place at(std::int64_t time_ns) const;
+  /// Whether the range, which begins then, only numbers a step.
+  [[nodiscard]] bool is_number(Place range, std::int64_t start_ns) const {
+    const auto step = numbered ? at(start_ns) : kNowhere;
+    return step != kNowhere && steps[step].range == range;
+  }
 };
 
 /// Of one thread: the profiler's own steps; outermost annotations that differ by their number only; Run() calls of ONNX

@@ -279,6 +279,27 @@ std::int64_t allocations_without_place(const Allocations& all) {
   return count;
 }
 
+constexpr double kLeastUnrecorded = 0.03;  // of the time, before it is worth a word
+
+/// That the host's events do not say what GPUs wait for; empty where that is little.
+schema::Message missing_host_events(const AnalysedTrace& analysed) {
+  std::int64_t sum_ns = 0;
+  std::int64_t span_ns = 0;
+  Places places;
+  for (const auto& gap : analysed.gaps) {
+    if (gap.cause != schema::IdleCause::host_unrecorded) continue;
+    sum_ns += gap.duration_ns();
+    if (const auto place = place_of_gap(analysed, gap); !place.empty()) places.add(place, gap.duration_ns());
+  }
+  for (const auto& [device, time] : analysed.observed) span_ns += time.span_ns();
+  const auto share = static_cast<double>(sum_ns) / static_cast<double>(std::max<std::int64_t>(1, span_ns));
+  if (share < kLeastUnrecorded) return {};
+  const auto most = places.largest(1);
+  const bool is_most = !most.empty() && most.front().amount * 2 > sum_ns;
+  return messages::no_host_events(
+      {.time = static_cast<double>(sum_ns), .share = share, .place = is_most ? most.front().place : std::string()});
+}
+
 std::vector<schema::Message> missing_in(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
   std::vector<schema::Message> out;
@@ -315,6 +336,7 @@ std::vector<schema::Message> missing_in(const AnalysedTrace& analysed) {
   else if (trace.calls.size() == 0 && trace.kernels.size() > 0)
     out.push_back(messages::no_calls());
   if (analysed.steps.steps.empty() && trace.nodes.size() == 0) out.push_back(messages::no_steps());
+  if (auto line = missing_host_events(analysed); !line.empty()) out.push_back(std::move(line));
   if (auto line = missing_warm_up(analysed); !line.empty()) out.push_back(std::move(line));
   return out;
 }

@@ -147,7 +147,7 @@ std::map<IdleCause, IdleSum> sums_of(const Case& of) {
 }
 
 /// What held the launching threads up, or else what they were on their way to.
-std::vector<IdleLine> lines_of(IdleCause cause, const IdleSum& sum) {
+std::vector<IdleLine> lines_of(const IdleSum& sum) {
   auto lines = sum.outer;
   const auto add = [&](const std::string& name, const Places::Entry& at) {
     lines.push_back(line_of(DueTo::between, name, at));
@@ -165,7 +165,7 @@ std::vector<IdleLine> lines_of(IdleCause cause, const IdleSum& sum) {
                                              .gaps = at.count,
                                              .awaited = base::Json::parse(at.place).get<schema::Message>()}),
                      work.empty() ? std::string() : work.front().place, at.amount});
-  if (lines.empty() && cause != IdleCause::host_work)
+  if (lines.empty())
     for (const auto& at : work)
       lines.push_back(
           {messages::idle_before_work({.time = static_cast<double>(at.amount), .gaps = at.count, .place = at.place}),
@@ -224,12 +224,11 @@ void idle_rules(const Case& of) {
     const auto share = static_cast<double>(sum.total_ns()) / static_cast<double>(of.span_ns);
     finding.title = title(share);
     finding.evidence.push_back(extent_of(sum));
-    const auto lines = lines_of(cause, sum);
+    const auto lines = lines_of(sum);
     for (const auto& line : lines) finding.evidence.push_back(line.message);
     if (sum.counted_ns > 0)
       finding.evidence.push_back(messages::gaps_of_optimizer_apart(static_cast<double>(sum.counted_ns)));
     if (!lines.empty()) finding.module = lines.front().module;
-    if (of_host && lines.empty()) finding.evidence.push_back(messages::host_work_unknown());
     finding.computed = of_host ? messages::computed_host_work()
                                : messages::computed_gaps(sum.gaps > 0 ? unless_zero(floor) : std::nullopt);
     // That the host does something else is worth a word where the GPU has little to do beside it, too.

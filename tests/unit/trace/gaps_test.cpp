@@ -18,7 +18,7 @@ class GapsTest : public ::testing::Test, public TraceBuilder {
     launch("second", called, 50'000, 60'000);
   }
   [[nodiscard]] Gap gap() const {
-    const auto gaps = find_gaps(trace, LaunchIndex(trace), nest(trace), {});
+    const auto gaps = find_gaps(trace, LaunchIndex(trace), nest(trace), {}, {});
     EXPECT_EQ(gaps.size(), 1U);
     return gaps.empty() ? Gap() : gaps.front();
   }
@@ -89,7 +89,7 @@ TEST_F(GapsTest, other_streams_fill_gaps) {
   two_kernels(45'000);
   kernel("beside", 9000, 30'000, 0, 8);
   copy("Memcpy HtoD", 30'000, 50'000, 1);
-  EXPECT_TRUE(find_gaps(trace, LaunchIndex(trace), nest(trace), {}).empty());
+  EXPECT_TRUE(find_gaps(trace, LaunchIndex(trace), nest(trace), {}, {}).empty());
 }
 
 TEST_F(GapsTest, the_outermost_that_held_the_thread_is_named) {
@@ -126,9 +126,9 @@ TEST_F(HostWorkTest, the_function_that_filled_the_gap_is_named) {
   EXPECT_EQ(gap().blocker.range, work) << "its parts each fill less of it";
 }
 
-TEST_F(HostWorkTest, work_that_no_range_names_is_no_launch) {
+TEST_F(HostWorkTest, what_no_event_shows_is_neither_a_launch_nor_work) {
   kernels_around_work();
-  EXPECT_EQ(gap().cause, IdleCause::host_work);
+  EXPECT_EQ(gap().cause, IdleCause::host_unrecorded);
   EXPECT_EQ(gap().blocker.range, kNowhere);
   EXPECT_EQ(gap().blocker.call, kNowhere);
 }
@@ -145,6 +145,24 @@ TEST_F(HostWorkTest, behind_a_wait_the_work_is_the_cause) {
   kernels_around_work();
   EXPECT_EQ(gap().cause, IdleCause::host_work);
   EXPECT_EQ(gap().blocker.range, work);
+}
+
+TEST_F(HostWorkTest, what_fills_the_time_behind_a_wait_is_the_cause_if_that_is_most_of_it) {
+  operation("aten::item", 100'000, kMs + 200'000);
+  const auto log = range(RangeKind::python, "train.py(9): log", kMs + 200'000, kMs + 550'000);
+  launch("k", 0, 10'000, kMs);
+  launch("k", kMs + 560'000, kMs + 570'000, 2 * kMs);
+  EXPECT_EQ(gap().cause, IdleCause::host_work);
+  EXPECT_EQ(gap().blocker.range, log) << "which the middle of the gap and 80 % of it are not in";
+  trace.ranges.start_ns[log] += 300'000;
+  trace.ranges.duration_ns[log] = 50'000;
+  EXPECT_EQ(gap().cause, IdleCause::sync) << "of the time behind the wait, most is on the way to the launch";
+}
+
+TEST_F(HostWorkTest, a_wait_long_before_the_launch_is_not_its_cause) {
+  operation("aten::item", 100'000, kMs + 20'000);
+  kernels_around_work();
+  EXPECT_EQ(gap().cause, IdleCause::host_unrecorded);
 }
 
 TEST_F(HostWorkTest, of_the_thread_that_launched_before) {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/text.hpp"
 #include "fakes/words.hpp"
 #include "unit/trace/planted_trace.hpp"
 
@@ -211,12 +214,22 @@ TEST_F(PlantedHostWork, the_table_says_where_the_program_was) {
   EXPECT_EQ(idle.places.front().first, "augment.py(5): augment_batch");
 }
 
-TEST_F(PlantedHostWork, without_a_range_the_trace_lacks_it) {
-  for (std::int64_t i = 0; i < 5; ++i) launch("gemm", 60 * kMs * i, 60 * kMs * i + 10'000, 60 * kMs * i + 9 * kMs);
-  const auto* finding = find("host-work");
-  ASSERT_NE(finding, nullptr);
-  EXPECT_NE(finding->evidence.back().find("with_stack=True"), std::string::npos);
+TEST_F(PlantedHostWork, what_no_event_shows_is_missing_and_no_advice) {
+  for (std::int64_t i = 0; i < 5; ++i) {
+    annotation("ProfilerStep#" + std::to_string(i), 60 * kMs * i, 60 * kMs * (i + 1));
+    launch("gemm", 60 * kMs * i, 60 * kMs * i + 10'000, 60 * kMs * i + 9 * kMs);
+  }
+  EXPECT_EQ(find("host-work"), nullptr) << "a step names no work";
   EXPECT_EQ(find("launch-bound"), nullptr);
+  const AnalysedTrace analysed(trace);
+  const auto tables = tables_of(analysed);
+  EXPECT_EQ(tables.devices.front().idle.front().cause, schema::IdleCause::host_unrecorded);
+  const auto lines = fakes::texts_of(tables.missing);
+  EXPECT_NE(std::find(lines.begin(), lines.end(),
+                      "no event of the host in 255 ms (85 % of the time) in which the GPU waits for it: "
+                      "torch.profiler.profile(with_stack=True) or NVTX ranges record what it does then"),
+            lines.end())
+      << base::listed(lines);
 }
 
 TEST_F(PlantedHostWork, waits_of_queued_work_are_a_finding_of_their_own) {

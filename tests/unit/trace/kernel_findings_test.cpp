@@ -242,8 +242,7 @@ TEST_F(PlantedKernels, an_optimizer_has_the_gaps_within_it_and_no_other_finding_
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->saving_ns, all);
   EXPECT_EQ(finding->evidence.back(), "297 gaps between them, 2.38 ms");
-  const auto* others = find("host-work");
-  ASSERT_NE(others, nullptr);
+  EXPECT_EQ(find("host-work"), nullptr) << "no event shows it";
   std::int64_t sum = all;
   for (const auto& one : findings())
     if (one.rule == "launch-bound") sum += one.saving_ns;
