@@ -174,6 +174,7 @@ struct ProfileStep {
   std::int64_t duration_ns = 0;  ///< on the host
   std::int64_t work_ns = 0;      ///< of the GPUs, sum over what it launched; without a GPU of the nodes
   std::int64_t kernels = 0;
+  bool left_out = false;  ///< of the times by module and by node, and of findings: it took far longer than others
 };
 RL_DECLARE_JSON(ProfileStep)
 
@@ -267,7 +268,7 @@ struct ProfileTables {
   std::vector<ProfileStep> steps;
   std::vector<ProfileMemory> memory;  ///< of GPUs; empty: nothing of it was recorded
   std::int64_t span_ns = 0;           ///< from the first to the last event that counts
-  std::int64_t runs = 1;              ///< calls of a model that the totals are over; 1 of a trace of anything else
+  std::int64_t runs = 1;              ///< of a model that the totals are over, not left_out; 1 of anything else
   std::vector<Message> missing;       ///< what the trace lacks, each with the flag that records it
 };
 RL_DECLARE_JSON(ProfileTables)

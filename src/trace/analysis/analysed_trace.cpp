@@ -14,6 +14,7 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
       steps(find_steps(of, nesting)),
       nodes(of.nodes),
       step_of_node(steps_of_nodes(of, steps)),
+      unusual_runs(find_unusual_runs(of, steps, step_of_node)),
       attribution(attribute(of, nesting, launches, steps)),
       kernels(place(of.kernels)),
       copies(place(of.copies)),

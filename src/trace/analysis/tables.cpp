@@ -204,6 +204,7 @@ std::vector<schema::ProfileNode> node_rows(const AnalysedTrace& analysed) {
   const LaunchNodes launches(analysed.trace);
   const auto text = [&](NameId id) { return std::string(analysed.trace.strings.text(id)); };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (analysed.is_unusual(i)) continue;
     const auto [found, is_new] = known.try_emplace(nodes.name[i], rows.size());
     if (is_new)
       rows.push_back({text(nodes.name[i]), text(nodes.operation[i]), text(nodes.provider[i]),
@@ -237,9 +238,11 @@ std::vector<schema::ProfileOperator> operator_rows(const Trace& trace) {
 std::vector<schema::ProfileStep> step_rows(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
   std::vector<schema::ProfileStep> rows;
-  for (const auto& step : analysed.steps.steps)
+  for (const auto& step : analysed.steps.steps) {
+    const bool left_out = analysed.unusual_runs[rows.size()];
     rows.push_back({std::string(trace.strings.text(trace.ranges.name[step.range])), step.start_ns,
-                    step.end_ns - step.start_ns, 0, 0});
+                    step.end_ns - step.start_ns, 0, 0, left_out});
+  }
   const auto add = [&](const Spans& work, const PlacedWork& placed, bool kernels) {
     for (std::size_t i = 0; i < work.size(); ++i) {
       if (placed.step[i] == kNowhere) continue;
@@ -334,7 +337,7 @@ schema::ProfileTables tables_of(const AnalysedTrace& analysed) {
   out.memory = memory_rows(analysed);
   out.span_ns = span_of(analysed.trace);
   if (!out.nodes.empty() && out.devices.empty())
-    out.runs = std::max<std::int64_t>(1, static_cast<std::int64_t>(out.steps.size()));
+    out.runs = std::max<std::int64_t>(1, std::count(analysed.unusual_runs.begin(), analysed.unusual_runs.end(), false));
   out.missing = missing_in(analysed);
   return out;
 }
