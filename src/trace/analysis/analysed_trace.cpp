@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "trace/analysis/range_names.hpp"
+#include "trace/analysis/timeless_kernels.hpp"
 
 namespace ridgeline::trace {
 
@@ -23,6 +24,7 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
       is_collective(find_collectives()),
       observed(observed_times(of, launches, steps)),
       gaps(find_gaps(of, launches, nesting, observed)) {
+  doubt_gaps_behind_timeless_kernels(of, gaps);
   if (knows_idle_time()) return;
   for (auto& gap : gaps) {
     gap.cause = schema::IdleCause::unknown;
