@@ -156,7 +156,7 @@ struct ProfileModule {
   std::int64_t host_total_ns = 0;
   std::int64_t gpu_self_ns = 0;
   std::int64_t gpu_total_ns = 0;
-  std::int64_t backward_ns = 0;  ///< of gpu_total_ns: launched by the backward pass
+  std::int64_t backward_ns = 0;  ///< of the backward pass: of gpu_total_ns, without work of a GPU of host_total_ns
   std::int64_t kernels = 0;      ///< in total
   std::int64_t bytes = -1;       ///< in total; -1: unknown
   std::int64_t flops = -1;

@@ -49,10 +49,13 @@ class Rows {
       if (step != kNowhere) row.step_ns[step] += ranges.duration_ns[range];
       // A backward operation is no call of the module whose gradient it computes.
       row.calls += attribution.is_backward[range] ? 0 : 1;
+      if (of_host && attribution.is_backward[range]) row.backward_ns += ranges.duration_ns[range];
       auto above = parents[range];
       while (above != kNowhere && !attribution.opens_row[above]) above = parents[above];
       if (above == kNowhere) continue;
       rows_[attribution.row_of_range[above]].host_self_ns -= ranges.duration_ns[range];
+      if (of_host && attribution.is_backward[above])
+        rows_[attribution.row_of_range[above]].backward_ns -= ranges.duration_ns[range];
       if (step != kNowhere) rows_[attribution.row_of_range[above]].step_ns[step] -= ranges.duration_ns[range];
     }
   }

@@ -282,6 +282,12 @@ std::int64_t allocations_without_place(const Allocations& all) {
   return count;
 }
 
+/// That of old releases of torch.autograd.profiler, which is not read.
+bool knows_gpu_work(const Trace& trace) {
+  return std::any_of(trace.notes.begin(), trace.notes.end(),
+                     [](const auto& note) { return note.code() == messages::autograd_times(0).code(); });
+}
+
 std::vector<schema::Message> missing_in(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
   std::vector<schema::Message> out;
@@ -292,7 +298,7 @@ std::vector<schema::Message> missing_in(const AnalysedTrace& analysed) {
     if (has_gpu_memory && trace.ranges.size() > 0)
       out.push_back(messages::no_kernels());
     else if (trace.is_of_host() && trace.ranges.size() > 0)
-      out.push_back(messages::no_work_of_gpu());
+      out.push_back(knows_gpu_work(trace) ? messages::gpu_work_by_operation() : messages::no_work_of_gpu());
     else if (const auto count = allocations_without_place(trace.allocations); count > 0)
       out.push_back(messages::no_places(count));
     if (has_gpu_memory || !trace.is_of_host() || trace.ranges.size() == 0) return out;

@@ -18,6 +18,7 @@
 #include "trace/import/json_events.hpp"
 #include "trace/import/kineto_event.hpp"
 #include "trace/import/message_text.hpp"
+#include "trace/import/one_process.hpp"
 #include "trace/import/product_shape.hpp"
 #include "trace/memory_events.hpp"
 #include "trace/messages.hpp"
@@ -332,6 +333,7 @@ Result<Trace> import_kineto(const std::string& path) {
   if (trace.lacks_work) trace.notes.push_back(messages::lacks_work());
   for (auto& note : reader.notes()) trace.notes.push_back(std::move(note));
   leave_out_implausible(trace, events.cut_off());
+  keep_one_process_of_host(trace);
   return trace;
 }
 

@@ -609,6 +609,44 @@ TEST_F(KinetoImportTest, a_trace_without_a_gpu_tells_time_on_the_host_by_module)
       << fakes::text_of(tables.missing[0]);
 }
 
+TEST_F(KinetoImportTest, processes_beside_each_other_on_the_host_are_not_one) {
+  const auto event = [](int process, int start, int duration) {
+    return fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":{},"tid":8,"ts":{},"dur":{}}})", process,
+                       start, duration);
+  };
+  const auto trace = import_kineto(
+      write(fmt::format("[{},{},{},{}]", event(7, 0, 50), event(9, 0, 40), event(7, 60, 50), event(9, 60, 45))));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->ranges.duration_ns, (std::vector<std::int64_t>{50'000, 50'000}));
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{"the file has 2 processes, which ran beside each other on the host: times are of "
+                                      "process 7, which took most; left out: 2 events of the others, so import the "
+                                      "trace of each process alone"}));
+}
+
+TEST_F(KinetoImportTest, of_time_on_the_host_the_backward_pass_is_told_apart) {
+  const auto trace = import_kineto(write(R"([
+    {"ph":"X","cat":"python_function","name":"nn.Module: Net_0","pid":7,"tid":8,"ts":0,"dur":100},
+    {"ph":"X","cat":"cpu_op","name":"aten::linear","pid":7,"tid":8,"ts":10,"dur":60,"args":{"Sequence number":5}},
+    {"ph":"X","cat":"cpu_op","name":"autograd::engine::evaluate_function: AddmmBackward0","pid":7,"tid":9,"ts":200,
+     "dur":150,"args":{"Sequence number":5,"Fwd thread id":1}},
+    {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":9,"ts":210,"dur":120}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto tables = tables_of(AnalysedTrace(*trace));
+  EXPECT_EQ(tables.modules.front().host_total_ns, 250'000);
+  EXPECT_EQ(tables.modules.front().backward_ns, 150'000);
+}
+
+TEST_F(KinetoImportTest, gpu_work_by_operation_is_not_said_to_be_missing) {
+  const auto trace = import_kineto(write(R"([
+    {"name":"aten::mm","ph":"X","ts":100,"dur":50,"tid":1,"pid":"CPU functions","args":{}},
+    {"name":"aten::mm","ph":"X","ts":150,"dur":600,"tid":0,"pid":"CUDA functions","args":{}}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto tables = tables_of(AnalysedTrace(*trace));
+  EXPECT_NE(fakes::text_of(tables.missing.at(0)).find("although a GPU worked"), std::string::npos)
+      << fakes::text_of(tables.missing.at(0));
+}
+
 TEST_F(KinetoImportTest, a_trace_of_an_amd_gpu_is_read) {
   const auto trace = import_kineto(write(R"({"deviceProperties":[{"id":2,"name":""},{"id":3,"name":"AMD MI300"}],
     "traceEvents":[
