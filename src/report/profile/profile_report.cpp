@@ -242,7 +242,7 @@ Section counters_section(const ProfileRun& run) {
 Section kernel_section(const ProfileRun& run, const std::string& name) {
   Section section{"kernel", "One kernel", {}};
   if (const auto* kernel = name.empty() ? nullptr : find_kernel(run, name))
-    add_tables(kernel_detail(*kernel), *kernel, section);
+    add_tables(kernel_detail(*kernel, peak_bytes_per_s(run)), *kernel, section);
   return section;
 }
 
