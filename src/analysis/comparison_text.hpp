@@ -21,7 +21,7 @@ inline constexpr std::string_view kTooFewMeasurements = "too few measurements";
 
 /// Whether the interval lies on one side of 1: the direction is shown then, however wide it is.
 [[nodiscard]] bool has_bound(const schema::Comparison& comparison);
-/// Of such one: "at most 0.40 times as fast (too few measurements for a ratio)".
+/// Of such a comparison: "at most 0.40 times as fast (too few measurements for a ratio)".
 [[nodiscard]] std::string bound_text(const schema::Comparison& comparison, std::string_view as_fast,
                                      std::string_view times = " ");
 

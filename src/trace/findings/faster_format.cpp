@@ -31,7 +31,7 @@ constexpr int kTuring = 75;
 constexpr std::array<std::string_view, 5> kTuringWithTensorCores{"RTX", "T4", "T4G", "T10", "T40"};
 
 /// TF32 on tensor cores is less than twice as fast as FP32, and FP16 twice or more: NVIDIA's papers on GA102 and AD102
-/// (GeForce: TF32 as FP32) and its data sheets (L40, L20: likewise, 90.5 and 59.8 TFLOPS; H20: 74 beside 44 TFLOPS).
+/// (GeForce: TF32 as FP32) and its data sheets (L40: 90.5 TFLOPS in both; H20: 74 and 44). L20 has the chip of L40.
 constexpr std::array<std::string_view, 4> kSlowTf32{"GeForce", "L40", "L20", "H20"};
 
 bool names_one_of(std::string_view name, std::initializer_list<std::string_view> parts) {
