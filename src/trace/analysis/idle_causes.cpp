@@ -202,7 +202,10 @@ IdleCauses::Why IdleCauses::of(const Quiet& quiet, Place inside) const {
   if (launch_times_.count_lost(quiet.lane, quiet.from, quiet.to) > 0) return {};
   if (quiet.ends_in_launch && launch_times_.count(quiet.lane, quiet.from, quiet.to) > 0) return {IdleCause::launch, {}};
   if (filler != kNowhere && (!is_launching || !quiet.ends_in_launch)) return {IdleCause::host_work, {.range = filler}};
-  if (!is_launching || !quiet.ends_in_launch) return {IdleCause::host_unrecorded, {}};
+  if (!is_launching || !quiet.ends_in_launch) {
+    const auto longest = longest_within(behind);
+    return {longest.range == kNowhere ? IdleCause::host_unrecorded : IdleCause::host_work, longest};
+  }
   return {IdleCause::launch, {}};
 }
 
@@ -214,11 +217,35 @@ Place IdleCauses::filler_of(const Quiet& quiet, Place range) const {
     const auto end = std::min(ranges.start_ns[range] + ranges.duration_ns[range], quiet.to);
     if ((end - start) * 100 < quiet.duration_ns() * kFilledPercent || ranges.kind[range] == RangeKind::overhead)
       continue;
-    const bool is_step =
-        is_profiler_step(trace_.strings.text(ranges.name[range])) || steps_.is_number(range, ranges.start_ns[range]);
-    return is_step ? kNowhere : range;
+    return is_step(range) ? kNowhere : range;
   }
   return kNowhere;
+}
+
+/// Of the ranges that lie within that time one after the other, if they fill most of it together.
+Blocker IdleCauses::longest_within(const Quiet& quiet) const {
+  const auto& ranges = trace_.ranges;
+  const auto& order = nesting_.range_order;
+  auto at = std::partition_point(order.begin(), order.end(), [&](Place range) {
+    return std::pair(ranges.lane[range], ranges.start_ns[range]) < std::pair(quiet.lane, quiet.from);
+  });
+  Blocker longest;
+  std::int64_t sum_ns = 0;
+  auto reached = quiet.from;
+  for (; at != order.end() && ranges.lane[*at] == quiet.lane && ranges.start_ns[*at] < quiet.to; ++at) {
+    const auto start = ranges.start_ns[*at];
+    const auto ns = ranges.duration_ns[*at];
+    if (start < reached || start + ns > quiet.to || ranges.kind[*at] == RangeKind::overhead || is_step(*at)) continue;
+    reached = start + ns;
+    sum_ns += ns;
+    if (ns > longest.ns) longest = {.range = *at, .ns = ns};
+  }
+  return sum_ns * 2 > quiet.duration_ns() ? longest : Blocker();
+}
+
+bool IdleCauses::is_step(Place range) const {
+  return is_profiler_step(trace_.strings.text(trace_.ranges.name[range])) ||
+         steps_.is_number(range, trace_.ranges.start_ns[range]);
 }
 
 /// An operation of the framework that makes the launch: what it does until then is how it launches.

@@ -17,6 +17,7 @@ namespace ridgeline::trace {
 struct Blocker {
   Place call = kNowhere;   ///< into Trace::calls
   Place range = kNowhere;  ///< into Trace::ranges
+  std::int64_t ns = 0;     ///< that it took, where other things took the rest; 0: all of it
 };
 
 // Python, a framework and the driver take microseconds for a launch. A thread that launches nothing for so long does
@@ -98,7 +99,9 @@ class IdleCauses {
   }
 
  private:
+  [[nodiscard]] Blocker longest_within(const Quiet& quiet) const;
   [[nodiscard]] Place filler_of(const Quiet& quiet, Place range) const;
+  [[nodiscard]] bool is_step(Place range) const;
   [[nodiscard]] bool is_on_its_way(const Quiet& quiet, Place range) const;
   [[nodiscard]] bool is_work_of_its_own(const Quiet& quiet, Place range) const;
 

@@ -115,16 +115,17 @@ void add_gap(const AnalysedTrace& analysed, const Gap& gap, IdleSum& sum) {
       analysed.trace.strings.text(analysed.trace.calls.name[gap.call]).find("GraphLaunch") != std::string_view::npos)
     sum.graphs_ns += ns;
   const auto place = by.call != kNowhere ? place_of_call(analysed, by.call) : place_of_range(analysed, by.range);
+  const auto by_ns = by.ns > 0 ? by.ns : ns;
   if (gap.place != GapPlace::between_work) {
     const bool before = gap.place == GapPlace::before_work;
     (before ? sum.before_ns : sum.behind_ns) += ns;
-    if (!name.empty()) sum.outer.push_back(line_of(before ? DueTo::before : DueTo::behind, name, {place, ns, 1}));
+    if (!name.empty()) sum.outer.push_back(line_of(before ? DueTo::before : DueTo::behind, name, {place, by_ns, 1}));
     return;
   }
   ++sum.gaps;
   sum.gaps_ns += ns;
   if (const auto at = place_of_call(analysed, gap.call); !at.empty()) sum.work.add(at, ns);
-  if (!name.empty()) (by.call != kNowhere ? sum.calls : sum.ranges)[name].add(place, ns);
+  if (!name.empty()) (by.call != kNowhere ? sum.calls : sum.ranges)[name].add(place, by_ns);
 }
 
 std::map<IdleCause, IdleSum> sums_of(const Case& of) {

@@ -159,6 +159,19 @@ TEST_F(HostWorkTest, what_fills_the_time_behind_a_wait_is_the_cause_if_that_is_m
   EXPECT_EQ(gap().cause, IdleCause::sync) << "of the time behind the wait, most is on the way to the launch";
 }
 
+TEST_F(HostWorkTest, of_several_functions_that_fill_it_the_longest_is_named_with_its_own_time) {
+  range(RangeKind::python, "train.py(31): write_csv", 2 * kMs, 22 * kMs);
+  const auto plot = range(RangeKind::python, "train.py(40): plot", 22 * kMs, 47 * kMs);
+  range(RangeKind::python, "plot.py(3): axes", 22 * kMs, 46 * kMs);
+  kernels_around_work();
+  EXPECT_EQ(gap().cause, IdleCause::host_work);
+  EXPECT_EQ(gap().blocker.range, plot);
+  EXPECT_EQ(gap().blocker.ns, 25 * kMs);
+  trace.ranges.duration_ns[plot] = kMs;
+  trace.ranges.duration_ns[plot + 1] = kMs;
+  EXPECT_EQ(gap().cause, IdleCause::host_unrecorded) << "most of it nobody knows";
+}
+
 TEST_F(HostWorkTest, a_wait_long_before_the_launch_is_not_its_cause) {
   operation("aten::item", 100'000, kMs + 20'000);
   kernels_around_work();

@@ -226,7 +226,7 @@ TEST_F(PlantedHostWork, what_no_event_shows_is_missing_and_no_advice) {
   EXPECT_EQ(tables.devices.front().idle.front().cause, schema::IdleCause::host_unrecorded);
   const auto lines = fakes::texts_of(tables.missing);
   EXPECT_NE(std::find(lines.begin(), lines.end(),
-                      "no event of the host in 255 ms (85 % of the time) in which the GPU waits for it: "
+                      "no event of the host fills 255 ms (85 % of the time) in which the GPU waits for it: "
                       "torch.profiler.profile(with_stack=True) or NVTX ranges record what it does then"),
             lines.end())
       << base::listed(lines);
