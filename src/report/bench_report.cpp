@@ -25,6 +25,7 @@ namespace {
 using base::Json;
 using schema::BenchAnswer;
 using schema::BenchRun;
+using schema::MessageRenderer;
 
 std::string rate_text(double rate) { return rate >= 1000 ? fmt::format("{:.0f}", rate) : fmt::format("{:.4g}", rate); }
 
@@ -46,11 +47,11 @@ std::vector<Named> named(const schema::BenchAnswers& answers) {
           {"Recommended", &answers.recommended}};
 }
 
-std::string off_front_text(const std::string& title, const BenchAnswer& answer) {
-  return fmt::format("{} is not on the Pareto front: {}.", title, answer.off_front);
+std::string off_front_text(const MessageRenderer& words, const std::string& title, const BenchAnswer& answer) {
+  return fmt::format("{} is not on the Pareto front: {}.", title, words.text(answer.off_front));
 }
 
-Section answer_section(const BenchRun& run) {
+Section answer_section(const MessageRenderer& words, const BenchRun& run) {
   Section section{"answer", "Answer", {}};
   if (!run.answers) {
     section.blocks.emplace_back(Callout{
@@ -66,7 +67,7 @@ Section answer_section(const BenchRun& run) {
     figures.figures.push_back({title, rate_text((*answer)->samples_per_s) + " samples/s",
                                schema::describe((*answer)->settings, run.device),
                                std::string_view(title) == "Recommended" ? Tone::good : Tone::neutral});
-    facts.rows.emplace_back(title, plain_text(answer_text(run, **answer) + "; " + (*answer)->reason));
+    facts.rows.emplace_back(title, plain_text(answer_text(run, **answer) + "; " + words.text((*answer)->reason)));
   }
   facts.rows.emplace_back("Tolerance",
                           fmt::format("settings within {} of the fastest count as good, by their mean rates",
@@ -74,29 +75,31 @@ Section answer_section(const BenchRun& run) {
   section.blocks.emplace_back(std::move(figures));
   section.blocks.emplace_back(std::move(facts));
   if (!run.answers->no_recommendation.empty())
-    section.blocks.emplace_back(
-        Callout{Tone::warning, "Nothing to recommend", sentence(plain_text(run.answers->no_recommendation))});
+    section.blocks.emplace_back(Callout{Tone::warning, "Nothing to recommend",
+                                        sentence(plain_text(words.text(run.answers->no_recommendation)))});
   if (!run.answers->ties.empty()) {
-    std::vector<std::string> words;
-    for (const auto& settings : run.answers->ties) words.push_back("`" + schema::describe(settings, run.device) + "`");
-    section.blocks.emplace_back(Paragraph{"Cannot be distinguished from the fastest: " + base::listed(words) + "."});
+    std::vector<std::string> names;
+    for (const auto& settings : run.answers->ties) names.push_back("`" + schema::describe(settings, run.device) + "`");
+    section.blocks.emplace_back(Paragraph{"Cannot be distinguished from the fastest: " + base::listed(names) + "."});
   }
   if (!run.interruption.empty())
-    section.blocks.emplace_back(Callout{Tone::warning, "The run ended early", sentence(plain_text(run.interruption))});
+    section.blocks.emplace_back(
+        Callout{Tone::warning, "The run ended early", sentence(plain_text(words.text(run.interruption)))});
   return section;
 }
 
-Section findings_section_of(const BenchRun& run) {
+Section findings_section_of(const MessageRenderer& words, const BenchRun& run) {
   Section section{"findings", "What holds training back", {}};
   for (const auto& finding : run.findings) {
-    auto text = fmt::format("Under {}: {}. ", schema::describe(finding.settings, run.device), finding.evidence);
+    auto text =
+        fmt::format("Under {}: {}. ", schema::describe(finding.settings, run.device), words.text(finding.evidence));
     if (finding.predicted_gain) text += fmt::format("Predicted gain: {:+.0f} %. ", *finding.predicted_gain * 100);
-    text += "Change: " + finding.advice + ".";
+    text += "Change: " + words.text(finding.advice) + ".";
     section.blocks.emplace_back(
-        Callout{finding.predicted_gain ? Tone::warning : Tone::neutral, finding.title, plain_text(text)});
+        Callout{finding.predicted_gain ? Tone::warning : Tone::neutral, words.text(finding.title), plain_text(text)});
   }
   BulletList notes;
-  for (const auto& note : run.notes) notes.items.push_back(plain_text(note));
+  for (const auto& note : run.notes) notes.items.push_back(plain_text(words.text(note)));
   if (!notes.items.empty()) section.blocks.emplace_back(std::move(notes));
   return section;
 }
@@ -167,7 +170,7 @@ Chart memory_chart(const BenchRun& run, const std::vector<analysis::BenchPoint>&
   return chart;
 }
 
-Section table_section(const BenchRun& run) {
+Section table_section(const MessageRenderer& words, const BenchRun& run) {
   Section section{"trials", "Trials", {}};
   const auto points = analysis::bench_points(run);
   if (points.size() > 1) {
@@ -185,7 +188,8 @@ Section table_section(const BenchRun& run) {
   }
   for (const auto& trial : run.trials) {
     auto row = bench_row(trial);
-    if (const auto steps = analysis::cut_stability_run(trial); !steps.empty()) row.cells.back() += ", " + steps;
+    if (const auto steps = analysis::cut_stability_run(trial); !steps.empty())
+      row.cells.back() += ", " + words.text(steps);
     std::vector<std::string> cells{fmt::format("{}", trial.id)};
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       cells.push_back(plain_text(row.cells[i]));
@@ -198,14 +202,14 @@ Section table_section(const BenchRun& run) {
   if (!run.skipped.empty()) {
     BulletList list;
     for (const auto& skipped : run.skipped)
-      list.items.push_back(
-          plain_text(fmt::format("not run: {}: {}", schema::describe(skipped.settings, run.device), skipped.reason)));
+      list.items.push_back(plain_text(
+          fmt::format("not run: {}: {}", schema::describe(skipped.settings, run.device), words.text(skipped.reason))));
     section.blocks.emplace_back(std::move(list));
   }
   return section;
 }
 
-Section pareto_section(const BenchRun& run) {
+Section pareto_section(const MessageRenderer& words, const BenchRun& run) {
   Section section{"pareto", "Pareto front", {}};
   if (!run.answers || run.answers->pareto.empty()) return section;
   BulletList list;
@@ -220,11 +224,11 @@ Section pareto_section(const BenchRun& run) {
   section.blocks.emplace_back(std::move(list));
   for (const auto& [title, answer] : named(*run.answers))
     if (*answer && !(*answer)->off_front.empty())
-      section.blocks.emplace_back(Paragraph{plain_text(off_front_text(title, **answer))});
+      section.blocks.emplace_back(Paragraph{plain_text(off_front_text(words, title, **answer))});
   return section;
 }
 
-Section method_section_of(const BenchRun& run) {
+Section method_section_of(const MessageRenderer& words, const BenchRun& run) {
   Section section{"method", "How it was measured", {}};
   Facts facts;
   const auto add = [&](const std::string& key, const std::string& value) {
@@ -244,7 +248,8 @@ Section method_section_of(const BenchRun& run) {
                   run.plan.steps, run.plan.warmup_steps));
   add("Identity", identity_line(run));
   add("GPU%", busy_line(run));
-  for (const auto& origin : run.origins) add(origin.name, fmt::format("{} ({})", origin.value, origin.origin));
+  for (const auto& origin : run.origins)
+    add(origin.name, fmt::format("{} ({})", origin.value, words.text(origin.origin)));
   add("Command", run.command_line);
   section.blocks.emplace_back(std::move(facts));
   return section;
@@ -265,13 +270,13 @@ std::string identity_line(const BenchRun& run) {
                      std::max(0.1, std::ceil(worst * 1000) / 10), count);  // "0.0 %" would claim too much
 }
 
-ReportModel build_bench_report(const BenchRun& run) {
+ReportModel build_bench_report(const MessageRenderer& words, const BenchRun& run) {
   ReportModel report;
   report.title = is_simulated(run) ? "Training benchmark (simulated): " : "Training benchmark: ";
   report.title += one_line(run.job.target.empty() ? run.job.kind : run.job.target);
   report.subtitle = one_line(fmt::format("{} · {} · run {}", run.device, run.started_utc.substr(0, 10), run.id));
   for (auto* build : {answer_section, findings_section_of, table_section, pareto_section, method_section_of}) {
-    auto section = build(run);
+    auto section = build(words, run);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));
   }
   report.footer = one_line(
@@ -353,8 +358,8 @@ Json formulas() {
 
 }  // namespace
 
-base::Json bench_json(const BenchRun& run) {
-  Json out = run;
+base::Json bench_json(const MessageRenderer& words, const BenchRun& run) {
+  auto out = with_words(words, run);
   if (!run.has_current) out.erase("current");  // nobody gave it
   out["schema"] = "ridgeline.bench";
   out["schema_version"] = kBenchJsonVersion;
@@ -364,33 +369,33 @@ base::Json bench_json(const BenchRun& run) {
   return out;
 }
 
-std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& run) {
+std::vector<std::pair<std::string, std::string>> bench_summary(const MessageRenderer& words, const BenchRun& run) {
   std::vector<std::pair<std::string, std::string>> lines;
   if (run.answers) {
     for (const auto& [title, answer] : named(*run.answers))
       if (*answer) lines.emplace_back(title, answer_text(run, **answer));
     if (run.answers->recommended)
-      lines.emplace_back("", run.answers->recommended->reason);
+      lines.emplace_back("", words.text(run.answers->recommended->reason));
     else if (!run.answers->no_recommendation.empty())
-      lines.emplace_back("Recommended", "nothing: " + run.answers->no_recommendation);
+      lines.emplace_back("Recommended", "nothing: " + words.text(run.answers->no_recommendation));
     if (!run.answers->ties.empty())
       lines.emplace_back("Ties", fmt::format("{} of the settings measured cannot be distinguished from the fastest",
                                              run.answers->ties.size()));
-    std::vector<std::string> words;
-    for (const auto& settings : run.answers->pareto) words.push_back(schema::describe(settings, run.device));
-    if (!words.empty()) lines.emplace_back("Pareto front", fmt::format("{}", fmt::join(words, "; ")));
+    std::vector<std::string> front;
+    for (const auto& settings : run.answers->pareto) front.push_back(schema::describe(settings, run.device));
+    if (!front.empty()) lines.emplace_back("Pareto front", fmt::format("{}", fmt::join(front, "; ")));
     for (const auto& [title, answer] : named(*run.answers))
-      if (*answer && !(*answer)->off_front.empty()) lines.emplace_back("", off_front_text(title, **answer));
+      if (*answer && !(*answer)->off_front.empty()) lines.emplace_back("", off_front_text(words, title, **answer));
   }
   for (const auto& finding : run.findings) {
-    lines.emplace_back(finding.code,
-                       fmt::format("{} (under {})", finding.title, schema::describe(finding.settings, run.device)));
-    lines.emplace_back("", finding.evidence);
+    lines.emplace_back(finding.code, fmt::format("{} (under {})", words.text(finding.title),
+                                                 schema::describe(finding.settings, run.device)));
+    lines.emplace_back("", words.text(finding.evidence));
     const auto gain = finding.predicted_gain ? fmt::format("; predicted gain {:+.0f} %", *finding.predicted_gain * 100)
                                              : std::string();
-    lines.emplace_back("", finding.advice + gain);
+    lines.emplace_back("", words.text(finding.advice) + gain);
   }
-  for (const auto& note : run.notes) lines.emplace_back("Note", note);
+  for (const auto& note : run.notes) lines.emplace_back("Note", words.text(note));
   if (auto identity = identity_line(run); !identity.empty()) lines.emplace_back("Identity", std::move(identity));
   if (auto busy = busy_line(run); !busy.empty()) lines.emplace_back("GPU%", std::move(busy));
   return lines;

@@ -20,6 +20,7 @@ namespace ridgeline::report {
 namespace {
 
 using base::Json;
+using schema::MessageRenderer;
 using schema::SweepPoint;
 using schema::SweepRun;
 using schema::SweepSummary;
@@ -90,21 +91,22 @@ std::vector<std::string> ties_of(const SweepRun& run) {
   return out;
 }
 
-Section answer_section(const SweepRun& run) {
+Section answer_section(const MessageRenderer& words, const SweepRun& run) {
   Section section{"answer", "Answer", {}};
   if (!run.answers) {
     section.blocks.emplace_back(
         Callout{Tone::warning, "No answer", "No combination went well: see the failures for the causes."});
   } else {
     Facts facts;
-    for (const auto& [label, text] : sweep_summary(run))
+    for (const auto& [label, text] : sweep_summary(words, run))
       if (!label.empty()) facts.rows.emplace_back(label, plain_text(text));
     section.blocks.emplace_back(Callout{Tone::good, "Recommended: " + text_of(run, run.answers->recommended),
-                                        sentence(plain_text(run.answers->reason))});
+                                        sentence(plain_text(words.text(run.answers->reason)))});
     section.blocks.emplace_back(std::move(facts));
   }
   if (!run.interruption.empty())
-    section.blocks.emplace_back(Callout{Tone::warning, "The run ended early", sentence(plain_text(run.interruption))});
+    section.blocks.emplace_back(
+        Callout{Tone::warning, "The run ended early", sentence(plain_text(words.text(run.interruption)))});
   return section;
 }
 
@@ -169,7 +171,7 @@ std::optional<Chart> objective_chart(const SweepRun& run) {
   return chart;
 }
 
-Section points_section(const SweepRun& run) {
+Section points_section(const MessageRenderer& /*words*/, const SweepRun& run) {
   Section section{"combinations", "Combinations", {}};
   if (run.points.size() > 1)
     if (auto chart = objective_chart(run)) section.blocks.emplace_back(std::move(*chart));
@@ -186,7 +188,7 @@ Section points_section(const SweepRun& run) {
   return section;
 }
 
-Section effects_section_of(const SweepRun& run) {
+Section effects_section_of(const MessageRenderer& /*words*/, const SweepRun& run) {
   Section section{"effects", "What each parameter does", {}};
   if (!run.answers || run.answers->effects.empty()) return section;
   Table table;
@@ -209,13 +211,13 @@ Section effects_section_of(const SweepRun& run) {
   return section;
 }
 
-Section trials_section_of(const SweepRun& run) {
+Section trials_section_of(const MessageRenderer& words, const SweepRun& run) {
   Section section{"trials", "Trials", {}};
   Table table;
   table.caption = "In the order in which they ran.";
   table.columns = sweep_columns(run);
   for (const auto& trial : run.trials) {
-    auto row = sweep_row(run, trial);
+    auto row = sweep_row(words, run, trial);
     for (auto& cell : row.cells) cell = plain_text(cell);
     table.rows.push_back(std::move(row));
   }
@@ -223,7 +225,7 @@ Section trials_section_of(const SweepRun& run) {
   return section;
 }
 
-Section failures_section_of(const SweepRun& run) {
+Section failures_section_of(const MessageRenderer& words, const SweepRun& run) {
   Section section{"failures", "Failures", {}};
   std::size_t shown = 0;
   std::size_t all = 0;
@@ -231,8 +233,9 @@ Section failures_section_of(const SweepRun& run) {
     const auto& failure = trial.outcome.failure;
     if (!failure || ++all > kMostFailures) continue;
     ++shown;
-    section.blocks.emplace_back(Paragraph{fmt::format(
-        "{} ({}): {}", trial_link(trial.id), plain_text(text_of(run, trial.point)), plain_text(sweep_status(trial)))});
+    section.blocks.emplace_back(
+        Paragraph{fmt::format("{} ({}): {}", trial_link(trial.id), plain_text(text_of(run, trial.point)),
+                              plain_text(sweep_status(words, trial)))});
     if (!failure->stderr_tail.empty()) section.blocks.emplace_back(CodeBlock{"", clean_utf8(failure->stderr_tail)});
     if (!trial.outcome.folder.empty())
       section.blocks.emplace_back(Paragraph{"Whole output: " + code_mark(trial.outcome.folder + "/output.log")});
@@ -241,7 +244,7 @@ Section failures_section_of(const SweepRun& run) {
   return section;
 }
 
-Section method_section_of(const SweepRun& run) {
+Section method_section_of(const MessageRenderer& words, const SweepRun& run) {
   Section section{"method", "How it was measured", {}};
   Facts facts;
   const auto add = [&](const std::string& key, const std::string& value) {
@@ -269,7 +272,7 @@ Section method_section_of(const SweepRun& run) {
   add("Device", run.device_id);
   add("Folder", run.job.directory);
   add("Outputs", run.folder);
-  for (const auto& note : run.notes) add("Note", note);
+  for (const auto& note : run.notes) add("Note", words.text(note));
   add("Started as", run.command_line);
   section.blocks.emplace_back(std::move(facts));
   return section;
@@ -277,14 +280,14 @@ Section method_section_of(const SweepRun& run) {
 
 }  // namespace
 
-ReportModel build_sweep_report(const SweepRun& run) {
+ReportModel build_sweep_report(const MessageRenderer& words, const SweepRun& run) {
   ReportModel report;
   report.title = "Sweep: " + shorten(one_line(fmt::format("{}", fmt::join(run.job.command, " "))), 80);
   report.subtitle =
       one_line(fmt::format("{} · {} · run {}", run.objective.to_text(), run.started_utc.substr(0, 10), run.id));
   for (auto* build : {answer_section, points_section, effects_section_of, trials_section_of, failures_section_of,
                       method_section_of}) {
-    auto section = build(run);
+    auto section = build(words, run);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));
   }
   report.footer = one_line(
@@ -292,8 +295,8 @@ ReportModel build_sweep_report(const SweepRun& run) {
   return report;
 }
 
-base::Json sweep_json(const SweepRun& run) {
-  Json out = run;
+base::Json sweep_json(const MessageRenderer& words, const SweepRun& run) {
+  auto out = with_words(words, run);
   out["schema"] = "ridgeline.sweep";
   out["schema_version"] = kSweepJsonVersion;
   out["formulas"] = {
@@ -316,12 +319,12 @@ base::Json sweep_json(const SweepRun& run) {
   return out;
 }
 
-std::vector<std::pair<std::string, std::string>> sweep_summary(const SweepRun& run) {
+std::vector<std::pair<std::string, std::string>> sweep_summary(const MessageRenderer& words, const SweepRun& run) {
   std::vector<std::pair<std::string, std::string>> lines;
   if (!run.answers) return lines;
   lines.emplace_back("Best", answer_text(run, run.answers->best));
   lines.emplace_back("Recommended", answer_text(run, run.answers->recommended));
-  lines.emplace_back("", run.answers->reason);
+  lines.emplace_back("", words.text(run.answers->reason));
   if (auto gain = gain_text(run); !gain.empty()) lines.emplace_back("Gain", std::move(gain));
   if (const auto ties = ties_of(run); !ties.empty())
     lines.emplace_back("Ties", fmt::format("cannot be distinguished from the best: {}", fmt::join(ties, "; ")));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "report/bench_report.hpp"
 #include "report/renderers.hpp"
 
@@ -36,7 +37,7 @@ TEST(BusyShare, both_numbers_stand_side_by_side) {
   const auto line = busy_line(run);
   EXPECT_TRUE(has(line, "by GPM in 2 trials")) << line;
   EXPECT_TRUE(has(line, "+47.0 points")) << line;
-  const auto markdown = render_markdown(build_bench_report(run));
+  const auto markdown = render_markdown(build_bench_report(fakes::words(), run));
   EXPECT_TRUE(has(markdown, "NVML%")) << markdown;
   EXPECT_TRUE(has(markdown, "| 41 | 97 |")) << markdown;
 }
@@ -46,7 +47,7 @@ TEST(BusyShare, nvml_s_number_alone_says_why) {
   run.trials = {trial(std::nullopt, 0.97, {kByNvml})};
   EXPECT_FALSE(shows_nvml_beside(run));
   EXPECT_EQ(busy_line(run), "in 1 trial: only NVML's (no GPM here)");
-  const auto markdown = render_markdown(build_bench_report(run));
+  const auto markdown = render_markdown(build_bench_report(fakes::words(), run));
   EXPECT_FALSE(has(markdown, "NVML%")) << markdown;
   EXPECT_TRUE(has(markdown, "| 97 |")) << markdown;
 }

@@ -10,6 +10,7 @@
 #include "campaign/sweep/sweep_files.hpp"
 #include "fakes/temporary_folder.hpp"
 #include "fakes/typed_executor.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -156,7 +157,7 @@ TEST_F(SweepCampaignTest, stops_when_the_first_trials_fail_alike) {
   const auto stopped = run(executor);
   ASSERT_TRUE(stopped);
   EXPECT_EQ(executor.asked.size(), 3U);
-  EXPECT_NE(stopped->interruption.find("--keep-going"), std::string::npos);
+  EXPECT_NE(fakes::text_of(stopped->interruption).find("--keep-going"), std::string::npos);
   EXPECT_FALSE(stopped->answers);
   request_.keep_going = true;
   ASSERT_TRUE(run(executor));
@@ -199,7 +200,7 @@ TEST_F(SweepCampaignTest, the_time_limit_keeps_what_was_found) {
   const auto result = run(executor);
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->interrupted);
-  EXPECT_EQ(result->interruption, "--max-time is used up");
+  EXPECT_EQ(fakes::text_of(result->interruption), "--max-time is used up");
   EXPECT_EQ(result->trials.size(), 4U);
   EXPECT_TRUE(result->answers);
 }
@@ -298,7 +299,8 @@ TEST_F(SweepCampaignTest, equal_slots_share_the_trials) {
   for (const std::size_t slot : {0U, 1U, 2U})
     EXPECT_GE(std::count(executor.slots_used.begin(), executor.slots_used.end(), slot), 6);
   ASSERT_EQ(result->notes.size(), 1U);
-  EXPECT_EQ(result->notes[0].rfind("trials are spread over 3 GPUs", 0), 0U) << result->notes[0];
+  EXPECT_EQ(fakes::text_of(result->notes[0]).rfind("trials are spread over 3 GPUs", 0), 0U)
+      << fakes::text_of(result->notes[0]);
 }
 
 TEST_F(SweepCampaignTest, a_slower_slot_gets_no_trial_after_the_check) {
@@ -310,7 +312,8 @@ TEST_F(SweepCampaignTest, a_slower_slot_gets_no_trial_after_the_check) {
   for (const auto& trial : result->trials)
     EXPECT_DOUBLE_EQ(trial.outcome.metrics.at("seconds"),
                      std::stod(trial.point.at("a")) * std::stod(trial.point.at("b")));
-  EXPECT_NE(result->notes.at(0).find("is left out"), std::string::npos) << result->notes[0];
+  EXPECT_NE(fakes::text_of(result->notes.at(0)).find("is left out"), std::string::npos)
+      << fakes::text_of(result->notes[0]);
 }
 
 TEST_F(SweepCampaignTest, few_trials_are_not_worth_a_check) {
