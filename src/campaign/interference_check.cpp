@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "campaign/messages.hpp"
-#include "schema/messages.hpp"
 #include "stats/quantile.hpp"
 
 namespace ridgeline::campaign {
@@ -57,12 +56,14 @@ bool is_open(const std::vector<double>& deviations) {
   return count < (agree ? kFewSessions : kMostSessions);
 }
 
-/// Of how many a number is the median; unset of one.
-std::optional<std::int64_t> of_sessions(std::size_t count) {
-  return count > 1 ? std::optional(static_cast<std::int64_t>(count)) : std::nullopt;
+/// Where a figure is the median of several.
+std::optional<std::int64_t> sessions_of(const std::vector<double>& values) {
+  return values.size() > 1 ? std::optional(static_cast<std::int64_t>(values.size())) : std::nullopt;
 }
 
 class Check {
+  using Why = messages::OneAfterAnotherWhy;
+
  public:
   explicit Check(const InterferenceProbe& probe) : probe_(probe) {
     for (std::size_t number = 0; number < probe_.devices.size(); ++number) {
@@ -70,14 +71,14 @@ class Check {
       if (why.empty())
         slots_.push_back({number, {}, {}});
       else
-        about_paces_.push_back(messages::spread_left_out({.device = probe_.devices[number], .why = why}));
+        about_paces_.push_back(messages::gpu_left_out({.device = probe_.devices[number], .why = why}));
     }
   }
 
   Result<Interference> run() {
     Interference found;
     if (slots_.size() < 2) {
-      if (!about_paces_.empty()) found.note = with_paces(messages::spread_one_gpu());
+      if (!about_paces_.empty()) found.note = messages::one_gpu(about_paces_);
       return found;
     }
     std::vector<Slot*> slots;
@@ -91,9 +92,9 @@ class Check {
     leave_out(slots);
     if (slots.size() > 1) RL_TRY(compare_slowdowns(slots));
     if (fails_)
-      found.note = messages::spread_defaults_fail();
+      found.note = messages::one_after_another({.why = Why::fails});
     else if (slots.size() < 2)
-      found.note = with_paces(messages::spread_one_gpu());
+      found.note = messages::one_gpu(about_paces_);
     else
       conclude(slots, found);
     return found;
@@ -101,13 +102,6 @@ class Check {
 
  private:
   [[nodiscard]] const std::string& device_of(const Slot& slot) const { return probe_.devices[slot.number]; }
-
-  [[nodiscard]] schema::Message with_paces(schema::Message found) const {
-    if (about_paces_.empty()) return found;
-    std::vector<schema::Message> parts{std::move(found)};
-    parts.insert(parts.end(), about_paces_.begin(), about_paces_.end());
-    return schema::messages::several(parts);
-  }
 
   Result<std::vector<std::optional<double>>> costs(const std::vector<Slot*>& slots, bool keep) {
     std::vector<std::size_t> numbers;
@@ -169,16 +163,16 @@ class Check {
     bool changed = false;
     const auto is_other = [&](const Slot* slot) {
       if (slot == &slots_.front()) return false;
-      const auto sessions = of_sessions(slot->paces.size());
+      const auto sessions = sessions_of(slot->paces);
       const double pace = level(slot->paces);
       if (!is_past(pace)) {
-        if (sessions)
-          about_paces_.push_back(messages::spread_same_pace({.device = device_of(*slot), .sessions = *sessions}));
+        if (sessions) about_paces_.push_back(messages::same_pace({.device = device_of(*slot), .sessions = sessions}));
         return false;
       }
-      const auto why = std::isinf(pace) ? messages::spread_does_not_run()
-                                        : messages::spread_other_pace({.times = 1 + pace, .sessions = sessions});
-      about_paces_.push_back(messages::spread_left_out({.device = device_of(*slot), .why = why}));
+      about_paces_.push_back(messages::gpu_left_out(
+          {.device = device_of(*slot),
+           .why = std::isinf(pace) ? messages::defaults_do_not_run_there()
+                                   : messages::takes_times_as_long({.times = 1 + pace, .sessions = sessions})}));
       changed = changed || !std::isinf(slot->paces.front());
       return true;
     };
@@ -207,17 +201,23 @@ class Check {
     });
     const double slowdown = level(worst->slowdowns);
     const auto& device = device_of(*worst);
-    const auto sessions = of_sessions(worst->slowdowns.size());
+    const auto sessions = sessions_of(worst->slowdowns);
     if (std::isinf(slowdown)) {
-      found.note = with_paces(messages::spread_fails_beside_others(device));
+      found.note = messages::one_after_another({.why = Why::beside, .device = device, .paces = about_paces_});
     } else if (is_past(slowdown)) {
-      found.note = with_paces(messages::spread_slows_down(
-          {.device = device, .slower = slowdown, .limit = Interference::kMost, .sessions = sessions}));
+      found.note = messages::one_after_another({.why = Why::slower,
+                                                .device = device,
+                                                .slower = slowdown,
+                                                .limit = Interference::kMost,
+                                                .sessions = sessions,
+                                                .paces = about_paces_});
     } else {
       found.slots.clear();
       for (const auto* slot : slots) found.slots.push_back(slot->number);
-      found.note = with_paces(messages::spread_over_gpus(
-          {.gpus = static_cast<std::int64_t>(slots.size()), .slower = slowdown, .sessions = sessions}));
+      found.note = messages::spread_over_gpus({.gpus = static_cast<std::int64_t>(slots.size()),
+                                               .slower = slowdown,
+                                               .sessions = sessions,
+                                               .paces = about_paces_});
     }
   }
 

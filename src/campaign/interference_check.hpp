@@ -24,7 +24,7 @@ struct Interference {
 /// How a check measures.
 struct InterferenceProbe {
   std::vector<std::string> devices;     ///< by slot, as the note calls them
-  std::vector<schema::Message> unlike;  ///< by slot: why it is left out untimed, empty: it is not; no slots: none is
+  std::vector<schema::Message> unlike;  ///< by slot: why it is left out untimed, empty: it is not
   /// Times the same work once on each of these slots, at the same time: its cost (lower is better) in their order,
   /// nullopt where it failed. `keep`: the next call with these slots measures the same sessions, where there are such.
   std::function<base::Result<std::vector<std::optional<double>>>(const std::vector<std::size_t>& slots, bool keep)>

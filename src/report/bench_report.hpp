@@ -28,7 +28,7 @@ inline constexpr int kBenchJsonVersion = 3;
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> bench_summary(const schema::MessageRenderer& words,
                                                                              const schema::BenchRun& run);
 
-/// "phases add up to the wall time within 0.4 % (worst of 34 trials)"; "" without a measured trial.
-[[nodiscard]] std::string identity_line(const schema::BenchRun& run);
+/// "phases add up to the wall time within 0.4 % (worst of 34 trials)"; empty without a measured trial.
+[[nodiscard]] schema::Message identity_of(const schema::BenchRun& run);
 
 }  // namespace ridgeline::report

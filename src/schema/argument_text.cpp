@@ -13,6 +13,7 @@ namespace ridgeline::schema {
 namespace {
 
 constexpr std::size_t kMostTrials = 6;  ///< that are named; more are counted
+constexpr double kWhole = 1000;         ///< numbers of four digits have no decimals
 constexpr double kFineShare = 0.0995;   ///< below it a digit more says something
 constexpr std::string_view kJoin = "join:";
 constexpr std::string_view kPlain = "plain";        ///< trials: without the word
@@ -20,6 +21,7 @@ constexpr std::string_view kNumbered = "numbered";  ///< trials: "#3, #7", all o
 
 std::string number_text(double value, std::string_view style, std::string_view usual) {
   if (style == "metric") return base::format_count(value);
+  if (style == "digits") style = value >= kWhole ? ".0f" : ".4g";
   return fmt::format(fmt::runtime(fmt::format("{{:{}}}", style.empty() ? usual : style)), value);
 }
 

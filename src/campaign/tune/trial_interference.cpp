@@ -15,7 +15,6 @@ constexpr double kTimedS = 1;  // of windows that begin at about the same time m
 /// Why a slot's figures could not stand beside those of slot 0: another runtime; empty: they can.
 std::vector<schema::Message> unlike_first(execute::Executor& executor, const std::vector<schema::TrialSpec>& specs,
                                           const std::function<execute::TimeLeft()>& time_left) {
-  constexpr std::size_t kShown = 8;  // of a hash
   std::vector<schema::Message> reasons;
   std::optional<schema::RuntimeIdentity> first;
   for (std::size_t slot = 0; slot < specs.size(); ++slot) {
@@ -28,11 +27,11 @@ std::vector<schema::Message> unlike_first(execute::Executor& executor, const std
     if (!found)
       reason = schema::messages::foreign(found.error().message);
     else if (found->version != first->version || found->library_sha256 != first->library_sha256)
-      reason = messages::spread_other_runtime({.name = found->name,
-                                               .version = found->version,
-                                               .sha256 = found->library_sha256.substr(0, kShown),
-                                               .first_version = first->version,
-                                               .first_sha256 = first->library_sha256.substr(0, kShown)});
+      reason = messages::other_version({.runtime = found->name,
+                                        .version = found->version,
+                                        .sha256 = found->library_sha256.substr(0, 8),
+                                        .first = first->version,
+                                        .first_sha256 = first->library_sha256.substr(0, 8)});
   }
   return reasons;
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/bench_answers.hpp"
 #include "campaign/messages.hpp"
+#include "fakes/messages_in.hpp"
 #include "fakes/training_landscape.hpp"
 #include "fakes/words.hpp"
 #include "report/bench_report.hpp"
@@ -40,6 +41,20 @@ TEST_F(BenchCampaignTest, a_run_ends_with_answers_that_were_measured) {
   const auto markdown = report::render_markdown(report::build_bench_report(fakes::words(), bench));
   EXPECT_NE(markdown.find("Recommended"), std::string::npos);
   EXPECT_NE(markdown.find("H2D(ms)"), std::string::npos);
+}
+
+TEST_F(BenchCampaignTest, what_a_run_says_is_of_the_catalogues) {
+  auto limited = request("read_us=4000,decode_us=20", "grid");
+  limited.space.batches = {64};
+  limited.max_time = std::chrono::seconds(60);
+  const auto bench = run(limited);
+  ASSERT_TRUE(bench && !bench->findings.empty() && bench->answers);
+  const auto said = fakes::messages_in(*bench);
+  EXPECT_GT(said.size(), bench->trials.size() + 3);
+  for (const auto& message : said) {
+    EXPECT_NE(fakes::words().find(message.code()), nullptr) << message.code();
+    EXPECT_NE(message.code(), schema::kLegacy) << fakes::text_of(message);
+  }
 }
 
 TEST_F(BenchCampaignTest, the_same_question_is_answered_from_the_store) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "campaign/sweep/sweep_files.hpp"
+#include "fakes/messages_in.hpp"
 #include "fakes/temporary_folder.hpp"
 #include "fakes/typed_executor.hpp"
 #include "fakes/words.hpp"
@@ -82,6 +83,20 @@ TEST_F(SweepCampaignTest, measures_every_combination_in_turned_rounds) {
   EXPECT_EQ(result->answers->best, (SweepPoint{{"a", "1"}, {"b", "3"}}));
   EXPECT_EQ(result->points.size(), 6U);
   EXPECT_EQ(result->space_size, 6);
+}
+
+TEST_F(SweepCampaignTest, what_a_run_says_is_of_the_catalogues) {
+  FakeSweepExecutor executor([](const auto& spec) { return seconds(number(spec, "a")); });
+  request_.warmups = 1;
+  request_.min_effect = 1;
+  const auto result = run(executor);
+  ASSERT_TRUE(result && result->answers);
+  const auto said = fakes::messages_in(*result);
+  EXPECT_EQ(said.size(), 3U) << "of the warm-up, the answer and --min-effect";
+  for (const auto& message : said) {
+    EXPECT_NE(fakes::words().find(message.code()), nullptr) << message.code();
+    EXPECT_NE(message.code(), schema::kLegacy) << fakes::text_of(message);
+  }
 }
 
 TEST_F(SweepCampaignTest, goes_on_from_the_store) {

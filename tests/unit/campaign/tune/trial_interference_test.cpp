@@ -33,9 +33,6 @@ Interference check(fakes::FakeGpuPool& pool, double left_s = std::numeric_limits
   return found ? *found : Interference{};
 }
 
-bool has(const schema::Message& message, std::string_view text) {
-  return fakes::text_of(message).find(text) != std::string::npos;
-}
 bool has(const std::string& note, std::string_view text) { return note.find(text) != std::string::npos; }
 
 /// Notes of checks of as many GPUs as `pace` has, whose sessions differ by 2.5 % (one standard deviation).
@@ -72,7 +69,7 @@ TEST(TrialInterference, gpus_that_leave_each_other_alone_measure_side_by_side) {
   pool.disturbance = {1.0, 1.01, 1.0};
   const auto found = check(pool);
   EXPECT_EQ(found.slots, (Slots{0, 1, 2}));
-  EXPECT_TRUE(has(found.note, "spread over 3 GPUs, which slow each other down by at most 1."))
+  EXPECT_TRUE(has(fakes::text_of(found.note), "spread over 3 GPUs, which slow each other down by at most 1."))
       << fakes::text_of(found.note);
   EXPECT_EQ(pool.widths, (Slots{1, 1, 1, 3}));
 }
@@ -83,8 +80,8 @@ TEST(TrialInterference, one_disturbed_gpu_serialises_all) {
   pool.disturbance = {1.0, 1.0, 1.064};
   const auto found = check(pool);
   EXPECT_EQ(found.slots, (Slots{0}));
-  EXPECT_TRUE(has(found.note, "one after another: gpu:2 is 6.")) << fakes::text_of(found.note);
-  EXPECT_TRUE(has(found.note, "(limit 3 %; median of 3 sessions)")) << fakes::text_of(found.note);
+  EXPECT_TRUE(has(fakes::text_of(found.note), "one after another: gpu:2 is 6.")) << fakes::text_of(found.note);
+  EXPECT_TRUE(has(fakes::text_of(found.note), "(limit 3 %; median of 3 sessions)")) << fakes::text_of(found.note);
 }
 
 TEST(TrialInterference, a_gpu_of_another_pace_is_left_out) {
@@ -94,7 +91,8 @@ TEST(TrialInterference, a_gpu_of_another_pace_is_left_out) {
   pool.disturbance = {1.0, 2.0, 1.0};  // of one that is left out it does not matter
   const auto found = check(pool);
   EXPECT_EQ(found.slots, (Slots{0, 2}));
-  EXPECT_TRUE(has(found.note, "gpu:1 is left out: alone it takes 1.1 times as long (median of 3 sessions)"))
+  EXPECT_TRUE(
+      has(fakes::text_of(found.note), "gpu:1 is left out: alone it takes 1.1 times as long (median of 3 sessions)"))
       << fakes::text_of(found.note);
   // Only the two that differ are looked at again, then those that are left with each other.
   EXPECT_EQ(pool.widths, (Slots{1, 1, 1, 3, 1, 1, 2, 1, 1, 2, 1, 1, 2}));
@@ -158,7 +156,7 @@ TEST(TrialInterference, with_little_time_left_nothing_is_looked_at_again) {
     (disturbed ? pool.disturbance : pool.pace) = {1.0, 1.05};
     const auto found = check(pool, 11);  // of which the first look takes 3 s
     EXPECT_EQ(found.slots, (Slots{0}));
-    EXPECT_FALSE(has(found.note, "sessions")) << fakes::text_of(found.note);
+    EXPECT_FALSE(has(fakes::text_of(found.note), "sessions")) << fakes::text_of(found.note);
     EXPECT_EQ(pool.widths, (Slots{1, 1, 2}));
   }
 }
@@ -193,7 +191,8 @@ TEST(TrialInterference, a_slot_with_another_runtime_is_left_out_untimed) {
   const auto found = check_interference(probe);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->slots, (Slots{0, 2}));
-  EXPECT_TRUE(has(found->note, "gpu:1 is left out: its onnxruntime is another")) << fakes::text_of(found->note);
+  EXPECT_TRUE(has(fakes::text_of(found->note), "gpu:1 is left out: its onnxruntime is another"))
+      << fakes::text_of(found->note);
   EXPECT_EQ(std::count(timed.begin(), timed.end(), 1U), 0);
 }
 
