@@ -240,8 +240,8 @@ class Faults:
             return
         row["found"] = [finding["code"] for finding in report.get("findings", [])]
         row["gain"] = report["findings"][0].get("predicted_gain") if report.get("findings") else None
-        row["evidence"] = report["findings"][0]["evidence"] if report.get("findings") else ""
-        row["notes"] = report.get("notes", [])
+        row["evidence"] = report["findings"][0]["evidence"]["text"] if report.get("findings") else ""
+        row["notes"] = [note["text"] for note in report.get("notes", [])]
         row["right"] = row["found"][:1] == [case.code] and (not case.note or any(case.note in note for note in row["notes"]))
         row["trials"] = []
         for trial in report["trials"]:

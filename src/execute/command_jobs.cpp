@@ -10,6 +10,7 @@
 #include "base/file.hpp"
 #include "execute/command_failure.hpp"
 #include "execute/message.hpp"
+#include "execute/messages.hpp"
 #include "execute/output_tail.hpp"
 #include "schema/sweep_command.hpp"
 #include "schema/sweep_metric.hpp"
@@ -103,18 +104,13 @@ class CommandJobs {
   }
 
  private:
-  static std::vector<std::string> notes_of(const CommandResult& result) {
-    std::vector<std::string> notes;
+  static std::vector<schema::Message> notes_of(const CommandResult& result) {
+    std::vector<schema::Message> notes;
     const auto& report = result.report;
-    if (report.left_behind > 0)
-      notes.push_back(fmt::format("{} process{} left behind and ended", report.left_behind,
-                                  report.left_behind == 1 ? " was" : "es were"));
-    if (report.survivors > 0)
-      notes.push_back(fmt::format("{} process{} not be ended: the kernel holds {}", report.survivors,
-                                  report.survivors == 1 ? " could" : "es could",
-                                  report.survivors == 1 ? "it" : "them"));
+    if (report.left_behind > 0) notes.push_back(messages::left_behind(report.left_behind));
+    if (report.survivors > 0) notes.push_back(messages::not_ended(report.survivors));
     if (result.output_left_out > 0)
-      notes.push_back(fmt::format("{} bytes in the middle of the output were not kept", result.output_left_out));
+      notes.push_back(messages::output_left_out(static_cast<std::int64_t>(result.output_left_out)));
     return notes;
   }
 

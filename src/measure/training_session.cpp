@@ -10,6 +10,8 @@
 #include "measure/steadiness.hpp"
 #include "measure/stopping_criterion.hpp"
 #include "measure/throttle_guard.hpp"
+#include "ridgeline_train/messages.hpp"
+#include "schema/message_renderer.hpp"
 #include "stats/mean.hpp"
 #include "stats/median_interval.hpp"
 #include "stats/quantile.hpp"
@@ -172,8 +174,8 @@ class Session {
     for (std::size_t i = 0; i < windows_.size(); ++i)
       if (!guard_.kept(i)) out.discarded_steps += static_cast<std::int64_t>(windows_[i].steps.size());
     out.resources = std::move(*resources);
-    for (auto& [code, text] : std::exchange(out.resources.notes, {}))
-      out.flags.push_back({schema::FlagLevel::notice, code, std::move(text)});
+    for (const auto& [code, note] : std::exchange(out.resources.notes, {}))
+      out.flags.push_back({schema::FlagLevel::notice, code, text_of(note, ridgeline_train::messages::table())});
     if (not_steady_)
       out.flags.push_back({schema::FlagLevel::notice, "not_steady",
                            fmt::format("step times still moved after {} warm-up steps", warmup_steps_)});

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.hpp"
 
@@ -12,25 +13,32 @@ namespace ridgeline::schema {
 namespace {
 
 constexpr std::size_t kMostTrials = 6;  ///< that are named; more are counted
+constexpr double kWhole = 1000;         ///< numbers of four digits have no decimals
 constexpr double kFineShare = 0.0995;   ///< below it a digit more says something
 constexpr std::string_view kJoin = "join:";
+constexpr std::string_view kPlain = "plain";        ///< trials: without the word
+constexpr std::string_view kNumbered = "numbered";  ///< trials: "#3, #7", all of them
 
 std::string number_text(double value, std::string_view style, std::string_view usual) {
   if (style == "metric") return base::format_count(value);
+  if (style == "digits") style = value >= kWhole ? ".0f" : ".4g";
   return fmt::format(fmt::runtime(fmt::format("{{:{}}}", style.empty() ? usual : style)), value);
 }
 
 std::string numbers_text(const std::vector<double>& values, std::string_view style) {
+  if (style.starts_with(kJoin)) return fmt::format("{}", fmt::join(values, style.substr(kJoin.size())));
   std::vector<std::string> words;
   for (const auto value : values) words.push_back(number_text(value, style, ".3g"));
   return base::listed(words);
 }
 
-std::string trials_text(const std::vector<int>& ids, bool plain) {
+std::string trials_text(const std::vector<int>& ids, std::string_view style) {
+  if (style == kNumbered) return ids.empty() ? std::string() : fmt::format("#{}", fmt::join(ids, ", #"));
   std::vector<std::string> names;
   for (std::size_t i = 0; i < ids.size() && i < kMostTrials; ++i) names.push_back(fmt::format("{}", ids[i]));
   if (ids.size() > kMostTrials) names.push_back(fmt::format("{} more", ids.size() - kMostTrials));
-  return plain ? base::listed(names) : fmt::format("{} {}", ids.size() == 1 ? "trial" : "trials", base::listed(names));
+  return style == kPlain ? base::listed(names)
+                         : fmt::format("{} {}", ids.size() == 1 ? "trial" : "trials", base::listed(names));
 }
 
 std::string typed_text(ArgumentKind kind, std::string_view style, const base::Json& value) {
@@ -49,8 +57,9 @@ std::string typed_text(ArgumentKind kind, std::string_view style, const base::Js
       if (style == "fine") style = std::abs(value.get<double>()) < kFineShare ? ".1f" : ".0f";
       return number_text(value.get<double>() * 100, style, ".0f") + " %";
     case ArgumentKind::ratio: return number_text(value.get<double>(), style, ".2f") + "x";
-    case ArgumentKind::trial: return fmt::format("{}{}", style == "plain" ? "" : "trial ", value.get<int>());
-    case ArgumentKind::trials: return trials_text(value.get<std::vector<int>>(), style == "plain");
+    case ArgumentKind::trial:
+      return fmt::format("{}{}", style == kNumbered ? "#" : style == kPlain ? "" : "trial ", value.get<int>());
+    case ArgumentKind::trials: return trials_text(value.get<std::vector<int>>(), style);
     default: return value.get<std::string>();
   }
 }

@@ -32,7 +32,7 @@ struct RunTrial {
   base::Json settings;   ///< of the kind's own form
   bool cached = false;   ///< answered without measuring again
   double started_s = 0;  ///< since the run began
-  std::string reason;    ///< one line
+  base::Json reason;     ///< a message
   base::Json details;    ///< what only its kind knows
 };
 RL_DECLARE_JSON(RunTrial)

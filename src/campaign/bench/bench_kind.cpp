@@ -65,18 +65,18 @@ Result<void> recommend_trial(schema::BenchRun& run, int number) {
 
 class BenchKind final : public run::Kind {
  public:
-  explicit BenchKind(MakeTrainingExecutor make) : make_(std::move(make)) {}
+  BenchKind(const schema::MessageRenderer& words, MakeTrainingExecutor make) : words_(words), make_(std::move(make)) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return schema::BenchRun::kLayout.kind; }
 
   [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto bench, schema::run_as<schema::BenchRun>(run));
-    return report::build_bench_report(bench);
+    return report::build_bench_report(words_, bench);
   }
 
   [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto bench, schema::run_as<schema::BenchRun>(run));
-    return report::bench_json(bench);
+    return report::bench_json(words_, bench);
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
@@ -133,17 +133,18 @@ class BenchKind final : public run::Kind {
                                            store::Store&) const override {
     RL_TRY_ASSIGN(auto run, schema::run_as<schema::BenchRun>(stored));
     if (target.trial != 0) RL_TRY(recommend_trial(run, target.trial));
-    return training_change(run, text, target.file);
+    return training_change(words_, run, text, target.file);
   }
 
  private:
+  const schema::MessageRenderer& words_;
   MakeTrainingExecutor make_;
 };
 
 }  // namespace
 
-std::unique_ptr<run::Kind> make_bench_kind(MakeTrainingExecutor make) {
-  return std::make_unique<BenchKind>(std::move(make));
+std::unique_ptr<run::Kind> make_bench_kind(const schema::MessageRenderer& words, MakeTrainingExecutor make) {
+  return std::make_unique<BenchKind>(words, std::move(make));
 }
 
 }  // namespace ridgeline::campaign

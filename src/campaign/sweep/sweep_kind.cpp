@@ -11,6 +11,7 @@
 #include "analysis/comparison.hpp"
 #include "analysis/sweep_answers.hpp"
 #include "analysis/sweep_comparison.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/sweep/sweep_patch.hpp"
 #include "report/sweep_report.hpp"
 #include "report/sweep_table.hpp"
@@ -113,18 +114,18 @@ Result<void> recommend_trial(schema::SweepRun& run, int number) {
 
 class SweepKind final : public run::Kind {
  public:
-  explicit SweepKind(MakeSweepExecutor make) : make_(std::move(make)) {}
+  SweepKind(const schema::MessageRenderer& words, MakeSweepExecutor make) : words_(words), make_(std::move(make)) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return schema::SweepRun::kLayout.kind; }
 
   [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto sweep, sweep_so_far(run));
-    return report::build_sweep_report(sweep);
+    return report::build_sweep_report(words_, sweep);
   }
 
   [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto sweep, sweep_so_far(run));
-    return report::sweep_json(sweep);
+    return report::sweep_json(words_, sweep);
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
@@ -197,6 +198,7 @@ class SweepKind final : public run::Kind {
   }
 
  private:
+  const schema::MessageRenderer& words_;
   MakeSweepExecutor make_;
 };
 
@@ -207,7 +209,7 @@ Result<schema::SweepRun> sweep_so_far(const schema::Run& stored) {
   if (run.finished_utc.empty()) {
     run.points = analysis::summarize_sweep(run);
     run.answers = analysis::answer_sweep(run, run.points);
-    run.interruption = "not finished; the same sweep goes on from there";
+    run.interruption = messages::sweep_unfinished();
   }
   return run;
 }
@@ -233,8 +235,8 @@ Result<run::Change> sweep_change(const schema::SweepRun& run, std::string_view t
   return change;
 }
 
-std::unique_ptr<run::Kind> make_sweep_kind(MakeSweepExecutor make) {
-  return std::make_unique<SweepKind>(std::move(make));
+std::unique_ptr<run::Kind> make_sweep_kind(const schema::MessageRenderer& words, MakeSweepExecutor make) {
+  return std::make_unique<SweepKind>(words, std::move(make));
 }
 
 }  // namespace ridgeline::campaign

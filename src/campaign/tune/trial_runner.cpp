@@ -2,6 +2,7 @@
 #include "campaign/tune/trial_runner.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 
@@ -10,8 +11,11 @@
 #include "analysis/device_learning.hpp"
 #include "analysis/summary.hpp"
 #include "campaign/fitting_lengths.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/tune/stored_failure.hpp"
 #include "execute/deadline.hpp"
+#include "schema/message_renderer.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::campaign {
 
@@ -333,7 +337,8 @@ Result<void> TrialRunner::check_interference_once(std::vector<PendingTrial>& tri
   auto found = check_trial_interference(executor_, specs, result_.run.objective, left);
   if (!found) return tl::unexpected(out_of_time_in(std::move(found).error(), "how much the GPUs disturb each other"));
   interference_ = std::move(*found);
-  context_.note(interference_->note);
+  const std::array tables{messages::table(), schema::messages::table()};
+  context_.note(schema::MessageRenderer(tables).text(interference_->note));
   for (auto* trial : open) RL_TRY(take_stored(*trial, admitted()));
   return {};
 }

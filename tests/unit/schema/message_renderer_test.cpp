@@ -27,11 +27,12 @@ constexpr std::array kRendererRows{
                     "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}",
                     "num_workers: {workers}", kRendererWorkerArguments},
     MessageTemplate{"t.braces", "a {{set}} || of }}", "", {}},
-    MessageTemplate{"t.why", "not decided: {why}; {trials}, {trials:plain}", "", kRendererWhyArguments},
+    MessageTemplate{"t.why", "not decided: {why}; {trials}, {trials:plain}, {trials:numbered}", "",
+                    kRendererWhyArguments},
     MessageTemplate{"t.end", "{whole?all|some} {end=crashed:crashed|memory:ran out of memory}", "",
                     kRendererEndArguments},
     MessageTemplate{"t.list", "{notes}: {names}, {names:join: / }", "", kRendererListArguments},
-    MessageTemplate{"t.sums", "{notes:join: + }: {values:.2g}", "", kRendererSumArguments}};
+    MessageTemplate{"t.sums", "{notes:join: + }: {values:.2g}; {values:join:, }", "", kRendererSumArguments}};
 
 const MessageRenderer& renderer() {
   static const std::array<MessageTable, 2> tables{MessageTable(kRendererRows), messages::table()};
@@ -61,7 +62,7 @@ TEST(MessageRenderer, WritesDoubledMarksOnce) {
 TEST(MessageRenderer, WritesMessagesWithinMessages) {
   const auto why =
       MessageMaker("t.why", Severity::note).with("why", workers(2)).with("trials", std::vector<int>{3, 7}).take();
-  EXPECT_EQ(renderer().text(why), "not decided: 2 workers are busy 12 % of the time; trials 3 and 7, 3 and 7");
+  EXPECT_EQ(renderer().text(why), "not decided: 2 workers are busy 12 % of the time; trials 3 and 7, 3 and 7, #3, #7");
   const auto list = MessageMaker("t.list", Severity::note)
                         .with("notes", std::vector<Message>{workers(1), workers(2)})
                         .with("names", std::vector<std::string>{"a", "b", "c"})
@@ -76,13 +77,14 @@ TEST(MessageRenderer, WritesListsAsTheTemplateSays) {
                         .with("values", std::vector<double>{22, 4.44, 0.3})
                         .take();
   EXPECT_EQ(renderer().text(sums),
-            "1 worker is busy 12 % of the time + 1 worker is busy 12 % of the time: 22, 4.4 and 0.3");
+            "1 worker is busy 12 % of the time + 1 worker is busy 12 % of the time: 22, 4.4 and 0.3; 22, 4.44, 0.3");
 }
 
 TEST(MessageRenderer, ShowsWhatIsNoMessageAsItIs) {
   for (const auto* notes : {R"(3)", R"([{"code":1}])"}) {
     const auto json = fmt::format(R"({{"code": "t.sums", "arguments": {{"notes": {}, "values": "x"}}}})", notes);
-    EXPECT_EQ(renderer().text(base::parse_json(json, "").value().get<Message>()), fmt::format("{}: \"x\"", notes));
+    EXPECT_EQ(renderer().text(base::parse_json(json, "").value().get<Message>()),
+              fmt::format("{}: \"x\"; \"x\"", notes));
   }
 }
 
@@ -100,7 +102,7 @@ TEST(MessageRenderer, DecoratesEachSentenceButNotWhatOlderVersionsWrote) {
   const std::array<MessageTable, 2> tables{MessageTable(kRendererRows), messages::table()};
   const MessageRenderer pseudo(tables, [](std::string text) { return "⟦" + text + "⟧"; });
   const auto why = MessageMaker("t.why", Severity::note).with("why", workers(1)).with("trials", std::vector{1}).take();
-  EXPECT_EQ(pseudo.text(why), "⟦not decided: ⟦1 worker is busy 12 % of the time⟧; trial 1, 1⟧");
+  EXPECT_EQ(pseudo.text(why), "⟦not decided: ⟦1 worker is busy 12 % of the time⟧; trial 1, 1, #1⟧");
   EXPECT_EQ(pseudo.text(base::Json("as it was").get<Message>()), "as it was");
 }
 
