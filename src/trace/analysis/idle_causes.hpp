@@ -93,6 +93,8 @@ class IdleCauses {
   [[nodiscard]] Quiet behind_waits(const Quiet& quiet) const;
   /// `inside`: the innermost range of that thread in the middle of behind_waits().
   [[nodiscard]] Why of(const Quiet& quiet, Place inside) const;
+  /// Whether code was loaded for most of that time.
+  [[nodiscard]] bool is_loading(LaneId lane, std::int64_t from, std::int64_t to) const;
   /// Whether the thread launched something within that time whose work is not in the trace.
   [[nodiscard]] bool lost_between(LaneId lane, std::int64_t from, std::int64_t to) const {
     return launch_times_.count_lost(lane, from, to) > 0;
@@ -110,6 +112,7 @@ class IdleCauses {
   const Steps& steps_;
   LaunchTimes launch_times_;
   std::vector<std::map<schema::IdleCause, BlockedTime>> threads_;
+  std::map<schema::IdleCause, BlockedTime> profiler_;  ///< of all threads
 };
 
 }  // namespace ridgeline::trace
