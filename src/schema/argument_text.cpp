@@ -52,7 +52,7 @@ std::string typed_text(ArgumentKind kind, std::string_view style, const base::Js
     case ArgumentKind::numbers: return numbers_text(value.get<std::vector<double>>(), style);
     case ArgumentKind::duration:
       if (style.starts_with(kMilliseconds))
-        return number_text(value.get<double>() * 1e-6, style.substr(kMilliseconds.size()), "g") + " ms";
+        return number_text(value.get<double>() / 1e6, style.substr(kMilliseconds.size()), "g") + " ms";
       return base::format_duration(value.get<double>());
     case ArgumentKind::bytes: return base::format_bytes(value.get<double>());
     case ArgumentKind::share:
