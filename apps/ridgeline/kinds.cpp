@@ -29,7 +29,7 @@ run::Registry known_kinds() {
   kinds.add(campaign::make_bench_kind(words(), &training_executor));
   kinds.add(campaign::make_sweep_kind(words(), [] { return make_command_executor({CommandSlot{}}); }));
   kinds.add(campaign::make_profile_kind(words()));
-  kinds.add(campaign::make_stream_kind(&stream_child_for));
+  kinds.add(campaign::make_stream_kind(words(), &stream_child_for));
   return kinds;
 }
 

@@ -2,6 +2,7 @@
 #include "schema/argument_text.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,6 +19,12 @@ constexpr double kFineShare = 0.0995;   ///< below it a digit more says somethin
 constexpr std::string_view kJoin = "join:";
 constexpr std::string_view kPlain = "plain";        ///< trials: without the word
 constexpr std::string_view kNumbered = "numbered";  ///< trials: "#3, #7", all of them
+constexpr std::string_view kMilliseconds = "ms";
+
+/// Of any number but those that JSON has no form for: they are text (MessageMaker).
+double number_of(const base::Json& value) {
+  return value.is_string() ? std::strtod(value.get_ref<const std::string&>().c_str(), nullptr) : value.get<double>();
+}
 
 std::string number_text(double value, std::string_view style, std::string_view usual) {
   if (style == "metric") return base::format_count(value);
@@ -49,9 +56,12 @@ std::string typed_text(ArgumentKind kind, std::string_view style, const base::Js
                                       : base::listed(words);
     }
     case ArgumentKind::count: return fmt::format("{}", value.get<std::int64_t>());
-    case ArgumentKind::number: return number_text(value.get<double>(), style, ".3g");
+    case ArgumentKind::number: return number_text(number_of(value), style, ".3g");
     case ArgumentKind::numbers: return numbers_text(value.get<std::vector<double>>(), style);
-    case ArgumentKind::duration: return base::format_duration(value.get<double>());
+    case ArgumentKind::duration:
+      if (style.starts_with(kMilliseconds))
+        return number_text(value.get<double>() / 1e6, style.substr(kMilliseconds.size()), "g") + " ms";
+      return base::format_duration(value.get<double>());
     case ArgumentKind::bytes: return base::format_bytes(value.get<double>());
     case ArgumentKind::share:
       if (style == "fine") style = std::abs(value.get<double>()) < kFineShare ? ".1f" : ".0f";

@@ -2,6 +2,7 @@
 #include "schema/message_renderer.hpp"
 
 #include <array>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -22,7 +23,10 @@ constexpr std::array kRendererListArguments{MessageArgument{"notes", ArgumentKin
                                             MessageArgument{"names", ArgumentKind::texts}};
 constexpr std::array kRendererSumArguments{MessageArgument{"notes", ArgumentKind::messages},
                                            MessageArgument{"values", ArgumentKind::numbers}};
+constexpr std::array kRendererNumberArguments{MessageArgument{"value", ArgumentKind::number},
+                                              MessageArgument{"time", ArgumentKind::duration}};
 constexpr std::array kRendererRows{
+    MessageTemplate{"t.number", "{value:.4g} in {time}, {time:ms.3f}, {time:ms}", "", kRendererNumberArguments},
     MessageTemplate{"t.workers",
                     "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}",
                     "num_workers: {workers}", kRendererWorkerArguments},
@@ -86,6 +90,24 @@ TEST(MessageRenderer, ShowsWhatIsNoMessageAsItIs) {
     EXPECT_EQ(renderer().text(base::parse_json(json, "").value().get<Message>()),
               fmt::format("{}: \"x\"; \"x\"", notes));
   }
+}
+
+TEST(MessageRenderer, WritesMillisecondsOfAnyDuration) {
+  const auto short_one = MessageMaker("t.number", Severity::note).with("value", 1.5).with("time", 60e3).take();
+  EXPECT_EQ(renderer().text(short_one), "1.5 in 60.0 µs, 0.060 ms, 0.06 ms");
+  const auto long_one = MessageMaker("t.number", Severity::note).with("value", 1.5).with("time", 2.5e9).take();
+  EXPECT_EQ(renderer().text(long_one), "1.5 in 2.50 s, 2500.000 ms, 2500 ms");
+}
+
+// JSON has no form for them: a score of an overflow in half precision was "null" behind the pipe.
+TEST(MessageRenderer, WritesInfiniteNumbersThatCameThroughJson) {
+  const auto message = MessageMaker("t.number", Severity::note)
+                           .with("value", -std::numeric_limits<double>::infinity())
+                           .with("time", 1e6)
+                           .take();
+  const auto read = base::parse_json(base::dump_json(base::Json(message)), "").value().get<Message>();
+  EXPECT_EQ(renderer().text(read), "-inf in 1.00 ms, 1.000 ms, 1 ms");
+  EXPECT_EQ(read, message);
 }
 
 TEST(MessageRenderer, WritesTheBranchOfAChoice) {
