@@ -19,6 +19,7 @@
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/trial_rows.hpp"
+#include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
@@ -49,7 +50,7 @@ class BenchDisplay final : public campaign::BenchObserver {
   void trial_finished(const schema::BenchTrial& trial) override {
     rows_.status("");
     if (!rows_.prints()) return;
-    auto row = report::bench_row(trial);
+    auto row = report::bench_row(words(), trial);
     if (const auto steps = analysis::cut_stability_run(trial); !steps.empty()) row.cells.back() += ", " + steps;
     rows_.row(report::bench_line(row.cells), row.tone);
     std::fflush(stdout);
@@ -134,7 +135,7 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
 
 void print_answer(const schema::BenchRun& run, const Terminal& terminal) {
   fmt::print("\n");
-  print_summary(report::bench_summary(run), terminal, 20);
+  print_summary(report::bench_summary(words(), run), terminal, 20);
   if (!run.answers)
     fmt::print("{}\n", run.interruption.empty() ? "no answer: no trial with the loader went well; the table says why"
                                                 : "no answer: the run ended before a trial with the loader went well");
@@ -148,14 +149,14 @@ Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const T
   const auto found = advice_for(run, flags);
   const auto advice = found ? *found : std::optional<campaign::BatchAdvice>();
   if (flags.json) {
-    auto json = report::bench_json(run);
+    auto json = report::bench_json(words(), run);
     if (!flags.write.file().empty())
       json["batch_change"] = advice ? advice_json(*advice, flags.write.file()) : base::Json();
     fmt::print("{}\n", base::dump_json(json));
   } else if (!flags.quiet) {
     print_answer(run, terminal);
   }
-  if (flags.reports()) RL_TRY(write_outputs(report::build_bench_report(run), flags));
+  if (flags.reports()) RL_TRY(write_outputs(report::build_bench_report(words(), run), flags));
   if (flags.touches_file() && !run.interrupted) RL_TRY(apply_answer(run, flags, advice, terminal));
   print_run_id(run.id, flags);
   return exit_code(run);

@@ -16,6 +16,7 @@
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/sweep_display.hpp"
 #include "ridgeline/sweep_flags.hpp"
+#include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
@@ -64,10 +65,10 @@ void print_answer(const schema::SweepRun& run, const Terminal& terminal) {
 
 Result<int> finish(const schema::SweepRun& run, const SweepFlags& flags, const Terminal& terminal) {
   if (flags.json)
-    fmt::print("{}\n", base::dump_json(report::sweep_json(run)));
+    fmt::print("{}\n", base::dump_json(report::sweep_json(words(), run)));
   else if (!flags.quiet)
     print_answer(run, terminal);
-  if (flags.reports()) RL_TRY(write_outputs(report::build_sweep_report(run), flags, kSweepLabel));
+  if (flags.reports()) RL_TRY(write_outputs(report::build_sweep_report(words(), run), flags, kSweepLabel));
   if (flags.touches_file() && !run.interrupted) RL_TRY(apply_answer(run, flags, terminal));
   print_run_id(run.id, flags, kSweepLabel);
   return exit_code(run);

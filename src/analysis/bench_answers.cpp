@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/messages.hpp"
+
 namespace ridgeline::analysis {
 namespace {
 
@@ -120,7 +122,9 @@ void mark_cut_stability_run(schema::BenchTrial& trial, std::int64_t asked, std::
   const auto text = fmt::format("stability run cut at {} of {} steps", stability_steps_of(trial.outcome), asked);
   trial.reason += "; " + text;
   trial.outcome.measurement->flags.push_back(
-      {schema::FlagLevel::notice, std::string(kCutStabilityRun), fmt::format("{}: {}", text, why)});
+      {schema::FlagLevel::notice, std::string(kCutStabilityRun),
+       messages::stability_run_cut(
+           {.steps = stability_steps_of(trial.outcome), .asked = asked, .why = std::string(why)})});
 }
 
 std::string cut_stability_run(const schema::BenchTrial& trial) {

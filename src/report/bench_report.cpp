@@ -167,7 +167,7 @@ Chart memory_chart(const BenchRun& run, const std::vector<analysis::BenchPoint>&
   return chart;
 }
 
-Section table_section(const BenchRun& run) {
+Section table_section(const schema::MessageRenderer& words, const BenchRun& run) {
   Section section{"trials", "Trials", {}};
   const auto points = analysis::bench_points(run);
   if (points.size() > 1) {
@@ -184,7 +184,7 @@ Section table_section(const BenchRun& run) {
     if (beside && column.title == kBusyColumn) table.columns.push_back({"NVML%", Align::right});
   }
   for (const auto& trial : run.trials) {
-    auto row = bench_row(trial);
+    auto row = bench_row(words, trial);
     if (const auto steps = analysis::cut_stability_run(trial); !steps.empty()) row.cells.back() += ", " + steps;
     std::vector<std::string> cells{fmt::format("{}", trial.id)};
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
@@ -224,7 +224,7 @@ Section pareto_section(const BenchRun& run) {
   return section;
 }
 
-Section method_section_of(const BenchRun& run) {
+Section method_section_of(const schema::MessageRenderer& words, const BenchRun& run) {
   Section section{"method", "How it was measured", {}};
   Facts facts;
   const auto add = [&](const std::string& key, const std::string& value) {
@@ -243,7 +243,7 @@ Section method_section_of(const BenchRun& run) {
       fmt::format("at least {} timed after at least {} of warm-up; the device is waited for at a window's ends only",
                   run.plan.steps, run.plan.warmup_steps));
   add("Identity", identity_line(run));
-  add("GPU%", busy_line(run));
+  add("GPU%", busy_line(words, run));
   for (const auto& origin : run.origins) add(origin.name, fmt::format("{} ({})", origin.value, origin.origin));
   add("Command", run.command_line);
   section.blocks.emplace_back(std::move(facts));
@@ -265,15 +265,14 @@ std::string identity_line(const BenchRun& run) {
                      std::max(0.1, std::ceil(worst * 1000) / 10), count);  // "0.0 %" would claim too much
 }
 
-ReportModel build_bench_report(const BenchRun& run) {
+ReportModel build_bench_report(const schema::MessageRenderer& words, const BenchRun& run) {
   ReportModel report;
   report.title = is_simulated(run) ? "Training benchmark (simulated): " : "Training benchmark: ";
   report.title += one_line(run.job.target.empty() ? run.job.kind : run.job.target);
   report.subtitle = one_line(fmt::format("{} · {} · run {}", run.device, run.started_utc.substr(0, 10), run.id));
-  for (auto* build : {answer_section, findings_section_of, table_section, pareto_section, method_section_of}) {
-    auto section = build(run);
-    if (!section.blocks.empty()) report.sections.push_back(std::move(section));
-  }
+  for (auto& section : {answer_section(run), findings_section_of(run), table_section(words, run), pareto_section(run),
+                        method_section_of(words, run)})
+    if (!section.blocks.empty()) report.sections.push_back(section);
   report.footer = one_line(
       fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
   return report;
@@ -353,8 +352,8 @@ Json formulas() {
 
 }  // namespace
 
-base::Json bench_json(const BenchRun& run) {
-  Json out = run;
+base::Json bench_json(const schema::MessageRenderer& words, const BenchRun& run) {
+  Json out = schema::with_words(words, run);
   if (!run.has_current) out.erase("current");  // nobody gave it
   out["schema"] = "ridgeline.bench";
   out["schema_version"] = kBenchJsonVersion;
@@ -364,7 +363,8 @@ base::Json bench_json(const BenchRun& run) {
   return out;
 }
 
-std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& run) {
+std::vector<std::pair<std::string, std::string>> bench_summary(const schema::MessageRenderer& words,
+                                                               const BenchRun& run) {
   std::vector<std::pair<std::string, std::string>> lines;
   if (run.answers) {
     for (const auto& [title, answer] : named(*run.answers))
@@ -376,9 +376,9 @@ std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& r
     if (!run.answers->ties.empty())
       lines.emplace_back("Ties", fmt::format("{} of the settings measured cannot be distinguished from the fastest",
                                              run.answers->ties.size()));
-    std::vector<std::string> words;
-    for (const auto& settings : run.answers->pareto) words.push_back(schema::describe(settings, run.device));
-    if (!words.empty()) lines.emplace_back("Pareto front", fmt::format("{}", fmt::join(words, "; ")));
+    std::vector<std::string> front;
+    for (const auto& settings : run.answers->pareto) front.push_back(schema::describe(settings, run.device));
+    if (!front.empty()) lines.emplace_back("Pareto front", fmt::format("{}", fmt::join(front, "; ")));
     for (const auto& [title, answer] : named(*run.answers))
       if (*answer && !(*answer)->off_front.empty()) lines.emplace_back("", off_front_text(title, **answer));
   }
@@ -392,7 +392,7 @@ std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& r
   }
   for (const auto& note : run.notes) lines.emplace_back("Note", note);
   if (auto identity = identity_line(run); !identity.empty()) lines.emplace_back("Identity", std::move(identity));
-  if (auto busy = busy_line(run); !busy.empty()) lines.emplace_back("GPU%", std::move(busy));
+  if (auto busy = busy_line(words, run); !busy.empty()) lines.emplace_back("GPU%", std::move(busy));
   return lines;
 }
 

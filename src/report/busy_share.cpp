@@ -9,7 +9,7 @@
 
 namespace ridgeline::report {
 
-std::string busy_line(const schema::BenchRun& run) {
+std::string busy_line(const schema::MessageRenderer& words, const schema::BenchRun& run) {
   std::size_t by_gpm = 0;
   std::size_t by_nvml = 0;
   double higher = 0;
@@ -23,7 +23,7 @@ std::string busy_line(const schema::BenchRun& run) {
         higher += measured->resources.gpu_util.value_or(*measured->resources.gpu_busy) - *measured->resources.gpu_busy;
       } else if (flag.code == "gpu_busy_nvml") {
         ++by_nvml;
-        reason = flag.message;
+        reason = words.text(flag.message);
       }
     }
   }

@@ -209,13 +209,13 @@ Section effects_section_of(const SweepRun& run) {
   return section;
 }
 
-Section trials_section_of(const SweepRun& run) {
+Section trials_section_of(const schema::MessageRenderer& words, const SweepRun& run) {
   Section section{"trials", "Trials", {}};
   Table table;
   table.caption = "In the order in which they ran.";
   table.columns = sweep_columns(run);
   for (const auto& trial : run.trials) {
-    auto row = sweep_row(run, trial);
+    auto row = sweep_row(words, run, trial);
     for (auto& cell : row.cells) cell = plain_text(cell);
     table.rows.push_back(std::move(row));
   }
@@ -223,7 +223,7 @@ Section trials_section_of(const SweepRun& run) {
   return section;
 }
 
-Section failures_section_of(const SweepRun& run) {
+Section failures_section_of(const schema::MessageRenderer& words, const SweepRun& run) {
   Section section{"failures", "Failures", {}};
   std::size_t shown = 0;
   std::size_t all = 0;
@@ -231,8 +231,9 @@ Section failures_section_of(const SweepRun& run) {
     const auto& failure = trial.outcome.failure;
     if (!failure || ++all > kMostFailures) continue;
     ++shown;
-    section.blocks.emplace_back(Paragraph{fmt::format(
-        "{} ({}): {}", trial_link(trial.id), plain_text(text_of(run, trial.point)), plain_text(sweep_status(trial)))});
+    section.blocks.emplace_back(
+        Paragraph{fmt::format("{} ({}): {}", trial_link(trial.id), plain_text(text_of(run, trial.point)),
+                              plain_text(sweep_status(words, trial)))});
     if (!failure->stderr_tail.empty()) section.blocks.emplace_back(CodeBlock{"", clean_utf8(failure->stderr_tail)});
     if (!trial.outcome.folder.empty())
       section.blocks.emplace_back(Paragraph{"Whole output: " + code_mark(trial.outcome.folder + "/output.log")});
@@ -277,23 +278,21 @@ Section method_section_of(const SweepRun& run) {
 
 }  // namespace
 
-ReportModel build_sweep_report(const SweepRun& run) {
+ReportModel build_sweep_report(const schema::MessageRenderer& words, const SweepRun& run) {
   ReportModel report;
   report.title = "Sweep: " + shorten(one_line(fmt::format("{}", fmt::join(run.job.command, " "))), 80);
   report.subtitle =
       one_line(fmt::format("{} · {} · run {}", run.objective.to_text(), run.started_utc.substr(0, 10), run.id));
-  for (auto* build : {answer_section, points_section, effects_section_of, trials_section_of, failures_section_of,
-                      method_section_of}) {
-    auto section = build(run);
-    if (!section.blocks.empty()) report.sections.push_back(std::move(section));
-  }
+  for (auto& section : {answer_section(run), points_section(run), effects_section_of(run),
+                        trials_section_of(words, run), failures_section_of(words, run), method_section_of(run)})
+    if (!section.blocks.empty()) report.sections.push_back(section);
   report.footer = one_line(
       fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
   return report;
 }
 
-base::Json sweep_json(const SweepRun& run) {
-  Json out = run;
+base::Json sweep_json(const schema::MessageRenderer& words, const SweepRun& run) {
+  Json out = schema::with_words(words, run);
   out["schema"] = "ridgeline.sweep";
   out["schema_version"] = kSweepJsonVersion;
   out["formulas"] = {

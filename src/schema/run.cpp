@@ -46,6 +46,8 @@ Json unwrap_trial(const RunLayout& layout, const RunTrial& trial) {
   own["cached"] = trial.cached;
   own["started_s"] = trial.started_s;
   own["reason"] = trial.reason;
+  if (trial.reason.empty() || trial.reason.is(kLegacy))  // a kind whose reasons are text reads it
+    own["reason"] = trial.reason.arguments().value("text", "");
   own[std::string(layout.settings)] = trial.settings;
   return own;
 }

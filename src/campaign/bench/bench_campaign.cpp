@@ -10,6 +10,7 @@
 #include "analysis/bench_answers.hpp"
 #include "analysis/bench_rules.hpp"
 #include "campaign/bench/bench_trials.hpp"
+#include "campaign/line_of.hpp"
 #include "measure/training_session.hpp"
 #include "search/bench_searcher.hpp"
 #include "search/searcher.hpp"
@@ -349,7 +350,7 @@ class RunningBench {
                           ? std::string(kBatchOrigin)
                           : fmt::format("{} {} ({})", kBatchOrigin, asked->value, asked->origin),
                       schema::describe(first.settings, run_.device),
-                      first.outcome.failure ? schema::failure_line(*first.outcome.failure) : "")
+                      first.outcome.failure ? line_of(first.outcome.failure->message) : "")
         .hint("name others");
   }
 
@@ -371,7 +372,7 @@ class RunningBench {
         if (flag.code == measure::kLossNotFinite)
           not_finite.push_back(&trial);
         else if (told(flag))
-          add_note(flag.message);
+          add_note(line_of(flag.message));
       }
     }
     if (!not_finite.empty())

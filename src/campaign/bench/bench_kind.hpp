@@ -6,6 +6,7 @@
 
 #include "execute/calls.hpp"
 #include "run/kind.hpp"
+#include "schema/message_renderer.hpp"
 
 namespace ridgeline::campaign {
 
@@ -14,6 +15,7 @@ using MakeTrainingExecutor =
     std::function<base::Result<std::unique_ptr<execute::Executor>>(const schema::TrainingTrialSpec& spec)>;
 
 /// Runs of `ridgeline bench`; `make` is asked for what measures a trial again.
-[[nodiscard]] std::unique_ptr<run::Kind> make_bench_kind(MakeTrainingExecutor make);
+[[nodiscard]] std::unique_ptr<run::Kind> make_bench_kind(const schema::MessageRenderer& words,
+                                                         MakeTrainingExecutor make);
 
 }  // namespace ridgeline::campaign

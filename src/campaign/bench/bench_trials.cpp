@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/bench_answers.hpp"
+#include "campaign/line_of.hpp"
 
 namespace ridgeline::campaign {
 
@@ -54,7 +55,7 @@ BenchTrials::BenchTrials(execute::Executor& executor, store::Store& store, Bench
 }
 
 Result<void> BenchTrials::end() {
-  if (auto note = spread_.note(); !note.empty()) run_.notes.push_back(std::move(note));
+  if (auto note = spread_.note(); !note.empty()) run_.notes.push_back(line_of(note));
   return frame_.end();
 }
 

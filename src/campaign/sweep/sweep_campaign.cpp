@@ -8,6 +8,8 @@
 
 #include "analysis/sweep_answers.hpp"
 #include "base/text.hpp"
+#include "campaign/line_of.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/run_frame.hpp"
 #include "campaign/spread.hpp"
 #include "campaign/sweep/sweep_files.hpp"
@@ -91,7 +93,7 @@ class RunningSweep {
     }
     run_.points = analysis::summarize_sweep(run_);
     run_.answers = analysis::answer_sweep(run_, run_.points);
-    if (auto note = spread_.note(); !note.empty()) run_.notes.push_back(std::move(note));
+    if (auto note = spread_.note(); !note.empty()) run_.notes.push_back(line_of(note));
     note_large_shares();
     RL_TRY(frame_.end());
     return std::move(run_);
@@ -141,7 +143,7 @@ class RunningSweep {
       std::vector<SweepTrial> trials(batch.size());
       for (std::size_t i = 0; i < batch.size(); ++i) {
         trials[i].point = point_of(batch[i].configuration, request_.job);
-        trials[i].reason = request_.search == "adaptive" ? batch[i].reason : "";
+        trials[i].reason = request_.search == "adaptive" ? line_of(batch[i].reason) : "";
       }
       const auto ahead = searcher->remaining();
       const auto again =
@@ -309,11 +311,8 @@ class RunningSweep {
     outcome.failure->exit_code = 0;
     std::vector<std::string> names;
     for (const auto& [name, value] : outcome.metrics) names.push_back(name);
-    const auto near = base::did_you_mean(metric, names);
-    outcome.failure->message = fmt::format("ended well, but did not report {}", metric);
-    outcome.failure->hint =
-        !near.empty() ? near
-                      : fmt::format("write \"{} NUMBER\" to $RIDGELINE_METRICS_FILE, or name it with --metric", metric);
+    outcome.failure->message =
+        messages::objective_not_reported({.metric = metric, .near = base::nearest_name(metric, names)});
   }
 
   execute::Executor& executor_;

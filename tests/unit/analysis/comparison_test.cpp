@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "fakes/noisy_machine.hpp"
 #include "fakes/uneven_sessions.hpp"
+#include "fakes/words.hpp"
 #include "stats/round_estimate.hpp"
 
 namespace ridgeline::analysis {
@@ -386,7 +387,7 @@ TEST(IsAsGood, is_not_shown_in_a_slow_stretch_nor_beside_other_processes) {
   EXPECT_TRUE(is_as_good(pair, 0.02));
   EXPECT_FALSE(is_as_good(pair, 0.001)) << "by the bad end of the interval";
   for (const auto code : {schema::kSlowStretch, schema::kOthersThroughout}) {
-    pair.flags = {{schema::FlagLevel::notice, std::string(code), "2 times slower"}};
+    pair.flags = {{schema::FlagLevel::notice, std::string(code), fakes::legacy("2 times slower")}};
     EXPECT_FALSE(is_of_quiet_machine(pair)) << code;
     EXPECT_FALSE(is_as_good(pair, 0.02)) << code;
   }

@@ -9,6 +9,7 @@
 
 #include "analysis/bench_answers.hpp"
 #include "fakes/training_landscape.hpp"
+#include "fakes/words.hpp"
 #include "report/bench_report.hpp"
 #include "report/renderers.hpp"
 #include "unit/campaign/bench/bench_campaign_fixture.hpp"
@@ -35,7 +36,7 @@ TEST_F(BenchCampaignTest, a_run_ends_with_answers_that_were_measured) {
     if (trial.outcome.measurement) {
       EXPECT_LT(std::abs(trial.outcome.measurement->identity_error), 0.05) << trial.id;
     }
-  const auto markdown = report::render_markdown(report::build_bench_report(bench));
+  const auto markdown = report::render_markdown(report::build_bench_report(fakes::words(), bench));
   EXPECT_NE(markdown.find("Recommended"), std::string::npos);
   EXPECT_NE(markdown.find("H2D(ms)"), std::string::npos);
 }
@@ -257,9 +258,9 @@ TEST_F(BenchCampaignTest, a_stability_run_keeps_within_the_time_and_says_that_it
   });
   ASSERT_NE(stability_run, bench->trials.end());
   EXPECT_NE(stability_run->reason.find(" of 100000 steps"), std::string::npos) << stability_run->reason;
-  EXPECT_NE(
-      report::render_markdown(report::build_bench_report(*bench)).find(analysis::cut_stability_run(*stability_run)),
-      std::string::npos);
+  EXPECT_NE(report::render_markdown(report::build_bench_report(fakes::words(), *bench))
+                .find(analysis::cut_stability_run(*stability_run)),
+            std::string::npos);
 }
 
 // Without --stability-run: what is recommended has a stability run all the same, but not for long.
@@ -275,9 +276,10 @@ TEST_F(BenchCampaignTest, a_stability_run_that_nobody_asked_for_is_short) {
   const auto& stability_run = bench->trials.back();
   ASSERT_EQ(stability_run.stage, schema::BenchStage::stability_run);
   EXPECT_LT(stability_run.outcome.duration_s, 30 + 120);  // warm-up takes what it takes
-  EXPECT_NE(stability_run.outcome.measurement->flags.back().message.find("without --stability-run N it may take 30 s"),
+  EXPECT_NE(fakes::text_of(stability_run.outcome.measurement->flags.back().message)
+                .find("without --stability-run N it may take 30 s"),
             std::string::npos)
-      << stability_run.outcome.measurement->flags.back().message;
+      << fakes::text_of(stability_run.outcome.measurement->flags.back().message);
   one.short_stability_s.reset();
   const auto whole = run(one);
   ASSERT_TRUE(whole);
@@ -349,11 +351,11 @@ TEST_F(BenchCampaignTest, the_json_has_current_settings_only_where_somebody_gave
   one.diagnose = false;
   const auto without = run(one);
   ASSERT_TRUE(without);
-  EXPECT_FALSE(report::bench_json(*without).contains("current"));
+  EXPECT_FALSE(report::bench_json(fakes::words(), *without).contains("current"));
   one.current = TrainingSettings{32, 0, AmpMode::off, false};
   const auto with = run(one);
   ASSERT_TRUE(with);
-  EXPECT_EQ(report::bench_json(*with)["current"]["batch"], 32);
+  EXPECT_EQ(report::bench_json(fakes::words(), *with)["current"]["batch"], 32);
 }
 
 TEST_F(BenchCampaignTest, trials_that_fail_do_not_end_the_run) {
