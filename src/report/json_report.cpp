@@ -145,7 +145,7 @@ Json candidates_json(const TuneView& view) {
     auto json = candidate_json(row.candidate);
     json["id"] = row.candidate.id;
     json["source"] = row.candidate.source;
-    json["left"] = message_json(view.words, row.left);
+    json["left"] = row.left;
     json["trial_id"] = row.trial != nullptr ? Json(row.trial->id) : Json(nullptr);
     json["trials"] = row.trials;
     json["against_current"] = optional_comparison(row.against_current);
@@ -166,14 +166,14 @@ Json verdict_json(const TuneView& view) {
            {"trial_id", verdict.trial_id},
            {"configuration", verdict.configuration},
            {"candidate", candidate_json(analysis::candidate_in(run, verdict.configuration))},
-           {"code", schema::with_words(view.words, verdict.code)},
+           {"code", verdict.code},
            {"changed", changed},
            {"gain", optional_comparison(verdict.gain)},
            {"isolated", isolated_json(isolated.recommended)},
            {"isolated_current", isolated_json(isolated.current)},
            {"tied_with", verdict.tied_with},
            {"unproven", verdict.unproven},
-           {"reason", message_json(view.words, verdict.reason)}};
+           {"reason", verdict.reason}};
   if (const auto cost = analysis::compile_cost(run, view.outcomes, view.ranking)) {
     out["compile_s"] = cost->seconds;
     out["compile_from_warm_cache"] = cost->from_warm_cache;
@@ -216,7 +216,7 @@ Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
            {"takes", trial.takes},
            {"corrected", trial.corrected},
            {"started_s", trial.started_s},
-           {"reason", message_json(view.words, trial.reason)},
+           {"reason", trial.reason},
            {"status", nullptr},
            {"duration_s", nullptr},
            {"measured_utc", nullptr},
@@ -228,7 +228,7 @@ Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
   out["status"] = outcome->status;
   out["duration_s"] = outcome->duration_s;
   out["measured_utc"] = outcome->measured_utc;
-  out["failure"] = schema::with_words(view.words, outcome->failure);
+  out["failure"] = outcome->failure;
   if (outcome->failure && outcome->failure->gpu) out["failure"]["gpu"].erase("samples");
   out["output_error"] = outcome->output_error;
   if (!outcome->measurement) return out;
@@ -241,7 +241,7 @@ Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
   out["warmup_runs"] = measured.warmup_runs;
   out["stop_reason"] = measured.stop_reason;
   out["peak_rss_bytes"] = measured.peak_rss_bytes;
-  out["flags"] = schema::with_words(view.words, measured.flags);
+  out["flags"] = measured.flags;
   out["effective_settings"] = measured.effective_settings;
   if (!measured.ran_on.libraries.empty())
     out["ran_on"] = {
@@ -264,7 +264,7 @@ std::string finding_kind(analysis::FindingKind kind) {
 Json pruned_json(const TuneView& view) {
   auto out = Json::array();
   for (const auto& entry : view.run.pruned)
-    out.push_back({{"key", entry.key}, {"values", entry.values}, {"reason", message_json(view.words, entry.reason)}});
+    out.push_back({{"key", entry.key}, {"values", entry.values}, {"reason", entry.reason}});
   return out;
 }
 
@@ -294,9 +294,9 @@ Json tune_json(const schema::MessageRenderer& words, const schema::TuneRun& run,
                 {"b", pair.b},
                 {"b_trial_id", id_of(pair.b)},
                 {"status", pair.status},
-                {"failure", message_json(view.words, pair.failure)},
+                {"failure", pair.failure},
                 {"cached", pair.cached},
-                {"flags", schema::with_words(view.words, pair.flags)}});
+                {"flags", pair.flags}});
     comparisons.push_back(std::move(row));
   }
   Json trials = Json::array();
@@ -304,9 +304,9 @@ Json tune_json(const schema::MessageRenderer& words, const schema::TuneRun& run,
   Json findings = Json::array();
   for (const auto& finding : view.findings)
     findings.push_back({{"kind", finding_kind(finding.kind)},
-                        {"title", message_json(view.words, finding.title)},
-                        {"evidence", message_json(view.words, finding.evidence)},
-                        {"advice", message_json(view.words, finding.advice)}});
+                        {"title", finding.title},
+                        {"evidence", finding.evidence},
+                        {"advice", finding.advice}});
   Json out{{"schema", "ridgeline.tune"},
            {"schema_version", kTuneJsonVersion},
            {"simulated", is_simulated(run)},
@@ -331,13 +331,13 @@ Json tune_json(const schema::MessageRenderer& words, const schema::TuneRun& run,
            {"plan", run.plan},
            {"workload", run.workload},
            {"speed", run.speed},
-           {"notes", schema::with_words(view.words, run.notes)}};
-  if (!view.on_gpu()) return out;
+           {"notes", run.notes}};
+  if (!view.on_gpu()) return schema::with_words(words, std::move(out));
   out["run"]["tensor_location"] = run.tensor_location;
   out["gpu_ceilings"] = run.gpu_ceilings;
   out["gpu_limits"] = limits_json(view);
   out["load"] = load_json(view);
-  return out;
+  return schema::with_words(words, std::move(out));
 }
 
 }  // namespace ridgeline::report
