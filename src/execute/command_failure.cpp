@@ -10,7 +10,7 @@
 #include "execute/messages.hpp"
 #include "execute/output_tail.hpp"
 #include "schema/messages.hpp"
-#include "workload/training/failure_facts.hpp"
+#include "workload/failure_facts.hpp"
 
 namespace ridgeline::execute {
 namespace {

@@ -80,7 +80,7 @@ Result<void> add_exported_candidates(RunContext& context) {
       context.note(messages::no_candidate(messages::export_failed({.exporter = how(one), .why = why})));
     };
     if (!one.problem.empty()) {
-      passed_over(schema::messages::foreign(one.problem));
+      passed_over(one.problem);
       continue;
     }
     const auto workload = workload_of(context, one);
