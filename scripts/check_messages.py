@@ -9,7 +9,6 @@ import re
 import repository_check
 
 READERS = {
-    "src/campaign/tune/stored_failure.cpp": "the CUDA driver's words",
     "src/doctor/load_error.cpp": "the loader's words",
     "src/loader/dataset_inspector.cpp": "the path of the file",
     "src/workload/onnx/ort_environment.cpp": "ONNX Runtime's log",

@@ -201,6 +201,8 @@ class Message:
                 cases = " ".join(f'case {cpp}::{word}: return "{word}";' for word in argument[3])
                 lines.append(f"static std::string word_of({cpp} word) {{ switch (word) {{ {cases} }} return {{}}; }}")
                 value = f"{value} ? std::optional(word_of(*{value})) : std::nullopt" if argument[2] else f"word_of({value})"
+            if argument[1] in EMPTIES and argument[2]:
+                value = f"{value}.empty() ? std::nullopt : std::optional({value})"
             withs += f'.with("{argument[0]}", {value})'
         lines.append(
             f"schema::Message {self.signature()} {{\n"

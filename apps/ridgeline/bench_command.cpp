@@ -51,7 +51,7 @@ class BenchDisplay final : public campaign::BenchObserver {
   void trial_finished(const schema::BenchTrial& trial) override {
     rows_.status("");
     if (!rows_.prints()) return;
-    auto row = report::bench_row(trial);
+    auto row = report::bench_row(words(), trial);
     if (const auto steps = analysis::cut_stability_run(trial); !steps.empty())
       row.cells.back() += ", " + words().text(steps);
     rows_.row(report::bench_line(row.cells), row.tone);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/sweep_display.hpp"
+#include "ridgeline/words.hpp"
 
 #include <cstdio>
 

@@ -113,9 +113,8 @@ void mark_cut_stability_run(schema::BenchTrial& trial, std::int64_t asked, const
   if (!trial.outcome.measurement) return;
   const auto cut = messages::bench_stability_cut({.steps = stability_steps_of(trial.outcome), .asked = asked});
   trial.reason = schema::messages::several({std::move(trial.reason), cut});
-  trial.outcome.measurement->flags.push_back(
-      {schema::FlagLevel::notice, std::string(kCutStabilityRun),
-       text_of(messages::bench_stability_cut_why({.cut = cut, .why = why}), messages::table())});
+  trial.outcome.measurement->flags.push_back({schema::FlagLevel::notice, std::string(kCutStabilityRun),
+                                              messages::bench_stability_cut_why({.cut = cut, .why = why})});
 }
 
 Message cut_stability_run(const schema::BenchTrial& trial) {

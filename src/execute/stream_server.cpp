@@ -196,7 +196,7 @@ base::Result<void> StreamServer::make_sink() {
     options.threads = static_cast<int>(std::max<std::size_t>(1, processors / sources_.size()));
     options.may_wait = opened.pace == stream::Pace::fastest;
     options.on_error = [this](const base::Error& error) {
-      note(stream::messages::video_lost(schema::error_message(error)));
+      note(stream::messages::video_lost(schema::message_of(error)));
     };
     RL_TRY_ASSIGN(auto video, stream::AnnotatedVideo::create(std::move(options)));
     videos.push_back(std::move(video));
@@ -212,7 +212,7 @@ std::vector<schema::Message> StreamServer::finish_videos() {
   if (annotating_ == nullptr) return lost;
   for (const auto& video : annotating_->videos()) {
     const auto& totals = video->finish();
-    if (totals.error) lost.push_back(schema::error_message(*totals.error));
+    if (totals.error) lost.push_back(schema::message_of(*totals.error));
     if (totals.left_out > 0)
       note(stream::messages::video_left_out({.path = video->path(),
                                              .left_out = static_cast<std::int64_t>(totals.left_out),
@@ -335,7 +335,7 @@ void StreamServer::feed_sources() {
       const auto fed = stream::feed(*opened.source, *pipeline_, pool_, options, std::exchange(opened.first, {}));
       for (const auto& one : opened.source->notes()) note(one);
       if (fed) return;
-      auto lost = schema::error_message(fed.error());
+      auto lost = schema::message_of(fed.error());
       if (sources_.size() > 1) note(stream::messages::source_lost(lost));
       const std::lock_guard lock(losing_);
       lost_sources_.push_back(std::move(lost));

@@ -187,7 +187,7 @@ Section table_section(const MessageRenderer& words, const BenchRun& run) {
     if (beside && column.title == kBusyColumn) table.columns.push_back({"NVML%", Align::right});
   }
   for (const auto& trial : run.trials) {
-    auto row = bench_row(trial);
+    auto row = bench_row(words, trial);
     if (const auto steps = analysis::cut_stability_run(trial); !steps.empty())
       row.cells.back() += ", " + words.text(steps);
     std::vector<std::string> cells{fmt::format("{}", trial.id)};

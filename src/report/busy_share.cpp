@@ -14,7 +14,7 @@ schema::Message busy_of(const schema::BenchRun& run) {
   std::int64_t by_gpm = 0;
   std::int64_t by_nvml = 0;
   double higher = 0;
-  std::string reason;
+  schema::Message reason;
   for (const auto& trial : run.trials) {
     const auto& measured = trial.outcome.measurement;
     if (!measured) continue;

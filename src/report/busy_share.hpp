@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "schema/message_renderer.hpp"
 #include "schema/training_run.hpp"
 
 namespace ridgeline::report {

@@ -199,7 +199,7 @@ std::string sweep_status(const schema::MessageRenderer& words, const schema::Swe
   std::string kind;
   if (trial.stage == schema::SweepStage::warmup) kind = ", warm-up";
   if (trial.cached) kind += ", cached";
-  const auto why = outcome.failure ? ": " + one_line(schema::failure_line(*outcome.failure)) : std::string();
+  const auto why = outcome.failure ? ": " + one_line(words.line(outcome.failure->message)) : std::string();
   switch (outcome.status) {
     case TrialStatus::ok: {
       std::string notes;

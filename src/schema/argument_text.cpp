@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kMostTrials = 6;  ///< that are named; more are counted
 constexpr double kWhole = 1000;         ///< numbers of four digits have no decimals
 constexpr double kFineShare = 0.0995;   ///< below it a digit more says something
+constexpr double kRoughShare = 0.0095;  ///< below it the percentage has a digit at all
+constexpr double kFineRatio = 10;       ///< below it digits behind the point say something
 constexpr std::string_view kJoin = "join:";
 constexpr std::string_view kPlain = "plain";        ///< trials: without the word
 constexpr std::string_view kNumbered = "numbered";  ///< trials: "#3, #7", all of them
@@ -29,6 +31,7 @@ double number_of(const base::Json& value) {
 std::string number_text(double value, std::string_view style, std::string_view usual) {
   if (style == "metric") return base::format_count(value);
   if (style == "digits") style = value >= kWhole ? ".0f" : ".4g";
+  if (style == "prefix") return base::format_count(value) + (value < 999.5 ? " " : "");
   return fmt::format(fmt::runtime(fmt::format("{{:{}}}", style.empty() ? usual : style)), value);
 }
 
@@ -65,8 +68,11 @@ std::string typed_text(ArgumentKind kind, std::string_view style, const base::Js
     case ArgumentKind::bytes: return base::format_bytes(value.get<double>());
     case ArgumentKind::share:
       if (style == "fine") style = std::abs(value.get<double>()) < kFineShare ? ".1f" : ".0f";
+      if (style == "rough") style = std::abs(value.get<double>()) < kRoughShare ? ".1g" : ".0f";
       return number_text(value.get<double>() * 100, style, ".0f") + " %";
-    case ArgumentKind::ratio: return number_text(value.get<double>(), style, ".2f") + "x";
+    case ArgumentKind::ratio:
+      if (style == "fine") style = value.get<double>() < kFineRatio ? ".2f" : ".0f";
+      return number_text(value.get<double>(), style, ".2f") + "x";
     case ArgumentKind::trial:
       return fmt::format("{}{}", style == kNumbered ? "#" : style == kPlain ? "" : "trial ", value.get<int>());
     case ArgumentKind::trials: return trials_text(value.get<std::vector<int>>(), style);

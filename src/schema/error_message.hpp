@@ -6,7 +6,7 @@
 
 namespace ridgeline::schema {
 
-/// An error that a record keeps: its words and its hint are those of whoever failed.
-[[nodiscard]] Message error_message(const base::Error& error);
+/// An error that is recorded: its words, and what it advises, as they are.
+[[nodiscard]] Message message_of(const base::Error& error);
 
 }  // namespace ridgeline::schema

@@ -45,7 +45,7 @@ Json unwrap_trial(const RunLayout& layout, const RunTrial& trial) {
   own["stage"] = trial.stage;
   own["cached"] = trial.cached;
   own["started_s"] = trial.started_s;
-  if (!trial.reason.is_null()) own["reason"] = trial.reason;
+  own["reason"] = trial.reason;
   own[std::string(layout.settings)] = trial.settings;
   return own;
 }

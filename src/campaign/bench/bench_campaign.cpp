@@ -10,6 +10,7 @@
 #include "analysis/bench_answers.hpp"
 #include "analysis/bench_rules.hpp"
 #include "campaign/bench/bench_trials.hpp"
+#include "campaign/line_of.hpp"
 #include "campaign/messages.hpp"
 #include "measure/training_session.hpp"
 #include "schema/message_renderer.hpp"
@@ -352,7 +353,7 @@ class RunningBench {
                                                       : fmt::format("{} {} ({})", kBatchOrigin, asked->value,
                                                                     text_of(asked->origin, messages::table())),
                       schema::describe(first.settings, run_.device),
-                      first.outcome.failure ? schema::failure_line(*first.outcome.failure) : "")
+                      first.outcome.failure ? line_of(first.outcome.failure->message) : "")
         .hint("name others");
   }
 
@@ -374,7 +375,7 @@ class RunningBench {
         if (flag.code == measure::kLossNotFinite)
           not_finite.push_back(&trial);
         else if (told(flag))
-          add_note(schema::messages::foreign(flag.message));
+          add_note(flag.message);
       }
     }
     if (!not_finite.empty())

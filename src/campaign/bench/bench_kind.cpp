@@ -6,6 +6,7 @@
 #include "campaign/bench/bench_campaign.hpp"
 #include "campaign/bench/training_change.hpp"
 #include "report/bench_report.hpp"
+#include "schema/message_renderer.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -50,11 +51,11 @@ stats::Estimate cost_of_rate(const stats::Estimate& rate) {
 }
 
 /// Makes a trial the recommended one.
-Result<void> recommend_trial(schema::BenchRun& run, int number) {
+Result<void> recommend_trial(const schema::MessageRenderer& words, schema::BenchRun& run, int number) {
   const auto& trial = run.trials[static_cast<std::size_t>(number - 1)];
   if (trial.outcome.status != schema::TrialStatus::ok)
     return base::fail(base::ErrorCode::invalid_argument, "{}/{}: {}; nothing to apply", run.id, number,
-                      trial.outcome.failure ? schema::failure_line(*trial.outcome.failure)
+                      trial.outcome.failure ? words.line(trial.outcome.failure->message)
                                             : std::string(base::enum_name(trial.outcome.status)))
         .hint("choose another with RUN/TRIAL");
   if (!run.answers) run.answers.emplace();
@@ -117,7 +118,7 @@ class BenchKind final : public run::Kind {
     if (!one.outcome.measurement)
       return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", out.a.name,
                         base::enum_name(one.outcome.status),
-                        one.outcome.failure ? schema::failure_line(*one.outcome.failure) : "no reason given");
+                        one.outcome.failure ? words_.line(one.outcome.failure->message) : "no reason given");
     RL_TRY_ASSIGN(const auto now, rate_of(bench, trial, out.b));
     out.comparison =
         analysis::compare_estimates(cost_of_rate(then), cost_of_rate(now), analysis::separate_min_effect());
@@ -132,7 +133,7 @@ class BenchKind final : public run::Kind {
   [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text, const run::Target& target,
                                            store::Store&) const override {
     RL_TRY_ASSIGN(auto run, schema::run_as<schema::BenchRun>(stored));
-    if (target.trial != 0) RL_TRY(recommend_trial(run, target.trial));
+    if (target.trial != 0) RL_TRY(recommend_trial(words_, run, target.trial));
     return training_change(words_, run, text, target.file);
   }
 

@@ -83,7 +83,7 @@ void take_stream(schema::StreamRun& run, MeasuredStream measured) {
   run.status = std::move(outcome.status);
   run.moments = std::move(measured.moments);
   run.lost += static_cast<std::int64_t>(outcome.lost);
-  if (outcome.error) run.error = schema::error_message(*outcome.error);
+  if (outcome.error) run.error = schema::message_of(*outcome.error);
   for (auto& note : outcome.notes) run.notes.push_back(std::move(note));
 }
 
@@ -105,7 +105,7 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
     RL_TRY_ASSIGN(auto found,
                   find_model_spec({request.workload, request.provider, request.where, request.configuration}, executor,
                                   *run.environment, notes));
-    for (const auto& note : notes) run.notes.push_back(schema::messages::legacy(note));
+    for (const auto& note : notes) run.notes.push_back(schema::messages::foreign(note));
     spec.model = std::move(found.spec);
   } else {
     spec.model.workload = request.workload;

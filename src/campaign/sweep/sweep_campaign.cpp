@@ -145,7 +145,7 @@ class RunningSweep {
       std::vector<SweepTrial> trials(batch.size());
       for (std::size_t i = 0; i < batch.size(); ++i) {
         trials[i].point = point_of(batch[i].configuration, request_.job);
-        if (request_.search == "adaptive") trials[i].reason = schema::messages::foreign(batch[i].reason);
+        if (request_.search == "adaptive") trials[i].reason = batch[i].reason;
       }
       const auto ahead = searcher->remaining();
       const auto again =
@@ -314,11 +314,8 @@ class RunningSweep {
     outcome.failure->exit_code = 0;
     std::vector<std::string> names;
     for (const auto& [name, value] : outcome.metrics) names.push_back(name);
-    const auto near = base::did_you_mean(metric, names);
-    outcome.failure->message = fmt::format("ended well, but did not report {}", metric);
-    outcome.failure->hint =
-        !near.empty() ? near
-                      : fmt::format("write \"{} NUMBER\" to $RIDGELINE_METRICS_FILE, or name it with --metric", metric);
+    outcome.failure->message =
+        messages::objective_not_reported({.metric = metric, .near = base::nearest_name(metric, names)});
   }
 
   execute::Executor& executor_;

@@ -15,6 +15,7 @@
 #include "campaign/sweep/sweep_patch.hpp"
 #include "report/sweep_report.hpp"
 #include "report/sweep_table.hpp"
+#include "schema/message_renderer.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -100,11 +101,11 @@ void compare_measured(const schema::SweepObjective& objective, bool differences,
 }
 
 /// Makes a trial's combination the recommended one.
-Result<void> recommend_trial(schema::SweepRun& run, int number) {
+Result<void> recommend_trial(const schema::MessageRenderer& words, schema::SweepRun& run, int number) {
   const auto& trial = run.trials[static_cast<std::size_t>(number - 1)];
   if (trial.outcome.status != schema::TrialStatus::ok)
     return base::fail(ErrorCode::invalid_argument, "{}/{}: {}; nothing to apply", run.id, number,
-                      trial.outcome.failure ? schema::failure_line(*trial.outcome.failure)
+                      trial.outcome.failure ? words.line(trial.outcome.failure->message)
                                             : std::string(base::enum_name(trial.outcome.status)))
         .hint("choose another with RUN/TRIAL");
   if (!run.answers) run.answers.emplace();
@@ -167,10 +168,10 @@ class SweepKind final : public run::Kind {
       RL_TRY_ASSIGN(trial.outcome, execute::run_command_trial(*executor, {sweep.job, point, round, sweep.device_id},
                                                               folder, std::nullopt));
       if (trial.outcome.status != schema::TrialStatus::ok || trial.outcome.metrics.count(sweep.objective.metric) == 0)
-        return base::fail(ErrorCode::unavailable, "{}: ran then, now {}: {}", out.a.name,
-                          base::enum_name(trial.outcome.status),
-                          trial.outcome.failure ? schema::failure_line(*trial.outcome.failure)
-                                                : "no " + sweep.objective.metric)
+        return base::fail(
+                   ErrorCode::unavailable, "{}: ran then, now {}: {}", out.a.name,
+                   base::enum_name(trial.outcome.status),
+                   trial.outcome.failure ? words_.line(trial.outcome.failure->message) : "no " + sweep.objective.metric)
             .hint("see {}/output.log", folder.string());
       sweep.trials.push_back(std::move(trial));
     }
@@ -193,7 +194,7 @@ class SweepKind final : public run::Kind {
   [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text, const run::Target& target,
                                            store::Store&) const override {
     RL_TRY_ASSIGN(auto run, sweep_so_far(stored));
-    if (target.trial != 0) RL_TRY(recommend_trial(run, target.trial));
+    if (target.trial != 0) RL_TRY(recommend_trial(words_, run, target.trial));
     return sweep_change(run, text, target.file, target.paths);
   }
 

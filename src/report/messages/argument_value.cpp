@@ -95,7 +95,8 @@ std::optional<Json> trial_numbers(std::string_view text, std::string_view style)
 
 std::optional<Json> typed_value(ArgumentKind kind, std::string_view style, std::string_view text) {
   const auto json = [](const auto& value) { return value ? std::optional<Json>(*value) : std::nullopt; };
-  if (style == "metric")
+  if (style == "prefix" && text.ends_with(' ')) text.remove_suffix(1);
+  if (style == "metric" || style == "prefix")
     if (const auto value = with_unit(text, {{" k", 1e3}, {" M", 1e6}, {" G", 1e9}, {" T", 1e12}})) return value;
   switch (kind) {
     case ArgumentKind::text: return Json(std::string(text));

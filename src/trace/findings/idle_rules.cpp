@@ -256,10 +256,9 @@ void idle_rules(const Case& of) {
     if (sum.counted_ns > 0)
       finding.evidence.push_back(messages::gaps_of_optimizer_apart(static_cast<double>(sum.counted_ns)));
     if (!lines.empty()) finding.module = lines.front().module;
-    finding.computed =
-        of_host
-            ? messages::computed_host_work()
-            : messages::computed_gaps({.busiest = has_others, .each = gaps > 0 ? unless_zero(floor) : std::nullopt});
+    finding.computed = of_host ? messages::computed_host_work()
+                               : messages::computed_gaps(
+                                     {.several = has_others, .each = sum.gaps > 0 ? unless_zero(floor) : std::nullopt});
     // That the host does something else is worth a word where the GPU has little to do beside it, too.
     const bool is_told = of_host && share >= kLeastIdle && finding.saving_ns > 0;
     of.add(std::move(finding), is_told ? 0 : kLeastIdle, gpu.span_ns);

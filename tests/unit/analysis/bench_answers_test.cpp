@@ -145,7 +145,7 @@ TEST(BenchAnswers, a_cut_stability_run_is_marked) {
   stability_run.outcome.measurement->steps = 312;
   mark_cut_stability_run(stability_run, 500, messages::bench_max_time_up());
   EXPECT_EQ(fakes::text_of(cut_stability_run(stability_run)), "cut after 312 steps");
-  EXPECT_EQ(stability_run.outcome.measurement->flags.back().message,
+  EXPECT_EQ(fakes::text_of(stability_run.outcome.measurement->flags.back().message),
             "stability run cut at 312 of 500 steps: --max-time was up");
 }
 

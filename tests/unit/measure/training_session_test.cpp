@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/training_session.hpp"
+#include "fakes/words.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -120,7 +121,7 @@ TEST_F(TrainingSession, what_a_runner_tells_becomes_a_flag) {
                                  [](const schema::QualityFlag& one) { return one.code == "batch_unseen"; });
   ASSERT_NE(flag, result->flags.end());
   EXPECT_EQ(flag->level, schema::FlagLevel::notice);
-  EXPECT_EQ(flag->message,
+  EXPECT_EQ(fakes::text_of(flag->message),
             "the batches show no number of samples: that they hold 8 was not checked; return samples(batch) to have it "
             "checked");
   EXPECT_TRUE(result->resources.notes.empty());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/bench_report.hpp"
+#include "fakes/words.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/busy_share.hpp"
+#include "fakes/words.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,8 +25,8 @@ schema::BenchTrial trial(std::optional<double> busy, std::optional<double> util,
   return out;
 }
 
-const schema::QualityFlag kByGpm{FlagLevel::info, "gpu_busy_gpm", "by GPM"};
-const schema::QualityFlag kByNvml{FlagLevel::info, "gpu_busy_nvml", "only NVML's (no GPM here)"};
+const schema::QualityFlag kByGpm{FlagLevel::info, "gpu_busy_gpm", fakes::legacy("by GPM")};
+const schema::QualityFlag kByNvml{FlagLevel::info, "gpu_busy_nvml", fakes::legacy("only NVML's (no GPM here)")};
 
 bool has(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
 

@@ -65,11 +65,11 @@ schema::ProfileRun profile_of_layers() {
   tables.kernels.push_back(kernel);
   run.findings.push_back({trace::messages::launch_bound(0.5),
                           "train.py(4): step",
-                          {schema::messages::legacy("5 gaps")},
+                          {schema::messages::legacy({"5 gaps", {}})},
                           900'000,
                           0.45,
-                          schema::messages::legacy("the gaps' time"),
-                          schema::messages::legacy("Launch at once."),
+                          schema::messages::legacy({"the gaps' time", {}}),
+                          schema::messages::legacy({"Launch at once.", {}}),
                           "torch.compile(model)"});
   return run;
 }

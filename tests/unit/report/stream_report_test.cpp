@@ -68,7 +68,7 @@ TEST(StreamReport, names_what_was_judged) {
 
 TEST(StreamReport, json_has_words_beside_what_is_said) {
   auto run = fakes::stream_run("a", 100, 50);
-  run.error = schema::error_message({base::ErrorCode::crashed, "the pipeline died", "look at it"});
+  run.error = schema::message_of({base::ErrorCode::crashed, "the pipeline died", "look at it"});
   run.status.audit = schema::lateness_message({0.05, 0.2, 0.6, 0}, false, false);
   run.notes.push_back(base::Json("as an older version had it").get<schema::Message>());
   const auto json = stream_json(fakes::words(), run);

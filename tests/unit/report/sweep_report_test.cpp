@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/sweep_report.hpp"
+#include "fakes/words.hpp"
 
 #include <algorithm>
 
@@ -72,7 +73,7 @@ TEST(SweepTable, says_why_a_trial_failed) {
   schema::SweepTrial trial;
   trial.outcome.status = schema::TrialStatus::failed;
   trial.outcome.failure = schema::Failure{};
-  trial.outcome.failure->message = "exit code 2: no\nsuch flag";
+  trial.outcome.failure->message = fakes::legacy("exit code 2: no\nsuch flag");
   EXPECT_EQ(sweep_status(fakes::words(), trial), "failed: exit code 2: no such flag");
   trial.outcome.status = schema::TrialStatus::out_of_memory;
   trial.cached = true;
@@ -103,7 +104,7 @@ TEST(SweepReport, foreign_text_cannot_break_out) {
   run.job.command = {"sh", "-c", "echo '<script>alert(1)</script>' | `x` **y**\n# {n}"};
   run.trials.front().outcome.status = schema::TrialStatus::failed;
   run.trials.front().outcome.failure = schema::Failure{};
-  run.trials.front().outcome.failure->message = "| <b>bold</b> |";
+  run.trials.front().outcome.failure->message = fakes::legacy("| <b>bold</b> |");
   run.trials.front().outcome.failure->stderr_tail = "```\n<script>\x1b[31m";
   run.points = analysis::summarize_sweep(run);
   const auto model = build_sweep_report(fakes::words(), run);

@@ -132,7 +132,7 @@ TEST(StreamVerdict, failed_inferences_and_drops_are_not_held) {
   EXPECT_EQ(fakes::text_of(dropped.reasons.at(0)), "2.00 % of the frames were dropped, above 1 %");
   run.status.dropped.clear();
   run.status.failures = 1;
-  run.status.last_failure = schema::error_message({base::ErrorCode::internal, "out of memory"});
+  run.status.last_failure = schema::message_of({base::ErrorCode::internal, "out of memory"});
   EXPECT_EQ(fakes::text_of(judge_stream(run.status, run.request).reasons.at(0)),
             "1 inferences failed, the last with: out of memory");
   run.status.failures = 0;

@@ -44,7 +44,7 @@ SweepOutcome failure(TrialStatus status, const std::string& message) {
   SweepOutcome out;
   out.status = status;
   out.failure.emplace();
-  out.failure->message = message;
+  out.failure->message = fakes::legacy(message);
   return out;
 }
 double number(const schema::SweepTrialSpec& spec, const char* name) { return std::stod(spec.point.at(name)); }
@@ -191,7 +191,8 @@ TEST_F(SweepCampaignTest, a_missing_objective_is_a_failed_trial_with_its_cause) 
   const auto result = run(executor);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->answers->best.at("a"), "4");
-  EXPECT_NE(result->trials[0].outcome.failure->hint.find("did you mean \"sped\"?"), std::string::npos);
+  EXPECT_NE(fakes::words().hint(result->trials[0].outcome.failure->message).find("did you mean \"sped\"?"),
+            std::string::npos);
   EXPECT_EQ(result->trials[2].point.at("a"), "2");
   EXPECT_EQ(result->trials[2].outcome.status, schema::TrialStatus::ok) << "0 and below are numbers as well";
 }

@@ -12,7 +12,6 @@
 
 #include "fakes/fake_gpu_pool.hpp"
 #include "fakes/words.hpp"
-#include "schema/messages.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -181,7 +180,7 @@ TEST(TrialInterference, defaults_that_do_not_run_serialise) {
 TEST(TrialInterference, a_slot_with_another_runtime_is_left_out_untimed) {
   InterferenceProbe probe;
   probe.devices = {"gpu:0", "gpu:1", "gpu:2"};
-  probe.unlike = {{}, schema::messages::foreign("its onnxruntime is another"), {}};
+  probe.unlike = {{}, fakes::legacy("its onnxruntime is another"), {}};
   probe.left_s = [] { return std::numeric_limits<double>::infinity(); };
   std::vector<std::size_t> timed;
   probe.time = [&](const Slots& slots, bool) -> base::Result<std::vector<std::optional<double>>> {
