@@ -14,7 +14,7 @@ READERS = {
     "src/workload/onnx/ort_environment.cpp": "ONNX Runtime's log",
     "src/workload/onnx/ort_error.cpp": "ONNX Runtime's words",
     "src/workload/onnx/ort_workload.cpp": "ONNX Runtime's words",
-    "src/workload/training/failure_facts.cpp": "PyTorch's words",
+    "src/workload/failure_facts.cpp": "PyTorch's words",
 }
 LOOK = re.compile(r"\b(message|hint)(\(\))?\.(find|rfind|starts_with|ends_with|contains|compare|substr)\w*\(")
 

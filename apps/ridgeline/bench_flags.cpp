@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "analysis/messages.hpp"
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -95,7 +96,7 @@ class BenchReader {
   }
   /// That it is the flag's, or the default.
   static Message flag_or_default(bool given, const char* flag) {
-    return given ? campaign::messages::origin_flag(flag) : campaign::messages::origin_default();
+    return given ? campaign::messages::origin_flag(flag) : analysis::messages::default_value();
   }
   /// "bench.yaml:3" when the file sets the key.
   Message place(const std::string& key) const {
@@ -345,7 +346,7 @@ class BenchReader {
       origin = place("benchmark.batch_sizes");
     } else if (space.batches.empty()) {
       for (std::int64_t batch = 1; batch <= kLargestDefaultBatch; batch *= 2) space.batches.push_back(batch);
-      origin = campaign::messages::origin_default();
+      origin = analysis::messages::default_value();
     }
     RL_TRY_ASSIGN(origin, leave_out_too_large(space.batches, std::move(origin)));
     note(std::string(campaign::kBatchOrigin), listed(space.batches), origin);
@@ -412,7 +413,7 @@ class BenchReader {
       origin = place("benchmark.test_mixed_precision");
     } else if (word.empty()) {
       word = cuda ? "both" : "off";
-      origin = campaign::messages::origin_default();
+      origin = analysis::messages::default_value();
     }
     if (word == "fp16" && !cuda)
       return fail(ErrorCode::invalid_argument, "--amp fp16: on a CPU PyTorch trains with bf16 only")
@@ -434,7 +435,7 @@ class BenchReader {
       origin = place("benchmark.test_pin_memory");
     } else if (word.empty()) {
       word = "both";
-      origin = campaign::messages::origin_default();
+      origin = analysis::messages::default_value();
     }
     if (!cuda && word != "off") {
       if (!flags_.pin_memory.empty())
@@ -492,7 +493,7 @@ class BenchReader {
   void read_numbers() {
     auto& request = plan_.request;
     auto& plan = request.plan;
-    auto origin = campaign::messages::origin_default();
+    auto origin = analysis::messages::default_value();
     if (flags_.steps) {
       plan.steps = *flags_.steps;
       origin = campaign::messages::origin_flag("--steps");

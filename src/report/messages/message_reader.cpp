@@ -16,6 +16,17 @@ using Parts = std::vector<schema::TemplatePart>;
 using Json = base::Json;
 
 constexpr std::size_t kLeastWords = 8;  ///< letters of its own that a sentence needs: less says nothing about it
+constexpr std::size_t kLeastBesideNumbers = 2;
+
+/// Of a sentence that is all its own words one letter will do. Numbers with their units are words of a kind, too: fewer
+/// letters are enough if at most one argument may be anything.
+std::size_t least_letters(const schema::MessageTemplate& row) {
+  if (row.arguments.empty()) return 1;
+  std::size_t numbers = 0;
+  for (const auto& argument : row.arguments)
+    numbers += argument.kind == ArgumentKind::duration || argument.kind == ArgumentKind::bytes ? 1U : 0U;
+  return numbers > 0 && row.arguments.size() <= numbers + 2 ? kLeastBesideNumbers : kLeastWords;
+}
 
 /// Letters that a template has of its own on the way that was taken.
 std::size_t letters(std::string_view text) {
@@ -187,7 +198,7 @@ Message MessageReader::read_new(const std::string& text) {
   for (const auto& row : rows_) {
     Match match(*row.row, within);
     if (earliest_end(row.parts, 0, text, 0) == std::string_view::npos) continue;
-    if (!match.run(row.parts, text) || match.own_letters() < std::max(kLeastWords, best_letters)) continue;
+    if (!match.run(row.parts, text) || match.own_letters() < std::max(least_letters(*row.row), best_letters)) continue;
     const auto found =
         Json{{"code", row.row->code}, {"arguments", match.arguments()}, {"severity", row.row->severity}}.get<Message>();
     if (renderer_.text(found) != text) continue;
