@@ -49,8 +49,8 @@ class Race:
 
     def stream(self, program, command):
         model, *library = self.model
-        _, out = timed([program, "stream", *command, "--source", self.options.clip, "--model", model, *library, "--json",
-                        "--db", f"stream-{self.name(program)}.db"]  # of another schema, perhaps,
+        results = ["--db", f"stream-{self.name(program)}.db"]  # the two may have another schema
+        _, out = timed([program, "stream", *command, "--source", self.options.clip, "--model", model, *library, "--json", *results],
                        self.folder)
         status = json.loads(out)["status"]
         return status["elapsed_s"] / status["delivered"]
