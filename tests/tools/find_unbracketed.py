@@ -32,6 +32,7 @@ def sentences(line):
     """Texts of a line that are sentences by their number of words, without what varies."""
     text = re.sub(r"`[^`]*`", "#", outside(line))
     text = re.sub(r"\]\([^)]*\)", "]", text)
+    text = re.sub(r"(?<![\w.])(?:/[\w.@-]+){2,}", "#", text)  # paths of the machine that recorded it
     for part in re.split(r"⟦⟧|\|", text):
         if len(re.findall(r"(?<![\w#])[a-z]{2,}(?![\w#])", part)) >= WORDS:
             yield re.sub(r"#+", "#", re.sub(r"[\d.,–-]*\d[\d.,–-]*(?:e[+-]?\d+)?", "#", part)).strip(" *->:;.[]")
