@@ -125,10 +125,13 @@ Message no_findings(const ProfileRun& run) {
   const auto has_no_cause = [](IdleCause cause) {
     return cause == IdleCause::unknown || cause == IdleCause::host_unrecorded;
   };
-  for (const auto& device : run.tables.devices)
+  for (const auto& device : run.tables.devices) {
+    // Of a trace that may lack work, not even the rows are there.
+    auto unknown_ns = device.span_ns - device.busy_ns;
     for (const auto& idle : device.idle)
-      if (has_no_cause(idle.cause) && idle.total_ns >= device.span_ns / kIdleParts && idle.total_ns > 0)
-        return messages::profile_nothing_to_gain(true);
+      if (!has_no_cause(idle.cause)) unknown_ns -= idle.total_ns;
+    if (unknown_ns >= device.span_ns / kIdleParts && unknown_ns > 0) return messages::profile_nothing_to_gain(true);
+  }
   return messages::profile_nothing_to_gain(false);
 }
 

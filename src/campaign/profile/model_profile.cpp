@@ -21,6 +21,7 @@
 #include "schema/messages.hpp"
 #include "stats/mean.hpp"
 #include "stats/quantile.hpp"
+#include "trace/analysis/run_notes.hpp"
 #include "trace/analysis/tables.hpp"
 #include "trace/findings/find_savings.hpp"
 #include "trace/import/onnxruntime_import.hpp"
@@ -152,8 +153,7 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
     run.tables = std::move(tables.front());
   for (const auto& note : runs.front().notes) run.notes.push_back(note);
   if (auto note = trace::launch_note(*made.trace); !note.empty()) run.notes.push_back(std::move(note));
-  if (auto note = trace::unusual_runs_note(made.analysed->steps, made.analysed->unusual_runs); !note.empty())
-    run.notes.push_back(std::move(note));
+  for (auto& note : trace::run_notes(*made.analysed)) run.notes.push_back(std::move(note));
   keep_trace(*made.trace, request.trace_folder, run);
   RL_TRY(frame.end());
   return made;

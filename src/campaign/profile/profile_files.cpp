@@ -11,6 +11,7 @@
 #include "trace/analysis/counter_join.hpp"
 #include "trace/analysis/counter_table.hpp"
 #include "trace/analysis/lost_launches.hpp"
+#include "trace/analysis/run_notes.hpp"
 #include "trace/analysis/tables.hpp"
 #include "trace/file/table_columns.hpp"
 #include "trace/findings/find_savings.hpp"
@@ -95,8 +96,7 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
   auto analysed = std::make_unique<trace::AnalysedTrace>(*out.trace);
   tell_lost_launches(*analysed, out.notes);
   tell_clocks(analysed->clocks, out.notes);
-  if (auto note = trace::unusual_runs_note(analysed->steps, analysed->unusual_runs); !note.empty())
-    out.notes.push_back(std::move(note));
+  for (auto& note : trace::run_notes(*analysed)) out.notes.push_back(std::move(note));
   std::optional<trace::CounterJoin> join;
   if (counters) {
     join = trace::join_counters(*out.trace, *counters);

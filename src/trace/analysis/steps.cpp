@@ -2,6 +2,8 @@
 #include "trace/analysis/steps.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -20,6 +22,17 @@ std::string_view unnumbered(std::string_view name) {
   if (end == name.size()) return name;
   while (end > 0 && std::string_view(" #_-:/=(").find(name[end - 1]) != std::string_view::npos) --end;
   return end == 0 ? name : name.substr(0, end);
+}
+
+/// Such a range is one of many also within another: "step 3" of "main". Of others nobody knows whether they are parts
+/// of a step, as "layer 3" of "forward" is.
+bool names_step(std::string_view unnumbered) {
+  constexpr std::array<std::string_view, 9> kWords{"step",  "iter",    "iteration", "batch", "epoch",
+                                                   "frame", "request", "sample",    "image"};
+  const auto begin = unnumbered.find_last_of(" _-./");
+  auto word = std::string(begin == std::string_view::npos ? unnumbered : unnumbered.substr(begin + 1));
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
 using Group = std::pair<LaneId, std::string>;
@@ -76,7 +89,8 @@ Steps find_steps(const Trace& trace, const Nesting& nesting) {
       own[group].push_back(place);
     else if (kind == RangeKind::annotation && name == kModelRun)
       runs[{LaneId{0}, group.second}].push_back(place);
-    else if (kind == RangeKind::annotation && !below_annotation && group.second.size() < name.size())
+    else if (kind == RangeKind::annotation && group.second.size() < name.size() &&
+             (!below_annotation || names_step(group.second)))
       numbered[group].push_back(place);
     else if (is_module && !below_module)
       modules[{ranges.lane[place], std::string(module_name(name))}].push_back(place);

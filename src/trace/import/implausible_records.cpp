@@ -151,7 +151,7 @@ void tell_missing_durations(Trace& trace) {
   const auto& durations = trace.kernels.duration_ns;
   const auto none = static_cast<std::size_t>(std::count(durations.begin(), durations.end(), 0));
   if (none == 0) return;
-  const bool many = none * 10 >= durations.size();
+  const bool many = none * 10 >= durations.size() && (none > 1 || durations.size() == 1);
   trace.notes.push_back(messages::kernels_of_no_time(
       {.count = static_cast<std::int64_t>(none), .all = static_cast<std::int64_t>(durations.size()), .some = !many}));
   if (!many) return;

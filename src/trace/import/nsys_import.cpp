@@ -30,6 +30,7 @@ constexpr std::string_view kUnnamedRange = "(unnamed range)";
 constexpr std::string_view kUnnamedKernel = "(unnamed kernel)";
 constexpr std::int64_t kPushPop = 59;  // NVTX_EVENTS.eventType
 constexpr std::int64_t kStartEnd = 60;
+constexpr std::int64_t kLeastBandwidth = 1'000'000'000;  // in bytes/s, of any GPU
 
 using Names = std::array<std::pair<std::int64_t, std::string_view>, 8>;
 /// CUpti_ActivityMemcpyKind.
@@ -232,7 +233,11 @@ class NsysReader {
                       device.multiprocessors = small(rows.integer_or(2, 0));
                       if (const auto major = rows.integer(3))
                         device.compute_capability = fmt::format("{}.{}", *major, rows.integer_or(4, 0));
-                      device.memory_bytes_per_s = std::max<std::int64_t>(0, rows.integer_or(5, 0));
+                      const auto bandwidth = rows.integer_or(5, 0);
+                      if (bandwidth >= kLeastBandwidth)
+                        device.memory_bytes_per_s = bandwidth;
+                      else if (bandwidth != 0)
+                        trace_.notes.push_back(messages::no_bandwidth(bandwidth));
                       trace_.devices.push_back(std::move(device));
                     });
   }

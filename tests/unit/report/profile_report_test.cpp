@@ -298,6 +298,9 @@ TEST(ProfileTables, idle_time_without_a_cause_is_not_nothing) {
   run.tables.devices.front().idle.front().cause = schema::IdleCause::unknown;
   EXPECT_EQ(fakes::text_of(schema::no_findings(run)),
             "nothing to gain was found but idle time, of which the trace does not show the cause");
+  run.tables.devices.front().idle.clear();
+  EXPECT_EQ(fakes::text_of(schema::no_findings(run)),
+            "nothing to gain was found but idle time, of which the trace does not show the cause");
 }
 
 TEST(ProfileTables, several_runs_are_shown_as_one) {

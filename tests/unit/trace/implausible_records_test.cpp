@@ -218,6 +218,13 @@ TEST_F(ImplausibleRecordsTest, a_clock_too_coarse_for_a_few_kernels) {
   EXPECT_FALSE(trace_.lacks_work);
 }
 
+TEST_F(ImplausibleRecordsTest, a_single_kernel_without_a_duration_does_not_silence_the_others) {
+  kernel(0, 0, "first");
+  for (int i = 1; i < 10; ++i) kernel(i * 100'000, 90'000, "graph");
+  leave_out_implausible(trace_);
+  EXPECT_FALSE(trace_.lacks_work);
+}
+
 TEST_F(ImplausibleRecordsTest, a_few_kernels_without_durations_are_no_reason_for_a_cuda_graph) {
   for (int i = 0; i < 50; ++i) {
     call(i * 100'000, i + 1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "trace/analysis/run_notes.hpp"
 #include "unit/trace/planted_trace.hpp"
 
 namespace ridgeline::trace {
@@ -135,7 +136,7 @@ TEST_F(PlantedNodes, an_interrupted_run_is_left_out_and_the_sums_hold) {
   EXPECT_TRUE(tables.steps.back().left_out);
   EXPECT_EQ(tables.modules.front().step_ns.back(), 4'030'000) << "a comparison has every step";
   EXPECT_EQ(tables.modules.front().step_bytes, std::vector<std::int64_t>(6, 2 * kMib));
-  EXPECT_EQ(fakes::text_of(unusual_runs_note(analysed.steps, analysed.unusual_runs)),
+  EXPECT_EQ(fakes::texts_of(run_notes(analysed)).at(0),
             "runs that take more than twice the median for no more work, left out of times by node and of savings: 1 "
             "of 6, the longest 4.03 ms");
 }
@@ -153,7 +154,40 @@ TEST_F(PlantedNodes, a_run_with_more_to_do_stays_and_no_saving_is_larger_than_th
   EXPECT_EQ(finding->saving_ns, 6 * 50'000);
   EXPECT_EQ(finding->computed, "at most: the median run");
   const AnalysedTrace analysed(trace);
-  EXPECT_TRUE(unusual_runs_note(analysed.steps, analysed.unusual_runs).empty());
+  EXPECT_EQ(fakes::texts_of(run_notes(analysed)),
+            std::vector<std::string>{"runs that take more than twice the median, which count in all times: 1 of 6, the "
+                                     "longest 4.01 ms"});
+}
+
+TEST_F(PlantedNodes, many_slow_runs_are_no_exception_and_neither_are_those_of_a_gpu) {
+  const auto run = [&](std::int64_t at_us, std::int64_t us) {
+    annotation("model_run", at_us * 1000, (at_us + us) * 1000);
+    node("/Conv", "Conv", at_us * 1000, (at_us + us) * 1000);
+  };
+  for (std::int64_t i = 0; i < 6; ++i) run(i * 1000, 100);
+  for (std::int64_t i = 6; i < 10; ++i) run(i * 1000, 300);
+  EXPECT_EQ(tables_of(AnalysedTrace(trace)).runs, 10);
+  EXPECT_EQ(fakes::texts_of(run_notes(AnalysedTrace(trace))),
+            std::vector<std::string>{"runs that take more than twice the median, which count in all times: 4 of 10, "
+                                     "the longest 300 µs"});
+  trace = {};
+  for (std::int64_t i = 0; i < 5; ++i) run(i * 1000, i == 0 ? 900 : 100);
+  kernel("conv", 1000, 2000, 0);
+  EXPECT_EQ(fakes::texts_of(run_notes(AnalysedTrace(trace))),
+            std::vector<std::string>{"runs that take more than twice the median, which count in all times: 1 of 5, "
+                                     "the longest 900 µs"});
+}
+
+TEST_F(PlantedNodes, nodes_that_not_every_run_has_are_named) {
+  for (std::int64_t i = 0; i < 4; ++i) {
+    const auto at = i * 100'000;
+    annotation("model_run", at, at + 90'000);
+    node("/pre/Conv", "Conv", at, at + 30'000);
+    node(i % 2 == 0 ? "/if/then/Gemm" : "/if/else/Gemm", "Gemm", at + 30'000, at + (i % 2 == 0 ? 40'000 : 50'000));
+  }
+  EXPECT_EQ(fakes::texts_of(run_notes(AnalysedTrace(trace))),
+            std::vector<std::string>{"nodes that not every run has: 2 (/if/else/Gemm: 2 of 4 runs); their times are "
+                                     "means over all runs"});
 }
 
 TEST_F(PlantedNodes, a_model_that_is_fused_has_no_finding) {

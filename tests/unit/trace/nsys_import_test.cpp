@@ -36,6 +36,17 @@ constexpr const char* kKernel =
     "correlationId, globalPid, staticSharedMemory, dynamicSharedMemory);"
     "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (7, 100, 250, 1, 1, 4, 5, 6, 44, 83886080, 16, 32);";
 
+TEST_F(NsysImportTest, a_bandwidth_that_no_gpu_has_is_named_and_not_used) {
+  const auto trace = import_nsys(made(std::string(kKernel) +
+                                      "CREATE TABLE TARGET_INFO_GPU(name, id, memoryBandwidth);"
+                                      "INSERT INTO TARGET_INFO_GPU VALUES ('A100', 0, 1555), ('T4', 1, NULL);"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->devices.at(0).memory_bytes_per_s, 0);
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            std::vector<std::string>{
+                "TARGET_INFO_GPU gives a memory bandwidth of 1555 bytes/s, which no GPU has: it is not used"});
+}
+
 TEST_F(NsysImportTest, finds_columns_by_name_and_does_without_those_that_are_missing) {
   const auto trace =
       import_nsys(made(std::string(kKernel) +

@@ -41,6 +41,23 @@ TEST_F(StepsTest, numbered_annotations_are_steps_from_three_on) {
   EXPECT_TRUE(found.numbered);
 }
 
+TEST_F(StepsTest, numbered_annotations_may_lie_within_another_if_their_name_says_what_they_are) {
+  annotation("main", 0, 10'000);
+  annotation("epoch 1", 10, 9000);
+  for (std::int64_t i = 0; i < 4; ++i) {
+    annotation("train_step " + std::to_string(i), 100 + 1000 * i, 100 + 1000 * i + 900);
+    for (std::int64_t layer = 0; layer < 3; ++layer)
+      annotation("layer " + std::to_string(layer), 100 + 1000 * i + 250 * layer, 100 + 1000 * i + 250 * layer + 240);
+  }
+  EXPECT_EQ(steps().name, "train_step");
+  EXPECT_EQ(steps().steps.size(), 4U);
+  trace = {};
+  annotation("forward", 0, 10'000);
+  for (std::int64_t layer = 0; layer < 12; ++layer)
+    annotation("layer " + std::to_string(layer), 100 * layer, 100 * layer + 90);
+  EXPECT_TRUE(steps().steps.empty());
+}
+
 TEST_F(StepsTest, calls_of_the_outermost_module_are_steps_of_inference_only) {
   for (std::int64_t i = 0; i < 3; ++i) {
     module("Net_0", 1000 * i, 1000 * i + 900);
