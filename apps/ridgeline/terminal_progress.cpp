@@ -67,7 +67,7 @@ std::string rough_time(double seconds) {
 
 /// How long it will take, and what makes that shorter.
 std::string forecast_text(const schema::TuneRun& run, const campaign::TimeForecast& time) {
-  const bool quick = run.search == "quick";
+  const bool quick = run.request.search == "quick";
   const auto low = rough_time(time.low_s);
   const auto high = rough_time(time.high_s);
   std::string text = time.limit_s  ? fmt::format("at most {} (--max-time)", rough_time(*time.limit_s))
@@ -158,8 +158,8 @@ void TerminalProgress::model_ready(const schema::TuneRun& run) {
 
 void TerminalProgress::space_ready(const schema::TuneRun& run, const campaign::TimeForecast& time) {
   std::string text = fmt::format("{} settings, {} combinations; search {}", run.space.size(),
-                                 base::format_count(run.space_size), run.search);
-  if (run.search == "grid") text += fmt::format(", {} of them left by the rules", time.trials);
+                                 base::format_count(run.space_size), run.request.search);
+  if (run.request.search == "grid") text += fmt::format(", {} of them left by the rules", time.trials);
   fact("space", text);
   if (!run.candidates.empty()) {
     std::vector<std::string> names;

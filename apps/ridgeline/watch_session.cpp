@@ -134,7 +134,7 @@ class WatchSession {
     options.drift.threshold = plan_.threshold;
     options.drift.confidence = plan_.confidence;
     options.drift.horizon_probes = std::max(kLeastHorizon, kWeekS / base::to_seconds(plan_.every));
-    options.objective = baseline.run.objective;
+    options.objective = baseline.run.request.objective;
     options.learn = plan_.learn;
     options.config = flags_.config;
     options.source = plan_.source;

@@ -10,7 +10,7 @@ namespace ridgeline::report {
 
 /// The times of the run follow a formula. Its reports, its JSON and the first line on a terminal say so.
 using schema::is_simulated;
-[[nodiscard]] inline bool is_simulated(const schema::BenchRun& run) { return run.job.kind == "synthetic"; }
+[[nodiscard]] inline bool is_simulated(const schema::BenchRun& run) { return run.request.job.kind == "synthetic"; }
 
 [[nodiscard]] inline bool is_simulated(const schema::Run& run) { return schema::is_simulated(run.kind, run.line); }
 [[nodiscard]] inline bool is_simulated(const schema::RunSummary& run) {

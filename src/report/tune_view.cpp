@@ -38,7 +38,7 @@ TuneView::TuneView(const schema::MessageRenderer& the_words, const schema::TuneR
     medians.push_back(entry.summary.median_ns);
     rates.push_back(entry.summary.throughput_per_s);
   }
-  objective = objective_scale(run.objective, stats::median(costs));
+  objective = objective_scale(run.request.objective, stats::median(costs));
   latency = duration_scale(stats::median(medians));
   rate = rate_scale(stats::median(rates));
   for (const auto& trial : run.trials) {

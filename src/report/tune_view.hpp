@@ -80,7 +80,7 @@ class TuneView {
 
 /// Whether a trial has a value by the run's objective: not where its samples do not support a percentile.
 [[nodiscard]] inline bool has_objective(const schema::TuneRun& run, const analysis::RankedTrial& ranked) {
-  return run.objective != schema::Objective::p99 || ranked.summary.p99_ns;
+  return run.request.objective != schema::Objective::p99 || ranked.summary.p99_ns;
 }
 
 /// What a recommended change writes to a config.yaml that means what is in use now: TuneVerdict::changes, or for

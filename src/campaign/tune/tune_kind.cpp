@@ -25,7 +25,7 @@ run::Compared side_of(const ComparedTrial& one) {
   const auto& run = one.run;
   return {one.name(),
           one.trial.key,
-          report::objective_text(*one.outcome.measurement, run.objective),
+          report::objective_text(*one.outcome.measurement, run.request.objective),
           one.outcome.measured_utc,
           {{"settings", one.trial.configuration.to_text()},
            {"runtime", run.runtime.name + " " + run.runtime.version},
@@ -51,7 +51,7 @@ Result<run::Change> trial_change(const schema::MessageRenderer& words, const sch
         .hint("choose another with RUN/TRIAL");
   }
   const auto figure = [&](const analysis::RankedTrial& one) {
-    return report::objective_text(*one.outcome->measurement, run.objective);
+    return report::objective_text(*one.outcome->measurement, run.request.objective);
   };
   auto note = fmt::format("note: trial {}, {}: how much faster it is than what you have was not compared", target.trial,
                           figure(*ranked));
@@ -106,7 +106,7 @@ class TuneKind final : public run::Kind {
                         store.path().string());
     RL_TRY_ASSIGN(const auto executor, make_(stored->spec.device));
     execute::TrialOptions options;
-    options.throughput = before.run.objective == schema::Objective::throughput;
+    options.throughput = before.run.request.objective == schema::Objective::throughput;
     auto now = before;
     RL_TRY_ASSIGN(now.outcome, execute::run_trial(*executor, stored->spec, options));
     if (now.outcome.status != schema::TrialStatus::ok || !now.outcome.measurement)
@@ -115,8 +115,8 @@ class TuneKind final : public run::Kind {
                         now.outcome.failure ? words_.line(now.outcome.failure->message) : "no reason given");
     return run::RunComparison{
         side_of(before), side_of(now),
-        analysis::compare_separate(*before.outcome.measurement, *now.outcome.measurement, before.run.objective,
-                                   std::max(before.run.min_effect, analysis::separate_min_effect()))};
+        analysis::compare_separate(*before.outcome.measurement, *now.outcome.measurement, before.run.request.objective,
+                                   std::max(before.run.request.min_effect, analysis::separate_min_effect()))};
   }
 
   [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const run::Target& target) const override {

@@ -57,14 +57,15 @@ Json trial_tip(const TuneView& view, const analysis::RankedTrial& entry) {
   const auto role = role_of(view, entry);
   auto head = fmt::format("Trial {}", entry.trial->id);
   if (role == "best" || role == "current") head += fmt::format(": {}", role == "best" ? "recommended" : "in use now");
-  return Json::array({head, view.difference(entry.trial->configuration),
-                      has_objective(view.run, entry) ? fmt::format("{} {} ({})", objective_title(view.run.objective),
-                                                                   view.objective.text(entry.measured.value),
-                                                                   view.objective.interval(entry.measured.interval))
-                                                     : std::string("too few samples for the 99th percentile"),
-                      fmt::format("Median {}, {}", view.latency.text(entry.summary.median_ns),
-                                  view.rate.text(entry.summary.throughput_per_s)),
-                      fmt::format("{} samples", entry.summary.count)});
+  return Json::array(
+      {head, view.difference(entry.trial->configuration),
+       has_objective(view.run, entry)
+           ? fmt::format("{} {} ({})", objective_title(view.run.request.objective),
+                         view.objective.text(entry.measured.value), view.objective.interval(entry.measured.interval))
+           : std::string("too few samples for the 99th percentile"),
+       fmt::format("Median {}, {}", view.latency.text(entry.summary.median_ns),
+                   view.rate.text(entry.summary.throughput_per_s)),
+       fmt::format("{} samples", entry.summary.count)});
 }
 
 Json datum(Json value, Json tip, int trial) {

@@ -25,14 +25,15 @@ Chart ranking_chart(const TuneView& view) {
   }
   Chart chart;
   chart.id = "ranking";
-  chart.title = fmt::format("{} of the best trials, with 95 % intervals", objective_title(view.run.objective));
+  chart.title = fmt::format("{} of the best trials, with 95 % intervals", objective_title(view.run.request.objective));
   const auto& best = *shown.front();
-  chart.alternative = fmt::format("Trial {} leads with {} (95 % interval {}); {} shown, {} is better.", best.trial->id,
-                                  view.objective.text(best.measured.value),
-                                  view.objective.interval(best.measured.interval), counted(shown.size(), "trial"),
-                                  schema::higher_is_better(view.run.objective) ? "further right" : "further left");
-  chart.option["xAxis"] = value_axis(fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit),
-                                     view.objective.decimals);
+  chart.alternative =
+      fmt::format("Trial {} leads with {} (95 % interval {}); {} shown, {} is better.", best.trial->id,
+                  view.objective.text(best.measured.value), view.objective.interval(best.measured.interval),
+                  counted(shown.size(), "trial"),
+                  schema::higher_is_better(view.run.request.objective) ? "further right" : "further left");
+  chart.option["xAxis"] = value_axis(
+      fmt::format("{}, {}", objective_title(view.run.request.objective), view.objective.unit), view.objective.decimals);
   chart.option["yAxis"] = trial_axis(trial_labels(view, trials));
   chart.option["series"] = Json::array();
   for (const auto role : trial_roles())

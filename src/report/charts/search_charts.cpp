@@ -99,7 +99,7 @@ Chart timeline_chart(const TuneView& view) {
   if (best_id != 0) best.push_back({rounded(end_s), rounded(view.objective.convert(best_cost))});
   chart.option["xAxis"] = {{"type", "value"}, {"name", "Seconds since the start"}, {"min", 0}, {"decimals", 0}};
   chart.option["yAxis"] =
-      Json::array({value_axis(fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit),
+      Json::array({value_axis(fmt::format("{}, {}", objective_title(view.run.request.objective), view.objective.unit),
                               std::max(0, view.objective.decimals - 1)),
                    {{"type", "value"}, {"min", 0}, {"max", 1}, {"show", false}}});
   chart.option["series"] = Json::array();

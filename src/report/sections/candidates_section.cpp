@@ -36,7 +36,7 @@ std::string remark(const TuneView& view, const analysis::CandidateRow& row) {
 Table candidates_table(const TuneView& view, const std::vector<analysis::CandidateRow>& rows) {
   Table table{"Candidates at their defaults",
               {{"Candidate"},
-               {fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit), Align::right},
+               {fmt::format("{}, {}", objective_title(view.run.request.objective), view.objective.unit), Align::right},
                {"Ratio", Align::right},
                {"95 % interval", Align::right},
                {"Output error", Align::right, true},
@@ -52,7 +52,8 @@ Table candidates_table(const TuneView& view, const std::vector<analysis::Candida
     const auto* measured = row.outcome != nullptr && row.outcome->measurement ? &*row.outcome->measurement : nullptr;
     const bool timed = measured != nullptr && !measured->latency_ns.empty();
     const auto absent = std::string(kAbsent);
-    out.cells.push_back(timed ? view.objective.number(analysis::cost_of(*measured, view.run.objective).value) : absent);
+    out.cells.push_back(timed ? view.objective.number(analysis::cost_of(*measured, view.run.request.objective).value)
+                              : absent);
     const auto& ratio = row.against_current;
     out.cells.push_back(row.candidate.id.empty() ? ratio_text(1, 2) : ratio ? ratio_cell(*ratio) : absent);
     out.cells.push_back(ratio ? interval_cell(*ratio) : absent);

@@ -64,7 +64,7 @@ std::string against_current(const TuneView& view, const schema::CodeRun& run, st
 
 void add_python_model(Section& section, const TuneView& view, const schema::LoadingCode& code) {
   // The device is waited for as in the trials.
-  const bool in_blocks = view.on_gpu() && view.run.objective == schema::Objective::throughput;
+  const bool in_blocks = view.on_gpu() && view.run.request.objective == schema::Objective::throughput;
   section.blocks.emplace_back(Paragraph{"The code, around the line that makes your model:"});
   section.blocks.emplace_back(CodeBlock{"python", code.python});
   if (!code.python_run) return;

@@ -134,7 +134,8 @@ Section effects_section(const TuneView& view) {
         "run nothing but comparisons. The loss is the setting's contribution. Settings interact, so the parts "
         "need not multiply to the whole gain. What is not needed is dropped where the simpler "
         "configuration is shown to be at most " +
-        percent(view.run.min_effect) + " slower than the fastest; a setting whose contribution is unclear stays."});
+        percent(view.run.request.min_effect) +
+        " slower than the fastest; a setting whose contribution is unclear stays."});
     section.blocks.emplace_back(effects_chart(view));
     section.blocks.emplace_back(std::move(contributions));
   }

@@ -12,10 +12,10 @@ Section method_section(const TuneView& view) {
   Section section{"method", "How it was measured", {}};
   Facts facts;
   const auto add = [&](const char* key, std::string value) { facts.rows.emplace_back(key, std::move(value)); };
-  add("Objective", std::string(objective_title(run.objective)));
+  add("Objective", std::string(objective_title(run.request.objective)));
   if (view.on_gpu()) add("Scenario", scenario_text(run));
   std::string constraints;
-  for (const auto& constraint : run.constraints)
+  for (const auto& constraint : run.request.constraints)
     constraints += (constraints.empty() ? "" : " ") + code_mark(constraint.to_text());
   if (!constraints.empty()) add("Constraints", constraints);
   add("Warm-up",
@@ -28,9 +28,9 @@ Section method_section(const TuneView& view) {
           : fmt::format("until the 95 % interval of the median is within ±{} of it, {} to {}, {} to {} inferences",
                         percent(plan.target_interval_ratio), base::format_duration(plan.min_time_s * 1e9),
                         base::format_duration(plan.max_time_s * 1e9), plan.min_runs, plan.max_runs));
-  add("Smallest effect that counts", percent(run.min_effect));
+  add("Smallest effect that counts", percent(run.request.min_effect));
   if (const auto limits = accuracy_limits_text(run); !limits.empty()) add("Output tolerance", limits);
-  add("Seed", fmt::format("{}", run.seed));
+  add("Seed", fmt::format("{}", run.request.seed));
   add("Started", utc_text(run.started_utc));
   if (!run.finished_utc.empty()) add("Finished", utc_text(run.finished_utc));
   for (const auto& origin : run.current_origins) add("Current setting", plain_text(origin));

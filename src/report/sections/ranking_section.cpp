@@ -44,15 +44,16 @@ std::string settings(const TuneView& view, const analysis::RankedTrial& entry) {
 }
 
 Table ranking_table(const TuneView& view) {
-  const auto p99_objective = view.run.objective == schema::Objective::p99;
-  const auto rate_objective = view.run.objective == schema::Objective::throughput;
+  const auto p99_objective = view.run.request.objective == schema::Objective::p99;
+  const auto rate_objective = view.run.request.objective == schema::Objective::throughput;
   Table table;
   table.caption = "Ranking, best first";
-  table.columns = {{"Trial", Align::right},
-                   {"Rank", Align::right},
-                   {"Settings that differ from the current ones"},
-                   {fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit), Align::right},
-                   {"95 % interval", Align::right}};
+  table.columns = {
+      {"Trial", Align::right},
+      {"Rank", Align::right},
+      {"Settings that differ from the current ones"},
+      {fmt::format("{}, {}", objective_title(view.run.request.objective), view.objective.unit), Align::right},
+      {"95 % interval", Align::right}};
   const bool corrected = analysis::is_corrected(view.ranking);
   if (corrected) table.columns.push_back({"Speed-corrected, " + view.objective.unit, Align::right});
   if (p99_objective || rate_objective) table.columns.push_back({"Median, " + view.latency.unit, Align::right, true});
@@ -104,13 +105,13 @@ std::string introduction(const TuneView& view) {
       "of the same rank are tied: their intervals overlap, or their values lie within {} of the best of them. ",
       counted(view.ranking.size() - early, "trial"),
       early == 0 ? "" : fmt::format("; {} more {} stopped early as too slow", early, early == 1 ? "was" : "were"),
-      percent(view.run.min_effect));
+      percent(view.run.request.min_effect));
   if (analysis::is_corrected(view.ranking))
     text += fmt::format(
         "The machine's speed changed during the run, so trials rank by their speed-corrected {}: what it would have "
         "been while the machine was quiet, by a reference configuration that was timed again and again, with the 95 % "
         "interval of that estimate. Every other number of a trial is as measured. ",
-        objective_name(view.run.objective));
+        objective_name(view.run.request.objective));
   const auto* chosen = view.changes() && view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
   const bool from_outside = chosen != nullptr && chosen->rank > 1 && view.run.verdict->gain;
   const auto* simplest = analysis::simplest_of_best(view.ranking, view.run.current);

@@ -35,7 +35,7 @@ Table space_table(const TuneView& view) {
 Section search_section(const TuneView& view) {
   Section section{"search", "The search", {}};
   if (view.run.trials.empty()) return section;
-  auto text = fmt::format("The **{}** search ran {} in {}", plain_text(view.run.search),
+  auto text = fmt::format("The **{}** search ran {} in {}", plain_text(view.run.request.search),
                           counted(view.run.trials.size(), "trial"), base::format_duration(view.run.duration_s * 1e9));
   if (view.run.space_size >= 1)
     text += fmt::format("; the full grid holds {} configurations, so {:.2g} % of it were tried",

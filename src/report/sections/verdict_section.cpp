@@ -32,7 +32,7 @@ std::optional<analysis::ArmMedians> interleaved_medians(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
   const auto* now = ranked_of(view, view.current());
   const auto& verdict = *view.run.verdict;
-  if (best == nullptr || now == nullptr || !verdict.gain || view.run.objective != Objective::latency) return {};
+  if (best == nullptr || now == nullptr || !verdict.gain || view.run.request.objective != Objective::latency) return {};
   if (analysis::agrees(*verdict.gain, now->measured.value, best->measured.value)) return {};
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::finalist || pair.b != verdict.configuration || !pair.comparison) continue;
@@ -50,7 +50,7 @@ std::string instead_of(const TuneView& view) {
   const auto* now = ranked_of(view, view.current());
   if (best == nullptr || now == nullptr) return {};
   const auto turns = interleaved_medians(view);
-  return fmt::format(": {} {} instead of {}{}", objective_name(view.run.objective),
+  return fmt::format(": {} {} instead of {}{}", objective_name(view.run.request.objective),
                      view.objective.text(turns ? turns->b_ns : best->measured.value),
                      view.objective.text(turns ? turns->a_ns : now->measured.value), turns ? ", interleaved" : "");
 }
@@ -72,11 +72,11 @@ std::string first_row_sentence(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
   if (best == nullptr || first.trial == best->trial) return {};
   const double lead = best->cost.value / first.cost.value - 1;
-  return fmt::format(" Trial {} ranks first by its own{} time, {:.1f} % ahead of it, which is {}.",
-                     trial_link(first.trial->id), analysis::is_corrected(view.ranking) ? " speed-corrected" : "",
-                     lead * 100,
-                     lead <= view.run.min_effect ? "less than counts"
-                                                 : "overruled by the head-to-head comparison (see the comparisons)");
+  return fmt::format(
+      " Trial {} ranks first by its own{} time, {:.1f} % ahead of it, which is {}.", trial_link(first.trial->id),
+      analysis::is_corrected(view.ranking) ? " speed-corrected" : "", lead * 100,
+      lead <= view.run.request.min_effect ? "less than counts"
+                                          : "overruled by the head-to-head comparison (see the comparisons)");
 }
 
 /// Why a trial that was faster than the recommended one is not the recommended one.
@@ -91,16 +91,16 @@ std::string head_to_head_sentence(const TuneView& view) {
     const auto* other = ranked_of(view, analysis::trial_of(view.ranking, won_as_b ? pair.a : pair.b));
     if (other == nullptr) continue;
     const double lead = best->cost.value / other->cost.value - 1;
-    if (lead < view.run.min_effect / 2) continue;  // nobody wonders
+    if (lead < view.run.request.min_effect / 2) continue;  // nobody wonders
     const auto found = won_as_b ? *pair.comparison : analysis::inverted(*pair.comparison);
     return fmt::format(
         " Trial {} was {:.1f} % better {}; head to head {}.", trial_link(other->trial->id), lead * 100,
         analysis::is_corrected(view.ranking) ? "by its speed-corrected time" : "in a session of its own",
         found.verdict == schema::Verdict::faster
             ? fmt::format("the recommended one came to {} of it ({})", ratio_cell(found), interval_text(found))
-        : analysis::is_no_slower(found, view.run.min_effect)
-            ? fmt::format("the recommended one is shown to be at most {} slower ({})", percent(view.run.min_effect),
-                          interval_text(found))
+        : analysis::is_no_slower(found, view.run.request.min_effect)
+            ? fmt::format("the recommended one is shown to be at most {} slower ({})",
+                          percent(view.run.request.min_effect), interval_text(found))
             : std::string("the two could not be distinguished"));
   }
   return first_row_sentence(view);
@@ -137,7 +137,7 @@ std::string compile_sentence(const TuneView& view) {
 
 std::string change_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
-  const auto rate = view.run.objective == Objective::throughput;
+  const auto rate = view.run.request.objective == Objective::throughput;
   auto who = view.recommended() != nullptr ? "Trial " + trial_link(verdict.trial_id) : "The recommended configuration";
   if (!verdict.gain)
     return "Nothing was compared: " + link_trials(view, sentence(plain_text(view.words.text(verdict.reason))));
@@ -146,8 +146,9 @@ std::string change_sentence(const TuneView& view) {
                           ? fmt::format("The current configuration breaks {}. ", plain_text(now->broken_constraint))
                           : std::string();
   return fmt::format("{}{} {} **{}** {} the current configuration ({}){}.{}{}{}", broken, who, rate ? "has" : "is",
-                     gain_phrase(view.run.objective, *verdict.gain), rate ? "of" : "as", interval_text(*verdict.gain),
-                     instead_of(view), why_other_ratio(view), head_to_head_sentence(view), compile_sentence(view));
+                     gain_phrase(view.run.request.objective, *verdict.gain), rate ? "of" : "as",
+                     interval_text(*verdict.gain), instead_of(view), why_other_ratio(view), head_to_head_sentence(view),
+                     compile_sentence(view));
 }
 
 /// Below a title that says already that it is not decided.
@@ -168,11 +169,11 @@ std::string keep_sentence(const TuneView& view) {
     return fmt::format("The best candidate came to **{}** ({}), and the interval is too wide to tell.",
                        ratio_cell(*undecided->comparison), interval_text(*undecided->comparison));
   if (!verdict.gain)
-    return verdict.reason.empty()
-               ? fmt::format("Nothing beat the current configuration by {} or more.", percent(view.run.min_effect))
-               : link_trials(view, sentence(plain_text(undecided_reason(view))));
+    return verdict.reason.empty() ? fmt::format("Nothing beat the current configuration by {} or more.",
+                                                percent(view.run.request.min_effect))
+                                  : link_trials(view, sentence(plain_text(undecided_reason(view))));
   return fmt::format("Nothing beat the current configuration by {} or more: the best candidate came to **{}** ({}).",
-                     percent(view.run.min_effect), ratio_cell(*verdict.gain), interval_text(*verdict.gain));
+                     percent(view.run.request.min_effect), ratio_cell(*verdict.gain), interval_text(*verdict.gain));
 }
 
 Callout verdict_callout(const TuneView& view) {
@@ -235,7 +236,7 @@ KeyFigures key_figures(const TuneView& view) {
   add(stored, "cached");
   out.figures.push_back({"Trials", fmt::format("{}", view.run.trials.size()), note, Tone::neutral});
   out.figures.push_back({"Search time", base::format_duration(view.run.duration_s * 1e9),
-                         plain_text(view.run.search) + (view.run.interrupted ? ", interrupted" : "") +
+                         plain_text(view.run.request.search) + (view.run.interrupted ? ", interrupted" : "") +
                              (stored_s > view.run.duration_s
                                   ? fmt::format("; the stored trials took {}", base::format_duration(stored_s * 1e9))
                                   : ""),

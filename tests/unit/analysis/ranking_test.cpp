@@ -82,7 +82,7 @@ TEST(Rank, leaves_out_failures_error_flags_and_repeated_keys) {
 
 TEST(Rank, puts_constraint_breakers_last_and_says_why) {
   TuneRunBuilder builder;
-  builder.run.constraints = {{"latency_p99_ms", true, 20}};
+  builder.run.request.constraints = {{"latency_p99_ms", true, 20}};
   builder.add({{"batch_size", 8}}, 23e6, 0);
   builder.add({}, 25e6, 0).latency_ns.assign(2000, 10e6);
   builder.add({{"batch_size", 2}}, 12e6, 0);
@@ -95,7 +95,7 @@ TEST(Rank, puts_constraint_breakers_last_and_says_why) {
 
 TEST(Rank, gives_no_first_group_when_nothing_meets_the_constraints) {
   TuneRunBuilder builder;
-  builder.run.constraints = {{"peak_rss_mb", true, 50}};
+  builder.run.request.constraints = {{"peak_rss_mb", true, 50}};
   builder.add({}, 1e6);
   const auto ranking = rank(builder.run, builder.outcomes);
   EXPECT_EQ(groups(ranking), (std::vector{2}));
@@ -105,7 +105,7 @@ TEST(Rank, gives_no_first_group_when_nothing_meets_the_constraints) {
 
 TEST(Rank, decides_a_tail_constraint_from_few_samples_by_the_binomial_bound) {
   TuneRunBuilder builder;
-  builder.run.constraints = {{"latency_p99_ms", true, 20}};
+  builder.run.request.constraints = {{"latency_p99_ms", true, 20}};
   builder.add({}, 10e6, 0, 299);                   // 0 of 299 beyond: 0.99^299 < 5 %
   builder.add({{"batch_size", 2}}, 10e6, 0, 200);  // 0 of 200: could still be 1.4 %
   auto& slow = builder.add({{"batch_size", 4}}, 10e6, 0, 200);
@@ -121,8 +121,8 @@ TEST(Rank, decides_a_tail_constraint_from_few_samples_by_the_binomial_bound) {
 TEST(Rank, decides_a_percentile_constraint_by_the_samples_wanted_for_it_whatever_some_slow_ones_do) {
   for (const auto* metric : {"latency_p90_ms", "latency_p95_ms"}) {
     TuneRunBuilder builder;
-    builder.run.constraints = {{metric, true, 20}};
-    const auto count = static_cast<std::size_t>(samples_wanted(builder.run.constraints.front()));
+    builder.run.request.constraints = {{metric, true, 20}};
+    const auto count = static_cast<std::size_t>(samples_wanted(builder.run.request.constraints.front()));
     for (const int slow : {0, 2, 30}) {
       auto& trial = builder.add({{"batch_size", slow + 1}}, 10e6, 0, count);
       std::fill_n(trial.latency_ns.begin(), slow, 30e6);
@@ -145,7 +145,7 @@ TEST(SamplesWanted, is_of_percentiles_only) {
 
 TEST(Rank, checks_lower_bounds_too) {
   TuneRunBuilder builder;
-  builder.run.constraints = {{"throughput_per_s", false, 500}};
+  builder.run.request.constraints = {{"throughput_per_s", false, 500}};
   builder.add({}, 1e6, 0);
   builder.add({{"batch_size", 2}}, 4e6, 0);
   const auto ranking = rank(builder.run, builder.outcomes);
@@ -168,7 +168,7 @@ TEST(Rank, follows_the_objective) {
   builder.add({{"batch_size", 8}}, 4e6).items_per_inference = 8;
   builder.add({}, 1e6);
   EXPECT_EQ(ids(rank(builder.run, builder.outcomes)), (std::vector{2, 1}));
-  builder.run.objective = schema::Objective::throughput;
+  builder.run.request.objective = schema::Objective::throughput;
   EXPECT_EQ(ids(rank(builder.run, builder.outcomes)), (std::vector{1, 2}));
 }
 
