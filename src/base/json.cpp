@@ -11,6 +11,10 @@ Result<Json> parse_json(std::string_view text, std::string_view what) {
   }
 }
 
+void require_object(const Json& json) {
+  if (!json.is_object()) throw std::invalid_argument(std::string("expected an object, got ") + json.type_name());
+}
+
 std::string dump_json(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace ridgeline::base
