@@ -176,6 +176,8 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   if (found.difference)
     fmt::print("B - A: {}: {}\n", analysis::difference_text(*found.difference),
                styled(difference_sentence(found, flags), style, terminal.colour));
+  else if (has_interval && analysis::is_too_wide(comparison) && analysis::has_bound(comparison))
+    fmt::print("B is {}: {}\n", analysis::bound_text(comparison, "times as fast as A"), sentence(found, flags));
   else if (has_interval && analysis::is_too_wide(comparison))
     fmt::print("A and B: {} for a ratio: {}\n", analysis::kTooFewMeasurements, sentence(found, flags));
   else if (has_interval)

@@ -63,7 +63,8 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
       return base::fail(base::ErrorCode::not_found, "--kernel {}: no kernel has that in its name", flags.kernel)
           .hint("{}", run.tables.kernels.empty() ? "the profile has no kernels"
                                                  : "the longest is " + run.tables.kernels.front().name);
-    for (const auto& [title, table] : report::kernel_detail(*kernel)) print_table(table, title, terminal);
+    for (const auto& [title, table] : report::kernel_detail(*kernel, report::peak_bytes_per_s(run)))
+      print_table(table, title, terminal);
     return {};
   }
   print_summary(report::profile_summary(words(), run), terminal, kProfileLabel);

@@ -72,6 +72,8 @@ base::Result<int> rerun(const RerunFlags& flags, const Context& context) {
   fmt::print("then  {}  ({})\nnow   {}\n", before.figure, before.measured_utc, now.figure);
   if (found.difference)
     fmt::print("now - then: {}: {}\n", analysis::difference_text(*found.difference), difference_words(found));
+  else if (analysis::is_too_wide(comparison) && analysis::has_bound(comparison))
+    fmt::print("{}: {}\n", analysis::bound_text(comparison, "times as fast"), verdict_words(comparison.verdict));
   else if (analysis::is_too_wide(comparison))
     fmt::print("{} for a ratio: {}\n", analysis::kTooFewMeasurements, verdict_words(comparison.verdict));
   else

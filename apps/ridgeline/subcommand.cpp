@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "ridgeline/exit_code_text.hpp"
 #include "ridgeline/options_file.hpp"
+#include "ridgeline/words.hpp"
 #include "schema/suggestion.hpp"
 
 namespace ridgeline::app {
@@ -14,7 +15,7 @@ std::filesystem::path Context::database_path() const {
 }
 
 base::Result<store::Store> Context::open_store(store::Access access) const {
-  return store::Store::open(database_path(), {.access = access});
+  return store::Store::open(database_path(), {.access = access, .read_text = &read_text});
 }
 
 base::Result<store::Store> Context::open_existing_store() const {

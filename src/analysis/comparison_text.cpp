@@ -9,10 +9,17 @@ std::string gain_text(const schema::Comparison& gain) {
   if (!is_too_wide(gain))
     return fmt::format("{:.3f}x as fast (95 % interval {:.3f} to {:.3f}{})", gain.ratio, gain.low, gain.high,
                        tail_note(gain));
-  const auto why = fmt::format("({} for a ratio{})", kTooFewMeasurements, tail_note(gain));
-  if (gain.low > 1) return fmt::format("at least {:.2f}x as fast {}", gain.low, why);
-  if (gain.high < 1) return fmt::format("at most {:.2f}x as fast {}", gain.high, why);
-  return "not comparable " + why;
+  if (has_bound(gain)) return bound_text(gain, "as fast", "x ");
+  return fmt::format("not comparable ({} for a ratio{})", kTooFewMeasurements, tail_note(gain));
+}
+
+bool has_bound(const schema::Comparison& comparison) { return comparison.low > 1 || comparison.high < 1; }
+
+std::string bound_text(const schema::Comparison& comparison, std::string_view as_fast, std::string_view times) {
+  const bool is_faster = comparison.low > 1;
+  return fmt::format("at {} {:.2f}{}{} ({} for a ratio{})", is_faster ? "least" : "most",
+                     is_faster ? comparison.low : comparison.high, times, as_fast, kTooFewMeasurements,
+                     tail_note(comparison));
 }
 
 std::string difference_text(const schema::SweepDifference& difference) {

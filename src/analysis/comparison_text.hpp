@@ -19,6 +19,12 @@ inline constexpr std::string_view kTooFewMeasurements = "too few measurements";
 /// "not comparable (too few measurements for a ratio)".
 [[nodiscard]] std::string gain_text(const schema::Comparison& gain);
 
+/// Whether the interval lies on one side of 1: the direction is shown then, however wide it is.
+[[nodiscard]] bool has_bound(const schema::Comparison& comparison);
+/// Of such a comparison: "at most 0.40 times as fast (too few measurements for a ratio)".
+[[nodiscard]] std::string bound_text(const schema::Comparison& comparison, std::string_view as_fast,
+                                     std::string_view times = " ");
+
 /// "loss -0.12 (95 % interval -0.2 to -0.04)", or "loss -0.12 (measured once, no interval)".
 [[nodiscard]] std::string difference_text(const schema::SweepDifference& difference);
 

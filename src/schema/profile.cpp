@@ -28,7 +28,7 @@ RL_DEFINE_JSON(ProfileNode, name, operation, provider, module, calls, total_ns, 
 RL_DEFINE_JSON(ProfileOperator, name, calls, host_ns)
 RL_DEFINE_JSON(ProfileModule, path, name, parent, kind, calls, host_self_ns, host_total_ns, gpu_self_ns, gpu_total_ns,
                backward_ns, kernels, bytes, flops, bytes_ns, flops_ns, step_ns, step_bytes)
-RL_DEFINE_JSON(ProfileStep, name, start_ns, duration_ns, work_ns, kernels)
+RL_DEFINE_JSON(ProfileStep, name, start_ns, duration_ns, work_ns, kernels, left_out)
 RL_DEFINE_JSON(ProfileCost, plain_ns, traced_ns, nodes_ns, events, event_ns)
 RL_DEFINE_JSON(ProfileRoof, bytes_per_s, flops_per_s)
 RL_DEFINE_JSON(ProfileHolder, place, bytes, allocations)

@@ -157,7 +157,7 @@ struct ProfileModule {
   std::int64_t host_total_ns = 0;
   std::int64_t gpu_self_ns = 0;
   std::int64_t gpu_total_ns = 0;
-  std::int64_t backward_ns = 0;  ///< of gpu_total_ns: launched by the backward pass
+  std::int64_t backward_ns = 0;  ///< of the backward pass: of gpu_total_ns, without work of a GPU of host_total_ns
   std::int64_t kernels = 0;      ///< in total
   std::int64_t bytes = -1;       ///< in total; -1: unknown
   std::int64_t flops = -1;
@@ -175,6 +175,7 @@ struct ProfileStep {
   std::int64_t duration_ns = 0;  ///< on the host
   std::int64_t work_ns = 0;      ///< of the GPUs, sum over what it launched; without a GPU of the nodes
   std::int64_t kernels = 0;
+  bool left_out = false;  ///< of the times by module and by node, and of findings: it took far longer than others
 };
 RL_DECLARE_JSON(ProfileStep)
 
@@ -268,7 +269,7 @@ struct ProfileTables {
   std::vector<ProfileStep> steps;
   std::vector<ProfileMemory> memory;  ///< of GPUs; empty: nothing of it was recorded
   std::int64_t span_ns = 0;           ///< from the first to the last event that counts
-  std::int64_t runs = 1;              ///< calls of a model that the totals are over; 1 of a trace of anything else
+  std::int64_t runs = 1;              ///< of a model that the totals are over, not left_out; 1 of anything else
   std::vector<Message> missing;       ///< what the trace lacks, each with the flag that records it
 };
 RL_DECLARE_JSON(ProfileTables)

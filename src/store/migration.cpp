@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "store/message_migration.hpp"
 #include "store/one_table_migration.hpp"
 
 namespace ridgeline::store {
@@ -121,7 +122,8 @@ CREATE TABLE sweep_run_records (
 )sql";
 
 constexpr std::array kMigrations{Migration{1, kVersion1}, Migration{2, kVersion2}, Migration{3, kVersion3},
-                                 Migration{4, nullptr, &move_to_one_table, kOneTableSchema}};
+                                 Migration{4, nullptr, &move_to_one_table, kOneTableSchema},
+                                 Migration{5, nullptr, &move_texts_to_messages, kOneTableSchema}};
 
 /// Entering WAL needs the file alone, and SQLite does not call its busy handler for that; so ask until it works.
 base::Result<void> enter_wal(const Connection& connection) {
@@ -202,7 +204,7 @@ std::filesystem::path copy_before_migration(const std::filesystem::path& file, s
   return copy;
 }
 
-base::Result<void> migrate(const Connection& connection, std::span<const Migration> steps) {
+base::Result<void> migrate(const Connection& connection, const TextReader& reader, std::span<const Migration> steps) {
   const int newest = steps.back().to;
   // Before anything is written: a file that is not ours stays as it is.
   RL_TRY_ASSIGN(auto version, known_version(connection, newest));
@@ -217,7 +219,7 @@ base::Result<void> migrate(const Connection& connection, std::span<const Migrati
     const bool is_fresh = version == 0 && steps.back().fresh != nullptr;
     const auto& made = is_fresh ? steps.back() : step;
     if (is_fresh || made.sql != nullptr) RL_TRY(connection.execute(is_fresh ? made.fresh : made.sql));
-    if (!is_fresh && made.move != nullptr) RL_TRY(made.move(connection));
+    if (!is_fresh && made.move != nullptr) RL_TRY(made.move(connection, reader));
     RL_TRY(connection.execute(
         fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, made.to)));
     RL_TRY(transaction.commit());

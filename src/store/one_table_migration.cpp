@@ -80,7 +80,7 @@ base::Result<void> move_runs(const Connection& connection, std::string_view quer
 
 }  // namespace
 
-base::Result<void> move_to_one_table(const Connection& connection) {
+base::Result<void> move_to_one_table(const Connection& connection, const TextReader&) {
   RL_TRY(connection.execute(kSetAside));
   RL_TRY(connection.execute(kOneTableSchema));
   RL_TRY(connection.execute(kMoveTrials));

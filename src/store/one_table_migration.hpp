@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "store/sqlite.hpp"
+#include "store/text_reader.hpp"
 
 namespace ridgeline::store {
 
@@ -53,6 +54,6 @@ CREATE TABLE learning (                    -- what the runs of one model taught 
 )sql";
 
 /// Moves what tune, bench and sweep kept in tables of their own there, records in the form of schema::Run.
-[[nodiscard]] base::Result<void> move_to_one_table(const Connection& connection);
+[[nodiscard]] base::Result<void> move_to_one_table(const Connection& connection, const TextReader&);
 
 }  // namespace ridgeline::store

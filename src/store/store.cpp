@@ -52,9 +52,9 @@ Result<schema::DeviceLearning> sum_learning(const Connection& connection, std::s
   }
 }
 
-Result<void> prepare_file(Connection& connection) {
+Result<void> prepare_file(Connection& connection, const TextReader& reader) {
   if (connection.read_only()) return check_migrated(connection);
-  RL_TRY(migrate(connection));
+  RL_TRY(migrate(connection, reader));
   return connection.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
 }
 
@@ -75,7 +75,10 @@ Store::~Store() = default;
 
 Result<Store> Store::open(const std::filesystem::path& path, const StoreOptions& options) {
   auto impl = std::make_unique<Impl>();
-  RL_TRY_ASSIGN(impl->connection, Connection::open_for_use(path, options.busy_timeout, options.access, prepare_file));
+  const auto prepare = [reader = options.read_text](Connection& connection) {
+    return prepare_file(connection, reader);
+  };
+  RL_TRY_ASSIGN(impl->connection, Connection::open_for_use(path, options.busy_timeout, options.access, prepare));
   return Store(std::move(impl));
 }
 

@@ -16,6 +16,7 @@
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
 #include "store/access.hpp"
+#include "store/text_reader.hpp"
 #include "store/trial_record.hpp"
 
 namespace ridgeline::store {
@@ -33,6 +34,7 @@ struct StoredPair {
 struct StoreOptions {
   std::chrono::milliseconds busy_timeout{10000};  ///< how long to wait for another process's lock
   Access access = Access::write;
+  TextReader read_text{};  ///< for a file of before schema 5
 };
 
 /// Results on disk: one SQLite file in WAL mode, with one table of runs and one of trials for all kinds. Trials are

@@ -40,34 +40,42 @@ void fold_steps(std::vector<schema::ProfileTables>& all, schema::ProfileTables& 
   const auto mean_step = [](const schema::ProfileTables& tables, std::size_t number) {
     schema::ProfileStep mean;
     mean.name = fmt::format("process {}", number + 1);
+    std::int64_t count = 0;
     for (const auto& step : tables.steps) {
+      if (step.left_out) continue;
       mean.duration_ns += step.duration_ns;
       mean.work_ns += step.work_ns;
+      ++count;
     }
-    const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(tables.steps.size()));
-    mean.duration_ns /= count;
-    mean.work_ns /= count;
+    mean.duration_ns /= std::max<std::int64_t>(1, count);
+    mean.work_ns /= std::max<std::int64_t>(1, count);
     return mean;
   };
-  const auto mean_of = [](const std::vector<std::int64_t>& values) {
+  const auto mean_of = [](const std::vector<std::int64_t>& values, const std::vector<schema::ProfileStep>& of) {
     std::int64_t sum = 0;
-    for (const auto value : values) sum += value;
-    return values.empty() ? 0 : sum / static_cast<std::int64_t>(values.size());
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < std::min(values.size(), of.size()); ++i) {
+      if (of[i].left_out) continue;
+      sum += values[i];
+      ++count;
+    }
+    return sum / std::max<std::int64_t>(1, count);
   };
   std::vector<schema::ProfileStep> steps{mean_step(into, 0)};
   for (std::size_t i = 1; i < all.size(); ++i) steps.push_back(mean_step(all[i], i));
-  into.steps = std::move(steps);
   for (auto& row : into.modules) {
-    row.step_ns = {mean_of(row.step_ns)};
-    if (!row.step_bytes.empty()) row.step_bytes = {mean_of(row.step_bytes)};
+    row.step_ns = {mean_of(row.step_ns, into.steps)};
+    if (!row.step_bytes.empty()) row.step_bytes = {mean_of(row.step_bytes, into.steps)};
   }
+  into.steps = std::move(steps);
   for (std::size_t i = 1; i < all.size(); ++i)
     for (auto& row : into.modules) {
       const auto same = std::find_if(all[i].modules.begin(), all[i].modules.end(), [&](const auto& other) {
         return other.path == row.path && other.kind == row.kind;
       });
-      row.step_ns.push_back(same == all[i].modules.end() ? 0 : mean_of(same->step_ns));
-      if (!row.step_bytes.empty() && same != all[i].modules.end()) row.step_bytes.push_back(mean_of(same->step_bytes));
+      row.step_ns.push_back(same == all[i].modules.end() ? 0 : mean_of(same->step_ns, all[i].steps));
+      if (!row.step_bytes.empty() && same != all[i].modules.end())
+        row.step_bytes.push_back(mean_of(same->step_bytes, all[i].steps));
     }
 }
 
@@ -144,6 +152,8 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
     run.tables = std::move(tables.front());
   for (const auto& note : runs.front().notes) run.notes.push_back(note);
   if (auto note = trace::launch_note(*made.trace); !note.empty()) run.notes.push_back(std::move(note));
+  if (auto note = trace::unusual_runs_note(made.analysed->steps, made.analysed->unusual_runs); !note.empty())
+    run.notes.push_back(std::move(note));
   keep_trace(*made.trace, request.trace_folder, run);
   RL_TRY(frame.end());
   return made;

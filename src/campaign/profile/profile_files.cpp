@@ -95,6 +95,8 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
   auto analysed = std::make_unique<trace::AnalysedTrace>(*out.trace);
   tell_lost_launches(*analysed, out.notes);
   tell_clocks(analysed->clocks, out.notes);
+  if (auto note = trace::unusual_runs_note(analysed->steps, analysed->unusual_runs); !note.empty())
+    out.notes.push_back(std::move(note));
   std::optional<trace::CounterJoin> join;
   if (counters) {
     join = trace::join_counters(*out.trace, *counters);

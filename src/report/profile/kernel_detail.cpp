@@ -13,6 +13,7 @@
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
 #include "report/profile/kernel_counters.hpp"
+#include "report/profile/profile_tables.hpp"
 #include "schema/kernel_name.hpp"
 
 namespace ridgeline::report {
@@ -40,7 +41,7 @@ std::string launch_extent(const std::array<std::int32_t, 3>& extent) {
   return extent[0] == 0 ? std::string(kAbsent) : fmt::format("{}", fmt::join(extent, "x"));
 }
 
-Table launch_table(const ProfileKernel& kernel) {
+Table launch_table(const ProfileKernel& kernel, double peak) {
   Table table;
   table.columns = {{plain_text(kernel.name), Align::left}, {"Value", Align::right}};
   const auto add = [&](std::string what, std::string value) {
@@ -60,8 +61,9 @@ Table launch_table(const ProfileKernel& kernel) {
   }
   if (kernel.bytes >= 0) {
     add("DRAM bytes (measured)", base::format_bytes(static_cast<double>(kernel.bytes)));
-    if (kernel.rated_ns() > 0)
-      add("GB/s", fmt::format("{:.4g}", static_cast<double>(kernel.bytes) / static_cast<double>(kernel.rated_ns())));
+    const auto rate =
+        kernel.rated_ns() > 0 ? static_cast<double>(kernel.bytes) / static_cast<double>(kernel.rated_ns()) : 0;
+    if (rate > 0 && (peak <= 0 || rate * 1e9 <= kMostOfPeak * peak)) add("GB/s", fmt::format("{:.4g}", rate));
   }
   if (!kernel.module.empty()) add("mostly in", plain_text(kernel.module));
   return table;
@@ -157,9 +159,9 @@ std::vector<TitledTable> counter_detail(const ProfileKernel& kernel) {
   return out;
 }
 
-std::vector<TitledTable> kernel_detail(const ProfileKernel& kernel) {
+std::vector<TitledTable> kernel_detail(const ProfileKernel& kernel, double peak) {
   std::vector<TitledTable> out;
-  add_titled(out, "Launches", launch_table(kernel));
+  add_titled(out, "Launches", launch_table(kernel, peak));
   for (auto& table : counter_detail(kernel)) out.push_back(std::move(table));
   add_titled(out, "Other counters", other_counters_table(kernel));
   return out;

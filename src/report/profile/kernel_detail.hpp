@@ -19,8 +19,8 @@ struct TitledTable {
 [[nodiscard]] const schema::ProfileKernel* find_kernel(const schema::ProfileRun& run, const std::string& name);
 
 /// All that is known of one kernel: its launches, what counters tell by the quantities' names, why its warps wait, and
-/// the other counters by theirs. Tables without rows are left out.
-[[nodiscard]] std::vector<TitledTable> kernel_detail(const schema::ProfileKernel& kernel);
+/// the other counters by theirs. Tables without rows are left out. `peak` as peak_bytes_per_s() has it: no GB/s beyond.
+[[nodiscard]] std::vector<TitledTable> kernel_detail(const schema::ProfileKernel& kernel, double peak = 0);
 
 /// The second and third of these.
 [[nodiscard]] std::vector<TitledTable> counter_detail(const schema::ProfileKernel& kernel);

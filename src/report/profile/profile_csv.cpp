@@ -112,10 +112,10 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Messa
   }
   files.emplace_back("devices.csv", std::move(devices));
   files.emplace_back("idle.csv", std::move(idle));
-  std::string steps = "name,start_ns,duration_ns,work_ns,kernels\n";
+  std::string steps = "name,start_ns,duration_ns,work_ns,kernels,left_out\n";
   for (const auto& row : tables.steps)
     add_line(steps, csv_cell(row.name), csv_cell(row.start_ns), csv_cell(row.duration_ns), csv_cell(row.work_ns),
-             csv_cell(row.kernels));
+             csv_cell(row.kernels), csv_cell(std::int64_t{row.left_out}));
   files.emplace_back("steps.csv", std::move(steps));
   std::string memory = "time_ns,device,allocated_bytes,reserved_bytes\n";
   for (const auto& row : tables.memory)

@@ -189,7 +189,7 @@ Section modules_section(const ProfileRun& run) {
   auto table = module_table(run, view);
   table.caption = is_host_only(run)
                       ? "Time on the host of all calls together, of threads beside each other each counts; self is "
-                        "without the rows below."
+                        "without the rows below; backward is the part that the backward pass took."
                   : run.tables.devices.empty()
                       ? "Of one run; self is without the rows below."
                       : "Time on the GPU of all calls together, self without the rows below; backward is the part of "
@@ -242,7 +242,7 @@ Section counters_section(const ProfileRun& run) {
 Section kernel_section(const ProfileRun& run, const std::string& name) {
   Section section{"kernel", "One kernel", {}};
   if (const auto* kernel = name.empty() ? nullptr : find_kernel(run, name))
-    add_tables(kernel_detail(*kernel), *kernel, section);
+    add_tables(kernel_detail(*kernel, peak_bytes_per_s(run)), *kernel, section);
   return section;
 }
 

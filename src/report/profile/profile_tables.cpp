@@ -43,6 +43,17 @@ std::string cell_rate(std::int64_t bytes, std::int64_t ns) {
   return fmt::format("{:.{}f}", rate, rate < 9.95 ? 1 : 0);
 }
 
+/// What bytes and time that are not of the same work make: memory is never that fast. `peak` in bytes per second, 0:
+/// unknown.
+bool is_beyond(double peak, std::int64_t bytes, std::int64_t ns) {
+  return peak > 0 && bytes > 0 && ns > 0 &&
+         static_cast<double>(bytes) * 1e9 / static_cast<double>(ns) > kMostOfPeak * peak;
+}
+
+std::string cell_rate(double peak, std::int64_t bytes, std::int64_t ns) {
+  return is_beyond(peak, bytes, ns) ? std::string(kAbsent) : cell_rate(bytes, ns);
+}
+
 std::string cell_flops(std::int64_t flops, std::int64_t ns) {
   if (flops == 0) return "";
   if (flops < 0 || ns <= 0) return std::string(kAbsent);
@@ -74,11 +85,9 @@ std::string_view kernel_words(std::int64_t kernels, std::int64_t graph_launches)
 
 bool has_roof(const ProfileRun& run) { return run.roof.bytes_per_s > 0 || run.roof.flops_per_s > 0; }
 
-/// Of the peak; none for what cannot be, as bytes and time are not of the same work then.
 std::string cell_peak(double peak, std::int64_t bytes, std::int64_t ns) {
-  if (bytes < 0 || ns <= 0) return std::string(kAbsent);
-  const auto share = static_cast<double>(bytes) * 1e9 / static_cast<double>(ns) / peak;
-  return share > kMostOfPeak ? std::string(kAbsent) : fmt::format("{:.0f} %", 100 * share);
+  if (bytes < 0 || ns <= 0 || is_beyond(peak, bytes, ns)) return std::string(kAbsent);
+  return fmt::format("{:.0f} %", 100 * static_cast<double>(bytes) * 1e9 / static_cast<double>(ns) / peak);
 }
 
 /// Of any row: a column without a number is left out.
@@ -307,7 +316,7 @@ class ModuleRows {
     if (has_gpu_) cells.push_back(fmt::format("{}", row->kernels));
     if (has_bytes_) {
       cells.push_back(cell_bytes(row->bytes));
-      cells.push_back(cell_rate(row->bytes, row->bytes_ns));
+      cells.push_back(cell_rate(peak_, row->bytes, row->bytes_ns));
       if (peak_ > 0) cells.push_back(cell_peak(peak_, row->bytes, row->bytes_ns));
     }
     if (has_flops_) cells.push_back(cell_flops(row->flops, row->flops_ns));
@@ -356,7 +365,7 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
                                    cell_time(row.total_ns / std::max<std::int64_t>(1, row.calls))};
     if (has_bytes) {
       cells.push_back(cell_bytes(row.bytes));
-      cells.push_back(cell_rate(row.bytes, row.rated_ns()));
+      cells.push_back(cell_rate(peak, row.bytes, row.rated_ns()));
       if (peak > 0) cells.push_back(cell_peak(peak, row.bytes, row.rated_ns()));
     }
     if (has_modules) cells.push_back(plain_text(row.module));
@@ -395,6 +404,19 @@ std::vector<std::string> rate_notes(const ProfileRun& run) {
         "{} of {} nodes would reach more than that, up to {:.0f} %: what they move is in caches, which no roof was "
         "measured of, or their time or the roof was measured wrongly; their shares are not given",
         beyond, all.size(), 100 * most));
+  const auto peak = peak_bytes_per_s(run);
+  std::size_t kernels = 0;
+  double fastest = 0;
+  for (const auto& kernel : run.tables.kernels) {
+    if (!is_beyond(peak, kernel.bytes, kernel.rated_ns())) continue;
+    ++kernels;
+    fastest = std::max(fastest, static_cast<double>(kernel.bytes) / static_cast<double>(kernel.rated_ns()));
+  }
+  if (kernels > 0)
+    out.push_back(fmt::format(
+        "{} of {} kernels would move more than the memory's {:.0f} GB/s, up to {:.0f}: their bytes and times are not "
+        "of the same work, or the trace has another peak than the GPU; their GB/s are not given",
+        kernels, run.tables.kernels.size(), peak / 1e9, fastest));
   return out;
 }
 

@@ -39,7 +39,8 @@ inline constexpr double kMostOfPeak = 1.05;
 /// Whether rates follow from the time of so many calls of nodes: not from one that is less than what the profiler takes
 /// for them, which was taken off.
 [[nodiscard]] bool tells_rate(const schema::ProfileRun& run, std::int64_t calls, std::int64_t ns);
-/// For people: of how many nodes no rates are given; how many would reach more than the roof, and what that means.
+/// For people: of how many nodes no rates are given; how many nodes and kernels would reach more than the roof or the
+/// memory's peak, and what that means.
 [[nodiscard]] std::vector<std::string> rate_notes(const schema::ProfileRun& run);
 
 /// The same with times, calls, bytes and FLOPs of one run of the model, where the totals are over several: what people

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "trace/analysis/range_names.hpp"
+#include "trace/analysis/timeless_kernels.hpp"
 
 namespace ridgeline::trace {
 
@@ -14,6 +15,7 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
       steps(find_steps(of, nesting)),
       nodes(of.nodes),
       step_of_node(steps_of_nodes(of, steps)),
+      unusual_runs(find_unusual_runs(of, steps, step_of_node)),
       attribution(attribute(of, nesting, launches, steps)),
       kernels(place(of.kernels)),
       copies(place(of.copies)),
@@ -22,6 +24,7 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
       is_collective(find_collectives()),
       observed(observed_times(of, launches, steps)),
       gaps(find_gaps(of, launches, nesting, steps, observed)) {
+  doubt_gaps_behind_timeless_kernels(of, gaps);
   if (knows_idle_time()) return;
   for (auto& gap : gaps) {
     gap.cause = schema::IdleCause::unknown;

@@ -13,6 +13,7 @@
 #include "trace/analysis/node_nesting.hpp"
 #include "trace/analysis/observed_time.hpp"
 #include "trace/analysis/steps.hpp"
+#include "trace/analysis/unusual_runs.hpp"
 #include "trace/trace.hpp"
 
 namespace ridgeline::trace {
@@ -34,6 +35,7 @@ struct AnalysedTrace {
   Steps steps;
   NodeNesting nodes;
   std::vector<Place> step_of_node;  ///< into Steps::steps: of the run that it belongs to; kNowhere: none
+  std::vector<bool> unusual_runs;   ///< of each step; what all runs take has no part of it
   Attribution attribution;
   PlacedWork kernels;
   PlacedWork copies;
@@ -47,6 +49,12 @@ struct AnalysedTrace {
 
   /// Whether what the host did tells why the GPU had no work.
   [[nodiscard]] bool knows_idle_time() const noexcept { return !trace.lacks_work && clocks.fits(); }
+
+  /// Of a run that is left out.
+  [[nodiscard]] bool is_unusual(std::size_t node) const {
+    const auto step = step_of_node[node];
+    return step != kNowhere && unusual_runs[step];
+  }
 
   /// Launched by the backward pass.
   [[nodiscard]] bool is_backward(Place call) const {

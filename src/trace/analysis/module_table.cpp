@@ -49,10 +49,13 @@ class Rows {
       if (step != kNowhere) row.step_ns[step] += ranges.duration_ns[range];
       // A backward operation is no call of the module whose gradient it computes.
       row.calls += attribution.is_backward[range] ? 0 : 1;
+      if (of_host && attribution.is_backward[range]) row.backward_ns += ranges.duration_ns[range];
       auto above = parents[range];
       while (above != kNowhere && !attribution.opens_row[above]) above = parents[above];
       if (above == kNowhere) continue;
       rows_[attribution.row_of_range[above]].host_self_ns -= ranges.duration_ns[range];
+      if (of_host && attribution.is_backward[above])
+        rows_[attribution.row_of_range[above]].backward_ns -= ranges.duration_ns[range];
       if (step != kNowhere) rows_[attribution.row_of_range[above]].step_ns[step] -= ranges.duration_ns[range];
     }
   }
@@ -68,8 +71,9 @@ class Rows {
       if (analysed_.is_backward(placed.call[i])) row.backward_ns += work.duration_ns[i];
       const auto step = placed.step[i];
       if (step != kNowhere) row.step_ns[step] += work.duration_ns[i];
-      if (kernels && !bytes.empty() && !std::isnan(bytes[i]))
-        add_bytes(row, std::llround(bytes[i]), work.duration_ns[i], step);
+      if (!kernels || bytes.empty() || std::isnan(bytes[i])) continue;
+      add_bytes(row, std::llround(bytes[i]), work.duration_ns[i]);
+      add_step_bytes(row, std::llround(bytes[i]), step);
     }
   }
 
@@ -80,12 +84,16 @@ class Rows {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       auto& row = rows_[analysed_.attribution.row_of_node[i]];
       const auto own_ns = analysed_.nodes.own_ns[i];
-      row.host_self_ns += own_ns;
-      ++row.calls;
       const auto step = analysed_.step_of_node[i];
       if (!has_gpu && step != kNowhere) row.step_ns[step] += own_ns;
-      if (launches.contains(i) || analysed_.nodes.has_parts[i]) continue;  // what its parts move is theirs
-      if (nodes.bytes(i) >= 0) add_bytes(row, nodes.bytes(i), own_ns, step);
+      const bool has_bytes =
+          nodes.bytes(i) >= 0 && !launches.contains(i) && !analysed_.nodes.has_parts[i];  // else its parts have them
+      if (has_bytes) add_step_bytes(row, nodes.bytes(i), step);
+      if (analysed_.is_unusual(i)) continue;
+      row.host_self_ns += own_ns;
+      ++row.calls;
+      if (has_bytes) add_bytes(row, nodes.bytes(i), own_ns);
+      if (launches.contains(i) || analysed_.nodes.has_parts[i]) continue;
       if (nodes.flops[i] < 0) continue;
       row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
       row.flops_ns = std::max<std::int64_t>(row.flops_ns, 0) + own_ns;
@@ -104,13 +112,15 @@ class Rows {
     auto& row = rows_[analysed_.attribution.unattributed];
     for (std::size_t step = 0; step < rest.size(); ++step) {
       row.step_ns[step] = std::max<std::int64_t>(0, rest[step]);
-      row.host_self_ns += row.step_ns[step];
+      if (!analysed_.unusual_runs[step]) row.host_self_ns += row.step_ns[step];
     }
   }
 
-  void add_bytes(schema::ProfileModule& row, std::int64_t bytes, std::int64_t ns, Place step) const {
+  static void add_bytes(schema::ProfileModule& row, std::int64_t bytes, std::int64_t ns) {
     row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
     row.bytes_ns = std::max<std::int64_t>(row.bytes_ns, 0) + ns;
+  }
+  void add_step_bytes(schema::ProfileModule& row, std::int64_t bytes, Place step) const {
     if (step == kNowhere) return;
     row.step_bytes.resize(steps_);
     row.step_bytes[step] += bytes;

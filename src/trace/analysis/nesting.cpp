@@ -2,11 +2,15 @@
 #include "trace/analysis/nesting.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
 namespace ridgeline::trace {
 namespace {
+
+/// Begin and duration are whole microseconds in many files.
+constexpr std::int64_t kRoundingNs = 2000;
 
 /// Indices of spans by thread, start, and the longer first.
 std::vector<Place> in_order(const Spans& spans) {
@@ -29,13 +33,25 @@ class Open {
   void advance(LaneId lane, std::int64_t at_ns) {
     if (lane != lane_) stack_.clear();
     lane_ = lane;
-    while (!stack_.empty() && ranges_.start_ns[stack_.back()] + ranges_.duration_ns[stack_.back()] <= at_ns)
-      stack_.pop_back();
+    while (!stack_.empty() && end_of(stack_.back()) <= at_ns) stack_.pop_back();
   }
-  void enter(Place range) { stack_.push_back(range); }
+  /// Returns what is around it. An annotation that outlasts others began within them and is not part of them, as NVTX's
+  /// ranges of start and end may: they are not of the thread's stack.
+  Place enter(Place range) {
+    auto at = stack_.end();
+    const auto is_annotation = [&](Place one) { return ranges_.kind[one] == RangeKind::annotation; };
+    while (is_annotation(range) && at != stack_.begin() && is_annotation(*std::prev(at)) &&
+           end_of(*std::prev(at)) + kRoundingNs < end_of(range))
+      --at;
+    const auto around = at == stack_.begin() ? kNowhere : *std::prev(at);
+    stack_.insert(at, range);
+    return around;
+  }
   [[nodiscard]] Place innermost() const { return stack_.empty() ? kNowhere : stack_.back(); }
 
  private:
+  [[nodiscard]] std::int64_t end_of(Place range) const { return ranges_.start_ns[range] + ranges_.duration_ns[range]; }
+
   const Ranges& ranges_;
   LaneId lane_ = 0;
   std::vector<Place> stack_;
@@ -63,8 +79,7 @@ Nesting nest(const Trace& trace) {
            (calls.lane[*call] < lane || (calls.lane[*call] == lane && calls.start_ns[*call] < start)))
       take_call();
     open.advance(lane, start);
-    out.parent_of_range[range] = open.innermost();
-    open.enter(range);
+    out.parent_of_range[range] = open.enter(range);
   }
   while (call != call_order.end()) take_call();
   return out;
@@ -86,7 +101,7 @@ std::vector<Place> ranges_at(const Trace& trace, const Nesting& nesting, const s
            std::pair(ranges.lane[*range], ranges.start_ns[*range]) <= std::pair(moment.lane, moment.time_ns);
          ++range) {
       open.advance(ranges.lane[*range], ranges.start_ns[*range]);
-      open.enter(*range);
+      (void)open.enter(*range);
     }
     open.advance(moment.lane, moment.time_ns);
     out[i] = open.innermost();

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "trace/analysis/device_time.hpp"
-#include "trace/analysis/first_calls.hpp"
 #include "trace/analysis/memory.hpp"
+#include "trace/analysis/missing.hpp"
 #include "trace/analysis/module_table.hpp"
 #include "trace/analysis/places.hpp"
 #include "trace/analysis/program_place.hpp"
@@ -204,6 +204,7 @@ std::vector<schema::ProfileNode> node_rows(const AnalysedTrace& analysed) {
   const LaunchNodes launches(analysed.trace);
   const auto text = [&](NameId id) { return std::string(analysed.trace.strings.text(id)); };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (analysed.is_unusual(i)) continue;
     const auto [found, is_new] = known.try_emplace(nodes.name[i], rows.size());
     if (is_new)
       rows.push_back({text(nodes.name[i]), text(nodes.operation[i]), text(nodes.provider[i]),
@@ -237,9 +238,11 @@ std::vector<schema::ProfileOperator> operator_rows(const Trace& trace) {
 std::vector<schema::ProfileStep> step_rows(const AnalysedTrace& analysed) {
   const auto& trace = analysed.trace;
   std::vector<schema::ProfileStep> rows;
-  for (const auto& step : analysed.steps.steps)
+  for (const auto& step : analysed.steps.steps) {
+    const bool left_out = analysed.unusual_runs[rows.size()];
     rows.push_back({std::string(trace.strings.text(trace.ranges.name[step.range])), step.start_ns,
-                    step.end_ns - step.start_ns, 0, 0});
+                    step.end_ns - step.start_ns, 0, 0, left_out});
+  }
   const auto add = [&](const Spans& work, const PlacedWork& placed, bool kernels) {
     for (std::size_t i = 0; i < work.size(); ++i) {
       if (placed.step[i] == kNowhere) continue;
@@ -271,76 +274,6 @@ std::int64_t span_of(const Trace& trace) {
   return last > first ? last - first : 0;
 }
 
-/// Of a snapshot.
-std::int64_t allocations_without_place(const Allocations& all) {
-  std::int64_t count = 0;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    count += all.kind[i] == AllocationKind::allocated && all.place[i] == 0 ? 1 : 0;
-  return count;
-}
-
-constexpr double kLeastUnrecorded = 0.03;  // of the time, before it is worth a word
-
-/// That the host's events do not say what GPUs wait for; empty where that is little.
-schema::Message missing_host_events(const AnalysedTrace& analysed) {
-  std::int64_t sum_ns = 0;
-  std::int64_t span_ns = 0;
-  Places places;
-  for (const auto& gap : analysed.gaps) {
-    if (gap.cause != schema::IdleCause::host_unrecorded) continue;
-    sum_ns += gap.duration_ns();
-    if (const auto place = place_of_gap(analysed, gap); !place.empty()) places.add(place, gap.duration_ns());
-  }
-  for (const auto& [device, time] : analysed.observed) span_ns += time.span_ns();
-  const auto share = static_cast<double>(sum_ns) / static_cast<double>(std::max<std::int64_t>(1, span_ns));
-  if (share < kLeastUnrecorded) return {};
-  const auto most = places.largest(1);
-  const bool is_most = !most.empty() && most.front().amount * 2 > sum_ns;
-  return messages::no_host_events(
-      {.time = static_cast<double>(sum_ns), .share = share, .place = is_most ? most.front().place : std::string()});
-}
-
-std::vector<schema::Message> missing_in(const AnalysedTrace& analysed) {
-  const auto& trace = analysed.trace;
-  std::vector<schema::Message> out;
-  if (trace.nodes.size() > 0 && analysed.steps.steps.empty()) out.push_back(messages::no_whole_run());
-  if (trace.kernels.size() == 0) {
-    const bool has_gpu_memory = std::any_of(trace.allocations.device.begin(), trace.allocations.device.end(),
-                                            [](auto gpu) { return gpu >= 0; });
-    if (has_gpu_memory && trace.ranges.size() > 0)
-      out.push_back(messages::no_kernels());
-    else if (trace.is_of_host() && trace.ranges.size() > 0)
-      out.push_back(messages::no_work_of_gpu());
-    else if (const auto count = allocations_without_place(trace.allocations); count > 0)
-      out.push_back(messages::no_places(count));
-    if (has_gpu_memory || !trace.is_of_host() || trace.ranges.size() == 0) return out;
-  }
-  bool has_modules = false;
-  bool has_operations = false;
-  bool has_python = false;
-  for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
-    has_python = has_python || trace.ranges.kind[i] == RangeKind::python;
-    has_operations = has_operations || trace.ranges.kind[i] == RangeKind::operation;
-    has_modules = has_modules || (analysed.attribution.opens_row[i] && trace.ranges.kind[i] != RangeKind::operation);
-  }
-  if (trace.ranges.size() == 0 && trace.nodes.size() == 0)
-    out.push_back(messages::no_ranges());
-  else if (!has_modules && has_operations)
-    out.push_back(messages::no_modules());
-  else if (!has_python && has_operations)
-    out.push_back(messages::no_python_lines());
-  if (trace.calls.size() == 0 && trace.nodes.size() > 0)
-    out.push_back(messages::no_calls_around_nodes());
-  else if (trace.nodes.size() > 0 && !has_launches(trace.calls))
-    out.push_back(messages::no_launches());
-  else if (trace.calls.size() == 0 && trace.kernels.size() > 0)
-    out.push_back(messages::no_calls());
-  if (analysed.steps.steps.empty() && trace.nodes.size() == 0) out.push_back(messages::no_steps());
-  if (auto line = missing_host_events(analysed); !line.empty()) out.push_back(std::move(line));
-  if (auto line = missing_warm_up(analysed); !line.empty()) out.push_back(std::move(line));
-  return out;
-}
-
 }  // namespace
 
 schema::ProfileTables tables_of(const AnalysedTrace& analysed) {
@@ -356,7 +289,7 @@ schema::ProfileTables tables_of(const AnalysedTrace& analysed) {
   out.memory = memory_rows(analysed);
   out.span_ns = span_of(analysed.trace);
   if (!out.nodes.empty() && out.devices.empty())
-    out.runs = std::max<std::int64_t>(1, static_cast<std::int64_t>(out.steps.size()));
+    out.runs = std::max<std::int64_t>(1, std::count(analysed.unusual_runs.begin(), analysed.unusual_runs.end(), false));
   out.missing = missing_in(analysed);
   return out;
 }

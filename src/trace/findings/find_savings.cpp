@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "trace/findings/rules.hpp"
+#include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 
@@ -19,6 +20,10 @@ void Case::advise(schema::ProfileFinding& finding, const Advice& kind) const {
 
 bool Case::add(schema::ProfileFinding finding, double least) const {
   if (span_ns <= 0) return false;
+  if (most_ns > 0 && finding.saving_ns > most_ns) {
+    finding.saving_ns = most_ns;
+    finding.computed = messages::computed_median_run();
+  }
   finding.saving_share = static_cast<double>(finding.saving_ns) / static_cast<double>(span_ns);
   if (finding.saving_share < least) return false;
   found.push_back(std::move(finding));
@@ -45,6 +50,21 @@ std::string module_of_work(const AnalysedTrace& analysed, Place row) {
   return path_of(attribution, at.kind == schema::ModuleKind::operation && has_module ? at.parent : row);
 }
 
+namespace {
+
+/// Nothing saves more than a run takes, even where nodes run beside each other. 0: the tables are not of runs.
+std::int64_t median_runs_ns(const schema::ProfileTables& tables) {
+  std::vector<std::int64_t> durations;
+  for (const auto& step : tables.steps)
+    if (!step.left_out) durations.push_back(step.duration_ns);
+  if (tables.runs <= 1 || durations.empty()) return 0;
+  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+  std::nth_element(durations.begin(), middle, durations.end());
+  return *middle * tables.runs;
+}
+
+}  // namespace
+
 std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, const schema::ProfileTables& tables) {
   std::vector<schema::ProfileFinding> found;
   std::int64_t span = 0;
@@ -52,7 +72,7 @@ std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, 
   // Of runs of a model, with what they take outside of nodes.
   if (tables.devices.empty() && !tables.modules.empty()) span = tables.modules.front().host_total_ns;
   std::vector<bool> counted_gaps(analysed.gaps.size());
-  const Case all{analysed, tables, span, frameworks_of(analysed.trace), found, counted_gaps};
+  const Case all{analysed, tables, span, median_runs_ns(tables), frameworks_of(analysed.trace), found, counted_gaps};
   if (!analysed.trace.lacks_durations) kernel_rules(all);
   node_rules(all);
   if (analysed.knows_idle_time()) {  // else nobody knows where the GPU had none

@@ -19,6 +19,7 @@ namespace ridgeline::trace {
 namespace {
 
 constexpr std::size_t kLeastChain = 2;      // kernels
+constexpr std::size_t kLeastLoop = 8;       // launches of one operation in a chain
 constexpr std::size_t kLongestBetween = 4;  // elementwise kernels between the products of an attention and its softmax
 
 class KernelWalk {
@@ -74,7 +75,23 @@ class KernelWalk {
     tally.add_row(kernels_.name[kernel], kernels_.duration_ns[kernel]);
   }
 
-  /// Kernels one after the other that do little with each element: one kernel in their place reads and writes once.
+  /// Launches of one operation in a chain.
+  struct Repeated {
+    std::size_t count = 0;
+    std::int64_t ns = 0;
+    double bytes = 0;
+  };
+  /// What launched a kernel, or else its name.
+  [[nodiscard]] std::pair<bool, std::uint32_t> operation_of(std::size_t kernel) const {
+    const auto row = of_.analysed.kernels.row[kernel];
+    const auto& rows = of_.analysed.attribution.rows;
+    const bool is_known = row != kNowhere && rows[row].kind == schema::ModuleKind::operation;
+    return is_known ? std::pair(true, row) : std::pair(false, kernels_.name[kernel]);
+  }
+
+  /// Kernels one after the other that do little with each element: one kernel in their place reads and writes once. An
+  /// operation that is launched again and again is that of a loop over tensors, such as parameters: fused, each of them
+  /// is read and written still.
   std::size_t chain_from(std::size_t at) {
     if (classes_[order_[at]] != KernelClass::elementwise) return at + 1;
     const auto module = module_of(order_[at]);
@@ -83,17 +100,27 @@ class KernelWalk {
     std::int64_t longest = 0;
     double bytes = 0;
     double most_bytes = 0;
+    std::map<std::pair<bool, std::uint32_t>, Repeated> operations;
     while (end < order_.size() && classes_[order_[end]] == KernelClass::elementwise &&
            same_place(order_[at], order_[end]) && module_of(order_[end]) == module) {
       const auto kernel = order_[end++];
       sum += kernels_.duration_ns[kernel];
       longest = std::max(longest, kernels_.duration_ns[kernel]);
+      auto& operation = operations[operation_of(kernel)];
+      ++operation.count;
+      operation.ns += kernels_.duration_ns[kernel];
       if (const auto known = bytes_of(kernel); !std::isnan(known)) {
         bytes += known;
+        operation.bytes += known;
         most_bytes = std::max(most_bytes, known);
       }
     }
-    if (end - at >= kLeastChain && module.find("Optimizer.") == std::string::npos) {
+    for (const auto& [which, operation] : operations) {
+      if (operation.count < kLeastLoop) continue;
+      longest = std::max(longest, operation.ns);
+      most_bytes = std::max(most_bytes, operation.bytes);
+    }
+    if (end - at >= kLeastChain && sum > longest && module.find("Optimizer.") == std::string::npos) {
       out_.chains.add(module, sum - longest, sum);
       out_.chains.add_bytes(bytes - most_bytes);
       for (auto i = at; i < end; ++i) out_.chains.add_row(kernels_.name[order_[i]], kernels_.duration_ns[order_[i]]);

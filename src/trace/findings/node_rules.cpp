@@ -31,6 +31,7 @@ class NodeWalk {
 
   void walk() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (of_.analysed.is_unusual(i)) continue;
       const auto what = operation(i);
       if (what == "ReorderInput" || what == "ReorderOutput" || what == "Transpose" || what == "Cast" ||
           what == "Identity")

@@ -37,6 +37,22 @@ bool is_between_kernels(const AnalysedTrace& analysed, const Gap& gap, Place row
   return step != kNowhere && step == step_of(analysed, gap.before, row);
 }
 
+/// Of a row with those below it: a tenth of its kernels or more last 0 ns.
+bool lacks_times(const AnalysedTrace& analysed, Place row) {
+  const auto& kernels = analysed.trace.kernels;
+  const auto& rows = analysed.attribution.rows;
+  std::size_t all = 0;
+  std::size_t timeless = 0;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    auto at = analysed.kernels.row[i];
+    while (at != kNowhere && at != row) at = rows[at].parent;
+    if (at == kNowhere) continue;
+    ++all;
+    timeless += kernels.duration_ns[i] == 0 ? 1 : 0;
+  }
+  return timeless > 0 && timeless * 10 >= all;
+}
+
 /// "AdamW" of "Optimizer.step#AdamW.step"; "" where the name has none.
 std::string_view optimizer_class(std::string_view row) {
   const auto begin = row.find('#');
@@ -59,6 +75,7 @@ void optimizer_rule(const Case& of) {
     if (!row.name.starts_with("Optimizer.step") || row.calls == 0) continue;
     const auto each = row.kernels / row.calls;
     if (each < kManyKernels || row.gpu_total_ns / std::max<std::int64_t>(1, row.kernels) > kTinyKernelNs) continue;
+    if (lacks_times(of.analysed, static_cast<Place>(i))) continue;
     schema::ProfileFinding finding;
     finding.module = row.path;
     std::vector<std::size_t> gaps;

@@ -27,6 +27,7 @@ struct Case {
   const AnalysedTrace& analysed;
   const schema::ProfileTables& tables;
   std::int64_t span_ns = 0;  ///< of all GPUs, sum; without a GPU of the runs
+  std::int64_t most_ns = 0;  ///< that a finding may save: of a model the median run, times their number; 0: of no limit
   Frameworks frameworks;
   std::vector<schema::ProfileFinding>& found;
   std::vector<bool>& counted_gaps;  ///< of AnalysedTrace::gaps: a finding has them, and no other counts them again

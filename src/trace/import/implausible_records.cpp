@@ -150,9 +150,11 @@ void leave_out_kernels_over_others(Trace& trace) {
 void tell_missing_durations(Trace& trace) {
   const auto& durations = trace.kernels.duration_ns;
   const auto none = static_cast<std::size_t>(std::count(durations.begin(), durations.end(), 0));
-  if (none == 0 || none * 10 < durations.size()) return;
+  if (none == 0) return;
+  const bool many = none * 10 >= durations.size();
   trace.notes.push_back(messages::kernels_of_no_time(
-      {.count = static_cast<std::int64_t>(none), .all = static_cast<std::int64_t>(durations.size())}));
+      {.count = static_cast<std::int64_t>(none), .all = static_cast<std::int64_t>(durations.size()), .some = !many}));
+  if (!many) return;
   trace.notes.push_back(messages::lacks_durations());
   trace.lacks_work = trace.lacks_durations = true;
 }

@@ -18,6 +18,7 @@
 #include "trace/import/json_events.hpp"
 #include "trace/import/kineto_event.hpp"
 #include "trace/import/message_text.hpp"
+#include "trace/import/one_process.hpp"
 #include "trace/import/product_shape.hpp"
 #include "trace/memory_events.hpp"
 #include "trace/messages.hpp"
@@ -185,13 +186,24 @@ class Reader {
     const BeginEnd::Thread thread{event.process, event.thread};
     const auto name = trace_.strings.id(event.name);
     if (event.phase == "E") return begin_end_.end(thread, *event.start_ns, name);
-    (void)begin_end_.begin(thread, *event.start_ns, name);
+    (void)begin_end_.begin(thread, *event.start_ns, name, within(kineto_category(event.category)));
     auto& begun = begun_.emplace_back(event);
     begun.name = trace_.strings.text(name);
     begun.category = kept(event.category);
     begun.process_name = {};
     begun.place = {};
     begun.input_shapes = {};
+  }
+
+  static BeginEnd::Within within(KinetoCategory category) {
+    switch (category) {
+      case KinetoCategory::kernel:
+      case KinetoCategory::copy:
+      case KinetoCategory::set: return BeginEnd::Within::none_of_kind;
+      case KinetoCategory::call: return BeginEnd::Within::others;
+      case KinetoCategory::operation: return BeginEnd::Within::one_of_name;
+      default: return BeginEnd::Within::all;
+    }
   }
 
   /// Arrows, metadata, marks and counters say nothing that is looked at; other events have a length that is not read.
@@ -321,6 +333,7 @@ Result<Trace> import_kineto(const std::string& path) {
   if (trace.lacks_work) trace.notes.push_back(messages::lacks_work());
   for (auto& note : reader.notes()) trace.notes.push_back(std::move(note));
   leave_out_implausible(trace, events.cut_off());
+  keep_one_process_of_host(trace);
   return trace;
 }
 

@@ -7,9 +7,11 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <system_error>
 #include <tuple>
 
@@ -122,6 +124,8 @@ class NcuReader {
     is_long_ = columns_.count("Metric Name") != 0;
     names_ = std::move(cells);
     waits_for_units_ = !is_long_;
+    processes_.clear();
+    row_ = kNoRow;
     return true;
   }
 
@@ -145,6 +149,8 @@ class NcuReader {
   }
 
   std::size_t left_out = 0;
+  /// Launches whose values came before.
+  [[nodiscard]] std::size_t repeated() const { return repeated_.size(); }
   /// Values that are no numbers, or negative, of metrics whose other values are.
   [[nodiscard]] std::size_t no_numbers() const {
     std::size_t count = 0;
@@ -153,9 +159,24 @@ class NcuReader {
   }
 
  private:
+  static constexpr auto kNoRow = static_cast<std::size_t>(-1);
+
   [[nodiscard]] std::string_view cell(const std::vector<std::string>& cells, std::string_view column) const {
     const auto found = columns_.find(column);
     return found == columns_.end() ? std::string_view() : std::string_view(cells[found->second]);
+  }
+
+  /// The row of the launch that a line is of. Another table is of another report: launches of the same program have the
+  /// same numbers there, but are of another process.
+  void find_row(const std::vector<std::string>& cells) {
+    const auto text = [&](std::string_view column) { return std::string(cell(cells, column)); };
+    const auto process = processes_.try_emplace(text("Process ID"), processes_.size()).first->second;
+    const auto [found, is_new] = rows_.try_emplace(
+        {text("ID"), text("Kernel Name"), text("Grid Size"), text("Block Size"), process}, out_.size());
+    if (is_new) add_row(cells);
+    // Lines of the long form follow each other.
+    if (is_new || !is_long_ || found->second != row_) is_there_already_ = !is_new;
+    row_ = found->second;
   }
 
   void add_row(const std::vector<std::string>& cells) {
@@ -183,11 +204,15 @@ class NcuReader {
     if (is_new) out_.metrics.push_back({found->first, unit.base, {}});
     auto& values = out_.metrics[found->second].values;
     values.resize(out_.size(), std::numeric_limits<double>::quiet_NaN());
-    values.back() = *value * unit.factor;
+    if (is_there_already_ && !std::isnan(values[row_])) {
+      repeated_.insert(row_);
+      return;
+    }
+    values[row_] = *value * unit.factor;
   }
 
   void take_wide(const std::vector<std::string>& cells) {
-    add_row(cells);
+    find_row(cells);
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const auto& name = names_[i];
       if (name.find("__") == std::string::npos) continue;
@@ -198,9 +223,7 @@ class NcuReader {
   }
 
   void take_long(const std::vector<std::string>& cells) {
-    const auto id = std::pair{std::string(cell(cells, "ID")), std::string(cell(cells, "Process ID"))};
-    if (out_.size() == 0 || id != last_) add_row(cells);
-    last_ = id;
+    find_row(cells);
     const std::string name(cell(cells, "Metric Name"));
     if (!name.empty()) put(name, cell(cells, "Metric Unit"), cell(cells, "Metric Value"));
   }
@@ -211,7 +234,11 @@ class NcuReader {
   std::vector<std::string> units_;
   std::map<std::string, std::size_t> metrics_;
   std::map<std::string, std::size_t> no_numbers_;  ///< by metric
-  std::pair<std::string, std::string> last_;
+  std::map<std::tuple<std::string, std::string, std::string, std::string, std::size_t>, std::size_t> rows_;
+  std::map<std::string, std::size_t> processes_;  ///< of a table, by their order
+  std::set<std::size_t> repeated_;                ///< rows
+  std::size_t row_ = kNoRow;                      ///< of the line before
+  bool is_there_already_ = false;                 ///< earlier in the file
   bool is_long_ = false;
   bool waits_for_units_ = false;
 };
@@ -231,6 +258,8 @@ Result<KernelCounters> import_ncu(const std::string& path) {
   if (out.size() == 0) return base::fail(ErrorCode::unsupported, "{}: no kernels", path).hint("{}", kRecordWithNcu);
   for (auto& metric : out.metrics) metric.values.resize(out.size(), std::numeric_limits<double>::quiet_NaN());
   if (reader.left_out > 0) out.notes.push_back(messages::uneven_lines(static_cast<std::int64_t>(reader.left_out)));
+  if (reader.repeated() > 0)
+    out.notes.push_back(messages::repeated_launches(static_cast<std::int64_t>(reader.repeated())));
   if (reader.no_numbers() > 0)
     out.notes.push_back(messages::no_numbers(static_cast<std::int64_t>(reader.no_numbers())));
   return out;

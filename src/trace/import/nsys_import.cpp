@@ -283,7 +283,6 @@ class NsysReader {
     auto& kernels = trace_.kernels;
     std::set<std::pair<std::int64_t, std::int64_t>> launched;  // by process and correlation
     const auto process_of_kernel = [&](std::size_t i) { return trace_.gpu_lanes[kernels.lane[i]].process; };
-    std::int64_t taken_ns = 0;
     const auto before = kernels.size();
     RL_TRY(each_row({"CUPTI_ACTIVITY_KIND_GRAPH_TRACE"},
                     {"start", "end", "deviceId", "contextId", "streamId", "globalPid", "correlationId", "graphId"},
@@ -302,16 +301,12 @@ class NsysReader {
                       if (!put(
                               kernels, rows, name, [&] { return gpu_lane(rows, 2); }, correlation))
                         return;
-                      taken_ns += kernels.duration_ns.back();
                       kernels.grid.emplace_back();
                       kernels.block.emplace_back();
                       kernels.registers.push_back(0);
                       kernels.shared_bytes.push_back(0);
                       kernels.graph_node.push_back(0);
                     }));
-    if (const auto graphs = kernels.size() - before; graphs > 0)
-      trace_.notes.push_back(
-          messages::whole_graphs({.count = static_cast<std::int64_t>(graphs), .time = static_cast<double>(taken_ns)}));
     return {};
   }
 
@@ -408,6 +403,19 @@ class NsysReader {
   std::unordered_map<std::int64_t, NameId> strings_;
 };
 
+/// Of what is left of them; empty without any.
+schema::Message whole_graphs_note(const Trace& trace) {
+  const auto& kernels = trace.kernels;
+  std::int64_t count = 0;
+  double taken_ns = 0;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (!is_graph_launch(trace.strings.text(kernels.name[i]))) continue;
+    ++count;
+    taken_ns += static_cast<double>(kernels.duration_ns[i]);
+  }
+  return count == 0 ? schema::Message() : messages::whole_graphs({.count = count, .time = taken_ns});
+}
+
 }  // namespace
 
 Result<Trace> import_nsys(const std::string& path) {
@@ -432,6 +440,7 @@ Result<Trace> import_nsys(const std::string& path) {
     trace.notes.push_back(messages::lacks_work());
   }
   leave_out_implausible(trace);
+  if (auto note = whole_graphs_note(trace); !note.empty()) trace.notes.insert(trace.notes.begin(), std::move(note));
   return trace;
 }
 

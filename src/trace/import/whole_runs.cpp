@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -191,6 +192,7 @@ class WholeRuns {
     const auto all = runs();
     std::int64_t count = 0;
     std::size_t longest = 0;
+    std::set<std::size_t> runs_of_them;
     const auto& nodes = trace_.nodes;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (nodes_[i]) continue;
@@ -198,13 +200,32 @@ class WholeRuns {
       if (any_run_at(all, nodes.lane[i], nodes.start_ns[i], ends_with) ||
           !any_run_at(all, nodes.lane[i], nodes.start_ns[i], [](auto) { return true; }))
         continue;
+      (void)any_run_at(all, nodes.lane[i], nodes.start_ns[i],
+                       [&](auto run) { return runs_of_them.insert(run).second; });
       if (count++ == 0 || nodes.duration_ns[i] > nodes.duration_ns[longest]) longest = i;
       nodes_[i] = keeps_work_[i] = true;
     }
-    if (count > 0)
-      note(messages::overlong_nodes({.count = count,
-                                     .name = name_of(nodes, longest),
-                                     .duration = static_cast<double>(nodes.duration_ns[longest])}));
+    if (count == 0) return;
+    const bool most_are_whole = runs_of_them.size() * 2 <= all.size() && trace_.kernels.size() == 0;
+    if (!most_are_whole) runs_of_them.clear();
+    note(messages::overlong_nodes(
+        {.count = count,
+         .name = name_of(nodes, longest),
+         .duration = static_cast<double>(nodes.duration_ns[longest]),
+         .runs = runs_of_them.empty() ? std::nullopt : std::optional(std::ssize(runs_of_them))}));
+    leave_out_runs(runs_of_them, all);
+  }
+
+  /// With all that ran in them: without one of its nodes the time of a run would be that of other nodes.
+  void leave_out_runs(const std::set<std::size_t>& some, const std::vector<std::size_t>& all) {
+    if (some.empty()) return;
+    const auto& nodes = trace_.nodes;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (any_run_at(all, nodes.lane[i], nodes.start_ns[i], [&](auto run) { return some.contains(run); })) {
+        nodes_[i] = true;
+        keeps_work_[i] = false;
+      }
+    for (const auto run : some) ranges_[run] = true;
   }
 
   /// ONNX Runtime writes a run behind its nodes. Files that have it before them may lack some of the last one.

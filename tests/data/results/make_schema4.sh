@@ -2,6 +2,7 @@
 # Made schema4.db beside this script with the `ridgeline` of commit 740a4aab, the last whose records hold prose: runs of every kind,
 # with failures of every class.
 #   make_schema4.sh RIDGELINE SOURCE MODELS ORT_LIBRARY     (writes schema4.db into the current folder)
+# schema4_shown.tar.xz has what that program shows of them: RUN.json of `show RUN --json`, RUN.md of `report RUN --output RUN.md`.
 set -euo pipefail
 ridgeline=$1 source=$2 models=$3 ort=$4 out=$PWD/schema4.db
 work=/tmp/ridgeline-results  # stands in the records

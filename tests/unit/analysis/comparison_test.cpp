@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/comparison_text.hpp"
 #include "base/random.hpp"
 #include "fakes/noisy_machine.hpp"
 #include "fakes/uneven_sessions.hpp"
@@ -390,6 +391,17 @@ TEST(IsAsGood, is_not_shown_in_a_slow_stretch_nor_beside_other_processes) {
     EXPECT_FALSE(is_of_quiet_machine(pair)) << code;
     EXPECT_FALSE(is_as_good(pair, 0.02)) << code;
   }
+}
+
+TEST(BoundText, claims_a_direction_only_with_the_bound_that_shows_it) {
+  const schema::Comparison slower{0.3, 0.1, 0.42, 0.001, 4, schema::Verdict::slower};
+  const schema::Comparison unknown{0.3, 0.1, 1.2, 0.2, 4, schema::Verdict::inconclusive};
+  ASSERT_TRUE(is_too_wide(slower) && is_too_wide(unknown));
+  EXPECT_TRUE(has_bound(slower));
+  EXPECT_FALSE(has_bound(unknown));
+  EXPECT_EQ(bound_text(slower, "times as fast"), "at most 0.42 times as fast (too few measurements for a ratio)");
+  EXPECT_EQ(gain_text(slower), "at most 0.42x as fast (too few measurements for a ratio)");
+  EXPECT_EQ(gain_text(unknown), "not comparable (too few measurements for a ratio)");
 }
 
 }  // namespace

@@ -141,6 +141,17 @@ TEST_F(KernelDetailTest, every_counter_is_there_once) {
   EXPECT_EQ(tables[3].table.rows[1].cells, (std::vector<std::string>{"`smsp__cycles_active.avg`", "700000 cycle"}));
 }
 
+TEST_F(KernelDetailTest, a_rate_beyond_the_memory_is_none) {
+  kernel_.bytes = 3 * kernel_.total_ns;
+  const auto has_rate = [&](double peak) {
+    const auto rows = kernel_detail(kernel_, peak)[0].table.rows;
+    return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.cells[0] == "GB/s"; });
+  };
+  EXPECT_TRUE(has_rate(0));
+  EXPECT_TRUE(has_rate(3e9));
+  EXPECT_FALSE(has_rate(2e9));
+}
+
 TEST_F(KernelDetailTest, without_counters_only_the_launches_are_known) {
   const auto tables = kernel_detail(kernel_);
   ASSERT_EQ(tables.size(), 1U);

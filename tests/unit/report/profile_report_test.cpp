@@ -226,6 +226,11 @@ TEST(ProfileTables, bytes_are_a_share_of_the_peak_that_the_trace_tells) {
   ASSERT_EQ(table.columns.size(), 9U);
   EXPECT_EQ(table.columns[7].title, "Share of peak");
   EXPECT_EQ(cells_of(table, 7), "50 %|" + std::string(kAbsent) + "|");
+  EXPECT_EQ(cells_of(table, 6), "1676|" + std::string(kAbsent) + "|") << "no memory is that fast";
+  ASSERT_EQ(rate_notes(run).size(), 1U);
+  EXPECT_NE(rate_notes(run)[0].find("1 of 2 kernels would move more than the memory's 3352 GB/s, up to 5028"),
+            std::string::npos)
+      << rate_notes(run)[0];
   const auto modules = module_table(run, {});
   const auto peak = std::find_if(modules.columns.begin(), modules.columns.end(),
                                  [](const auto& column) { return column.title == "Share of peak"; });

@@ -28,13 +28,13 @@ TEST(Migration, has_a_step_for_every_version) {
 TEST(Migration, brings_an_older_file_up_to_date_and_keeps_its_rows) {
   const TempFolder folder;
   const auto connection = open_file(folder);
-  ASSERT_TRUE(migrate(*connection, std::array{kFirst}));
+  ASSERT_TRUE(migrate(*connection, {}, std::array{kFirst}));
   EXPECT_EQ(*connection->query_integer("PRAGMA user_version"), 1);
   EXPECT_EQ(*connection->query_text("PRAGMA journal_mode"), "wal");
-  ASSERT_TRUE(migrate(*connection, std::array{kFirst, kSecond}));
+  ASSERT_TRUE(migrate(*connection, {}, std::array{kFirst, kSecond}));
   EXPECT_EQ(*connection->query_integer("PRAGMA user_version"), 2);
   EXPECT_EQ(*connection->query_text("SELECT word || length FROM words"), "kept4");
-  ASSERT_TRUE(migrate(*connection, std::array{kFirst, kSecond}));  // nothing left to do
+  ASSERT_TRUE(migrate(*connection, {}, std::array{kFirst, kSecond}));  // nothing left to do
   EXPECT_EQ(*connection->query_integer("SELECT count(*) FROM words"), 1);
 }
 
@@ -42,7 +42,7 @@ TEST(Migration, makes_the_newest_schema_in_an_empty_file_at_once) {
   const TempFolder folder;
   const auto connection = open_file(folder);
   constexpr Migration kLast{3, "no SQL", nullptr, "CREATE TABLE words (word TEXT NOT NULL) STRICT"};
-  ASSERT_TRUE(migrate(*connection, std::array{kFirst, kSecond, kLast}));
+  ASSERT_TRUE(migrate(*connection, {}, std::array{kFirst, kSecond, kLast}));
   EXPECT_EQ(*connection->query_integer("PRAGMA user_version"), 3);
   EXPECT_EQ(*connection->query_integer("SELECT count(*) FROM words"), 0);
 }
@@ -50,9 +50,9 @@ TEST(Migration, makes_the_newest_schema_in_an_empty_file_at_once) {
 TEST(Migration, keeps_the_older_file_beside_it) {
   const TempFolder folder;
   const auto connection = open_file(folder);
-  ASSERT_TRUE(migrate(*connection, std::array{kFirst}));
+  ASSERT_TRUE(migrate(*connection, {}, std::array{kFirst}));
   EXPECT_FALSE(std::filesystem::exists(folder / "m.db.schema1"));
-  ASSERT_TRUE(migrate(*connection, std::array{kFirst, kSecond}));
+  ASSERT_TRUE(migrate(*connection, {}, std::array{kFirst, kSecond}));
   const auto copy = std::move(*Connection::open(folder / "m.db.schema1", std::chrono::seconds(1)));
   EXPECT_EQ(*copy->query_integer("PRAGMA user_version"), 1);
   EXPECT_EQ(*copy->query_text("SELECT word FROM words"), "kept");
@@ -119,7 +119,7 @@ TEST(Migration, a_run_whose_record_is_damaged_stays_in_the_list) {
 TEST(Migration, undoes_a_step_that_fails) {
   const TempFolder folder;
   const auto connection = open_file(folder);
-  EXPECT_FALSE(migrate(*connection, std::array{kFirst, kSecond, kBroken}));
+  EXPECT_FALSE(migrate(*connection, {}, std::array{kFirst, kSecond, kBroken}));
   EXPECT_EQ(*connection->query_integer("PRAGMA user_version"), 2);
   EXPECT_EQ(*connection->query_integer("SELECT count(*) FROM sqlite_master WHERE name = 'half'"), 0);
   EXPECT_TRUE(connection->begin());  // no transaction is left open

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr StoreOptions kRead{std::chrono::milliseconds(50), Access::read};
+const StoreOptions kRead{std::chrono::milliseconds(50), Access::read};
 
 /// A folder that everyone may look into, with a results file of one trial under a name that an URI would misread.
 class Reading : public testing::Test {

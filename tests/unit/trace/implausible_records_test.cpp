@@ -117,7 +117,11 @@ TEST_F(ImplausibleRecordsTest, work_that_the_file_has_twice_counts_once) {
   for (int i = 0; i < 20; ++i) kernel(i * 100'000 + 10'000, 90'000, "gemm", i + 1);
   kernel(2'000'000, 0, "mark", 30);
   kernel(2'000'000, 0, "mark", 30);
-  check(22, "second copies of the same work of a GPU, left out: 20 (gemm)");
+  leave_out_implausible(trace_);
+  EXPECT_EQ(trace_.kernels.size(), 22U);
+  ASSERT_EQ(trace_.notes.size(), 2U);
+  EXPECT_EQ(fakes::text_of(trace_.notes[0]), "second copies of the same work of a GPU, left out: 20 (gemm)");
+  EXPECT_EQ(fakes::text_of(trace_.notes[1]).find("kernels that last 0 ns: 2 of 22; "), 0U);
   EXPECT_EQ(trace_.calls.correlation.front(), 1) << "its launch has work";
 }
 
@@ -209,8 +213,23 @@ TEST_F(ImplausibleRecordsTest, kernels_without_durations_give_no_advice) {
 TEST_F(ImplausibleRecordsTest, a_clock_too_coarse_for_a_few_kernels) {
   honest(0);
   kernel(2'100'000, 0, "tiny");
-  check(21, "");
+  check(21,
+        "kernels that last 0 ns: 1 of 21; they may have filled the idle time behind them, so no cause of it is given");
   EXPECT_FALSE(trace_.lacks_work);
+}
+
+TEST_F(ImplausibleRecordsTest, a_few_kernels_without_durations_are_no_reason_for_a_cuda_graph) {
+  for (int i = 0; i < 50; ++i) {
+    call(i * 100'000, i + 1);
+    kernel(i * 100'000 + 15'000, i % 13 == 0 ? 0 : 90'000, "gemm", i + 1);
+  }
+  leave_out_implausible(trace_);
+  EXPECT_FALSE(trace_.lacks_work);
+  const AnalysedTrace analysed(trace_);
+  const auto tables = tables_of(analysed);
+  EXPECT_TRUE(find_savings(analysed, tables).empty());
+  for (const auto& idle : tables.devices.at(0).idle)
+    EXPECT_TRUE(idle.cause != schema::IdleCause::launch || idle.gaps == 0) << idle.total_ns;
 }
 
 TEST_F(ImplausibleRecordsTest, neighbours_may_overlap_and_kernels_of_a_graph_run_beside_each_other) {

@@ -44,13 +44,26 @@ TEST_F(PlantedKernels, chains_of_elementwise_kernels) {
                 "1 x vectorized_elementwise_kernel<mul>: 20.0 µs", "1 x unrolled_elementwise_kernel<copy>: 20.0 µs",
                 "bytes of intermediate results: not measured; a CSV of Nsight Compute beside the trace has them"}));
   EXPECT_EQ(finding->computed,
-            "the chains' time, less that of each one's longest kernel, which a fused kernel takes about");
+            "the chains' time, less that of each one's longest kernel, or of an operation that it repeats for many "
+            "tensors, which a fused kernel takes about");
   expect_code(*finding, {"torch.compile(model)"});
 
   // 8 MiB read, 4 MiB written by the first; 4 and 4 by the others. Fused, the first one's 12 MiB remain.
   const double mib = 1 << 20;
   kernel_bytes = {mib, 12 * mib, 8 * mib, 8 * mib, mib};
   EXPECT_EQ(find("elementwise-chain")->evidence.back(), "16.0 MiB of intermediate results, measured");
+}
+
+TEST_F(PlantedKernels, an_operation_in_a_loop_over_tensors_stays_with_each_of_them) {
+  in_module();
+  for (int i = 0; i < 300; ++i) within("aten::addcmul_", "vectorized_elementwise_kernel");
+  EXPECT_EQ(find("elementwise-chain"), nullptr) << "each adds to another parameter";
+  for (int i = 0; i < 300; ++i)
+    for (const auto* operation : {"aten::mul_", "aten::addcdiv_", "aten::lerp_"})
+      within(operation, "vectorized_elementwise_kernel");
+  const auto* finding = find("elementwise-chain");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->saving_ns, 900 * 20'000) << "of 1200 kernels 300 remain, one for each parameter";
 }
 
 TEST_F(PlantedKernels, single_elementwise_kernels_and_those_of_an_optimizer_are_no_chain) {
@@ -150,12 +163,26 @@ TEST_F(PlantedKernels, products_in_fp32_of_a_gpu_that_has_nothing_faster) {
   in_module();
   busy({"maxwell_sgemm_128x64_nn", "reduce_kernel"});
   EXPECT_EQ(find("fp32-gemm"), nullptr) << "nothing tells what GPU it is";
-  for (const auto& device : {Device{0, "NVIDIA GeForce GTX 1080 Ti", 28, "6.1"}, Device{0, "Tesla P100", 56, "6.0"},
-                             Device{0, "Tesla M40", 24, "5.2"}, Device{0, "AMD Instinct MI300X", 304, "9.4"},
-                             Device{0, "NVIDIA H100", 132, ""}, Device{1, "NVIDIA H100", 132, "9.0"}}) {
+  for (const auto& device :
+       {Device{0, "NVIDIA GeForce GTX 1080 Ti", 28, "6.1"}, Device{0, "Tesla P100", 56, "6.0"},
+        Device{0, "Tesla M40", 24, "5.2"}, Device{0, "AMD Instinct MI300X", 304, "9.4"},
+        Device{0, "NVIDIA GeForce GTX 1660 Ti", 24, "7.5"}, Device{0, "NVIDIA T400 4GB", 6, "7.5"},
+        Device{0, "NVIDIA GeForce MX450", 14, "7.5"}, Device{0, "", 40, "7.5"}, Device{0, "NVIDIA GB10", 48, "12.1"},
+        Device{0, "NVIDIA H100", 132, ""}, Device{1, "NVIDIA H100", 132, "9.0"}}) {
     trace.devices = {device};
     EXPECT_EQ(find("fp32-gemm"), nullptr) << device.name << " " << device.compute_capability;
   }
+  for (const auto* name : {"Tesla T4", "Quadro RTX 5000", "TITAN RTX", "GRID T4-16Q"}) {
+    trace.devices = {Device{0, name, 40, "7.5"}};
+    ASSERT_NE(find("fp32-gemm"), nullptr) << name;
+    expect_code(*find("fp32-gemm"), {"torch.float16"});
+  }
+  for (const auto* name : {"NVIDIA L40", "NVIDIA H20"}) {
+    trace.devices = {Device{0, name, 142, "8.9"}};
+    EXPECT_EQ(find("fp32-gemm")->code.find("allow_tf32"), std::string::npos) << name;
+  }
+  trace.devices = {Device{0, "NVIDIA L40S", 142, "8.9"}};
+  expect_code(*find("fp32-gemm"), {"allow_tf32"});
   trace.devices = {Device{0, "", 104, "9.0"}};
   EXPECT_NE(find("fp32-gemm"), nullptr);
   call("hipLaunchKernel", 0, 1, 0);

@@ -535,6 +535,58 @@ TEST_F(KinetoImportTest, events_that_begin_and_end_apart_are_one) {
             (std::vector<std::string>{"events without an end or a beginning (ph B and E), left out: 1"}));
 }
 
+/// A lost end is not made up for by a later one, nor a lost beginning by an earlier.
+TEST_F(KinetoImportTest, an_end_closes_no_event_whose_own_end_is_lost) {
+  const auto begin = [](std::string_view category, std::string_view name, int thread, int time) {
+    return fmt::format(R"({{"ph":"B","cat":"{}","name":"{}","pid":1,"tid":{},"ts":{},"args":{{"correlation":{}}}}})",
+                       category, name, thread, time, time);
+  };
+  const auto end = [](std::string_view name, int thread, int time) {
+    return fmt::format(R"({{"ph":"E","name":"{}","pid":1,"tid":{},"ts":{}}})", name, thread, time);
+  };
+  std::vector<std::string> events;
+  for (int i = 0; i < 6; ++i) {
+    const int at = 100 * i;
+    const bool lacks_end = i == 1;
+    const bool lacks_begin = i == 4;
+    events.push_back(begin("user_annotation", "block", 8, at));
+    if (!lacks_begin) events.push_back(begin("cpu_op", "aten::mm", 8, at + 10));
+    if (!lacks_begin) events.push_back(begin("cuda_runtime", "cudaLaunchKernel", 8, at + 11));
+    if (!lacks_end) events.push_back(end("cudaLaunchKernel", 8, at + 12));
+    if (!lacks_end) events.push_back(end("aten::mm", 8, at + 20));
+    events.push_back(end("block", 8, at + 30));
+    if (!lacks_begin) events.push_back(begin("kernel", "gemm", 7, at + 20));
+    if (!lacks_end) events.push_back(end("gemm", 7, at + 90));
+    if (!lacks_begin) events.push_back(begin("cpu_op", "aten::add", 9, at + 20));
+    if (!lacks_end) events.push_back(end("aten::add", 9, at + 25));
+  }
+  const auto trace = import_kineto(write(fmt::format("[{}]", fmt::join(events, ","))));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{"events without an end or a beginning (ph B and E), left out: 8"}));
+  EXPECT_EQ(trace->kernels.duration_ns, std::vector<std::int64_t>(4, 70'000));
+  EXPECT_EQ(trace->calls.duration_ns, std::vector<std::int64_t>(4, 1000));
+  std::map<std::string, std::vector<std::int64_t>> ranges;
+  for (std::size_t i = 0; i < trace->ranges.size(); ++i)
+    ranges[std::string(trace->strings.text(trace->ranges.name[i]))].push_back(trace->ranges.duration_ns[i]);
+  EXPECT_EQ(ranges["block"], std::vector<std::int64_t>(6, 30'000));
+  EXPECT_EQ(ranges["aten::mm"], std::vector<std::int64_t>(4, 10'000));
+  EXPECT_EQ(ranges["aten::add"], std::vector<std::int64_t>(4, 5'000));
+}
+
+TEST_F(KinetoImportTest, a_parent_may_end_in_the_same_moment_before_its_part) {
+  const auto trace = import_kineto(write(R"([
+    {"ph":"B","cat":"cpu_op","name":"aten::sum","pid":7,"tid":8,"ts":1},
+    {"ph":"B","cat":"cpu_op","name":"aten::sum","pid":7,"tid":8,"ts":2},
+    {"ph":"B","cat":"cpu_op","name":"aten::fill_","pid":7,"tid":8,"ts":3},
+    {"ph":"E","name":"aten::sum","pid":7,"tid":8,"ts":9},
+    {"ph":"E","name":"aten::fill_","pid":7,"tid":8,"ts":9},
+    {"ph":"E","name":"aten::sum","pid":7,"tid":8,"ts":10}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_TRUE(trace->notes.empty());
+  EXPECT_EQ(trace->ranges.duration_ns, (std::vector<std::int64_t>{9000, 7000, 6000}));
+}
+
 TEST_F(KinetoImportTest, a_trace_without_a_gpu_tells_time_on_the_host_by_module) {
   const auto trace = import_kineto(write(R"([
     {"ph":"X","cat":"user_annotation","name":"ProfilerStep#0","pid":7,"tid":8,"ts":0,"dur":100},
@@ -555,6 +607,44 @@ TEST_F(KinetoImportTest, a_trace_without_a_gpu_tells_time_on_the_host_by_module)
   ASSERT_FALSE(tables.missing.empty());
   EXPECT_NE(fakes::text_of(tables.missing[0]).find("no work of a GPU"), std::string::npos)
       << fakes::text_of(tables.missing[0]);
+}
+
+TEST_F(KinetoImportTest, processes_beside_each_other_on_the_host_are_not_one) {
+  const auto event = [](int process, int start, int duration) {
+    return fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":{},"tid":8,"ts":{},"dur":{}}})", process,
+                       start, duration);
+  };
+  const auto trace = import_kineto(
+      write(fmt::format("[{},{},{},{}]", event(7, 0, 50), event(9, 0, 40), event(7, 60, 50), event(9, 60, 45))));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->ranges.duration_ns, (std::vector<std::int64_t>{50'000, 50'000}));
+  EXPECT_EQ(fakes::texts_of(trace->notes),
+            (std::vector<std::string>{"the file has 2 processes, which ran beside each other on the host: times are of "
+                                      "process 7, which took most; left out: 2 events of the others, so import the "
+                                      "trace of each process alone"}));
+}
+
+TEST_F(KinetoImportTest, of_time_on_the_host_the_backward_pass_is_told_apart) {
+  const auto trace = import_kineto(write(R"([
+    {"ph":"X","cat":"python_function","name":"nn.Module: Net_0","pid":7,"tid":8,"ts":0,"dur":100},
+    {"ph":"X","cat":"cpu_op","name":"aten::linear","pid":7,"tid":8,"ts":10,"dur":60,"args":{"Sequence number":5}},
+    {"ph":"X","cat":"cpu_op","name":"autograd::engine::evaluate_function: AddmmBackward0","pid":7,"tid":9,"ts":200,
+     "dur":150,"args":{"Sequence number":5,"Fwd thread id":1}},
+    {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":9,"ts":210,"dur":120}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto tables = tables_of(AnalysedTrace(*trace));
+  EXPECT_EQ(tables.modules.front().host_total_ns, 250'000);
+  EXPECT_EQ(tables.modules.front().backward_ns, 150'000);
+}
+
+TEST_F(KinetoImportTest, gpu_work_by_operation_is_not_said_to_be_missing) {
+  const auto trace = import_kineto(write(R"([
+    {"name":"aten::mm","ph":"X","ts":100,"dur":50,"tid":1,"pid":"CPU functions","args":{}},
+    {"name":"aten::mm","ph":"X","ts":150,"dur":600,"tid":0,"pid":"CUDA functions","args":{}}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto tables = tables_of(AnalysedTrace(*trace));
+  EXPECT_NE(fakes::text_of(tables.missing.at(0)).find("although a GPU worked"), std::string::npos)
+      << fakes::text_of(tables.missing.at(0));
 }
 
 TEST_F(KinetoImportTest, a_trace_of_an_amd_gpu_is_read) {

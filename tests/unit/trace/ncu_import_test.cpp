@@ -104,6 +104,33 @@ TEST_F(NcuImportTest, two_metrics_of_one_name_stay_apart) {
   EXPECT_EQ(counters->find("Memory Throughput (byte/s)")->values, std::vector<double>{9e11});
 }
 
+TEST_F(NcuImportTest, a_launch_that_is_there_twice_counts_once) {
+  const auto header = [](const std::string& metric) {
+    return "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"" + metric + "\"\n";
+  };
+  const auto row = [](int id, int process, const std::string& value) {
+    return fmt::format("\"{}\",\"{}\",\"k\",\"(1, 1, 1)\",\"(2, 1, 1)\",\"{}\"\n", id, process, value);
+  };
+  const std::string again =
+      "launches whose counters are in the file again, as of a second report, their later values "
+      "left out: 2";
+  // The same rows; those of a second run of the program.
+  for (const auto& second : {row(0, 5, "7") + row(1, 5, "8"), header("a__x.sum") + row(0, 6, "7") + row(1, 6, "8")}) {
+    const auto counters = import_ncu(write(header("a__x.sum") + row(0, 5, "3") + row(1, 5, "4") + second));
+    ASSERT_TRUE(counters) << counters.error().message;
+    ASSERT_EQ(counters->size(), 2U);
+    EXPECT_EQ(counters->find("a__x.sum")->values, (std::vector<double>{3, 4}));
+    EXPECT_EQ(fakes::texts_of(counters->notes), std::vector<std::string>{again});
+  }
+  // Metrics of another run are of the same launches; processes of one report are two.
+  const auto more = import_ncu(write(header("a__x.sum") + row(0, 5, "3") + row(0, 6, "4") + header("a__y.sum") +
+                                     row(0, 7, "5") + row(0, 8, "6")));
+  ASSERT_TRUE(more) << more.error().message;
+  EXPECT_EQ(more->find("a__x.sum")->values, (std::vector<double>{3, 4}));
+  EXPECT_EQ(more->find("a__y.sum")->values, (std::vector<double>{5, 6}));
+  EXPECT_TRUE(more->notes.empty());
+}
+
 TEST_F(NcuImportTest, says_in_one_line_what_a_file_lacks) {
   for (const auto& [content, words] :
        std::vector<std::pair<std::string, std::string>>{{"", "no table of ncu"},

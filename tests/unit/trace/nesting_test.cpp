@@ -10,9 +10,10 @@ namespace {
 
 class NestingTest : public ::testing::Test {
  protected:
-  Place range(std::int64_t start, std::int64_t end, ThreadLane lane = {1, 1}) {
+  Place range(std::int64_t start, std::int64_t end, ThreadLane lane = {1, 1}, RangeKind kind = RangeKind::operation) {
     auto& ranges = trace_.ranges;
     ranges.add(start, end - start, 0, trace_.thread_lane(lane), 0);
+    ranges.kind.push_back(kind);
     return static_cast<Place>(ranges.size() - 1);
   }
   Place call(std::int64_t start, std::int64_t correlation = 0, ThreadLane lane = {1, 1}) {
@@ -50,6 +51,31 @@ TEST_F(NestingTest, the_innermost_open_range_encloses) {
   EXPECT_EQ(nesting.range_of_call[on_that], elsewhere);
   EXPECT_EQ(nesting.range_of_call[after], kNowhere);
   EXPECT_EQ(nesting.range_of_call[at_a_start], inner);
+}
+
+/// NVTX's ranges of start and end are not of a thread's stack.
+TEST_F(NestingTest, an_annotation_that_outlasts_another_is_no_part_of_it) {
+  const auto annotation = [&](std::int64_t start_us, std::int64_t end_us) {
+    return range(1000 * start_us, 1000 * end_us, {1, 1}, RangeKind::annotation);
+  };
+  const auto around = annotation(0, 100);
+  const auto pushed = annotation(10, 30);
+  const auto outlasting = annotation(20, 60);
+  const auto within = annotation(22, 24);
+  const auto in_both = call(26'000);
+  const auto behind = call(40'000);
+  const auto rounded = annotation(70, 80);
+  const auto in_rounded = annotation(75, 81);
+  const auto last = annotation(90, 200);
+  const auto nesting = nest(trace_);
+  EXPECT_EQ(nesting.parent_of_range[pushed], around);
+  EXPECT_EQ(nesting.parent_of_range[outlasting], around);
+  EXPECT_EQ(nesting.parent_of_range[within], pushed);
+  EXPECT_EQ(nesting.range_of_call[in_both], pushed);
+  EXPECT_EQ(nesting.range_of_call[behind], outlasting);
+  EXPECT_EQ(nesting.parent_of_range[in_rounded], rounded);
+  EXPECT_EQ(nesting.parent_of_range[last], kNowhere);
+  EXPECT_EQ(ranges_at(trace_, nesting, {{0, 25'000}, {0, 40'000}}), (std::vector<Place>{pushed, outlasting}));
 }
 
 TEST_F(NestingTest, calls_without_ranges_are_nowhere) {

@@ -111,6 +111,51 @@ TEST_F(PlantedNodes, a_softmax_between_products_of_parameters_is_no_attention) {
   EXPECT_EQ(find("unfused-attention"), nullptr);
 }
 
+/// A run that another program interrupted is most of the mean, and says nothing of the model.
+TEST_F(PlantedNodes, an_interrupted_run_is_left_out_and_the_sums_hold) {
+  const auto run = [&](std::int64_t at_us, std::int64_t cast_us, std::int64_t bytes = kMib) {
+    annotation("model_run", at_us * 1000, (at_us + 30 + cast_us) * 1000);
+    node("/Conv", "Conv", at_us * 1000, (at_us + 25) * 1000, bytes);
+    node("/Cast", "Cast", (at_us + 25) * 1000, (at_us + 25 + cast_us) * 1000, bytes);
+  };
+  for (std::int64_t i = 0; i < 5; ++i) run(i * 100, 10);
+  run(1000, 4000);
+  const auto* finding = find("layout");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->title, "1 node for layouts, copies and casts only, 10.0 µs a run");
+  EXPECT_EQ(finding->saving_ns, 5 * 10'000) << "of a run of 40 us, not 675 us";
+  EXPECT_DOUBLE_EQ(finding->saving_share, 0.25);
+  const AnalysedTrace analysed(trace);
+  const auto tables = tables_of(analysed);
+  EXPECT_EQ(tables.runs, 5);
+  EXPECT_EQ(tables.modules.front().host_total_ns, 5 * 40'000) << "nodes, and what runs take outside of them";
+  EXPECT_EQ(tables.nodes.front().calls, 5);
+  EXPECT_EQ(tables.nodes.back().total_ns, 5 * 10'000);
+  ASSERT_EQ(tables.steps.size(), 6U);
+  EXPECT_TRUE(tables.steps.back().left_out);
+  EXPECT_EQ(tables.modules.front().step_ns.back(), 4'030'000) << "a comparison has every step";
+  EXPECT_EQ(tables.modules.front().step_bytes, std::vector<std::int64_t>(6, 2 * kMib));
+  EXPECT_EQ(fakes::text_of(unusual_runs_note(analysed.steps, analysed.unusual_runs)),
+            "runs that take more than twice the median for no more work, left out of times by node and of savings: 1 "
+            "of 6, the longest 4.03 ms");
+}
+
+TEST_F(PlantedNodes, a_run_with_more_to_do_stays_and_no_saving_is_larger_than_the_median_run) {
+  const auto run = [&](std::int64_t at_us, std::int64_t cast_us, std::int64_t bytes) {
+    annotation("model_run", at_us * 1000, (at_us + 10 + cast_us) * 1000);
+    node("/Cast", "Cast", at_us * 1000, (at_us + cast_us) * 1000, bytes);
+  };
+  for (std::int64_t i = 0; i < 5; ++i) run(i * 100, 40, kMib);
+  run(1000, 4000, 64 * kMib);
+  const auto* finding = find("layout");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->title, "1 node for layouts, copies and casts only, 700 µs a run");
+  EXPECT_EQ(finding->saving_ns, 6 * 50'000);
+  EXPECT_EQ(finding->computed, "at most: the median run");
+  const AnalysedTrace analysed(trace);
+  EXPECT_TRUE(unusual_runs_note(analysed.steps, analysed.unusual_runs).empty());
+}
+
 TEST_F(PlantedNodes, a_model_that_is_fused_has_no_finding) {
   runs([&] {
     add("/Conv", "FusedConv", 300);

@@ -101,6 +101,18 @@ TEST_F(NsysImportTest, graphs_that_were_recorded_as_a_whole_are_work_and_say_so)
   EXPECT_EQ(alone->kernels.size(), 2U);
 }
 
+TEST_F(NsysImportTest, the_note_on_graphs_counts_those_that_are_left) {
+  const auto trace = import_nsys(made(std::string(kKernel) + kGraphs +
+                                      "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (300, 900, 1, 12, 1, 7, 45, "
+                                      "83886080), (0, 700, 1, 12, 1, 7, 47, 83886080);"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto notes = fakes::texts_of(trace->notes);
+  ASSERT_FALSE(notes.empty());
+  const auto left = trace->kernels.size() - 1;
+  EXPECT_NE(notes[0].find(fmt::format("{} launches", left)), std::string::npos) << notes[0];
+  EXPECT_LT(left, 4U);
+}
+
 TEST_F(NsysImportTest, a_graph_whose_kernels_are_there_does_not_count_twice) {
   const auto trace =
       import_nsys(made(std::string(kKernel) + kGraphs + "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET correlationId = 45;"));
