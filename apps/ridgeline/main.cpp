@@ -13,6 +13,7 @@
 #include "ridgeline/renamed_options.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
+#include "ridgeline/words.hpp"
 
 namespace {
 
@@ -112,6 +113,10 @@ void add_commands(CLI::App& cli, app::Context& context) {
 }
 
 int run_program(std::vector<std::string> words) {
+  if (const auto language = app::check_language(); !language) {
+    print_error(language.error());
+    return app::kBadInput;
+  }
   app::Context context;
   context.arguments = words;
   context.arguments.front() = "ridgeline";  // the program's own path says nothing on another machine

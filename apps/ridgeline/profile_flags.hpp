@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "report/profile/profile_tables.hpp"
+#include "report/profile/module_table.hpp"
 #include "ridgeline/subcommand.hpp"
 
 namespace ridgeline::app {

@@ -13,6 +13,7 @@
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
 #include "report/profile/kernel_counters.hpp"
+#include "report/profile/profile_cells.hpp"
 #include "report/profile/profile_tables.hpp"
 #include "schema/kernel_name.hpp"
 

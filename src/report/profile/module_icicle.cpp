@@ -11,8 +11,8 @@
 
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/profile/profile_figures.hpp"
 #include "report/profile/profile_memory.hpp"
-#include "report/profile/profile_tables.hpp"
 
 namespace ridgeline::report {
 namespace {

@@ -12,8 +12,9 @@
 #include "base/text.hpp"
 #include "report/charts/chart_parts.hpp"
 #include "report/inline_text.hpp"
+#include "report/profile/profile_cells.hpp"
+#include "report/profile/profile_figures.hpp"
 #include "report/profile/profile_memory.hpp"
-#include "report/profile/profile_tables.hpp"
 
 namespace ridgeline::report {
 namespace {

@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "fakes/words.hpp"
+#include "report/profile/module_table.hpp"
 #include "report/profile/profile_charts.hpp"
 #include "report/profile/profile_csv.hpp"
+#include "report/profile/profile_figures.hpp"
 #include "report/profile/profile_memory.hpp"
 #include "report/profile/profile_tables.hpp"
 #include "report/renderers.hpp"

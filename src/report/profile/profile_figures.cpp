@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/profile/profile_figures.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "report/profile/profile_cells.hpp"
+
+namespace ridgeline::report {
+
+using schema::ProfileModule;
+using schema::ProfileRun;
+
+double peak_bytes_per_s(const ProfileRun& run) {
+  const auto& devices = run.tables.devices;
+  if (devices.empty()) return 0;
+  const auto peak = devices.front().memory_bytes_per_s;
+  const bool alike = std::all_of(devices.begin(), devices.end(),
+                                 [&](const auto& device) { return device.memory_bytes_per_s == peak; });
+  return alike ? static_cast<double>(peak) : 0;
+}
+
+bool tells_rate(const ProfileRun& run, std::int64_t calls, std::int64_t ns) {
+  return !run.cost || static_cast<double>(ns) > static_cast<double>(calls) * run.cost->event_ns;
+}
+
+std::vector<std::string> rate_notes(const ProfileRun& run) {
+  const auto& all = run.tables.nodes;
+  std::size_t short_ones = 0;
+  std::size_t beyond = 0;
+  double most = 0;
+  for (const auto& node : all) {
+    if (!tells_rate(run, node.calls, node.total_ns)) {
+      ++short_ones;
+      continue;
+    }
+    const auto share = run.roof.share(node.bytes, node.flops, node.total_ns).value_or(0);
+    if (share <= kWholeRoof) continue;
+    ++beyond;
+    most = std::max(most, share);
+  }
+  std::vector<std::string> out;
+  if (short_ones > 0)
+    out.push_back(fmt::format("no rates of {} of {} nodes: they take less than the {} that the profiler takes for one",
+                              short_ones, all.size(), base::format_duration(run.cost->event_ns)));
+  if (beyond > 0)
+    out.push_back(fmt::format(
+        "{} of {} nodes would reach more than that, up to {:.0f} %: what they move is in caches, which no roof was "
+        "measured of, or their time or the roof was measured wrongly; their shares are not given",
+        beyond, all.size(), 100 * most));
+  const auto peak = peak_bytes_per_s(run);
+  std::size_t kernels = 0;
+  double fastest = 0;
+  for (const auto& kernel : run.tables.kernels) {
+    if (!is_beyond(peak, kernel.bytes, kernel.rated_ns())) continue;
+    ++kernels;
+    fastest = std::max(fastest, static_cast<double>(kernel.bytes) / static_cast<double>(kernel.rated_ns()));
+  }
+  if (kernels > 0)
+    out.push_back(fmt::format(
+        "{} of {} kernels would move more than the memory's {:.0f} GB/s, up to {:.0f}: their bytes and times are not "
+        "of the same work, or the trace has another peak than the GPU; their GB/s are not given",
+        kernels, run.tables.kernels.size(), peak / 1e9, fastest));
+  return out;
+}
+
+ProfileRun per_run(ProfileRun run) {
+  const auto runs = run.tables.runs;
+  if (runs <= 1) return run;
+  const auto divide = [&](std::int64_t& value) { value = value < 0 ? value : (value + runs / 2) / runs; };
+  for (auto& node : run.tables.nodes)
+    for (auto* value : {&node.calls, &node.total_ns, &node.bytes, &node.flops, &node.bytes_ns}) divide(*value);
+  for (auto& row : run.tables.modules)
+    for (auto* value :
+         {&row.calls, &row.host_self_ns, &row.host_total_ns, &row.bytes, &row.flops, &row.bytes_ns, &row.flops_ns})
+      divide(*value);
+  for (auto& finding : run.findings) divide(finding.saving_ns);
+  run.tables.runs = 1;
+  return run;
+}
+
+std::int64_t whole_ns(const ProfileRun& run) {
+  return run.tables.modules.empty() ? 0 : row_ns(run, run.tables.modules.front());
+}
+
+std::int64_t row_ns(const ProfileRun& run, const ProfileModule& row) {
+  return run.tables.devices.empty() ? row.host_total_ns : row.gpu_total_ns;
+}
+
+std::int64_t rated_ns(const ProfileRun& run, const ProfileModule& row) {
+  if (row.bytes < 0) return 0;
+  return row.bytes_ns < 0 ? row_ns(run, row) : row.bytes_ns;  // of runs that were stored before it was counted
+}
+
+}  // namespace ridgeline::report
