@@ -5,8 +5,9 @@
   against_parent.py OLD NEW --model DET.onnx --ort-library DIR [--clip VIDEO] [--trace TRACE.json] [--rounds 6] [--only NAME...]
 
 OLD and NEW are programs of a release build (`git worktree add` and scripts/setup.sh release make the old one). Measured are: the start
-of the program; `stream bench` and `stream run` of the clip; the import of the trace (trace_import.py make); the demo's `tune` in an
-empty folder and its second answer. Each round runs both, the first one by turns. Exit code 3 when a median is above 1.03 with all
+of the program; `tune` of a simulated workload (search, comparison, results file and reports, the same work each time); `stream bench` and
+`stream run` of the clip; the import of the trace (trace_import.py make); the median latency that `tune` measures with a given number of
+inferences; the demo's `tune` in an empty folder, which takes trials again as the machine asks for it, and its second answer. Each round runs both, the first one by turns. Exit code 3 when a median is above 1.03 with all
 rounds above 1.
 """
 import argparse
@@ -21,6 +22,10 @@ import tempfile
 import time
 
 GOAL = 1.03
+SPACE = """parameters:
+  graph_optimization_level: [basic, all]
+only_listed: true
+"""
 EXAMPLE = pathlib.Path(__file__).resolve().parents[1] / "examples" / "config.yaml"
 
 
@@ -49,7 +54,8 @@ class Race:
 
     def stream(self, program, command):
         model, *library = self.model
-        _, out = timed([program, "stream", *command, "--source", self.options.clip, "--model", model, *library, "--json", "--db", "stream.db"],
+        results = ["--db", f"stream-{self.name(program)}.db"]  # the two may have another schema
+        _, out = timed([program, "stream", *command, "--source", self.options.clip, "--model", model, *library, "--json", *results],
                        self.folder)
         status = json.loads(out)["status"]
         return status["elapsed_s"] / status["delivered"]
@@ -65,6 +71,18 @@ class Race:
         shutil.copy(EXAMPLE, folder / "config.yaml")
         return timed([program, "tune", *self.model, "--quick", "--no-ablation", "--max-time", "110s", "--config", "config.yaml", "--apply",
                       "--output", "report.md", "--report-html", "--db", "r.db"], folder, (0, 1, 4))[0]
+
+    def search(self, program, _):
+        command = [program, "tune", "synthetic:surface=conv", "--quick", "--fresh", "--output", "s.md", "--report-html", "--db",
+                   f"search-{self.name(program)}.db"]
+        return sum(timed(command, self.folder)[0] for _ in range(10)) / 10
+
+    def inference(self, program, _):
+        (self.folder / "space.yaml").write_text(SPACE)
+        _, out = timed([program, "tune", *self.model, "--search", "grid", "--space", "space.yaml", "--runs", "40", "--warmup", "4",
+                        "--no-ablation", "--no-comparisons", "--fresh", "--db", f"trials-{self.name(program)}.db", "--json"],
+                       self.folder, (0, 1, 4))
+        return statistics.mean(row["median_ns"] for row in json.loads(out)["ranking"])
 
     def demo(self, program, turn):
         return self.tune(program, self.folder / f"{turn}-{self.name(program)}")
@@ -93,13 +111,13 @@ def main():
     slower = []
     with tempfile.TemporaryDirectory() as folder:
         race = Race(options, folder)
-        runs = {"start": race.start}
+        runs = {"start": race.start, "search": race.search}
         if options.trace:
             runs["import"] = race.importing
         if options.model and options.clip:
             runs |= {"stream bench": race.stream_bench, "stream run": race.stream_run}
         if options.model:
-            runs |= {"demo": race.demo, "demo again": race.demo_again}
+            runs |= {"inference": race.inference, "demo": race.demo, "demo again": race.demo_again}
         for name, run in runs.items():
             if options.only and name not in options.only:
                 continue

@@ -120,7 +120,7 @@ class Bench:
                     continue
                 found = trial["status"]
                 failure = trial["failure"] or {}
-                message, asked = failure.get("message", ""), failure.get("requested_bytes")
+                message, asked = (failure.get("message") or {}).get("text", ""), failure.get("requested_bytes")
                 if at + 1 < len(trials):
                     gap = trials[at + 1]["started_s"] - trial["started_s"] - trial["duration_s"]
                 missing = missing_mib(trials[:at], trials[at + 1:])

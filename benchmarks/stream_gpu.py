@@ -50,7 +50,7 @@ def main():
             print(f"{program:>3} {model:12} {about:28} failed with {code}", flush=True)
             return
         status = run["status"]
-        audit = status["audit"].split(";")[0].replace("load generator: p99.9 of lateness ", "late ")
+        audit = (status["audit"] or {}).get("text", "").split(";")[0].replace("load generator: p99.9 of lateness ", "late ")
         workers = status["worker_s"]
         total = sum(workers.values()) or 1
         shares = " ".join(f"{key} {100 * value / total:.0f}%" for key, value in sorted(workers.items()) if value > 0.01 * total)

@@ -58,6 +58,11 @@ class Case:
         return command
 
 
+def message_of(outcome):
+    """What a trial says of its failure; "" where it ran."""
+    return ((outcome.get("failure") or {}).get("message") or {}).get("text", "")
+
+
 def usable_cpus(ridgeline, folder):
     """As the program counts them."""
     try:
@@ -183,7 +188,7 @@ class Faults:
         """A trial on the device that comes as far as its own mistake."""
         try:
             _, report, _ = self.run(self.failing("index", self.arguments.device), CASE_LIMIT_S)
-            return "IndexError" in report["trials"][0]["outcome"]["failure"]["message"]
+            return "IndexError" in report["trials"][0]["outcome"]["failure"]["message"]["text"]
         except (KeyError, TypeError, IndexError):
             return False
 
@@ -240,8 +245,8 @@ class Faults:
             return
         row["found"] = [finding["code"] for finding in report.get("findings", [])]
         row["gain"] = report["findings"][0].get("predicted_gain") if report.get("findings") else None
-        row["evidence"] = report["findings"][0]["evidence"] if report.get("findings") else ""
-        row["notes"] = report.get("notes", [])
+        row["evidence"] = report["findings"][0]["evidence"]["text"] if report.get("findings") else ""
+        row["notes"] = [note["text"] for note in report.get("notes", [])]
         row["right"] = row["found"][:1] == [case.code] and (not case.note or any(case.note in note for note in row["notes"]))
         row["trials"] = []
         for trial in report["trials"]:
@@ -252,7 +257,7 @@ class Faults:
                                   "warmup_steps": measured.get("warmup_steps"),
                                   "samples_per_s": (measured.get("samples_per_s") or {}), "resources": known,
                                   "phases": {key: value["value"] for key, value in (measured.get("phases") or {}).items()},
-                                  "failure": (trial["outcome"].get("failure") or {}).get("message", "")})
+                                  "failure": message_of(trial["outcome"])})
         broken = [trial for trial in row["trials"] if trial["status"] != "ok"]
         row["message"] = error if not row["found"] else "; ".join("%s: %s" % (one["status"], one["failure"]) for one in broken)[:300]
 
@@ -270,7 +275,7 @@ class Faults:
             return
         outcome = trials[0]["outcome"]
         row["status"], row["evidence"] = outcome["status"], outcome["oom_evidence"]
-        row["message"] = (outcome.get("failure") or {}).get("message", "")[:300]
+        row["message"] = message_of(outcome)[:300]
         row["right"] = outcome["status"] != "ok" and (outcome["status"] == "out_of_memory") == shortage
 
     def write(self):

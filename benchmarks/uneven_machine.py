@@ -115,7 +115,7 @@ def search(options, cpus, stressed, name):
     (folder / "run.json").write_text(json.dumps(run))
     speed = run.get("speed") or {}
     print(f"{name:<8} {seconds:6.0f} s, {len(run['trials'])} trials, {speed.get('taken_again', 0)} taken again, "
-          f"{len(run['comparisons'])} comparisons: {json.dumps(recommended(run))}\n         {run['verdict']['reason']}", flush=True)
+          f"{len(run['comparisons'])} comparisons: {json.dumps(recommended(run))}\n         {run['verdict']['reason']['text']}", flush=True)
     return recommended(run)
 
 
@@ -138,7 +138,7 @@ def compare(options, cpus, one, best, name):
         if pair["purpose"] == "finalist":
             low, high = pair["interval"]
             return 1 / pair["ratio"], 1 / high, 1 / low
-    raise SystemExit(f"{name}: nothing was compared: {run['verdict']['reason']}")
+    raise SystemExit(f"{name}: nothing was compared: {run['verdict']['reason']['text']}")
 
 
 def main():

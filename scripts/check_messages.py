@@ -9,13 +9,12 @@ import re
 import repository_check
 
 READERS = {
-    "src/campaign/tune/stored_failure.cpp": "the CUDA driver's words",
     "src/doctor/load_error.cpp": "the loader's words",
     "src/loader/dataset_inspector.cpp": "the path of the file",
     "src/workload/onnx/ort_environment.cpp": "ONNX Runtime's log",
     "src/workload/onnx/ort_error.cpp": "ONNX Runtime's words",
     "src/workload/onnx/ort_workload.cpp": "ONNX Runtime's words",
-    "src/workload/training/failure_facts.cpp": "PyTorch's words",
+    "src/workload/failure_facts.cpp": "PyTorch's words",
 }
 LOOK = re.compile(r"\b(message|hint)(\(\))?\.(find|rfind|starts_with|ends_with|contains|compare|substr)\w*\(")
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the constructors and the table of a module's messages from src/MODULE/messages.json (syntax: docs/messages.md).
+"""Makes the constructors and the table of a module's messages from its messages.json (syntax: docs/messages.md): of src/MODULE, or of
+the Python package python/MODULE, which sends its messages by their names.
 
 Usage: make_messages.py MODULE CATALOGUE OUTPUT.hpp OUTPUT.cpp
        make_messages.py --unused REPOSITORY
@@ -200,6 +201,8 @@ class Message:
                 cases = " ".join(f'case {cpp}::{word}: return "{word}";' for word in argument[3])
                 lines.append(f"static std::string word_of({cpp} word) {{ switch (word) {{ {cases} }} return {{}}; }}")
                 value = f"{value} ? std::optional(word_of(*{value})) : std::nullopt" if argument[2] else f"word_of({value})"
+            if argument[1] in EMPTIES and argument[2]:
+                value = f"{value}.empty() ? std::nullopt : std::optional({value})"
             withs += f'.with("{argument[0]}", {value})'
         lines.append(
             f"schema::Message {self.signature()} {{\n"
@@ -220,8 +223,11 @@ def cpp_text(text):
 
 def unused(root):
     """The messages that no source makes, each "module.name"."""
-    catalogues = {path.parent.name: json.loads(path.read_text()) for path in sorted(root.glob("src/*/messages.json"))}
+    paths = [*sorted(root.glob("src/*/messages.json")), *sorted(root.glob("python/*/messages.json"))]
+    catalogues = {path.parent.name: json.loads(path.read_text()) for path in paths}
     made = set()
+    for path in root.glob("python/*/*.py"):
+        made |= {f"{path.parent.name}.{name}" for name in re.findall(r"\bmessage\(\"(\w+)\"", path.read_text())}
     for path in [*root.glob("src/**/*.[ch]pp"), *root.glob("apps/**/*.[ch]pp")]:
         module = path.relative_to(root).parts[1]
         for qualifier, name in re.findall(r"(?:\b(\w+)::)?messages::(\w+)\b", path.read_text()):
@@ -236,7 +242,7 @@ def generate(module, catalogue):
             messages.append(Message(name, row))
         except (Fault, KeyError) as fault:
             raise Fault(f"{name}: {fault}") from None
-    header = f"""// Made of src/{module}/messages.json by scripts/make_messages.py.
+    header = f"""// Made of {module}'s messages.json by scripts/make_messages.py.
 #pragma once
 
 #include <cstdint>
@@ -255,7 +261,7 @@ namespace ridgeline::{module}::messages {{
 }}  // namespace ridgeline::{module}::messages
 """
     rows = [message.row(module) for message in messages]
-    source = f"""// Made of src/{module}/messages.json by scripts/make_messages.py.
+    source = f"""// Made of {module}'s messages.json by scripts/make_messages.py.
 #include "{module}/messages.hpp"
 
 #include "schema/message_maker.hpp"

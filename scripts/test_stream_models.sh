@@ -37,7 +37,7 @@ holds '.ready.decoder == "yolox"'
 run "$nudenet/nudenet/320n.onnx" --stream score_threshold=0.05 --stream preprocess.align=top-left --stream preprocess.border=0 \
   --stream preprocess.channels=bgr
 holds '.ready.decoder == "yolo" and (.ready.input | endswith("1x3x320x320"))'
-holds '.ready.notes | any(contains("task detect, 18 names, imgsz 320x320, stride 32"))'
+holds '.ready.notes | any(.text | contains("task detect, 18 names, imgsz 320x320, stride 32"))'
 "$python" -B "$ROOT/scripts/test_stream_models.py" compare nudenet "$nudenet" "$work/pictures" "$work/out.jsonl" 0.05
 run "$nudenet/nudenet/320n.onnx" --stream score_threshold=0.05 --stream classes=FACE_FEMALE,12
 jq -se 'all(.[].result.boxes[]; .class == 1 or .class == 12)' "$work/out.jsonl" >/dev/null || die "classes that were not asked for"

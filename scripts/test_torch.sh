@@ -59,7 +59,7 @@ ran_compiled() {
 
 # decided: a change that a comparison proves, or what there is; an uneven machine proves less.
 decided() {
-  json '[.comparisons[] | select(.purpose == "finalist" and .failure == "")] | length >= 1' true
+  json '[.comparisons[] | select(.purpose == "finalist" and .failure == null)] | length >= 1' true
   json '.verdict | .decision == "keep" or (.decision == "change" and .gain != null)' true
 }
 

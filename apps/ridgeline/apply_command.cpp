@@ -124,7 +124,7 @@ base::Result<int> apply(const ApplyFlags& flags, const Context& context) {
     RL_TRY_ASSIGN(const auto tuned, store.load<schema::TuneRun>(flags.run));
     if (!tuned.verdict || tuned.verdict->decision == schema::Decision::none)
       return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply",
-                        tuned.id, tuned.verdict ? ": " : "", tuned.verdict ? tuned.verdict->reason : "");
+                        tuned.id, tuned.verdict ? ": " : "", tuned.verdict ? words().line(tuned.verdict->reason) : "");
     return apply_profiles(flags, context, store, tuned);
   }
   auto request = request_of(flags);

@@ -19,6 +19,7 @@
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/trial_rows.hpp"
+#include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
@@ -35,7 +36,8 @@ class BenchDisplay final : public campaign::BenchObserver {
     device_ = run.device;
     if (!rows_.prints()) return;
     if (report::is_simulated(run)) fmt::print("{}\n", report::kSimulated);
-    for (const auto& origin : run.origins) fmt::print("{:<14}{}  ({})\n", origin.name, origin.value, origin.origin);
+    for (const auto& origin : run.origins)
+      fmt::print("{:<14}{}  ({})\n", origin.name, origin.value, words().text(origin.origin));
     std::vector<std::string> titles;
     for (const auto& column : report::bench_columns()) titles.push_back(column.title);
     fmt::print("\n");
@@ -43,14 +45,15 @@ class BenchDisplay final : public campaign::BenchObserver {
   }
   void trial_started(const schema::BenchTrial& trial, std::size_t remaining) override {
     doing_ = fmt::format("#{} {}: {}; about {} to go", trial.id, schema::describe(trial.settings, device_),
-                         trial.reason, remaining);
+                         words().text(trial.reason), remaining);
     rows_.status(doing_);
   }
   void trial_finished(const schema::BenchTrial& trial) override {
     rows_.status("");
     if (!rows_.prints()) return;
-    auto row = report::bench_row(trial);
-    if (const auto steps = analysis::cut_stability_run(trial); !steps.empty()) row.cells.back() += ", " + steps;
+    auto row = report::bench_row(words(), trial);
+    if (const auto steps = analysis::cut_stability_run(trial); !steps.empty())
+      row.cells.back() += ", " + words().text(steps);
     rows_.row(report::bench_line(row.cells), row.tone);
     std::fflush(stdout);
   }
@@ -118,7 +121,7 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
   request.mode = flags.write.mode();
   request.quiet = !flags.talks();
   RL_TRY_ASSIGN(const auto text, read_apply_file(file, !flags.write.writes(), kNoTrainingFile));
-  const auto change = campaign::training_change(run, text, file);
+  const auto change = campaign::training_change(words(), run, text, file);
   // A file that has none of the settings is no training's file: nobody is asked whether to add them to it.
   if (request.mode == ApplyMode::ask &&
       (!change || (!change->keeps && !campaign::has_training_settings(change->patch))))
@@ -134,13 +137,13 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
 
 void print_answer(const schema::BenchRun& run, const Terminal& terminal) {
   fmt::print("\n");
-  print_summary(report::bench_summary(run), terminal, 20);
+  print_summary(report::bench_summary(words(), run), terminal, 20);
   if (!run.answers)
     fmt::print("{}\n", run.interruption.empty() ? "no answer: no trial with the loader went well; the table says why"
                                                 : "no answer: the run ended before a trial with the loader went well");
-  if (!run.interruption.empty()) fmt::print("ended early: {}\n", run.interruption);
+  if (!run.interruption.empty()) fmt::print("ended early: {}\n", words().text(run.interruption));
   for (const auto& skipped : run.skipped)
-    fmt::print("not run: {}: {}\n", schema::describe(skipped.settings, run.device), skipped.reason);
+    fmt::print("not run: {}: {}\n", schema::describe(skipped.settings, run.device), words().text(skipped.reason));
 }
 
 Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {
@@ -148,14 +151,14 @@ Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const T
   const auto found = advice_for(run, flags);
   const auto advice = found ? *found : std::optional<campaign::BatchAdvice>();
   if (flags.json) {
-    auto json = report::bench_json(run);
+    auto json = report::bench_json(words(), run);
     if (!flags.write.file().empty())
       json["batch_change"] = advice ? advice_json(*advice, flags.write.file()) : base::Json();
     fmt::print("{}\n", base::dump_json(json));
   } else if (!flags.quiet) {
     print_answer(run, terminal);
   }
-  if (flags.reports()) RL_TRY(write_outputs(report::build_bench_report(run), flags));
+  if (flags.reports()) RL_TRY(write_outputs(report::build_bench_report(words(), run), flags));
   if (flags.touches_file() && !run.interrupted) RL_TRY(apply_answer(run, flags, advice, terminal));
   print_run_id(run.id, flags);
   return exit_code(run);

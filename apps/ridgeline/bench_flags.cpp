@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/bench_flags.hpp"
 #include "campaign/bench/training_change.hpp"
+#include "campaign/messages.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
+#include "analysis/messages.hpp"
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -19,6 +21,7 @@
 #include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/waiting_line.hpp"
+#include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "workload/training/synthetic_step_options.hpp"
 
@@ -29,11 +32,11 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 using schema::AmpMode;
+using schema::Message;
 
 constexpr std::string_view kSynthetic = "synthetic";
 constexpr std::string_view kNative = "native";
 constexpr std::int64_t kLargestDefaultBatch = 8192;
-constexpr const char* kDefaultWorkers = "default, up to the cores";
 constexpr double kTrialShare = 0.05;  ///< of --max-time that warm-up and timing of one trial may take, each
 constexpr double kShortestTrialS = 1;
 constexpr double kLeastGraceS = 5;    ///< after --max-time, for what is still running to end
@@ -88,13 +91,18 @@ class BenchReader {
   }
 
  private:
-  void note(std::string name, std::string value, std::string origin) {
+  void note(std::string name, std::string value, Message origin) {
     plan_.request.origins.push_back({std::move(name), std::move(value), std::move(origin)});
   }
+  /// That it is the flag's, or the default.
+  static Message flag_or_default(bool given, const char* flag) {
+    return given ? campaign::messages::origin_flag(flag) : analysis::messages::default_value();
+  }
   /// "bench.yaml:3" when the file sets the key.
-  std::string place(const std::string& key) const {
+  Message place(const std::string& key) const {
     const auto line = plan_.config.lines.find(key);
-    return fmt::format("{}:{}", flags_.write.config, line == plan_.config.lines.end() ? 0 : line->second);
+    return campaign::messages::origin_line(
+        {.file = flags_.write.config, .line = line == plan_.config.lines.end() ? 0 : line->second});
   }
 
   /// Data alone are trained with the built-in model.
@@ -107,7 +115,7 @@ class BenchReader {
       plan_.request.job.options[name] = value;
       if (!typed(name)) size += fmt::format(", {} {}", name, value);
     }
-    note("model", model_ + size, "built in, as neither --model nor --python names yours");
+    note("model", model_ + size, campaign::messages::origin_built_in());
   }
 
   void read_deadline() {
@@ -137,12 +145,13 @@ class BenchReader {
       note("not read", fmt::format("{}: {}", key, reason), place(key));
     if (const auto& keys = plan_.config.not_taken; !keys.empty()) {
       std::vector<std::string> texts;
-      std::vector<int> lines;
+      std::vector<double> lines;
       for (const auto& [line, key] : keys) {
         texts.push_back(key);
         lines.push_back(line);
       }
-      note("not taken", fmt::format("{}", fmt::join(texts, "; ")), fmt::format("{}:{}", file, fmt::join(lines, ", ")));
+      note("not taken", fmt::format("{}", fmt::join(texts, "; ")),
+           campaign::messages::origin_lines({.file = file, .lines = lines}));
     }
     return {};
   }
@@ -159,9 +168,9 @@ class BenchReader {
           .hint(
               "name one, for example: ridgeline bench --python train:make, --model resnet18, or --model synthetic to "
               "try it out");
-    if (!flags_.model.empty()) note("model", flags_.model, "--model");
+    if (!flags_.model.empty()) note("model", flags_.model, campaign::messages::origin_flag("--model"));
     if (flags_.model.empty() && !model_.empty()) use_default_model();
-    if (!flags_.python.empty()) note("training step", flags_.python, "--python");
+    if (!flags_.python.empty()) note("training step", flags_.python, campaign::messages::origin_flag("--python"));
     if (!flags_.interpreter.empty() && flags_.python.empty())
       return fail(ErrorCode::invalid_argument, "--python-exe {}: belongs to --python", flags_.interpreter)
           .hint("name the plugin of --model with --torch-plugin");
@@ -171,14 +180,14 @@ class BenchReader {
                   flags_.torch_plugin)
           .hint("leave it out");
     job.seed = flags_.seed.value_or(kDefaultSeed);
-    note("seed", fmt::format("{}", job.seed), flags_.seed ? "--seed" : "default");
+    note("seed", fmt::format("{}", job.seed), flag_or_default(flags_.seed.has_value(), "--seed"));
     for (const auto& text : flags_.options) {
       const auto equals = text.find('=');
       if (equals == std::string::npos || equals == 0)
         return fail(ErrorCode::invalid_argument, "--option {}: expected NAME=VALUE", text)
             .hint("for example --option depth=3");
       job.options[text.substr(0, equals)] = text.substr(equals + 1);
-      note("option", text, "--option");
+      note("option", text, campaign::messages::origin_flag("--option"));
     }
     if (!flags_.python.empty()) return read_python();
     if (is_synthetic()) {
@@ -209,9 +218,9 @@ class BenchReader {
     job.target_sha256 = found.target_sha256;
     for (const auto& [name, value] : found.options) {
       job.options[name] = value;
-      if (!typed(name)) note(name, value, "the data");
+      if (!typed(name)) note(name, value, campaign::messages::origin_data());
     }
-    for (const auto& line : found.notes) note("reading", line, "the loader");
+    for (const auto& line : found.notes) note("reading", line, campaign::messages::origin_loader());
     samples_ = found.samples;
     return {};
   }
@@ -287,7 +296,10 @@ class BenchReader {
     std::vector<std::string> uuids;
     for (const auto& gpu : plan_.gpus) uuids.push_back(gpu.uuid);
     if (!uuids.empty()) request.device_id = fmt::format("gpu:{}", fmt::join(uuids, "|"));
-    note("device", request.device, synthetic ? "simulated" : device == "auto" ? "found" : "--device");
+    note("device", request.device,
+         synthetic          ? campaign::messages::origin_simulated()
+         : device == "auto" ? campaign::messages::origin_found()
+                            : campaign::messages::origin_flag("--device"));
     return {};
   }
 
@@ -301,25 +313,26 @@ class BenchReader {
     auto& job = plan_.request.job;
     job.data_path = !flags_.data_path.empty() ? flags_.data_path : plan_.config.data_path.value_or("");
     if (job.data_path.empty()) return {};
-    const auto origin = !flags_.data_path.empty() ? std::string("--data-path") : place("data.data_path");
+    const auto origin =
+        !flags_.data_path.empty() ? campaign::messages::origin_flag("--data-path") : place("data.data_path");
     auto data = loader::data_fingerprint(job.data_path);
     if (!data && data.error().code == ErrorCode::not_found)
       return fail(ErrorCode::not_found,
                   "data {} ({}): no such file; expected the file or folder that the training reads", job.data_path,
-                  origin);
+                  words().text(origin));
     if (!data) return tl::unexpected(std::move(data).error());
     job.data_sha256 = base::sha256_hex(data->text);
     note("data", job.data_path, origin);
     std::error_code ignored;
     if (const bool folder = std::filesystem::is_directory(job.data_path, ignored); !folder && data->files > 1)
-      note("linked files", fmt::format("{}", data->files - 1), "where links of the data file lead");
+      note("linked files", fmt::format("{}", data->files - 1), campaign::messages::origin_links());
     if (!data->complete)
-      note("data watched", fmt::format("{} files", data->files),
-           "a change of the others is not noticed; --fresh measures again");
+      note("data watched", fmt::format("{} files", data->files), campaign::messages::origin_watched());
     // Cold or warm: the first trials read from the device what is not there, later ones find it.
     if (const auto file = loader::DataFile::open(job.data_path))
       if (const auto resident = loader::resident_share(*file))
-        note("page cache", fmt::format("{:.0f} % of the data file", 100 * *resident), "before anything is read");
+        note("page cache", fmt::format("{:.0f} % of the data file", 100 * *resident),
+             campaign::messages::origin_before_reading());
     return {};
   }
 
@@ -327,13 +340,13 @@ class BenchReader {
     auto& space = plan_.request.space;
     const bool cuda = !schema::is_cpu_device(plan_.request.device);
     RL_TRY_ASSIGN(space.batches, whole_list(flags_.batch_sizes, "--batch-sizes", 1, 1 << 24));
-    std::string origin = "--batch-sizes";
+    auto origin = campaign::messages::origin_flag("--batch-sizes");
     if (space.batches.empty() && plan_.config.batch_sizes) {
       space.batches = *plan_.config.batch_sizes;
       origin = place("benchmark.batch_sizes");
     } else if (space.batches.empty()) {
       for (std::int64_t batch = 1; batch <= kLargestDefaultBatch; batch *= 2) space.batches.push_back(batch);
-      origin = "default";
+      origin = analysis::messages::default_value();
     }
     RL_TRY_ASSIGN(origin, leave_out_too_large(space.batches, std::move(origin)));
     note(std::string(campaign::kBatchOrigin), listed(space.batches), origin);
@@ -343,18 +356,18 @@ class BenchReader {
   }
 
   /// Takes out the batches that the data file cannot fill, and says so in the origin.
-  [[nodiscard]] Result<std::string> leave_out_too_large(std::vector<std::int64_t>& batches, std::string origin) const {
+  [[nodiscard]] Result<Message> leave_out_too_large(std::vector<std::int64_t>& batches, Message origin) const {
     const auto fits =
         std::upper_bound(batches.begin(), batches.end(), samples_.value_or(std::numeric_limits<std::int64_t>::max()));
     if (fits == batches.end()) return origin;
     if (fits == batches.begin())
-      return fail(ErrorCode::invalid_argument, "{}{} {}: {} has {} samples, fewer than any of these batches", origin,
-                  flags_.batch_sizes.empty() ? ": batch_sizes" : "", listed(batches), plan_.request.job.data_path,
-                  *samples_)
+      return fail(ErrorCode::invalid_argument, "{}{} {}: {} has {} samples, fewer than any of these batches",
+                  words().text(origin), flags_.batch_sizes.empty() ? ": batch_sizes" : "", listed(batches),
+                  plan_.request.job.data_path, *samples_)
           .hint("name smaller ones");
-    const std::vector<std::int64_t> left_out(fits, batches.end());
+    const std::vector<double> left_out(fits, batches.end());
     batches.erase(fits, batches.end());
-    return fmt::format("{}; left out: {}, larger than the data's {} samples", origin, listed(left_out), *samples_);
+    return campaign::messages::origin_left_out({.origin = origin, .batches = left_out, .samples = *samples_});
   }
 
   [[nodiscard]] int cores() const { return std::max(1, static_cast<int>(std::ceil(plan_.environment.usable_cpus))); }
@@ -363,7 +376,7 @@ class BenchReader {
     auto& space = plan_.request.space;
     const bool synthetic = plan_.request.job.kind == kSynthetic;
     RL_TRY_ASSIGN(const auto typed, whole_list(flags_.num_workers, "--num-workers", 0, 1024));
-    std::string origin = "--num-workers";
+    auto origin = campaign::messages::origin_flag("--num-workers");
     if (!typed.empty()) {
       space.workers.assign(typed.begin(), typed.end());
     } else if (plan_.config.num_workers_options) {
@@ -371,38 +384,36 @@ class BenchReader {
       origin = place("benchmark.num_workers_options");
     } else if (plan_.request.job.kind == kNative && plan_.request.job.data_path.empty()) {
       space.workers = {0};
-      origin = "random data: nothing to load";
+      origin = campaign::messages::origin_random_data();
     } else {
       for (const int workers : {0, 1, 2, 4, 8, 16})
         if (synthetic || workers <= cores()) space.workers.push_back(workers);
-      origin = kDefaultWorkers;
+      origin = campaign::messages::origin_default_cores();
     }
     note("workers", listed(space.workers), origin);
-    plan_.request.own_workers = origin == kDefaultWorkers;
+    plan_.request.own_workers = origin == campaign::messages::origin_default_cores();
     if (!space.workers.empty())
-      note_many_workers(origin + (typed.empty() ? ": num_workers_options" : ""), space.workers.back());
+      note_many_workers(words().text(origin) + (typed.empty() ? ": num_workers_options" : ""), space.workers.back());
     return {};
   }
 
   /// More workers than CPUs are worth trying: those that wait for a disk or the network leave the CPUs to others.
   void note_many_workers(const std::string& where, int workers) {
     if (plan_.request.job.kind == kSynthetic || workers <= cores()) return;
-    plan_.request.notes.push_back(fmt::format(
-        "{} {}: more loader workers than the {} CPU{} that this process may use; only workers that wait gain "
-        "from that",
-        where, workers, cores(), cores() == 1 ? "" : "s"));
+    plan_.request.notes.push_back(
+        campaign::messages::bench_many_workers({.where = where, .workers = workers, .cpus = cores()}));
   }
 
   Result<void> read_amps(bool cuda) {
     auto& amps = plan_.request.space.amps;
-    std::string origin = "--amp";
+    auto origin = campaign::messages::origin_flag("--amp");
     auto word = flags_.amp;
     if (word.empty() && plan_.config.test_mixed_precision) {
       word = *plan_.config.test_mixed_precision ? "both" : "off";
       origin = place("benchmark.test_mixed_precision");
     } else if (word.empty()) {
       word = cuda ? "both" : "off";
-      origin = "default";
+      origin = analysis::messages::default_value();
     }
     if (word == "fp16" && !cuda)
       return fail(ErrorCode::invalid_argument, "--amp fp16: on a CPU PyTorch trains with bf16 only")
@@ -417,21 +428,21 @@ class BenchReader {
 
   Result<void> read_pins(bool cuda) {
     auto& pins = plan_.request.space.pins;
-    std::string origin = "--pin-memory";
+    auto origin = campaign::messages::origin_flag("--pin-memory");
     auto word = flags_.pin_memory;
     if (word.empty() && plan_.config.test_pin_memory) {
       word = *plan_.config.test_pin_memory ? "both" : "off";
       origin = place("benchmark.test_pin_memory");
     } else if (word.empty()) {
       word = "both";
-      origin = "default";
+      origin = analysis::messages::default_value();
     }
     if (!cuda && word != "off") {
       if (!flags_.pin_memory.empty())
         return fail(ErrorCode::invalid_argument, "--pin-memory {}: pinned memory needs a GPU", word)
             .hint("leave it out with --device cpu");
       word = "off";
-      origin = "no GPU";
+      origin = campaign::messages::origin_no_gpu();
     }
     if (word == "both")
       pins = {false, true};
@@ -452,12 +463,13 @@ class BenchReader {
     if (!config.batch_size && !config.num_workers && !config.pin_memory && !config.use_amp) return {};
     if (!config.batch_size) {
       // No batch is known to go with them, and none is made up.
-      note("current", "not measured: data.batch_size is not given", flags_.write.config);
+      note("current", "not measured: data.batch_size is not given",
+           campaign::messages::origin_file({.file = flags_.write.config}));
       return {};
     }
     if (samples_ && *config.batch_size > *samples_)
       return fail(ErrorCode::invalid_argument, "{}: batch_size {} is larger than {}, which has {} samples",
-                  place("data.batch_size"), *config.batch_size, plan_.request.job.data_path, *samples_)
+                  words().text(place("data.batch_size")), *config.batch_size, plan_.request.job.data_path, *samples_)
           .hint("give a smaller one");
     schema::TrainingSettings current;
     const bool cuda = !schema::is_cpu_device(plan_.request.device);
@@ -465,26 +477,26 @@ class BenchReader {
     current.workers = config.num_workers.value_or(current.workers);
     current.pin_memory = cuda && config.pin_memory.value_or(false);
     current.amp = config.use_amp.value_or(false) ? AmpMode::bf16 : AmpMode::off;
-    note_many_workers(place("data.num_workers") + ": num_workers", current.workers);
+    note_many_workers(words().text(place("data.num_workers")) + ": num_workers", current.workers);
     plan_.request.current = current;
     std::vector<std::string> assumed;
     if (!config.num_workers) assumed.emplace_back("num_workers");
     if (!config.use_amp) assumed.emplace_back("use_amp");
     if (cuda && !config.pin_memory) assumed.emplace_back("pin_memory");
-    auto origin = flags_.write.config;
-    if (!assumed.empty()) origin += fmt::format("; default: {}", fmt::join(assumed, ", "));
-    if (!cuda && config.pin_memory.value_or(false)) origin += "; pin_memory: true has no effect without a GPU";
-    note("current", schema::describe(current, plan_.request.device), origin);
+    note(
+        "current", schema::describe(current, plan_.request.device),
+        campaign::messages::origin_file(
+            {.file = flags_.write.config, .assumed = assumed, .unpinned = !cuda && config.pin_memory.value_or(false)}));
     return {};
   }
 
   void read_numbers() {
     auto& request = plan_.request;
     auto& plan = request.plan;
-    std::string origin = "default";
+    auto origin = analysis::messages::default_value();
     if (flags_.steps) {
       plan.steps = *flags_.steps;
-      origin = "--steps";
+      origin = campaign::messages::origin_flag("--steps");
     } else if (plan_.config.steps_per_test) {
       plan.steps = *plan_.config.steps_per_test;
       origin = place("benchmark.steps_per_test");
@@ -492,9 +504,10 @@ class BenchReader {
     plan.max_steps = std::max(plan.max_steps, plan.steps);
     note("steps", fmt::format("{}", plan.steps), origin);
     request.headroom = flags_.mem_headroom.value_or(kDefaultHeadroom);
-    note("mem headroom", share_text(request.headroom), flags_.mem_headroom ? "--mem-headroom" : "default");
+    note("mem headroom", share_text(request.headroom),
+         flag_or_default(flags_.mem_headroom.has_value(), "--mem-headroom"));
     request.tolerance = flags_.tolerance.value_or(kDefaultTolerance);
-    note("tolerance", share_text(request.tolerance), flags_.tolerance ? "--tolerance" : "default");
+    note("tolerance", share_text(request.tolerance), flag_or_default(flags_.tolerance.has_value(), "--tolerance"));
   }
 
   /// Search, time, stability run and diagnosis.
@@ -502,9 +515,9 @@ class BenchReader {
     auto& request = plan_.request;
     auto& plan = request.plan;
     request.search = flags_.search.empty() ? kDefaultSearch : flags_.search;
-    note("search", request.search, flags_.search.empty() ? "default" : "--search");
+    note("search", request.search, flag_or_default(!flags_.search.empty(), "--search"));
     note("max time", flags_.max_time_s ? time_text(*flags_.max_time_s) : "none",
-         flags_.max_time_s ? "--max-time" : "default");
+         flag_or_default(flags_.max_time_s.has_value(), "--max-time"));
     if (flags_.max_time_s) {
       request.max_time = base::from_seconds(*flags_.max_time_s);
       const double most_s = std::max(kShortestTrialS, kTrialShare * *flags_.max_time_s);
@@ -518,9 +531,9 @@ class BenchReader {
              ? "none"
              : fmt::format("{} step{}", request.stability_steps, request.stability_steps == 1 ? "" : "s") +
                    (request.short_stability_s ? fmt::format(", at most {:g} s", plan.max_time_s) : ""),
-         flags_.stability_run ? "--stability-run" : "default");
+         flag_or_default(flags_.stability_run.has_value(), "--stability-run"));
     request.diagnose = !flags_.no_diagnosis;
-    note("diagnosis", request.diagnose ? "on" : "off", request.diagnose ? "default" : "--no-diagnosis");
+    note("diagnosis", request.diagnose ? "on" : "off", flag_or_default(!request.diagnose, "--no-diagnosis"));
   }
 
   const BenchFlags& flags_;

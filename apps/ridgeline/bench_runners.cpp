@@ -8,8 +8,10 @@
 
 #include "base/cancel.hpp"
 #include "base/file.hpp"
+#include "campaign/messages.hpp"
 #include "execute/kept_training_child.hpp"
 #include "ridgeline/python_packages.hpp"
+#include "schema/messages.hpp"
 #include "workload/training/plugin_library.hpp"
 #include "workload/training/synthetic_step_runner.hpp"
 
@@ -105,12 +107,12 @@ Result<PythonJob> describe_python_job(const std::string& interpreter, const std:
   return PythonJob{answer->value("runtime", ""), answer->value("source_sha256", "")};
 }
 
-std::vector<std::string> explain_python_loader(schema::TrainingTrialSpec spec, const ChildTerms& terms,
-                                               double limit_s) {
+std::vector<schema::Message> explain_python_loader(schema::TrainingTrialSpec spec, const ChildTerms& terms,
+                                                   double limit_s) {
   constexpr double kDear = 0.1;  // of a sample's time
   const auto failed = [](const base::Error& error) {
-    return std::vector<std::string>{"the time of the data set's transforms was not measured: " +
-                                    base::error_line(error)};
+    return std::vector{
+        campaign::messages::bench_transforms_untimed(schema::messages::foreign(base::error_line(error)))};
   };
   auto options = python_child(spec.job.python, terms);
   if (!options) return failed(options.error());
@@ -128,19 +130,13 @@ std::vector<std::string> explain_python_loader(schema::TrainingTrialSpec spec, c
   const double sample_ms = answer->value("sample_ms", 0.0);
   const auto rows = base::json_as<std::vector<std::pair<std::string, double>>>(
       answer->value("transforms", base::Json::array()), "transforms");
-  if (!rows || rows->empty())
-    return {fmt::format("making a sample takes {:.2f} ms; the data set shows no transforms that could be timed",
-                        sample_ms)};
-  std::vector<std::string> lines;
+  if (!rows || rows->empty()) return {campaign::messages::bench_no_transforms(sample_ms)};
+  std::vector<schema::Message> notes;
   for (const auto& [name, ms] : *rows)
     if (ms >= kDear * sample_ms)
-      lines.push_back(
-          fmt::format("transform {} takes {:.2f} ms of the {:.2f} ms that making a sample takes", name, ms, sample_ms));
-  if (lines.empty())
-    lines.push_back(fmt::format(
-        "making a sample takes {:.2f} ms, none of its transforms a tenth of it: the rest of __getitem__ does",
-        sample_ms));
-  return lines;
+      notes.push_back(campaign::messages::bench_transform({.name = name, .ms = ms, .sample_ms = sample_ms}));
+  if (notes.empty()) notes.push_back(campaign::messages::bench_cheap_transforms(sample_ms));
+  return notes;
 }
 
 Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin,

@@ -47,10 +47,10 @@ struct NativeJobFacts {
 [[nodiscard]] base::Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job,
                                                                const std::string& plugin, const ChildTerms& terms);
 
-/// Lines naming the transforms that take at least a tenth of a sample's time, dearest first; of Python jobs whose data
-/// set shows its transforms. What cannot be found out, or not in `limit_s` seconds, is one line that says why.
-[[nodiscard]] std::vector<std::string> explain_python_loader(schema::TrainingTrialSpec spec, const ChildTerms& terms,
-                                                             double limit_s);
+/// Notes naming the transforms that take at least a tenth of a sample's time, dearest first; of Python jobs whose data
+/// set shows its transforms. What cannot be found out, or not in `limit_s` seconds, is one note that says why.
+[[nodiscard]] std::vector<schema::Message> explain_python_loader(schema::TrainingTrialSpec spec,
+                                                                 const ChildTerms& terms, double limit_s);
 
 /// How trials of a job are run: the factory of its runners, and the clock that measures its trials (nullptr: the
 /// system's). Errors: unsupported (a way of training that this build has not).

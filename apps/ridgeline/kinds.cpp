@@ -26,10 +26,10 @@ base::Result<std::unique_ptr<execute::Executor>> training_executor(const schema:
 run::Registry known_kinds() {
   run::Registry kinds;
   kinds.add(campaign::make_tune_kind(words(), [](const std::string& device) { return make_executor_for(device); }));
-  kinds.add(campaign::make_bench_kind(&training_executor));
-  kinds.add(campaign::make_sweep_kind([] { return make_command_executor({CommandSlot{}}); }));
+  kinds.add(campaign::make_bench_kind(words(), &training_executor));
+  kinds.add(campaign::make_sweep_kind(words(), [] { return make_command_executor({CommandSlot{}}); }));
   kinds.add(campaign::make_profile_kind(words()));
-  kinds.add(campaign::make_stream_kind(&stream_child_for));
+  kinds.add(campaign::make_stream_kind(words(), &stream_child_for));
   return kinds;
 }
 

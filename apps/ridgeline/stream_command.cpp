@@ -17,6 +17,7 @@
 #include "ridgeline/stream_flags.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
+#include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
@@ -26,7 +27,7 @@ constexpr int kStreamLabel = 9;
 
 /// For people: on standard error, as standard output may be the results.
 void print_stream(const schema::StreamRun& run, const Terminal& terminal) {
-  for (const auto& [label, text] : report::stream_summary(run))
+  for (const auto& [label, text] : report::stream_summary(words(), run))
     fmt::print(stderr, "{:<{}}{}\n", label, kStreamLabel, wrapped(text, terminal.width - kStreamLabel, kStreamLabel));
   const auto table = [&](const report::Table& rows) {
     if (!rows.rows.empty()) fmt::print(stderr, "\n{}", report::render_table(rows, terminal.width, terminal.colour));
@@ -38,7 +39,8 @@ void print_stream(const schema::StreamRun& run, const Terminal& terminal) {
     const bool passed = run.verdict->passed;
     fmt::print(stderr, "\n{}\n",
                styled(report::verdict_title(run), passed ? Style::good : Style::bad, terminal.colour));
-    for (const auto& reason : run.verdict->reasons) fmt::print(stderr, "{}\n", wrapped(reason, terminal.width, 0));
+    for (const auto& reason : words().texts(run.verdict->reasons))
+      fmt::print(stderr, "{}\n", wrapped(reason, terminal.width, 0));
   }
   fmt::print(stderr, "\nridgeline report {} --report-html FILE shows it as a page\n", run.id);
 }
@@ -83,10 +85,10 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
     exports->progress(progress);
     display.progress(progress);
   };
-  child.on_note = [&](const auto& note) { display.note(note); };
+  child.on_note = [&](const auto& note) { display.note(words().text(note)); };
   base::Result<void> told_loaded;
   child.on_loaded = [&](const auto& line) { told_loaded = loaded.write(line); };
-  for (const auto& note : request.notes) display.note(note);
+  for (const auto& note : words().texts(request.notes)) display.note(note);
   child.on_frame = [&](const auto& line) {
     exports->frame(line);
     return output.write(line);
@@ -101,20 +103,21 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
   RL_TRY(std::move(told_loaded));
   RL_TRY(exports->finish());
   if (const auto note = exports->note(); !note.empty()) display.note(note);
-  if (flags.json) fmt::print("{}\n", base::dump_json(report::stream_json(run)));
+  if (flags.json) fmt::print("{}\n", base::dump_json(report::stream_json(words(), run)));
   if (flags.talks()) print_stream(run, terminal);
-  if (!run.error.empty()) return base::fail(base::ErrorCode::crashed, "{}", run.error).hint("{}", run.error_hint);
+  if (!run.error.empty())
+    return base::fail(base::ErrorCode::crashed, "{}", words().text(run.error)).hint("{}", words().hint(run.error));
   if (run.interrupted) return kCancelled;
   if (const auto& lost = run.status.lost_sources; !lost.empty())
-    return base::fail(base::ErrorCode::io, "{}{}", lost.front(),
+    return base::fail(base::ErrorCode::io, "{}{}", words().text(lost.front()),
                       lost.size() > 1 ? fmt::format("; {} sources were lost", lost.size()) : "")
         .hint("the results of what came in are complete");
   if (const auto& lost = run.status.lost_videos; !lost.empty())
-    return base::fail(base::ErrorCode::io, "{}", lost.front()).hint("the results are complete");
+    return base::fail(base::ErrorCode::io, "{}", words().line(lost.front())).hint("the results are complete");
   if (run.status.failures > 0)
     return base::fail(base::ErrorCode::io, "{}, the last with: {}",
                       base::counted(static_cast<std::size_t>(run.status.failures), "failed inference"),
-                      run.status.last_failure)
+                      words().text(run.status.last_failure))
         .hint("their frames are in the output as \"dropped\":\"failed\"");
   if (!run.verdict || run.verdict->passed) return kOk;
   return run.is_void() ? kNoAnswer : kFinding;

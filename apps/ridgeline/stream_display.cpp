@@ -10,6 +10,7 @@
 
 #include "monitor/stream_screen.hpp"
 #include "report/stream/stream_report.hpp"
+#include "ridgeline/words.hpp"
 
 namespace ridgeline::app {
 
@@ -73,7 +74,7 @@ void StreamDisplay::ready(const schema::StreamReady& ready) {
     if (first) print_ready(ready);
   }
   if (first)
-    for (const auto& text : ready.notes) note(text);
+    for (const auto& text : words().texts(ready.notes)) note(text);
   if (screen_) draw();
 }
 

@@ -7,6 +7,7 @@
 
 #include "execute/frame_line.hpp"
 #include "monitor/stream_metrics.hpp"
+#include "ridgeline/words.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -51,7 +52,7 @@ void StreamExports::progress(const schema::StreamProgress& progress) {
   const auto now = progress.status.elapsed_s;
   if (!live_json_.is_open() || !written_ || (told_s_ >= 0 && now - told_s_ < kLineEveryS)) return;
   told_s_ = now;
-  written_ = live_json_.write(base::dump_json(base::Json(progress)));
+  written_ = live_json_.write(base::dump_json(schema::with_words(words(), progress)));
 }
 
 void StreamExports::frame(const std::string& line) {

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 
-#include <fmt/ranges.h>
-
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "campaign/messages.hpp"
 #include "config/stray_stream_keys.hpp"
 #include "config/stream_section.hpp"
 #include "execute/arrival_trace.hpp"
@@ -79,22 +78,14 @@ Result<schema::StreamLoad> read_load(const StreamFlags& flags) {
   return load;
 }
 
-/// "a, b stand outside the section stream and were not read: move them under stream:"
-std::string stray_text(const std::string& file, const std::vector<std::string>& keys) {
-  const bool is_one = keys.size() == 1;
-  return fmt::format("{}: {} {} outside the section stream and {} not read: move {} under stream:", file,
-                     fmt::join(keys, ", "), is_one ? "stands" : "stand", is_one ? "was" : "were",
-                     is_one ? "it" : "them");
-}
-
 /// What a user may have meant otherwise.
-Result<std::vector<std::string>> flag_notes(const StreamFlags& flags) {
-  std::vector<std::string> notes;
+Result<std::vector<schema::Message>> flag_notes(const StreamFlags& flags) {
+  std::vector<schema::Message> notes;
   const auto& file = flags.model.write.config;
   if (file.empty()) return notes;
   RL_TRY_ASSIGN(const auto text, base::read_file(file));
   RL_TRY_ASSIGN(const auto stray, config::stray_stream_keys(text, file));
-  if (!stray.empty()) notes.push_back(stray_text(file, stray));
+  if (!stray.empty()) notes.push_back(campaign::messages::stream_keys_outside({.file = file, .keys = stray}));
   return notes;
 }
 

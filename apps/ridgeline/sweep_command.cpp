@@ -16,6 +16,7 @@
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/sweep_display.hpp"
 #include "ridgeline/sweep_flags.hpp"
+#include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
@@ -54,20 +55,20 @@ Result<void> apply_answer(const schema::SweepRun& run, const SweepFlags& flags, 
 void print_answer(const schema::SweepRun& run, const Terminal& terminal) {
   if (!run.points.empty())
     fmt::print("\n{}\n", report::render_table(report::sweep_points_table(run), terminal.width, terminal.colour));
-  print_summary(report::sweep_summary(run), terminal, kSweepLabel);
+  print_summary(report::sweep_summary(words(), run), terminal, kSweepLabel);
   if (!run.answers)
     fmt::print("{}\n", run.interruption.empty() ? "no answer: no combination went well; the table says why"
                                                 : "no answer: the run ended before a combination went well");
-  for (const auto& note : run.notes) fmt::print("note: {}\n", note);
-  if (!run.interruption.empty()) fmt::print("ended early: {}\n", run.interruption);
+  for (const auto& note : run.notes) fmt::print("note: {}\n", words().text(note));
+  if (!run.interruption.empty()) fmt::print("ended early: {}\n", words().text(run.interruption));
 }
 
 Result<int> finish(const schema::SweepRun& run, const SweepFlags& flags, const Terminal& terminal) {
   if (flags.json)
-    fmt::print("{}\n", base::dump_json(report::sweep_json(run)));
+    fmt::print("{}\n", base::dump_json(report::sweep_json(words(), run)));
   else if (!flags.quiet)
     print_answer(run, terminal);
-  if (flags.reports()) RL_TRY(write_outputs(report::build_sweep_report(run), flags, kSweepLabel));
+  if (flags.reports()) RL_TRY(write_outputs(report::build_sweep_report(words(), run), flags, kSweepLabel));
   if (flags.touches_file() && !run.interrupted) RL_TRY(apply_answer(run, flags, terminal));
   print_run_id(run.id, flags, kSweepLabel);
   return exit_code(run);

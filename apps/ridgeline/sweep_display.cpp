@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/sweep_display.hpp"
+#include "ridgeline/words.hpp"
 
 #include <cstdio>
 
@@ -8,6 +9,7 @@
 #include "base/text.hpp"
 #include "report/sweep_table.hpp"
 #include "report/utf8.hpp"
+#include "ridgeline/words.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -38,7 +40,7 @@ void SweepDisplay::trial_started(const schema::SweepTrial& trial, std::size_t re
 void SweepDisplay::trial_finished(const schema::SweepRun& run, const schema::SweepTrial& trial) {
   rows_.status("");
   if (!rows_.prints()) return;
-  const auto row = report::sweep_row(run, trial);
+  const auto row = report::sweep_row(words(), run, trial);
   rows_.row(report::sweep_line(row.cells, report::sweep_columns(run), report::sweep_widths(run)), row.tone);
   print_failure(trial);
   std::fflush(stdout);

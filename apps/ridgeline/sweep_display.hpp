@@ -27,7 +27,7 @@ class SweepDisplay final : public campaign::SweepObserver {
   TrialRows rows_;
   std::vector<schema::SweepParam> parameters_;
   std::string doing_;
-  std::string last_failure_;
+  schema::Message last_failure_;
 };
 
 }  // namespace ridgeline::app

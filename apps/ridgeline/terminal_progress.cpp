@@ -233,7 +233,7 @@ void TerminalProgress::trial_line(const schema::TunedTrial& trial, const schema:
     style = Style::bad;
     result = fmt::format(
         "{}{}", base::enum_name(outcome.status),
-        outcome.failure ? ": " + report::shorten(report::one_line(schema::failure_line(*outcome.failure)), 100) : "");
+        outcome.failure ? ": " + report::shorten(report::one_line(words().line(outcome.failure->message)), 100) : "");
   }
   if (!terminal_.interactive || verbosity_ >= 1) {
     const auto counter = fmt::format("[{:>3}/{}]", trial.id, finished_ + remaining_);
@@ -241,14 +241,14 @@ void TerminalProgress::trial_line(const schema::TunedTrial& trial, const schema:
     line(fmt::format("{:<{}} {:<10} {}  {}{}", counter, counter_width_, stage_name(trial.stage),
                      styled(fmt::format("{:<14}", result), style, terminal_.colour), trial.configuration.to_text(),
                      remark.empty() ? "" : styled(remark, Style::dim, terminal_.colour)));
-    if (verbosity_ >= 2 && !trial.reason.empty()) line(fmt::format("          {}", trial.reason));
+    if (verbosity_ >= 2 && !trial.reason.empty()) line(fmt::format("          {}", words().text(trial.reason)));
   }
   draw(false);
 }
 
 void TerminalProgress::pair_finished(const schema::TunedPair& pair) {
   if (terminal_.interactive && verbosity_ < 1) return;
-  std::string text = pair.failure;
+  std::string text = words().line(pair.failure);
   if (pair.comparison)
     text = analysis::is_too_wide(*pair.comparison)
                ? fmt::format("{} for a ratio", analysis::kTooFewMeasurements)
@@ -260,7 +260,7 @@ void TerminalProgress::pair_finished(const schema::TunedPair& pair) {
                    names_setting ? pair.setting : base::enum_name(pair.purpose), text));
 }
 
-void TerminalProgress::note(std::string_view text) { fact("note", text); }
+void TerminalProgress::note(const schema::Message& message) { fact("note", words().text(message)); }
 
 void TerminalProgress::on_progress(const execute::JobProgress& progress) {
   phase_ = phase_text(progress.phase);

@@ -31,7 +31,7 @@ class TerminalProgress final : public campaign::CampaignObserver {
   void trial_finished(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) override;
   void trial_taken_again(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) override;
   void pair_finished(const schema::TunedPair& pair) override;
-  void note(std::string_view line) override;
+  void note(const schema::Message& message) override;
 
   /// For WorkerOptions::on_progress.
   void on_progress(const execute::JobProgress& progress);

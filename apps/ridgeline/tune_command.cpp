@@ -162,7 +162,7 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
     RL_TRY_ASSIGN(const auto run, tune_group(session, gpus));
     if (code == kOk) code = exit_code_of(run, plan.request.finalists > 0);
     if (run.verdict && run.verdict->decision == schema::Decision::none && !run.interrupted && code == kFinding)
-      fmt::print(stderr, "no recommendation: {}\n", run.verdict->reason);
+      fmt::print(stderr, "no recommendation: {}\n", words().text(run.verdict->reason));
     // Without a usable GPU provider the other models would only repeat the same run.
     if (run.interrupted || !run.on_gpu()) break;
   }

@@ -62,7 +62,7 @@ void WatchDisplay::probe(const watch::ProbeReport& report) {
   if (words_ == Words::none) return;
   std::string text = fmt::format("{}: ", report.number);
   if (!report.problem.empty())
-    text += report.problem;
+    text += app::words().line(report.problem);
   else if (!report.now_ms)
     text += "no latencies yet";
   else if (report.learning)
@@ -78,6 +78,8 @@ void WatchDisplay::probe(const watch::ProbeReport& report) {
 void WatchDisplay::note(std::string_view line) {
   if (words_ != Words::none) say("note", Style::dim, line);
 }
+
+void WatchDisplay::note(const schema::Message& message) { note(app::words().text(message)); }
 
 void WatchDisplay::stage(std::string_view title) {
   if (words_ == Words::probes) say("retune", Style::dim, title);

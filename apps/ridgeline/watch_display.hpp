@@ -19,6 +19,7 @@ class WatchDisplay final : public watch::WatchObserver, public campaign::Campaig
   void event(const watch::WatchEvent& event) override;
   void probe(const watch::ProbeReport& report) override;
   void note(std::string_view line) override;
+  void note(const schema::Message& message) override;
   void stage(std::string_view title) override;
 
   /// Error io: an event could not be written to standard output.

@@ -7,6 +7,7 @@ import collections.abc
 import dataclasses
 
 from .failures import BadSettings, UserError, WrongLoader
+from .messages import message
 
 MOST_MEMBERS = 8     # of a list that are looked at
 MOST_DEPTH = 4
@@ -65,8 +66,7 @@ def workers_unseen(loader, workers):
     """A note where nothing tells that the loader has them."""
     if workers == 0 or _whole_number(getattr(loader, "num_workers", None)) is not None:
         return None
-    return ("the loader does not show num_workers: that it loads with settings.workers was not checked; if it does not, all numbers of "
-            "workers are the same")
+    return message("workers_unseen")
 
 
 def _pinned(value, depth=0):
@@ -96,8 +96,7 @@ def pin_ignored(loader, batch, wanted):
         has = account if isinstance(account, bool) else None
     if has is None or has == wanted:
         return None
-    return ("the loader's batches are %s where settings.pin_memory is %s: pass settings.pin_memory to the DataLoader as pin_memory; until "
-            "then pinned and not pinned are the same" % ("pinned" if has else "not pinned", wanted))
+    return message("pin_ignored", pinned=has, wanted=bool(wanted))
 
 
 class Batches:

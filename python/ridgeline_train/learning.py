@@ -3,6 +3,8 @@
 
 import math
 
+from .messages import message
+
 MOST_PARAMETERS = 200
 MOST_VALUES = 64  # of a parameter that are looked at
 
@@ -59,21 +61,19 @@ class Learning:
     def notes(self):
         count = len(self.trainable) if self.trainable is not None else None
         if count == 0:
-            return {"nothing_to_train": "no parameter of the model requires a gradient: nothing of it is trained"}
+            return {"nothing_to_train": message("nothing_to_train")}
         if count is None:
             return {}
         if self.held == 0:
-            return {"optimizer_elsewhere": "the optimizer holds none of the model's %d parameters that require a gradient: it trains others, or none; "
-                                           "make it over model.parameters()" % count}
+            return {"optimizer_elsewhere": message("optimizer_elsewhere", parameters=count)}
         found = {}
         unchanged = self._unchanged()
         if unchanged and self.gradients == 0:
-            found["loss_without_model"] = "no parameter of the model got a gradient: the loss does not depend on the model"
+            found["loss_without_model"] = message("loss_without_model")
         elif unchanged:
-            found["nothing_changed"] = "no parameter of the model changed in the trial's steps: a learning rate of 0, or gradients of 0"
+            found["nothing_changed"] = message("nothing_changed")
         if self.held is not None and self.held < count:
-            found["optimizer_partial"] = ("the optimizer holds %d of the model's %d parameters that require a gradient: the others get one in every step, "
-                                          "and are not trained" % (self.held, count))
+            found["optimizer_partial"] = message("optimizer_partial", held=self.held, parameters=count)
         return found
 
 

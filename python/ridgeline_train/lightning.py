@@ -2,6 +2,7 @@
 """Modules of (PyTorch) Lightning, which bring their step, optimizer and data along. Lightning itself is not needed."""
 
 from .failures import UserError
+from .messages import message
 
 
 def is_module(made):
@@ -37,4 +38,4 @@ def complete(found, target, notes):
         found["dataset"] = make()
         taken.append("train_dataloader")
     if taken:
-        notes["lightning"] = "of %s bench takes %s; hooks, callbacks and the Trainer's settings are not run" % (type(model).__name__, ", ".join(taken))
+        notes["lightning"] = message("lightning", model=type(model).__name__, methods=taken)

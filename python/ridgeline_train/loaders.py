@@ -4,7 +4,8 @@
 import inspect
 
 from .failures import BadSettings, UserError
-from .result import LOADING, listed, shown
+from .messages import message
+from .result import LOADING, shown
 
 
 def _is_plain(sampler):
@@ -29,8 +30,7 @@ def _taken_apart(loader, target, notes):
         found["shuffle"] = False
     if getattr(loader, "prefetch_factor", None) not in (None, 2):
         found["prefetch_factor"] = loader.prefetch_factor
-    notes["taken_apart"] = ("%s returned a DataLoader as its data set: batches are made of %s with the trial's batch, workers and pinning"
-                            % (target, type(loader.dataset).__name__))
+    notes["taken_apart"] = message("taken_apart", target=target, dataset=type(loader.dataset).__name__)
     return loader.dataset, {key: value for key, value in found.items() if value is not None}
 
 
@@ -96,7 +96,7 @@ class Loaders:
         if self.loader_of is None:
             self._take(made["dataset"], {key: made[key] for key in LOADING if key in made})
         elif self._is_dataset(self.loader_of):
-            self.notes["loader_is_dataset"] = "%s returned a data set as its loader (%s): batches are made of it" % (target, type(self.loader_of).__name__)
+            self.notes["loader_is_dataset"] = message("loader_is_dataset", target=target, dataset=type(self.loader_of).__name__)
             self._take(self.loader_of, {})
             self.loader_of = None
 
@@ -129,7 +129,7 @@ class Loaders:
         if isinstance(self.dataset, IterableDataset):
             unused = [key for key in ("sampler", "shuffle") if chosen.pop(key, None)]
             if unused:
-                self.notes["iterable"] = "an IterableDataset takes no %s: not used" % listed(unused)
+                self.notes["iterable"] = message("iterable", options=unused)
         elif "sampler" in chosen:
             chosen.pop("shuffle", None)
         else:

@@ -4,6 +4,7 @@
 import collections.abc
 
 from .failures import NoGradient, UserError
+from .messages import message
 from .result import shown
 
 
@@ -25,8 +26,7 @@ def loss_of(value, by, notes):
             raise UserError("%s returned %r; expected the loss as a tensor: without .item() or float()" % (by, found))
         raise UserError("%s returned %s; expected the loss, a tensor of one number" % (by, shown(value)))
     if found is not value:
-        place = "its first value" if isinstance(value, (tuple, list)) else "the loss in it"
-        notes["loss_within"] = "%s returned %s: %s is trained with" % (by, shown(value), place)
+        notes["loss_within"] = message("loss_within", target=by, value=shown(value), first=isinstance(value, (tuple, list)))
     count = getattr(found, "numel", None)
     if callable(count) and count() != 1:
         raise UserError("%s returned a loss of shape %s; expected one number: its mean() or sum()" % (by, list(found.shape)))

@@ -6,7 +6,8 @@ import functools
 import inspect
 
 from .failures import UserError
-from .result import listed, shown
+from .messages import message
+from .result import first_of, shown
 
 
 def _is_optimizer(value):
@@ -57,7 +58,7 @@ def optimizer_of(value, model, target, notes):
                             % (target, len(optimizers), shown(value)))
         others = [type(one).__name__ for one in found if one is not optimizers[0]]
         if others:
-            notes["scheduler"] = "%s returned %s beside the optimizer: bench does not step it" % (target, listed(others))
+            notes["scheduler"] = message("scheduler", target=target, others=first_of(others))
         return optimizers[0]
     if not _is_optimizer(value) and callable(value):
         value = _called(value, model)

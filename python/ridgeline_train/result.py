@@ -7,6 +7,7 @@ import inspect
 
 from . import lightning, phase
 from .failures import UserError
+from .messages import message
 
 LOADING = ("collate_fn", "sampler", "worker_init_fn", "prefetch_factor", "persistent_workers", "shuffle")
 KEYS = ("model", "optimizer", "dataset", "loader", "loss", "forward", "samples") + LOADING
@@ -51,9 +52,13 @@ def shown(value):
     return "%s (%s)" % (text, name) if 0 < len(text) <= 40 else "a value of type %s" % name
 
 
-def listed(names, most=8):
+def first_of(names, most=8):
     names = [str(name) for name in names]
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "") if names else "nothing"
+    return names[:most] + (["..."] if len(names) > most else [])
+
+
+def listed(names):
+    return ", ".join(first_of(names)) or "nothing"
 
 
 def _nearest(name, known):
@@ -76,9 +81,9 @@ def _of_dict(made, target, notes):
             raise UserError("%s returned a dict with the unknown key %r%s; known are %s"
                             % (target, key, ", did you mean %r?" % near if near else "", ", ".join(KEYS)))
     if unused:
-        notes["not_taken"] = "%s returned %s, which bench does not take: steps are timed without" % (target, listed(unused))
+        notes["not_taken"] = message("not_taken", target=target, options=first_of(unused))
     if decided:
-        notes["decided"] = "%s returned %s: the settings of each trial decide that" % (target, listed(decided))
+        notes["decided"] = message("decided", target=target, options=first_of(decided))
     return found
 
 
@@ -170,5 +175,5 @@ def made_by(function, settings, target, needs_model=True):
     if "loader" in found:
         unused = [key for key in ("dataset",) + LOADING if key in found]
         if unused:
-            notes["beside_loader"] = "%s returned %s beside a loader, which loads by itself: not used" % (target, listed(unused))
+            notes["beside_loader"] = message("beside_loader", target=target, options=first_of(unused))
     return Made(found, notes)

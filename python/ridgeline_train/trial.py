@@ -8,6 +8,7 @@ from . import batches, learning, loader_cost, losses, optimizers, phase, result
 from .failures import BadSettings, UserError
 from .loaders import Loaders
 from .marks import ClockMarks, EventMarks
+from .messages import message
 from .placing import is_on, pinned, to_device
 from .settings import Settings
 
@@ -70,8 +71,7 @@ class Trial:
             self.model = made["model"] if is_on(made["model"], self.device) else made["model"].to(self.device)
             self.model.train()
             if type(self.model).__name__ in ("DataParallel", "DistributedDataParallel"):
-                self.notes["several_devices"] = ("the model is a %s: it may use other devices than the one that is measured"
-                                                 % type(self.model).__name__)
+                self.notes["several_devices"] = message("several_devices", model=type(self.model).__name__)
             self.optimizer = optimizers.optimizer_of(made["optimizer"], self.model, self.target, self.notes)
             optimizers.check_step(self.optimizer, self.target)
             self.zero_gradients = optimizers.zeroing(self.optimizer)
@@ -139,9 +139,9 @@ class Trial:
         self.loader_seconds += time.perf_counter() - begin
         return batch
 
-    def _note(self, code, text):
-        if text is not None:
-            self.notes[code] = text
+    def _note(self, code, note):
+        if note is not None:
+            self.notes[code] = note
 
     def _keep_batches(self):
         source = self._batches(self.loaders.make(self.settings.without_workers()))
@@ -324,8 +324,7 @@ class Trial:
             out["step_cpu_s"] = self.step_cpu
             out["step_others_cpu_s"] = self.others_cpu
         if self.unseen:
-            self._note("batch_unseen", "the batches show no number of samples: that they hold %d was not checked; "
-                                       "return samples(batch) to have it checked" % self.settings.batch)
+            self._note("batch_unseen", message("batch_unseen", batch=self.settings.batch))
         self.notes.update(self.loaders.notes)
         if self.learning is not None:
             self.notes.update(self.learning.notes())

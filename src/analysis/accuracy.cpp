@@ -7,6 +7,7 @@
 
 #include <boost/math/distributions/students_t.hpp>
 
+#include "analysis/messages.hpp"
 #include "analysis/ranking.hpp"
 
 namespace ridgeline::analysis {
@@ -17,19 +18,18 @@ using schema::OutputError;
 
 constexpr double kHalfPrecisionRounding = 0.03;  // of means over an output, through the depth of a network
 
-std::optional<std::string> metric_fault(const OutputError& found, const AccuracyGate& gate) {
+std::optional<schema::Message> metric_fault(const OutputError& found, const AccuracyGate& gate) {
   const double reference = *gate.reference_metric;
-  const auto beside = fmt::format("reference {:.4g}, at most {:.4g} % may be lost", reference, 100 * gate.metric_loss);
-  if (found.metric_not_finite) return fmt::format("metric is no finite number, {}", beside);
+  if (found.metric_not_finite) return messages::metric_not_finite({.reference = reference, .loss = gate.metric_loss});
   if (!found.metric || *found.metric >= reference - gate.metric_loss * std::abs(reference)) return std::nullopt;
-  return fmt::format("metric {:.4g}, {}", *found.metric, beside);
+  return messages::metric_too_low({.metric = *found.metric, .reference = reference, .loss = gate.metric_loss});
 }
 
-std::optional<std::string> cosine_fault(const OutputError& found, const AccuracyGate& gate) {
+std::optional<schema::Message> cosine_fault(const OutputError& found, const AccuracyGate& gate) {
   // What is left of the other check is that shapes are alike and values finite.
   if (auto fault = accuracy_fault(found, std::numeric_limits<double>::max())) return fault;
   if (found.cosine >= gate.least_cosine) return std::nullopt;
-  return fmt::format("cosine similarity to FP32 {:.5f}, at least {:.5g} is asked for", found.cosine, gate.least_cosine);
+  return messages::cosine_too_low({.cosine = found.cosine, .least = gate.least_cosine});
 }
 
 /// Where nothing says otherwise: TF32 is on by default in cuDNN and in ONNX Runtime's CUDA provider.
@@ -49,23 +49,39 @@ double most_by_chance(std::int64_t calls) {
                                1 - kChance / 2);
 }
 
+messages::OutputDistributedOtherwiseStatistic word_of(schema::OutputStatistic statistic) {
+  using Word = messages::OutputDistributedOtherwiseStatistic;
+  switch (statistic) {
+    case schema::OutputStatistic::elements: return Word::elements;
+    case schema::OutputStatistic::mean: return Word::mean;
+    case schema::OutputStatistic::standard_deviation: return Word::standard_deviation;
+    case schema::OutputStatistic::magnitude: return Word::magnitude;
+    case schema::OutputStatistic::agreement: return Word::agreement;
+    case schema::OutputStatistic::distance: return Word::distance;
+  }
+  return Word::mean;
+}
+
 /// What is within the tolerance is rounding, however little the outputs scatter.
-std::optional<std::string> spread_fault(const OutputError& found, double tolerance) {
+std::optional<schema::Message> spread_fault(const OutputError& found, double tolerance) {
   if (!found.spread) return std::nullopt;
   const auto& spread = *found.spread;
   const double most = most_by_chance(spread.calls);
   if (spread.distance <= most || spread.relative <= tolerance) return std::nullopt;
-  return fmt::format(
-      "output \"{}\" is distributed in another way: {} {:.4g} over {} calls, {:.4g} in the reference, {:.3g} standard "
-      "errors apart, at most {:.3g} accepted",
-      spread.output, spread.statistic, spread.found, spread.calls, spread.reference, spread.distance, most);
+  return messages::output_distributed_otherwise({.output = spread.output,
+                                                 .statistic = word_of(spread.statistic),
+                                                 .found = spread.found,
+                                                 .calls = spread.calls,
+                                                 .reference = spread.reference,
+                                                 .distance = spread.distance,
+                                                 .most = most});
 }
 
 bool is_judged_by_tolerance(const AccuracyGate& gate) { return !gate.reference_metric && gate.least_cosine <= 0; }
 
 }  // namespace
 
-std::optional<std::string> accuracy_fault(const schema::TuneRun& run, const schema::TrialOutcome& outcome) {
+std::optional<schema::Message> accuracy_fault(const schema::TuneRun& run, const schema::TrialOutcome& outcome) {
   if (!outcome.output_error || run.accuracy_tolerance <= 0) return std::nullopt;
   const auto gate = run.accuracy_gate.value_or(AccuracyGate{});
   if (gate.reference_metric) return metric_fault(*outcome.output_error, gate);
@@ -77,12 +93,12 @@ std::optional<std::string> accuracy_fault(const schema::TuneRun& run, const sche
   return fault ? fault : spread_fault(*outcome.output_error, tolerance);
 }
 
-std::optional<std::string> tf32_note(const schema::TuneRun& run, const schema::TrialOutcome& outcome) {
+std::optional<schema::Message> tf32_note(const schema::TuneRun& run, const schema::TrialOutcome& outcome) {
   if (!outcome.output_error || run.accuracy_tolerance <= 0 || !run.accuracy_gate) return std::nullopt;
   const double error = outcome.output_error->scaled_max_abs;
   if (!is_judged_by_tolerance(*run.accuracy_gate) || !may_run_in_tf32(run, outcome)) return std::nullopt;
   if (error <= run.accuracy_tolerance || error > run.accuracy_gate->tf32_tolerance) return std::nullopt;
-  return fmt::format("TF32: differs by {:.1e} from FP32", error);
+  return messages::within_tf32(error);
 }
 
 }  // namespace ridgeline::analysis

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
+#include "analysis/messages.hpp"
+#include "schema/message_renderer.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -12,8 +14,9 @@ namespace {
 using schema::BenchAnswer;
 using schema::BenchStage;
 using schema::DataMode;
+using schema::Message;
 
-BenchAnswer answer_of(const BenchPoint& point, std::string reason) {
+BenchAnswer answer_of(const BenchPoint& point, Message reason) {
   return {point.settings, point.trials,    point.samples_per_s, point.low,
           point.high,     point.memory_gb, std::move(reason),   {}};
 }
@@ -46,63 +49,54 @@ bool simpler(const BenchPoint& a, const BenchPoint& b) {
   return a.samples_per_s > b.samples_per_s;
 }
 
-/// Why a point that another one beats is an answer all the same; "" for one that none beats. `simplest`: it was chosen
-/// for that, and not for a single number.
-std::string off_front(const BenchPoint& point, const std::vector<BenchPoint>& points, bool simplest,
-                      const std::string& device) {
+/// Why a point that another one beats is an answer all the same; empty for one that none beats. `simplest`: it was
+/// chosen for that, and not for a single number.
+Message off_front(const BenchPoint& point, const std::vector<BenchPoint>& points, bool simplest,
+                  const std::string& device) {
   const auto better =
       std::find_if(points.begin(), points.end(), [&](const auto& other) { return beats(other, point); });
   if (better == points.end()) return {};
   const auto name = schema::describe(better->settings, device);
-  if (!simplest)
-    return fmt::format("{} is as good in this and better in something else; of equal ones the first is taken", name);
-  if (better->failed_stability_run)
-    return fmt::format("{} is as good or better in everything, but failed its stability run", name);
+  if (!simplest) return messages::bench_better_elsewhere(name);
+  if (better->failed_stability_run) return messages::bench_better_failed(name);
   const auto& ours = point.settings;
   const auto& theirs = better->settings;
-  const char* why = ours.pin_memory != theirs.pin_memory ? "is not pinned"
-                    : ours.amp == theirs.amp             ? "was measured first"
-                    : ours.amp == schema::AmpMode::off   ? "does without AMP"
-                                                         : "has bf16 and not fp16";
-  const auto gain = better->samples_per_s > point.samples_per_s
-                        ? fmt::format("{:.1f} % faster", (better->samples_per_s / point.samples_per_s - 1) * 100)
-                        : std::string("as fast");
-  return fmt::format("{} is {} within the same memory (in steps of 1 %) and workers; this one goes first as it {}",
-                     name, gain, why);
+  using Why = messages::BenchBetterByAHairWhy;
+  const auto why = ours.pin_memory != theirs.pin_memory ? Why::unpinned
+                   : ours.amp == theirs.amp             ? Why::earlier
+                   : ours.amp == schema::AmpMode::off   ? Why::no_amp
+                                                        : Why::bf16;
+  std::optional<double> gain;
+  if (better->samples_per_s > point.samples_per_s) gain = better->samples_per_s / point.samples_per_s - 1;
+  return messages::bench_better_by_a_hair({.settings = name, .gain = gain, .why = why});
 }
 
-std::string percent(double share) { return fmt::format("{:.3g} %", share * 100); }
-
 /// Why the recommended settings are slower than the tolerance allows.
-std::string fallback_text(const std::vector<BenchPoint>& points, double floor, const AnswerOptions& options) {
+Message fallback_text(const std::vector<BenchPoint>& points, double floor, const AnswerOptions& options) {
   if (std::any_of(points.begin(), points.end(), [&](const auto& point) {
         return point.samples_per_s >= floor && within_headroom(point, options.headroom);
       }))
-    return fmt::format("none within {} of the fastest passed its stability run", percent(options.tolerance));
-  return fmt::format("none that leaves {} of the memory free is within {} of the fastest", percent(options.headroom),
-                     percent(options.tolerance));
+    return messages::bench_none_near_passed(options.tolerance);
+  return messages::bench_none_near_fits({.headroom = options.headroom, .tolerance = options.tolerance});
 }
 
 /// Why no point may be recommended.
-std::string no_recommendation(const std::vector<BenchPoint>& points, double headroom) {
+Message no_recommendation(const std::vector<BenchPoint>& points, double headroom) {
   if (std::any_of(points.begin(), points.end(), [&](const auto& point) { return within_headroom(point, headroom); }))
-    return fmt::format("none of the settings that leave {} of the memory free passed its stability run",
-                       percent(headroom));
-  return fmt::format("no setting leaves {} of the memory free; --mem-headroom 0% asks for none", percent(headroom));
+    return messages::bench_none_passed(headroom);
+  return messages::bench_none_fits(headroom);
 }
 
 /// Whether the recommended settings had a stability run, and how long it was.
-std::string stability_text(const BenchPoint& point, const AnswerOptions& options) {
-  if (!point.passed_stability_run) {
-    if (options.stability_steps <= 0) return "no stability run; --stability-run 500 makes one";
-    return "no stability run: " +
-           (options.no_stability_run.empty() ? "the run ended before" : options.no_stability_run);
-  }
+Message stability_text(const BenchPoint& point, const AnswerOptions& options) {
+  if (!point.passed_stability_run)
+    return options.stability_steps <= 0 ? messages::bench_stability_not_asked()
+                                        : messages::bench_no_stability_run(options.no_stability_run);
   if (point.stability_steps < options.stability_steps)
-    return fmt::format("stability run cut at {} of {} steps", point.stability_steps, options.stability_steps);
+    return messages::bench_stability_cut({.steps = point.stability_steps, .asked = options.stability_steps});
   // Windows may go a few steps beyond what was asked for.
-  return fmt::format("passed a stability run of {} steps",
-                     options.stability_steps > 0 ? options.stability_steps : point.stability_steps);
+  return messages::bench_stability_passed(options.stability_steps > 0 ? options.stability_steps
+                                                                      : point.stability_steps);
 }
 
 /// Flag of a stability run that ended before its steps.
@@ -115,19 +109,19 @@ std::int64_t stability_steps_of(const schema::TrainingOutcome& outcome) {
   return outcome.measurement ? outcome.measurement->steps + outcome.measurement->discarded_steps : 0;
 }
 
-void mark_cut_stability_run(schema::BenchTrial& trial, std::int64_t asked, std::string_view why) {
+void mark_cut_stability_run(schema::BenchTrial& trial, std::int64_t asked, const Message& why) {
   if (!trial.outcome.measurement) return;
-  const auto text = fmt::format("stability run cut at {} of {} steps", stability_steps_of(trial.outcome), asked);
-  trial.reason += "; " + text;
-  trial.outcome.measurement->flags.push_back(
-      {schema::FlagLevel::notice, std::string(kCutStabilityRun), fmt::format("{}: {}", text, why)});
+  const auto cut = messages::bench_stability_cut({.steps = stability_steps_of(trial.outcome), .asked = asked});
+  trial.reason = schema::messages::several({std::move(trial.reason), cut});
+  trial.outcome.measurement->flags.push_back({schema::FlagLevel::notice, std::string(kCutStabilityRun),
+                                              messages::bench_stability_cut_why({.cut = cut, .why = why})});
 }
 
-std::string cut_stability_run(const schema::BenchTrial& trial) {
+Message cut_stability_run(const schema::BenchTrial& trial) {
   if (!trial.outcome.measurement) return {};
   const auto& flags = trial.outcome.measurement->flags;
   if (!schema::has_flag(flags, kCutStabilityRun) && !schema::has_flag(flags, kFormerCutFlag)) return {};
-  return fmt::format("cut after {} steps", stability_steps_of(trial.outcome));
+  return messages::bench_cut_after(stability_steps_of(trial.outcome));
 }
 
 std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
@@ -199,7 +193,7 @@ std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, co
 
   const auto fastest = std::max_element(points.begin(), points.end(),
                                         [](const auto& a, const auto& b) { return a.samples_per_s < b.samples_per_s; });
-  out.fastest = answer_of(*fastest, fmt::format("the highest samples/s of {} settings measured", points.size()));
+  out.fastest = answer_of(*fastest, messages::bench_highest(static_cast<std::int64_t>(points.size())));
   for (const auto& point : points)
     if (&point != &*fastest && point.high >= fastest->low) out.ties.push_back(point.settings);
 
@@ -212,8 +206,8 @@ std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, co
   }
   if (efficient != nullptr)
     out.efficient =
-        answer_of(*efficient, fmt::format("{:.4g} samples/s a GB of {:.3g} GB",
-                                          efficient->samples_per_s / *efficient->memory_gb, *efficient->memory_gb));
+        answer_of(*efficient, messages::bench_yield({.yield = efficient->samples_per_s / *efficient->memory_gb,
+                                                     .memory_gb = *efficient->memory_gb}));
 
   double best_eligible = 0;
   for (const auto& point : points)
@@ -228,15 +222,14 @@ std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, co
       recommended = &point;
   if (recommended != nullptr) {
     const double share = recommended->samples_per_s / fastest->samples_per_s;
-    auto reason =
-        recommended->settings == fastest->settings
-            ? std::string("the fastest; none within its tolerance is simpler")
-            : fmt::format("{:.1f} % of the fastest with the least memory and the fewest workers", share * 100);
-    if (out.fallback) reason += "; " + fallback_text(points, (1 - options.tolerance) * fastest->samples_per_s, options);
+    std::vector<Message> reasons{recommended->settings == fastest->settings ? messages::bench_fastest_is_simplest()
+                                                                            : messages::bench_near_fastest(share)};
+    if (out.fallback)
+      reasons.push_back(fallback_text(points, (1 - options.tolerance) * fastest->samples_per_s, options));
     if (recommended->memory_gb && recommended->capacity_gb)
-      reason += fmt::format("; {:.0f} % of the memory", *recommended->memory_gb / *recommended->capacity_gb * 100);
-    reason += "; " + stability_text(*recommended, options);
-    out.recommended = answer_of(*recommended, std::move(reason));
+      reasons.push_back(messages::bench_memory_share(*recommended->memory_gb / *recommended->capacity_gb));
+    reasons.push_back(stability_text(*recommended, options));
+    out.recommended = answer_of(*recommended, schema::messages::several(reasons));
     out.recommended->off_front = off_front(*recommended, points, true, run.device);
   } else {
     out.no_recommendation = no_recommendation(points, options.headroom);

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "schema/training_run.hpp"
@@ -32,8 +30,8 @@ struct AnswerOptions {
   double tolerance = 0.03;
   double headroom = 0.10;
   std::int64_t stability_steps = 0;  ///< that were asked for; 0: none
-  std::string no_stability_run;  ///< why the recommended settings had no stability run although one was asked for; "":
-                                 ///< the run ended before
+  /// Why the recommended settings had no stability run although one was asked for; empty: the run ended before.
+  schema::Message no_stability_run;
 };
 
 /// Whether the point may be recommended as far as its memory and its stability run go.
@@ -56,11 +54,10 @@ struct AnswerOptions {
 [[nodiscard]] std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run,
                                                                const AnswerOptions& options);
 
-/// The steps that a stability run was cut to by its time, of those asked for: "312 of 500 steps"; "" for every other
-/// trial.
-[[nodiscard]] std::string cut_stability_run(const schema::BenchTrial& trial);
-/// Marks the trial as a stability run of which only this much was run. `why` is one clause: "the time was up".
-void mark_cut_stability_run(schema::BenchTrial& trial, std::int64_t asked, std::string_view why);
+/// The steps that a stability run was cut to by its time: "cut after 312 steps"; empty for every other trial.
+[[nodiscard]] schema::Message cut_stability_run(const schema::BenchTrial& trial);
+/// Marks the trial as a stability run of which only this much was run. `why`: a message of this module.
+void mark_cut_stability_run(schema::BenchTrial& trial, std::int64_t asked, const schema::Message& why);
 /// Steps that a trial ran for good or ill, throttled ones counted: 0 without a measurement.
 [[nodiscard]] std::int64_t stability_steps_of(const schema::TrainingOutcome& outcome);
 

@@ -2,12 +2,10 @@
 #include "analysis/bench_experiments.hpp"
 
 #include <algorithm>
-#include <map>
-
-#include <fmt/format.h>
 
 #include "analysis/bench_evidence.hpp"
 #include "analysis/bench_variants.hpp"
+#include "analysis/messages.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -38,35 +36,36 @@ bool asks_the_loader(const BenchExperiment& experiment, const TrainingSettings& 
   return experiment.data == DataMode::loader_only || experiment.settings.workers != base.workers;
 }
 
-std::string names_of(const std::vector<const BenchExperiment*>& experiments) {
-  std::string out;
-  for (const auto* one : experiments) out += (out.empty() ? "" : ", ") + one->name;
-  return out;
-}
-
 }  // namespace
+
+schema::Message BenchExperiment::reason() const {
+  return question.empty() ? name : messages::bench_experiment({.experiment = name, .question = question});
+}
 
 bool loads(const schema::TrainingJob& job) noexcept { return job.kind != "native" || !job.data_path.empty(); }
 
 std::vector<BenchExperiment> plan_experiments(const TrainingSettings& base, bool on_cpu, double cores) {
   std::vector<BenchExperiment> out;
-  const auto plan = [&](const TrainingSettings& settings, DataMode data, std::string name, std::string question = "") {
+  const auto plan = [&](const TrainingSettings& settings, DataMode data, schema::Message name,
+                        schema::Message question = {}) {
     out.push_back({settings, data, std::move(name), std::move(question), {}});
   };
-  plan(base, DataMode::loader, "as it is", "what is to be explained");
-  plan(base, DataMode::host, "with data in memory", "does the loader hold training up?");
-  if (!on_cpu && !base.pin_memory) plan(with_pin(base), DataMode::loader, "with pinned memory");
-  plan(with_workers(base, more_workers(base.workers, cores)), DataMode::loader, "with more workers");
-  plan(base, DataMode::loader_only, "the loader alone", "do its workers work or wait?");
-  plan(base, DataMode::device, "with data on the device", "what the step itself takes");
+  plan(base, DataMode::loader, messages::bench_as_it_is(), messages::bench_is_explained());
+  plan(base, DataMode::host, messages::bench_data_in_memory(), messages::bench_does_loader_hold_up());
+  if (!on_cpu && !base.pin_memory) plan(with_pin(base), DataMode::loader, messages::bench_memory_pinned());
+  plan(with_workers(base, more_workers(base.workers, cores)), DataMode::loader, messages::bench_more_workers({}));
+  plan(base, DataMode::loader_only, messages::bench_the_loader_alone(), messages::bench_do_workers_wait());
+  plan(base, DataMode::device, messages::bench_data_on_device(false), messages::bench_what_step_takes());
   const auto doubled = with_batch(base, base.batch * 2);
-  plan(doubled, DataMode::device, "twice the batch with data on the device", "is the device filled?");
-  plan(doubled, DataMode::loader, "twice the batch");
-  if (base.amp == AmpMode::off) plan(with_amp(base), DataMode::loader, "with mixed precision");
+  plan(doubled, DataMode::device, messages::bench_data_on_device(true), messages::bench_is_device_filled());
+  plan(doubled, DataMode::loader, messages::bench_twice_the_batch());
+  if (base.amp == AmpMode::off) plan(with_amp(base), DataMode::loader, messages::bench_mixed_precision());
   if (base.workers >= 2)
-    plan(with_workers(base, base.workers / 2), DataMode::loader, "with fewer workers", "are the cores crowded?");
+    plan(with_workers(base, base.workers / 2), DataMode::loader, messages::bench_fewer_workers(),
+         messages::bench_are_cores_crowded());
   if (base.batch >= 2)
-    plan(with_batch(base, base.batch / 2), DataMode::loader, "half the batch", "is memory too tight?");
+    plan(with_batch(base, base.batch / 2), DataMode::loader, messages::bench_half_the_batch(),
+         messages::bench_is_memory_tight());
   return out;
 }
 
@@ -79,30 +78,34 @@ std::vector<BenchExperiment> open_experiments(const schema::BenchRun& run, const
                                     [&](const auto& one) { return one.settings.workers > input.base.workers; });
     planned.insert(first, {with_workers(input.base, *next),
                            DataMode::loader,
-                           fmt::format("with {} workers", *next),
-                           "the last doubling helped, and they wait",
+                           messages::bench_more_workers(*next),
+                           messages::bench_last_doubling_helped(),
                            {}});
   }
   std::vector<BenchExperiment> out;
   for (auto& one : planned) {
     if (was_made(run, one) || (!loads(run.job) && asks_the_loader(one, input.base))) continue;
     if (!can_matter(one, run, input)) continue;
-    if (is_hopeless(run, one)) one.obstacle = "a batch no larger ran out of memory";
+    if (is_hopeless(run, one)) one.obstacle = messages::bench_smaller_batch_ran_out();
     out.push_back(std::move(one));
   }
   return out;
 }
 
-std::string not_tried(const schema::BenchRun& run, const DiagnosisInput& input) {
-  std::map<std::string, std::vector<const BenchExperiment*>> by_reason;
-  const auto open = open_experiments(run, input);
-  for (const auto& one : open) by_reason[one.obstacle.empty() ? input.stopped_by : one.obstacle].push_back(&one);
-  std::string out;
-  for (const auto& [reason, experiments] : by_reason) {
-    out += out.empty() ? fmt::format("not tried under {}: ", schema::describe(input.base, run.device)) : "; ";
-    out += names_of(experiments) + (reason.empty() ? "" : fmt::format(" ({})", reason));
+schema::Message not_tried(const schema::BenchRun& run, const DiagnosisInput& input) {
+  std::vector<schema::Message> possible;
+  std::vector<schema::Message> hopeless;
+  schema::Message obstacle;
+  for (auto& one : open_experiments(run, input)) {
+    (one.obstacle.empty() ? possible : hopeless).push_back(std::move(one.name));
+    if (!one.obstacle.empty()) obstacle = std::move(one.obstacle);
   }
-  return out;
+  std::vector<schema::Message> groups;
+  if (!possible.empty())
+    groups.push_back(messages::bench_untried_for({.experiments = possible, .why = input.stopped_by}));
+  if (!hopeless.empty()) groups.push_back(messages::bench_untried_for({.experiments = hopeless, .why = obstacle}));
+  if (groups.empty()) return {};
+  return messages::bench_untried({.settings = schema::describe(input.base, run.device), .groups = groups});
 }
 
 std::optional<double> busy_workers(const BenchEvidence& loading, const TrainingSettings& base,

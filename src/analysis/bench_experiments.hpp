@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "analysis/bench_evidence.hpp"
@@ -15,17 +14,17 @@ namespace ridgeline::analysis {
 struct BenchExperiment {
   schema::TrainingSettings settings;
   schema::DataMode data = schema::DataMode::loader;
-  std::string name;      ///< "with more workers"
-  std::string question;  ///< that it answers; "": what the name says
-  std::string obstacle;  ///< why it cannot be made; "": it can
-  [[nodiscard]] std::string reason() const { return question.empty() ? name : name + ": " + question; }
+  schema::Message name;      ///< "with more workers"
+  schema::Message question;  ///< that it answers; empty: what the name says
+  schema::Message obstacle;  ///< why it cannot be made; empty: it can
+  [[nodiscard]] schema::Message reason() const;
 };
 
 struct DiagnosisInput {
   schema::TrainingSettings base;  ///< what is explained: the recommended or the current settings
   bool on_cpu = false;
-  double cores = 0;        ///< 0: not known
-  std::string stopped_by;  ///< what ended the experiments before they were all made: "--max-time was used up"
+  double cores = 0;            ///< 0: not known
+  schema::Message stopped_by;  ///< what ended the experiments before they were all made: --max-time was used up
 };
 
 constexpr double kWorthwhileGain = 0.05;  ///< causes worth less are not reported
@@ -70,9 +69,9 @@ struct LoaderVerdict {
 /// first. One that has an obstacle is not to be made, and is not tried.
 [[nodiscard]] std::vector<BenchExperiment> open_experiments(const schema::BenchRun& run, const DiagnosisInput& input);
 
-/// A note for what is still open, "" where nothing is: "not tried under batch 64, ...: with more workers, twice the
+/// A note for what is still open, empty where nothing is: "not tried under batch 64, ...: with more workers, twice the
 /// batch (--max-time was used up)".
-[[nodiscard]] std::string not_tried(const schema::BenchRun& run, const DiagnosisInput& input);
+[[nodiscard]] schema::Message not_tried(const schema::BenchRun& run, const DiagnosisInput& input);
 
 /// Whether a loader brings the data; the native way's random data are made once.
 [[nodiscard]] bool loads(const schema::TrainingJob& job) noexcept;

@@ -5,11 +5,10 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "analysis/bench_evidence.hpp"
 #include "analysis/bench_variants.hpp"
+#include "analysis/messages.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -17,17 +16,13 @@ namespace {
 using schema::AmpMode;
 using schema::BenchFinding;
 using schema::DataMode;
+using schema::Message;
 using schema::TrainingSettings;
 
 constexpr double kIdleDevice = 0.70;  ///< busy share below which the device waits for launches
 constexpr double kMuchFaster = 1.25;  ///< of the loader alone over training
 constexpr double kNoisyBase = 0.10;   ///< width of the base's interval, of its rate
-constexpr const char* kOnceOnly =
-    "something that there is once limits the loader, such as storage, a lock that workers take in turns, or handing "
-    "batches over to the training process";
-constexpr const char* kFindTheWait =
-    "find what the step waits for (a sleep, a file, the network, a lock, another process), for example with py-spy "
-    "dump";
+constexpr double kAllTheTime = 0.9;   ///< of the time: what computes so much is said to compute all of it
 
 class Diagnosis {
  public:
@@ -65,14 +60,17 @@ class Diagnosis {
   }
   [[nodiscard]] double gain(const BenchEvidence& other) const { return other.rate / base_evidence_.rate - 1; }
 
-  /// The numbers of an experiment: "4,100 samples/s against 2,000 as it is (#3 against #1)".
-  [[nodiscard]] std::string against(const BenchEvidence& other) const {
-    return fmt::format("{:.0f} samples/s against {:.0f} (#{} against #{})", other.rate, base_evidence_.rate,
-                       fmt::join(other.trials, ", #"), fmt::join(base_evidence_.trials, ", #"));
+  /// The numbers of an experiment: "4100 samples/s against 2000 (#3 against #1)".
+  [[nodiscard]] Message against(const BenchEvidence& other) const {
+    return messages::bench_against({.rate = other.rate,
+                                    .base = base_evidence_.rate,
+                                    .trials = other.trials,
+                                    .base_trials = base_evidence_.trials});
   }
+  [[nodiscard]] Message in_memory(const BenchEvidence& host) const { return messages::bench_in_memory(against(host)); }
 
-  void add(std::string code, std::string title, std::string evidence, std::string advice,
-           std::optional<double> predicted, const BenchEvidence& other) {
+  void add(std::string code, Message title, Message evidence, Message advice, std::optional<double> predicted,
+           const BenchEvidence& other) {
     auto trials = base_evidence_.trials;
     for (const int trial : other.trials)
       if (std::find(trials.begin(), trials.end(), trial) == trials.end()) trials.push_back(trial);
@@ -80,31 +78,26 @@ class Diagnosis {
                          std::move(trials), base_});
   }
 
-  [[nodiscard]] static std::string workers_text(int workers) {
-    return fmt::format("{} worker{}", workers, workers == 1 ? "" : "s");
-  }
-  [[nodiscard]] static std::string share_of(double share) { return fmt::format("{:.0f} %", share * 100); }
-
   void too_few_workers() {
     const auto& ladder = loader_.ladder;
     const auto& best = ladder.climbed.back();
-    std::string evidence;
+    std::vector<Message> evidence;
     for (const auto& rung : ladder.climbed)
-      if (rung.workers != best.workers) evidence += fmt::format("with {}: {:.0f}; ", rung.workers, rung.evidence.rate);
-    evidence += fmt::format("with {} workers: {}; with data in memory: {:.0f}", best.workers, against(best.evidence),
-                            find(base_, DataMode::host)->rate);
+      if (rung.workers != best.workers)
+        evidence.push_back(messages::bench_of_rung({.workers = rung.workers, .rate = rung.evidence.rate}));
+    evidence.push_back(messages::bench_of_workers({.workers = best.workers, .against = against(best.evidence)}));
+    evidence.push_back(messages::bench_in_memory_alone(find(base_, DataMode::host)->rate));
     const auto busy = busy_workers(best.evidence, with_workers(base_, best.workers), input_);
     if (input_.cores > 0 && best.workers > input_.cores && busy && *busy < kBusyWorkers)
-      evidence += fmt::format("; workers wait {} of the time, so that more of them than the {:g} CPUs help",
-                              share_of(1 - *busy), input_.cores);
+      evidence.push_back(messages::bench_waiting_workers_help({.share = 1 - *busy, .cpus = input_.cores}));
     if (ladder.next)
-      evidence += fmt::format("; {} were not tried{}", *ladder.next, why_stopped());
+      evidence.push_back(messages::bench_workers_untried({.workers = *ladder.next, .why = input_.stopped_by}));
     else if (ladder.stopped && is_waiting(*ladder.stopped))
-      evidence += fmt::format("; {}, although {}", ladder.end, kOnceOnly);
+      evidence.push_back(messages::bench_once_only_although({.end = ladder.end, .limit = messages::bench_once_only()}));
     else
-      evidence += fmt::format("; no more were tried: {}", ladder.end);
-    add("too_few_workers", fmt::format("{} loader workers are too few", base_.workers), std::move(evidence),
-        fmt::format("num_workers: {}", best.workers), gain(best.evidence), best.evidence);
+      evidence.push_back(messages::bench_more_untried({.workers = false, .end = ladder.end}));
+    add("too_few_workers", messages::bench_too_few_workers(base_.workers), schema::messages::several(evidence),
+        messages::bench_set_workers(best.workers), gain(best.evidence), best.evidence);
   }
 
   /// Whether the workers of a rung mostly wait, and steps wait for them.
@@ -114,18 +107,14 @@ class Diagnosis {
     return busy && *busy < kUsedWorkers && waits_for_batches(rung.evidence, settings);
   }
 
-  [[nodiscard]] std::string why_stopped() const {
-    return input_.stopped_by.empty() ? "" : fmt::format(" ({})", input_.stopped_by);
-  }
-
   /// What the first doubling brought, or why there was none.
-  [[nodiscard]] std::string more_text(const std::optional<BenchEvidence>& doubled) const {
+  [[nodiscard]] Message more_text(const std::optional<BenchEvidence>& doubled) const {
     const auto& ladder = loader_.ladder;
     if (doubled)
-      return fmt::format("{} bring {:+.0f} %", workers_text(more_workers(base_.workers, input_.cores)),
-                         gain(*doubled) * 100);
-    if (ladder.next) return fmt::format("more workers were not tried{}", why_stopped());
-    return fmt::format("more workers were not tried: {}", ladder.end);
+      return messages::bench_workers_bring(
+          {.workers = more_workers(base_.workers, input_.cores), .gain = gain(*doubled)});
+    if (ladder.next) return messages::bench_workers_untried({.workers = {}, .why = input_.stopped_by});
+    return messages::bench_more_untried({.workers = true, .end = ladder.end});
   }
 
   /// Data in memory is much faster than the loader: who holds the loader up?
@@ -143,52 +132,44 @@ class Diagnosis {
     const auto busy = busy_workers(source, base_, input_);
     if (!busy) return;
     // CPUs were free and the further workers had too little to do: neither is the limit what each of them computes.
-    unused_workers_ = *busy >= kBusyWorkers ? unused_workers(doubled) : "";
+    unused_workers_ = *busy >= kBusyWorkers ? unused_workers(doubled) : Message();
     if (!unused_workers_.empty()) return;
-    const auto shared = fmt::format("with data in memory: {}; {}", against(*host), more_text(doubled));
     const bool computes = *busy >= kBusyWorkers;
     // More of them may be all that is missing.
     const bool room = !computes || input_.cores <= 0 || base_.workers < input_.cores;
-    const auto does = computes ? fmt::format("workers are busy {} of the time", share_of(*busy))
-                               : fmt::format("workers wait {} of the time", share_of(1 - *busy));
+    std::vector<Message> evidence{
+        in_memory(*host), more_text(doubled),
+        computes ? messages::bench_workers_busy(*busy) : messages::bench_workers_wait(1 - *busy)};
     if (!doubled && room)
-      add("undetermined",
-          computes ? "loading holds training up; whether more workers would help was not tried"
-                   : "loader workers wait; whether more of them would help was not tried",
-          fmt::format("{}; {}", shared, does),
-          fmt::format("try --num-workers {} {}", base_.workers, more_workers(base_.workers, input_.cores)),
+      add("undetermined", messages::bench_loading_unknown(computes), schema::messages::several(evidence),
+          messages::bench_try_workers({.workers = base_.workers, .more = more_workers(base_.workers, input_.cores)}),
           std::nullopt, source);
     else if (computes)
-      add("decode_bound", "decoding and transforms hold training up", fmt::format("{}; {}", shared, does),
-          "store decoded or lighter data (no gzip, smaller images), move transforms to the device, or use more CPU "
-          "cores",
-          gain(*host), source);
+      add("decode_bound", messages::bench_decode_bound(), schema::messages::several(evidence),
+          messages::bench_fix_decoding(), gain(*host), source);
     else
-      waiting(shared, does, *host, source);
+      waiting(std::move(evidence), *host, source);
   }
 
   /// Workers wait, and more of them bring no more.
-  void waiting(const std::string& shared, const std::string& does, const BenchEvidence& host,
-               const BenchEvidence& source) {
+  void waiting(std::vector<Message> evidence, const BenchEvidence& host, const BenchEvidence& source) {
     if (source.resources.loader_read_s) {  // the loader itself timed its reads
-      add("storage_bound", "storage holds training up", fmt::format("{}; {}", shared, does),
-          "put the data on faster storage or into memory, or read larger chunks", gain(host), source);
+      add("storage_bound", messages::bench_storage_bound(), schema::messages::several(evidence),
+          messages::bench_fix_storage(), gain(host), source);
       return;
     }
-    add("storage_bound", "loader workers wait, and more of them bring no more: for storage, the network or a lock",
-        fmt::format("{}; {}; {}", shared, does, kOnceOnly),
-        "put the data on faster storage or into memory, or read larger pieces; give each worker a file handle or "
-        "connection of its own where they share one behind a lock",
-        gain(host), source);
+    evidence.push_back(messages::bench_once_only());
+    add("storage_bound", messages::bench_workers_wait_in_vain(), schema::messages::several(evidence),
+        messages::bench_fix_waiting_workers(), gain(host), source);
   }
 
-  /// "" unless the further workers had CPUs to run on, did not use them, and left steps waiting.
-  [[nodiscard]] std::string unused_workers(const std::optional<BenchEvidence>& doubled) const {
+  /// Empty unless the further workers had CPUs to run on, did not use them, and left steps waiting.
+  [[nodiscard]] Message unused_workers(const std::optional<BenchEvidence>& doubled) const {
     const WorkerRung more{more_workers(base_.workers, input_.cores), doubled.value_or(BenchEvidence{})};
-    if (!doubled || more.workers > input_.cores || !is_waiting(more)) return "";
+    if (!doubled || more.workers > input_.cores || !is_waiting(more)) return {};
     const auto busy = busy_workers(*doubled, with_workers(base_, more.workers), input_);
-    return fmt::format("{} bring {:+.0f} % and are busy {} of the time: {}", workers_text(more.workers),
-                       gain(*doubled) * 100, share_of(*busy), kOnceOnly);
+    return messages::bench_workers_unused(
+        {.workers = more.workers, .gain = gain(*doubled), .busy = *busy, .limit = messages::bench_once_only()});
   }
 
   void oversubscription() {
@@ -200,30 +181,29 @@ class Diagnosis {
     if (!worth(half)) return;
     // What they crowd is known only of workers that compute.
     const auto busy = busy_workers(base_evidence_, base_, input_);
+    std::vector<Message> evidence{
+        messages::bench_of_fewer_workers({.workers = base_.workers / 2, .against = against(*half)})};
+    if (busy) evidence.push_back(messages::bench_workers_busy(*busy));
     add("cpu_oversubscribed",
-        fmt::format("{} loader workers {}", base_.workers,
-                    busy && *busy >= kBusyWorkers ? "crowd the training thread out" : "are more than help"),
-        fmt::format("with {}: {}{}", workers_text(base_.workers / 2), against(*half),
-                    busy ? fmt::format("; workers are busy {} of the time", share_of(*busy)) : ""),
-        fmt::format("num_workers: {}", base_.workers / 2), gain(*half), *half);
+        messages::bench_too_many_workers({.workers = base_.workers, .crowd = busy && *busy >= kBusyWorkers}),
+        schema::messages::several(evidence), messages::bench_set_workers(base_.workers / 2), gain(*half), *half);
   }
 
   void threads_within_workers(const std::optional<BenchEvidence>& half) {
     const double each = *loader_.threads_each;
     const auto host = find(base_, DataMode::host);
-    auto evidence = fmt::format(
-        "{} workers want {:.1f} CPUs each, {:.0f} together, where {:g} can be used; "
-        "with data in memory: {}",
-        base_.workers, each, each * base_.workers, input_.cores, against(*host));
-    std::string advice = "one thread in each worker (torch.set_num_threads(1) in worker_init_fn, OMP_NUM_THREADS=1)";
-    if (worth(half)) {
-      evidence += fmt::format("; with {} workers: {:.0f}", base_.workers / 2, half->rate);
-      advice += fmt::format(", or num_workers: {}", base_.workers / 2);
-    } else if (base_.workers > 1) {
-      advice += half ? ", or fewer workers" : ", or fewer workers (not tried)";
-    }
-    add("cpu_oversubscribed", "the loader workers' own threads crowd the CPUs", std::move(evidence),
-        advice + "; if it is those threads that decode: lighter data, or more CPU cores", gain(*host), *host);
+    const bool fewer_help = worth(half);
+    std::vector<Message> evidence{
+        messages::bench_workers_want(
+            {.workers = base_.workers, .each = each, .all = each * base_.workers, .cpus = input_.cores}),
+        in_memory(*host)};
+    if (fewer_help) evidence.push_back(messages::bench_of_half({.workers = base_.workers / 2, .rate = half->rate}));
+    add("cpu_oversubscribed", messages::bench_worker_threads(), schema::messages::several(evidence),
+        messages::bench_fix_worker_threads(
+            {.workers = fewer_help ? std::optional<std::int64_t>(base_.workers / 2) : std::nullopt,
+             .fewer = base_.workers > 1,
+             .untried = !half}),
+        gain(*host), *host);
   }
 
   /// Loader and training are both fast on their own and slow together, and half the workers change nothing.
@@ -236,32 +216,32 @@ class Diagnosis {
         !find(with_pin(base_), DataMode::loader))
       return;
     const bool fewer = base_.workers < 2 || find(with_workers(base_, base_.workers / 2), DataMode::loader).has_value();
-    add("cpu_oversubscribed", "loader workers and training slow each other down",
-        fmt::format("with data in memory: {}; the loader alone: {:.0f} (#{}){}", against(*host), alone->rate,
-                    alone->trials.front(), fewer ? "" : "; fewer workers were not tried"),
-        "limit the threads of training and of each worker (torch.set_num_threads, OMP_NUM_THREADS) so that together "
-        "they are no more than the CPUs, or use more CPU cores",
-        std::nullopt, *alone);
+    std::vector<Message> evidence{in_memory(*host),
+                                  messages::bench_loader_alone({.rate = alone->rate, .trial = alone->trials.front()})};
+    if (!fewer) evidence.push_back(messages::bench_fewer_untried());
+    add("cpu_oversubscribed", messages::bench_crowding(), schema::messages::several(evidence),
+        messages::bench_fix_crowding(), std::nullopt, *alone);
   }
 
   void copying() {
     if (base_.pin_memory) return;
     const auto pinned = find(with_pin(base_), DataMode::loader);
     if (!worth(pinned)) return;
-    add("unpinned_copy", "copies to the device from pageable memory are slow",
-        fmt::format("with pinned memory: {}; H2D {:.2f} ms against {:.2f} ms a step", against(*pinned),
-                    pinned->phases.h2d_ms.value, base_evidence_.phases.h2d_ms.value),
-        "pin_memory: true", gain(*pinned), *pinned);
+    add("unpinned_copy", messages::bench_unpinned_copy(),
+        schema::messages::several({messages::bench_pinned(against(*pinned)),
+                                   messages::bench_h2d({.h2d_ms = pinned->phases.h2d_ms.value,
+                                                        .base_ms = base_evidence_.phases.h2d_ms.value})}),
+        messages::bench_set_pinning(), gain(*pinned), *pinned);
   }
 
   void thrashing() {
     const auto half = find(with_batch(base_, base_.batch / 2), DataMode::loader);
     const auto retries = base_evidence_.resources.alloc_retries.value_or(0);
     if (retries <= 0 || !worth(half)) return;
-    add("memory_thrashing", "the allocator runs out of memory and starts over, step by step",
-        fmt::format("{} allocator retries at batch {}; at batch {}: {}", retries, base_.batch, base_.batch / 2,
-                    against(*half)),
-        fmt::format("batch_size: {}", base_.batch / 2), gain(*half), *half);
+    add("memory_thrashing", messages::bench_memory_thrashing(),
+        schema::messages::several({messages::bench_retries({.retries = retries, .batch = base_.batch}),
+                                   messages::bench_at_batch({.batch = base_.batch / 2, .against = against(*half)})}),
+        messages::bench_set_batch(base_.batch / 2), gain(*half), *half);
   }
 
   /// Twice the batch takes much less than twice the time, although data costs nothing.
@@ -274,24 +254,23 @@ class Diagnosis {
     if (!clearly_faster(*device_doubled, *device, kFilledGain)) return;
     const auto busy = device->resources.gpu_busy ? device->resources.gpu_busy : device->resources.gpu_util;
     const auto step = step_share(*device);
-    auto numbers = fmt::format("at batch {}: {}; with data on the device {:.0f} against {:.0f}", doubled.batch,
-                               against(*loader_doubled), device_doubled->rate, device->rate);
+    std::vector<Message> evidence{
+        messages::bench_at_batch({.batch = doubled.batch, .against = against(*loader_doubled)}),
+        messages::bench_on_device_alone({.rate = device_doubled->rate, .base = device->rate})};
     const bool idle = !input_.on_cpu && busy && *busy < kIdleDevice;
     if (step && step->waits() && (input_.on_cpu || idle)) {
-      add("batch_too_small",
-          fmt::format("batch {} is small for a step that waits {} of its time", base_.batch,
-                      share_of(1 - step->thread)),
-          std::move(numbers), fmt::format("batch_size: {}; {}", doubled.batch, kFindTheWait), gain(*loader_doubled),
-          *loader_doubled);
-    } else if (idle) {
-      if (step) numbers += fmt::format("; the training thread computes {} of the time", share_of(step->thread));
-      add("launch_bound", "the device waits for kernels to be launched",
-          fmt::format("busy {} of the time with data on the device; {}", share_of(*busy), numbers),
-          fmt::format("batch_size: {}, or fewer launches (torch.compile, CUDA graphs, fused optimizer)", doubled.batch),
+      add("batch_too_small", messages::bench_batch_of_waiting_step({.batch = base_.batch, .share = 1 - step->thread}),
+          schema::messages::several(evidence),
+          schema::messages::several({messages::bench_set_batch(doubled.batch), messages::bench_fix_wait()}),
           gain(*loader_doubled), *loader_doubled);
+    } else if (idle) {
+      evidence.insert(evidence.begin(), messages::bench_device_busy_alone(*busy));
+      if (step) evidence.push_back(messages::bench_thread_computes(step->thread));
+      add("launch_bound", messages::bench_launch_bound(), schema::messages::several(evidence),
+          messages::bench_fix_launches(doubled.batch), gain(*loader_doubled), *loader_doubled);
     } else {
-      add("batch_too_small", fmt::format("batch {} does not fill the device", base_.batch), std::move(numbers),
-          fmt::format("batch_size: {}", doubled.batch), gain(*loader_doubled), *loader_doubled);
+      add("batch_too_small", messages::bench_batch_too_small(base_.batch), schema::messages::several(evidence),
+          messages::bench_set_batch(doubled.batch), gain(*loader_doubled), *loader_doubled);
     }
   }
 
@@ -303,8 +282,8 @@ class Diagnosis {
     const auto tight = std::find_if(findings_.begin(), findings_.end(),
                                     [](const auto& one) { return one.code == "memory_thrashing"; });
     if (tight != findings_.end() && gain(*other) < *tight->predicted_gain + kWorthwhileGain) return;
-    add("amp_would_help", "mixed precision is faster", fmt::format("with bf16: {}", against(*other)),
-        "use_amp: true (bf16)", gain(*other), *other);
+    add("amp_would_help", messages::bench_amp_would_help(), messages::bench_with_bf16(against(*other)),
+        messages::bench_set_amp(), gain(*other), *other);
   }
 
   /// Pinned or not, the copies take a share of the steps that data on the device would not.
@@ -313,57 +292,53 @@ class Diagnosis {
     const double h2d_ms = base_evidence_.phases.h2d_ms.value;
     if (input_.on_cpu || loader_.holds_up || !worth(device) || h2d_ms < kWorthwhileGain * wall_ms) return false;
     const double without = std::min(gain(*device), wall_ms / std::max(wall_ms - h2d_ms, kWorthwhileGain * wall_ms) - 1);
-    add("copy_bound", "copies to the device hold training up",
-        fmt::format("with data on the device: {}; H2D {:.2f} of {:.2f} ms a step", against(*device), h2d_ms, wall_ms),
-        "fewer bytes a sample (uint8 in place of float32, converted on the device), or copies beside the steps "
-        "(non_blocking "
-        "on a stream of their own)",
-        without, *device);
+    add("copy_bound", messages::bench_copy_bound(),
+        schema::messages::several({messages::bench_on_device(against(*device)),
+                                   messages::bench_h2d_share({.h2d_ms = h2d_ms, .wall_ms = wall_ms})}),
+        messages::bench_fix_copies(), without, *device);
     return true;
   }
 
-  /// Share of the time that the device was busy, with the source of a number that is blind to short gaps.
+  /// Share of the time that the device was busy; whether it is NVML's number, which is blind to short gaps.
   struct Busy {
     double share = 0;
-    const char* source = "";
+    bool by_nvml = false;
   };
   [[nodiscard]] std::optional<Busy> device_busy(const std::optional<BenchEvidence>& device) const {
     const auto& seen = base_evidence_.resources;
     if (seen.gpu_busy) return Busy{*seen.gpu_busy};
     // Measured with data on the device; steps that are no slower with the loader keep it as busy.
     if (device && device->resources.gpu_busy && !worth(device)) return Busy{*device->resources.gpu_busy};
-    if (seen.gpu_util) return Busy{*seen.gpu_util, " by NVML, which is blind to short gaps"};
+    if (seen.gpu_util) return Busy{*seen.gpu_util, true};
     return std::nullopt;
   }
 
-  /// Why it may not be said that the device computes all the time; "" when it may.
-  [[nodiscard]] std::string doubt(const std::optional<BenchEvidence>& host, const std::optional<Busy>& busy,
-                                  const std::optional<StepShare>& step) const {
-    if (!host) return "too few experiments were made to tell what holds training back";
-    if (is_uneven())
-      return fmt::format("the machine is too uneven to tell: two measurements of these settings differ by {}",
-                         share_of(base_evidence_.spread));
-    if (loader_.holds_up) return "the loader holds training up, but none of the experiments shows by what";
-    if (loader_.possible > 0) return "training is faster with data in memory, but none of the experiments shows why";
+  /// Why it may not be said that the device computes all the time; empty when it may.
+  [[nodiscard]] Message doubt(const std::optional<BenchEvidence>& host, const std::optional<Busy>& busy,
+                              const std::optional<StepShare>& step) const {
+    if (!host) return messages::bench_few_experiments();
+    if (is_uneven()) return messages::bench_uneven_machine(base_evidence_.spread);
+    if (loader_.holds_up) return messages::bench_loader_unexplained();
+    if (loader_.possible > 0) return messages::bench_memory_unexplained();
     if (input_.on_cpu) {
-      if (!step) return "the step itself takes the time; whether it computes or waits was not measured";
-      if (step->computes()) return "";
-      return "the training thread waits while other threads of its process compute";
+      if (!step) return messages::bench_step_unmeasured();
+      return step->computes() ? Message() : messages::bench_others_compute();
     }
-    if (!busy) return "the step itself takes the time; whether the device was busy was not measured";
-    if (busy->share < kIdleDevice) return "the device is idle, but none of the experiments shows why";
-    return "";
+    if (!busy) return messages::bench_device_unmeasured();
+    return busy->share < kIdleDevice ? messages::bench_idle_unexplained() : Message();
   }
 
-  /// The longest of the phases, which is where to look: "Fwd(ms) 21.0 of 22.1".
-  [[nodiscard]] static std::string longest_phase(const BenchEvidence& seen) {
+  /// The longest of the phases, which is where to look.
+  [[nodiscard]] static Message longest_phase(const BenchEvidence& seen) {
+    using Phase = messages::BenchLongestPhasePhase;
     const auto& phases = seen.phases;
-    const std::array<std::pair<const char*, double>, 3> all{{{"Fwd(ms)", phases.forward_ms.value},
-                                                             {"Bwd(ms)", phases.backward_ms.value},
-                                                             {"Opt(ms)", phases.optimizer_ms.value}}};
+    const std::array<std::pair<Phase, double>, 3> all{{{Phase::forward, phases.forward_ms.value},
+                                                       {Phase::backward, phases.backward_ms.value},
+                                                       {Phase::optimizer, phases.optimizer_ms.value}}};
     const auto longest =
         std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    return fmt::format("{} {:.2f} of {:.2f} a step", longest->first, longest->second, phases.wall_ms.value);
+    return messages::bench_longest_phase(
+        {.phase = longest->first, .phase_ms = longest->second, .wall_ms = phases.wall_ms.value});
   }
 
   /// The step sleeps, or waits for something on the host.
@@ -378,39 +353,29 @@ class Diagnosis {
     const auto busy = device_busy(device);
     const auto& stepping = device ? device : host;
     const auto step = stepping ? step_share(*stepping) : std::nullopt;
-    std::vector<std::string> facts;
-    if (host && loader_.possible > 0) facts.push_back(fmt::format("with data in memory: {}", against(*host)));
-    if (device) facts.push_back(fmt::format("with data on the device: {}", against(*device)));
+    std::vector<Message> facts;
+    if (host && loader_.possible > 0) facts.push_back(in_memory(*host));
+    if (device) facts.push_back(messages::bench_on_device(against(*device)));
     if (!unused_workers_.empty()) facts.push_back(unused_workers_);
-    if (facts.empty() && host) facts.emplace_back("no experiment that was made was faster");
-    if (busy) facts.push_back(fmt::format("device busy {} of the time{}", share_of(busy->share), busy->source));
-    if (step)
-      facts.push_back(
-          fmt::format("the training thread computes {} of the time, other threads of its process use {:.1f} "
-                      "CPUs",
-                      share_of(step->thread), step->others));
-    if (const auto open = not_tried(run_, input_); !open.empty()) facts.push_back(open);
+    if (facts.empty() && host) facts.push_back(messages::bench_nothing_faster());
+    if (busy) facts.push_back(messages::bench_device_busy({.share = busy->share, .nvml = busy->by_nvml}));
+    if (step) facts.push_back(messages::bench_threads_compute({.share = step->thread, .others = step->others}));
+    if (auto open = not_tried(run_, input_); !open.empty()) facts.push_back(std::move(open));
     const auto& measured = device ? *device : base_evidence_;
     const auto reason = doubt(host, busy, step);
     if (step_waits(busy, step) && host && !loader_.holds_up && loader_.possible <= 0 && !is_uneven()) {
       facts.push_back(longest_phase(*stepping));
-      add("step_waits", fmt::format("the training step waits {} of its time", share_of(1 - step->thread)),
-          fmt::format("{}", fmt::join(facts, "; ")), kFindTheWait, std::nullopt, measured);
+      add("step_waits", messages::bench_step_waits(1 - step->thread), schema::messages::several(facts),
+          messages::bench_fix_wait(), std::nullopt, measured);
     } else if (!reason.empty()) {
-      add("undetermined", reason, fmt::format("{}", fmt::join(facts, "; ")),
-          host ? "a profile of one step (ncu, torch.profiler), or the loader's own statistics"
-               : "more time: a longer --max-time, or none",
-          std::nullopt, measured);
+      add("undetermined", reason, facts.empty() ? Message() : schema::messages::several(facts),
+          host ? messages::bench_fix_unknown() : messages::bench_fix_time(), std::nullopt, measured);
     } else {
+      const double share = input_.on_cpu ? step->thread : busy->share;
       add(input_.on_cpu ? "cpu_bound" : "gpu_bound",
-          input_.on_cpu ? "the CPU computes " + most(step->thread) : "the device computes " + most(busy->share),
-          fmt::format("{}", fmt::join(facts, "; ")),
-          "a smaller or faster model, or more devices; no setting of the loader would help", std::nullopt, measured);
+          messages::bench_computes({.cpu = input_.on_cpu, .always = share >= kAllTheTime, .share = share}),
+          schema::messages::several(facts), messages::bench_fix_compute(), std::nullopt, measured);
     }
-  }
-  [[nodiscard]] static std::string most(double share) {
-    constexpr double kAll = 0.9;
-    return share >= kAll ? "all the time" : share_of(share) + " of the time";
   }
   [[nodiscard]] bool is_uneven() const { return base_evidence_.count == 2 && base_evidence_.spread > kWorthwhileGain; }
 
@@ -419,7 +384,7 @@ class Diagnosis {
   const TrainingSettings base_;
   BenchEvidence base_evidence_;
   LoaderVerdict loader_;
-  std::string unused_workers_;  ///< why it is not said that decoding is the limit
+  Message unused_workers_;  ///< why it is not said that decoding is the limit
   std::vector<BenchFinding> findings_;
 };
 

@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/comparison_text.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
+
+#include "analysis/messages.hpp"
 
 namespace ridgeline::analysis {
 
-std::string gain_text(const schema::Comparison& gain) {
-  if (!is_too_wide(gain))
-    return fmt::format("{:.3f}x as fast (95 % interval {:.3f} to {:.3f}{})", gain.ratio, gain.low, gain.high,
-                       tail_note(gain));
-  if (has_bound(gain)) return bound_text(gain, "as fast", "x ");
-  return fmt::format("not comparable ({} for a ratio{})", kTooFewMeasurements, tail_note(gain));
+std::optional<std::int64_t> lower_percentile(const schema::Comparison& comparison) {
+  if (!(comparison.tail > 0) || comparison.tail >= 0.99) return std::nullopt;
+  return comparison.tail > 0.5 ? std::llround(comparison.tail * 100) : kMedian;
+}
+
+schema::Message gain_of(const schema::Comparison& gain) {
+  using Kind = messages::GainOfKind;
+  const auto percentile = lower_percentile(gain);
+  return messages::gain_of({.kind = !is_too_wide(gain) ? Kind::known
+                                    : gain.low > 1     ? Kind::least
+                                    : gain.high < 1    ? Kind::most
+                                                       : Kind::unknown,
+                            .ratio = gain.ratio,
+                            .low = gain.low,
+                            .high = gain.high,
+                            .percentile = percentile == kMedian ? std::nullopt : percentile,
+                            .median = percentile == kMedian});
 }
 
 bool has_bound(const schema::Comparison& comparison) { return comparison.low > 1 || comparison.high < 1; }
@@ -35,8 +50,9 @@ std::string tail_text(const schema::Comparison& comparison) {
 }
 
 std::string tail_mark(const schema::Comparison& comparison) {
-  if (!(comparison.tail > 0) || comparison.tail >= 0.99) return "";
-  return comparison.tail > 0.5 ? fmt::format("p{:.0f}", comparison.tail * 100) : "median";
+  const auto percentile = lower_percentile(comparison);
+  if (!percentile) return "";
+  return percentile == kMedian ? "median" : fmt::format("p{}", *percentile);
 }
 
 std::string tail_note(const schema::Comparison& comparison) {

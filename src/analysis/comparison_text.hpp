@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,9 +17,14 @@ inline constexpr std::string_view kTooFewMeasurements = "too few measurements";
   return stats::is_too_wide(comparison.low, comparison.high);
 }
 
+/// What a p99 comparison is of where its samples support a lower percentile only; nullopt: another objective, or the
+/// 99th itself.
+[[nodiscard]] std::optional<std::int64_t> lower_percentile(const schema::Comparison& comparison);
+inline constexpr std::int64_t kMedian = 50;
+
 /// "1.943x as fast (95 % interval 1.894 to 1.993)", "at least 1.25x as fast (too few measurements for a ratio)", or
 /// "not comparable (too few measurements for a ratio)".
-[[nodiscard]] std::string gain_text(const schema::Comparison& gain);
+[[nodiscard]] schema::Message gain_of(const schema::Comparison& gain);
 
 /// Whether the interval lies on one side of 1: the direction is shown then, however wide it is.
 [[nodiscard]] bool has_bound(const schema::Comparison& comparison);

@@ -5,17 +5,12 @@
 #include <cstdint>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "analysis/rules/wording.hpp"
-#include "base/text.hpp"
+#include "analysis/messages.hpp"
 
 namespace ridgeline::analysis {
 namespace {
 
 constexpr std::int64_t kNotableBytes = std::int64_t{1} << 30;
-
-std::string bytes_text(std::int64_t bytes) { return base::format_bytes(static_cast<double>(bytes)); }
 
 /// Other processes, before the trial or after it, who held most first.
 std::vector<schema::GpuNeighbour> others(const schema::GpuTelemetry& gpu) {
@@ -29,15 +24,16 @@ std::vector<schema::GpuNeighbour> others(const schema::GpuTelemetry& gpu) {
   return list;
 }
 
-std::string others_text(const std::vector<schema::GpuNeighbour>& others) {
+std::vector<schema::Message> said_of(const std::vector<schema::GpuNeighbour>& others) {
   constexpr std::size_t kNamed = 3;
-  std::vector<std::string> items;
+  std::vector<schema::Message> items;
   for (const auto& one : others)
     if (items.size() < kNamed)
-      items.push_back(one.memory_bytes ? fmt::format("process {} held {}", one.pid, bytes_text(*one.memory_bytes))
-                                       : fmt::format("process {} was there", one.pid));
-  if (others.size() > kNamed) items.push_back(fmt::format("{} more were there", others.size() - kNamed));
-  return base::listed(items);
+      items.push_back(one.memory_bytes
+                          ? messages::process_held({.pid = one.pid, .memory = static_cast<double>(*one.memory_bytes)})
+                          : messages::process_there(one.pid));
+  if (others.size() > kNamed) items.push_back(messages::more_there(static_cast<std::int64_t>(others.size() - kNamed)));
+  return items;
 }
 
 const schema::Failure* out_of_memory(const schema::TrialOutcome& outcome) {
@@ -46,20 +42,20 @@ const schema::Failure* out_of_memory(const schema::TrialOutcome& outcome) {
 
 }  // namespace
 
-std::string memory_found(const schema::TrialOutcome& outcome) {
+schema::Message memory_found(const schema::TrialOutcome& outcome) {
   const auto* failure = out_of_memory(outcome);
-  if (failure == nullptr) return "";
-  std::vector<std::string> parts;
+  if (failure == nullptr) return {};
+  messages::MemoryFound found;
   if (failure->gpu) {
     const auto& gpu = *failure->gpu;
-    if (const auto free = gpu.memory_free_before_bytes)
-      parts.push_back(fmt::format(
-          "{}{} were free before", bytes_text(*free),
-          gpu.device_used_before_bytes ? " of " + bytes_text(*free + *gpu.device_used_before_bytes) : std::string()));
-    if (const auto list = others(gpu); !list.empty()) parts.push_back(others_text(list));
+    found.free = gpu.memory_free_before_bytes;
+    if (found.free && gpu.device_used_before_bytes)
+      found.all = *found.free + static_cast<double>(*gpu.device_used_before_bytes);
+    found.others = said_of(others(gpu));
   }
-  for (const auto& flag : failure->flags) parts.push_back(flag.message);
-  return fmt::format("{}", fmt::join(parts, "; "));
+  found.before = found.free || !found.others.empty();
+  for (const auto& flag : failure->flags) found.flags.push_back(flag.message);
+  return found.before || !found.flags.empty() ? messages::memory_found(found) : schema::Message();
 }
 
 bool memory_was_taken(const schema::TrialOutcome& outcome) {

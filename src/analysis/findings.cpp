@@ -2,12 +2,10 @@
 #include "analysis/findings.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "analysis/machine_speed.hpp"
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
-#include "analysis/rules/wording.hpp"
-#include "base/text.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -43,15 +41,11 @@ void merge_unrest(std::vector<Finding>& findings) {
                [](const auto& finding) { return finding.of_unrest; });
   if (unrest.size() < 2) return;
   std::stable_partition(unrest.begin(), unrest.end(),
-                        [](const auto& finding) { return finding.title.rfind(kUneven, 0) == 0; });
+                        [](const auto& finding) { return finding.title.is("analysis.uneven"); });
   auto merged = unrest.front();
-  std::vector<std::string> others;
-  for (std::size_t i = 1; i < unrest.size(); ++i) {
-    auto& title = unrest[i].title;
-    title[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(title[0])));
-    others.push_back(std::move(title));
-  }
-  merged.evidence += "; " + base::listed(others);
+  std::vector<schema::Message> others;
+  for (std::size_t i = 1; i < unrest.size(); ++i) others.push_back(std::move(unrest[i].title));
+  merged.evidence = messages::with_unrest({.evidence = merged.evidence, .others = std::move(others)});
   bool placed = false;
   std::erase_if(findings, [&](auto& finding) {
     if (!finding.of_unrest || placed) return finding.of_unrest;

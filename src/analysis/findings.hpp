@@ -11,14 +11,13 @@ namespace ridgeline::analysis {
 
 enum class FindingKind { gain, no_effect, harmful, quality, failure, limit };
 
-/// One sentence a person can act on, with the numbers and trial ids it rests on. Plain text, first letter upper case,
-/// no full stop at the end.
+/// One sentence a person can act on, with the numbers and trial ids it rests on.
 struct Finding {
   FindingKind kind = FindingKind::gain;
-  std::string title;       ///< one sentence
-  std::string evidence;    ///< numbers with intervals and trial ids
-  std::string advice;      ///< what to do, or ""
-  bool of_unrest = false;  ///< says that the machine was busy or uneven; find_all makes one of all that do
+  schema::Message title;
+  schema::Message evidence;  ///< numbers with intervals and trial ids; may be empty
+  schema::Message advice;    ///< what to do; may be empty
+  bool of_unrest = false;    ///< says that the machine was busy or uneven; find_all makes one of all that do
 };
 
 /// Everything worth saying about a run, most important first: gain, contributions and single-setting effects

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/constraint_check.hpp"
+#include "analysis/messages.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::analysis {
@@ -186,18 +187,15 @@ std::vector<int> pareto_front(const std::vector<RankedTrial>& ranking) {
   return front;
 }
 
-std::optional<std::string> accuracy_fault(const schema::OutputError& output_error, double tolerance) {
+std::optional<schema::Message> accuracy_fault(const schema::OutputError& output_error, double tolerance) {
   const auto& where = output_error.worst_output;
-  if (output_error.shape_mismatch)
-    return fmt::format("outputs differ in shape from the reference's, first in output \"{}\"", where);
+  if (output_error.shape_mismatch) return messages::output_shapes_differ(where);
   if (output_error.nan_mismatches > 0)
-    return fmt::format(
-        "{} of {} output elements are NaN or infinite in one of candidate and reference only, output \"{}\"",
-        output_error.nan_mismatches, output_error.elements, where);
+    return messages::outputs_not_finite(
+        {.count = output_error.nan_mismatches, .elements = output_error.elements, .output = where});
   // Negated, so that a NaN error is a fault as well.
   if (!(output_error.scaled_max_abs <= tolerance))
-    return fmt::format("out of tolerance: scaled error {:.2g} in output \"{}\", allowed {:.2g}",
-                       output_error.scaled_max_abs, where, tolerance);
+    return messages::out_of_tolerance({.error = output_error.scaled_max_abs, .output = where, .tolerance = tolerance});
   return std::nullopt;
 }
 

@@ -70,8 +70,8 @@ struct RankedTrial {
 /// breakers are left out; of two equal points the better ranked stays.
 [[nodiscard]] std::vector<int> pareto_front(const std::vector<RankedTrial>& ranking);
 
-/// "out of tolerance: scaled error 3.1e-2 in output \"x\", allowed 1e-3", or nullopt when accepted.
-[[nodiscard]] std::optional<std::string> accuracy_fault(const schema::OutputError& output_error, double tolerance);
+/// Why the tolerance does not accept the outputs; nullopt: it does.
+[[nodiscard]] std::optional<schema::Message> accuracy_fault(const schema::OutputError& output_error, double tolerance);
 
 /// Tolerance on scaled_max_abs: the loosest of the outputs' element types (float 1e-3, float16 1e-2, bfloat16 5e-2,
 /// double 1e-6), or of the parameters' when a tenth of them are of a coarser type; 1e-3 of the elements where all

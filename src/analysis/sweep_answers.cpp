@@ -6,9 +6,8 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "analysis/comparison.hpp"
+#include "analysis/messages.hpp"
 #include "stats/mean.hpp"
 
 namespace ridgeline::analysis {
@@ -289,20 +288,18 @@ std::optional<SweepAnswers> answer_sweep(const SweepRun& run, const std::vector<
   });
   const auto ties = std::count_if(points.begin(), points.end(), [](const auto& point) { return point.tie; });
   if (!out.proven)
-    out.reason = "the best of single measurements; with --repeat 3 differences are distinguished from noise";
+    out.reason = messages::sweep_of_single_measurements();
   else if (std::count_if(points.begin(), points.end(), [](const auto& point) { return point.behind.has_value(); }) == 1)
-    out.reason = points.size() == 1 ? "there is no other one" : "the only one that went well";
+    out.reason = points.size() == 1 ? messages::sweep_only_one() : messages::sweep_only_good_one();
   else if (chosen == &*best && ties == 1)
-    out.reason = "better than every other one";
+    out.reason = messages::sweep_better_than_all();
   else if (chosen == &*best)
-    out.reason = fmt::format(
-        "cannot be distinguished from {} other{}, and none of those close to it stands earlier in the lists", ties - 1,
-        ties == 2 ? "" : "s");
+    out.reason = messages::sweep_first_of_ties(ties - 1);
+  else if (scale.differences)
+    out.reason = messages::sweep_earlier_tie({.difference = run.tolerance});
   else
-    out.reason = fmt::format(
-        "within {} of the best, cannot be distinguished from it, and its values stand earlier in their lists",
-        scale.differences ? fmt::format("{:g}", run.tolerance) : fmt::format("{:g} %", run.tolerance * 100));
-  if (out.proven && undecided) out.reason += "; more rounds (--repeat) would tell more of them apart";
+    out.reason = messages::sweep_earlier_tie({.share = run.tolerance});
+  if (out.proven && undecided) out.reason = messages::sweep_more_rounds(out.reason);
   const auto first = first_point(run);
   const auto start =
       std::find_if(points.begin(), points.end(), [&](const auto& point) { return point.point == first; });

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "analysis/bench_experiments.hpp"
 #include "analysis/bench_variants.hpp"
+#include "analysis/messages.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -20,20 +19,20 @@ bool was_tried(const schema::BenchRun& run, const schema::TrainingSettings& sett
   });
 }
 
-/// Why `workers` are not tried after what `from` workers gave; "": they may be.
-std::string refusal(const DiagnosisInput& input, int from, const BenchEvidence& seen, int workers, bool first) {
-  if (workers > kMostTriedWorkers) return fmt::format("{} are the most that are tried", kMostTriedWorkers);
+/// Why `workers` are not tried after what `from` workers gave; empty: they may be.
+schema::Message refusal(const DiagnosisInput& input, int from, const BenchEvidence& seen, int workers, bool first) {
+  if (workers > kMostTriedWorkers) return messages::bench_most_workers(kMostTriedWorkers);
   const auto& resources = seen.resources;
   if (from > 0 && resources.loader_memory_gb && resources.host_available_gb) {
     const double more_gb = *resources.loader_memory_gb * (static_cast<double>(workers) / from - 1);
     if (more_gb > kMemoryShare * *resources.host_available_gb)
-      return fmt::format("{} would take {:.1f} GB more of the {:.1f} GB that the host has left", workers, more_gb,
-                         *resources.host_available_gb);
+      return messages::bench_no_host_memory(
+          {.workers = workers, .more_gb = more_gb, .left_gb = *resources.host_available_gb});
   }
   if (first && (input.cores <= 0 || workers <= 2 * input.cores || from == 0)) return {};
   const auto busy = busy_workers(seen, with_workers(input.base, from), input);
-  if (!busy) return "whether the workers compute or wait is not known";
-  if (*busy >= kBusyWorkers) return fmt::format("{} compute {:.0f} % of the time and do not wait", from, *busy * 100);
+  if (!busy) return messages::bench_workers_unknown();
+  if (*busy >= kBusyWorkers) return messages::bench_workers_compute({.workers = from, .busy = *busy});
   return {};
 }
 
@@ -62,19 +61,19 @@ WorkerLadder climb_workers(const schema::BenchRun& run, const DiagnosisInput& in
     const auto settings = with_workers(input.base, more);
     auto seen = find_evidence(run, settings, schema::DataMode::loader);
     if (!seen) {
-      out.end = was_tried(run, settings) ? fmt::format("the trial with {} failed", more)
+      out.end = was_tried(run, settings) ? messages::bench_workers_failed(more)
                                          : refusal(input, workers, *below, more, first);
       if (out.end.empty()) out.next = more;
       return out;
     }
     if (!clearly_faster(*seen, *below, least)) {
-      out.end = fmt::format("{} brought {:+.0f} %", more, (seen->rate / below->rate - 1) * 100);
+      out.end = messages::bench_workers_brought({.workers = more, .gain = seen->rate / below->rate - 1});
       out.stopped = WorkerRung{more, std::move(*seen)};
       return out;
     }
     out.climbed.push_back({more, *seen});
     if (!waits_for_batches(*seen, settings)) {
-      out.end = fmt::format("with {} steps no longer wait for their batches", more);
+      out.end = messages::bench_workers_suffice(more);
       return out;
     }
     workers = more;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "analysis/bench_evidence.hpp"
@@ -23,7 +22,7 @@ struct WorkerLadder {
   std::vector<WorkerRung> climbed;    ///< each clearly faster than the one before; the base is not among them
   std::optional<WorkerRung> stopped;  ///< tried, and no faster than the one before
   std::optional<int> next;            ///< worth a trial
-  std::string end;                    ///< why nothing is tried beyond, one clause; "" while there is a next
+  schema::Message end;                ///< why nothing is tried beyond; empty while there is a next
 };
 
 constexpr int kMostTriedWorkers = 64;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "campaign/messages.hpp"
 #include "stats/quantile.hpp"
 
 namespace ridgeline::campaign {
@@ -55,25 +56,29 @@ bool is_open(const std::vector<double>& deviations) {
   return count < (agree ? kFewSessions : kMostSessions);
 }
 
-std::string of_sessions(std::size_t count) { return count > 1 ? fmt::format("median of {} sessions", count) : ""; }
-std::string in_brackets(const std::string& text) { return text.empty() ? text : " (" + text + ")"; }
+/// Where a figure is the median of several.
+std::optional<std::int64_t> sessions_of(const std::vector<double>& values) {
+  return values.size() > 1 ? std::optional(static_cast<std::int64_t>(values.size())) : std::nullopt;
+}
 
 class Check {
+  using Why = messages::OneAfterAnotherWhy;
+
  public:
   explicit Check(const InterferenceProbe& probe) : probe_(probe) {
     for (std::size_t number = 0; number < probe_.devices.size(); ++number) {
-      const auto why = number < probe_.unlike.size() ? probe_.unlike[number] : "";
+      const auto why = number < probe_.unlike.size() ? probe_.unlike[number] : schema::Message();
       if (why.empty())
         slots_.push_back({number, {}, {}});
       else
-        about_paces_ += fmt::format("; {} is left out: {}", probe_.devices[number], why);
+        about_paces_.push_back(messages::gpu_left_out({.device = probe_.devices[number], .why = why}));
     }
   }
 
   Result<Interference> run() {
     Interference found;
     if (slots_.size() < 2) {
-      if (!about_paces_.empty()) found.note = "trials run on one GPU" + about_paces_;
+      if (!about_paces_.empty()) found.note = messages::one_gpu(about_paces_);
       return found;
     }
     std::vector<Slot*> slots;
@@ -87,9 +92,9 @@ class Check {
     leave_out(slots);
     if (slots.size() > 1) RL_TRY(compare_slowdowns(slots));
     if (fails_)
-      found.note = "trials run one after another: the defaults do not run, so what GPUs do to each other is unknown";
+      found.note = messages::one_after_another({.why = Why::fails});
     else if (slots.size() < 2)
-      found.note = "trials run on one GPU" + about_paces_;
+      found.note = messages::one_gpu(about_paces_);
     else
       conclude(slots, found);
     return found;
@@ -158,16 +163,16 @@ class Check {
     bool changed = false;
     const auto is_other = [&](const Slot* slot) {
       if (slot == &slots_.front()) return false;
-      const auto sessions = in_brackets(of_sessions(slot->paces.size()));
+      const auto sessions = sessions_of(slot->paces);
       const double pace = level(slot->paces);
       if (!is_past(pace)) {
-        if (!sessions.empty()) about_paces_ += fmt::format("; {} is of the same pace{}", device_of(*slot), sessions);
+        if (sessions) about_paces_.push_back(messages::same_pace({.device = device_of(*slot), .sessions = sessions}));
         return false;
       }
-      about_paces_ +=
-          fmt::format("; {} is left out: {}", device_of(*slot),
-                      std::isinf(pace) ? "the defaults do not run there"
-                                       : fmt::format("alone it takes {:.3g} times as long{}", 1 + pace, sessions));
+      about_paces_.push_back(messages::gpu_left_out(
+          {.device = device_of(*slot),
+           .why = std::isinf(pace) ? messages::defaults_do_not_run_there()
+                                   : messages::takes_times_as_long({.times = 1 + pace, .sessions = sessions})}));
       changed = changed || !std::isinf(slot->paces.front());
       return true;
     };
@@ -196,25 +201,29 @@ class Check {
     });
     const double slowdown = level(worst->slowdowns);
     const auto& device = device_of(*worst);
-    const auto sessions = of_sessions(worst->slowdowns.size());
+    const auto sessions = sessions_of(worst->slowdowns);
     if (std::isinf(slowdown)) {
-      found.note = fmt::format("trials run one after another: the defaults do not run on {} beside the others{}",
-                               device, about_paces_);
+      found.note = messages::one_after_another({.why = Why::beside, .device = device, .paces = about_paces_});
     } else if (is_past(slowdown)) {
-      found.note = fmt::format(
-          "trials run one after another: {} is {:.1f} % slower when the others are at work (limit {:g} %{}{}){}",
-          device, 100 * slowdown, 100 * Interference::kMost, sessions.empty() ? "" : "; ", sessions, about_paces_);
+      found.note = messages::one_after_another({.why = Why::slower,
+                                                .device = device,
+                                                .slower = slowdown,
+                                                .limit = Interference::kMost,
+                                                .sessions = sessions,
+                                                .paces = about_paces_});
     } else {
       found.slots.clear();
       for (const auto* slot : slots) found.slots.push_back(slot->number);
-      found.note = fmt::format("trials are spread over {} GPUs, which slow each other down by at most {:.1f} %{}{}",
-                               slots.size(), 100 * slowdown, in_brackets(sessions), about_paces_);
+      found.note = messages::spread_over_gpus({.gpus = static_cast<std::int64_t>(slots.size()),
+                                               .slower = slowdown,
+                                               .sessions = sessions,
+                                               .paces = about_paces_});
     }
   }
 
   const InterferenceProbe& probe_;
   std::vector<Slot> slots_;
-  std::string about_paces_;  ///< of the note
+  std::vector<schema::Message> about_paces_;  ///< of the note
   double spent_s_ = 0;
   bool fails_ = false;  ///< the trial on slot 0
 };

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "schema/message.hpp"
 
 namespace ridgeline::campaign {
 
@@ -17,13 +18,13 @@ struct Interference {
   static constexpr double kMost = 0.03;  ///< of the objective's value
 
   std::vector<std::size_t> slots{0};  ///< always with slot 0, first
-  std::string note;                   ///< one line: what was found
+  schema::Message note;               ///< what was found
 };
 
 /// How a check measures.
 struct InterferenceProbe {
-  std::vector<std::string> devices;  ///< by slot, as the note calls them
-  std::vector<std::string> unlike;   ///< by slot: why it is left out untimed, "": it is not; empty: none is
+  std::vector<std::string> devices;     ///< by slot, as the note calls them
+  std::vector<schema::Message> unlike;  ///< by slot: why it is left out untimed, empty: it is not
   /// Times the same work once on each of these slots, at the same time: its cost (lower is better) in their order,
   /// nullopt where it failed. `keep`: the next call with these slots measures the same sessions, where there are such.
   std::function<base::Result<std::vector<std::optional<double>>>(const std::vector<std::size_t>& slots, bool keep)>

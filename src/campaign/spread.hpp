@@ -43,8 +43,8 @@ class Spread {
   /// How many trials are worth giving to one round, at least 1.
   [[nodiscard]] std::size_t width() const { return found_ ? found_->slots.size() : executor_.slots().size(); }
 
-  /// What the check found; "": it has not been made.
-  [[nodiscard]] std::string note() const { return found_ ? found_->note : ""; }
+  /// What the check found; empty: it has not been made.
+  [[nodiscard]] schema::Message note() const { return found_ ? found_->note : schema::Message(); }
 
   /// Makes the trials, side by side where the slots allow it, and returns their outcomes in order. `ahead`: how many
   /// trials are likely to follow. Errors end the run, after the trials before the first that was not made have been

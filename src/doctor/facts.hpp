@@ -89,7 +89,7 @@ struct ProviderRun {
   std::string device;       ///< "CPU", "GPU 0"
   schema::Message not_run;  ///< why it was not tried; empty when it was
   schema::TrialStatus status = schema::TrialStatus::ok;
-  std::string message;        ///< of a failure
+  schema::Message failure;    ///< empty when it ran
   std::optional<int> signal;  ///< that ended the worker
   double median_ms = 0;
   std::optional<double> output_error;     ///< from the CPU's answers: OutputError::scaled_max_abs

@@ -12,8 +12,11 @@
 #include "execute/classify.hpp"
 #include "execute/gpu_observer.hpp"
 #include "execute/message.hpp"
+#include "execute/messages.hpp"
 #include "execute/worker_connection.hpp"
 #include "measure/paired_rounds.hpp"
+#include "schema/message_renderer.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -64,8 +67,8 @@ class ArmProcesses {
                                               std::max(0.0, job_.deadline_s - real_s()), time_left()));
     if (auto* death = std::get_if<WorkerDeath>(&reply)) {
       if (death->cause == DeathCause::deadline)
-        death->message = fmt::format("no result of the comparison within {:g} s, the worker was in phase {}",
-                                     job_.deadline_s, base::enum_name(death->phase));
+        death->message =
+            messages::no_comparison({.limit_s = job_.deadline_s, .phase = std::string(base::enum_name(death->phase))});
       return failed(arm, status_of(*death), failure_of(*death), error_of(*death).code);
     }
     auto& frame = std::get<Frame>(reply);
@@ -118,8 +121,10 @@ class ArmProcesses {
 
   tl::unexpected<base::Error> failed(char arm, schema::TrialStatus status, schema::Failure failure,
                                      base::ErrorCode code) {
-    failure.message = fmt::format("arm {}: {}", arm, failure.message);
-    base::Error error{code, failure.message, failure.hint};
+    failure.message = messages::arm_failed({.arm = std::string(1, arm), .what = failure.message});
+    const std::array tables{schema::messages::table(), messages::table()};
+    const schema::MessageRenderer words(tables);
+    base::Error error{code, words.text(failure.message), words.hint(failure.message)};
     failure_.emplace();
     failure_->status = status;
     failure_->failure = std::move(failure);
@@ -190,9 +195,10 @@ class RemoteArm final : public PairedArm {
   std::vector<schema::QualityFlag> flags() const override {
     auto flags = last_.flags;
     if (const auto pauses = worker_->pauses(); pauses.cpu_s > kIdleShare * pauses.wall_s)
-      flags.push_back({schema::FlagLevel::notice, "waiting_arm_computed",
-                       fmt::format("arm {}: {:.0f} ms of CPU time were used in {:.0f} ms while the other arm was timed",
-                                   name_, pauses.cpu_s * 1e3, pauses.wall_s * 1e3)});
+      flags.push_back(
+          {schema::FlagLevel::notice, "waiting_arm_computed",
+           messages::waiting_arm_computed(
+               {.arm = std::string(1, name_), .cpu_ms = pauses.cpu_s * 1e3, .wall_ms = pauses.wall_s * 1e3})});
     return flags;
   }
 

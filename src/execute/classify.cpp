@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <array>
 
+#include "execute/messages.hpp"
+#include "schema/error_message.hpp"
+#include "schema/message_renderer.hpp"
 #include "workload/onnx/ort_error.hpp"
 
 namespace ridgeline::execute {
@@ -39,9 +42,7 @@ TrialStatus status_of(const base::Error& error) {
 schema::Failure failure_of(const base::Error& error, schema::TrialPhase phase) {
   schema::Failure failure;
   failure.phase = phase;
-  failure.message = error.message;
-  failure.hint = error.hint;
-  std::replace(failure.message.begin(), failure.message.end(), '\n', ' ');
+  failure.message = schema::message_of(error);
   failure.requested_bytes = error.number > 0 && error.code == base::ErrorCode::out_of_memory
                                 ? std::optional(error.number)
                                 : workload::requested_bytes(error.message);
@@ -75,15 +76,16 @@ schema::Failure failure_of(const WorkerDeath& death) {
 
 base::Error error_of(const WorkerDeath& death) {
   const auto status = status_of(death);
+  const auto message = schema::text_of(death.message, messages::table());
   if (death.cause == DeathCause::ended && death.exit.signal == SIGFPE)  // integers alone raise it
     return {
-        ErrorCode::refused_inputs, death.message + ": an integer was divided by 0, which an input holds or leads to",
+        ErrorCode::refused_inputs, message + ": an integer was divided by 0, which an input holds or leads to",
         "give values above 0 with --input NAME=VALUE or --input NAME:FILE.npy, or other sizes with --shape NAME:AxB",
         SIGFPE};
   const auto code = status == TrialStatus::timeout         ? ErrorCode::timeout
                     : status == TrialStatus::out_of_memory ? ErrorCode::out_of_memory
                                                            : ErrorCode::crashed;
-  return {code, death.message};
+  return {code, message};
 }
 
 bool leaves_worker_usable(TrialStatus status) noexcept {

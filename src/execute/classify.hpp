@@ -25,7 +25,7 @@ struct WorkerDeath {
   DeathCause cause = DeathCause::ended;
   base::ExitStatus exit;  ///< of the process; a kill of ours shows here as signal 9
   schema::TrialPhase phase = schema::TrialPhase::launch;
-  std::string message;  ///< one line
+  schema::Message message;
   std::string stderr_tail;
   bool oom_killed = false;  ///< the kernel's out-of-memory killer was seen at work
 };

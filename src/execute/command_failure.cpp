@@ -7,8 +7,10 @@
 
 #include "base/text.hpp"
 #include "execute/classify.hpp"
+#include "execute/messages.hpp"
 #include "execute/output_tail.hpp"
-#include "workload/training/failure_facts.hpp"
+#include "schema/messages.hpp"
+#include "workload/failure_facts.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -71,8 +73,7 @@ CommandFailure judge_command(const CommandResult& result, double limit_s, const 
   failure.stderr_tail = tail;
   if (result.timed_out) {
     out.status = TrialStatus::timeout;
-    failure.message = fmt::format("not finished within {:g} s", limit_s);
-    if (const auto last = last_line(tail); !last.empty()) failure.message += ": " + last;
+    failure.message = messages::command_not_finished({.limit_s = limit_s, .last = last_line(tail)});
     return out;
   }
   failure.exit_code = result.report.exit_code;
@@ -91,19 +92,17 @@ CommandFailure judge_command(const CommandResult& result, double limit_s, const 
                         : last_line(tail);
   if (evidence == schema::OomEvidence::exit_status) {
     out.status = TrialStatus::out_of_memory;
-    failure.message = "ended by the kernel's out-of-memory killer";
+    failure.message = messages::command_out_of_memory(said);
   } else if (evidence != schema::OomEvidence::none) {
     out.status = TrialStatus::out_of_memory;
-    failure.message = said;
-    return out;
+    failure.message = schema::messages::reported_error({.words = said, .hint = {}});
   } else if (signal) {
     out.status = TrialStatus::crashed;
-    failure.message = fmt::format("ended by {}{}", signal_name(*signal),
-                                  *signal == SIGKILL ? "; the kernel reports no out-of-memory kill" : "");
+    failure.message =
+        messages::command_died({.signal = signal_name(*signal), .killed = *signal == SIGKILL, .said = said});
   } else {
-    failure.message = fmt::format("exit code {}", result.report.exit_code.value_or(0));
+    failure.message = messages::command_exited({.code = result.report.exit_code.value_or(0), .said = said});
   }
-  if (!said.empty()) failure.message += ": " + said;
   return out;
 }
 

@@ -10,7 +10,10 @@
 #include "base/file.hpp"
 #include "execute/command_failure.hpp"
 #include "execute/message.hpp"
+#include "execute/messages.hpp"
 #include "execute/output_tail.hpp"
+#include "schema/error_message.hpp"
+#include "schema/message_renderer.hpp"
 #include "schema/sweep_command.hpp"
 #include "schema/sweep_metric.hpp"
 
@@ -89,7 +92,8 @@ class CommandJobs {
     out.duration_s = base::to_seconds(base::system_clock().now() - begun);
     if (result.cancelled) return base::fail(ErrorCode::cancelled, "stopped by a signal");
     if (result.timed_out && cut) return base::fail(ErrorCode::timeout, "--max-time is used up");
-    if (!result.report.launch_error.empty()) return base::fail(ErrorCode::not_found, "{}", result.report.launch_error);
+    if (const auto& refused = result.report.launch_error; !refused.empty())
+      return base::fail(ErrorCode::not_found, "{}", schema::text_of(refused, messages::table()));
     out.notes = notes_of(result);
     if (result.timed_out || result.report.exit_code != 0) {
       auto judged = judge_command(result, request.limit_s, tail_of(request.log));
@@ -103,18 +107,13 @@ class CommandJobs {
   }
 
  private:
-  static std::vector<std::string> notes_of(const CommandResult& result) {
-    std::vector<std::string> notes;
+  static std::vector<schema::Message> notes_of(const CommandResult& result) {
+    std::vector<schema::Message> notes;
     const auto& report = result.report;
-    if (report.left_behind > 0)
-      notes.push_back(fmt::format("{} process{} left behind and ended", report.left_behind,
-                                  report.left_behind == 1 ? " was" : "es were"));
-    if (report.survivors > 0)
-      notes.push_back(fmt::format("{} process{} not be ended: the kernel holds {}", report.survivors,
-                                  report.survivors == 1 ? " could" : "es could",
-                                  report.survivors == 1 ? "it" : "them"));
+    if (report.left_behind > 0) notes.push_back(messages::left_behind(report.left_behind));
+    if (report.survivors > 0) notes.push_back(messages::not_ended(report.survivors));
     if (result.output_left_out > 0)
-      notes.push_back(fmt::format("{} bytes in the middle of the output were not kept", result.output_left_out));
+      notes.push_back(messages::output_left_out(static_cast<std::int64_t>(result.output_left_out)));
     return notes;
   }
 
@@ -133,7 +132,7 @@ class CommandJobs {
   /// What the command printed and wrote. A trial without a number that was asked for has failed.
   static void add_metrics(const schema::SweepTrialSpec& spec, const CommandRequest& request,
                           const std::filesystem::path& metric_file, bool written, schema::SweepOutcome& out) {
-    const auto fail_with = [&](std::string message) {
+    const auto fail_with = [&](schema::Message message) {
       out.status = TrialStatus::failed;
       out.failure.emplace();
       out.failure->phase = schema::TrialPhase::measure;
@@ -147,24 +146,22 @@ class CommandJobs {
     };
     if (!spec.job.metrics.empty()) {
       const auto output = base::read_file(request.log);
-      if (!output) return fail_with(base::error_line(output.error()));
+      if (!output) return fail_with(schema::message_of(output.error()));
       const auto found = schema::metrics_in_output(spec.job.metrics, *output);
       if (!found.diverged.empty()) return fail_with(schema::describe(found.diverged.front()));
       for (const auto& [name, value] : found.values) add(name, value);
     }
     if (written) {
       const auto text = base::read_file(metric_file);
-      if (!text) return fail_with(base::error_line(text.error()));
+      if (!text) return fail_with(schema::message_of(text.error()));
       const auto found = schema::metrics_in_file(*text, metric_file.filename().string());
-      if (!found) return fail_with(base::error_line(found.error()));
+      if (!found) return fail_with(schema::message_of(found.error()));
       for (const auto& [name, value] : *found) add(name, value);
     }
     for (const auto& metric : spec.job.metrics)
       if (out.metrics.count(metric.name) == 0)
-        return fail_with(fmt::format("ended well, but its output has no {}: {} found nothing", metric.name,
-                                     schema::describe(metric)));
-    if (!spec.job.metric_file.empty() && !written)
-      fail_with(fmt::format("ended well, but did not write {}", metric_file.string()));
+        return fail_with(messages::metric_not_printed({.metric = metric.name, .pattern = schema::describe(metric)}));
+    if (!spec.job.metric_file.empty() && !written) fail_with(messages::metric_file_not_written(metric_file.string()));
   }
 
   CommandOptions options_;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "execute/gpu_observer.hpp"
+#include "execute/messages.hpp"
 #include "gpu/nvml_device.hpp"
 
 namespace ridgeline::execute {
@@ -38,8 +39,7 @@ std::optional<schema::QualityFlag> GpuMemoryGate::enter(const std::string& devic
     if (missing() > kToleranceBytes)
       flag = schema::QualityFlag{
           schema::FlagLevel::notice, "gpu_memory_not_released",
-          fmt::format("{:.0f} MB of GPU memory were still missing {:.0f} s after a trial that ended badly",
-                      static_cast<double>(missing()) * 1e-6, kPatienceS)};
+          messages::gpu_memory_missing({.missing_mb = static_cast<double>(missing()) * 1e-6, .waited_s = kPatienceS})};
   }
   free_before_ = free;
   return flag;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "execute/messages.hpp"
+
 namespace ridgeline::execute {
 
 std::string gpu_uuid_of(const std::string& device) {
@@ -58,8 +60,7 @@ base::Result<void> GpuObserver::open(const std::string& uuid) {
 void GpuObserver::end(schema::Measurement& measurement) {
   using schema::FlagLevel;
   if (!problem_.empty())
-    measurement.flags.push_back({FlagLevel::notice, "gpu_unobserved",
-                                 fmt::format("clocks, memory and energy of the GPU are not known: {}", problem_)});
+    measurement.flags.push_back({FlagLevel::notice, "gpu_unobserved", messages::gpu_unobserved(problem_)});
   if (!open_) return;
   open_ = false;
   auto record = sampler_->end_trial();

@@ -16,7 +16,7 @@
 #include "execute/process_tree.hpp"
 #include "execute/training_server.hpp"
 #include "host/cgroup_limits.hpp"
-#include "workload/training/failure_facts.hpp"
+#include "workload/failure_facts.hpp"
 
 namespace ridgeline::execute {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/python_export.hpp"
+#include "schema/messages.hpp"
 
 #include <array>
 #include <future>
@@ -26,7 +27,7 @@ schema::ExportedModel exported(const JsonChildOptions& options, const schema::Wo
                                  {"together", together}},
                                 kExportLimitS);
   if (!answer) {
-    out.problem = answer.error().error.message;
+    out.problem = schema::messages::foreign(answer.error().error.message);
     return out;
   }
   out.path = answer->value("model", "");

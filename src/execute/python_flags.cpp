@@ -1,50 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/python_flags.hpp"
 
-#include <fmt/ranges.h>
+#include "execute/messages.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::execute {
-namespace {
 
 using schema::FlagLevel;
-
-std::string counted(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-}  // namespace
 
 std::vector<schema::QualityFlag> prepared_flags(const base::Json& answer) {
   std::vector<schema::QualityFlag> flags;
   for (const auto& note : answer.value("notes", std::vector<std::string>()))
-    flags.push_back({FlagLevel::info, "torch_note", note});
+    flags.push_back({FlagLevel::info, "torch_note", schema::messages::foreign(note)});
   if (answer.value("cold_cache", false))
-    flags.push_back({FlagLevel::info, std::string(schema::kColdCompile), "compiled with an empty cache"});
+    flags.push_back({FlagLevel::info, std::string(schema::kColdCompile), messages::cold_compile()});
   if (answer.value("compiled_anew", false))
-    flags.push_back({FlagLevel::info, std::string(schema::kCompiledAnew), "no graph of it was in the compile cache"});
+    flags.push_back({FlagLevel::info, std::string(schema::kCompiledAnew), messages::compiled_anew()});
   if (const auto hits = answer.value("cache_hits", std::int64_t{0}); hits > 0)
-    flags.push_back(
-        {FlagLevel::info, "warm_compile", fmt::format("{} came from the compile cache", counted(hits, "graph"))});
+    flags.push_back({FlagLevel::info, "warm_compile", messages::warm_compile(hits)});
   return flags;
 }
 
 std::vector<schema::QualityFlag> proof_flags(const base::Json& answer) {
   std::vector<schema::QualityFlag> flags;
-  std::vector<std::string> seen;
-  if (const auto frames = answer.value("compiled_frames", std::int64_t{0}); frames > 0)
-    seen.push_back(counted(frames, "compiled frame"));
-  if (answer.value("graph_captured", false)) seen.emplace_back("CUDA graph replayed");
-  if (const auto sdpa = answer.value("sdpa", std::string()); !sdpa.empty()) seen.push_back("attention: " + sdpa);
-  if (!seen.empty())
-    flags.push_back({FlagLevel::info, std::string(schema::kRanAs), fmt::format("{}", fmt::join(seen, ", "))});
+  messages::RanAs seen;
+  if (const auto frames = answer.value("compiled_frames", std::int64_t{0}); frames > 0) seen.frames = frames;
+  seen.captured = answer.value("graph_captured", false);
+  seen.before = seen.frames || seen.captured;
+  seen.attention = answer.value("sdpa", std::string());
+  if (seen.before || !seen.attention.empty())
+    flags.push_back({FlagLevel::info, std::string(schema::kRanAs), messages::ran_as(seen)});
   if (const auto breaks = answer.value("graph_breaks", std::int64_t{0}); breaks > 0) {
-    const auto reasons = answer.value("break_reasons", std::vector<std::string>());
-    flags.push_back(
-        {FlagLevel::notice, "graph_breaks",
-         fmt::format("{}{}{}", counted(breaks, "graph break"), reasons.empty() ? "" : ": ", fmt::join(reasons, "; "))});
+    flags.push_back({FlagLevel::notice, "graph_breaks",
+                     messages::graph_breaks(
+                         {.breaks = breaks, .reasons = answer.value("break_reasons", std::vector<std::string>())})});
   }
   if (const auto again = answer.value("recompiles", std::int64_t{0}); again > 0)
-    flags.push_back({FlagLevel::notice, "recompilations", counted(again, "recompilation")});
+    flags.push_back({FlagLevel::notice, "recompilations", messages::recompilations(again)});
   return flags;
 }
 

@@ -147,11 +147,6 @@ void StreamChild::take(std::string_view line) {
   const char kind = line.front();
   line.remove_prefix(1);
   if (kind == stream_line::kFrame) return take_frame(line);
-  if (kind == stream_line::kNote) {
-    out_.notes.emplace_back(line);
-    if (options_.on_note) options_.on_note(out_.notes.back());
-    return;
-  }
   if (kind == stream_line::kError) {
     over_ = true;
     return fail(read_error_frame({FrameType::error, std::string(line), {}}));
@@ -167,6 +162,13 @@ void StreamChild::take(std::string_view line) {
     if (!ready) return fail(ready.error());
     out_.ready = std::move(*ready);
     if (options_.on_ready) options_.on_ready(out_.ready);
+    return;
+  }
+  if (kind == stream_line::kNote) {
+    auto note = base::json_as<schema::Message>(*json, "pipeline's line");
+    if (!note) return fail(note.error());
+    out_.notes.push_back(std::move(*note));
+    if (options_.on_note) options_.on_note(out_.notes.back());
     return;
   }
   auto status = base::json_as<schema::StreamStatus>(*json, "pipeline's line");

@@ -20,7 +20,7 @@ struct StreamChildOptions {
   std::function<void(const std::string&)> on_loaded{};  ///< the model is loaded, and frames are awaited: a line of JSON
   std::function<void(const schema::StreamReady&)> on_ready{};
   std::function<void(const schema::StreamStatus&)> on_status{};  ///< about five times a second
-  std::function<void(const std::string&)> on_note{};
+  std::function<void(const schema::Message&)> on_note{};
   /// A frame's line, without its end, in order for each source; an error ends the run. While it does not return the
   /// pipeline is held back.
   std::function<base::Result<void>(const std::string&)> on_frame{};
@@ -35,7 +35,7 @@ struct StreamChildOptions {
 struct StreamOutcome {
   schema::StreamReady ready;
   schema::StreamStatus status;
-  std::vector<std::string> notes;
+  std::vector<schema::Message> notes;
   std::uint64_t lines = 0;  ///< frames told
   std::uint64_t lost = 0;   ///< of these, in the pipeline when its process died
   std::optional<base::Error> error{};

@@ -15,7 +15,7 @@ inline constexpr char kLoaded = 'L';  ///< {"runtime","input"}: the model is loa
 inline constexpr char kReady = 'R';   ///< schema::StreamReady
 inline constexpr char kFrame = 'F';   ///< a result or gap, as it goes to the output
 inline constexpr char kStatus = 'S';  ///< schema::StreamStatus, five a second
-inline constexpr char kNote = 'N';    ///< text for people
+inline constexpr char kNote = 'N';    ///< schema::Message
 inline constexpr char kError = 'E';   ///< {"code","message","hint"}; the last line
 inline constexpr char kDone = 'D';    ///< schema::StreamStatus; the last line
 }  // namespace stream_line

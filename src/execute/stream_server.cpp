@@ -14,8 +14,10 @@
 #include "execute/frame_line.hpp"
 #include "execute/stream_summary.hpp"
 #include "host/prompt_thread.hpp"
+#include "schema/error_message.hpp"
 #include "stats/quantile.hpp"
 #include "stream/crop_stage.hpp"
+#include "stream/messages.hpp"
 #include "stream/raw_format.hpp"
 
 namespace ridgeline::execute {
@@ -97,8 +99,7 @@ base::Result<schema::StreamStatus> StreamServer::run() {
 base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
   const auto begun = base::system_clock().now();
   if (spec_.load && spec_.load->process != "offline") own_processor_ = host::ReservedProcessor::take();
-  if (own_processor_)
-    note(fmt::format("the load has a processor of its own; {} are left to the pipeline", own_processor_->left()));
+  if (own_processor_) note(stream::messages::own_processor(own_processor_->left()));
   RL_TRY(open_sources());
   RL_TRY(load_model());
   RL_TRY(await_first_frames());
@@ -134,7 +135,8 @@ base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
 base::Result<void> StreamServer::open_sources() {
   for (const auto& wanted : spec_.sources)
     for (std::int64_t copy = 0; copy < std::max<std::int64_t>(1, spec_.load ? 1 : spec_.copies); ++copy) {
-      RL_TRY_ASSIGN(auto opened, open_stream_source(spec_, wanted, [this](const std::string& text) { note(text); }));
+      RL_TRY_ASSIGN(auto opened,
+                    open_stream_source(spec_, wanted, [this](const schema::Message& message) { note(message); }));
       const bool is_awaited = spec_.announces && wanted.location == "-" && !spec_.raw.empty();
       if (!is_awaited) RL_TRY(take_first(opened, pool_));
       const std::lock_guard lock(stopping_);
@@ -194,7 +196,7 @@ base::Result<void> StreamServer::make_sink() {
     options.threads = static_cast<int>(std::max<std::size_t>(1, processors / sources_.size()));
     options.may_wait = opened.pace == stream::Pace::fastest;
     options.on_error = [this](const base::Error& error) {
-      note(fmt::format("{}; the results go on without it", error.message));
+      note(stream::messages::video_lost(schema::message_of(error)));
     };
     RL_TRY_ASSIGN(auto video, stream::AnnotatedVideo::create(std::move(options)));
     videos.push_back(std::move(video));
@@ -205,15 +207,16 @@ base::Result<void> StreamServer::make_sink() {
   return {};
 }
 
-std::vector<std::string> StreamServer::finish_videos() {
-  std::vector<std::string> lost;
+std::vector<schema::Message> StreamServer::finish_videos() {
+  std::vector<schema::Message> lost;
   if (annotating_ == nullptr) return lost;
   for (const auto& video : annotating_->videos()) {
     const auto& totals = video->finish();
-    if (totals.error) lost.push_back(error_line(*totals.error));
+    if (totals.error) lost.push_back(schema::message_of(*totals.error));
     if (totals.left_out > 0)
-      note(fmt::format("{}: {} of {} frames are not in it, as they came faster than they were encoded", video->path(),
-                       totals.left_out, totals.left_out + totals.written));
+      note(stream::messages::video_left_out({.path = video->path(),
+                                             .left_out = static_cast<std::int64_t>(totals.left_out),
+                                             .frames = static_cast<std::int64_t>(totals.left_out + totals.written)}));
   }
   return lost;
 }
@@ -292,15 +295,13 @@ void StreamServer::tell_ready(double ready_s) {
   ready.notes = facts.notes;
   // Copies of a source say the same.
   for (const auto& opened : sources_)
-    for (const auto& text : opened.source->info().notes)
-      if (std::find(ready.notes.begin(), ready.notes.end(), text) == ready.notes.end()) ready.notes.push_back(text);
+    for (const auto& one : opened.source->info().notes)
+      if (std::find(ready.notes.begin(), ready.notes.end(), one) == ready.notes.end()) ready.notes.push_back(one);
   ready.workers = spec_.settings.streams;
   ready.queue_size = static_cast<std::int64_t>(pipeline_->capacity());
   if (const auto cost_ns = pipeline_->size_change_ns())
-    ready.notes.push_back(
-        fmt::format("a batch of another size than the one before takes {} more on this runtime, so every batch is "
-                    "padded to {} frames (batch_size)",
-                    base::format_duration(static_cast<double>(*cost_ns)), spec_.settings.batch_size));
+    ready.notes.push_back(stream::messages::batches_padded(
+        {.more = static_cast<double>(*cost_ns), .batch_size = spec_.settings.batch_size}));
   for (const auto& [batch, times] : pipeline_->warm_up()) {
     std::vector<double> ms;
     for (const auto time : times) ms.push_back(static_cast<double>(time) * 1e-6);
@@ -332,11 +333,12 @@ void StreamServer::feed_sources() {
       options.most_frames = spec_.most_frames;
       options.labels = &labels_;
       const auto fed = stream::feed(*opened.source, *pipeline_, pool_, options, std::exchange(opened.first, {}));
-      for (const auto& text : opened.source->notes()) note(text);
+      for (const auto& one : opened.source->notes()) note(one);
       if (fed) return;
-      if (sources_.size() > 1) note(fmt::format("{}; the other sources go on", fed.error().message));
+      auto lost = schema::message_of(fed.error());
+      if (sources_.size() > 1) note(stream::messages::source_lost(lost));
       const std::lock_guard lock(losing_);
-      lost_sources_.push_back(fed.error().message);
+      lost_sources_.push_back(std::move(lost));
     });
   for (auto& thread : threads) thread.join();
 }
@@ -345,7 +347,7 @@ base::Result<std::vector<stream::Clip>> StreamServer::decode_clips() {
   std::vector<stream::Clip> clips;
   for (auto& opened : sources_) {
     RL_TRY_ASSIGN(const auto clip, decode_clip(opened, kMostClipBytes / sources_.size()));
-    for (const auto& text : opened.source->notes()) note(text);
+    for (const auto& one : opened.source->notes()) note(one);
     for (std::int64_t copy = 0; copy < std::max<std::int64_t>(1, spec_.copies); ++copy) {
       labels_.repeat(static_cast<std::uint32_t>(clips.size()), clip.labels);
       clips.push_back(clip.pictures);
@@ -391,9 +393,8 @@ base::Result<void> StreamServer::feed_load(schema::StreamStatus& audited) {
   const auto in_ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
   audited.lateness = {in_ms(verdict.p999_ns), in_ms(verdict.most_ns), in_ms(verdict.limit_ns),
                       static_cast<std::int64_t>(verdict.late_frames)};
-  audited.audit = verdict.message;
-  if (verdict.is_late && prompt && !prompt->is_allowed())
-    audited.audit += "; its thread has no priority here (CAP_SYS_NICE would give it), so keep a processor free for it";
+  audited.audit =
+      schema::lateness_message(*audited.lateness, verdict.is_late && prompt && !prompt->is_allowed(), false);
   return {};
 }
 

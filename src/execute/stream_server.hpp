@@ -50,14 +50,14 @@ class StreamServer {
   [[nodiscard]] base::Result<void> await_first_frames();
   [[nodiscard]] base::Result<void> start_pipeline();
   /// Ends their files; what went wrong with them.
-  std::vector<std::string> finish_videos();
+  std::vector<schema::Message> finish_videos();
   [[nodiscard]] stream::PipelineOptions pipeline_options() const;
   void tell_ready(double ready_s);
   void feed_sources();
   [[nodiscard]] base::Result<void> feed_load(schema::StreamStatus& audit);
   [[nodiscard]] base::Result<std::vector<stream::Clip>> decode_clips();
   void tell_status();
-  void note(const std::string& text) { channel_.send(stream_line::kNote, std::string_view(text)); }
+  void note(const schema::Message& message) { channel_.send(stream_line::kNote, base::Json(message)); }
   [[nodiscard]] bool has_pace() const;
   [[nodiscard]] double elapsed_s() const;
   [[nodiscard]] schema::StreamStatus status_now() const;
@@ -80,7 +80,7 @@ class StreamServer {
   std::atomic<bool> over_{false};
   std::thread status_;
   std::mutex losing_;
-  std::vector<std::string> lost_sources_;
+  std::vector<schema::Message> lost_sources_;
 };
 
 }  // namespace ridgeline::execute

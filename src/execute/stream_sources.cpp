@@ -19,7 +19,7 @@ int OpenedSource::width() const { return waits_for_first() ? source->info().widt
 int OpenedSource::height() const { return waits_for_first() ? source->info().height : picture().height; }
 
 base::Result<OpenedSource> open_stream_source(const schema::StreamSpec& spec, const schema::StreamSource& wanted,
-                                              std::function<void(const std::string&)> on_note) {
+                                              std::function<void(const schema::Message&)> on_note) {
   const bool has_pipe =
       std::any_of(spec.sources.begin(), spec.sources.end(), [](const auto& source) { return source.location == "-"; });
   stream::SourceOptions options;

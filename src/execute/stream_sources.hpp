@@ -30,7 +30,7 @@ struct OpenedSource {
 /// Opens one, without its first frame. `on_note`: as SourceOptions has it. Errors: open_source's.
 [[nodiscard]] base::Result<OpenedSource> open_stream_source(const schema::StreamSpec& spec,
                                                             const schema::StreamSource& wanted,
-                                                            std::function<void(const std::string&)> on_note);
+                                                            std::function<void(const schema::Message&)> on_note);
 
 /// Reads up to the first frame that is whole. Errors: FrameSource::next's; corrupt (there is none).
 [[nodiscard]] base::Result<void> take_first(OpenedSource& opened, stream::ImagePool& pool);

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "schema/error_message.hpp"
 #include "stats/quantile.hpp"
 
 namespace ridgeline::execute {
@@ -67,7 +68,7 @@ schema::StreamStatus summarize(const stream::PipelineStatus& status, double elap
   if (workers.busy.copy_ns > 0) out.worker_s["copy"] = seconds(workers.busy.copy_ns);
   if (workers.busy.crops_ns > 0) out.worker_s["crops"] = seconds(workers.busy.crops_ns);
   out.failures = static_cast<std::int64_t>(status.failures);
-  out.last_failure = status.last_failure;
+  if (status.last_failure) out.last_failure = schema::message_of(*status.last_failure);
   return out;
 }
 

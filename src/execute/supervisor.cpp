@@ -18,6 +18,7 @@
 
 #include "base/cancel.hpp"
 #include "base/clock.hpp"
+#include "execute/messages.hpp"
 #include "execute/process_tree.hpp"
 #include "host/this_process.hpp"
 
@@ -104,7 +105,7 @@ class Supervisor {
   }
 
   bool refuse(const std::vector<std::string>& command, int error) {
-    report_.launch_error = fmt::format("cannot start {}: {}", command.front(), std::strerror(error));
+    report_.launch_error = messages::command_not_started({.command = command.front(), .reason = std::strerror(error)});
     return false;
   }
 

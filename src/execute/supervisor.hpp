@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/message.hpp"
 
 namespace ridgeline::execute {
 
 /// What a supervisor tells when its command has ended and nothing of it is left.
 struct SupervisorReport {
-  std::string launch_error;  ///< the command could not be started; "" otherwise
+  schema::Message launch_error;  ///< the command could not be started; empty otherwise
   std::optional<int> exit_code;
   std::optional<int> signal;
   double wall_s = 0;                       ///< of the command, start to end

@@ -72,7 +72,7 @@ StepResult<schema::TrainingResources> TrainingChild::resources() {
   auto resources = base::json_as<schema::TrainingResources>(*answer, "resources of a trial");
   if (!resources) return tl::unexpected(child_.reject(std::move(resources).error()));
   if (answer->is_object() && answer->contains("notes")) {
-    auto notes = base::json_as<std::map<std::string, std::string>>(answer->at("notes"), "notes of a trial");
+    auto notes = base::json_as<std::map<std::string, schema::Message>>(answer->at("notes"), "notes of a trial");
     if (!notes) return tl::unexpected(child_.reject(std::move(notes).error()));
     resources->notes = std::move(*notes);
   }

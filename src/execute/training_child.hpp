@@ -12,8 +12,8 @@ namespace ridgeline::execute {
 ///   {"op":"run","steps":N}                        -> {"ok":{"steps":[[7 numbers, schema::StepPhases in
 ///   order]..],"wall_ms":..}}, with "samples":N where each batch was seen to hold what was set
 ///   {"op":"reset"}                                -> {"ok":{}}
-///   {"op":"resources"}                            -> {"ok":TrainingResources, with "notes":{code:text} and
-///   "loss_not_finite":true for a NaN loss}
+///   {"op":"resources"}                            -> {"ok":TrainingResources, with "notes":{code:schema::Message}
+///   and "loss_not_finite":true for a NaN loss}
 ///   {"op":"transforms"}                           -> {"ok":{"sample_ms":.., "transforms":[[name, ms]..]}}, after
 ///   prepare
 ///   {"op":"release"}                              -> {"ok":{"kept":true}}: the trial is over and nothing is left of

@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "execute/messages.hpp"
 #include "gpu/busy_watch.hpp"
 #include "gpu/telemetry_sampler.hpp"
 #include "measure/training_session.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -85,8 +87,8 @@ class TrainingJobs {
     outcome.oom_evidence = error.oom;
     schema::Failure failure;
     failure.phase = result.error().phase;
-    failure.message = std::move(error.error.message);
-    failure.hint = std::move(error.error.hint);
+    failure.message = schema::messages::reported_error(
+        {.words = std::move(error.error.message), .hint = std::move(error.error.hint)});
     failure.exit_code = error.exit_code;
     failure.signal = error.signal;
     failure.stderr_tail = std::move(error.output_tail);
@@ -110,12 +112,10 @@ class TrainingJobs {
     if (resources.gpu_busy) return;
     if (by_gpm) {
       resources.gpu_busy = by_gpm;
-      measurement.flags.push_back({schema::FlagLevel::info, "gpu_busy_gpm",
-                                   "gpu_busy is GPM's share of the timed windows with work on the GPU"});
+      measurement.flags.push_back({schema::FlagLevel::info, "gpu_busy_gpm", messages::busy_by_gpm()});
     } else if (resources.gpu_util) {
-      measurement.flags.push_back({schema::FlagLevel::info, "gpu_busy_nvml",
-                                   fmt::format("only NVML's utilisation is known, which is blind to short gaps ({})",
-                                               gpm_ ? "GPM: the GPU did not answer" : gpm_problem_)});
+      measurement.flags.push_back(
+          {schema::FlagLevel::info, "gpu_busy_nvml", messages::busy_by_nvml(gpm_ ? std::string() : gpm_problem_)});
     }
   }
 
@@ -131,7 +131,7 @@ class TrainingJobs {
     if (count > 0) measurement.resources.gpu_util = sum / count;
     // The trial's own process comes to the GPU only after the record began: whoever was there before is somebody else.
     if (!telemetry.neighbours_before.empty())
-      measurement.flags.push_back({schema::FlagLevel::notice, "gpu_shared", "another process was on the GPU"});
+      measurement.flags.push_back({schema::FlagLevel::notice, "gpu_shared", messages::gpu_was_shared()});
   }
 
   TrainingOptions options_;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/json.hpp"
-#include "workload/training/failure_facts.hpp"
+#include "workload/failure_facts.hpp"
 #include "workload/training/step_runner.hpp"
 
 namespace ridgeline::execute {

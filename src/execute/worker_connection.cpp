@@ -16,9 +16,11 @@
 
 #include "base/version.hpp"
 #include "execute/message.hpp"
+#include "execute/messages.hpp"
 #include "execute/process_tree.hpp"
 #include "host/cgroup_limits.hpp"
 #include "host/process_cpu.hpp"
+#include "schema/message_renderer.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -93,13 +95,13 @@ base::Result<void> WorkerConnection::greet() {
   RL_TRY_ASSIGN(auto reply, wait_for_reply({}, options_.launch_timeout_s, {}));
   if (const auto* death = std::get_if<WorkerDeath>(&reply)) {
     const auto line = tail_.last_line();
+    const auto why = schema::text_of(death->message, messages::table());
     const auto printed = line.empty() ? std::string() : fmt::format("; it printed: {}", line);
     if (death->cause == DeathCause::ended)
-      return base::fail(ErrorCode::crashed, "worker \"{}\" ended before it was ready: {}{}", command, death->message,
-                        printed);
+      return base::fail(ErrorCode::crashed, "worker \"{}\" ended before it was ready: {}{}", command, why, printed);
     return base::fail(death->cause == DeathCause::protocol ? ErrorCode::corrupt : ErrorCode::timeout,
-                      "worker \"{}\" was not ready within {:g} s: {}{}", command, options_.launch_timeout_s,
-                      death->message, printed);
+                      "worker \"{}\" was not ready within {:g} s: {}{}", command, options_.launch_timeout_s, why,
+                      printed);
   }
   const auto& frame = std::get<Frame>(reply);
   if (frame.type == FrameType::error) return tl::unexpected<base::Error>(read_error_frame(frame).in(command));
@@ -189,17 +191,17 @@ base::Result<WorkerConnection::Reply> WorkerConnection::wait_for_reply(std::stri
   bool connected = true;
   for (;;) {
     auto frame = reader_.next();
-    if (!frame) return Reply(killed(DeathCause::protocol, frame.error().message));
+    if (!frame) return Reply(killed(DeathCause::protocol, messages::not_understood(frame.error().message)));
     if (*frame) return Reply(std::move(**frame));
     if (!connected) return Reply(ended());
     if (options_.cancelled && options_.cancelled()) {
-      (void)killed(DeathCause::ended, "");
+      (void)killed(DeathCause::ended, {});
       return base::fail(ErrorCode::cancelled, "cancelled");
     }
     const auto now = steady_clock::now();
     look(watch, now);
     if (auto reason = out_of_time(watch, now, time_left)) {
-      (void)killed(DeathCause::ended, "");
+      (void)killed(DeathCause::ended, {});
       return tl::unexpected<base::Error>({ErrorCode::out_of_time, std::move(*reason)});
     }
     if (auto death = overdue(watch, now)) return Reply(std::move(*death));
@@ -288,17 +290,17 @@ std::optional<std::string> WorkerConnection::out_of_time(const Watch& watch, Tim
 }
 
 std::optional<WorkerDeath> WorkerConnection::overdue(const Watch& watch, Time now) {
-  const auto in_phase = base::enum_name(watch.phase);
+  const auto in_phase = std::string(base::enum_name(watch.phase));
   if (now >= watch.deadline)
-    return killed(DeathCause::deadline, fmt::format("no result within {:g} s, the worker was in phase {}",
-                                                    base::to_seconds(watch.deadline - watch.begun), in_phase));
+    return killed(DeathCause::deadline,
+                  messages::no_result({.limit_s = base::to_seconds(watch.deadline - watch.begun), .phase = in_phase}));
   if (watch.beats > 0 && now - watch.last_beat > seconds(options_.heartbeat_timeout_s))
     return killed(DeathCause::no_heartbeat,
-                  fmt::format("no heartbeat for {:g} s in phase {}: the worker was stopped or starved",
-                              options_.heartbeat_timeout_s, in_phase));
+                  messages::no_heartbeat({.limit_s = options_.heartbeat_timeout_s, .phase = in_phase}));
   if (now - watch.last_progress > seconds(options_.stall_timeout_s))
-    return killed(DeathCause::stalled, fmt::format("no progress for {:g} s in phase {} after {} inferences",
-                                                   options_.stall_timeout_s, in_phase, watch.steps));
+    return killed(
+        DeathCause::stalled,
+        messages::no_progress({.limit_s = options_.stall_timeout_s, .phase = in_phase, .inferences = watch.steps}));
   return std::nullopt;
 }
 
@@ -312,7 +314,7 @@ void WorkerConnection::report(Watch& watch, Time now) const {
   options_.on_progress(progress);
 }
 
-WorkerDeath WorkerConnection::killed(DeathCause cause, std::string message) {
+WorkerDeath WorkerConnection::killed(DeathCause cause, schema::Message message) {
   WorkerDeath death;
   death.cause = cause;
   death.phase = status_->control.phase.load();
@@ -327,21 +329,21 @@ WorkerDeath WorkerConnection::killed(DeathCause cause, std::string message) {
 
 WorkerDeath WorkerConnection::ended() {
   auto exit = process_.wait_for(kLastWords);
-  if (!exit) return killed(DeathCause::protocol, "the worker closed its connection but did not end");
+  if (!exit) return killed(DeathCause::protocol, messages::connection_closed());
   WorkerDeath death;
   death.phase = status_->control.phase.load();
   death.exit = *exit;
   death.stderr_tail = output_tail();
+  const auto phase = std::string(base::enum_name(death.phase));
   const auto kills = host::oom_kills();
   death.oom_killed = exit->signal == SIGKILL && oom_kills_before_ && kills && *kills > *oom_kills_before_;
   if (death.oom_killed)
-    death.message = "the worker was killed because memory ran out";
+    death.message = messages::worker_out_of_memory();
   else if (exit->signal)
-    death.message = fmt::format("the worker died of {} ({}) in phase {}", signal_name(*exit->signal),
-                                ::strsignal(*exit->signal), base::enum_name(death.phase));
+    death.message = messages::worker_died(
+        {.signal = signal_name(*exit->signal), .name = ::strsignal(*exit->signal), .phase = phase});
   else
-    death.message = fmt::format("the worker ended with exit code {} in phase {}", exit->exit_code.value_or(0),
-                                base::enum_name(death.phase));
+    death.message = messages::worker_exited({.code = exit->exit_code.value_or(0), .phase = phase});
   return death;
 }
 

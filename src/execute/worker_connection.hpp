@@ -93,7 +93,7 @@ class WorkerConnection {
   void resume();
   void signal(int number) noexcept;
   [[nodiscard]] Pauses clocks() const;
-  [[nodiscard]] WorkerDeath killed(DeathCause cause, std::string message);
+  [[nodiscard]] WorkerDeath killed(DeathCause cause, schema::Message message);
   [[nodiscard]] WorkerDeath ended();
 
   const WorkerOptions& options_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "execute/classify.hpp"
+#include "execute/messages.hpp"
 #include "execute/reference_outputs.hpp"
 #include "gpu/ceilings_probe.hpp"
 #include "host/this_process.hpp"
@@ -189,9 +190,8 @@ Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
     measurement->peak_rss_bytes = *peak + (*workload)->outside_peak_rss_bytes();
   if (again) measurement->session_create_ns = 0;
   if (!fresh_mark)
-    measurement->flags.push_back({schema::FlagLevel::notice, "peak_rss_of_earlier_trials",
-                                  "the kernel does not let the memory mark be reset: the peak may stem from an earlier "
-                                  "trial of the same worker, use --isolation trial"});
+    measurement->flags.push_back(
+        {schema::FlagLevel::notice, "peak_rss_of_earlier_trials", messages::peak_memory_of_earlier()});
   schema::TrialOutcome outcome;
   outcome.measurement = std::move(*measurement);
   if (!request.reference.empty()) {

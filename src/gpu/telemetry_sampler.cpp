@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/telemetry_sampler.hpp"
+#include "gpu/messages.hpp"
 #include "stats/quantile.hpp"
 
 #include <unistd.h>
@@ -299,11 +300,9 @@ schema::GpuTelemetry TelemetrySampler::end_trial() {
   const auto mark = self_ != 0 ? device_.process_high_water_bytes(self_) : std::nullopt;
   if (mark && *mark > high_water_before_.value_or(0)) raise(record_.process_peak_bytes, mark);
   if (!record_.process_peak_bytes)
-    record_.process_memory_note =
-        self_ == 0 ? "the process list does not show the worker: its memory is taken from the growth of the device's"
-                   : "the driver does not report the worker's memory: it is taken from the growth of the device's";
+    record_.process_memory_note = self_ == 0 ? messages::worker_not_listed() : messages::worker_memory_unknown();
   else if (self_ != options_.pid)
-    record_.process_memory_note = "the process list has the host's numbers: the worker is the entry that came with it";
+    record_.process_memory_note = messages::host_numbers();
   return std::exchange(record_, {});
 }
 

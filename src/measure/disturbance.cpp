@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "host/load.hpp"
+#include "measure/messages.hpp"
 
 namespace ridgeline::measure {
 namespace {
@@ -43,16 +44,12 @@ std::optional<schema::QualityFlag> judge_disturbance(const DisturbanceCounters& 
   const auto ticks = static_cast<double>(after.total_ticks - before.total_ticks);
   const auto stolen = ticks > 0 ? static_cast<double>(after.steal_ticks - before.steal_ticks) / ticks : 0;
   if (stolen > kMaxStealRatio)
-    return schema::QualityFlag{schema::FlagLevel::notice, "stolen",
-                               fmt::format("the hypervisor took {:.1f} % of the processor time", stolen * 100)};
+    return schema::QualityFlag{schema::FlagLevel::notice, "stolen", messages::stolen(stolen)};
   if (switches / seconds > kMaxSwitchesPerSecond &&
       switches / static_cast<double>(inferences) > kMaxSwitchesPerInference)
     return schema::QualityFlag{
         schema::FlagLevel::notice, "disturbed",
-        fmt::format(
-            "{:.0f} involuntary context switches in {} inferences ({:.0f} a second): other processes ran, or more "
-            "threads than cores",
-            switches, inferences, switches / seconds)};
+        messages::disturbed({.switches = switches, .inferences = inferences, .rate = switches / seconds})};
   return std::nullopt;
 }
 

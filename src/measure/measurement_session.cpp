@@ -6,6 +6,7 @@
 
 #include "measure/concurrent_runner.hpp"
 #include "measure/disturbance.hpp"
+#include "measure/messages.hpp"
 #include "measure/steadiness.hpp"
 #include "measure/stopping_criterion.hpp"
 #include "measure/timed_window.hpp"
@@ -39,20 +40,18 @@ void add_flags(schema::Measurement& measurement, const schema::MeasurementPlan& 
   using schema::FlagLevel;
   const auto count = static_cast<std::int64_t>(measurement.latency_ns.size());
   if (measurement.stop_reason == schema::StopReason::cancelled)
-    measurement.flags.push_back(
-        {FlagLevel::error, "cancelled", fmt::format("cancelled after {} timed inferences", count)});
+    measurement.flags.push_back({FlagLevel::error, "cancelled", messages::timing_cancelled(count)});
   if (check_steadiness(measurement.latency_ns, kDriftRatio) == Steadiness::moving)
-    measurement.flags.push_back({FlagLevel::notice, "drift", "times changed by more than 3 % while they were taken"});
+    measurement.flags.push_back({FlagLevel::notice, "drift", messages::drifted()});
   const auto& interval = criterion.interval();
   if (!interval)
-    measurement.flags.push_back({FlagLevel::notice, "few_samples",
-                                 fmt::format("{} timed inferences are too few for an interval of the median", count)});
+    measurement.flags.push_back({FlagLevel::notice, "few_samples", messages::few_samples(count)});
   else if (measurement.stop_reason != schema::StopReason::stopped_early && interval->value > 0) {
     const double ratio = std::max(interval->high - interval->value, interval->value - interval->low) / interval->value;
     if (ratio > plan.target_interval_ratio)
-      measurement.flags.push_back({FlagLevel::info, "wide_interval",
-                                   fmt::format("the median is known to +-{:.2g} %, the target was {:.2g} %",
-                                               ratio * 100, plan.target_interval_ratio * 100)});
+      measurement.flags.push_back(
+          {FlagLevel::info, "wide_interval",
+           messages::median_interval_wide({.half = ratio, .target = plan.target_interval_ratio})});
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "measure/messages.hpp"
+
 namespace ridgeline::measure {
 
 double PairedBudget::limit_s() const noexcept {
@@ -12,13 +14,15 @@ double PairedBudget::limit_s() const noexcept {
 }
 
 std::optional<schema::QualityFlag> PairedBudget::flag(int abba_rounds) const {
-  const auto told = [&](std::string what) {
-    return schema::QualityFlag{schema::FlagLevel::info, "time_budget",
-                               fmt::format("the budget of {:.3g} s ended after {}", limit_s(), what)};
-  };
-  if (abba_rounds < plan_.abba_rounds) return told(fmt::format("{} of {} ABBA rounds", abba_rounds, plan_.abba_rounds));
-  if (!has_samples()) return told(fmt::format("{} of {} samples a side", samples(), plan_.min_samples));
-  return std::nullopt;
+  const bool lacks_samples = abba_rounds >= plan_.abba_rounds;
+  if (lacks_samples && has_samples()) return std::nullopt;
+  return schema::QualityFlag{
+      schema::FlagLevel::info, "time_budget",
+      messages::budget_over(
+          {.limit_s = limit_s(),
+           .reached = lacks_samples ? static_cast<std::int64_t>(samples()) : abba_rounds,
+           .planned = lacks_samples ? static_cast<std::int64_t>(plan_.min_samples) : plan_.abba_rounds,
+           .samples = lacks_samples})};
 }
 
 }  // namespace ridgeline::measure

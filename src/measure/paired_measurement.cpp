@@ -15,6 +15,7 @@
 #include "measure/host_load.hpp"
 #include "measure/local_arm.hpp"
 #include "measure/measurement_session.hpp"
+#include "measure/messages.hpp"
 #include "measure/paired_budget.hpp"
 #include "measure/throttle_guard.hpp"
 #include "stats/mean.hpp"
@@ -39,7 +40,7 @@ class PairedSession {
   base::Result<void> warm(char name, schema::PairedMeasurement& out) {
     RL_TRY_ASSIGN(auto flag, arm_of(name).warm_up(plan_.warmup));
     if (flag) {
-      flag->message = fmt::format("arm {}: {}", name, flag->message);
+      flag->message = messages::of_arm({.arm = std::string(1, name), .what = flag->message});
       out.flags.push_back(std::move(*flag));
     }
     return {};
@@ -238,7 +239,7 @@ base::Result<schema::PairedMeasurement> measure_paired(PairedArm& a, PairedArm& 
   const int abba_rounds = log.made();
   if (session.cancelled())
     result.flags.push_back({schema::FlagLevel::error, "cancelled",
-                            fmt::format("cancelled after {} of {} ABBA rounds", abba_rounds, plan.abba_rounds)});
+                            messages::rounds_cancelled({.rounds = abba_rounds, .planned = plan.abba_rounds})});
   else if (auto flag = log.budget().flag(abba_rounds))
     result.flags.push_back(std::move(*flag));
   if (real_time)

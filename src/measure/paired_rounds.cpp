@@ -14,7 +14,9 @@
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "measure/abba_ratio.hpp"
+#include "measure/messages.hpp"
 #include "measure/paired_budget.hpp"
+#include "schema/message_shape.hpp"
 #include "stats/mean.hpp"
 #include "stats/rounds.hpp"
 
@@ -37,13 +39,6 @@ std::vector<std::byte> shifted_memory(base::Random& random) {
 }
 
 /// What the rounds have given so far.
-std::string without_figures(std::string text) {
-  text.erase(std::remove_if(text.begin(), text.end(),
-                            [](char letter) { return (letter >= '0' && letter <= '9') || letter == '.'; }),
-             text.end());
-  return text;
-}
-
 class Rounds {
  public:
   explicit Rounds(const schema::PairedPlan& plan)
@@ -118,9 +113,7 @@ class Rounds {
     if (auto flag = budget_.flag(abba_rounds); flag && !cancelled) add(std::move(*flag));
     if (!cancelled && !enough())
       add({schema::FlagLevel::notice, kFewRounds,
-           fmt::format("{} of sessions {} compared, as there was no time for more{}",
-                       rounds_ == 1 ? "one pair" : fmt::format("{} pairs", rounds_), rounds_ == 1 ? "was" : "were",
-                       rounds_ < stats::kScatterRounds ? ": sessions of one configuration differ by 1 to 3 %" : "")});
+           messages::few_rounds({.pairs = rounds_, .few = rounds_ < stats::kScatterRounds})});
     all_.rounds = rounds_;
     return std::move(all_);
   }
@@ -161,13 +154,13 @@ class Rounds {
     double taken = 0;
     for (const auto& block : all_.blocks)
       if (block.taken > schema::kTakenCpus) taken += block.taken / (4 * static_cast<double>(disturbed));
-    const auto others =
-        fmt::format("other processes took {:.1f} CPUs from {} of {} ABBA rounds", taken, disturbed, marks_.size());
-    if (ratios_.size() < marks_.size())
-      add({schema::FlagLevel::info, "others_at_times", others + ", which do not count"});
-    else
-      add({schema::FlagLevel::notice, std::string(schema::kOthersThroughout),
-           others + ": too many to go without them"});
+    const bool throughout = ratios_.size() >= marks_.size();
+    add({throughout ? schema::FlagLevel::notice : schema::FlagLevel::info,
+         throughout ? std::string(schema::kOthersThroughout) : "others_at_times",
+         messages::others_took_cpus({.cpus = taken,
+                                     .rounds = disturbed,
+                                     .all = static_cast<std::int64_t>(marks_.size()),
+                                     .throughout = throughout})});
   }
 
   /// Whether the interval over ABBA rounds and, where it is known, over rounds is as narrow as planned.
@@ -190,9 +183,9 @@ class Rounds {
 
   /// What later rounds say again, with other figures, is said once.
   void add(schema::QualityFlag flag) {
-    const auto words = without_figures(flag.message);
+    const auto shape = schema::shape_of(flag.message);
     if (std::none_of(all_.flags.begin(), all_.flags.end(), [&](const auto& known) {
-          return known.code == flag.code && without_figures(known.message) == words;
+          return known.code == flag.code && schema::shape_of(known.message) == shape;
         }))
       all_.flags.push_back(std::move(flag));
   }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "measure/messages.hpp"
+
 namespace ridgeline::measure {
 namespace {
 
@@ -67,33 +69,27 @@ std::optional<schema::QualityFlag> ThrottleGuard::flag() const {
   }
   if (wall_s <= 0) return std::nullopt;
   if (gave_up_ && !for_clocks)
-    return schema::QualityFlag{
-        schema::FlagLevel::notice, "gpu_shared",
-        fmt::format("other processes came to the GPU for {:.0f} % of the timed window: too much to be taken again, so "
-                    "everything counts",
-                    100 * shared_s / wall_s)};
+    return schema::QualityFlag{schema::FlagLevel::notice, "gpu_shared",
+                               messages::others_on_gpu_throughout(shared_s / wall_s)};
   if (gave_up_)
-    return schema::QualityFlag{
-        schema::FlagLevel::notice, "throttled",
-        fmt::format("the GPU throttled its clocks for {:.0f} % of the timed window and ran far below its own clock for "
-                    "{:.0f} %: too much to be taken again, so everything counts",
-                    100 * held_s / wall_s, 100 * slow_s / wall_s)};
+    return schema::QualityFlag{schema::FlagLevel::notice, "throttled",
+                               messages::throttled_throughout({.held = held_s / wall_s, .slow = slow_s / wall_s})};
+  using Why = messages::PartsTakenAgainWhy;
   if (const auto lost = discarded(); lost > 0)
-    return schema::QualityFlag{
-        schema::FlagLevel::info, for_clocks ? "throttled_rounds" : "shared_rounds",
-        fmt::format("{} of {} timed parts ({:.2g} s) were taken again because {}", lost, parts_.size(), discarded_s(),
-                    !for_clocks    ? "other processes came to the GPU"
-                    : shared_s > 0 ? "the GPU throttled its clocks or other processes came to it"
-                                   : "the GPU throttled its clocks")};
+    return schema::QualityFlag{schema::FlagLevel::info, for_clocks ? "throttled_rounds" : "shared_rounds",
+                               messages::parts_taken_again({.lost = static_cast<std::int64_t>(lost),
+                                                            .all = static_cast<std::int64_t>(parts_.size()),
+                                                            .time_s = discarded_s(),
+                                                            .why = !for_clocks    ? Why::shared
+                                                                   : shared_s > 0 ? Why::both
+                                                                                  : Why::throttled})};
   return std::nullopt;
 }
 
 std::optional<schema::QualityFlag> judge_neighbours(std::optional<int> before, std::optional<int> after) {
   const int most = std::max(before.value_or(0), after.value_or(0));
   if (most == 0) return std::nullopt;
-  return schema::QualityFlag{
-      schema::FlagLevel::notice, "gpu_shared",
-      fmt::format("{} other process{} on the GPU while it was timed", most, most == 1 ? " was" : "es were")};
+  return schema::QualityFlag{schema::FlagLevel::notice, "gpu_shared", messages::processes_on_gpu(most)};
 }
 
 }  // namespace ridgeline::measure

@@ -7,9 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "measure/messages.hpp"
 #include "measure/steadiness.hpp"
 #include "measure/stopping_criterion.hpp"
 #include "measure/throttle_guard.hpp"
+#include "ridgeline_train/messages.hpp"
+#include "schema/message_renderer.hpp"
 #include "stats/mean.hpp"
 #include "stats/median_interval.hpp"
 #include "stats/quantile.hpp"
@@ -172,23 +175,19 @@ class Session {
     for (std::size_t i = 0; i < windows_.size(); ++i)
       if (!guard_.kept(i)) out.discarded_steps += static_cast<std::int64_t>(windows_[i].steps.size());
     out.resources = std::move(*resources);
-    for (auto& [code, text] : std::exchange(out.resources.notes, {}))
-      out.flags.push_back({schema::FlagLevel::notice, code, std::move(text)});
+    for (auto& [code, note] : std::exchange(out.resources.notes, {}))
+      out.flags.push_back({schema::FlagLevel::notice, code, std::move(note)});
     if (not_steady_)
-      out.flags.push_back({schema::FlagLevel::notice, "not_steady",
-                           fmt::format("step times still moved after {} warm-up steps", warmup_steps_)});
+      out.flags.push_back({schema::FlagLevel::notice, "not_steady", messages::step_times_moved(warmup_steps_)});
     if (auto flag = guard_.flag()) out.flags.push_back(std::move(*flag));
     if (std::abs(out.identity_error) > kIdentityLimit)
-      out.flags.push_back({schema::FlagLevel::notice, "identity",
-                           fmt::format("the phases' sum misses the wall time by {:.1f} %", out.identity_error * 100)});
+      out.flags.push_back({schema::FlagLevel::notice, "identity", messages::phases_miss(out.identity_error)});
     if (out.resources.last_loss && !std::isfinite(*out.resources.last_loss))
-      out.flags.push_back({schema::FlagLevel::notice, std::string(kLossNotFinite),
-                           "the loss is not finite: speed is right, training is not"});
+      out.flags.push_back({schema::FlagLevel::notice, std::string(kLossNotFinite), messages::loss_not_finite()});
     const auto& rate = out.samples_per_s;
     if (rate.value > 0 && (rate.high - rate.low) / 2 > plan_.target_interval_ratio * rate.value)
-      out.flags.push_back(
-          {schema::FlagLevel::info, "wide_interval",
-           fmt::format("the 95 % interval of samples/s is +-{:.1f} %", (rate.high - rate.low) / 2 / rate.value * 100)});
+      out.flags.push_back({schema::FlagLevel::info, "wide_interval",
+                           messages::rate_interval_wide((rate.high - rate.low) / 2 / rate.value)});
     return out;
   }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "measure/messages.hpp"
 #include "measure/steadiness.hpp"
 #include "stats/quantile.hpp"
 
@@ -56,12 +57,8 @@ base::Result<WarmUpResult> warm_up(ConcurrentRunner& runner, const schema::Measu
   if (cap_ns > 0 && state != Steadiness::steady)
     result.flag = schema::QualityFlag{
         schema::FlagLevel::notice, "not_steady",
-        state == Steadiness::unknown
-            ? fmt::format("warm-up ended after {} inferences ({:.3g} s): too few to tell whether times were steady",
-                          result.runs, result.time_ns * 1e-9)
-            : fmt::format(
-                  "times were still changing after {} warm-up inferences ({:.3g} s); a larger --warmup may help",
-                  result.runs, result.time_ns * 1e-9)};
+        messages::not_steady(
+            {.unknown = state == Steadiness::unknown, .inferences = result.runs, .time_s = result.time_ns * 1e-9})};
   return result;
 }
 

@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "analysis/bench_answers.hpp"
-#include "analysis/comparison_text.hpp"
 #include "report/bench_table.hpp"
 #include "report/busy_share.hpp"
 #include "report/charts/chart_parts.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/simulated.hpp"
 #include "report/utf8.hpp"
 #include "stats/interval.hpp"
@@ -25,15 +25,21 @@ namespace {
 using base::Json;
 using schema::BenchAnswer;
 using schema::BenchRun;
+using schema::Message;
+using schema::MessageRenderer;
 
-std::string rate_text(double rate) { return rate >= 1000 ? fmt::format("{:.0f}", rate) : fmt::format("{:.4g}", rate); }
+std::string rate_text(const MessageRenderer& words, double rate) { return words.text(messages::bench_rate(rate)); }
 
-std::string answer_text(const BenchRun& run, const BenchAnswer& answer) {
-  auto out = fmt::format("{}: {} samples/s ({}–{})", schema::describe(answer.settings, run.device),
-                         rate_text(answer.samples_per_s), rate_text(answer.low), rate_text(answer.high));
-  if (stats::is_too_wide(answer.low, answer.high)) out += fmt::format(", {} to rely on", analysis::kTooFewMeasurements);
-  if (answer.memory_gb) out += fmt::format(", {:.2f} GB", *answer.memory_gb);
-  return out;
+Message answer_of(const BenchRun& run, const BenchAnswer& answer) {
+  return messages::bench_answer({.settings = schema::describe(answer.settings, run.device),
+                                 .rate = answer.samples_per_s,
+                                 .low = answer.low,
+                                 .high = answer.high,
+                                 .few = stats::is_too_wide(answer.low, answer.high),
+                                 .memory_gb = answer.memory_gb});
+}
+Message answer_of(const BenchRun& run, const std::optional<BenchAnswer>& answer) {
+  return answer ? answer_of(run, *answer) : Message();
 }
 
 struct Named {
@@ -46,63 +52,63 @@ std::vector<Named> named(const schema::BenchAnswers& answers) {
           {"Recommended", &answers.recommended}};
 }
 
-std::string off_front_text(const std::string& title, const BenchAnswer& answer) {
-  return fmt::format("{} is not on the Pareto front: {}.", title, answer.off_front);
+std::string off_front_text(const MessageRenderer& words, const std::string& title, const BenchAnswer& answer) {
+  return words.text(messages::bench_off_front({.answer = title, .why = answer.off_front}));
 }
 
-Section answer_section(const BenchRun& run) {
+Section answer_section(const MessageRenderer& words, const BenchRun& run) {
   Section section{"answer", "Answer", {}};
   if (!run.answers) {
-    section.blocks.emplace_back(Callout{
-        Tone::warning, "No answer",
-        run.interruption.empty() ? "No trial with the loader went well: see the table for the causes."
-                                 : "The run ended before a trial with the loader went well; give it more time."});
+    section.blocks.emplace_back(
+        Callout{Tone::warning, "No answer", words.text(messages::bench_no_answer(!run.interruption.empty()))});
     return section;
   }
   KeyFigures figures;
   Facts facts;
   for (const auto& [title, answer] : named(*run.answers)) {
     if (!*answer) continue;
-    figures.figures.push_back({title, rate_text((*answer)->samples_per_s) + " samples/s",
+    figures.figures.push_back({title, rate_text(words, (*answer)->samples_per_s),
                                schema::describe((*answer)->settings, run.device),
                                std::string_view(title) == "Recommended" ? Tone::good : Tone::neutral});
-    facts.rows.emplace_back(title, plain_text(answer_text(run, **answer) + "; " + (*answer)->reason));
+    facts.rows.emplace_back(title, plain_text(words.text(messages::bench_answer_why(
+                                       {.answer = answer_of(run, **answer), .reason = (*answer)->reason}))));
   }
-  facts.rows.emplace_back("Tolerance",
-                          fmt::format("settings within {} of the fastest count as good, by their mean rates",
-                                      percent(run.answers->tolerance)));
+  facts.rows.emplace_back("Tolerance", words.text(messages::bench_tolerance(run.answers->tolerance)));
   section.blocks.emplace_back(std::move(figures));
   section.blocks.emplace_back(std::move(facts));
   if (!run.answers->no_recommendation.empty())
-    section.blocks.emplace_back(
-        Callout{Tone::warning, "Nothing to recommend", sentence(plain_text(run.answers->no_recommendation))});
+    section.blocks.emplace_back(Callout{Tone::warning, "Nothing to recommend",
+                                        sentence(plain_text(words.text(run.answers->no_recommendation)))});
   if (!run.answers->ties.empty()) {
-    std::vector<std::string> words;
-    for (const auto& settings : run.answers->ties) words.push_back("`" + schema::describe(settings, run.device) + "`");
-    section.blocks.emplace_back(Paragraph{"Cannot be distinguished from the fastest: " + base::listed(words) + "."});
+    std::vector<std::string> names;
+    for (const auto& settings : run.answers->ties) names.push_back("`" + schema::describe(settings, run.device) + "`");
+    section.blocks.emplace_back(Paragraph{words.text(messages::bench_ties(names))});
   }
   if (!run.interruption.empty())
-    section.blocks.emplace_back(Callout{Tone::warning, "The run ended early", sentence(plain_text(run.interruption))});
+    section.blocks.emplace_back(
+        Callout{Tone::warning, "The run ended early", sentence(plain_text(words.text(run.interruption)))});
   return section;
 }
 
-Section findings_section_of(const BenchRun& run) {
+Section findings_section_of(const MessageRenderer& words, const BenchRun& run) {
   Section section{"findings", "What holds training back", {}};
   for (const auto& finding : run.findings) {
-    auto text = fmt::format("Under {}: {}. ", schema::describe(finding.settings, run.device), finding.evidence);
-    if (finding.predicted_gain) text += fmt::format("Predicted gain: {:+.0f} %. ", *finding.predicted_gain * 100);
-    text += "Change: " + finding.advice + ".";
+    const auto text = words.text(messages::bench_finding({.settings = schema::describe(finding.settings, run.device),
+                                                          .evidence = finding.evidence,
+                                                          .gain = finding.predicted_gain,
+                                                          .advice = finding.advice}));
     section.blocks.emplace_back(
-        Callout{finding.predicted_gain ? Tone::warning : Tone::neutral, finding.title, plain_text(text)});
+        Callout{finding.predicted_gain ? Tone::warning : Tone::neutral, words.text(finding.title), plain_text(text)});
   }
   BulletList notes;
-  for (const auto& note : run.notes) notes.items.push_back(plain_text(note));
+  for (const auto& note : run.notes) notes.items.push_back(plain_text(words.text(note)));
   if (!notes.items.empty()) section.blocks.emplace_back(std::move(notes));
   return section;
 }
 
 /// Samples/s over batch, one line for each number of workers at the best of its precisions and pinnings.
-Chart throughput_chart(const BenchRun& run, const std::vector<analysis::BenchPoint>& points) {
+Chart throughput_chart(const MessageRenderer& words, const BenchRun& run,
+                       const std::vector<analysis::BenchPoint>& points) {
   Chart chart;
   chart.id = "throughput";
   chart.title = "Samples/s over batch size, by loader workers";
@@ -120,8 +126,7 @@ Chart throughput_chart(const BenchRun& run, const std::vector<analysis::BenchPoi
       const auto place = Json::array({batch, rounded(point->samples_per_s)});
       line.push_back(place);
       marks.push_back(datum(
-          place,
-          Json::array({schema::describe(point->settings, run.device), rate_text(point->samples_per_s) + " samples/s"}),
+          place, Json::array({schema::describe(point->settings, run.device), rate_text(words, point->samples_per_s)}),
           point->trials.front()));
     }
     const auto role = fmt::format("series-{}", 1 + index++ % 4);
@@ -133,12 +138,12 @@ Chart throughput_chart(const BenchRun& run, const std::vector<analysis::BenchPoi
   }
   chart.option = {
       {"series", std::move(series)}, {"xAxis", value_axis("Batch size", 0)}, {"yAxis", value_axis("Samples/s", 0)}};
-  chart.alternative = run.answers && run.answers->fastest ? "Highest: " + answer_text(run, *run.answers->fastest) + "."
-                                                          : "No trial went well.";
+  chart.alternative =
+      words.text(messages::bench_highest_of_chart(run.answers ? answer_of(run, run.answers->fastest) : Message()));
   return chart;
 }
 
-Chart memory_chart(const BenchRun& run, const std::vector<analysis::BenchPoint>& points) {
+Chart memory_chart(const MessageRenderer& words, const BenchRun& run, const std::vector<analysis::BenchPoint>& points) {
   Chart chart;
   chart.id = "memory";
   chart.title = "Samples/s over peak reserved memory: up and to the left is better";
@@ -151,8 +156,7 @@ Chart memory_chart(const BenchRun& run, const std::vector<analysis::BenchPoint>&
                                                  point.settings) != run.answers->pareto.end();
     (pareto ? front : others)
         .push_back(datum(
-            place,
-            Json::array({schema::describe(point.settings, run.device), rate_text(point.samples_per_s) + " samples/s"}),
+            place, Json::array({schema::describe(point.settings, run.device), rate_text(words, point.samples_per_s)}),
             point.trials.front()));
   }
   chart.option = {
@@ -161,22 +165,21 @@ Chart memory_chart(const BenchRun& run, const std::vector<analysis::BenchPoint>&
       {"series",
        Json::array({Json{{"type", "scatter"}, {"name", "Pareto front"}, {"role", "best"}, {"data", std::move(front)}},
                     Json{{"type", "scatter"}, {"name", "Others"}, {"role", "other"}, {"data", std::move(others)}}})}};
-  chart.alternative = run.answers && run.answers->efficient
-                          ? "Most samples/s per GB: " + answer_text(run, *run.answers->efficient) + "."
-                          : "Memory is not known.";
+  chart.alternative =
+      words.text(messages::bench_densest_of_chart(run.answers ? answer_of(run, run.answers->efficient) : Message()));
   return chart;
 }
 
-Section table_section(const BenchRun& run) {
+Section table_section(const MessageRenderer& words, const BenchRun& run) {
   Section section{"trials", "Trials", {}};
   const auto points = analysis::bench_points(run);
   if (points.size() > 1) {
-    section.blocks.emplace_back(throughput_chart(run, points));
+    section.blocks.emplace_back(throughput_chart(words, run, points));
     if (std::count_if(points.begin(), points.end(), [](const auto& point) { return point.memory_gb.has_value(); }) > 1)
-      section.blocks.emplace_back(memory_chart(run, points));
+      section.blocks.emplace_back(memory_chart(words, run, points));
   }
   Table table;
-  table.caption = "Medians over the timed steps; samples/s with half its 95 % interval.";
+  table.caption = words.text(messages::bench_caption());
   const bool beside = shows_nvml_beside(run);
   table.columns.push_back({"#", Align::right});
   for (const auto& column : bench_columns()) {
@@ -184,8 +187,9 @@ Section table_section(const BenchRun& run) {
     if (beside && column.title == kBusyColumn) table.columns.push_back({"NVML%", Align::right});
   }
   for (const auto& trial : run.trials) {
-    auto row = bench_row(trial);
-    if (const auto steps = analysis::cut_stability_run(trial); !steps.empty()) row.cells.back() += ", " + steps;
+    auto row = bench_row(words, trial);
+    if (const auto steps = analysis::cut_stability_run(trial); !steps.empty())
+      row.cells.back() += ", " + words.text(steps);
     std::vector<std::string> cells{fmt::format("{}", trial.id)};
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       cells.push_back(plain_text(row.cells[i]));
@@ -198,33 +202,34 @@ Section table_section(const BenchRun& run) {
   if (!run.skipped.empty()) {
     BulletList list;
     for (const auto& skipped : run.skipped)
-      list.items.push_back(
-          plain_text(fmt::format("not run: {}: {}", schema::describe(skipped.settings, run.device), skipped.reason)));
+      list.items.push_back(plain_text(words.text(messages::bench_not_run(
+          {.settings = schema::describe(skipped.settings, run.device), .reason = skipped.reason}))));
     section.blocks.emplace_back(std::move(list));
   }
   return section;
 }
 
-Section pareto_section(const BenchRun& run) {
+Section pareto_section(const MessageRenderer& words, const BenchRun& run) {
   Section section{"pareto", "Pareto front", {}};
   if (!run.answers || run.answers->pareto.empty()) return section;
   BulletList list;
   for (const auto& point : analysis::bench_points(run)) {
     if (std::find(run.answers->pareto.begin(), run.answers->pareto.end(), point.settings) == run.answers->pareto.end())
       continue;
-    list.items.push_back(fmt::format("`{}`: {} samples/s{}", schema::describe(point.settings, run.device),
-                                     rate_text(point.samples_per_s),
-                                     point.memory_gb ? fmt::format(", {:.2f} GB", *point.memory_gb) : ""));
+    list.items.push_back(
+        words.text(messages::bench_front_point({.settings = schema::describe(point.settings, run.device),
+                                                .rate = point.samples_per_s,
+                                                .memory_gb = point.memory_gb})));
   }
-  section.blocks.emplace_back(Paragraph{"Not beaten in samples/s, memory and workers at once:"});
+  section.blocks.emplace_back(Paragraph{words.text(messages::bench_front())});
   section.blocks.emplace_back(std::move(list));
   for (const auto& [title, answer] : named(*run.answers))
     if (*answer && !(*answer)->off_front.empty())
-      section.blocks.emplace_back(Paragraph{plain_text(off_front_text(title, **answer))});
+      section.blocks.emplace_back(Paragraph{plain_text(off_front_text(words, title, **answer))});
   return section;
 }
 
-Section method_section_of(const BenchRun& run) {
+Section method_section_of(const MessageRenderer& words, const BenchRun& run) {
   Section section{"method", "How it was measured", {}};
   Facts facts;
   const auto add = [&](const std::string& key, const std::string& value) {
@@ -237,14 +242,15 @@ Section method_section_of(const BenchRun& run) {
   std::set<schema::TrainingSettings> trained;
   for (const auto& trial : run.trials)
     if (trial.data == schema::DataMode::loader) trained.insert(trial.settings);
-  add("Search", fmt::format("{}, {}; {} of {} trained in full", run.search, counted(run.trials.size(), "trial"),
-                            trained.size(), counted(run.space.size(), "combination")));
-  add("Steps",
-      fmt::format("at least {} timed after at least {} of warm-up; the device is waited for at a window's ends only",
-                  run.plan.steps, run.plan.warmup_steps));
-  add("Identity", identity_line(run));
-  add("GPU%", busy_line(run));
-  for (const auto& origin : run.origins) add(origin.name, fmt::format("{} ({})", origin.value, origin.origin));
+  add("Search", words.text(messages::bench_search({.search = run.search,
+                                                   .trials = static_cast<std::int64_t>(run.trials.size()),
+                                                   .trained = static_cast<std::int64_t>(trained.size()),
+                                                   .combinations = static_cast<std::int64_t>(run.space.size())})));
+  add("Steps", words.text(messages::bench_steps({.steps = run.plan.steps, .warmup = run.plan.warmup_steps})));
+  add("Identity", words.text(identity_of(run)));
+  add("GPU%", words.text(busy_of(run)));
+  for (const auto& origin : run.origins)
+    add(origin.name, words.text(messages::bench_value_from({.value = origin.value, .origin = origin.origin})));
   add("Command", run.command_line);
   section.blocks.emplace_back(std::move(facts));
   return section;
@@ -252,26 +258,26 @@ Section method_section_of(const BenchRun& run) {
 
 }  // namespace
 
-std::string identity_line(const BenchRun& run) {
+Message identity_of(const BenchRun& run) {
   double worst = 0;
-  int count = 0;
+  std::int64_t count = 0;
   for (const auto& trial : run.trials) {
     if (!trial.outcome.measurement) continue;
     worst = std::max(worst, std::abs(trial.outcome.measurement->identity_error));
     ++count;
   }
   if (count == 0) return {};
-  return fmt::format("phases add up to the wall time within {:.1f} % (worst of {} trials)",
-                     std::max(0.1, std::ceil(worst * 1000) / 10), count);  // "0.0 %" would claim too much
+  // "0.0 %" would claim too much.
+  return messages::bench_identity({.error = std::max(1.0, std::ceil(worst * 1000)) / 1000, .trials = count});
 }
 
-ReportModel build_bench_report(const BenchRun& run) {
+ReportModel build_bench_report(const MessageRenderer& words, const BenchRun& run) {
   ReportModel report;
   report.title = is_simulated(run) ? "Training benchmark (simulated): " : "Training benchmark: ";
   report.title += one_line(run.job.target.empty() ? run.job.kind : run.job.target);
   report.subtitle = one_line(fmt::format("{} · {} · run {}", run.device, run.started_utc.substr(0, 10), run.id));
   for (auto* build : {answer_section, findings_section_of, table_section, pareto_section, method_section_of}) {
-    auto section = build(run);
+    auto section = build(words, run);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));
   }
   report.footer = one_line(
@@ -353,8 +359,8 @@ Json formulas() {
 
 }  // namespace
 
-base::Json bench_json(const BenchRun& run) {
-  Json out = run;
+base::Json bench_json(const MessageRenderer& words, const BenchRun& run) {
+  auto out = with_words(words, run);
   if (!run.has_current) out.erase("current");  // nobody gave it
   out["schema"] = "ridgeline.bench";
   out["schema_version"] = kBenchJsonVersion;
@@ -364,35 +370,35 @@ base::Json bench_json(const BenchRun& run) {
   return out;
 }
 
-std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& run) {
+std::vector<std::pair<std::string, std::string>> bench_summary(const MessageRenderer& words, const BenchRun& run) {
   std::vector<std::pair<std::string, std::string>> lines;
   if (run.answers) {
     for (const auto& [title, answer] : named(*run.answers))
-      if (*answer) lines.emplace_back(title, answer_text(run, **answer));
+      if (*answer) lines.emplace_back(title, words.text(answer_of(run, **answer)));
     if (run.answers->recommended)
-      lines.emplace_back("", run.answers->recommended->reason);
+      lines.emplace_back("", words.text(run.answers->recommended->reason));
     else if (!run.answers->no_recommendation.empty())
-      lines.emplace_back("Recommended", "nothing: " + run.answers->no_recommendation);
+      lines.emplace_back("Recommended", words.text(messages::bench_nothing(run.answers->no_recommendation)));
     if (!run.answers->ties.empty())
-      lines.emplace_back("Ties", fmt::format("{} of the settings measured cannot be distinguished from the fastest",
-                                             run.answers->ties.size()));
-    std::vector<std::string> words;
-    for (const auto& settings : run.answers->pareto) words.push_back(schema::describe(settings, run.device));
-    if (!words.empty()) lines.emplace_back("Pareto front", fmt::format("{}", fmt::join(words, "; ")));
+      lines.emplace_back("Ties",
+                         words.text(messages::bench_ties_counted(static_cast<std::int64_t>(run.answers->ties.size()))));
+    std::vector<std::string> front;
+    for (const auto& settings : run.answers->pareto) front.push_back(schema::describe(settings, run.device));
+    if (!front.empty()) lines.emplace_back("Pareto front", fmt::format("{}", fmt::join(front, "; ")));
     for (const auto& [title, answer] : named(*run.answers))
-      if (*answer && !(*answer)->off_front.empty()) lines.emplace_back("", off_front_text(title, **answer));
+      if (*answer && !(*answer)->off_front.empty()) lines.emplace_back("", off_front_text(words, title, **answer));
   }
   for (const auto& finding : run.findings) {
     lines.emplace_back(finding.code,
-                       fmt::format("{} (under {})", finding.title, schema::describe(finding.settings, run.device)));
-    lines.emplace_back("", finding.evidence);
-    const auto gain = finding.predicted_gain ? fmt::format("; predicted gain {:+.0f} %", *finding.predicted_gain * 100)
-                                             : std::string();
-    lines.emplace_back("", finding.advice + gain);
+                       words.text(messages::bench_finding_under(
+                           {.title = finding.title, .settings = schema::describe(finding.settings, run.device)})));
+    lines.emplace_back("", words.text(finding.evidence));
+    lines.emplace_back(
+        "", words.text(messages::bench_finding_advice({.advice = finding.advice, .gain = finding.predicted_gain})));
   }
-  for (const auto& note : run.notes) lines.emplace_back("Note", note);
-  if (auto identity = identity_line(run); !identity.empty()) lines.emplace_back("Identity", std::move(identity));
-  if (auto busy = busy_line(run); !busy.empty()) lines.emplace_back("GPU%", std::move(busy));
+  for (const auto& note : run.notes) lines.emplace_back("Note", words.text(note));
+  if (const auto identity = identity_of(run); !identity.empty()) lines.emplace_back("Identity", words.text(identity));
+  if (const auto busy = busy_of(run); !busy.empty()) lines.emplace_back("GPU%", words.text(busy));
   return lines;
 }
 

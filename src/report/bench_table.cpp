@@ -63,11 +63,11 @@ const std::vector<Table::Column>& bench_columns() {
   return columns;
 }
 
-std::string bench_status(const schema::BenchTrial& trial) {
+std::string bench_status(const schema::MessageRenderer& words, const schema::BenchTrial& trial) {
   const auto kind = kind_of(trial);
   const auto& outcome = trial.outcome;
   const std::string behind = kind.empty() ? "" : ", " + kind;
-  const auto why = outcome.failure ? ": " + one_line(schema::failure_line(*outcome.failure)) : std::string();
+  const auto why = outcome.failure ? ": " + one_line(words.line(outcome.failure->message)) : std::string();
   switch (outcome.status) {
     case TrialStatus::ok: return "ok" + behind;
     case TrialStatus::out_of_memory: return "OOM" + behind;
@@ -77,7 +77,7 @@ std::string bench_status(const schema::BenchTrial& trial) {
   }
 }
 
-Table::Row bench_row(const schema::BenchTrial& trial) {
+Table::Row bench_row(const schema::MessageRenderer& words, const schema::BenchTrial& trial) {
   Table::Row row;
   const auto& settings = trial.settings;
   row.cells = {fmt::format("{}", settings.batch), fmt::format("{}", settings.workers),
@@ -98,7 +98,7 @@ Table::Row bench_row(const schema::BenchTrial& trial) {
     row.cells.push_back(resources.peak_reserved_gb ? fmt::format("{:.2f}", *resources.peak_reserved_gb)
                                                    : std::string(kAbsent));
   }
-  row.cells.push_back(bench_status(trial));
+  row.cells.push_back(bench_status(words, trial));
   if (trial.outcome.status == TrialStatus::out_of_memory)
     row.tone = Tone::warning;
   else if (trial.outcome.status != TrialStatus::ok)

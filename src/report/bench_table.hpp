@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/report_model.hpp"
+#include "schema/message_renderer.hpp"
 #include "schema/training_run.hpp"
 
 namespace ridgeline::report {
@@ -15,10 +16,10 @@ namespace ridgeline::report {
 
 /// One trial's cells. Times are medians; samples/s carries half its 95 % interval ("4,120 ±25"); the status says what
 /// kind of trial it was when it was not one with the loader, and why it failed.
-[[nodiscard]] Table::Row bench_row(const schema::BenchTrial& trial);
+[[nodiscard]] Table::Row bench_row(const schema::MessageRenderer& words, const schema::BenchTrial& trial);
 
 /// "OOM", "failed: RuntimeError: ...".
-[[nodiscard]] std::string bench_status(const schema::BenchTrial& trial);
+[[nodiscard]] std::string bench_status(const schema::MessageRenderer& words, const schema::BenchTrial& trial);
 
 /// The row of fixed widths that a live display prints as trials end; cells beyond their width push the rest.
 [[nodiscard]] std::string bench_line(const std::vector<std::string>& cells);

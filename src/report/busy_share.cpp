@@ -6,14 +6,15 @@
 #include <fmt/format.h>
 
 #include "report/format.hpp"
+#include "report/messages.hpp"
 
 namespace ridgeline::report {
 
-std::string busy_line(const schema::BenchRun& run) {
-  std::size_t by_gpm = 0;
-  std::size_t by_nvml = 0;
+schema::Message busy_of(const schema::BenchRun& run) {
+  std::int64_t by_gpm = 0;
+  std::int64_t by_nvml = 0;
   double higher = 0;
-  std::string reason;
+  schema::Message reason;
   for (const auto& trial : run.trials) {
     const auto& measured = trial.outcome.measurement;
     if (!measured) continue;
@@ -27,12 +28,14 @@ std::string busy_line(const schema::BenchRun& run) {
       }
     }
   }
-  std::string line;
-  if (by_gpm > 0)
-    line = fmt::format("by GPM in {}; NVML's utilisation is {:+.1f} points beside it in the mean",
-                       counted(by_gpm, "trial"), higher / static_cast<double>(by_gpm) * 100);
-  if (by_nvml > 0) line += fmt::format("{}in {}: {}", line.empty() ? "" : "; ", counted(by_nvml, "trial"), reason);
-  return line;
+  if (by_gpm == 0 && by_nvml == 0) return {};
+  messages::BenchBusy found{.why = reason};
+  if (by_gpm > 0) {
+    found.gpm = by_gpm;
+    found.higher = higher / static_cast<double>(by_gpm) * 100;
+  }
+  if (by_nvml > 0) found.nvml = by_nvml;
+  return messages::bench_busy(found);
 }
 
 bool shows_nvml_beside(const schema::BenchRun& run) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "schema/message_renderer.hpp"
 #include "schema/training_run.hpp"
 
 namespace ridgeline::report {
@@ -12,8 +13,8 @@ namespace ridgeline::report {
 inline constexpr std::string_view kBusyColumn = "GPU%";
 
 /// "by GPM in 34 trials; NVML's utilisation is +12.3 points beside it in the mean", or that it is NVML's and why;
-/// "" where neither was asked.
-[[nodiscard]] std::string busy_line(const schema::BenchRun& run);
+/// empty where neither was asked.
+[[nodiscard]] schema::Message busy_of(const schema::BenchRun& run);
 
 /// Whether NVML's number stands beside a better one in any trial, and so deserves a column of its own.
 [[nodiscard]] bool shows_nvml_beside(const schema::BenchRun& run);

@@ -145,7 +145,7 @@ Json candidates_json(const TuneView& view) {
     auto json = candidate_json(row.candidate);
     json["id"] = row.candidate.id;
     json["source"] = row.candidate.source;
-    json["left"] = message_json(view.words, row.left);
+    json["left"] = row.left;
     json["trial_id"] = row.trial != nullptr ? Json(row.trial->id) : Json(nullptr);
     json["trials"] = row.trials;
     json["against_current"] = optional_comparison(row.against_current);
@@ -264,7 +264,7 @@ std::string finding_kind(analysis::FindingKind kind) {
 Json pruned_json(const TuneView& view) {
   auto out = Json::array();
   for (const auto& entry : view.run.pruned)
-    out.push_back({{"key", entry.key}, {"values", entry.values}, {"reason", message_json(view.words, entry.reason)}});
+    out.push_back({{"key", entry.key}, {"values", entry.values}, {"reason", entry.reason}});
   return out;
 }
 
@@ -332,12 +332,12 @@ Json tune_json(const schema::MessageRenderer& words, const schema::TuneRun& run,
            {"workload", run.workload},
            {"speed", run.speed},
            {"notes", run.notes}};
-  if (!view.on_gpu()) return out;
+  if (!view.on_gpu()) return schema::with_words(words, std::move(out));
   out["run"]["tensor_location"] = run.tensor_location;
   out["gpu_ceilings"] = run.gpu_ceilings;
   out["gpu_limits"] = limits_json(view);
   out["load"] = load_json(view);
-  return out;
+  return schema::with_words(words, std::move(out));
 }
 
 }  // namespace ridgeline::report

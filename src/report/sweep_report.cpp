@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "analysis/comparison_text.hpp"
 #include "analysis/sweep_answers.hpp"
 #include "base/text.hpp"
 #include "report/charts/chart_parts.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/sweep_table.hpp"
 #include "report/utf8.hpp"
 #include "schema/sweep_metric.hpp"
@@ -20,6 +20,8 @@ namespace ridgeline::report {
 namespace {
 
 using base::Json;
+using schema::Message;
+using schema::MessageRenderer;
 using schema::SweepPoint;
 using schema::SweepRun;
 using schema::SweepSummary;
@@ -32,37 +34,41 @@ const SweepSummary* summary_of(const SweepRun& run, const SweepPoint& point) {
   return found == run.points.end() ? nullptr : &*found;
 }
 
-std::string text_of(const SweepRun& run, const SweepPoint& point) {
+std::string name_of(const MessageRenderer& words, const SweepRun& run, const SweepPoint& point) {
   const auto text = schema::point_text(point, run.job.parameters);
-  return text.empty() ? "the command as it is" : one_line(text);
+  return text.empty() ? words.text(messages::sweep_command_itself()) : one_line(text);
 }
 
-std::string answer_text(const SweepRun& run, const SweepPoint& point) {
+Message answer_of(const MessageRenderer& words, const SweepRun& run, const SweepPoint& point) {
   const auto* summary = summary_of(run, point);
-  if (summary == nullptr) return text_of(run, point);
-  return fmt::format("{}: {} {}", text_of(run, point), sweep_estimate(summary->objective),
-                     run.objective.metric == "seconds" ? "s" : one_line(run.objective.metric));
+  return messages::sweep_answer({.point = name_of(words, run, point),
+                                 .objective = summary == nullptr ? "" : sweep_estimate(summary->objective),
+                                 .unit = run.objective.metric == "seconds" ? "s" : one_line(run.objective.metric)});
 }
 
-std::string gain_text(const SweepRun& run) {
+Message gain_of(const SweepRun& run) {
   if (!run.answers || !run.answers->gain) return {};
   const auto& gain = *run.answers->gain;
   if (analysis::compares_differences(run)) {
-    auto by = fmt::format("better than the first combination by {}", sweep_number(gain.value));
-    if (gain.high > gain.low && gain.high < 1e299)
-      by += fmt::format(" (95 % interval {} to {})", sweep_number(gain.low), sweep_number(gain.high));
-    return by;
+    messages::SweepBetterBy by{.difference = sweep_number(gain.value)};
+    if (gain.high > gain.low && gain.high < 1e299) {
+      by.low = sweep_number(gain.low);
+      by.high = sweep_number(gain.high);
+    }
+    return messages::sweep_better_by(by);
   }
   const bool known = gain.high > gain.low && gain.high < 1e5;
-  if (known && stats::is_too_wide(gain.low, gain.high))
-    return fmt::format("compared with the first combination: {} for a ratio", analysis::kTooFewMeasurements);
-  auto out = fmt::format("{:.2f} times as good as the first combination", gain.value);
-  if (known) out += fmt::format(" (95 % interval {:.2f}–{:.2f})", gain.low, gain.high);
-  return out;
+  if (known && stats::is_too_wide(gain.low, gain.high)) return messages::sweep_too_few();
+  messages::SweepTimesAsGood out{.times = gain.value};
+  if (known) {
+    out.low = gain.low;
+    out.high = gain.high;
+  }
+  return messages::sweep_times_as_good(out);
 }
 
 /// The very first trial pays for cold caches, which widens every interval.
-std::string cold_start_note(const SweepRun& run) {
+Message cold_start_note(const SweepRun& run) {
   constexpr double kWorthTelling = 1.05;
   if (run.trials.empty() || run.trials.front().stage != schema::SweepStage::search) return {};
   if (analysis::compares_differences(run)) return {};
@@ -78,33 +84,31 @@ std::string cold_start_note(const SweepRun& run) {
     ++others;
   }
   if (!cost || others < 2 || *cost < slowest * kWorthTelling) return {};
-  return fmt::format(
-      "trial 1 cost {:.0f} % more than the slowest of its repeats: caches were cold; --warmup 1 keeps that out",
-      (*cost / slowest - 1) * 100);
+  return messages::sweep_cold_start(*cost / slowest - 1);
 }
 
-std::vector<std::string> ties_of(const SweepRun& run) {
+std::vector<std::string> ties_of(const MessageRenderer& words, const SweepRun& run) {
   std::vector<std::string> out;
   for (const auto& point : run.points)
-    if (point.tie && run.answers && point.point != run.answers->best) out.push_back(text_of(run, point.point));
+    if (point.tie && run.answers && point.point != run.answers->best) out.push_back(name_of(words, run, point.point));
   return out;
 }
 
-Section answer_section(const SweepRun& run) {
+Section answer_section(const MessageRenderer& words, const SweepRun& run) {
   Section section{"answer", "Answer", {}};
   if (!run.answers) {
-    section.blocks.emplace_back(
-        Callout{Tone::warning, "No answer", "No combination went well: see the failures for the causes."});
+    section.blocks.emplace_back(Callout{Tone::warning, "No answer", words.text(messages::sweep_no_answer())});
   } else {
     Facts facts;
-    for (const auto& [label, text] : sweep_summary(run))
+    for (const auto& [label, text] : sweep_summary(words, run))
       if (!label.empty()) facts.rows.emplace_back(label, plain_text(text));
-    section.blocks.emplace_back(Callout{Tone::good, "Recommended: " + text_of(run, run.answers->recommended),
-                                        sentence(plain_text(run.answers->reason))});
+    section.blocks.emplace_back(Callout{Tone::good, "Recommended: " + name_of(words, run, run.answers->recommended),
+                                        sentence(plain_text(words.text(run.answers->reason)))});
     section.blocks.emplace_back(std::move(facts));
   }
   if (!run.interruption.empty())
-    section.blocks.emplace_back(Callout{Tone::warning, "The run ended early", sentence(plain_text(run.interruption))});
+    section.blocks.emplace_back(
+        Callout{Tone::warning, "The run ended early", sentence(plain_text(words.text(run.interruption)))});
   return section;
 }
 
@@ -121,7 +125,7 @@ int decimals_of(const std::vector<std::string>& values) {
 }
 
 /// The objective over the first parameter whose values are numbers, a line for each combination of the others.
-std::optional<Chart> objective_chart(const SweepRun& run) {
+std::optional<Chart> objective_chart(const MessageRenderer& words, const SweepRun& run) {
   const auto axis = std::find_if(run.job.parameters.begin(), run.job.parameters.end(), [](const auto& param) {
     return param.values.size() > 1 && std::all_of(param.values.begin(), param.values.end(), [](const auto& value) {
              return base::parse_number(value, "value").has_value();
@@ -146,7 +150,7 @@ std::optional<Chart> objective_chart(const SweepRun& run) {
       const auto place = Json::array({rounded(value), rounded(point->objective.value)});
       line.push_back(place);
       largest = std::max(largest, point->objective.value);
-      marks.push_back(datum(place, Json::array({text_of(run, point->point), sweep_estimate(point->objective)}),
+      marks.push_back(datum(place, Json::array({name_of(words, run, point->point), sweep_estimate(point->objective)}),
                             point->trials.front()));
     }
     const auto role = fmt::format("series-{}", 1 + index++ % 4);
@@ -164,36 +168,29 @@ std::optional<Chart> objective_chart(const SweepRun& run) {
                   {"yAxis", value_axis(one_line(run.objective.metric), largest >= 100 ? 0
                                                                        : largest >= 1 ? 2
                                                                                       : 4)}};
-  chart.alternative =
-      run.answers ? "Best: " + plain_text(answer_text(run, run.answers->best)) + "." : "No combination went well.";
+  chart.alternative = plain_text(
+      words.text(messages::sweep_best_of_chart(run.answers ? answer_of(words, run, run.answers->best) : Message())));
   return chart;
 }
 
-Section points_section(const SweepRun& run) {
+Section points_section(const MessageRenderer& words, const SweepRun& run) {
   Section section{"combinations", "Combinations", {}};
   if (run.points.size() > 1)
-    if (auto chart = objective_chart(run)) section.blocks.emplace_back(std::move(*chart));
+    if (auto chart = objective_chart(words, run)) section.blocks.emplace_back(std::move(*chart));
   auto table = sweep_points_table(run);
-  table.caption = fmt::format(
-      "Means over the trials; the objective with half its 95 % interval. The second number is {}, with an interval "
-      "that "
-      "allows for all comparisons made.",
-      analysis::compares_differences(run) ? "by how much it is worse than the best"
-                                          : "how many times the best's cost it is");
+  table.caption = words.text(messages::sweep_points_caption(analysis::compares_differences(run)));
   for (auto& row : table.rows)
     for (auto& cell : row.cells) cell = plain_text(cell);
   section.blocks.emplace_back(std::move(table));
   return section;
 }
 
-Section effects_section_of(const SweepRun& run) {
+Section effects_section_of(const MessageRenderer& words, const SweepRun& run) {
   Section section{"effects", "What each parameter does", {}};
   if (!run.answers || run.answers->effects.empty()) return section;
   Table table;
   const bool differences = analysis::compares_differences(run);
-  table.caption = differences
-                      ? "Mean of the objective over all combinations with that value, behind the best value's."
-                      : "Geometric mean of the cost over all combinations with that value, over the best value's.";
+  table.caption = words.text(messages::sweep_effects_caption(differences));
   table.columns = {{"Parameter", Align::left},
                    {"Value", Align::left},
                    {differences ? "Behind the best value" : "x best value's cost", Align::right}};
@@ -209,13 +206,13 @@ Section effects_section_of(const SweepRun& run) {
   return section;
 }
 
-Section trials_section_of(const SweepRun& run) {
+Section trials_section_of(const MessageRenderer& words, const SweepRun& run) {
   Section section{"trials", "Trials", {}};
   Table table;
-  table.caption = "In the order in which they ran.";
+  table.caption = words.text(messages::sweep_in_order());
   table.columns = sweep_columns(run);
   for (const auto& trial : run.trials) {
-    auto row = sweep_row(run, trial);
+    auto row = sweep_row(words, run, trial);
     for (auto& cell : row.cells) cell = plain_text(cell);
     table.rows.push_back(std::move(row));
   }
@@ -223,7 +220,7 @@ Section trials_section_of(const SweepRun& run) {
   return section;
 }
 
-Section failures_section_of(const SweepRun& run) {
+Section failures_section_of(const MessageRenderer& words, const SweepRun& run) {
   Section section{"failures", "Failures", {}};
   std::size_t shown = 0;
   std::size_t all = 0;
@@ -231,17 +228,20 @@ Section failures_section_of(const SweepRun& run) {
     const auto& failure = trial.outcome.failure;
     if (!failure || ++all > kMostFailures) continue;
     ++shown;
-    section.blocks.emplace_back(Paragraph{fmt::format(
-        "{} ({}): {}", trial_link(trial.id), plain_text(text_of(run, trial.point)), plain_text(sweep_status(trial)))});
+    section.blocks.emplace_back(
+        Paragraph{fmt::format("{} ({}): {}", trial_link(trial.id), plain_text(name_of(words, run, trial.point)),
+                              plain_text(sweep_status(words, trial)))});
     if (!failure->stderr_tail.empty()) section.blocks.emplace_back(CodeBlock{"", clean_utf8(failure->stderr_tail)});
     if (!trial.outcome.folder.empty())
       section.blocks.emplace_back(Paragraph{"Whole output: " + code_mark(trial.outcome.folder + "/output.log")});
   }
-  if (all > shown) section.blocks.emplace_back(Paragraph{fmt::format("And {} more.", all - shown)});
+  if (all > shown)
+    section.blocks.emplace_back(
+        Paragraph{words.text(messages::sweep_more_failures(static_cast<std::int64_t>(all - shown)))});
   return section;
 }
 
-Section method_section_of(const SweepRun& run) {
+Section method_section_of(const MessageRenderer& words, const SweepRun& run) {
   Section section{"method", "How it was measured", {}};
   Facts facts;
   const auto add = [&](const std::string& key, const std::string& value) {
@@ -254,22 +254,20 @@ Section method_section_of(const SweepRun& run) {
   add("Objective", run.objective.to_text());
   for (const auto& metric : run.job.metrics) add("Metric", metric.name + ": " + schema::describe(metric));
   add("Metric file", run.job.metric_file);
-  add("Search", fmt::format("{}, {} of {:g} combinations, {} round{} in counterbalanced order", run.search,
-                            run.points.size(), run.space_size, run.repeats, run.repeats == 1 ? "" : "s"));
-  if (run.job.timeout_s > 0) add("Timeout", fmt::format("{:g} s a trial", run.job.timeout_s));
-  if (analysis::compares_differences(run))
-    add("Tie",
-        fmt::format("not worse by its interval and {:g}; recommended within {:g} (differences, as an objective is 0 "
-                    "or below)",
-                    run.min_effect, run.tolerance));
-  else
-    add("Tie", fmt::format("not slower by its interval and {}; recommended within {}", percent(run.min_effect),
-                           percent(run.tolerance)));
+  add("Search", words.text(messages::sweep_search({.search = run.search,
+                                                   .tried = static_cast<std::int64_t>(run.points.size()),
+                                                   .combinations = run.space_size,
+                                                   .rounds = run.repeats})));
+  if (run.job.timeout_s > 0) add("Timeout", words.text(messages::sweep_timeout(run.job.timeout_s)));
+  add("Tie",
+      words.text(analysis::compares_differences(run)
+                     ? messages::sweep_tie_by_difference({.min_effect = run.min_effect, .tolerance = run.tolerance})
+                     : messages::sweep_tie_by_share({.min_effect = run.min_effect, .tolerance = run.tolerance})));
   add("Machine", run.environment.cpu_model);
   add("Device", run.device_id);
   add("Folder", run.job.directory);
   add("Outputs", run.folder);
-  for (const auto& note : run.notes) add("Note", note);
+  for (const auto& note : run.notes) add("Note", words.text(note));
   add("Started as", run.command_line);
   section.blocks.emplace_back(std::move(facts));
   return section;
@@ -277,14 +275,14 @@ Section method_section_of(const SweepRun& run) {
 
 }  // namespace
 
-ReportModel build_sweep_report(const SweepRun& run) {
+ReportModel build_sweep_report(const MessageRenderer& words, const SweepRun& run) {
   ReportModel report;
   report.title = "Sweep: " + shorten(one_line(fmt::format("{}", fmt::join(run.job.command, " "))), 80);
   report.subtitle =
       one_line(fmt::format("{} · {} · run {}", run.objective.to_text(), run.started_utc.substr(0, 10), run.id));
   for (auto* build : {answer_section, points_section, effects_section_of, trials_section_of, failures_section_of,
                       method_section_of}) {
-    auto section = build(run);
+    auto section = build(words, run);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));
   }
   report.footer = one_line(
@@ -292,8 +290,8 @@ ReportModel build_sweep_report(const SweepRun& run) {
   return report;
 }
 
-base::Json sweep_json(const SweepRun& run) {
-  Json out = run;
+base::Json sweep_json(const MessageRenderer& words, const SweepRun& run) {
+  auto out = with_words(words, run);
   out["schema"] = "ridgeline.sweep";
   out["schema_version"] = kSweepJsonVersion;
   out["formulas"] = {
@@ -316,16 +314,16 @@ base::Json sweep_json(const SweepRun& run) {
   return out;
 }
 
-std::vector<std::pair<std::string, std::string>> sweep_summary(const SweepRun& run) {
+std::vector<std::pair<std::string, std::string>> sweep_summary(const MessageRenderer& words, const SweepRun& run) {
   std::vector<std::pair<std::string, std::string>> lines;
   if (!run.answers) return lines;
-  lines.emplace_back("Best", answer_text(run, run.answers->best));
-  lines.emplace_back("Recommended", answer_text(run, run.answers->recommended));
-  lines.emplace_back("", run.answers->reason);
-  if (auto gain = gain_text(run); !gain.empty()) lines.emplace_back("Gain", std::move(gain));
-  if (const auto ties = ties_of(run); !ties.empty())
-    lines.emplace_back("Ties", fmt::format("cannot be distinguished from the best: {}", fmt::join(ties, "; ")));
-  if (auto note = cold_start_note(run); !note.empty()) lines.emplace_back("Note", std::move(note));
+  lines.emplace_back("Best", words.text(answer_of(words, run, run.answers->best)));
+  lines.emplace_back("Recommended", words.text(answer_of(words, run, run.answers->recommended)));
+  lines.emplace_back("", words.text(run.answers->reason));
+  if (const auto gain = gain_of(run); !gain.empty()) lines.emplace_back("Gain", words.text(gain));
+  if (const auto ties = ties_of(words, run); !ties.empty())
+    lines.emplace_back("Ties", words.text(messages::sweep_ties(ties)));
+  if (const auto note = cold_start_note(run); !note.empty()) lines.emplace_back("Note", words.text(note));
   return lines;
 }
 

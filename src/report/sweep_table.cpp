@@ -127,13 +127,13 @@ std::vector<Table::Column> sweep_columns(const SweepRun& run) {
   return columns;
 }
 
-Table::Row sweep_row(const SweepRun& run, const schema::SweepTrial& trial) {
+Table::Row sweep_row(const schema::MessageRenderer& words, const SweepRun& run, const schema::SweepTrial& trial) {
   Table::Row row;
   row.anchor = fmt::format("trial-{}", trial.id);
   row.cells.push_back(fmt::format("{}", trial.id));
   add_values(run, trial.point, row.cells);
   for (const auto& column : metric_columns(run)) row.cells.push_back(cell_of(column, trial.outcome.metrics));
-  row.cells.push_back(sweep_status(trial));
+  row.cells.push_back(sweep_status(words, trial));
   if (trial.outcome.status == TrialStatus::out_of_memory)
     row.tone = Tone::warning;
   else if (trial.outcome.status != TrialStatus::ok)
@@ -194,16 +194,16 @@ Table sweep_points_table(const SweepRun& run) {
   return table;
 }
 
-std::string sweep_status(const schema::SweepTrial& trial) {
+std::string sweep_status(const schema::MessageRenderer& words, const schema::SweepTrial& trial) {
   const auto& outcome = trial.outcome;
   std::string kind;
   if (trial.stage == schema::SweepStage::warmup) kind = ", warm-up";
   if (trial.cached) kind += ", cached";
-  const auto why = outcome.failure ? ": " + one_line(schema::failure_line(*outcome.failure)) : std::string();
+  const auto why = outcome.failure ? ": " + one_line(words.line(outcome.failure->message)) : std::string();
   switch (outcome.status) {
     case TrialStatus::ok: {
       std::string notes;
-      for (const auto& note : outcome.notes) notes += ", " + one_line(note);
+      for (const auto& note : outcome.notes) notes += ", " + one_line(words.text(note));
       return "ok" + kind + notes;
     }
     case TrialStatus::out_of_memory: return "OOM" + kind + why;

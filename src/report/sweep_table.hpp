@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/report_model.hpp"
+#include "schema/message_renderer.hpp"
 #include "schema/sweep.hpp"
 
 namespace ridgeline::report {
@@ -14,7 +15,8 @@ namespace ridgeline::report {
 [[nodiscard]] std::vector<Table::Column> sweep_columns(const schema::SweepRun& run);
 
 /// One trial's cells.
-[[nodiscard]] Table::Row sweep_row(const schema::SweepRun& run, const schema::SweepTrial& trial);
+[[nodiscard]] Table::Row sweep_row(const schema::MessageRenderer& words, const schema::SweepRun& run,
+                                   const schema::SweepTrial& trial);
 
 /// Widths that hold every value of the parameters and usual numbers, so that a live display lines up before it has seen
 /// them; the last one is 0: as long as it is.
@@ -29,7 +31,7 @@ namespace ridgeline::report {
 [[nodiscard]] Table sweep_points_table(const schema::SweepRun& run);
 
 /// "ok", "OOM: torch.OutOfMemoryError: ...", "failed: exit code 2: no such file".
-[[nodiscard]] std::string sweep_status(const schema::SweepTrial& trial);
+[[nodiscard]] std::string sweep_status(const schema::MessageRenderer& words, const schema::SweepTrial& trial);
 
 /// "4120", "13.42", "0.0031": four significant digits, whole numbers from 1000 on.
 [[nodiscard]] std::string sweep_number(double value);

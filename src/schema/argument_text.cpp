@@ -2,9 +2,11 @@
 #include "schema/argument_text.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.hpp"
 
@@ -12,25 +14,41 @@ namespace ridgeline::schema {
 namespace {
 
 constexpr std::size_t kMostTrials = 6;  ///< that are named; more are counted
+constexpr double kWhole = 1000;         ///< numbers of four digits have no decimals
 constexpr double kFineShare = 0.0995;   ///< below it a digit more says something
+constexpr double kRoughShare = 0.0095;  ///< below it the percentage has a digit at all
+constexpr double kFineRatio = 10;       ///< below it digits behind the point say something
 constexpr std::string_view kJoin = "join:";
+constexpr std::string_view kPlain = "plain";        ///< trials: without the word
+constexpr std::string_view kNumbered = "numbered";  ///< trials: "#3, #7", all of them
+constexpr std::string_view kMilliseconds = "ms";
+
+/// Of any number but those that JSON has no form for: they are text (MessageMaker).
+double number_of(const base::Json& value) {
+  return value.is_string() ? std::strtod(value.get_ref<const std::string&>().c_str(), nullptr) : value.get<double>();
+}
 
 std::string number_text(double value, std::string_view style, std::string_view usual) {
   if (style == "metric") return base::format_count(value);
+  if (style == "digits") style = value >= kWhole ? ".0f" : ".4g";
+  if (style == "prefix") return base::format_count(value) + (value < 999.5 ? " " : "");
   return fmt::format(fmt::runtime(fmt::format("{{:{}}}", style.empty() ? usual : style)), value);
 }
 
 std::string numbers_text(const std::vector<double>& values, std::string_view style) {
+  if (style.starts_with(kJoin)) return fmt::format("{}", fmt::join(values, style.substr(kJoin.size())));
   std::vector<std::string> words;
   for (const auto value : values) words.push_back(number_text(value, style, ".3g"));
   return base::listed(words);
 }
 
-std::string trials_text(const std::vector<int>& ids, bool plain) {
+std::string trials_text(const std::vector<int>& ids, std::string_view style) {
+  if (style == kNumbered) return ids.empty() ? std::string() : fmt::format("#{}", fmt::join(ids, ", #"));
   std::vector<std::string> names;
   for (std::size_t i = 0; i < ids.size() && i < kMostTrials; ++i) names.push_back(fmt::format("{}", ids[i]));
   if (ids.size() > kMostTrials) names.push_back(fmt::format("{} more", ids.size() - kMostTrials));
-  return plain ? base::listed(names) : fmt::format("{} {}", ids.size() == 1 ? "trial" : "trials", base::listed(names));
+  return style == kPlain ? base::listed(names)
+                         : fmt::format("{} {}", ids.size() == 1 ? "trial" : "trials", base::listed(names));
 }
 
 std::string typed_text(ArgumentKind kind, std::string_view style, const base::Json& value) {
@@ -41,16 +59,23 @@ std::string typed_text(ArgumentKind kind, std::string_view style, const base::Js
                                       : base::listed(words);
     }
     case ArgumentKind::count: return fmt::format("{}", value.get<std::int64_t>());
-    case ArgumentKind::number: return number_text(value.get<double>(), style, ".3g");
+    case ArgumentKind::number: return number_text(number_of(value), style, ".3g");
     case ArgumentKind::numbers: return numbers_text(value.get<std::vector<double>>(), style);
-    case ArgumentKind::duration: return base::format_duration(value.get<double>());
+    case ArgumentKind::duration:
+      if (style.starts_with(kMilliseconds))
+        return number_text(value.get<double>() / 1e6, style.substr(kMilliseconds.size()), "g") + " ms";
+      return base::format_duration(value.get<double>());
     case ArgumentKind::bytes: return base::format_bytes(value.get<double>());
     case ArgumentKind::share:
       if (style == "fine") style = std::abs(value.get<double>()) < kFineShare ? ".1f" : ".0f";
+      if (style == "rough") style = std::abs(value.get<double>()) < kRoughShare ? ".1g" : ".0f";
       return number_text(value.get<double>() * 100, style, ".0f") + " %";
-    case ArgumentKind::ratio: return number_text(value.get<double>(), style, ".2f") + "x";
-    case ArgumentKind::trial: return fmt::format("{}{}", style == "plain" ? "" : "trial ", value.get<int>());
-    case ArgumentKind::trials: return trials_text(value.get<std::vector<int>>(), style == "plain");
+    case ArgumentKind::ratio:
+      if (style == "fine") style = value.get<double>() < kFineRatio ? ".2f" : ".0f";
+      return number_text(value.get<double>(), style, ".2f") + "x";
+    case ArgumentKind::trial:
+      return fmt::format("{}{}", style == kNumbered ? "#" : style == kPlain ? "" : "trial ", value.get<int>());
+    case ArgumentKind::trials: return trials_text(value.get<std::vector<int>>(), style);
     default: return value.get<std::string>();
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "schema/configuration.hpp"
+#include "schema/message.hpp"
 #include "schema/trial_spec.hpp"
 
 namespace ridgeline::schema {
@@ -36,7 +37,7 @@ RL_DECLARE_JSON(Candidate)
 struct CodeRun {
   std::string command;             ///< "/x/bin/python3"; "": it was not run
   std::optional<double> median_s;  ///< of an inference; unset where it failed or was not run
-  std::string problem;             ///< why, one line
+  Message problem;                 ///< why
   /// Of the code of the current configuration, run in the same way right after; unset where it was not, or failed.
   std::optional<double> current_median_s{};
 };

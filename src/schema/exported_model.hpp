@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "schema/message.hpp"
 #include "schema/workload_ref.hpp"
 
 namespace ridgeline::schema {
@@ -14,7 +15,7 @@ struct ExportedModel {
   std::string precision;                 ///< "fp16" or "bf16" inside, inputs and outputs as they were; "": as it is
   std::string path;                      ///< of the file; "": there is none
   std::vector<InputFile> input_files{};  ///< the inputs that the model was made with
-  std::string problem;                   ///< why there is none
+  Message problem;                       ///< why there is none
 };
 RL_DECLARE_JSON(ExportedModel)
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/message.hpp"
 
 namespace ridgeline::schema {
 
@@ -59,7 +60,7 @@ struct GpuTelemetry {
   std::optional<std::int64_t> device_used_idle_bytes;  ///< before the worker came to the card: a pooled one keeps its
                                                        ///< context from trial to trial
   std::optional<std::int64_t> device_peak_bytes;       ///< highest memory_used_bytes seen
-  std::string process_memory_note;  ///< why process memory is not known, or how the process was recognised
+  Message process_memory_note;  ///< why process memory is not known, or how the process was recognised
   std::vector<GpuNeighbour> neighbours_before;
   std::vector<GpuNeighbour> neighbours_after;
   double kept_s = 0;                  ///< timed rounds that count

@@ -10,6 +10,7 @@
 
 #include "base/json.hpp"
 #include "schema/gpu_telemetry.hpp"
+#include "schema/message.hpp"
 
 namespace ridgeline::schema {
 
@@ -21,7 +22,7 @@ enum class FlagLevel { info, notice, data_loss, error };
 struct QualityFlag {
   FlagLevel level = FlagLevel::info;
   std::string code;  ///< stable identifier: "not_steady", "few_samples", "throttled"
-  std::string message;
+  Message message;
 };
 
 [[nodiscard]] bool has_flag(const std::vector<QualityFlag>& flags, std::string_view code) noexcept;
@@ -80,10 +81,12 @@ struct CallVariation {
   /// Each new session of a process gives the same outputs call by call: of a seed, which ONNX Runtime keeps for the
   /// process where the model names none, or of state.
   bool repeats = false;
-  std::string trend;     ///< "output "y" grows with each call": what a state does; "": there is none
+  Message trend;         ///< "output "y" grows with each call": what a state does; empty: there is none
   std::string unjudged;  ///< an output whose values have no distribution, as they are text; "": none
 };
 RL_DECLARE_JSON(CallVariation)
+
+enum class OutputStatistic { elements, mean, standard_deviation, magnitude, agreement, distance };
 
 /// The statistic by which the outputs that change from call to call lie furthest from the reference's, each taken of
 /// every call.
@@ -92,7 +95,7 @@ struct SpreadError {
   double relative = 0;     ///< the same as a share of the output's magnitude
   std::int64_t calls = 0;  ///< of the reference, and of the trial
   std::string output;
-  std::string statistic;  ///< "standard deviation"
+  OutputStatistic statistic = OutputStatistic::mean;
   double found = 0;
   double reference = 0;
 };
@@ -172,6 +175,17 @@ struct ridgeline::base::EnumNames<ridgeline::schema::FlagLevel> {
   using enum schema::FlagLevel;
   static constexpr std::array names{std::pair{info, "info"}, std::pair{notice, "notice"},
                                     std::pair{data_loss, "data_loss"}, std::pair{error, "error"}};
+};
+
+template <>
+struct ridgeline::base::EnumNames<ridgeline::schema::OutputStatistic> {
+  using enum schema::OutputStatistic;
+  static constexpr std::array names{std::pair{elements, "number of elements"},
+                                    std::pair{mean, "mean"},
+                                    std::pair{standard_deviation, "standard deviation"},
+                                    std::pair{magnitude, "mean magnitude"},
+                                    std::pair{agreement, "agreement with the mean output"},
+                                    std::pair{distance, "distance from the mean output"}};
 };
 
 namespace ridgeline::schema {

@@ -18,7 +18,7 @@ void from_json(const base::Json& json, Message& message) {
   if (json.is_null()) return;
   if (json.is_string()) {
     const auto& text = json.get_ref<const std::string&>();
-    if (!text.empty()) message = messages::legacy(text);
+    if (!text.empty()) message = messages::legacy({.text = text, .hint = {}});
     return;
   }
   message.code_ = json.at("code").get<std::string>();

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "schema/message.hpp"
 
@@ -24,11 +27,15 @@ class MessageMaker {
     message_.arguments_[name] = value;
     return std::move(*this);
   }
+  /// An infinite number is text: JSON has no form for it.
+  [[nodiscard]] MessageMaker&& with(const char* name, double value) && {
+    message_.arguments_[name] = std::isfinite(value) ? base::Json(value) : base::Json(fmt::format("{}", value));
+    return std::move(*this);
+  }
   /// An absent value is left out.
   template <typename T>
   [[nodiscard]] MessageMaker&& with(const char* name, const std::optional<T>& value) && {
-    if (value) message_.arguments_[name] = *value;
-    return std::move(*this);
+    return value ? std::move(*this).with(name, *value) : std::move(*this);
   }
   [[nodiscard]] MessageMaker&& with(const char* name, const Message& value) && {
     if (!value.empty()) message_.arguments_[name] = value;

@@ -13,6 +13,8 @@ namespace ridgeline::schema {
 namespace {
 
 constexpr std::string_view kBetweenMessages = "join:; ";
+constexpr std::string_view kHint = "hint";  ///< of a message: what it advises
+constexpr std::string_view kLine = "line";  ///< of a message: text and advice
 
 /// One message being filled in.
 class Filling {
@@ -61,7 +63,7 @@ class Filling {
                                   [&](const auto& argument) { return argument.name == part.text; });
     const auto kind = row == row_.arguments.end() ? ArgumentKind::text : row->kind;
     try {
-      if (kind == ArgumentKind::message) return renderer_.text(value.get<Message>());
+      if (kind == ArgumentKind::message) return message_text(part.style, value.get<Message>());
       if (kind == ArgumentKind::messages)
         return argument_text(ArgumentKind::texts, part.style.empty() ? kBetweenMessages : part.style,
                              renderer_.texts(value.get<std::vector<Message>>()));
@@ -69,6 +71,11 @@ class Filling {
       return base::dump_json(value);
     }
     return argument_text(kind, part.style, value);
+  }
+
+  std::string message_text(std::string_view style, const Message& message) const {
+    if (style == kHint) return renderer_.hint(message);
+    return style == kLine ? renderer_.line(message) : renderer_.text(message);
   }
 
   const MessageRenderer& renderer_;

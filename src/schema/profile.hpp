@@ -37,6 +37,8 @@ RL_DECLARE_JSON(ProfileSource)
 enum class IdleCause {
   launch,           ///< it was on its way to the next launch: Python, the framework, the launch itself
   host_work,        ///< it did something else, for longer than a launch takes
+  host_wait,        ///< it waited for another thread or process, a socket or a time
+  pageable_copy,    ///< it copied pageable memory to where the GPU reads it
   host_unrecorded,  ///< it launched nothing for that long, and the trace has no event that says what it did
   sync,             ///< it had waited for the GPU, and began to launch again only then
   data_loading,     ///< it waited for the next batch
@@ -315,6 +317,8 @@ struct ridgeline::base::EnumNames<ridgeline::schema::IdleCause> {
   using enum schema::IdleCause;
   static constexpr std::array names{std::pair{launch, "launch"},
                                     std::pair{host_work, "host_work"},
+                                    std::pair{host_wait, "host_wait"},
+                                    std::pair{pageable_copy, "pageable_copy"},
                                     std::pair{host_unrecorded, "host_unrecorded"},
                                     std::pair{sync, "sync"},
                                     std::pair{data_loading, "data_loading"},

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "schema/environment.hpp"
+#include "schema/message.hpp"
 
 namespace ridgeline::schema {
 
@@ -32,8 +33,8 @@ struct RunTrial {
   base::Json settings;   ///< of the kind's own form
   bool cached = false;   ///< answered without measuring again
   double started_s = 0;  ///< since the run began
-  std::string reason;    ///< one line
-  base::Json details;    ///< what only its kind knows
+  Message reason;
+  base::Json details;  ///< what only its kind knows
 };
 RL_DECLARE_JSON(RunTrial)
 

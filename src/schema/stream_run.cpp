@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "schema/message_renderer.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::schema {
 
@@ -13,7 +15,7 @@ RL_DEFINE_JSON(StreamRequest, arguments, spec, output, settings_run, most_drops,
 RL_DEFINE_JSON(StreamVerdict, passed, reasons, held_per_s)
 RL_DEFINE_JSON(StreamPoint, rate_per_s, status, moments, verdict)
 RL_DEFINE_JSON(StreamRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,
-               trials, ready, status, moments, lost, error, error_hint, notes, verdict, points)
+               trials, ready, status, moments, lost, error, notes, verdict, points)
 
 bool StreamRun::is_void() const {
   if (points.empty()) return status.is_void;
@@ -53,7 +55,7 @@ Run to_run(const StreamRun& run) {
   line.value = run.status.goodput_per_s;
   line.answer = run.error.empty()
                     ? fmt::format("{:.1f} FPS, {}", run.status.delivered_per_s, tail_text(run.status.latency, 1))
-                    : run.error;
+                    : text_of(run.error, messages::table());
   if (run.error.empty() && run.verdict && run.verdict->held_per_s)
     line.answer = *run.verdict->held_per_s > 0 ? fmt::format("holds {:g} FPS per source, {}", *run.verdict->held_per_s,
                                                              tail_text(run.status.latency, 1))

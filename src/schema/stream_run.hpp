@@ -27,7 +27,7 @@ RL_DECLARE_JSON(StreamRequest)
 /// What a bench says of its limits.
 struct StreamVerdict {
   bool passed = true;
-  std::vector<std::string> reasons;  ///< that it did not
+  std::vector<Message> reasons;      ///< that it did not
   std::optional<double> held_per_s;  ///< of several rates the highest that was held, with those below it; 0: none
 };
 RL_DECLARE_JSON(StreamVerdict)
@@ -58,9 +58,8 @@ struct StreamRun {
   StreamStatus status;
   std::vector<StreamMoment> moments;
   std::int64_t lost = 0;  ///< frames that were in the pipeline when its process died
-  std::string error;      ///< that ended it; "": its sources did, or the user
-  std::string error_hint;
-  std::vector<std::string> notes;
+  Message error;          ///< that ended it; empty: its sources did, or the user
+  std::vector<Message> notes;
   std::optional<StreamVerdict> verdict;  ///< of a bench
   /// Of several rates all that were measured; ready, status and moments are those of the one that was held, or the
   /// lowest.

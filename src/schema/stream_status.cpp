@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "schema/messages.hpp"
 #include "stats/quantile.hpp"
 
 namespace ridgeline::schema {
@@ -39,6 +40,15 @@ RL_DEFINE_JSON(StreamStatus, elapsed_s, offered, delivered, in_time, dropped, sk
                checks, lateness, audit, is_void)
 RL_DEFINE_JSON(StreamSourceInfo, name, width, height, fps, frames, is_live, decoder)
 RL_DEFINE_JSON(StreamReady, sources, runtime, input, decoder, workers, queue_size, warm_ms, ready_s, notes)
+
+Message lateness_message(const LoadLateness& lateness, bool no_priority, bool held) {
+  constexpr double kNsOfMs = 1e6;
+  return messages::stream_lateness({.p999 = lateness.p999 * kNsOfMs,
+                                    .limit = lateness.limit * kNsOfMs,
+                                    .is_late = lateness.is_late(),
+                                    .no_priority = no_priority,
+                                    .held = held});
+}
 
 std::string tail_text(const LatencySummary& latency, int decimals) {
   const auto [name, ms] = latency.p99   ? std::pair("p99", *latency.p99)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/message.hpp"
 
 namespace ridgeline::schema {
 
@@ -37,11 +38,15 @@ struct LoadLateness {
 };
 RL_DECLARE_JSON(LoadLateness)
 
+/// What is said of it. `no_priority`: the thread that offered the load has none here; `held`: the limits of the run
+/// were held although it was late.
+[[nodiscard]] Message lateness_message(const LoadLateness& lateness, bool no_priority, bool held);
+
 /// A check of the pipeline's own numbers.
 struct StreamCheck {
   std::string name;
   bool passed = true;
-  std::string message;
+  Message message;  ///< both sides of it
 };
 RL_DECLARE_JSON(StreamCheck)
 
@@ -75,13 +80,13 @@ struct StreamStatus {
   /// output (held back by it).
   std::map<std::string, double> worker_s;
   std::int64_t failures = 0;  ///< inferences that failed
-  std::string last_failure;
-  std::vector<std::string> lost_sources;  ///< what ended those that did not come to their end
-  std::vector<std::string> lost_videos;   ///< what ended those that are written
-  std::vector<StreamCheck> checks;        ///< at the end
-  std::optional<LoadLateness> lateness;   ///< of a load whose times were fixed; none when it was cut short
-  std::string audit;                      ///< of it, in words; "" without one
-  bool is_void = false;                   ///< the limits were missed, and a load that was late may be why
+  Message last_failure;
+  std::vector<Message> lost_sources;     ///< what ended those that did not come to their end
+  std::vector<Message> lost_videos;      ///< what ended those that are written
+  std::vector<StreamCheck> checks;       ///< at the end
+  std::optional<LoadLateness> lateness;  ///< of a load whose times were fixed; none when it was cut short
+  Message audit;                         ///< lateness_message; empty without one
+  bool is_void = false;                  ///< the limits were missed, and a load that was late may be why
 
   [[nodiscard]] std::int64_t all_dropped() const;
 };
@@ -109,7 +114,7 @@ struct StreamReady {
   std::int64_t queue_size = 0;
   std::map<std::string, double> warm_ms;  ///< median of an inference by batch size, as text
   double ready_s = 0;                     ///< from the request on
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
 };
 RL_DECLARE_JSON(StreamReady)
 

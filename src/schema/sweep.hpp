@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "schema/environment.hpp"
+#include "schema/message.hpp"
 #include "schema/run.hpp"
 #include "schema/run_request.hpp"
 #include "schema/trial_outcome.hpp"
@@ -99,7 +100,7 @@ struct SweepOutcome {
   std::map<std::string, double> metrics;
   std::optional<Failure> failure;  ///< set unless ok
   std::string folder;              ///< output.log and metrics.txt
-  std::vector<std::string> notes;  ///< "2 processes were left behind and ended"
+  std::vector<Message> notes;      ///< "2 processes were left behind and ended"
   std::string measured_utc;
   double duration_s = 0;
   double timeout_s = 0;  ///< the limit it ran under
@@ -118,7 +119,7 @@ struct SweepTrial {
   int repeat = 0;
   bool cached = false;
   double started_s = 0;  ///< since the run began
-  std::string reason;
+  Message reason;
   SweepOutcome outcome;
 };
 
@@ -149,7 +150,7 @@ struct SweepAnswers {
   SweepPoint best;
   SweepPoint
       recommended;  ///< among the ties within the tolerance of the best: whose values stand earliest in their lists
-  std::string reason;
+  Message reason;
   bool proven = false;  ///< repeated, so that differences could be distinguished from noise
   /// Recommended over the first combination: 1.2 is 20 % better, or better by 1.2 when differences are compared.
   std::optional<stats::Estimate> gain;
@@ -167,7 +168,7 @@ struct SweepRun {
   std::string finished_utc;
   double duration_s = 0;
   bool interrupted = false;
-  std::string interruption;  ///< "stopped by a signal", "--max-time is used up"
+  Message interruption;  ///< why it ended early; empty: it did not
   SweepRequest request;
   SweepJob job;
   SweepObjective objective;
@@ -180,7 +181,7 @@ struct SweepRun {
   std::string device_id;
   std::string folder;
   std::vector<SweepTrial> trials;
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
   std::vector<SweepSummary> points;
   std::optional<SweepAnswers> answers;
 };

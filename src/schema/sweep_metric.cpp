@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "schema/message_renderer.hpp"
+#include "schema/messages.hpp"
 #include "stats/mean.hpp"
 #include "stats/quantile.hpp"
 
@@ -376,12 +378,14 @@ base::Result<std::map<std::string, double>> metrics_in_file(std::string_view tex
                   file_name, number, line.substr(0, 80));
     out[name] = *value;
   }
-  if (!diverged.empty()) return fail(ErrorCode::corrupt, "{} of {}", describe(diverged.begin()->second), file_name);
+  if (!diverged.empty())
+    return fail(ErrorCode::corrupt, "{} of {}", text_of(describe(diverged.begin()->second), messages::table()),
+                file_name);
   return out;
 }
 
-std::string describe(const Divergence& divergence) {
-  return fmt::format("diverged: {} is {} at line {}", divergence.metric, divergence.text, divergence.line);
+Message describe(const Divergence& divergence) {
+  return messages::metric_diverged({.metric = divergence.metric, .value = divergence.text, .line = divergence.line});
 }
 
 std::string describe(const SweepMetric& metric) {

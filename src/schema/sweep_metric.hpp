@@ -29,7 +29,7 @@ struct Divergence {
 };
 
 /// "diverged: loss is nan at line 3".
-[[nodiscard]] std::string describe(const Divergence& divergence);
+[[nodiscard]] Message describe(const Divergence& divergence);
 
 struct OutputMetrics {
   std::map<std::string, double> values;

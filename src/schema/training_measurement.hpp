@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "schema/measurement.hpp"
+#include "schema/message.hpp"
 #include "stats/interval.hpp"
 
 namespace ridgeline::schema {
@@ -64,7 +65,7 @@ struct TrainingResources {
   std::optional<double> step_others_cpu_s;    ///< of the process's other threads together
   std::optional<std::int64_t> skipped_steps;  ///< fp16 steps whose gradients overflowed
   std::optional<double> last_loss;            ///< a non-finite loss is reported as a flag
-  std::map<std::string, std::string> notes;   ///< what the way of training wants reported: code and text of a flag each
+  std::map<std::string, Message> notes;       ///< what the way of training wants reported: code of a flag each
 };
 RL_DECLARE_JSON(TrainingResources)
 

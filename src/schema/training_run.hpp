@@ -8,6 +8,7 @@
 
 #include "base/json.hpp"
 #include "schema/environment.hpp"
+#include "schema/message.hpp"
 #include "schema/run.hpp"
 #include "schema/run_request.hpp"
 #include "schema/training_trial.hpp"
@@ -64,15 +65,15 @@ struct BenchTrial {
   DataMode data = DataMode::loader;
   int repeat = 0;
   bool cached = false;
-  double started_s = 0;     ///< since the run began
-  std::string reason;       ///< one line
+  double started_s = 0;  ///< since the run began
+  Message reason;
   TrainingOutcome outcome;  ///< as measured; kept here too, so that a run's record is whole by itself
 };
 
 /// A combination that was not run, and why.
 struct SkippedSettings {
   TrainingSettings settings;
-  std::string reason;  ///< "a smaller batch with the same precision ran out of memory"
+  Message reason;
 };
 RL_DECLARE_JSON(SkippedSettings)
 
@@ -84,8 +85,8 @@ struct BenchAnswer {
   double low = 0;  ///< 95 % interval
   double high = 0;
   std::optional<double> memory_gb;  ///< peak reserved
-  std::string reason;               ///< one sentence
-  std::string off_front;            ///< why it is not on the Pareto front; "": it is
+  Message reason;
+  Message off_front;  ///< why it is not on the Pareto front; empty: it is
 };
 
 /// Each answer can be computed again from the trials: see docs/bench.md.
@@ -100,25 +101,25 @@ struct BenchAnswers {
   double floor = 0;                  ///< samples/s that the recommended settings had to reach
   bool fallback = false;             ///< that is by the fastest eligible setting, as none comes near the fastest of all
   std::int64_t stability_steps = 0;  ///< that were asked for; 0: no stability run
-  std::string no_recommendation;     ///< why there is none; "": there is one
+  Message no_recommendation;         ///< why there is none; empty: there is one
 };
 
 /// One cause found, by which experiment, and what to change.
 struct BenchFinding {
-  std::string code;                      ///< "decode_bound", "too_few_workers" ...
-  std::string title;                     ///< one line
-  std::string evidence;                  ///< the experiment and its numbers
-  std::string advice;                    ///< the setting to change
+  std::string code;  ///< "decode_bound", "too_few_workers" ...
+  Message title;
+  Message evidence;                      ///< the experiment and its numbers
+  Message advice;                        ///< the setting to change
   std::optional<double> predicted_gain;  ///< 0.25: 25 % more samples/s
   std::vector<int> trials;
   TrainingSettings settings;  ///< under which it was found
 };
 
-/// A value of the request and where it came from ("bench.yaml:3", "--batch-sizes", "default").
+/// A value of the request and where it came from.
 struct BenchOrigin {
   std::string name;
   std::string value;
-  std::string origin;
+  Message origin;  ///< "bench.yaml:3", "--batch-sizes", "default"
 };
 
 /// One `ridgeline bench` as recorded: every table, answer and report can be rebuilt from it.
@@ -131,7 +132,7 @@ struct BenchRun {
   std::string finished_utc;
   double duration_s = 0;
   bool interrupted = false;
-  std::string interruption;  ///< why: "stopped by a signal", "--max-time 5m is used up"
+  Message interruption;  ///< why it ended early; empty: it did not
   BenchRequest request;
   TrainingJob job;
   std::string device = "cpu";
@@ -147,7 +148,7 @@ struct BenchRun {
   std::vector<SkippedSettings> skipped;
   std::optional<BenchAnswers> answers;
   std::vector<BenchFinding> findings;
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
 };
 
 }  // namespace ridgeline::schema

@@ -2,6 +2,7 @@
 #include "schema/trial_outcome.hpp"
 
 #include "schema/former_keys.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::schema {
 namespace {
@@ -12,13 +13,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Told, phase, message, exit_code,
 
 }  // namespace
 
-std::string failure_line(const Failure& failure) { return base::error_line(failure.message, failure.hint); }
-
 void to_json(base::Json& out, const Failure& failure) {
   Told told;
   static_cast<Failure&>(told) = failure;
   to_json(out, told);
-  if (!failure.hint.empty()) out["hint"] = failure.hint;
   if (failure.gpu) out["gpu"] = *failure.gpu;
   if (!failure.flags.empty()) out["flags"] = failure.flags;
 }
@@ -27,7 +25,8 @@ void from_json(const base::Json& in, Failure& failure) {
   Told told;
   from_json(in, told);
   failure = std::move(told);
-  if (const auto hint = in.find("hint"); hint != in.end()) hint->get_to(failure.hint);
+  if (failure.message.is(kLegacy) && in.contains("hint"))  // of older records
+    failure.message = messages::legacy({in["message"].get<std::string>(), in["hint"].get<std::string>()});
   if (const auto gpu = in.find("gpu"); gpu != in.end()) gpu->get_to(failure.gpu);
   if (const auto flags = in.find("flags"); flags != in.end()) flags->get_to(failure.flags);
 }

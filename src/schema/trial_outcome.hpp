@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "schema/measurement.hpp"
+#include "schema/message.hpp"
 
 namespace ridgeline::schema {
 
@@ -28,14 +29,13 @@ enum class TrialPhase { launch, load_runtime, create_session, warmup, measure, v
 /// Why a trial is not ok. Data, not an Error: every cause is recorded.
 struct Failure {
   TrialPhase phase = TrialPhase::launch;
-  std::string message;  ///< one line: what happened
+  Message message;  ///< what happened, and what to do next
   std::optional<int> exit_code;
   std::optional<int> signal;
   std::string stderr_tail;                      ///< the worker's last output, at most 4 KiB
   std::optional<std::int64_t> requested_bytes;  ///< of the allocation that failed, where it is known
   std::optional<GpuTelemetry> gpu{};  ///< as far as the trial got; nullopt: not watched, or the worker died over it
   std::vector<QualityFlag> flags{};   ///< of a trial that has no measurement
-  std::string hint{};                 ///< one line: what to do next; "" where there is nothing to advise
 };
 
 struct TrialOutcome {
@@ -79,10 +79,7 @@ struct ridgeline::base::EnumNames<ridgeline::schema::TrialPhase> {
 
 namespace ridgeline::schema {
 
-/// "message; hint": for places that have one line.
-[[nodiscard]] std::string failure_line(const Failure& failure);
-
-/// Without `hint`, `gpu` and `flags` where there are none, as before there were any.
+/// Without `gpu` and `flags` where there are none, as before there were any.
 void to_json(base::Json& out, const Failure& failure);
 void from_json(const base::Json& in, Failure& failure);
 RL_DECLARE_JSON(TrialOutcome)

@@ -89,7 +89,7 @@ struct TunedTrial {
   Configuration configuration;
   bool cached = false;                       ///< answered without measuring again
   double started_s = 0;                      ///< since the run began
-  std::string reason;                        ///< why the searcher tried it, one line
+  Message reason;                            ///< why the searcher tried it
   std::optional<CorrectedCost> corrected{};  ///< unset where the reference said nothing of that moment
   int takes = 1;                             ///< measurements in this run; the last one counts
   std::string device{};                      ///< TrialSpec::device where it is not the run's; else ""
@@ -111,7 +111,7 @@ struct TunedPair {
   std::string setting;  ///< leave_one_out: the parameter
   TrialStatus status = TrialStatus::ok;
   std::optional<Comparison> comparison;
-  std::string failure;  ///< one line when status is not ok
+  Message failure;  ///< when status is not ok
   bool cached = false;
   std::vector<QualityFlag> flags{};  ///< of the measurement
 };
@@ -135,8 +135,8 @@ struct TuneVerdict {
   int trial_id = 0;
   std::optional<Comparison> gain;  ///< recommended against current, interleaved
   std::vector<int> tied_with;      ///< trial ids that are as good as the best
-  std::string reason;              ///< one sentence
-  bool undecided = false;          ///< keep, because nothing was tried or decided, not because nothing is faster
+  Message reason;
+  bool undecided = false;  ///< keep, because nothing was tried or decided, not because nothing is faster
   /// Settings of `configuration` that stay because neither they nor their absence was shown to be as good.
   std::vector<std::string> unproven{};
   /// TrialSpec::key of `configuration` measured alone (TrialSpec::isolated), which no ranking holds; "": it was not.
@@ -191,7 +191,7 @@ struct TuneRun {
   std::vector<TunedTrial> trials;
   std::vector<TunedPair> pairs;
   std::optional<TuneVerdict> verdict;
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
   std::optional<GpuCeilings> gpu_ceilings{};   ///< of the GPU tuned on; nullopt: not probed
   std::vector<RuntimeGraph> runtime_graphs{};  ///< one a level that was looked at
   std::optional<SpeedRecord> speed{};          ///< unset: the reference was not timed again

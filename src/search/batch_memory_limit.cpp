@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
+#include "search/messages.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -42,14 +42,14 @@ void BatchMemoryLimit::observe(const BenchProposal& proposal, const BenchObserva
   }
 }
 
-std::optional<std::string> BatchMemoryLimit::too_large(const schema::TrainingSettings& settings) const {
+std::optional<schema::Message> BatchMemoryLimit::too_large(const schema::TrainingSettings& settings) const {
   const auto found = known_.find(settings.amp);
   if (found == known_.end()) return std::nullopt;
   if (const auto& refused = found->second.refused; refused && settings.batch >= *refused)
-    return fmt::format("batch {} was refused under the same precision", *refused);
+    return messages::bench_batch_unfit({.batch = *refused, .refused = true});
   if (!found->second.failed || settings.batch < *found->second.failed) return std::nullopt;
   if (on_cpu_ && settings.workers < found->second.failed_workers) return std::nullopt;
-  return fmt::format("batch {} ran out of memory under the same precision", *found->second.failed);
+  return messages::bench_batch_unfit({.batch = *found->second.failed, .refused = false});
 }
 
 std::optional<std::int64_t> BatchMemoryLimit::next_batch(schema::AmpMode amp) const {

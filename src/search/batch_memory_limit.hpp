@@ -21,7 +21,7 @@ class BatchMemoryLimit {
 
   /// Why the settings need not be tried: a batch no larger ran out of memory or was refused under the same
   /// precision. nullopt: unknown.
-  [[nodiscard]] std::optional<std::string> too_large(const schema::TrainingSettings& settings) const;
+  [[nodiscard]] std::optional<schema::Message> too_large(const schema::TrainingSettings& settings) const;
 
   /// The next batch to try between the largest that fits with headroom and the smallest that does not; nullopt when
   /// nothing was too large, nothing fits, or the gap is within a sixteenth.

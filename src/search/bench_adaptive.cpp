@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <deque>
 
-#include <fmt/format.h>
-
 #include "search/bench_grid.hpp"
+#include "search/messages.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -92,15 +91,12 @@ std::optional<BenchProposal> BenchAdaptive::compute_point(double until) {
         if (over_limit_.insert({amp, batch}).second) skipped_.push_back({settings, *reason});
         continue;
       }
-      return fresh({settings, DataMode::device, BenchStage::compute, "compute curve: batches kept on the device"});
+      return fresh({settings, DataMode::device, BenchStage::compute, messages::bench_compute_curve()});
     }
   for (auto& [amp, batches] : batches_)
     if (const auto batch = memory_limit_.next_batch(amp)) {
       batches.insert(*batch);
-      return fresh({{*batch, 0, amp, false},
-                    DataMode::device,
-                    BenchStage::bisect,
-                    "between the largest batch that fits and the smallest that does not"});
+      return fresh({{*batch, 0, amp, false}, DataMode::device, BenchStage::bisect, messages::bench_between_batches()});
     }
   return std::nullopt;
 }
@@ -110,7 +106,7 @@ void BenchAdaptive::skip_untried() {
     for (const auto batch : batches) {
       const TrainingSettings settings{batch, 0, amp, false};
       if (proposed_.count({DataMode::device, settings}) != 0 || memory_limit_.too_large(settings)) continue;
-      if (over_limit_.insert({amp, batch}).second) skipped_.push_back({settings, "there was no time for it"});
+      if (over_limit_.insert({amp, batch}).second) skipped_.push_back({settings, messages::bench_no_time()});
     }
 }
 
@@ -130,7 +126,7 @@ std::optional<BenchProposal> BenchAdaptive::loader_point(double until) {
       return fresh({{middle_batch(), workers, space_.amps.front(), space_.pins.front()},
                     DataMode::loader_only,
                     BenchStage::loading,
-                    "loader curve: batches fetched and dropped"});
+                    messages::bench_loader_curve()});
   return std::nullopt;
 }
 
@@ -144,7 +140,7 @@ std::optional<BenchProposal> BenchAdaptive::copy_point(double until) {
       return fresh({{middle_batch(), 0, space_.amps.front(), pin},
                     DataMode::host,
                     BenchStage::loading,
-                    "copies from host memory"});
+                    messages::bench_copies()});
   }
   return std::nullopt;
 }
@@ -186,7 +182,7 @@ std::optional<BenchProposal> BenchAdaptive::fastest_point() {
   constexpr std::size_t kLeast = 3;
   if (confirmed_ >= kLeast && best_rate < measured_best() * kWorthMeasuring) return std::nullopt;
   return BenchProposal{*best, DataMode::loader, BenchStage::confirm,
-                       fmt::format("predicted to be the fastest: {:.4g} samples/s", best_rate)};
+                       messages::bench_predicted_fastest({.limited = false, .rate = best_rate})};
 }
 
 std::optional<BenchProposal> BenchAdaptive::frugal_point() {
@@ -214,11 +210,9 @@ std::optional<BenchProposal> BenchAdaptive::frugal_point() {
     }
   }
   if (frugal != nullptr && measured_.count(*frugal) == 0)
-    return BenchProposal{*frugal, DataMode::loader, BenchStage::confirm,
-                         "predicted to be nearly as fast with less memory or fewer workers"};
+    return BenchProposal{*frugal, DataMode::loader, BenchStage::confirm, messages::bench_predicted_frugal()};
   if (efficient != nullptr && measured_.count(*efficient) == 0)
-    return BenchProposal{*efficient, DataMode::loader, BenchStage::confirm,
-                         "predicted to give the most samples/s a GB"};
+    return BenchProposal{*efficient, DataMode::loader, BenchStage::confirm, messages::bench_predicted_efficient()};
   return std::nullopt;
 }
 
@@ -231,7 +225,7 @@ std::optional<BenchProposal> BenchAdaptive::joint_point() {
 std::optional<BenchProposal> BenchAdaptive::propose() {
   if (grid_) return grid_->propose();
   if (options_.current && proposed_.count({DataMode::loader, *options_.current}) == 0)
-    return fresh({*options_.current, DataMode::loader, BenchStage::sweep, "the current settings"});
+    return fresh({*options_.current, DataMode::loader, BenchStage::sweep, messages::bench_current()});
   if (in_budgeted_search_) {
     auto next = budgeted_search_->propose();
     if (next && proposed_.count({next->data, next->settings}) == 0) return fresh(std::move(*next));

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include "search/messages.hpp"
 
 namespace ridgeline::search {
 
@@ -29,7 +29,7 @@ std::optional<BenchProposal> BenchGrid::propose() {
       skipped_.push_back({settings, *reason});
       continue;
     }
-    return BenchProposal{settings, DataMode::loader, BenchStage::sweep, "one of all combinations"};
+    return BenchProposal{settings, DataMode::loader, BenchStage::sweep, messages::bench_every_combination()};
   }
   return bisection();
 }
@@ -42,8 +42,7 @@ std::optional<BenchProposal> BenchGrid::bisection() {
     auto settings = best->second.second;
     settings.batch = *batch;
     if (!proposed_.insert(settings).second) continue;
-    return BenchProposal{settings, DataMode::loader, BenchStage::bisect,
-                         "between the largest batch that fits and the smallest that does not"};
+    return BenchProposal{settings, DataMode::loader, BenchStage::bisect, messages::bench_between_batches()};
   }
   return std::nullopt;
 }

@@ -21,7 +21,7 @@ struct BenchProposal {
   schema::TrainingSettings settings;
   schema::DataMode data = schema::DataMode::loader;
   schema::BenchStage stage = schema::BenchStage::sweep;
-  std::string reason;  ///< one line
+  schema::Message reason;
 };
 
 /// What came of it.

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include <fmt/format.h>
+#include "search/messages.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -101,7 +101,7 @@ bool BudgetedSearch::times_what_was_ready(const TrainingSettings& settings) cons
 std::optional<BenchProposal> BudgetedSearch::device_trial(std::int64_t batch, AmpMode amp) const {
   const TrainingSettings settings{batch, 0, amp, false};
   if (known(settings, DataMode::device) || memory_limit_.too_large(settings)) return std::nullopt;
-  return BenchProposal{settings, DataMode::device, BenchStage::compute, "compute curve: batches kept on the device"};
+  return BenchProposal{settings, DataMode::device, BenchStage::compute, messages::bench_compute_curve()};
 }
 
 AmpMode BudgetedSearch::fastest_amp() const {
@@ -187,8 +187,7 @@ std::optional<BenchProposal> BudgetedSearch::loader_point() const {
   if (loading_.count(workers[place]) != 0 &&
       cost_s(settings, DataMode::loader_only) > kSecondLookShare * options_.time_s)
     return std::nullopt;
-  return BenchProposal{settings, DataMode::loader_only, BenchStage::loading,
-                       "loader curve: batches fetched and dropped"};
+  return BenchProposal{settings, DataMode::loader_only, BenchStage::loading, messages::bench_loader_curve()};
 }
 
 std::vector<BudgetedSearch::Candidate> BudgetedSearch::candidates() const {
@@ -233,7 +232,7 @@ std::optional<BenchProposal> BudgetedSearch::joint_point() const {
   for (const auto& one : all)
     if (one.rate >= kNearlyAsGood * best && (chosen == nullptr || order(one) < order(*chosen))) chosen = &one;
   return BenchProposal{chosen->settings, DataMode::loader, BenchStage::confirm,
-                       fmt::format("predicted to be the fastest in the time left: {:.4g} samples/s", chosen->rate)};
+                       messages::bench_predicted_fastest({.limited = true, .rate = chosen->rate})};
 }
 
 std::optional<BenchProposal> BudgetedSearch::propose() {

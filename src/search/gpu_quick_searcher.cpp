@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "search/messages.hpp"
 #include "search/quick_searcher.hpp"
 #include "search/relevance.hpp"
 
@@ -31,15 +32,15 @@ Configuration GpuQuickSearcher::base() const {
 
 std::optional<Proposal> GpuQuickSearcher::apply(const Guess& guess, const Configuration& from) {
   const auto& factor = factors_[guess.factor];
-  auto proposal =
-      history().offer(factor.apply(space(), from, guess.level), TrialStage::screening, "best guess for " + factor.name);
+  auto proposal = history().offer(factor.apply(space(), from, guess.level), TrialStage::screening,
+                                  messages::best_guess(factor.name));
   if (proposal) proposal->stop_above = history().hopeless_above(kRaceMargin);
   return proposal;
 }
 
 std::optional<Proposal> GpuQuickSearcher::apply_all_guesses(Configuration from) {
   for (const auto& guess : guesses_) from = factors_[guess.factor].apply(space(), from, guess.level);
-  auto proposal = history().offer(from, TrialStage::screening, "all best guesses together");
+  auto proposal = history().offer(from, TrialStage::screening, messages::best_guesses_together());
   if (proposal) proposal->stop_above = history().hopeless_above(kRaceMargin);
   return proposal;
 }
@@ -52,7 +53,7 @@ std::optional<Proposal> GpuQuickSearcher::turn(const Guess& guess) {
   // of the ten), and were 0.6 % faster at most.
   if (has_it && factor.keys.front() == "fuse_conv_bias") return std::nullopt;
   auto proposal = apply({guess.factor, has_it ? 0 : guess.level}, from);
-  if (proposal && has_it) proposal->reason = "the best so far without its " + factor.name;
+  if (proposal && has_it) proposal->reason = messages::best_without(factor.name);
   return proposal;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "search/messages.hpp"
 #include "search/relevance.hpp"
 
 namespace ridgeline::search {
@@ -11,7 +12,7 @@ namespace ridgeline::search {
 using schema::Configuration;
 
 ListSearcher::ListSearcher(const SearchSpace& space, const SearcherOptions& options, std::vector<Configuration> list,
-                           std::string reason)
+                           schema::Message reason)
     : Strategy(space, options), list_(std::move(list)), reason_(std::move(reason)) {
   const auto current = simplify(options.current);
   const auto defaults = space.defaults();
@@ -19,7 +20,7 @@ ListSearcher::ListSearcher(const SearchSpace& space, const SearcherOptions& opti
 }
 
 std::unique_ptr<Searcher> ListSearcher::grid(const SearchSpace& space, const SearcherOptions& options) {
-  return std::make_unique<ListSearcher>(space, options, space.enumerate(kLargestGrid), "every combination");
+  return std::make_unique<ListSearcher>(space, options, space.enumerate(kLargestGrid), messages::every_combination());
 }
 
 std::unique_ptr<Searcher> ListSearcher::random(const SearchSpace& space, const SearcherOptions& options) {
@@ -41,7 +42,7 @@ std::unique_ptr<Searcher> ListSearcher::random(const SearchSpace& space, const S
       if (seen.insert(sample).second) drawn.push_back(std::move(sample));
     }
   }
-  auto searcher = std::make_unique<ListSearcher>(space, options, std::move(drawn), "drawn at random");
+  auto searcher = std::make_unique<ListSearcher>(space, options, std::move(drawn), messages::drawn_at_random());
   if (searcher->list_.size() > wanted) searcher->list_.resize(wanted);
   return searcher;
 }

@@ -17,7 +17,7 @@ class ListSearcher : public Strategy {
   [[nodiscard]] static std::unique_ptr<Searcher> random(const SearchSpace& space, const SearcherOptions& options);
 
   ListSearcher(const SearchSpace& space, const SearcherOptions& options, std::vector<schema::Configuration> list,
-               std::string reason);
+               schema::Message reason);
 
  private:
   std::optional<Proposal> next() override;
@@ -25,7 +25,7 @@ class ListSearcher : public Strategy {
   [[nodiscard]] std::size_t upcoming() const override;
 
   std::vector<schema::Configuration> list_;  ///< without the opening configurations
-  std::string reason_;
+  schema::Message reason_;
   std::size_t at_ = 0;
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "search/messages.hpp"
+
 namespace ridgeline::search {
 namespace {
 
@@ -45,7 +47,7 @@ std::optional<Proposal> QuickSearcher::next() {
   const auto propose = [&](const Guess& guess, const Configuration& from) {
     const auto& factor = factors_[guess.factor];
     auto proposal = history().offer(factor.apply(space(), from, guess.level), TrialStage::screening,
-                                    "best guess for " + factor.name);
+                                    messages::best_guess(factor.name));
     if (proposal) proposal->stop_above = history().hopeless_above(kRaceMargin);
     return proposal;
   };
@@ -71,7 +73,7 @@ std::optional<Proposal> QuickSearcher::combination() {
     if (before == nullptr || !before->observation.cost || *seen->observation.cost < *before->observation.cost)
       combined = factor.apply(space(), combined, guess.level);
   }
-  return history().offer(combined, TrialStage::search, "what helped, combined");
+  return history().offer(combined, TrialStage::search, messages::what_helped_combined());
 }
 
 std::size_t QuickSearcher::upcoming() const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "search/messages.hpp"
 #include "search/quick_searcher.hpp"
 #include "search/relevance.hpp"
 
@@ -36,7 +37,7 @@ std::optional<Proposal> RecipeSearcher::next() {
   while (at_ < recipes_.size()) {
     const auto& recipe = recipes_[at_++];
     auto proposal =
-        history().offer(cooked(recipe), schema::TrialStage::screening, "the best so far with " + recipe.to_text());
+        history().offer(cooked(recipe), schema::TrialStage::screening, messages::best_with(recipe.to_text()));
     if (!proposal) continue;
     proposal->stop_above = history().hopeless_above(kRaceMargin);
     return proposal;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/messages.hpp"
+
 namespace ridgeline::search {
 namespace {
 
@@ -56,16 +58,17 @@ std::optional<Step> Refinement::next(const SearchHistory& history) {
   for (const auto& candidate : plausible(history)) {
     const auto& first = (*factors_)[candidate.first.factor];
     auto configuration = first.apply(*space_, best->configuration, candidate.first.level);
-    auto reason = "refining " + first.name;
+    std::string beside;
     if (candidate.second) {
       const auto& second = (*factors_)[candidate.second->factor];
       configuration = second.apply(*space_, configuration, candidate.second->level);
-      reason += " with " + second.name;
+      beside = second.name;
     }
     if (history.proposed(configuration) || !space_->allows(configuration)) continue;
     ++steps_;
     awaited_ = Awaited{configuration, best->configuration, candidate.expected};
-    return Step{configuration, schema::TrialStage::search, std::move(reason), min_effect_ / 2};
+    return Step{configuration, schema::TrialStage::search, messages::refining({.factor = first.name, .second = beside}),
+                min_effect_ / 2};
   }
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "search/messages.hpp"
 #include "search/relevance.hpp"
 
 namespace ridgeline::search {
@@ -75,7 +76,7 @@ bool Screening::plan(const SearchHistory& history) {
   return true;
 }
 
-void Screening::push(const Configuration& configuration, std::string reason) {
+void Screening::push(const Configuration& configuration, schema::Message reason) {
   queue_.push_back({configuration, schema::TrialStage::screening, std::move(reason)});
 }
 
@@ -94,7 +95,8 @@ void Screening::open_factor(const SearchHistory& history) {
     base_ = quicker->configuration;
     has_base_ = true;
   }
-  for (const auto level : first_levels()) push(factor().apply(*space_, base_, level), "screening " + factor().name);
+  for (const auto level : first_levels())
+    push(factor().apply(*space_, base_, level), messages::screening(factor().name));
 }
 
 std::vector<std::size_t> Screening::first_levels() const {
@@ -147,7 +149,7 @@ bool Screening::plan_around_best_threads(const SearchHistory& history) {
   const int sessions = static_cast<int>(*best) % inner;
   for (int t = std::max(threads - 1, 0); t <= std::min(threads + 1, outer - 1); ++t)
     for (int s = std::max(sessions - 1, 0); s <= std::min(sessions + 1, inner - 1); ++s)
-      push(factor().apply(*space_, base_, static_cast<std::size_t>(t * inner + s)), "near the best " + factor().name);
+      push(factor().apply(*space_, base_, static_cast<std::size_t>(t * inner + s)), messages::near_best(factor().name));
   return true;
 }
 
@@ -160,7 +162,7 @@ void Screening::plan_rest(const SearchHistory& history) {
   const auto cost = base_cost(history);
   if (!best || !cost || *cost_at(*best, history) > *cost * (1 - min_effect_ / 4)) return;
   for (std::size_t level = 0; level < factor().levels.size(); ++level)
-    push(factor().apply(*space_, base_, level), "screening " + factor().name);
+    push(factor().apply(*space_, base_, level), messages::screening(factor().name));
 }
 
 /// Operators side by side want fewer threads each, so a parallel mode that comes near is tried with other counts.
@@ -175,7 +177,7 @@ void Screening::plan_threads_in_parallel_mode(const SearchHistory& history) {
     if (!at) continue;
     for (std::size_t level = 0; level < threads.levels.size(); ++level)
       if (std::abs(static_cast<int>(level) - static_cast<int>(*at)) <= 2)
-        push(threads.apply(*space_, parallel, level), "thread counts in parallel mode");
+        push(threads.apply(*space_, parallel, level), messages::threads_in_parallel_mode());
   }
 }
 
@@ -188,7 +190,8 @@ void Screening::plan_plain_bindings(const SearchHistory& history) {
     graph_gains_ = true;
     return;
   }
-  for (const auto level : bindings(false)) push(factor().apply(*space_, base_, level), "screening " + factor().name);
+  for (const auto level : bindings(false))
+    push(factor().apply(*space_, base_, level), messages::screening(factor().name));
 }
 
 /// The quickest way to most of the gain: whatever is wrong with it shows when each factor is turned back.
@@ -198,7 +201,7 @@ void Screening::plan_guesses(const SearchHistory& history) {
   auto together = best->configuration;
   for (const auto at : guessed_factors(*factors_))
     together = (*factors_)[at].apply(*space_, together, guessed_level((*factors_)[at]));
-  push(together, "all best guesses together");
+  push(together, messages::best_guesses_together());
 }
 
 /// What a binding or a graph gains depends on what else fills the GPU, so the next best ones get a second chance.
@@ -223,7 +226,7 @@ void Screening::plan_other_bindings(const SearchHistory& history) {
   std::stable_sort(by_cost.begin(), by_cost.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t at = 0; at < std::min(bindings_again_, by_cost.size()); ++at)
     push(binding->apply(*space_, best->configuration, by_cost[at].second),
-         fmt::format("{} beside {}", binding->name, factor().name));
+         messages::binding_beside({.binding = binding->name, .factor = factor().name}));
 }
 
 /// By what is known of it now.
@@ -263,13 +266,12 @@ void Screening::close_factor(const SearchHistory& history) {
 void Screening::plan_combination(const SearchHistory& history) {
   auto combined = history.incumbent(min_effect_ / 2)->configuration;
   for (const auto& [at, level] : helpful_) combined = (*factors_)[at].apply(*space_, combined, level);
-  queue_.push_back({combined, schema::TrialStage::search, "what helped, combined"});
+  queue_.push_back({combined, schema::TrialStage::search, messages::what_helped_combined()});
 }
 
 void Screening::plan_rescue() {
   for (int draw = 0; draw < kRescueDraws; ++draw)
-    queue_.push_back(
-        {space_->sample(random_), schema::TrialStage::search, "drawn at random, as nothing has worked yet"});
+    queue_.push_back({space_->sample(random_), schema::TrialStage::search, messages::drawn_as_nothing_worked()});
 }
 
 }  // namespace ridgeline::search

@@ -17,7 +17,7 @@ namespace ridgeline::search {
 struct Step {
   schema::Configuration configuration;
   schema::TrialStage stage = schema::TrialStage::screening;
-  std::string reason;
+  schema::Message reason;
   double race_margin = 0.1;
 };
 
@@ -50,7 +50,7 @@ class Screening {
   void plan_other_bindings(const SearchHistory& history);
   void plan_combination(const SearchHistory& history);
   void plan_rescue();
-  void push(const schema::Configuration& configuration, std::string reason);
+  void push(const schema::Configuration& configuration, schema::Message reason);
 
   [[nodiscard]] const Factor& factor() const { return (*factors_)[factor_at_]; }
   [[nodiscard]] std::vector<std::size_t> first_levels() const;

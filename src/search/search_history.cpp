@@ -21,14 +21,14 @@ Observation with_sound_cost(Observation observation) {
 }  // namespace
 
 std::optional<Proposal> SearchHistory::offer(const schema::Configuration& configuration, schema::TrialStage stage,
-                                             std::string reason) {
+                                             schema::Message reason) {
   auto form = space_->canonical(configuration);
   if (!space_->allows(form) || refuse_as_hungrier(form)) return std::nullopt;
   return offer_as_is(form, stage, std::move(reason));
 }
 
 std::optional<Proposal> SearchHistory::offer_as_is(const schema::Configuration& configuration, schema::TrialStage stage,
-                                                   std::string reason) {
+                                                   schema::Message reason) {
   if (!proposed_.insert(configuration).second) return std::nullopt;
   return Proposal{configuration, stage, std::move(reason), std::nullopt};
 }

@@ -26,10 +26,10 @@ class SearchHistory {
 
   /// A proposal of the canonical form, or nullopt when that is forbidden or no news.
   [[nodiscard]] std::optional<Proposal> offer(const schema::Configuration& configuration, schema::TrialStage stage,
-                                              std::string reason);
+                                              schema::Message reason);
   /// As offer, for a configuration that is tried even outside the space (the user's current one).
   [[nodiscard]] std::optional<Proposal> offer_as_is(const schema::Configuration& configuration,
-                                                    schema::TrialStage stage, std::string reason);
+                                                    schema::TrialStage stage, schema::Message reason);
   void record(const Proposal& proposal, const Observation& observation);
   /// Puts another observation in the place of the configuration's; nothing where there is none.
   void revise(const schema::Configuration& configuration, const Observation& observation);

@@ -18,7 +18,7 @@ namespace ridgeline::search {
 struct Proposal {
   schema::Configuration configuration;
   schema::TrialStage stage = schema::TrialStage::search;
-  std::string reason;  ///< one line for the report: "screening intra_op_num_threads"
+  schema::Message reason;  ///< "screening intra_op_num_threads"
   /// A candidate whose cost (see Observation) is surely above this may be stopped early; nullopt: measure in full.
   std::optional<double> stop_above;
 };

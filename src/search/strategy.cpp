@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "search/messages.hpp"
 #include "search/relevance.hpp"
 
 namespace ridgeline::search {
@@ -17,8 +18,9 @@ Strategy::Strategy(const SearchSpace& space, const SearcherOptions& options)
 std::optional<Proposal> Strategy::opening() {
   while (opened_ < 2) {
     ++opened_;
-    auto proposal = opened_ == 1 ? history_.offer(space_.defaults(), TrialStage::baseline, "the defaults")
-                                 : history_.offer_as_is(options_.current, TrialStage::current, "what you have now");
+    auto proposal = opened_ == 1
+                        ? history_.offer(space_.defaults(), TrialStage::baseline, messages::the_defaults())
+                        : history_.offer_as_is(options_.current, TrialStage::current, messages::what_you_have());
     if (proposal) return proposal;
   }
   if (has_asked_) return std::nullopt;
@@ -33,7 +35,7 @@ std::optional<Proposal> Strategy::spoken_for() {
       std::none_of(observed.begin(), observed.end(), [](const auto& one) { return one.observation.met_denormals; }))
     return std::nullopt;
   spoken_for_ = space_.canonical(space_.defaults().with("set_denormal_as_zero", true));
-  return history_.offer(*spoken_for_, TrialStage::screening, "the model computes with denormal numbers");
+  return history_.offer(*spoken_for_, TrialStage::screening, messages::computes_with_denormals());
 }
 
 schema::Configuration Strategy::start() const {

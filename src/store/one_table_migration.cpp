@@ -54,7 +54,9 @@ base::Result<void> move_damaged(const Connection& connection, std::string_view k
 /// A reason began with the title that reports put above it.
 void tidy(schema::TuneRun& run) {
   constexpr std::string_view kTitle = "keep what you have: ";
-  if (run.verdict && run.verdict->reason.rfind(kTitle, 0) == 0) run.verdict->reason.erase(0, kTitle.size());
+  if (!run.verdict || !run.verdict->reason.is(schema::kLegacy)) return;
+  const auto text = run.verdict->reason.arguments().value("text", std::string());
+  if (text.starts_with(kTitle)) run.verdict->reason = base::Json(text.substr(kTitle.size())).get<schema::Message>();
 }
 void tidy(const schema::BenchRun&) {}
 void tidy(const schema::SweepRun&) {}

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/message.hpp"
 #include "stream/image.hpp"
 
 namespace ridgeline::stream {
@@ -20,10 +21,10 @@ struct SourceInfo {
   std::int64_t frames = -1;  ///< as the container says; -1: not known
   /// Frames come whether or not anybody takes them (camera, RTSP): a queue that is full then drops. Other sources wait.
   bool is_live = false;
-  std::string decoder;               ///< for people: "h264"; "" where nothing is decoded
-  bool is_interlaced = false;        ///< its first frame is, with a note
-  bool has_labels = false;           ///< label() says something of every frame
-  std::vector<std::string> notes{};  ///< what a user should know beforehand; one line each
+  std::string decoder;                   ///< for people: "h264"; "" where nothing is decoded
+  bool is_interlaced = false;            ///< its first frame is, with a note
+  bool has_labels = false;               ///< label() says something of every frame
+  std::vector<schema::Message> notes{};  ///< what a user should know beforehand
 };
 
 /// What is told of a frame beside its picture.
@@ -46,8 +47,8 @@ class FrameSource {
   [[nodiscard]] virtual FrameLabel label() const { return {}; }
   /// From any thread: a next() under way returns soon, and all later ones at once.
   virtual void interrupt() noexcept = 0;
-  /// What a user should know beside the pictures: damaged frames, reconnections. One line each; may grow.
-  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+  /// What a user should know beside the pictures: damaged frames, reconnections. May grow.
+  [[nodiscard]] virtual std::vector<schema::Message> notes() const { return {}; }
 };
 
 }  // namespace ridgeline::stream

@@ -4,15 +4,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include <fmt/format.h>
-
 namespace ridgeline::stream {
 namespace {
 
 constexpr std::int64_t kMostLate = 1'000'000;
 constexpr std::int64_t kShareOfSlo = 100;  // 1 %
-
-double in_ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
 }  // namespace
 
@@ -32,8 +28,6 @@ LatenessAudit::Verdict LatenessAudit::verdict() const {
   verdict.most_ns = lateness_.max();
   verdict.is_late = verdict.p999_ns > limit_ns_;
   verdict.late_frames = late_frames_;
-  verdict.message = fmt::format("load generator: p99.9 of lateness {:.3f} ms, {} {:.3f} ms", in_ms(verdict.p999_ns),
-                                verdict.is_late ? "above the limit of" : "at most", in_ms(limit_ns_));
   return verdict;
 }
 

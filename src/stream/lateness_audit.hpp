@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "stats/latency_histogram.hpp"
 
@@ -19,7 +18,6 @@ class LatenessAudit {
     std::int64_t most_ns = 0;
     std::int64_t limit_ns = 0;
     std::uint64_t late_frames = 0;  ///< by more than the limit
-    std::string message;            ///< for people, in either case
   };
 
   /// slo_ns: 0 without one.

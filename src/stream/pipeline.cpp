@@ -326,15 +326,15 @@ void Pipeline::run(std::uint32_t number, std::unique_lock<std::mutex>& lock) {
   } else {
     ++failures_;
     ++failures_in_a_row_;
-    last_failure_ = ran.error().message;
+    last_failure_ = ran.error();
     if (ran.error().code == base::ErrorCode::io) fail(ran.error());
   }
   if (auto done = scheduler_->complete(number, now_ns, ran ? std::nullopt : std::optional(DropReason::failed)); !done)
     fail(done.error());
   pump();
   if (failures_in_a_row_ >= options_.most_failures)
-    fail({ran.error().code,
-          fmt::format("{} inferences failed one after another, the last with: {}", failures_in_a_row_, last_failure_)});
+    fail({ran.error().code, fmt::format("{} inferences failed one after another, the last with: {}", failures_in_a_row_,
+                                        last_failure_->message)});
 }
 
 void Pipeline::keep_time() {

@@ -135,7 +135,7 @@ class Pipeline {
   std::uint64_t written_ = 0;
   std::optional<base::Error> error_;
   bool sink_failed_ = false;  ///< nothing more is written; after other errors what has left still is
-  std::string last_failure_;
+  std::optional<base::Error> last_failure_;
   std::uint64_t failures_ = 0;
   std::uint32_t failures_in_a_row_ = 0;
   WorkerTime time_;

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <optional>
 
+#include "base/error.hpp"
 #include "stream/batch_runner.hpp"
 #include "stream/flow_meter.hpp"
 
@@ -24,13 +24,13 @@ struct WorkerTime {
 struct PipelineStatus {
   FlowMeter meter;
   WorkerTime workers;
-  std::size_t in_flight = 0;   ///< frames that came in and have not left
-  std::size_t queued = 0;      ///< of these, waiting for a worker
-  std::size_t capacity = 0;    ///< how many may
-  std::size_t unwritten = 0;   ///< results that wait for the sink
-  std::uint64_t written = 0;   ///< by the sink, gaps included
-  std::uint64_t failures = 0;  ///< batches that failed
-  std::string last_failure;    ///< of them, one line; "": none
+  std::size_t in_flight = 0;                ///< frames that came in and have not left
+  std::size_t queued = 0;                   ///< of these, waiting for a worker
+  std::size_t capacity = 0;                 ///< how many may
+  std::size_t unwritten = 0;                ///< results that wait for the sink
+  std::uint64_t written = 0;                ///< by the sink, gaps included
+  std::uint64_t failures = 0;               ///< batches that failed
+  std::optional<base::Error> last_failure;  ///< of them
 };
 
 }  // namespace ridgeline::stream

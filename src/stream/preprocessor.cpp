@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "stream/half_float.hpp"
+#include "stream/messages.hpp"
 
 namespace ridgeline::stream {
 namespace {
@@ -274,15 +275,10 @@ base::Result<void> Preprocessor::run_as(const Image& image, const FrameGeometry&
   return {};
 }
 
-std::optional<std::string> fixed_input_note(const PreprocessOptions& options, int model_width, int model_height) {
+std::optional<schema::Message> fixed_input_note(const PreprocessOptions& options, int model_width, int model_height) {
   if (options.scale == 1 || model_width < 1 || model_height < 1) return std::nullopt;
-  if (options.scale > 1)
-    return fmt::format("inference_scale {}: the model's input is fixed at {}x{}, so that it changes nothing",
-                       options.scale, model_width, model_height);
-  return fmt::format(
-      "inference_scale {}: the model's input is fixed at {}x{}, so that frames lose detail and inference costs the "
-      "same",
-      options.scale, model_width, model_height);
+  return messages::input_fixed(
+      {.scale = options.scale, .width = model_width, .height = model_height, .is_larger = options.scale > 1});
 }
 
 }  // namespace ridgeline::stream

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/message.hpp"
 #include "stream/image.hpp"
 #include "stream/preprocess_options.hpp"
 #include "stream/row_resizer.hpp"
@@ -74,7 +75,7 @@ class Preprocessor {
 /// What a scale does to a model of fixed size, for people; nullopt where it does nothing unexpected.
 ///   "inference_scale 0.5: the model's input is fixed at 640x640, so that frames lose detail and inference costs the
 ///   same"
-[[nodiscard]] std::optional<std::string> fixed_input_note(const PreprocessOptions& options, int model_width,
-                                                          int model_height);
+[[nodiscard]] std::optional<schema::Message> fixed_input_note(const PreprocessOptions& options, int model_width,
+                                                              int model_height);
 
 }  // namespace ridgeline::stream

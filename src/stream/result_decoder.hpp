@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/message.hpp"
+#include "stream/messages.hpp"
 #include "stream/preprocess_options.hpp"
 
 namespace ridgeline::stream {
@@ -48,17 +50,18 @@ class ResultDecoder {
   [[nodiscard]] virtual std::span<const Quad> quads() const noexcept { return {}; }
   /// Whether there can be any.
   [[nodiscard]] virtual bool finds_boxes() const noexcept { return false; }
-  /// What it takes the outputs for, for people: "boxes in columns of 4 + 80 classes".
-  [[nodiscard]] virtual std::string layout() const = 0;
-  /// Why the values of a frame are not what this decoder reads, for people; nullopt: they may be. Where the decoder is
+  /// What it takes the outputs for: "boxes in columns of 4 + 80 classes".
+  [[nodiscard]] virtual schema::Message layout() const = 0;
+  /// Why the values of a frame are not what this decoder reads; nullopt: they may be. Where the decoder is
   /// `named` by the user only what is impossible counts, else also what is unlikely. Costs a pass over all values: for
   /// the first frame.
-  [[nodiscard]] virtual std::optional<std::string> mismatch(std::span<const OutputView> /*outputs*/,
-                                                            const FrameGeometry& /*geometry*/, bool /*named*/) const {
+  [[nodiscard]] virtual std::optional<schema::Message> mismatch(std::span<const OutputView> /*outputs*/,
+                                                                const FrameGeometry& /*geometry*/,
+                                                                bool /*named*/) const {
     return std::nullopt;
   }
-  /// Parts of the outputs that it leaves out, for people: "masks"; "": none.
-  [[nodiscard]] virtual std::string left_out() const { return ""; }
+  /// The part of the outputs that it leaves out.
+  [[nodiscard]] virtual std::optional<messages::DecoderLeavesOutPart> left_out() const { return std::nullopt; }
 };
 
 }  // namespace ridgeline::stream

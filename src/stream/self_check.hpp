@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+
+#include "schema/message.hpp"
 
 namespace ridgeline::stream {
 
@@ -11,7 +12,7 @@ struct SelfCheck {
   double value = 0;  ///< how far apart the two sides are, as a share; 0: equal
   double limit = 0;
   bool passed = false;
-  std::string message;  ///< both sides, with units
+  schema::Message message;  ///< both sides, with units
 };
 
 /// offered = delivered + dropped + in flight, exactly.

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "schema/message.hpp"
 #include "stream/image.hpp"
 #include "stream/raw_format.hpp"
 
@@ -31,7 +32,7 @@ struct SourceOptions {
   double camera_fps = 0;
   std::string video_plugin;  ///< "": RIDGELINE_VIDEO_PLUGIN, else beside the program
   /// Told at once, from the thread that reads, that a live source was lost or is back.
-  std::function<void(const std::string&)> on_note{};
+  std::function<void(const schema::Message&)> on_note{};
 };
 
 /// "1280x720@30" or "1280x720": what a camera is asked for. Errors: invalid_argument, naming the part that is wrong.

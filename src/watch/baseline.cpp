@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "campaign/line_of.hpp"
 #include "execute/gpu_choice.hpp"
 #include "schema/messages.hpp"
 
@@ -179,7 +180,7 @@ std::string absolute_path(const std::filesystem::path& file) {
 Result<Baseline> baseline_of(store::Store& store, const schema::TuneRun& run) {
   if (!run.verdict || run.verdict->decision == schema::Decision::none)
     return fail(ErrorCode::invalid_argument, "run {} has no recommendation{}{}", run.id,
-                run.verdict ? ": " : ": it was not finished", run.verdict ? run.verdict->reason : "")
+                run.verdict ? ": " : ": it was not finished", run.verdict ? campaign::line_of(run.verdict->reason) : "")
         .hint("choose another, or tune again");
   const auto trial = std::find_if(run.trials.begin(), run.trials.end(),
                                   [&](const auto& entry) { return entry.id == run.verdict->trial_id; });
@@ -207,7 +208,7 @@ Result<Baseline> baseline_of(store::Store& store, const schema::TuneRun& run) {
   state.gpu = std::move(measurement.gpu);
   if (state.gpu) state.gpu->samples.clear();
   for (const auto& flag : measurement.flags)
-    if (flag.code == "disturbed" || flag.code == "stolen") state.disturbance = schema::messages::foreign(flag.message);
+    if (flag.code == "disturbed" || flag.code == "stolen") state.disturbance = flag.message;
   return out;
 }
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "schema/error_message.hpp"
+
 namespace ridgeline::watch {
 
 using base::ErrorCode;
@@ -38,7 +40,7 @@ Result<Observation> LatencySource::look() {
   auto read = input_->read(window_);
   add_note(seen, input_->take_note());
   if (!read) {
-    seen.problem = base::error_line(read.error());
+    seen.problem = schema::message_of(read.error());
     return seen;
   }
   if (!window_.enough()) {

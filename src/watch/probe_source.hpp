@@ -15,7 +15,7 @@ namespace ridgeline::watch {
 /// What one look at the service gave.
 struct Observation {
   std::optional<analysis::ProbeFigure> figure;  ///< nullopt: nothing to judge (no traffic), or `problem`
-  std::string problem;                          ///< why the probe failed, one line; "" when it did not
+  schema::Message problem;                      ///< why the probe failed; empty when it did not
   std::string note;                             ///< worth a line for people: "3 lines were no latency"
   analysis::ServiceState state;                 ///< what came along with the look
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watch/watch_event.hpp"
 
+#include "schema/message_renderer.hpp"
+
 namespace ridgeline::watch {
 
 base::Json json_of(const schema::MessageRenderer& words, const WatchEvent& event) {

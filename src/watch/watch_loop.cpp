@@ -8,6 +8,7 @@
 
 #include "analysis/messages.hpp"
 #include "analysis/summary.hpp"
+#include "schema/message_renderer.hpp"
 #include "schema/messages.hpp"
 #include "stats/quantile.hpp"
 #include "watch/messages.hpp"
@@ -282,7 +283,7 @@ Result<void> WatchLoop::step() {
   state_.pause.see(state_.drift.degraded, now);
   look_for_changes(seen.state);
   if (!seen.figure) {
-    observer_.probe({state_.probes, std::nullopt, std::nullopt, std::nullopt, 0, "", false, false, took_s});
+    observer_.probe({state_.probes, std::nullopt, std::nullopt, std::nullopt, 0, {}, false, false, took_s});
     return {};
   }
   if (std::exchange(state_.failures, 0) > 0 && std::exchange(state_.failing, false))
@@ -292,7 +293,7 @@ Result<void> WatchLoop::step() {
     state_.learned.push_back(*seen.figure);
     if (state_.learned.size() == kLearned) state_.healthy = seen.state;
     now_ms_ = analysis::figure_value(*seen.figure, *seen.figure, options_.objective) * 1e-6;
-    observer_.probe({state_.probes, now_ms_, std::nullopt, std::nullopt, 0, "", true, false, took_s});
+    observer_.probe({state_.probes, now_ms_, std::nullopt, std::nullopt, 0, {}, true, false, took_s});
     return {};
   }
   const auto baseline = reference();
@@ -300,7 +301,7 @@ Result<void> WatchLoop::step() {
   now_ms_ = analysis::figure_value(*seen.figure, baseline, options_.objective) * 1e-6;
   baseline_ms_ = analysis::figure_value(baseline, *seen.figure, options_.objective) * 1e-6;
   if (!ratio) return {};
-  observer_.probe({state_.probes, now_ms_, baseline_ms_, ratio, detector_.probe_deviation(), "", false, false, took_s});
+  observer_.probe({state_.probes, now_ms_, baseline_ms_, ratio, detector_.probe_deviation(), {}, false, false, took_s});
   const bool first = doubted_.empty();
   doubted_.push_back(*ratio);
   if (first ? options_.opinions > 1 && detector_.is_doubtful(*ratio) : std::ssize(doubted_) < options_.opinions)

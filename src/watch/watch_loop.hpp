@@ -22,7 +22,7 @@ struct ProbeReport {
   std::optional<double> baseline_ms;
   std::optional<double> ratio;
   double probe_deviation = 0;  ///< of ln(ratio) from probe to probe
-  std::string problem;
+  schema::Message problem;
   bool learning = false;  ///< the baseline is still being learned
   bool told = false;      ///< an event has said so already
   double took_s = 0;      ///< the whole look at the service, session and warm-up included

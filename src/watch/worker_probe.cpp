@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "schema/error_message.hpp"
 #include "schema/messages.hpp"
+#include "watch/messages.hpp"
 
 namespace ridgeline::watch {
 
@@ -16,10 +18,12 @@ namespace {
 constexpr double kLeastTimedS = 0.1;
 constexpr double kLongestWarmUpS = 1;
 
-std::string problem_of(const schema::TrialOutcome& outcome) {
-  if (!outcome.failure) return fmt::format("the probe ended as {}", base::enum_name(outcome.status));
-  return fmt::format("{} in {}: {}", base::enum_name(outcome.status), base::enum_name(outcome.failure->phase),
-                     schema::failure_line(*outcome.failure));
+schema::Message problem_of(const schema::TrialOutcome& outcome) {
+  const auto status = std::string(base::enum_name(outcome.status));
+  if (!outcome.failure) return messages::probe_ended(status);
+  return messages::probe_failed({.status = status,
+                                 .phase = std::string(base::enum_name(outcome.failure->phase)),
+                                 .failure = outcome.failure->message});
 }
 
 }  // namespace
@@ -46,7 +50,7 @@ Result<Observation> WorkerProbe::look() {
   Observation seen;
   if (auto inspected = inspector_.inspect(seen.state); !inspected) {
     if (inspected.error().code == ErrorCode::cancelled) return tl::unexpected(std::move(inspected).error());
-    seen.problem = base::error_line(inspected.error());
+    seen.problem = schema::message_of(inspected.error());
     return seen;
   }
   seen.state.gpu_busy_percent = sampler_.busy_percent();
@@ -63,7 +67,7 @@ Result<Observation> WorkerProbe::look() {
   if (!options_.keep_worker) inspector_.release();
   if (!outcome) {
     if (outcome.error().code == ErrorCode::cancelled) return tl::unexpected(std::move(outcome).error());
-    seen.problem = base::error_line(outcome.error());
+    seen.problem = schema::message_of(outcome.error());
     return seen;
   }
   if (outcome->status != schema::TrialStatus::ok || !outcome->measurement || outcome->measurement->latency_ns.empty()) {
@@ -75,8 +79,7 @@ Result<Observation> WorkerProbe::look() {
   auto& measurement = *outcome->measurement;
   seen.figure = analysis::figure_of(measurement);
   for (const auto& flag : measurement.flags)
-    if (flag.code == "disturbed" || flag.code == "stolen")
-      seen.state.disturbance = schema::messages::foreign(flag.message);
+    if (flag.code == "disturbed" || flag.code == "stolen") seen.state.disturbance = flag.message;
   seen.state.gpu = std::move(measurement.gpu);
   if (seen.state.gpu) seen.state.gpu->samples.clear();
   seen.state.process_names = process_names(seen.state.gpu);

@@ -5,9 +5,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <string_view>
 #include <utility>
 
+#include "workload/messages.hpp"
 #include "workload/real_values.hpp"
 
 namespace ridgeline::workload {
@@ -15,9 +15,9 @@ namespace {
 
 // Smooth functions of the values: quantiles of outputs with few different values (dropout, samples of a class) jump.
 enum Statistic : std::size_t { kElements, kMean, kDeviation, kMagnitude, kAgreement, kDistance, kStatistics };
-constexpr std::array<std::string_view, kStatistics> kTitles{
-    "number of elements",           "mean", "standard deviation", "mean magnitude", "agreement with the mean output",
-    "distance from the mean output"};
+constexpr std::array<schema::OutputStatistic, kStatistics> kNames{
+    schema::OutputStatistic::elements,  schema::OutputStatistic::mean,      schema::OutputStatistic::standard_deviation,
+    schema::OutputStatistic::magnitude, schema::OutputStatistic::agreement, schema::OutputStatistic::distance};
 
 struct Moments {
   double mean = 0;
@@ -104,7 +104,7 @@ schema::SpreadError compare(const std::vector<double>& reference, const std::vec
   if (statistic != kElements && statistic != kAgreement)
     scale = std::max(moments_of(reference, kMagnitude).mean, moments_of(reference, kDeviation).mean);
   schema::SpreadError error;
-  error.statistic = kTitles[statistic];
+  error.statistic = kNames[statistic];
   error.found = seen.mean;
   error.reference = expected.mean;
   const double difference = std::abs(seen.mean - expected.mean);
@@ -176,7 +176,7 @@ std::vector<std::string> SpreadCollector::names() const {
   return names;
 }
 
-std::string SpreadCollector::trend() const {
+schema::Message SpreadCollector::trend() const {
   for (const auto& output : varying_)
     for (const std::size_t statistic : {kElements, kMean}) {
       const auto& calls = output.spread.calls;
@@ -184,9 +184,12 @@ std::string SpreadCollector::trend() const {
       if (count < static_cast<std::size_t>(kLeastCalls)) continue;
       const int way = direction(calls, statistic);
       if (way == 0 || way != direction(output.centre_calls, statistic)) continue;
-      return fmt::format("output \"{}\" {} with each call, from {} {:.4g} to {:.4g} over {} calls", output.name,
-                         way > 0 ? "grows" : "falls", statistic == kElements ? "a size of" : "a mean of",
-                         calls[statistic], calls[(count - 1) * kStatistics + statistic], count);
+      return messages::output_has_trend({.output = output.name,
+                                         .grows = way > 0,
+                                         .size = statistic == kElements,
+                                         .first = calls[statistic],
+                                         .last = calls[(count - 1) * kStatistics + statistic],
+                                         .calls = static_cast<std::int64_t>(count)});
     }
   return {};
 }

@@ -26,7 +26,7 @@ class SpreadCollector {
   [[nodiscard]] std::vector<std::string> names() const;
   /// "output "y" grows from 3 to 18 elements over 16 calls": of what goes one way in all calls; "" where nothing
   /// does. With kLeastCalls of each kind, chance hardly ever looks like it.
-  [[nodiscard]] std::string trend() const;
+  [[nodiscard]] schema::Message trend() const;
   /// The name of an output without numbers; "" where there is none.
   [[nodiscard]] std::string unjudged() const;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/message.hpp"
 #include "schema/stream_spec.hpp"
 #include "stream/batch_runner.hpp"
 
@@ -27,7 +28,7 @@ struct StreamModelFacts {
   std::string input;    ///< "x: float 1x3x704x1280"
   std::string decoder;  ///< that was chosen
   bool pads = false;    ///< batches run in warmed sizes only
-  std::vector<std::string> notes;
+  std::vector<schema::Message> notes;
 };
 
 /// A model with what comes before and behind it, a session for each worker.

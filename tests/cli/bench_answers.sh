@@ -21,15 +21,15 @@ derived adaptive '.answers.fallback' false --model $S,decode_us=800
 derived fallback '[.answers.fallback, (.answers.recommended.settings.batch < .answers.fastest.settings.batch)] | all' true \
   --model $S,memory_gb=8,sample_gb=0.03 --batch-sizes 8 16 32 64 128 --num-workers 8 --search grid --mem-headroom 80%
 # Nothing leaves 99 % of it free at all.
-derived nothing '[.answers.recommended == null, (.answers.no_recommendation | test("leaves 99 %"))] | all' true \
+derived nothing '[.answers.recommended == null, (.answers.no_recommendation.text | test("leaves 99 %"))] | all' true \
   --model $S --batch-sizes 64 --num-workers 2 --search grid --mem-headroom 99% --no-diagnosis
 # Equal to the last digit: pinned and not, where copies cost nothing, and workers that nothing waits for.
 derived ties '[(.answers.ties | length > 3), .answers.recommended.settings.pin_memory == false] | all' true \
   --model synthetic:noise=0,drift=0,warmup=0,sample_kb=0,decode_us=1,read_us=1 --batch-sizes 64 65 --num-workers 1 2 4 --amp off --search grid
 # As much memory, and one and a half per cent more speed when pinned: not pinned goes first within the tolerance.
-derived off_front '.answers.recommended.off_front | test("pinned")' true \
+derived off_front '.answers.recommended.off_front.text | test("pinned")' true \
   --model synthetic:noise=0,warmup=0,sample_kb=100,sample_gb=0.00001,decode_us=1,read_us=1,compute_us=600 --batch-sizes 64 --num-workers 2 --amp off --search grid
-derived no_stability_run '.answers.recommended.reason | test("no stability run; ")' true --model $S --batch-sizes 64 128 --num-workers 2 --search grid --stability-run 0
+derived no_stability_run '.answers.recommended.reason.text | test("no stability run; ")' true --model $S --batch-sizes 64 128 --num-workers 2 --search grid --stability-run 0
 derived tolerance '.answers.tolerance' 0.3 --model $S --batch-sizes 16 64 256 --num-workers 0 2 4 8 --search grid --tolerance 30% --mem-headroom 0
 for seed in 1 2 3 4 5 6; do
   derived "noise$seed" '.answers != null' true --model "synthetic:noise=0.05,seed=$seed" --batch-sizes 16 32 64 128 --num-workers 0 2 4 8 --search grid --steps 5 --seed $seed

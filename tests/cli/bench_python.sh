@@ -88,7 +88,7 @@ END
   out "failed: OSError: image file is truncated (3 bytes not processed) (real.py:10 in __getitem__)"
   no_out "Caught OSError"
   run 1 bench --show latest --db real.db --json
-  json '.trials[0].outcome.failure.message' "OSError: image file is truncated (3 bytes not processed) (real.py:10 in __getitem__)"
+  json '.trials[0].outcome.failure.message.text' "OSError: image file is truncated (3 bytes not processed) (real.py:10 in __getitem__)"
   run 0 report latest --db real.db --output real.html
   for report in real.md real.html; do
     checks=$((checks + 1))

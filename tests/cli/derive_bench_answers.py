@@ -111,8 +111,8 @@ def differences(run):
         expect(name + " trials", stated["trials"], point["trials"])
         for field, value in (("samples_per_s", "rate"), ("low", "low"), ("high", "high"), ("memory_gb", "memory")):
             expect(name + " " + field, stated[field], point[value])
-        expect(name + " is off the front only with a reason", stated["off_front"] != "", point not in pareto)
-    expect("why nothing is recommended", answers["no_recommendation"] != "", recommended is None)
+        expect(name + " is off the front only with a reason", stated["off_front"] is not None, point not in pareto)
+    expect("why nothing is recommended", answers["no_recommendation"] is not None, recommended is None)
     expect("floor", float(answers["floor"]), float(floor))
     expect("fallback", answers["fallback"], fallback)
     expect("pareto", [key(settings) for settings in answers["pareto"]], [point["settings"] for point in pareto])

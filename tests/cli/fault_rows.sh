@@ -3,7 +3,7 @@
 row() {
   json "[.trials[] | select(.configuration | $1)] | length" 1
   json "[.trials[] | select(.configuration | $1)][0].status" "$2"
-  [ -z "${3:-}" ] || json "[.trials[] | select(.configuration | $1)][0] | .failure.message | contains(\"$3\")" true
+  [ -z "${3:-}" ] || json "[.trials[] | select(.configuration | $1)][0] | .failure.message.text | contains(\"$3\")" true
 }
 # rest FILTER: what else was tried worked, and the answer is of it.
 rest() {

@@ -84,7 +84,7 @@ if [ -s v.mp4 ]; then
   json '[.status.offered, .status.delivered, .status.dropped.damaged] | tojson' '[5,3,2]'
   json '.status.checks | map(.passed) | all' true
   json '.ready.sources[0] | [.width, .frames] | tojson' '[8,5]'
-  json '.notes[0] | startswith("pics: 2 damaged pictures without a result, the first: a.png: ")' true
+  json '.notes[0].text | startswith("pics: 2 damaged pictures without a result, the first: a.png: ")' true
   run 0 stream run --source 'pics/*.pgm' --model null --output q.jsonl -q
   is "$(jq -r .file q.jsonl | paste -sd ' ')" "img1.pgm img2.pgm img10.pgm" "a pattern"
   run 0 stream run --source pics/img%d.pgm --model null --output q.jsonl
@@ -107,7 +107,7 @@ open("turned.mp4", "wb").write(clip[:at] + struct.pack(">9i", 0, 1 << 16, 0, -1 
 PYTHON
   run 0 stream run --source turned.mp4 --model null --json
   json '.ready.sources[0] | [.width, .height] | tojson' '[48,64]'
-  json '.ready.notes[0]' "turned.mp4: rotated by 90 degrees as the file says; rotate: 0 leaves it as stored"
+  json '.ready.notes[0].text' "turned.mp4: rotated by 90 degrees as the file says; rotate: 0 leaves it as stored"
   run 0 stream run --source turned.mp4 --sources 2 --model null --stream rotate=0 --json
   json '.ready.sources[0] | [.width, .height] | tojson' '[64,48]'
   json '.ready.notes | length' 0
@@ -201,11 +201,11 @@ printf 'batch_size: 8\ninference_scale: 0.65\n' >flat.yaml
 run 0 stream run --source synthetic:64x48x40 --model null --config flat.yaml
 err "note     flat.yaml: batch_size, inference_scale stand outside the section stream and were not read: move them under stream:"
 run 0 stream run --source synthetic:64x48x40 --model null --config flat.yaml --json
-json '.notes[0]' "flat.yaml: batch_size, inference_scale stand outside the section stream and were not read: move them under stream:"
+json '.notes[0].text' "flat.yaml: batch_size, inference_scale stand outside the section stream and were not read: move them under stream:"
 json .request.spec.settings.batch_size 1
 printf 'stream:\n  batch_size: 2\ncrop.most: 3\n' >half.yaml
 run 0 stream run --source synthetic:64x48x40 --model null --config half.yaml --json
-json '.notes[0]' "half.yaml: crop.most stands outside the section stream and was not read: move it under stream:"
+json '.notes[0].text' "half.yaml: crop.most stands outside the section stream and was not read: move it under stream:"
 
 # --- a real model ---
 det=${MODELS:-}/ch_PP-OCRv4_det_infer.onnx
@@ -240,7 +240,7 @@ PYTHON
     --stream crop.preprocess.mean=0.5 --stream crop.preprocess.std=0.5 --stream crop.batch_size=2 --json
   is "$(jq -r '.result.boxes | map(.crop.outputs[0].shape[1], .crop.outputs[0].max > 0.9) | @csv' l.jsonl | sort | uniq -c | sed 's/^ *//')" "3 6625,true" "lines of text that are read"
   json '.status.worker_s.crops > 0' true
-  json '.ready.notes | map(select(startswith("crops: input x: float 1x3x48x"))) | length' 1
+  json '.ready.notes | map(select(.text | startswith("crops: input x: float 1x3x48x"))) | length' 1
   json '.request.spec.crop_model.content_sha256 | length' 64
   cls=$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx
   run 0 stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model "$rec" --provider cpu --output l.jsonl \
@@ -254,7 +254,7 @@ PYTHON
   bad "--crop-model: decoder none of" "finds no boxes" -- stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model "$rec" --provider cpu --stream decoder=none
   bad "no model at none.onnx" -- stream run --source hello.gray --raw 320x96:gray --model "$det" --crop-model none.onnx --provider cpu
   # --- with what tune recommends ---
-  has_note() { checks=$((checks + 1)); jq -e --arg text "$1" '.notes | any(contains($text))' <"$WORK/out" >/dev/null || problem "$LAST: no note \"$1\""; }
+  has_note() { checks=$((checks + 1)); jq -e --arg text "$1" '.notes | any(.text | contains($text))' <"$WORK/out" >/dev/null || problem "$LAST: no note \"$1\""; }
   bad "--settings latest:tune" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --settings latest:tune
   bad "--settings latest:stream" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --settings latest:stream
   printf 'parameters:\n  graph_optimization_level: [disable_all]\nonly_listed: true\n' >space.yaml

@@ -13,8 +13,8 @@ decode() {
 }
 # result EXPRESSION EXPECTED: of both frames alike.
 result() { is "$(jq -c ".result | $1" f.jsonl | sort -u)" "$(jq -c . <<<"$2")" "$LAST: $1"; }
-note() { checks=$((checks + 1)); jq -e --arg text "$1" '.ready.notes | any(contains($text))' <"$WORK/out" >/dev/null || problem "$LAST: no note \"$1\": $(jq -c .ready.notes <"$WORK/out")"; }
-no_note() { checks=$((checks + 1)); jq -e --arg text "$1" '.ready.notes | any(contains($text)) | not' <"$WORK/out" >/dev/null || problem "$LAST: a note \"$1\""; }
+note() { checks=$((checks + 1)); jq -e --arg text "$1" '.ready.notes | any(.text | contains($text))' <"$WORK/out" >/dev/null || problem "$LAST: no note \"$1\": $(jq -c .ready.notes <"$WORK/out")"; }
+no_note() { checks=$((checks + 1)); jq -e --arg text "$1" '.ready.notes | any(.text | contains($text)) | not' <"$WORK/out" >/dev/null || problem "$LAST: a note \"$1\""; }
 
 box='[540.0,310.0,740.0,410.0]'
 # MODEL DECODER CLASS: one box, best first.
@@ -85,8 +85,8 @@ for model in semantic semantic_logits semantic_classes; do
 done
 decode rtmo
 note "boxes and poses of several people (RTMO), which no decoder reads"
-json '.ready.notes | map(select(startswith("decoder"))) | length' 1
-json '.ready.notes | map(select(startswith("decoder none") and contains("--stream decoder=NAME"))) | length' 1
+json '.ready.notes | map(select(.text | startswith("decoder"))) | length' 1
+json '.ready.notes | map(select(.text | startswith("decoder none") and contains("--stream decoder=NAME"))) | length' 1
 
 # --- a decoder that is named checks the values too: before any line ---
 fails() { bad "$@"; is "$([ -s n.jsonl ] && wc -l <n.jsonl)" "" "lines"; }
@@ -167,7 +167,7 @@ run 0 stream run --source synthetic:64x48x10 --source synthetic:64x48x4 --model 
 err "14 came in, 6 delivered, 8 skipped, dropped: none"
 run "0|1|4" stream bench --source synthetic:64x48 --model null --rate 50 --time 400ms --slo 200ms --stream every=2 --json
 json '.status | [.offered, .skipped] | tojson' '[20,10]'
-json '.verdict.reasons | map(select(contains("dropped"))) | length' 0
+json '.verdict.reasons | map(select(.text | contains("dropped"))) | length' 0
 bad "every=0: expected a whole number from 1" -- stream run --source synthetic:64x48x2 --model null --stream every=0
 
 finish

@@ -57,7 +57,7 @@ done
 run 0 sweep --param lr=1,2 --metric loss=json:loss --objective min:loss --db n.db --json -- \
   sh -c 'echo "{\"loss\": 0.4}"; [ {lr} = 1 ] && echo "{\"loss\": NaN}" || echo "{\"loss\": 0.9}"'
 json '.answers.best.lr' 2
-json '.trials[0].outcome | "\(.status): \(.failure.message)"' "failed: diverged: loss is NaN at line 2"
+json '.trials[0].outcome | "\(.status): \(.failure.message.text)"' "failed: diverged: loss is NaN at line 2"
 run 0 sweep --param n=1..3 --metric 'reward=reward (\S+)' --objective max:reward --db n.db --json -- echo reward -{n}
 json '.answers.best.n' 1
 json '.compared_by' difference

@@ -74,7 +74,7 @@ json '[.comparisons[].purpose] | unique | join(" ")' finalist
 run 0 tune "$both" "${FAST[@]}" --search grid --space <(printf '%s' "$two") --db ranked.db --json --no-comparisons
 json '.verdict.decision' none
 json '.comparisons | length' 0
-json '.verdict.reason | test("ranks first .*without --no-comparisons")' true
+json '.verdict.reason.text | test("ranks first .*without --no-comparisons")' true
 bad "--no-comparisons: nothing is recommended then" "--quick is for" -- tune "$both" --quick --no-comparisons --db ranked.db
 run 0 tune synthetic:surface=flat "${FAST[@]}" --quick --db flat.db --json
 json '.verdict.decision' keep

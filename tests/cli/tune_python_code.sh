@@ -44,7 +44,7 @@ for target in plain named; do
   json '[.trials[] | select(.configuration.torchscript and .status == "ok") | .compile_s > 0] | all' true
   json '[.trials[] | select(.configuration.torchscript | not) | .compile_s // 0] | add' 0
   json '.verdict.code.python | contains("torch.jit.trace(") and contains("for _ in range(3):")' true
-  json '.verdict.code.python_run.problem' ""
+  json '.verdict.code.python_run.problem' null
   json '.verdict.code.python_run.median_s > 0' true
   run 0 show latest --db r.db
   out "The code, around the line that makes your model:"

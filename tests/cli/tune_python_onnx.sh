@@ -55,7 +55,7 @@ run '0|1|4' tune kept.onnx --trial-time 50ms --max-time 10s --no-comparisons --d
 json '[.model.inputs[].name] | sort | join(" ")' "images scale"
 
 run '0|1|4' tune --python infer.py:unexportable "${QUICK[@]}" --max-time 12s
-json '[.notes[] | select(startswith("not a candidate: ONNX by the exporter"))] | length' 2
+json '[.notes[].text | select(startswith("not a candidate: ONNX by the exporter"))] | length' 2
 json '[.trials[] | select(.status == "ok")] | length >= 1' true
 run '0|1|4' tune --python infer.py:several "${QUICK[@]}" --max-time 12s
 err "2 input sets"

@@ -76,17 +76,17 @@ json '.run.request.precision' fp16
 # Each function of a file has answers of its own.
 tune '0|1|4' cancels --precision fp16 --space half.yaml
 json "$FP16 | .status" rejected_accuracy
-json "$FP16 | .failure.message | test(\"cosine similarity to FP32 0.[0-9]+, at least 0.999\")" true
+json "$FP16 | .failure.message.text | test(\"cosine similarity to FP32 0.[0-9]+, at least 0.999\")" true
 run 0 report latest --db r.db --output report.md
 checks=$((checks + 1))
 grep -q "| Cosine |" report.md || problem "the report has no column Cosine"
 tune '0|1|4' overflows --precision fp16 --space half.yaml
 json "$FP16 | .status" rejected_accuracy
-json "$FP16 | .failure.message | test(\"NaN or infinite\")" true
+json "$FP16 | .failure.message.text | test(\"NaN or infinite\")" true
 
 tune '0|1|4' scored --precision fp16 --space half.yaml --metric-loss 5%
 json "$FP16 | .status" rejected_accuracy
-json "$FP16 | .failure.message | test(\"^metric 0.[0-9]+, reference 1, at most 5 % may be lost\")" true
+json "$FP16 | .failure.message.text | test(\"^metric 0.[0-9]+, reference 1, at most 5 % may be lost\")" true
 json '[.trials[] | .output_error.metric] | max == 1' true
 COLUMNS=200 run 0 show latest --db r.db
 out "Metric"
@@ -107,13 +107,13 @@ printf 'only_listed: true\nparameters:\n  grad_mode: [grad, no_grad]\n' >plain.y
 tune '0|1|4' noisy --space plain.yaml
 json '[.trials[].status] | unique | join(" ")' ok
 json '.run.accuracy_tolerance > 0.001' true
-json 'any(.notes[]; test("differ between two eager calls .random., also with the same seed"))' true
-json 'any(.notes[]; test("from run to run, so up to"))' true
+json 'any(.notes[].text; test("differ between two eager calls .random., also with the same seed"))' true
+json 'any(.notes[].text; test("from run to run, so up to"))' true
 tune '0|1|4' noisy --space half.yaml --precision fp16
 json '.trials[0].status' ok
 tune '0|1|4' forgotten --space plain.yaml
 json '[.trials[].status] | unique | join(" ")' ok
-json 'any(.notes[]; test("differ between two eager calls .random.: the same seed"))' true
+json 'any(.notes[].text; test("differ between two eager calls .random.: the same seed"))' true
 run 0 report latest --db r.db --output report.md
 checks=$((checks + 1))
 grep -q "differ between two eager calls" report.md || problem "the report does not say that outputs are random"
@@ -127,7 +127,7 @@ json '[.trials[] | .configuration.batch_size // 1] | sort | map(tostring) | join
 json '(.ranking[] | select(.trial_id == 1) | .throughput_per_s) as $one | [.ranking[].throughput_per_s] | max > 4 * $one' true
 tune '0|1|4' whole "${THROUGHPUT[@]}" --space batch.yaml
 json '[.trials[] | select(.configuration.batch_size) | .status] | unique | join(" ")' invalid
-json '.trials[] | select(.configuration.batch_size == 4) | .failure.message | test("output does not follow: of 1 rows")' true
+json '.trials[] | select(.configuration.batch_size == 4) | .failure.message.text | test("output does not follow: of 1 rows")' true
 json '.trials[0].status' ok
 tune '0|1|4' table "${THROUGHPUT[@]}" --space plain.yaml
 json '.pruned[] | select(.key == "batch_size") | .reason.text | test("is 2, of .* 64: they have no batch in common")' true

@@ -11,6 +11,7 @@
 
 #include "base/random.hpp"
 #include "fakes/typed_executor.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::fakes {
 
@@ -132,7 +133,7 @@ class FakeExecutor final : public TypedExecutor {
     if (const auto status = failure(spec.configuration)) {
       outcome.status = *status;
       outcome.failure = schema::Failure{};
-      outcome.failure->message = "made to fail";
+      outcome.failure->message = legacy("made to fail");
       outcome.failure->gpu = failure_gpu;
       return outcome;
     }

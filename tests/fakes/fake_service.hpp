@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "fakes/words.hpp"
 #include "watch/watch_loop.hpp"
 
 namespace ridgeline::fakes {
@@ -30,7 +31,7 @@ class FakeService final : public watch::ProbeSource {
     ++looks;
     watch::Observation seen;
     seen.state = state;
-    seen.problem = problem;
+    if (!problem.empty()) seen.problem = legacy(problem);
     if (!problem.empty() || idle) return seen;
     auto& figure = seen.figure.emplace();
     figure.count = 500;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "fakes/words.hpp"
 #include "schema/messages.hpp"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ class GpuRunFixture {
     row.key = fmt::format("key-{}", row.id);
     row.configuration = std::move(configuration);
     row.started_s = now_s_;
-    row.reason = std::move(reason);
+    row.reason = legacy(std::move(reason));
     run.trials.push_back(std::move(row));
     return run.trials.back();
   }
@@ -228,8 +229,8 @@ class GpuRunFixture {
                  {"prefer_nhwc", {false, true}},
                  {"enable_cuda_graph", {false, true}}};
     run.space_size = 480;
-    run.pruned = {{"sdpa_kernel", {}, schema::messages::legacy("the model has no attention node")},
-                  {"tunable_op_enable", {}, schema::messages::legacy("no effect on CUDA in this version")}};
+    run.pruned = {{"sdpa_kernel", {}, schema::messages::legacy({"the model has no attention node", {}})},
+                  {"tunable_op_enable", {}, schema::messages::legacy({"no effect on CUDA in this version", {}})}};
   }
 
   void run_trials() {
@@ -244,14 +245,10 @@ class GpuRunFixture {
     measured({{"io_binding", "device"}}, {1.081, 63, 1.31, 214, "bound tensors", Stage::screening});
     failing(unsupported, {{"enable_cuda_graph", true}},
             {schema::TrialPhase::create_session,
-             "enable_cuda_graph=true: 3 nodes run on the CPU: Shape \"/Shape\", Gather \"/Gather\", Concat \"/Concat\"",
-             std::nullopt,
-             std::nullopt,
-             "",
-             std::nullopt,
-             {},
-             {},
-             "try override_free_dimensions=true, which may free the graph of them"},
+             legacy("enable_cuda_graph=true: 3 nodes run on the CPU: Shape \"/Shape\", Gather \"/Gather\", Concat "
+                    "\"/Concat\"",
+                    "try override_free_dimensions=true, which may free the graph of them"),
+             std::nullopt, std::nullopt, "", std::nullopt},
             0.9, "captured graph");
     const Configuration best{{"io_binding", "stream"},
                              {"prefer_nhwc", true},
@@ -266,13 +263,13 @@ class GpuRunFixture {
              {14.6, 99, 5.31, 688, "copies under the other session", Stage::search, true})
         .measurement->gpu->neighbours_after = {{31337, std::int64_t{2} << 30}};
     measured(best.with("batch_size", 8).with("parallel_sessions", 2), {2.21, 98, 3.24, 560, "two sessions"});
-    measured(best.with("batch_size", 256), {30.9, 98, 6.4, 676, "batch 256", Stage::search, true})
-        .measurement->flags = {{schema::FlagLevel::notice, "throttled",
-                                "the GPU throttled its clocks for 62 % of the timed window and ran far below its own "
-                                "clock for 0 %: too much to be taken "
-                                "again, so everything counts"}};
+    measured(best.with("batch_size", 256), {30.9, 98, 6.4, 676, "batch 256", Stage::search, true}).measurement->flags =
+        {{schema::FlagLevel::notice, "throttled",
+          legacy("the GPU throttled its clocks for 62 % of the timed window and ran far below its own "
+                 "clock for 0 %: too much to be taken "
+                 "again, so everything counts")}};
     failing(out_of_memory, best.with("batch_size", 1024).with("gpu_mem_limit_gb", 16),
-            {schema::TrialPhase::warmup, "GPU memory ran out", std::nullopt, std::nullopt,
+            {schema::TrialPhase::warmup, legacy("GPU memory ran out"), std::nullopt, std::nullopt,
              "onnxruntime::BFCArena::AllocateRawInternal Available memory of 52428800 is smaller than requested bytes "
              "of 3288334336",
              3'288'334'336},
@@ -312,7 +309,8 @@ class GpuRunFixture {
     verdict.trial_id = 12;
     verdict.gain = run.pairs.front().comparison;
     verdict.tied_with = {12, 17};
-    verdict.reason = "trial 12 beats the current configuration by more than 2 % and is the simplest of its group";
+    verdict.reason =
+        legacy("trial 12 beats the current configuration by more than 2 % and is the simplest of its group");
     verdict.isolated_key = "alone";
     const auto searched =
         std::find_if(run.trials.begin(), run.trials.end(), [](const auto& row) { return row.id == 12; });

@@ -7,6 +7,7 @@
 
 #include "analysis/ranking.hpp"
 #include "base/random.hpp"
+#include "fakes/words.hpp"
 #include "schema/messages.hpp"
 #include "schema/tune_run.hpp"
 
@@ -62,7 +63,7 @@ class TuneRunFixture {
     row.key = fmt::format("key-{}", row.id);
     row.configuration = std::move(configuration);
     row.started_s = now_s_;
-    row.reason = std::move(reason);
+    row.reason = legacy(std::move(reason));
     run.trials.push_back(std::move(row));
     return run.trials.back();
   }
@@ -178,12 +179,12 @@ class TuneRunFixture {
     run.pruned = {
         {"inter_op_num_threads",
          {},
-         schema::messages::legacy("matters only with execution_mode=parallel, which lost in screening")},
-        {"batch_size", {}, schema::messages::legacy("the objective is latency of single items")},
-        {"parallel_sessions", {}, schema::messages::legacy("the objective is latency: one inference in flight")},
-        {"intra_op_num_threads", {16}, schema::messages::legacy("more than the 4 usable CPUs twice over")},
-        {"enable_gelu_approximation", {}, schema::messages::legacy("the model has no Gelu node")}};
-    run.notes = {"session.intra_op.spin_duration_us is left at the runtime's default"};
+         schema::messages::legacy({"matters only with execution_mode=parallel, which lost in screening", {}})},
+        {"batch_size", {}, schema::messages::legacy({"the objective is latency of single items", {}})},
+        {"parallel_sessions", {}, schema::messages::legacy({"the objective is latency: one inference in flight", {}})},
+        {"intra_op_num_threads", {16}, schema::messages::legacy({"more than the 4 usable CPUs twice over", {}})},
+        {"enable_gelu_approximation", {}, schema::messages::legacy({"the model has no Gelu node", {}})}};
+    run.notes = {legacy("session.intra_op.spin_duration_us is left at the runtime's default")};
   }
 
   void run_trials() {
@@ -209,34 +210,34 @@ class TuneRunFixture {
              "without a memory plan");
     failing(invalid, fast.with("intra_op_thread_affinities", "2;3"),
             {schema::TrialPhase::create_session,
-             "the runtime refused the session: number of affinities 2 is not equal to thread_num minus one", 0,
+             legacy("the runtime refused the session: number of affinities 2 is not equal to thread_num minus one"), 0,
              std::nullopt, "", std::nullopt},
             0.12, "pinned threads");
     failing(crashed, fast.with("intra_op_thread_affinities", "2;3;4").with("execution_mode", "parallel"),
-            {schema::TrialPhase::measure, "the worker died by SIGSEGV", std::nullopt, 11,
+            {schema::TrialPhase::measure, legacy("the worker died by SIGSEGV"), std::nullopt, 11,
              "[W:onnxruntime:, session_state.cc:1263] fallback\n\x1b[31m</script><script>alert('x')</script>\x1b[0m\n"
              "Segmentation fault in onnxruntime::concurrency::ThreadPool",
              std::nullopt},
             0.61, "pinned threads, parallel operators");
     failing(out_of_memory, fast.with("batch_size", 4096),
-            {schema::TrialPhase::warmup, "failed to allocate memory for requested buffer", std::nullopt, std::nullopt,
-             "onnxruntime::BFCArena::AllocateRawInternal Failed to allocate memory", 5033164800},
+            {schema::TrialPhase::warmup, legacy("failed to allocate memory for requested buffer"), std::nullopt,
+             std::nullopt, "onnxruntime::BFCArena::AllocateRawInternal Failed to allocate memory", 5033164800},
             2.4, "large batch set by hand");
     failing(timeout, fast.with("inter_op_num_threads", 64).with("execution_mode", "parallel"),
-            {schema::TrialPhase::warmup, "no progress for 10 s, killed", std::nullopt, 9, "", std::nullopt}, 10.2,
-            "many inter-op threads");
+            {schema::TrialPhase::warmup, legacy("no progress for 10 s, killed"), std::nullopt, 9, "", std::nullopt},
+            10.2, "many inter-op threads");
     {
       const auto rejected = fast.with("set_denormal_as_zero", true).with("dynamic_block_base", 4);
       auto& outcome = measured(search, rejected, 13.1, 700, "flushed denormals");
       outcome.status = rejected_accuracy;
       outcome.output_error = output_error(0.031, 0.4, 0.031, 0.9931);
-      outcome.failure =
-          schema::Failure{schema::TrialPhase::verify,
-                          "out of tolerance: scaled error 3.1e-02 in output \"sigmoid_0.tmp_0\", allowed 1.0e-03",
-                          std::nullopt,
-                          std::nullopt,
-                          "",
-                          std::nullopt};
+      outcome.failure = schema::Failure{
+          schema::TrialPhase::verify,
+          legacy("out of tolerance: scaled error 3.1e-02 in output \"sigmoid_0.tmp_0\", allowed 1.0e-03"),
+          std::nullopt,
+          std::nullopt,
+          "",
+          std::nullopt};
     }
     measured(search, fast.with("graph_optimization_level", "layout"), 14.9, 600, "layout optimizations only");
     measured(search, fast.with("intra_op_allow_spinning", false), 15.2, 480, "sleeping worker threads");
@@ -244,7 +245,7 @@ class TuneRunFixture {
       auto& outcome = measured(search, fast.with("intra_op_num_threads", 3).with("dynamic_block_base", 4), 15.8, 420,
                                "one core left for others", 0.05);
       outcome.measurement->flags = {
-          {schema::FlagLevel::notice, "not_steady", "times were not steady after 5 s of warm-up"}};
+          {schema::FlagLevel::notice, "not_steady", legacy("times were not steady after 5 s of warm-up")}};
     }
     measured(finalist, fast.with("dynamic_block_base", 4), 13.39, 1300, "finalist in a fresh process");
     measured(finalist, fast, 13.60, 1280, "finalist in a fresh process");
@@ -278,14 +279,15 @@ class TuneRunFixture {
     pair(leave_one_out, winner, winner.without("dynamic_block_base"), "dynamic_block_base",
          {0.985, 0.977, 0.993, 0.004, 12, no_difference});
     run.pairs.push_back({leave_one_out, "pair-6", winner, winner, "enable_mem_pattern", schema::TrialStatus::timeout,
-                         std::nullopt, "the comparison passed its deadline of 60 s", false});
+                         std::nullopt, legacy("the comparison passed its deadline of 60 s"), false});
     schema::TuneVerdict verdict;
     verdict.decision = schema::Decision::change;
     verdict.configuration = winner;
     verdict.trial_id = 10;
     verdict.gain = run.pairs.front().comparison;
     verdict.tied_with = {10, 11, 21, 9, 22};
-    verdict.reason = "trial 10 beats the current configuration by more than 2 % and is the simplest of its group";
+    verdict.reason =
+        legacy("trial 10 beats the current configuration by more than 2 % and is the simplest of its group");
     run.verdict = verdict;
   }
 

@@ -12,6 +12,7 @@
 
 #include "execute/gpu_choice.hpp"
 #include "fakes/tiny_onnx.hpp"
+#include "fakes/words.hpp"
 #include "gpu/gpu_inventory.hpp"
 #include "process/worker_fixture.hpp"
 
@@ -79,7 +80,7 @@ class DeviceTrialTest : public DeviceTest {
     return failed;
   }
   static std::string message_of(const schema::TrialOutcome& outcome) {
-    return outcome.failure ? outcome.failure->message : std::string();
+    return outcome.failure ? fakes::text_of(outcome.failure->message) : std::string();
   }
 
   std::unique_ptr<Executor> executor_;

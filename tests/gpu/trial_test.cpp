@@ -5,6 +5,7 @@
 
 #include "analysis/summary.hpp"
 #include "device_fixture.hpp"
+#include "fakes/words.hpp"
 #include "stats/quantile.hpp"
 
 namespace ridgeline::execute {
@@ -179,7 +180,7 @@ TEST_F(DeviceTrialTest, a_configuration_is_not_told_from_itself_by_much) {
   pair.plan.min_time_s = 0.5;
   const auto outcome = execute::run_pair(*executor_, pair);
   ASSERT_TRUE(outcome) << outcome.error().message;
-  ASSERT_EQ(outcome->status, TrialStatus::ok) << outcome->failure->message;
+  ASSERT_EQ(outcome->status, TrialStatus::ok) << fakes::text_of(outcome->failure->message);
   const auto& blocks = outcome->measurement->blocks;
   EXPECT_GE(blocks.size(), 16U);
   EXPECT_GT(std::count_if(blocks.begin(), blocks.end(), [](const auto& block) { return block.round > 0; }), 0);

@@ -10,6 +10,7 @@
 
 #include "execute/message.hpp"
 #include "execute/worker_connection.hpp"
+#include "fakes/words.hpp"
 #include "host/process_cpu.hpp"
 #include "host/processes.hpp"
 #include "schema/measurement.hpp"
@@ -118,7 +119,7 @@ TEST_F(AcrossTest, two_processes_give_the_ratio_of_one) {
   const auto one = execute::run_pair(*executor, within);
   const auto two = execute::run_pair(*executor, across);
   ASSERT_TRUE(one && two) << two.error().message;
-  ASSERT_TRUE(one->measurement && two->measurement) << two->failure->message;
+  ASSERT_TRUE(one->measurement && two->measurement) << fakes::text_of(two->failure->message);
   EXPECT_NEAR(ratio_of(*one->measurement), 1.05, 0.005);
   EXPECT_NEAR(ratio_of(*two->measurement), 1.05, 0.005);
   EXPECT_EQ(two->measurement->rounds, 2);
@@ -136,12 +137,12 @@ TEST_F(AcrossTest, every_session_has_a_process_and_the_waiting_one_computes_noth
     const std::string location = "clock=real,base=2ms,noise=0,fault=spin@warmup";
     const auto outcome = execute::run_pair(*executor, across_spec(location, location));
     ASSERT_TRUE(outcome) << outcome.error().message;
-    ASSERT_TRUE(outcome->measurement) << outcome->failure->message;
+    ASSERT_TRUE(outcome->measurement) << fakes::text_of(outcome->failure->message);
     measured = *outcome->measurement;
   }
   EXPECT_EQ(processes.size(), 4U) << "two rounds of two";
   EXPECT_GE(measured.blocks.size(), 32U);
-  for (const auto& flag : measured.flags) EXPECT_NE(flag.code, "waiting_arm_computed") << flag.message;
+  for (const auto& flag : measured.flags) EXPECT_NE(flag.code, "waiting_arm_computed") << fakes::text_of(flag.message);
 }
 
 TEST_F(AcrossTest, a_waiting_arm_that_computes_is_reported) {
@@ -150,10 +151,10 @@ TEST_F(AcrossTest, a_waiting_arm_that_computes_is_reported) {
   const auto outcome =
       execute::run_pair(*executor, across_spec("clock=real,base=2ms", "clock=real,base=2ms,fault=spin@warmup"));
   ASSERT_TRUE(outcome) << outcome.error().message;
-  ASSERT_TRUE(outcome->measurement) << outcome->failure->message;
+  ASSERT_TRUE(outcome->measurement) << fakes::text_of(outcome->failure->message);
   const auto& flags = outcome->measurement->flags;
   EXPECT_TRUE(std::any_of(flags.begin(), flags.end(), [](const auto& flag) {
-    return flag.code == "waiting_arm_computed" && flag.message.rfind("arm B: ", 0) == 0;
+    return flag.code == "waiting_arm_computed" && fakes::text_of(flag.message).rfind("arm B: ", 0) == 0;
   }));
 }
 
@@ -182,7 +183,8 @@ TEST_F(AcrossTest, what_ends_an_arm_is_classified_and_names_the_arm) {
         ASSERT_TRUE(outcome->failure);
         EXPECT_EQ(outcome->failure->signal, death.signal);
         EXPECT_EQ(outcome->failure->phase, phase);
-        EXPECT_EQ(outcome->failure->message.rfind(fmt::format("arm {}: ", arm), 0), 0U) << outcome->failure->message;
+        EXPECT_EQ(fakes::text_of(outcome->failure->message).rfind(fmt::format("arm {}: ", arm), 0), 0U)
+            << fakes::text_of(outcome->failure->message);
         EXPECT_TRUE(children_of(::getpid()).empty());
       }
 }
@@ -199,7 +201,8 @@ TEST_F(AcrossTest, an_arm_that_is_killed_while_it_waits_is_noticed_in_its_turn) 
   EXPECT_EQ(outcome->status, TrialStatus::crashed);
   ASSERT_TRUE(outcome->failure);
   EXPECT_EQ(outcome->failure->signal, SIGKILL);
-  EXPECT_EQ(outcome->failure->message.rfind("arm ", 0), 0U) << outcome->failure->message;
+  EXPECT_EQ(fakes::text_of(outcome->failure->message).rfind("arm ", 0), 0U)
+      << fakes::text_of(outcome->failure->message);
 }
 
 TEST_F(AcrossTest, cancelling_and_the_end_of_the_runs_time_end_both_processes) {

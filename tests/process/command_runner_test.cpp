@@ -15,6 +15,7 @@
 #include "execute/process_tree.hpp"
 #include "fakes/fake_nvml.hpp"
 #include "fakes/temporary_folder.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -88,7 +89,8 @@ TEST_F(CommandRunnerProcess, a_program_that_does_not_exist_is_named) {
   request.log = folder_.path() / "output.log";
   const auto result = run_command(request, options_, gpus_);
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->report.launch_error, "cannot start no-such-program-here: No such file or directory");
+  EXPECT_EQ(fakes::text_of(result->report.launch_error),
+            "cannot start no-such-program-here: No such file or directory");
 }
 
 TEST_F(CommandRunnerProcess, ends_a_hanging_command_at_its_limit) {

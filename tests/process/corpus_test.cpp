@@ -6,6 +6,7 @@
 #include <iostream>
 #include <map>
 
+#include "fakes/words.hpp"
 #include "worker_fixture.hpp"
 
 namespace ridgeline::execute {
@@ -100,10 +101,10 @@ TEST_F(CorpusTest, every_model_runs_or_is_refused_with_a_cause) {
     auto line = name;
     if (outcome->failure) {
       const auto& failure = *outcome->failure;
-      expect_clear(failure.message);
-      line += fmt::format(" in {}: {}", base::enum_name(failure.phase), failure.message);
+      expect_clear(fakes::text_of(failure.message));
+      line += fmt::format(" in {}: {}", base::enum_name(failure.phase), fakes::text_of(failure.message));
       if (outcome->status == TrialStatus::crashed) {
-        EXPECT_TRUE(failure.signal || failure.exit_code) << failure.message;
+        EXPECT_TRUE(failure.signal || failure.exit_code) << fakes::text_of(failure.message);
       }
     }
     histogram[std::string(base::enum_name(outcome->status))].push_back(line);

@@ -4,6 +4,7 @@
 
 #include <tuple>
 
+#include "fakes/words.hpp"
 #include "worker_fixture.hpp"
 
 namespace ridgeline::execute {
@@ -36,7 +37,7 @@ TEST_P(Fault, is_classified_by_cause_and_the_next_trial_runs) {
   options.deadline_s = expected.status == TrialStatus::timeout ? kHangDeadlineS : 30;
   const auto outcome = execute::run_trial(*executor, spec, options);
   ASSERT_TRUE(outcome) << outcome.error().message;
-  EXPECT_EQ(outcome->status, expected.status) << (outcome->failure ? outcome->failure->message : "");
+  EXPECT_EQ(outcome->status, expected.status) << (outcome->failure ? fakes::text_of(outcome->failure->message) : "");
   EXPECT_EQ(outcome->measurement.has_value(), expected.status == TrialStatus::ok);
   ASSERT_EQ(outcome->failure.has_value(), expected.status != TrialStatus::ok);
   if (outcome->failure) {
@@ -44,7 +45,7 @@ TEST_P(Fault, is_classified_by_cause_and_the_next_trial_runs) {
     EXPECT_EQ(outcome->failure->exit_code, expected.exit_code);
     EXPECT_EQ(outcome->failure->signal, expected.signal);
     EXPECT_FALSE(outcome->failure->message.empty());
-    EXPECT_EQ(outcome->failure->message.find('\n'), std::string::npos);
+    EXPECT_EQ(fakes::text_of(outcome->failure->message).find('\n'), std::string::npos);
   }
 
   spec.configuration.set("intra_op_num_threads", 2);
@@ -124,7 +125,8 @@ TEST_F(FaultTest, a_stopped_worker_is_found_by_its_missing_heartbeat) {
   const auto outcome = execute::run_trial(*executor, synthetic_spec("fault=stop@measure"), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->status, TrialStatus::timeout);
-  EXPECT_NE(outcome->failure->message.find("no heartbeat"), std::string::npos) << outcome->failure->message;
+  EXPECT_NE(fakes::text_of(outcome->failure->message).find("no heartbeat"), std::string::npos)
+      << fakes::text_of(outcome->failure->message);
   EXPECT_FALSE(outcome->failure->signal) << "a kill of ours is not the trial's signal";
 }
 
@@ -140,7 +142,8 @@ TEST_F(FaultTest, a_hang_is_found_by_its_missing_progress) {
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_EQ(outcome->status, TrialStatus::timeout);
     EXPECT_EQ(base::enum_name(outcome->failure->phase), phase);
-    EXPECT_NE(outcome->failure->message.find("no progress"), std::string::npos) << outcome->failure->message;
+    EXPECT_NE(fakes::text_of(outcome->failure->message).find("no progress"), std::string::npos)
+        << fakes::text_of(outcome->failure->message);
   }
 }
 

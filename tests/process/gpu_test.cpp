@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker whose management library is the fake one, found by its own name through LD_LIBRARY_PATH.
+#include "fakes/words.hpp"
 #include "worker_fixture.hpp"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ TEST(WorkerOnGpu, records_what_the_gpu_did) {
   const auto executor = make_local_executor(options_with_gpu());
   const auto outcome = execute::run_trial(*executor, gpu_spec("clock=real"), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
-  ASSERT_EQ(outcome->status, schema::TrialStatus::ok) << outcome->failure->message;
+  ASSERT_EQ(outcome->status, schema::TrialStatus::ok) << fakes::text_of(outcome->failure->message);
   const auto& measurement = *outcome->measurement;
   ASSERT_TRUE(measurement.gpu.has_value());
   EXPECT_EQ(measurement.gpu->uuid, "GPU-fake-0");
@@ -64,7 +65,7 @@ TEST(WorkerOnGpu, watches_comparisons_too) {
   spec.plan.max_time_s = 1;
   const auto outcome = execute::run_pair(*executor, spec, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
-  ASSERT_TRUE(outcome->measurement) << outcome->failure->message;
+  ASSERT_TRUE(outcome->measurement) << fakes::text_of(outcome->failure->message);
   EXPECT_TRUE(schema::has_flag(outcome->measurement->flags, "gpu_shared"));
 }
 
@@ -82,7 +83,7 @@ TEST(WorkerOnGpu, is_watched_from_the_parent_when_it_runs_one_arm_only) {
     nvml.set(kFakeOtherPid, shared ? 4711 : 0);
     const auto outcome = execute::run_pair(*executor, spec);
     ASSERT_TRUE(outcome) << outcome.error().message;
-    ASSERT_TRUE(outcome->measurement) << outcome->failure->message;
+    ASSERT_TRUE(outcome->measurement) << fakes::text_of(outcome->failure->message);
     EXPECT_EQ(schema::has_flag(outcome->measurement->flags, "gpu_shared"), shared);
   }
 }

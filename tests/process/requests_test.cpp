@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/version.hpp"
+#include "fakes/words.hpp"
 #include "worker_fixture.hpp"
 
 namespace ridgeline::execute {
@@ -52,7 +53,7 @@ TEST_F(RequestsTest, a_trial_is_measured_as_the_formula_says) {
   const auto executor = make_local_executor(worker_options());
   const auto outcome = execute::run_trial(*executor, synthetic_spec("base=3ms,noise=1%"), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
-  ASSERT_EQ(outcome->status, TrialStatus::ok) << outcome->failure->message;
+  ASSERT_EQ(outcome->status, TrialStatus::ok) << fakes::text_of(outcome->failure->message);
   EXPECT_NEAR(median(outcome->measurement->latency_ns), 3e6, 3e4);
   EXPECT_GT(outcome->measurement->peak_rss_bytes, 1 << 20);
   EXPECT_EQ(outcome->measured_utc.size(), 20U);
@@ -109,7 +110,7 @@ TEST_F(RequestsTest, a_pair_shows_an_injected_slow_down) {
   pair.other.set("intra_op_num_threads", 4);
   const auto outcome = execute::run_pair(*executor, pair);
   ASSERT_TRUE(outcome) << outcome.error().message;
-  ASSERT_EQ(outcome->status, TrialStatus::ok) << outcome->failure->message;
+  ASSERT_EQ(outcome->status, TrialStatus::ok) << fakes::text_of(outcome->failure->message);
   ASSERT_GE(outcome->measurement->blocks.size(), 16U);
   std::vector<double> a;
   std::vector<double> b;
@@ -128,7 +129,7 @@ TEST_F(RequestsTest, parallel_sessions_add_up_to_throughput) {
   spec.configuration.set("parallel_sessions", 4);
   const auto outcome = execute::run_trial(*executor, spec, options);
   ASSERT_TRUE(outcome) << outcome.error().message;
-  ASSERT_EQ(outcome->status, TrialStatus::ok) << outcome->failure->message;
+  ASSERT_EQ(outcome->status, TrialStatus::ok) << fakes::text_of(outcome->failure->message);
   EXPECT_EQ(outcome->measurement->concurrency, 4);
   EXPECT_NEAR(outcome->measurement->throughput_per_s(), 4000, 40);
 }

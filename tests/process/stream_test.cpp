@@ -11,6 +11,7 @@
 #include "execute/frame_line.hpp"
 #include "execute/stream_child.hpp"
 #include "fakes/stream_models.hpp"
+#include "fakes/words.hpp"
 #include "worker_fixture.hpp"
 
 namespace ridgeline::execute {
@@ -64,7 +65,7 @@ TEST_F(StreamProcess, every_frame_of_every_source_has_a_line) {
   EXPECT_EQ(out.ready.sources.size(), 3U);
   EXPECT_EQ(out.ready.runtime, "faulty 1");
   ASSERT_EQ(out.status.checks.size(), 3U);
-  EXPECT_TRUE(out.status.checks.front().passed) << out.status.checks.front().message;
+  EXPECT_TRUE(out.status.checks.front().passed) << fakes::text_of(out.status.checks.front().message);
 }
 
 TEST_F(StreamProcess, a_crash_is_told_with_the_frames_that_were_in_it) {
@@ -102,7 +103,7 @@ TEST_F(StreamProcess, a_model_that_fails_once_is_a_gap_with_its_reason) {
   EXPECT_EQ(lines(), 100U);
   EXPECT_GE(gaps_["failed"], 1U);
   EXPECT_EQ(error, "the model failed \"here\"");
-  EXPECT_EQ(out.status.last_failure, "the model failed \"here\"");
+  EXPECT_EQ(fakes::text_of(out.status.last_failure), "the model failed \"here\"");
 }
 
 TEST_F(StreamProcess, a_model_that_goes_on_failing_ends_the_run) {
@@ -203,8 +204,8 @@ TEST_F(StreamProcess, a_load_that_is_cut_short_is_not_judged) {
   options_.stopping = [&] { return results_ > 5; };
   const auto out = run();
   EXPECT_FALSE(out.error) << out.error->message;
-  EXPECT_FALSE(out.status.is_void) << out.status.audit;
-  EXPECT_EQ(out.status.audit, "");
+  EXPECT_FALSE(out.status.is_void) << fakes::text_of(out.status.audit);
+  EXPECT_TRUE(out.status.audit.empty());
 }
 
 TEST_F(StreamProcess, frames_are_pushed_in_through_a_pipe) {

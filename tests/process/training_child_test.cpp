@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.hpp"
+#include "ridgeline_train/messages.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -45,7 +46,8 @@ const std::string kGood =
     "    if op == 'run': answer({'ok': {'steps': [row() for _ in range(request['steps'])], 'wall_ms': 8.6 * "
     "request['steps']}})\n"
     "    elif op == 'resources': answer({'ok': {'peak_reserved_gb': 1.5, 'loss_not_finite': True, 'notes': "
-    "{'not_taken': 'x'}}})\n"
+    "{'several_devices': {'code': 'ridgeline_train.several_devices', 'arguments': {'model': 'DataParallel'}, "
+    "'severity': 'note'}}}})\n"
     "    else: answer({'ok': {}})\n"
     "    if op == 'close': break\n";
 
@@ -61,7 +63,7 @@ TEST(TrainingChild, runs_a_trial_from_start_to_end) {
   ASSERT_TRUE(resources);
   EXPECT_EQ(resources->peak_reserved_gb, 1.5);
   EXPECT_TRUE(std::isnan(*resources->last_loss));
-  EXPECT_EQ(resources->notes.at("not_taken"), "x");
+  EXPECT_EQ(resources->notes.at("several_devices"), ridgeline_train::messages::several_devices("DataParallel"));
   child.close();
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "fakes/words.hpp"
 #include "measure/abba_ratio.hpp"
 #include "stats/mean.hpp"
 #include "worker_fixture.hpp"
@@ -52,7 +53,7 @@ class TwoRuntimesTest : public WorkerTest {
 TEST_F(TwoRuntimesTest, one_runtime_in_both_processes_is_as_fast_as_itself) {
   const auto outcome = execute::run_pair(*executor_, pair_);
   ASSERT_TRUE(outcome) << outcome.error().message;
-  ASSERT_TRUE(outcome->measurement) << outcome->failure->message;
+  ASSERT_TRUE(outcome->measurement) << fakes::text_of(outcome->failure->message);
   const auto& blocks = outcome->measurement->blocks;
   std::map<int, std::vector<double>> by_round;
   for (std::size_t at = 0; at + 4 <= blocks.size(); at += 4)
@@ -87,7 +88,7 @@ TEST_F(TwoRuntimesTest, each_process_loads_the_library_that_its_arm_names) {
   };
   const auto outcome = execute::run_pair(*make_local_executor(options), pair_);
   ASSERT_TRUE(outcome) << outcome.error().message;
-  ASSERT_TRUE(outcome->measurement) << outcome->failure->message;
+  ASSERT_TRUE(outcome->measurement) << fakes::text_of(outcome->failure->message);
   EXPECT_EQ(loaded, (std::set<std::string>{library_.string(), other.string()}));
 }
 
@@ -98,8 +99,10 @@ TEST_F(TwoRuntimesTest, a_file_that_is_no_runtime_ends_its_arm_with_a_cause) {
   const auto outcome = execute::run_pair(*executor_, pair_);
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_TRUE(outcome->failure);
-  EXPECT_EQ(outcome->failure->message.rfind("arm B: ", 0), 0U) << outcome->failure->message;
-  EXPECT_NE(outcome->failure->message.find(wrong.string()), std::string::npos) << outcome->failure->message;
+  EXPECT_EQ(fakes::text_of(outcome->failure->message).rfind("arm B: ", 0), 0U)
+      << fakes::text_of(outcome->failure->message);
+  EXPECT_NE(fakes::text_of(outcome->failure->message).find(wrong.string()), std::string::npos)
+      << fakes::text_of(outcome->failure->message);
 }
 
 }  // namespace

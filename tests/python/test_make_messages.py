@@ -64,6 +64,14 @@ class MakeMessages(unittest.TestCase):
             (root / "src/other/b.cpp").write_text("return toy::messages::two(); messages::three();")
             self.assertEqual(make_messages.unused(root), ["toy.three"])
 
+    def test_a_message_that_no_python_source_sends_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "python/worker").mkdir(parents=True)
+            (root / "python/worker/messages.json").write_text('{"one": "first", "two": "second"}')
+            (root / "python/worker/a.py").write_text('note = message("one", count=3)')
+            self.assertEqual(make_messages.unused(root), ["worker.two"])
+
 
 if __name__ == "__main__":
     unittest.main()

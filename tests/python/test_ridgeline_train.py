@@ -230,10 +230,8 @@ class BatchSizeTest(unittest.TestCase):
             trial.run(6)
             return self.resources(trial).get("notes", {}).get("pin_ignored")
 
-        text = noted(batches(False), True)
-        self.assertEqual(text, "the loader's batches are not pinned where settings.pin_memory is True: pass settings.pin_memory to the DataLoader as "
-                               "pin_memory; until then pinned and not pinned are the same")
-        self.assertIn("batches are pinned where settings.pin_memory is False", noted(batches(True), False))
+        self.assertEqual(noted(batches(False), True)["arguments"], {"pinned": False, "wanted": True})
+        self.assertEqual(noted(batches(True), False)["arguments"], {"pinned": True, "wanted": False})
         self.assertIsNone(noted(batches(True), True))
         self.assertIsNone(noted(batches(False), False))
         # Where batches do not show it, the DataLoader's own word counts.
@@ -243,7 +241,7 @@ class BatchSizeTest(unittest.TestCase):
         self.assertIsNone(noted(batches(False), True, device="cpu"))
 
     def test_workers_that_cannot_be_seen_are_noted(self):
-        self.assertIn("was not checked", self.notes([pair(8)] * 3, workers=4)["workers_unseen"])
+        self.assertEqual(self.notes([pair(8)] * 3, workers=4)["workers_unseen"]["code"], "ridgeline_train.workers_unseen")
         self.assertNotIn("workers_unseen", self.notes([pair(8)] * 3))
         self.assertNotIn("workers_unseen", self.notes(Loader([pair(8)] * 3, num_workers=4), workers=4))
         self.assertNotIn("workers_unseen", self.notes([pair(8)] * 3, data="device", workers=4))
@@ -251,7 +249,7 @@ class BatchSizeTest(unittest.TestCase):
     def test_what_shows_no_size_is_noted(self):
         trial = self.trial(["text", "text"], loss=None, forward=lambda model, batch: torch.Tensor())
         self.assertNotIn("samples", trial.run(3))
-        self.assertIn("was not checked", self.resources(trial)["notes"]["batch_unseen"])
+        self.assertEqual(self.resources(trial)["notes"]["batch_unseen"]["arguments"], {"batch": 8})
         # A loader of torch's own that leaves the rest out: known by itself.
         sure = self.trial(Loader(["text"] * 3, batch_size=8, drop_last=True), loss=None, forward=lambda model, batch: torch.Tensor())
         self.assertEqual(sure.run(3)["samples"], 24)

@@ -64,7 +64,7 @@ class FormTest(unittest.TestCase):
             trial = Trial(lambda now: self.made(dataset=Stream()), spec(workers=workers))
             self.assertEqual(trial.run(5)["samples"], 40)
         self.assertEqual(transforms.costs(Stream())["transforms"], [])
-        self.assertIn("IterableDataset takes no shuffle", self.notes(lambda now: self.made(dataset=Stream(), shuffle=True))["iterable"])
+        self.assertEqual(self.notes(lambda now: self.made(dataset=Stream(), shuffle=True))["iterable"]["arguments"], {"options": ["shuffle"]})
 
     def test_how_a_data_set_loads_is_taken(self):
         loading = dict(prefetch_factor=4, persistent_workers=False, collate_fn=lambda samples: (torch.Tensor(shape=(8,)), torch.Tensor(shape=(8,))))
@@ -80,10 +80,10 @@ class FormTest(unittest.TestCase):
         trial = Trial(lambda now: self.made(dataset=loader), spec(workers=2))
         self.assertEqual(trial.run(2)["samples"], 16)
         self.assertIs(trial.source.loader.collate_fn, collate)
-        self.assertIn("batches are made of Samples", self.notes(lambda now: self.made(dataset=loader))["taken_apart"])
-        self.assertIn("data set as its loader", self.notes(lambda now: self.made(dataset=None, loader=Samples()))["loader_is_dataset"])
+        self.assertEqual(self.notes(lambda now: self.made(dataset=loader))["taken_apart"]["arguments"]["dataset"], "Samples")
+        self.assertIn("loader_is_dataset", self.notes(lambda now: self.made(dataset=None, loader=Samples())))
         self.assertIn("batch_size None", self.refusal(lambda now: self.made(dataset=DataLoader(Samples(), batch_size=None))))
-        self.assertIn("beside a loader", self.notes(lambda now: self.made(loader=lambda again: DataLoader(Samples(), 8)))["beside_loader"])
+        self.assertIn("beside_loader", self.notes(lambda now: self.made(loader=lambda again: DataLoader(Samples(), 8))))
         Trial(lambda now: self.made(dataset=None, loader=lambda: DataLoader(Samples(), 8)), spec()).run(1)
 
     def test_tuples_and_functions_of_another_form(self):
@@ -99,10 +99,10 @@ class FormTest(unittest.TestCase):
         lit = Lit()
         notes = self.notes(lambda now: lit)
         self.assertEqual(lit.steps, 2)
-        self.assertIn("training_step, configure_optimizers, train_dataloader", notes["lightning"])
+        self.assertEqual(notes["lightning"]["arguments"]["methods"], ["training_step", "configure_optimizers", "train_dataloader"])
         self.assertIn("taken_apart", notes)
         scheduled = Lit({"optimizer": torch.Optimizer(), "lr_scheduler": 3})
-        self.assertIn("int beside the optimizer", self.notes(lambda now: scheduled)["scheduler"])
+        self.assertEqual(self.notes(lambda now: scheduled)["scheduler"]["arguments"]["others"], ["int"])
         self.assertIn("scheduler", self.notes(lambda now: Lit(([torch.Optimizer()], [3]))))
         self.assertIn("returned 2 optimizers", self.refusal(lambda now: Lit([torch.Optimizer(), torch.Optimizer()])))
         manual = Lit()
@@ -137,7 +137,7 @@ class FormTest(unittest.TestCase):
             return lambda now: self.made(loss=None, forward=lambda model, batch: value)
 
         for value in ((torch.Tensor(), 3), {"loss": torch.Tensor(), "logits": 3}, types.SimpleNamespace(loss=torch.Tensor())):
-            self.assertIn("is trained with", self.notes(returning(value))["loss_within"])
+            self.assertIn("loss_within", self.notes(returning(value)))
         for value, text in ((None, "forward returned None; expected the loss"), (2.5, "without .item()"),
                             ({"a": 1, "b": 2}, "a dict with a, b; expected the loss"), ((), "expected the loss")):
             self.assertIn(text, self.refusal(returning(value)))
@@ -163,8 +163,9 @@ class FormTest(unittest.TestCase):
 
     def test_what_is_not_taken_is_noted(self):
         notes = self.notes(lambda now: self.made(scheduler=1, epochs=3, batch_size=32))
-        self.assertEqual(notes["not_taken"], "x:y returned scheduler, epochs, which bench does not take: steps are timed without")
-        self.assertIn("returned batch_size: the settings of each trial decide", notes["decided"])
+        self.assertEqual(notes["not_taken"], {"code": "ridgeline_train.not_taken", "severity": "note",
+                                              "arguments": {"target": "x:y", "options": ["scheduler", "epochs"]}})
+        self.assertEqual(notes["decided"]["arguments"]["options"], ["batch_size"])
 
     def test_batches_of_other_forms_go_to_the_device(self):
         class Own:
@@ -249,11 +250,11 @@ class LearningTest(unittest.TestCase):
 
     def test_what_trains_nothing_is_noted(self):
         one, other, unused = Parameter(), Parameter(), Parameter()
-        self.assertIn("holds none of the model's 2 parameters", self.notes(Learner(one, other), Steps([Parameter()]))["optimizer_elsewhere"])
-        self.assertIn("holds 1 of the model's 2", self.notes(Learner(one, other), Steps([one]))["optimizer_partial"])
-        self.assertIn("a learning rate of 0", self.notes(Learner(one), Steps([one], 0.0))["nothing_changed"])
-        self.assertIn("does not depend on the model", self.notes(Learner(unused), Steps([unused], 0.0), gradient=False)["loss_without_model"])
-        self.assertIn("no parameter of the model requires a gradient", self.notes(Learner(Parameter(requires_grad=False)), Steps([]))["nothing_to_train"])
+        self.assertEqual(self.notes(Learner(one, other), Steps([Parameter()]))["optimizer_elsewhere"]["arguments"], {"parameters": 2})
+        self.assertEqual(self.notes(Learner(one, other), Steps([one]))["optimizer_partial"]["arguments"], {"held": 1, "parameters": 2})
+        self.assertIn("nothing_changed", self.notes(Learner(one), Steps([one], 0.0)))
+        self.assertIn("loss_without_model", self.notes(Learner(unused), Steps([unused], 0.0), gradient=False))
+        self.assertIn("nothing_to_train", self.notes(Learner(Parameter(requires_grad=False)), Steps([])))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 #include "base/text.hpp"
 #include "stream/open_source.hpp"
 #include "stream/video_writer.hpp"
+#include "stream/words.hpp"
 
 namespace {
 
@@ -138,7 +139,7 @@ int main(int count, char** words) {
   if (!arguments) return complain(arguments.error());
   // Called by the thread that reads, which is this one.
   std::vector<std::string> notes;
-  arguments->options.on_note = [&](const std::string& text) { notes.push_back(text); };
+  arguments->options.on_note = [&](const schema::Message& note) { notes.push_back(stream::words_of(note)); };
   auto source = stream::open_source(arguments->options);
   if (!source) return complain(source.error());
   const auto& info = (*source)->info();
@@ -161,8 +162,8 @@ int main(int count, char** words) {
   if (interrupter.joinable()) interrupter.join();
   if (!read && read.error().code == base::ErrorCode::cancelled)
     summary["interrupted_ms"] = std::chrono::duration<double, std::milli>(ended - interrupted_at).count();
-  for (const auto& note : info.notes) notes.push_back(note);
-  for (auto& note : (*source)->notes()) notes.push_back(std::move(note));
+  for (const auto& note : info.notes) notes.push_back(stream::words_of(note));
+  for (const auto& note : (*source)->notes()) notes.push_back(stream::words_of(note));
   summary["notes"] = notes;
   std::cout << summary.dump() << std::endl;
   return read ? 0 : complain(read.error());

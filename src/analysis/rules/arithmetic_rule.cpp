@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the winner achieves against the model's arithmetic: floating-point rate, memory traffic, cost of a node. Machine
 // peaks are not known here, so the rule speaks of intensity and leaves the roof to the reader.
-#include <fmt/format.h>
-
 #include "analysis/gpu_limits.hpp"
+#include "analysis/messages.hpp"
 #include "analysis/model_rate.hpp"
 #include "analysis/rules/rule.hpp"
-#include "base/text.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -18,17 +16,19 @@ constexpr double kComputeBound = 25;
 /// Below this a node's dispatch (schedule, allocate outputs, look up the kernel) is a visible share of its time.
 constexpr double kDispatchNs = 3000;
 
-std::string uncounted(const schema::ModelDescription& model) {
+/// Nodes of operators whose FLOPs are not known; nullopt: none.
+std::optional<std::int64_t> uncounted(const schema::ModelDescription& model) {
   std::int64_t nodes = 0;
   for (const auto& [type, count] : model.uncounted_ops) nodes += count;
-  return nodes == 0 ? ""
-                    : fmt::format("; {} of {} nodes are of operators whose FLOPs are not known", nodes, model.nodes);
+  return nodes > 0 ? std::optional(nodes) : std::nullopt;
 }
 
-std::string nodes_text(const schema::TuneRun& run, const schema::Configuration& configuration, std::int64_t nodes) {
-  if (graph_of(run, configuration) != nullptr) return fmt::format("{} nodes that run", nodes);
-  return fmt::format("{} nodes of the file{}, of which fusion may have removed some", nodes,
-                     nodes == run.model.nodes ? "" : " without its constants");
+schema::Message intensity_title(double intensity) {
+  using Limit = messages::IntensityLimit;
+  return messages::intensity({.limit = intensity >= kComputeBound  ? Limit::arithmetic
+                                       : intensity <= kMemoryBound ? Limit::memory
+                                                                   : Limit::both,
+                              .flop = intensity});
 }
 
 }  // namespace
@@ -48,32 +48,30 @@ std::vector<Finding> arithmetic_rule(const Evidence& evidence) {
     const double intensity = work.flops / work.memory_bytes;
     Finding finding;
     finding.kind = FindingKind::limit;
-    finding.title =
-        intensity >= kComputeBound
-            ? fmt::format("Arithmetic is the likely limit: {:.0f} FLOP for every byte moved", intensity)
-        : intensity <= kMemoryBound
-            ? fmt::format("Memory traffic is the likely limit: only {:.1f} FLOP for every byte moved", intensity)
-            : fmt::format("Arithmetic and memory traffic may both limit: {:.0f} FLOP for every byte moved", intensity);
-    finding.evidence = fmt::format(
-        "{:.3g} GFLOP and {} {} an inference; {:.3g} GFLOP/s and {} {:.3g} GB/s reached in trial {}{}",
-        work.flops * 1e-9, work.as_run ? "about" : "up to", base::format_bytes(work.memory_bytes),
-        rate.flops_per_s * 1e-9, work.as_run ? "about" : "up to", rate.bytes_per_s * 1e-9, id, uncounted(model));
-    if (intensity <= kMemoryBound)
-      finding.advice = "A larger batch reuses the weights; smaller element types move fewer bytes";
-    if (intensity >= kComputeBound)
-      finding.advice = "Beyond settings, only fewer or cheaper operations (quantization, a smaller input) help";
+    finding.title = intensity_title(intensity);
+    finding.evidence = messages::intensity_evidence({.gflop = work.flops * 1e-9,
+                                                     .as_run = work.as_run,
+                                                     .bytes = work.memory_bytes,
+                                                     .gflop_s = rate.flops_per_s * 1e-9,
+                                                     .gb_s = rate.bytes_per_s * 1e-9,
+                                                     .trial = id,
+                                                     .unknown = uncounted(model),
+                                                     .nodes = model.nodes});
+    if (intensity <= kMemoryBound) finding.advice = messages::reuse_weights();
+    if (intensity >= kComputeBound) finding.advice = messages::fewer_operations();
     findings.push_back(std::move(finding));
   }
   const auto& configuration = evidence.chosen->trial->configuration;
   const auto nodes = dispatched_nodes(evidence.run, configuration);
   const double node_ns = nodes > 0 ? summary.median_ns / static_cast<double>(nodes) : 0;
   if (nodes > 0 && node_ns < kDispatchNs)
-    findings.push_back({FindingKind::limit,
-                        fmt::format("Nodes are tiny: {} each on average, so dispatch is a visible share of the time",
-                                    base::format_duration(node_ns)),
-                        fmt::format("median {} over {} (trial {})", base::format_duration(summary.median_ns),
-                                    nodes_text(evidence.run, configuration, nodes), id),
-                        "Fewer threads, a larger batch, or a simplified graph help more than faster kernels"});
+    findings.push_back({FindingKind::limit, messages::tiny_nodes(node_ns),
+                        messages::tiny_nodes_evidence({.median = summary.median_ns,
+                                                       .nodes = nodes,
+                                                       .as_run = graph_of(evidence.run, configuration) != nullptr,
+                                                       .fewer = nodes != model.nodes,
+                                                       .trial = id}),
+                        messages::fewer_dispatches()});
   return findings;
 }
 

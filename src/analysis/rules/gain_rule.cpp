@@ -1,91 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the run as a whole gained.
-#include <fmt/format.h>
-
 #include "analysis/comparison.hpp"
+#include "analysis/comparison_text.hpp"
+#include "analysis/messages.hpp"
 #include "analysis/proof.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
-#include "base/text.hpp"
 
 namespace ridgeline::analysis {
 namespace {
 
-std::string cost_text(const RankedTrial& ranked, schema::Objective objective) {
-  if (objective == schema::Objective::throughput)
-    return fmt::format("{}/s", base::format_count(ranked.summary.throughput_per_s));
-  return base::format_duration(ranked.measured.value);
-}
-
-std::string numbers(const Evidence& evidence) {
+schema::Message costs_of(const Evidence& evidence) {
   const auto* chosen = evidence.chosen;
   const auto* reference = evidence.reference;
-  const auto* what = evidence.run.objective == schema::Objective::latency ? "median"
-                     : evidence.run.objective == schema::Objective::p99   ? "tail latency"
-                                                                          : "throughput";
-  std::string text;
   const auto& gain = evidence.run.verdict->gain;
-  if (gain) text = fmt::format("{}, {} interleaved ABBA rounds", interval_text(*gain), gain->abba_rounds);
-  if (chosen == nullptr || reference == nullptr || chosen == reference) return text;
-  if (evidence.uneven || (gain && !agrees(*gain, reference->measured.value, chosen->measured.value))) return text;
-  return fmt::format("{}{}{} {} (trial {}) against {} (trial {})", text, text.empty() ? "" : "; ", what,
-                     cost_text(*chosen, evidence.run.objective), chosen->trial->id,
-                     cost_text(*reference, evidence.run.objective), reference->trial->id);
+  if (chosen == nullptr || reference == nullptr || chosen == reference) return {};
+  if (evidence.uneven || (gain && !agrees(*gain, reference->measured.value, chosen->measured.value))) return {};
+  if (evidence.run.objective == schema::Objective::throughput)
+    return messages::throughput_against({.chosen = chosen->summary.throughput_per_s,
+                                         .trial = chosen->trial->id,
+                                         .reference = reference->summary.throughput_per_s,
+                                         .other = reference->trial->id});
+  return messages::times_against({.tail = evidence.run.objective == schema::Objective::p99,
+                                  .chosen = chosen->measured.value,
+                                  .trial = chosen->trial->id,
+                                  .reference = reference->measured.value,
+                                  .other = reference->trial->id});
+}
+
+schema::Message numbers_of(const Evidence& evidence) {
+  const auto& gain = evidence.run.verdict->gain;
+  auto costs = costs_of(evidence);
+  if (!gain && costs.empty()) return {};
+  return messages::gain_evidence({.interval = gain ? interval_of(*gain) : schema::Message(),
+                                  .rounds = gain ? gain->abba_rounds : 0,
+                                  .costs = std::move(costs)});
 }
 
 /// What the recommendation changes, with the verb: "a=4 is", "a=4 and b=1 together are", "Trial 7, which changes 6
 /// settings, is". The gain is that of all of it, values that fall back to their default too.
-std::string change_is(const schema::TuneRun& run) {
+schema::Message change_is(const schema::TuneRun& run) {
   constexpr std::size_t kMostNamed = 4;
   const auto& recommended = run.verdict->configuration;
   const auto keys = schema::differing_keys(run.current, recommended);
-  if (keys.empty()) return fmt::format("Trial {} is", run.verdict->trial_id);
+  if (keys.empty()) return messages::change_of_trial({.trial = run.verdict->trial_id, .settings = {}});
   if (keys.size() > kMostNamed)
-    return fmt::format("Trial {}, which changes {} settings, is", run.verdict->trial_id, keys.size());
-  std::vector<std::string> settings;
-  for (const auto& key : keys) settings.push_back(setting_text(recommended, key));
-  return base::listed(settings) + (keys.size() == 1 ? " is" : " together are");
+    return messages::change_of_trial(
+        {.trial = run.verdict->trial_id, .settings = static_cast<std::int64_t>(keys.size())});
+  std::vector<schema::Message> settings;
+  for (const auto& key : keys) settings.push_back(setting_of(recommended, key));
+  return messages::change_of_settings({.settings = std::move(settings), .several = keys.size() > 1});
 }
 
-/// "trial 7": the earliest of the configuration.
-std::string trial_text(const schema::TuneRun& run, const schema::Configuration& configuration) {
+/// The earliest trial of the configuration.
+std::optional<int> trial_with(const schema::TuneRun& run, const schema::Configuration& configuration) {
   for (const auto& trial : run.trials)
-    if (trial.configuration == configuration) return fmt::format("trial {}", trial.id);
-  return "another configuration";
+    if (trial.configuration == configuration) return trial.id;
+  return std::nullopt;
 }
 
 void add_keep(const schema::TuneRun& run, Finding& finding) {
   if (const auto* undecided = undecided_finalist(run)) {
-    finding.title = fmt::format("Not decided: whether {} beats what you have", trial_text(run, undecided->b));
-    finding.evidence = interval_text(*undecided->comparison) + ": too wide to tell";
-    finding.advice = "Repeat with --fresh on an idle machine or with more time";
+    finding.title = messages::not_decided(trial_with(run, undecided->b));
+    finding.evidence = messages::too_wide_to_tell(interval_of(*undecided->comparison));
+    finding.advice = messages::repeat_fresh();
     return;
   }
   if (tried_others(run)) {
-    finding.title = fmt::format("Keep what you have: nothing tried beats it by {:g} % or more", run.min_effect * 100);
+    finding.title = messages::keep(run.min_effect);
     // Not the verdict's reason, which says the title again.
     if (const auto* best = best_finalist(run))
-      finding.evidence =
-          fmt::format("{}{}: {}", looks_slower(*best->comparison, run.min_effect) ? "" : "the best other one, ",
-                      trial_text(run, best->b), interval_text(*best->comparison));
+      finding.evidence = messages::best_other({.close = !looks_slower(*best->comparison, run.min_effect),
+                                               .trial = trial_with(run, best->b),
+                                               .interval = interval_of(*best->comparison)});
     else if (!run.verdict->gain)
-      finding.evidence = "no other one came near it";
+      finding.evidence = messages::none_came_near();
     return;
   }
-  finding.title = "Not decided: no other configuration was tried";
-  finding.evidence = "only the current configuration was measured";
-  finding.advice = "Search again with a longer --max-time or a larger space";
+  finding.title = messages::nothing_tried();
+  finding.evidence = messages::only_current_measured();
+  finding.advice = messages::search_longer();
 }
 
 void add_none(const schema::TuneVerdict& verdict, bool interrupted, Finding& finding) {
   if (verdict.trial_id != 0) {
-    finding.title = "No recommendation: the finalists were not compared";
+    finding.title = messages::finalists_not_compared();
     finding.evidence = verdict.reason;
-    if (interrupted) finding.advice = "Run the same command again: it continues where it stopped";
+    if (interrupted) finding.advice = messages::continue_run();
     return;
   }
-  finding.title = "No recommendation: no trial ran to the end and met the constraints";
-  finding.advice = "See the failures and constraints below; relax a constraint or fix the first failure";
+  finding.title = messages::no_trial_usable();
+  finding.advice = messages::fix_first_failure();
+}
+
+schema::Message gain_title(const schema::TuneRun& run) {
+  const auto& gain = run.verdict->gain;
+  if (!gain) return messages::gain_not_compared(change_is(run));
+  return messages::gain({.change = change_is(run),
+                         .effect = effect_of(*gain),
+                         .times = !is_too_wide(*gain) && gain->ratio >= kTimesFrom});
 }
 
 }  // namespace
@@ -97,15 +110,13 @@ std::vector<Finding> gain_rule(const Evidence& evidence) {
   finding.kind = FindingKind::gain;
   switch (run.verdict->decision) {
     case schema::Decision::change:
-      finding.title = run.verdict->gain ? fmt::format("{} {} the current configuration", change_is(run),
-                                                      effect_against(*run.verdict->gain))
-                                        : change_is(run) + " what runs; nothing was compared";
-      finding.advice = fmt::format("Apply it with: ridgeline apply {} --config FILE", run.id);
+      finding.title = gain_title(run);
+      finding.advice = messages::apply_it(run.id);
       break;
     case schema::Decision::keep: add_keep(run, finding); break;
     case schema::Decision::none: add_none(*run.verdict, run.interrupted, finding); break;
   }
-  if (finding.evidence.empty()) finding.evidence = numbers(evidence);
+  if (finding.evidence.empty()) finding.evidence = numbers_of(evidence);
   if (finding.evidence.empty()) finding.evidence = run.verdict->reason;
   return {finding};
 }

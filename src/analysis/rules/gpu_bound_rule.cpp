@@ -2,45 +2,25 @@
 // What limits the recommended configuration on the GPU: launches, copies, memory traffic or arithmetic.
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "analysis/gpu_limits.hpp"
 #include "analysis/isolated.hpp"
+#include "analysis/messages.hpp"
 #include "analysis/model_rate.hpp"
 #include "analysis/rules/rule.hpp"
-#include "base/text.hpp"
 
 namespace ridgeline::analysis {
 namespace {
 
-using base::format_duration;
-
-/// "18 %", "0.3 %".
-std::string share_text(double part, double whole) {
-  const double percent = 100 * part / whole;
-  return percent < 0.95 ? fmt::format("{:.1g} %", percent) : fmt::format("{:.0f} %", percent);
-}
-
-/// "525 GFLOP", "12 FLOP".
-std::string quantity(double value, const char* unit) {
-  return base::format_count(value) + (value < 999.5 ? " " : "") + unit;
-}
-
-/// Of memory traffic and launches: of the file's own nodes the runtime may fuse many.
-const char* about(const InferenceWork& work) { return work.as_run ? "about" : "up to"; }
-
-/// "Memory-bound (trial 7)", "Likely memory-bound (trial 7)".
-std::string name_of(const GpuLimits& limits, int id) {
-  auto name = fmt::format("{}{} (trial {})", limits.likely ? "likely " : "", bound_name(limits.bound), id);
-  name.front() = static_cast<char>(name.front() - 'a' + 'A');
-  return name;
-}
-
 double intensity_of(const InferenceWork& work) { return work.flops / work.memory_bytes; }
 
-/// "23 FLOP for every byte moved".
-std::string intensity_text(const InferenceWork& work) {
-  return fmt::format("{}{:.0f} FLOP for every byte moved", work.as_run ? "" : "at least ", intensity_of(work));
+/// Where it is more than 0.
+std::optional<double> known(const std::optional<double>& floor_ns) {
+  return floor_ns && *floor_ns > 0 ? floor_ns : std::nullopt;
+}
+
+/// Of an inference.
+std::optional<double> share_of(const std::optional<double>& floor_ns, const GpuLimits& limits) {
+  return floor_ns ? std::optional(*floor_ns / limits.inference_ns) : std::nullopt;
 }
 
 /// Whether launches cost more than all else, and all else is known. (A busy card does not wait for them.)
@@ -49,92 +29,80 @@ bool most_are_launches(const GpuLimits& limits) {
          *limits.launch_ns >= std::max({*limits.compute_ns, *limits.memory_ns, *limits.copy_ns});
 }
 
-std::string launch_title(const GpuLimits& limits, std::int64_t nodes, int id) {
-  const auto name = name_of(limits, id);
+schema::Message launch_title(const GpuLimits& limits, std::int64_t nodes, int trial) {
   if (limits.busy && *limits.busy <= 0.6)
-    return fmt::format("{}: the GPU waits for the host {:.0f} % of the time, and copies do not explain it", name,
-                       100 * (1 - *limits.busy));
-  if (most_are_launches(limits))
-    return fmt::format("{}: launches {} more of an inference than arithmetic, memory traffic or copies", name,
-                       limits.likely ? "may explain" : "explain");
-  return fmt::format("{}: {} a node {} too short to fill the GPU", name,
-                     format_duration(limits.inference_ns / static_cast<double>(nodes)),
-                     limits.likely ? "of the file may be" : "is");
+    return messages::launch_bound_waits({.likely = limits.likely, .trial = trial, .share = 1 - *limits.busy});
+  if (most_are_launches(limits)) return messages::launch_bound({.likely = limits.likely, .trial = trial});
+  return messages::launch_bound_short(
+      {.likely = limits.likely, .trial = trial, .each = limits.inference_ns / static_cast<double>(nodes)});
 }
 
-std::string unclear_title(const GpuLimits& limits, int id) {
-  const auto whole = limits.inference_ns;
+schema::Message unclear_title(const GpuLimits& limits, int trial) {
+  const bool fusion = !limits.work.as_run;
   if (limits.slow_kernels)
-    return fmt::format(
-        "Slow kernels (trial {}): they run {:.0f} % of the time, but arithmetic explains {} and memory traffic {}{} "
-        "of it",
-        id, 100 * *limits.busy, share_text(*limits.compute_ns, whole), limits.work.as_run ? "" : "up to ",
-        share_text(*limits.memory_ns, whole));
-  std::vector<std::string> parts;
-  const auto part = [&](const char* what, const char* precision, const std::optional<double>& floor_ns) {
-    if (floor_ns && *floor_ns > 0)
-      parts.push_back(
-          fmt::format("{} {}{} {}", what, parts.empty() ? "takes " : "", precision, share_text(*floor_ns, whole)));
-  };
-  part("arithmetic", "at least", limits.compute_ns);
-  part("memory traffic", about(limits.work), limits.memory_ns);
-  if (parts.empty())
-    return fmt::format("Arithmetic and memory traffic may both limit (trial {}): {}", id, intensity_text(limits.work));
-  part("copies", limits.pageable_assumed ? "about" : "at least", limits.copy_ns);
-  part("launches", about(limits.work), limits.launch_ns);
-  return fmt::format("What limits trial {} is not clear: {} of an inference", id, fmt::join(parts, ", "));
+    return messages::slow_kernels({.trial = trial,
+                                   .busy = *limits.busy,
+                                   .compute = *limits.compute_ns / limits.inference_ns,
+                                   .memory = *limits.memory_ns / limits.inference_ns,
+                                   .fusion = fusion});
+  const auto compute = known(limits.compute_ns);
+  const auto memory = known(limits.memory_ns);
+  if (!compute && !memory)
+    return messages::both_may_limit({.trial = trial, .fusion = fusion, .flop = intensity_of(limits.work)});
+  return messages::limit_unclear({.trial = trial,
+                                  .compute = share_of(compute, limits),
+                                  .memory = share_of(memory, limits),
+                                  .fusion = fusion,
+                                  .copy = share_of(known(limits.copy_ns), limits),
+                                  .pageable = limits.pageable_assumed,
+                                  .launch = share_of(known(limits.launch_ns), limits)});
 }
 
-std::string title_of(const GpuLimits& limits, std::int64_t nodes, int id) {
-  const auto whole = limits.inference_ns;
-  const auto name = name_of(limits, id);
+schema::Message title_of(const GpuLimits& limits, std::int64_t nodes, int trial) {
+  const bool fusion = !limits.work.as_run;
   switch (limits.bound) {
     case GpuBound::copy:
-      return limits.copy_ns ? fmt::format("{}: moving inputs and outputs takes {} of an inference", name,
-                                          share_text(*limits.copy_ns, whole))
-                            : fmt::format("{}: the GPU idles while inputs and outputs are moved", name);
+      return messages::copy_bound({.likely = limits.likely, .trial = trial, .share = share_of(limits.copy_ns, limits)});
     case GpuBound::memory:
-      return limits.memory_ns
-                 ? fmt::format("{}: memory traffic alone takes {} {} of an inference", name, about(limits.work),
-                               share_text(*limits.memory_ns, whole))
-                 : fmt::format("{}: only {:.1f} FLOP for every byte moved{}", name, intensity_of(limits.work),
-                               limits.work.as_run ? "" : " if no node were fused");
+      return messages::memory_bound({.likely = limits.likely,
+                                     .trial = trial,
+                                     .share = share_of(limits.memory_ns, limits),
+                                     .fusion = fusion,
+                                     .flop = intensity_of(limits.work)});
     case GpuBound::compute:
-      return limits.compute_ns ? fmt::format("{}: arithmetic alone takes at least {} of an inference", name,
-                                             share_text(*limits.compute_ns, whole))
-                               : fmt::format("{}: {}", name, intensity_text(limits.work));
-    case GpuBound::launch: return launch_title(limits, nodes, id);
+      return messages::compute_bound({.likely = limits.likely,
+                                      .trial = trial,
+                                      .share = share_of(limits.compute_ns, limits),
+                                      .fusion = fusion,
+                                      .flop = intensity_of(limits.work)});
+    case GpuBound::launch: return launch_title(limits, nodes, trial);
     case GpuBound::unclear: break;
   }
-  return unclear_title(limits, id);
+  return unclear_title(limits, trial);
 }
 
-std::string evidence_of(const GpuLimits& limits, const schema::TuneRun& run, std::int64_t nodes, int concurrency) {
-  std::vector<std::string> parts{
-      fmt::format("an inference takes {}{}", format_duration(limits.inference_ns),
-                  concurrency > 1 ? fmt::format(" of the GPU, {} in flight", concurrency) : "")};
-  const auto floor = [&](const char* what, const std::optional<double>& floor_ns, const std::string& work) {
-    if (floor_ns && *floor_ns > 0) parts.push_back(fmt::format("{} {} ({})", what, format_duration(*floor_ns), work));
-  };
-  floor("arithmetic at least", limits.compute_ns,
-        fmt::format("{} at the measured {} rate", quantity(limits.work.flops, "FLOP"), limits.compute_type));
-  floor(fmt::format("memory traffic {}", about(limits.work)).c_str(), limits.memory_ns,
-        quantity(limits.work.memory_bytes, limits.work.as_run ? "B in the nodes that run" : "B if no node were fused"));
-  floor(limits.pageable_assumed ? "copies about" : "copies at least", limits.copy_ns,
-        quantity(limits.work.input_bytes, "B in, ") + quantity(limits.work.output_bytes, "B out") +
-            (limits.pageable_assumed ? ", taking ordinary memory at a third of the pinned rate" : ""));
-  floor(fmt::format("launches {}", about(limits.work)).c_str(), limits.launch_ns,
-        fmt::format("{} nodes{}", nodes, limits.work.as_run ? "" : " if none were fused"));
-  parts.push_back(limits.busy ? fmt::format("kernels ran {:.0f} % of the {}", 100 * *limits.busy,
-                                            limits.busy_isolated ? "time alone in a process" : "timed window")
-                              : "how busy the GPU was is not known");
-  if (limits.distance)
-    parts.push_back(fmt::format("{:.2g} times {}", *limits.distance,
-                                limits.bound == GpuBound::launch ? "what the card's own work needs" : "that limit"));
-  if (!run.gpu_ceilings) parts.emplace_back("the card's ceilings were not measured, so this rests on less");
-  if (run.tensor_location != "device" && !limits.work.outputs_known)
-    parts.emplace_back("outputs of unknown size are left out");
-  return fmt::format("{}", fmt::join(parts, "; "));
+schema::Message evidence_of(const GpuLimits& limits, const schema::TuneRun& run, std::int64_t nodes, int concurrency) {
+  return messages::gpu_limit_evidence(
+      {.inference = limits.inference_ns,
+       .in_flight = concurrency > 1 ? std::optional<std::int64_t>(concurrency) : std::nullopt,
+       .compute = known(limits.compute_ns),
+       .flops = limits.work.flops,
+       .type = limits.compute_type,
+       .memory = known(limits.memory_ns),
+       .traffic = limits.work.memory_bytes,
+       .fusion = !limits.work.as_run,
+       .copy = known(limits.copy_ns),
+       .in_bytes = limits.work.input_bytes,
+       .out_bytes = limits.work.output_bytes,
+       .pageable = limits.pageable_assumed,
+       .launch = known(limits.launch_ns),
+       .nodes = nodes,
+       .busy = limits.busy,
+       .isolated = limits.busy_isolated,
+       .distance = limits.distance,
+       .of_launches = limits.bound == GpuBound::launch,
+       .no_ceilings = !run.gpu_ceilings,
+       .no_outputs = run.tensor_location != "device" && !limits.work.outputs_known});
 }
 
 bool has_convolutions(const schema::ModelDescription& model) {
@@ -142,42 +110,33 @@ bool has_convolutions(const schema::ModelDescription& model) {
                      [](const auto& entry) { return entry.first.find("Conv") != std::string::npos; });
 }
 
-std::string unclear_advice(const GpuLimits& limits, const schema::TuneRun& run,
-                           const schema::Configuration& configuration) {
+schema::Message unclear_advice(const GpuLimits& limits, const schema::TuneRun& run,
+                               const schema::Configuration& configuration) {
   if (limits.slow_kernels) {
     const bool fallback = configuration.get_or("cudnn_conv_algo_search", "EXHAUSTIVE").as_text() == "DEFAULT";
-    return fallback && has_convolutions(run.model)
-               ? "cudnn_conv_algo_search=EXHAUSTIVE or HEURISTIC asks cuDNN for a plan; DEFAULT takes a slow fallback"
-               : "A profiler shows which kernels are slow";
+    return fallback && has_convolutions(run.model) ? messages::ask_cudnn_for_plan() : messages::profile_kernels();
   }
-  if (!limits.compute_ns && !limits.memory_ns) return "";
+  if (!limits.compute_ns && !limits.memory_ns) return {};
   const bool fusion_decides = !limits.work.as_run && limits.memory_ns.value_or(0) >= kExplains * limits.inference_ns;
-  return fusion_decides && !schema::provider_of(run.provider).compiles_graph
-             ? "A run that reads the runtime's graph (not --quick) shows more, as does a profiler"
-             : "Slow kernels or a host that does not keep up are left; a profiler shows which";
+  return fusion_decides && !schema::provider_of(run.provider).compiles_graph ? messages::read_runtime_graph()
+                                                                             : messages::profile_host();
 }
 
-std::string advice_of(const GpuLimits& limits, const schema::TuneRun& run, const schema::Configuration& configuration) {
+schema::Message advice_of(const GpuLimits& limits, const schema::TuneRun& run,
+                          const schema::Configuration& configuration) {
   switch (limits.bound) {
     case GpuBound::launch:
-      return configuration.get_or("enable_cuda_graph", false).as_bool()
-                 ? "A larger batch or further sessions fill the card; fewer, fused kernels help too"
-                 : "enable_cuda_graph=true with bound tensors starts all kernels at once; a larger batch or further "
-                   "sessions fill the card";
+      return configuration.get_or("enable_cuda_graph", false).as_bool() ? messages::fill_card()
+                                                                        : messages::use_cuda_graph();
     case GpuBound::copy:
       if (run.tensor_location != "device" && configuration.get_or("io_binding", "none").as_text() == "none")
-        return "Bind pinned memory (io_binding), overlap copies by two sessions, or keep the data on the GPU (--io "
-               "device)";
-      return "Overlap copies by further sessions, send smaller types (bytes instead of floats), or keep the data on "
-             "the "
-             "GPU (--io device)";
-    case GpuBound::memory: return "Half precision halves the traffic; a larger batch reuses the weights";
-    case GpuBound::compute:
-      return limits.compute_type == "FP32" ? "TF32 or half precision multiply faster, if the accuracy allows it"
-                                           : "Beyond settings, lower precision or a smaller model or input help";
+        return messages::bind_memory();
+      return messages::overlap_copies();
+    case GpuBound::memory: return messages::halve_traffic();
+    case GpuBound::compute: return limits.compute_type == "FP32" ? messages::use_tf32() : messages::lower_precision();
     case GpuBound::unclear: return unclear_advice(limits, run, configuration);
   }
-  return "";
+  return {};
 }
 
 }  // namespace

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
-
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
-#include "analysis/rules/wording.hpp"
-#include "base/text.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -87,19 +84,33 @@ std::string main_of(const std::map<std::string, Amount>& amounts) {
   return main == amounts.end() ? std::string() : main->first;
 }
 
-std::string advice_for(const std::string& cause, const schema::Environment& environment) {
+schema::Message advice_for(const std::string& cause, const schema::Environment& environment) {
   const auto limited = std::find_if(environment.gpus.begin(), environment.gpus.end(), [](const auto& gpu) {
     return gpu.power_limit_w && gpu.default_power_limit_w && *gpu.power_limit_w < *gpu.default_power_limit_w;
   });
   if (cause.find("power") != std::string::npos)
-    return limited != environment.gpus.end()
-               ? fmt::format(
-                     "The power limit is {:.0f} W of {:.0f} W: raise it, or tune under the limit that the service has",
-                     *limited->power_limit_w, *limited->default_power_limit_w)
-               : std::string(
-                     "The card is at its power limit: these are the speeds that a service under full load gets");
-  if (cause.find("thermal") != std::string::npos) return "Improve cooling, then repeat: a cooler card is a faster one";
-  return "Repeat when the card can hold its clock before you rely on small differences";
+    return limited != environment.gpus.end() ? messages::raise_power_limit({.limit = *limited->power_limit_w,
+                                                                            .usual = *limited->default_power_limit_w})
+                                             : messages::at_power_limit();
+  return cause.find("thermal") != std::string::npos ? messages::improve_cooling() : messages::hold_clock();
+}
+
+schema::Message evidence_of(const Throttling& found) {
+  std::vector<schema::Message> causes;
+  for (const auto& [name, ns] : found.ns)
+    causes.push_back(messages::throttled_for({.cause = name, .time = ns, .timed = found.timed_ns}));
+  std::vector<schema::Message> reasons;
+  for (const auto& [reason, count] : found.samples.by)
+    reasons.push_back(
+        count == 0 ? messages::throttled_at_times(reason)
+                   : messages::throttled_in_samples({.reason = reason, .count = count, .all = found.samples.all}));
+  return messages::throttling(
+      {.trials = found.ids,
+       .causes = std::move(causes),
+       .reasons = std::move(reasons),
+       .clock = found.lowest_mhz > 0 ? std::optional(found.lowest_mhz) : std::nullopt,
+       .discarded = found.discarded_s > 0 ? std::optional(found.discarded_s * 1e9) : std::nullopt,
+       .kept = found.kept_throttled});
 }
 
 }  // namespace
@@ -108,23 +119,12 @@ std::vector<Finding> gpu_clock_rule(const Evidence& evidence) {
   const auto found = collect(evidence);
   if (found.ids.empty()) return {};
   const auto cause = found.ns.empty() ? main_of(found.samples.by) : main_of(found.ns);
-  std::vector<std::string> parts{trials_text(found.ids)};
-  for (const auto& [name, ns] : found.ns)
-    parts.push_back(
-        fmt::format("{} for {} of {} timed", name, base::format_duration(ns), base::format_duration(found.timed_ns)));
-  for (const auto& [reason, count] : found.samples.by)
-    parts.push_back(count == 0 ? reason + " at times"
-                               : fmt::format("{} in {} of {} samples", reason, count, found.samples.all));
-  if (!found.samples.by.empty()) parts.emplace_back("the driver counts no time");
-  if (found.lowest_mhz > 0) parts.push_back(fmt::format("SM clock down to {:.0f} MHz", found.lowest_mhz));
-  if (found.discarded_s > 0)
-    parts.push_back(
-        fmt::format("{} of timing was thrown away and taken again", base::format_duration(found.discarded_s * 1e9)));
-  if (found.kept_throttled) parts.emplace_back("some results count although the clock was throttled");
   return {{FindingKind::quality,
-           fmt::format("The GPU throttled its clocks during {} of {} trials{}", found.ids.size(),
-                       evidence.run.trials.size(), found.chosen ? evidence.chosen_among_them() : ""),
-           fmt::format("{}", fmt::join(parts, "; ")), advice_for(cause, evidence.run.environment)}};
+           messages::gpu_throttled({.count = static_cast<std::int64_t>(found.ids.size()),
+                                    .all = static_cast<std::int64_t>(evidence.run.trials.size()),
+                                    .among = found.chosen,
+                                    .best = evidence.chosen_is_best()}),
+           evidence_of(found), advice_for(cause, evidence.run.environment)}};
 }
 
 }  // namespace ridgeline::analysis

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Energy per item, of the whole card over the timed window.
-#include <fmt/format.h>
-
 #include "analysis/isolated.hpp"
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
 
 namespace ridgeline::analysis {
@@ -13,23 +12,21 @@ constexpr const char* kMetric = "gpu_energy_mj_per_item";
 struct Energies {
   std::optional<double> now;
   std::optional<double> then;
-  std::string now_of;
-  std::string then_of;
+  bool isolated = false;  ///< each alone in a process; else of the two trials
 };
 
 /// Trials are mostly too short for the counter; what was measured alone is long enough.
 Energies energies_of(const Evidence& evidence) {
   const auto isolated = isolated_of(evidence.run, evidence.outcomes);
   if (isolated.recommended != nullptr && isolated.current != nullptr) {
-    Energies found{metric_value(*isolated.current, {}, kMetric), metric_value(*isolated.recommended, {}, kMetric),
-                   "the current settings, each alone in a process", "the recommended settings"};
+    const Energies found{metric_value(*isolated.current, {}, kMetric), metric_value(*isolated.recommended, {}, kMetric),
+                         true};
     if (found.now && found.then) return found;
   }
   const auto of_trial = [](const RankedTrial& ranked) {
     return metric_value(*ranked.outcome->measurement, ranked.summary, kMetric);
   };
-  return {of_trial(*evidence.reference), of_trial(*evidence.chosen),
-          fmt::format("trial {}", evidence.reference->trial->id), fmt::format("trial {}", evidence.chosen->trial->id)};
+  return {of_trial(*evidence.reference), of_trial(*evidence.chosen), false};
 }
 
 }  // namespace
@@ -38,16 +35,17 @@ std::vector<Finding> gpu_energy_rule(const Evidence& evidence) {
   /// The driver's counter follows power by tens of milliseconds; smaller differences are its own.
   constexpr double kWorthSaying = 0.05;
   if (evidence.reference == nullptr || evidence.chosen == nullptr || evidence.reference == evidence.chosen) return {};
-  const auto [now, then, now_of, then_of] = energies_of(evidence);
+  const auto [now, then, isolated] = energies_of(evidence);
   if (!now || !then || *now <= 0 || *then <= 0) return {};
   const double ratio = *then / *now;
   if (ratio > 1 - kWorthSaying && ratio < 1 + kWorthSaying) return {};
   return {{ratio < 1 ? FindingKind::gain : FindingKind::limit,
-           fmt::format("An item takes {:.0f} % {} energy than before", 100 * (ratio < 1 ? 1 - ratio : ratio - 1),
-                       ratio < 1 ? "less" : "more"),
-           fmt::format("{:.3g} mJ ({}) against {:.3g} mJ ({}), the whole card, idle power included", *then, then_of,
-                       *now, now_of),
-           ""}};
+           messages::energy({.share = ratio < 1 ? 1 - ratio : ratio - 1, .less = ratio < 1}),
+           messages::energy_evidence({.then = *then,
+                                      .trial = isolated ? std::nullopt : std::optional(evidence.chosen->trial->id),
+                                      .now = *now,
+                                      .other = isolated ? std::nullopt : std::optional(evidence.reference->trial->id)}),
+           {}}};
 }
 
 }  // namespace ridgeline::analysis

@@ -2,10 +2,8 @@
 // CUDA graphs that the runtime refused, with the nodes to blame where the trial named them.
 #include <map>
 
-#include <fmt/format.h>
-
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
-#include "analysis/rules/wording.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -32,27 +30,27 @@ bool is_refused_graph(const schema::TunedTrial& trial, const schema::TrialOutcom
 
 std::vector<Finding> gpu_graph_rule(const Evidence& evidence) {
   struct Refused {
+    schema::Message why;
     std::vector<int> ids;
     bool has_override = false;
   };
-  std::map<std::string, Refused> refused;
+  std::map<std::string, Refused> refused;  // by the words of the runtime
   for (const auto& trial : evidence.run.trials) {
     const auto at = evidence.outcomes.find(trial.key);
     if (at == evidence.outcomes.end() || !is_refused_graph(trial, at->second)) continue;
-    auto& group = refused[at->second.failure->message];
+    const auto& why = at->second.failure->message;
+    auto& group = refused[base::dump_json(base::Json(why))];
+    group.why = why;
     group.ids.push_back(trial.id);
     group.has_override = group.has_override || has(trial.configuration, kOverride);
   }
   std::vector<Finding> findings;
-  for (const auto& [message, group] : refused) {
-    std::string advice =
-        "A CUDA graph needs every node on the GPU: change the model so that these nodes go, or do without";
+  for (const auto& [words, group] : refused) {
+    auto advice = messages::nodes_off_cpu();
     if (!group.has_override && !evidence.run.workload.dim_names.empty())
-      advice = graph_ran_with_override(evidence)
-                   ? "With override_free_dimensions=true the graph was captured: keep both or neither"
-                   : "Try override_free_dimensions=true: fixed sizes take shape arithmetic off the CPU";
+      advice = graph_ran_with_override(evidence) ? messages::keep_both() : messages::try_fixed_sizes();
     findings.push_back(
-        {FindingKind::failure, fmt::format("CUDA graph refused: {}", message), trials_text(group.ids), advice});
+        {FindingKind::failure, messages::graph_refused(group.why), messages::only_trials(group.ids), advice});
   }
   return findings;
 }

@@ -2,10 +2,8 @@
 // GPU memory: a card nearly full, and a memory limit that the worker outgrew.
 #include <algorithm>
 
-#include <fmt/format.h>
-
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
-#include "base/text.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -27,27 +25,19 @@ std::vector<Finding> gpu_memory_rule(const Evidence& evidence) {
   const auto& trial = *evidence.chosen->trial;
   std::vector<Finding> findings;
   const auto card = card_bytes(evidence.run.environment, gpu.uuid);
-  if (card && gpu.device_peak_bytes &&
-      static_cast<double>(*gpu.device_peak_bytes) >= kNearlyFull * static_cast<double>(*card))
+  const double peak = gpu.device_peak_bytes ? static_cast<double>(*gpu.device_peak_bytes) : 0;
+  if (card && peak >= kNearlyFull * static_cast<double>(*card))
     findings.push_back(
         {FindingKind::limit,
-         fmt::format("GPU memory is nearly full: {:.0f} % in use at the peak of trial {}",
-                     100 * static_cast<double>(*gpu.device_peak_bytes) / static_cast<double>(*card), trial.id),
-         fmt::format("{} of {}, of which the worker took {}",
-                     base::format_bytes(static_cast<double>(*gpu.device_peak_bytes)),
-                     base::format_bytes(static_cast<double>(*card)),
-                     gpu.peak_bytes() ? base::format_bytes(static_cast<double>(*gpu.peak_bytes()))
-                                      : std::string("an unknown part")),
-         "Leave room for other users of the card: --constraint 'gpu_memory_gb<=N', a smaller batch or fewer sessions"});
+         messages::memory_nearly_full({.share = peak / static_cast<double>(*card), .trial = trial.id}),
+         messages::memory_at_peak({.peak = peak, .card = static_cast<double>(*card), .worker = gpu.peak_bytes()}),
+         messages::leave_memory()});
   const auto* limit = trial.configuration.find("gpu_mem_limit_gb");
   const auto peak_gb = metric_value(measurement, evidence.chosen->summary, "gpu_memory_gb");
   if (limit != nullptr && peak_gb && *peak_gb > limit->as_number())
-    findings.push_back(
-        {FindingKind::limit,
-         fmt::format("gpu_mem_limit_gb={} is a guard of the runtime's arena, not of the process", limit->to_text()),
-         fmt::format("the worker of trial {} reached {:.2f} GB: context, libraries and CUDA graphs come on top",
-                     trial.id, *peak_gb),
-         "To bound the whole process use --constraint 'gpu_memory_gb<=N'"});
+    findings.push_back({FindingKind::limit, messages::memory_limit_outgrown(limit->to_text()),
+                        messages::memory_limit_reached({.trial = trial.id, .peak_gb = *peak_gb}),
+                        messages::bound_process_memory()});
   return findings;
 }
 

@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
-#include "analysis/rules/wording.hpp"
-#include "base/text.hpp"
 
 namespace ridgeline::analysis {
 
@@ -33,19 +32,22 @@ std::vector<Finding> gpu_neighbour_rule(const Evidence& evidence) {
     }
   }
   if (ids.empty()) return {};
-  std::vector<std::string> names;
+  std::vector<std::string> named;
   constexpr std::size_t kNamed = 4;
   for (const auto pid : pids)
-    if (names.size() < kNamed) names.push_back(fmt::format("{}", pid));
-  if (pids.size() > kNamed) names.push_back(fmt::format("{} more", pids.size() - kNamed));
+    if (named.size() < kNamed) named.push_back(fmt::format("{}", pid));
+  const auto more = static_cast<std::int64_t>(pids.size() - named.size());
   return {{FindingKind::quality,
-           fmt::format("Other processes were on the GPU during {} of {} trials{}", ids.size(),
-                       evidence.run.trials.size(), chosen ? evidence.chosen_among_them() : ""),
-           fmt::format("{}; process {}{}", trials_text(ids), base::listed(names),
-                       most_bytes > 0 ? fmt::format(" with up to {} of its memory",
-                                                    base::format_bytes(static_cast<double>(most_bytes)))
-                                      : std::string()),
-           "Repeat without them, or tune on a GPU that nobody else uses (--devices)"}};
+           messages::neighbours({.count = static_cast<std::int64_t>(ids.size()),
+                                 .all = static_cast<std::int64_t>(evidence.run.trials.size()),
+                                 .among = chosen,
+                                 .best = evidence.chosen_is_best()}),
+           messages::neighbours_evidence(
+               {.trials = ids,
+                .pids = named,
+                .more = more > 0 ? std::optional(more) : std::nullopt,
+                .memory = most_bytes > 0 ? std::optional(static_cast<double>(most_bytes)) : std::nullopt}),
+           messages::avoid_neighbours()}};
 }
 
 }  // namespace ridgeline::analysis

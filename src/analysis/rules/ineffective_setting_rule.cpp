@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "analysis/findings.hpp"
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
-#include "analysis/rules/wording.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::analysis {
@@ -34,9 +34,8 @@ std::vector<Finding> ineffective_setting_rule(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const auto& [what, ids] : ignored)
     findings.push_back({FindingKind::quality,
-                        fmt::format("{} did not take effect: the runtime used {}", what.first, what.second),
-                        fmt::format("read back in {}", trials_text(ids)),
-                        "Times under this name are those of the value in use; drop the setting from the search"});
+                        messages::did_not_take_effect({.setting = what.first, .used = what.second}),
+                        messages::read_back(ids), messages::drop_setting()});
   return findings;
 }
 

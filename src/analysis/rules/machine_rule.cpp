@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What about the machine makes these numbers less trustworthy than they look.
-#include <fmt/format.h>
-
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
 
 namespace ridgeline::analysis {
@@ -13,22 +12,16 @@ std::vector<Finding> machine_rule(const Evidence& evidence) {
   // The load average counts the whole machine, so it is compared with all of its CPUs rather than our share.
   if (environment.load_average && environment.logical_cpus > 0 &&
       *environment.load_average > kBusyShare * environment.logical_cpus)
-    findings.push_back(
-        {FindingKind::quality, "The machine was busy when the run started",
-         fmt::format("load average {:.1f} on {} CPUs", *environment.load_average, environment.logical_cpus),
-         "Repeat when it is idle before you rely on small differences", true});
+    findings.push_back({FindingKind::quality, messages::machine_was_busy(),
+                        messages::load_at_start({.load = *environment.load_average, .cpus = environment.logical_cpus}),
+                        messages::repeat_when_idle(), true});
   if (environment.governor && *environment.governor != "performance" && !evidence.run.on_gpu())
-    findings.push_back({FindingKind::quality,
-                        fmt::format("CPU clocks follow the load: governor {}", *environment.governor),
-                        "short or light trials can run at a lower clock than the service will",
-                        "For steadier numbers: cpupower frequency-set -g performance"});
+    findings.push_back({FindingKind::quality, messages::governor(*environment.governor), messages::clock_may_be_lower(),
+                        messages::set_governor()});
   if (environment.cgroup_cpu_quota && *environment.cgroup_cpu_quota < static_cast<double>(environment.affinity.size()))
-    findings.push_back(
-        {FindingKind::quality,
-         fmt::format("A container quota of {:g} CPUs throttles the process", *environment.cgroup_cpu_quota),
-         fmt::format("{} CPUs are visible; once the quota of a period is used up every thread waits for the next",
-                     environment.affinity.size()),
-         "Keep the thread count at or below the quota; expect spikes of a period (often 100 ms) above it"});
+    findings.push_back({FindingKind::quality, messages::quota(*environment.cgroup_cpu_quota),
+                        messages::quota_evidence(static_cast<std::int64_t>(environment.affinity.size())),
+                        messages::keep_below_quota()});
   return findings;
 }
 

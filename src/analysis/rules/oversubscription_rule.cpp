@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "analysis/comparison.hpp"
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
 
@@ -29,17 +28,12 @@ std::vector<Finding> oversubscription_rule(const Evidence& evidence) {
   if (!provider.on_cpu() || provider.own_threads || usable <= 0 || evidence.chosen == nullptr) return {};
   std::vector<Finding> findings;
   const double current = busy_threads(evidence.run.current, environment);
-  if (current > usable + 0.5) {
-    const auto quota = environment.cgroup_cpu_quota
-                           ? fmt::format(" (container quota {:g})", *environment.cgroup_cpu_quota)
-                           : std::string();
-    findings.push_back(
-        {FindingKind::limit,
-         fmt::format("The current configuration asks for {:g} threads on {:g} usable CPUs", current, usable),
-         fmt::format("{}; physical cores {}{}", evidence.run.current.to_text(), environment.physical_cores, quota),
-         fmt::format("Set intra_op_num_threads times parallel_sessions to at most {:.0f}",
-                     std::max(1.0, std::floor(usable)))});
-  }
+  if (current > usable + 0.5)
+    findings.push_back({FindingKind::limit, messages::too_many_threads({.threads = current, .usable = usable}),
+                        messages::too_many_threads_by({.configuration = evidence.run.current.to_text(),
+                                                       .cores = environment.physical_cores,
+                                                       .quota = environment.cgroup_cpu_quota}),
+                        messages::limit_threads(static_cast<std::int64_t>(std::max(1.0, std::floor(usable))))});
   if (evidence.uneven) return findings;
   std::vector<int> slower;
   const RankedTrial* worst = nullptr;
@@ -56,11 +50,13 @@ std::vector<Finding> oversubscription_rule(const Evidence& evidence) {
   if (worst != nullptr)
     findings.push_back(
         {FindingKind::harmful,
-         fmt::format("More threads than usable CPUs made it up to {} than trial {}",
-                     effect_text(evidence.chosen->cost.value / worst->cost.value), evidence.chosen->trial->id),
-         fmt::format("{} with more than {:g} threads; slowest {} (trial {})", trials_text(slower), usable,
-                     worst->trial->configuration.to_text(), worst->trial->id),
-         ""});
+         messages::more_threads_slower({.effect = effect_of(evidence.chosen->cost.value / worst->cost.value),
+                                        .trial = evidence.chosen->trial->id}),
+         messages::more_threads_in({.trials = slower,
+                                    .usable = usable,
+                                    .configuration = worst->trial->configuration.to_text(),
+                                    .trial = worst->trial->id}),
+         {}});
   return findings;
 }
 

@@ -4,48 +4,42 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
-
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
-#include "analysis/rules/wording.hpp"
 
 namespace ridgeline::analysis {
 namespace {
 
+using What = messages::FlaggedWhat;
+
 struct FlagText {
   const char* code;
-  const char* title;  ///< after "3 of 20 trials " or "1 of 2 comparisons "
-  const char* advice;
+  What what;
+  schema::Message (*advice)();
   bool of_unrest = false;  ///< Finding::of_unrest
 };
 
 constexpr FlagText kTexts[] = {
-    {"not_steady", "did not settle during warm-up", "Raise --warmup, or close other programs", true},
-    {"few_samples", "ended with few samples",
-     "Raise --max-time or --runs; percentiles need 100 (p90) to 1000 (p99) samples"},
-    {"wide_interval", "ended with a wide interval", "Raise --max-time, or repeat on a quieter machine", true},
-    {"drift", "drifted while they were timed", "Repeat on an idle machine", true},
-    {"disturbed", "were disturbed by other processes", "Repeat on an idle machine", true},
-    {"stolen", "had processor time taken by the hypervisor",
-     "Repeat at another time, or on a machine whose processors are not shared", true},
-    {"others_throughout", "were disturbed by other processes all the time", "Repeat while nothing else runs", true},
-    {"tf32", "ran in TF32 and differ from FP32 by more than rounding",
-     "allow_tf32=false computes in FP32; with a metric, the model's own measure decides"},
-    {"throttled", "ran at a reduced clock",
-     "Where heat holds it down, improve cooling and repeat; at its power limit a card does no better under full load"},
-    {"gpu_shared", "shared the GPU with other processes", "Stop them, or tune another GPU (--devices)"},
-    {"waiting_arm_computed", "had an arm that computed while the other one was timed",
-     "Repeat; a process that was to stand still went on"},
-    {"few_rounds", "were over fewer pairs of sessions than planned", "Raise --max-time, then repeat"},
-    {"graph_breaks", "ran in several graphs with Python between them",
-     "Take what breaks the graph out of forward(); TORCH_LOGS=graph_breaks names the lines"},
-    {"recompilations", "compiled more than once", "Give inputs of one shape, or expect each new shape to compile once"},
-    {"cancelled", "were cut short", "Run the same command again: it continues where it stopped"},
+    {"not_steady", What::not_steady, messages::advise_warm_up, true},
+    {"few_samples", What::few_samples, messages::advise_more_samples},
+    {"wide_interval", What::wide_interval, messages::advise_more_time, true},
+    {"drift", What::drift, messages::advise_idle_machine, true},
+    {"disturbed", What::disturbed, messages::advise_idle_machine, true},
+    {"stolen", What::stolen, messages::advise_own_processors, true},
+    {"others_throughout", What::others_throughout, messages::advise_nothing_else, true},
+    {"tf32", What::tf32, messages::advise_fp32},
+    {"throttled", What::throttled, messages::advise_cooling},
+    {"gpu_shared", What::gpu_shared, messages::advise_other_gpu},
+    {"waiting_arm_computed", What::waiting_arm_computed, messages::advise_repeat},
+    {"few_rounds", What::few_rounds, messages::advise_longer},
+    {"graph_breaks", What::graph_breaks, messages::advise_graph_breaks},
+    {"recompilations", What::recompilations, messages::advise_one_shape},
+    {"cancelled", What::cancelled, messages::continue_run},
 };
 
 struct FlagGroup {
   std::vector<int> ids;
-  std::string message;
+  schema::Message message;
   bool chosen = false;
 };
 
@@ -59,7 +53,7 @@ const FlagText* text_of(std::string_view code) {
 std::vector<Finding> of_comparisons(const schema::TuneRun& run) {
   struct Comparisons {
     int count = 0;
-    std::string message;
+    schema::Message message;
     bool deciding = false;
   };
   std::map<std::string, Comparisons> groups;
@@ -77,9 +71,14 @@ std::vector<Finding> of_comparisons(const schema::TuneRun& run) {
   std::vector<Finding> findings;
   for (const auto& [code, group] : groups)
     findings.push_back({FindingKind::quality,
-                        fmt::format("{} of {} comparisons {}{}", group.count, run.pairs.size(), text_of(code)->title,
-                                    group.deciding ? ", the deciding one among them" : ""),
-                        group.message, text_of(code)->advice, text_of(code)->of_unrest});
+                        messages::flagged({.count = group.count,
+                                           .all = static_cast<std::int64_t>(run.pairs.size()),
+                                           .comparisons = true,
+                                           .what = text_of(code)->what,
+                                           .flag = code,
+                                           .among = group.deciding,
+                                           .best = false}),
+                        group.message, text_of(code)->advice(), text_of(code)->of_unrest});
   return findings;
 }
 
@@ -107,11 +106,15 @@ std::vector<Finding> quality_rule(const Evidence& evidence) {
   for (const auto& [code, group] : groups) {
     const auto* text = text_of(code);
     findings.push_back({FindingKind::quality,
-                        fmt::format("{} of {} trials {}{}", group.ids.size(), measured,
-                                    text != nullptr ? text->title : fmt::format("carry the flag {}", code),
-                                    group.chosen ? evidence.chosen_among_them() : ""),
-                        fmt::format("{}; {}", trials_text(group.ids), group.message),
-                        text != nullptr ? text->advice : "", text != nullptr && text->of_unrest});
+                        messages::flagged({.count = static_cast<std::int64_t>(group.ids.size()),
+                                           .all = measured,
+                                           .comparisons = false,
+                                           .what = text != nullptr ? text->what : What::other,
+                                           .flag = code,
+                                           .among = group.chosen,
+                                           .best = evidence.chosen_is_best()}),
+                        messages::flagged_evidence({.trials = group.ids, .what = group.message}),
+                        text != nullptr ? text->advice() : schema::Message(), text != nullptr && text->of_unrest});
   }
   auto compared = of_comparisons(evidence.run);
   findings.insert(findings.end(), std::make_move_iterator(compared.begin()), std::make_move_iterator(compared.end()));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "analysis/findings.hpp"
+#include "analysis/messages.hpp"
 
 namespace ridgeline::analysis {
 
@@ -17,11 +17,8 @@ struct Evidence {
       nullptr;                          ///< the current configuration's trial, else the defaults'; nullptr: neither ran
   const RankedTrial* chosen = nullptr;  ///< the recommended trial, else the best; nullptr: nothing ran to the end
   bool uneven = false;                  ///< was_uneven: trials of different moments are no evidence against each other
-  /// ", the recommended one among them" where the chosen trial is among some others; "best" without a recommendation.
-  [[nodiscard]] std::string_view chosen_among_them() const {
-    return run.verdict && run.verdict->decision != schema::Decision::none ? ", the recommended one among them"
-                                                                          : ", the best one among them";
-  }
+  /// Whether `chosen` is the best trial only, as nothing is recommended.
+  [[nodiscard]] bool chosen_is_best() const { return !run.verdict || run.verdict->decision == schema::Decision::none; }
 };
 
 /// A rule reads the evidence and says what it has to say; nothing is a legal answer.

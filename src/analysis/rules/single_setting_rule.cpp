@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
-
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
-#include "base/text.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -44,20 +43,24 @@ std::map<std::string, std::vector<Effect>> single_effects(const Evidence& eviden
   return effects;
 }
 
-std::string ratio_text(const Effect& effect) {
+schema::Message ratio_of(const std::string& key, const Effect& effect) {
   const auto& found = effect.comparison;
-  const int id = effect.trial->trial->id;
-  if (is_too_wide(found)) return fmt::format("{} (trial {})", kTooFewMeasurements, id);
-  return fmt::format("{:.3f} ({:.3f} to {:.3f}, trial {})", found.ratio, found.low, found.high, id);
+  return messages::ratio_of_setting({.setting = setting_of(effect.trial->trial->configuration, key),
+                                     .few = is_too_wide(found),
+                                     .ratio = found.ratio,
+                                     .low = found.low,
+                                     .high = found.high,
+                                     .trial = effect.trial->trial->id});
 }
 
 Finding harmful(const std::string& key, const Effect& worst) {
-  const auto setting = setting_text(worst.trial->trial->configuration, key);
+  const auto setting = setting_of(worst.trial->trial->configuration, key);
+  const int trial = worst.trial->trial->id;
   return {FindingKind::harmful,
-          fmt::format("{} made it {} (trial {})", setting, effect_text(worst.comparison), worst.trial->trial->id),
-          fmt::format("{}, trial {} against trial {}, measured one after the other", interval_text(worst.comparison),
-                      worst.trial->trial->id, worst.against->trial->id),
-          fmt::format("Do not set {} for this model on this machine", setting)};
+          messages::made_it({.setting = setting, .effect = effect_of(worst.comparison), .trial = trial}),
+          messages::measured_apart(
+              {.interval = interval_of(worst.comparison), .trial = trial, .other = worst.against->trial->id}),
+          messages::do_not_set(setting)};
 }
 
 }  // namespace
@@ -66,7 +69,7 @@ std::vector<Finding> single_setting_rule(const Evidence& evidence) {
   if (evidence.uneven) return {};
   std::vector<Finding> findings;
   std::vector<std::string> idle;
-  std::vector<std::string> numbers;
+  std::vector<schema::Message> numbers;
   for (const auto& [key, effects] : single_effects(evidence)) {
     const auto worst = std::min_element(effects.begin(), effects.end(), [](const auto& a, const auto& b) {
       return a.comparison.ratio < b.comparison.ratio;
@@ -81,14 +84,11 @@ std::vector<Finding> single_setting_rule(const Evidence& evidence) {
     });
     if (!all_idle) continue;
     idle.push_back(key);
-    for (const auto& effect : effects)
-      numbers.push_back(
-          fmt::format("{} {}", setting_text(effect.trial->trial->configuration, key), ratio_text(effect)));
+    for (const auto& effect : effects) numbers.push_back(ratio_of(key, effect));
   }
   if (!idle.empty())
-    findings.push_back({FindingKind::no_effect,
-                        fmt::format("No difference beyond noise on its own: {}", base::listed(idle)),
-                        fmt::format("{}", fmt::join(numbers, "; ")), "Leave at the default"});
+    findings.push_back({FindingKind::no_effect, messages::no_difference_alone(idle), schema::messages::several(numbers),
+                        messages::leave_at_default()});
   return findings;
 }
 

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
-
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
-#include "base/text.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -50,22 +48,17 @@ std::vector<Finding> thread_scaling_rule(const Evidence& evidence) {
   const auto best = std::min_element(series.begin(), series.end(), [](const auto& a, const auto& b) {
     return a.second->cost.value < b.second->cost.value;
   });
-  std::vector<std::string> numbers;
+  std::vector<schema::Message> times;
   for (const auto& [threads, ranked] : series)
-    numbers.push_back(fmt::format("{} {} {} (trial {})", threads, threads == 1 ? "thread" : "threads",
-                                  base::format_duration(ranked->measured.value), ranked->trial->id));
+    times.push_back(
+        messages::time_of_threads({.threads = threads, .time = ranked->measured.value, .trial = ranked->trial->id}));
   Finding finding;
   finding.kind = FindingKind::limit;
-  finding.title = fmt::format("Threads do not scale: {} threads give {:.1f} times the speed of {}", many, speedup, few);
-  finding.evidence = fmt::format("{}", fmt::join(numbers, ", "));
-  finding.advice =
-      evidence.run.objective == schema::Objective::throughput ? "Use more parallel_sessions with fewer threads each"
-      : best->first < many
-          ? fmt::format(
-                "{} {} enough: the others are free for other work, or for further sessions when "
-                "throughput counts",
-                best->first, best->first == 1 ? "thread is" : "threads are")
-          : std::string("Cores spent here bring little; further sessions use them better when throughput counts");
+  finding.title = messages::threads_do_not_scale({.many = many, .speedup = speedup, .few = few});
+  finding.evidence = messages::times_of_threads(times);
+  finding.advice = evidence.run.objective == schema::Objective::throughput ? messages::use_more_sessions()
+                   : best->first < many                                    ? messages::threads_are_enough(best->first)
+                                                                           : messages::cores_bring_little();
   return {finding};
 }
 

@@ -4,12 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "analysis/machine_speed.hpp"
+#include "analysis/messages.hpp"
 #include "analysis/rules/rule.hpp"
-#include "analysis/rules/wording.hpp"
-#include "base/text.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -42,7 +39,7 @@ std::vector<Stretch> slow_stretches(const std::vector<schema::SpeedReading>& rea
 }
 
 /// What telemetry of the host or the GPU saw, of comparisons and trials.
-std::string likely_cause(const Evidence& evidence) {
+schema::Message likely_cause(const Evidence& evidence) {
   for (const auto* code : {"others_throughout", "others_at_times", "throttled", "throttled_rounds", "gpu_shared",
                            "shared_rounds", "stolen"}) {
     for (const auto& pair : evidence.run.pairs)
@@ -58,18 +55,18 @@ std::string likely_cause(const Evidence& evidence) {
   return {};
 }
 
-std::string times_text(std::vector<Stretch> stretches) {
+std::vector<schema::Message> longest(std::vector<Stretch> stretches) {
   std::stable_sort(stretches.begin(), stretches.end(),
                    [](const auto& a, const auto& b) { return a.to_s - a.from_s > b.to_s - b.from_s; });
   const auto more = stretches.size() - std::min(kListed, stretches.size());
   stretches.resize(stretches.size() - more);
   std::sort(stretches.begin(), stretches.end(), [](const auto& a, const auto& b) { return a.from_s < b.from_s; });
-  std::vector<std::string> texts;
+  std::vector<schema::Message> said;
   for (const auto& stretch : stretches)
-    texts.push_back(
-        fmt::format("{:.1f} times from {:.0f} to {:.0f} s", std::exp(stretch.slowest), stretch.from_s, stretch.to_s));
-  if (more > 0) texts.push_back(fmt::format("{} shorter stretch{}", more, more == 1 ? "" : "es"));
-  return base::listed(texts);
+    said.push_back(
+        messages::stretch({.times = std::exp(stretch.slowest), .from_s = stretch.from_s, .to_s = stretch.to_s}));
+  if (more > 0) said.push_back(messages::shorter_stretches(static_cast<std::int64_t>(more)));
+  return said;
 }
 
 }  // namespace
@@ -92,30 +89,17 @@ std::vector<Finding> uneven_machine_rule(const Evidence& evidence) {
     Finding finding;
     finding.kind = FindingKind::quality;
     finding.of_unrest = true;
-    finding.title = fmt::format("{}: up to {:.1f} times slower{}", kUneven, std::exp(slowest),
-                                run.speed->tracks.size() > 1 ? " on " + track.device : "");
-    if (run.speed->taken_again > 0)
-      finding.title += fmt::format(", so {} trial{} taken again", run.speed->taken_again,
-                                   run.speed->taken_again == 1 ? " was" : "s were");
-    finding.evidence =
-        fmt::format("{}, by {} timings of one configuration", times_text(stretches), track.readings.size());
-    if (const auto cause = likely_cause(evidence); !cause.empty())
-      finding.evidence += "; " + cause;
-    else
-      finding.evidence += "; no other process and no throttling was seen, so it may be a neighbour on the same host";
+    finding.title = messages::uneven(
+        {.times = std::exp(slowest),
+         .device = run.speed->tracks.size() > 1 ? track.device : "",
+         .again = run.speed->taken_again > 0 ? std::optional<std::int64_t>(run.speed->taken_again) : std::nullopt});
+    finding.evidence = messages::uneven_evidence({.stretches = longest(stretches),
+                                                  .timings = static_cast<std::int64_t>(track.readings.size()),
+                                                  .cause = likely_cause(evidence)});
     const bool proven = run.verdict && run.verdict->decision == schema::Decision::change && run.verdict->gain;
-    if (seen_s > 0 && slow_s > kMostlySlow * seen_s)
-      finding.advice = fmt::format(
-          "It was slow for {:.0f} % of the run: {} Close what else runs, or pin this to CPUs of its own (taskset), and "
-          "repeat with --fresh",
-          100 * slow_s / seen_s,
-          proven ? "the gain over the current configuration is proven side by side, the order of trials that are close "
-                   "is not."
-                 : "nothing could be proven but what comparisons side by side show.");
-    else
-      finding.advice =
-          "Times in the ranking are corrected for it, and comparisons were made side by side; for small differences "
-          "repeat with --fresh while nothing else runs";
+    finding.advice = seen_s > 0 && slow_s > kMostlySlow * seen_s
+                         ? messages::mostly_slow({.share = slow_s / seen_s, .proven = proven})
+                         : messages::corrected_for_it();
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -10,7 +10,11 @@
 #include "analysis/bench_answers.hpp"
 #include "analysis/bench_rules.hpp"
 #include "campaign/bench/bench_trials.hpp"
+#include "campaign/line_of.hpp"
+#include "campaign/messages.hpp"
 #include "measure/training_session.hpp"
+#include "schema/message_renderer.hpp"
+#include "schema/messages.hpp"
 #include "search/bench_searcher.hpp"
 #include "search/searcher.hpp"
 
@@ -62,7 +66,7 @@ class RunningBench {
       : executor_(executor),
         observer_(observer),
         request_(request),
-        answers_{request.tolerance, request.headroom, request.stability_steps, ""},
+        answers_{request.tolerance, request.headroom, request.stability_steps, {}},
         trials_(executor, store, observer, cancelled, request, run_) {}
 
   Result<schema::BenchRun> go() {
@@ -72,7 +76,7 @@ class RunningBench {
     auto status = steps();
     if (!status && status.error().code == ErrorCode::cancelled) {
       run_.interrupted = true;
-      run_.interruption = "stopped by a signal";
+      run_.interruption = messages::stopped_by_signal();
     } else if (!status) {
       return tl::unexpected<base::Error>(std::move(status).error());
     }
@@ -158,7 +162,7 @@ class RunningBench {
       run_.skipped = searcher->skipped();
       // Without an answer the search goes on into the time of what would come after it.
       if (budget_.is_used_up(search_share()) && (budget_.is_used_up() || !analysis::bench_points(run_).empty())) {
-        run_.interruption = fmt::format("--max-time: {} combinations were not tried", searcher->remaining());
+        run_.interruption = messages::bench_combinations_untried(static_cast<std::int64_t>(searcher->remaining()));
         break;
       }
     }
@@ -184,16 +188,17 @@ class RunningBench {
       if (!ladder.next || too_long(input.base, repeats_share())) break;
       auto settings = input.base;
       settings.workers = *ladder.next;
-      RL_TRY(trials_.make(
-          {.stage = BenchStage::confirm,
-           .settings = settings,
-           .reason = fmt::format("workers wait {:.0f} % of the time: do more of them help?", (1 - *busy) * 100)},
-          request_.plan, 1));
+      RL_TRY(trials_.make({.stage = BenchStage::confirm,
+                           .settings = settings,
+                           .reason = messages::bench_do_more_workers_help(1 - *busy)},
+                          request_.plan, 1));
     }
     const int last = ladder.climbed.empty() ? input.base.workers : ladder.climbed.back().workers;
-    add_note(fmt::format("{} workers wait {:.0f} % of the time, so that more of them than the {:g} CPUs were tried: {}",
-                         input.base.workers, (1 - *busy) * 100, request_.cores,
-                         last > input.base.workers ? fmt::format("up to {} bring more", last) : "they bring no more"));
+    add_note(messages::bench_more_workers_than_cpus(
+        {.workers = input.base.workers,
+         .share = 1 - *busy,
+         .cpus = request_.cores,
+         .best = last > input.base.workers ? std::optional<std::int64_t>(last) : std::nullopt}));
     return {};
   }
 
@@ -227,7 +232,7 @@ class RunningBench {
             trials.push_back({.stage = BenchStage::repeat,
                               .settings = points[at].settings,
                               .repeat = round,
-                              .reason = "a leader, measured again in counterbalanced order"});
+                              .reason = messages::bench_leader_again()});
         RL_TRY(trials_.make_all(std::move(trials), request_.plan, points.size() - at));
       }
     }
@@ -237,7 +242,7 @@ class RunningBench {
   /// How long a stability run of these settings may be timed for, and why it may not at all.
   struct StabilityTime {
     double s = 0;
-    std::string too_short;
+    schema::Message too_short;
   };
   [[nodiscard]] StabilityTime stability_time(const schema::TrainingSettings& settings) const {
     StabilityTime out{request_.short_stability_s.value_or(kLongestStabilityS), {}};
@@ -258,9 +263,8 @@ class RunningBench {
     out.s = std::min(out.s, left_s - before_s);
     const auto least = static_cast<double>(std::min(request_.stability_steps, request_.plan.steps));
     if (out.s <= least * step_s)
-      out.too_short =
-          left_s <= 0 ? "no time of --max-time was left for it"
-                      : fmt::format("{:.3g} s of --max-time were left for it, too few for {:g} steps", left_s, least);
+      out.too_short = left_s <= 0 ? messages::bench_no_time_left()
+                                  : messages::bench_too_little_time_left({.left_s = left_s, .steps = least});
     return out;
   }
 
@@ -280,7 +284,7 @@ class RunningBench {
       plan.max_steps = request_.stability_steps;
       plan.max_time_s = kLongestStabilityS;
       BenchTrial trial{.stage = BenchStage::stability_run, .settings = settings, .repeat = kStabilityRepeat};
-      trial.reason = fmt::format("{} steps of the recommended settings", request_.stability_steps);
+      trial.reason = messages::bench_stability_run(request_.stability_steps);
       const auto time = stability_time(settings);
       if (!time.too_short.empty() && !trials_.stability_run_before(trial, plan)) {
         answers_.no_stability_run = time.too_short;
@@ -288,7 +292,7 @@ class RunningBench {
       }
       RL_TRY(trials_.make(std::move(trial), plan, 1, std::max(0.0, time.s)));
     }
-    answers_.no_stability_run = fmt::format("{} other settings had one", kMostStabilityRuns);
+    answers_.no_stability_run = messages::bench_others_had_stability_run(kMostStabilityRuns);
     return {};
   }
 
@@ -314,7 +318,7 @@ class RunningBench {
         RL_TRY(measure_again(input, true));
       }
       RL_TRY(measure_again(input, false));
-      if (budget_.is_used_up()) input.stopped_by = "--max-time was used up";
+      if (budget_.is_used_up()) input.stopped_by = messages::max_time_used_up();
       for (auto& finding : analysis::diagnose_bench(run_, input)) run_.findings.push_back(std::move(finding));
       if (auto note = analysis::not_tried(run_, input); !note.empty()) add_note(std::move(note));
       explain_loader(input);
@@ -329,14 +333,14 @@ class RunningBench {
     if (!seen || !analysis::waits_for_batches(*seen, input.base)) return;
     explained_ = true;
     if (budget_.is_used_up())
-      add_note("the time of the data set's transforms was not measured: --max-time was used up");
+      add_note(messages::bench_transforms_untimed(messages::max_time_used_up()));
     else
-      for (auto& line : request_.explain_loader(input.base, budget_.left_s())) add_note(std::move(line));
+      for (auto& note : request_.explain_loader(input.base, budget_.left_s())) add_note(std::move(note));
   }
 
-  void add_note(std::string text) {
-    if (std::find(run_.notes.begin(), run_.notes.end(), text) == run_.notes.end())
-      run_.notes.push_back(std::move(text));
+  void add_note(schema::Message note) {
+    if (std::find(run_.notes.begin(), run_.notes.end(), note) == run_.notes.end())
+      run_.notes.push_back(std::move(note));
   }
 
   /// What was asked for, why none of it is possible, and what to do.
@@ -345,11 +349,11 @@ class RunningBench {
     const auto asked = std::find_if(request_.origins.begin(), request_.origins.end(),
                                     [](const auto& origin) { return origin.name == kBatchOrigin; });
     return base::fail(ErrorCode::invalid_argument, "{}: no setting can be trained with, {} was refused: {}",
-                      asked == request_.origins.end()
-                          ? std::string(kBatchOrigin)
-                          : fmt::format("{} {} ({})", kBatchOrigin, asked->value, asked->origin),
+                      asked == request_.origins.end() ? std::string(kBatchOrigin)
+                                                      : fmt::format("{} {} ({})", kBatchOrigin, asked->value,
+                                                                    text_of(asked->origin, messages::table())),
                       schema::describe(first.settings, run_.device),
-                      first.outcome.failure ? schema::failure_line(*first.outcome.failure) : "")
+                      first.outcome.failure ? line_of(first.outcome.failure->message) : "")
         .hint("name others");
   }
 
@@ -376,10 +380,10 @@ class RunningBench {
     }
     if (!not_finite.empty())
       run_.notes.push_back(
-          fmt::format("the loss is not finite in {} of {} trials that train, first in trial {} ({}): speed is right, "
-                      "training is not",
-                      not_finite.size(), trained, not_finite.front()->id,
-                      schema::describe(not_finite.front()->settings, run_.device)));
+          messages::bench_loss_not_finite({.failed = static_cast<std::int64_t>(not_finite.size()),
+                                           .trained = static_cast<std::int64_t>(trained),
+                                           .first = not_finite.front()->id,
+                                           .settings = schema::describe(not_finite.front()->settings, run_.device)}));
   }
 
   Result<void> measure_again(const analysis::DiagnosisInput& input, bool only_if_noisy) {
@@ -388,7 +392,7 @@ class RunningBench {
       for (const auto& made : run_.trials)
         if (made.settings == input.base && made.data == DataMode::loader)
           trial.repeat = std::max(trial.repeat, made.repeat + 1);
-      trial.reason = "as it is, once more: is it the experiment that is faster, or the machine?";
+      trial.reason = messages::bench_base_again();
       const int before = analysis::find_evidence(run_, input.base, DataMode::loader)->count;
       RL_TRY(trials_.make(std::move(trial), request_.plan, 1));
       if (analysis::find_evidence(run_, input.base, DataMode::loader)->count == before) break;  // it failed this time

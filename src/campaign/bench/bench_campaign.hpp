@@ -25,12 +25,11 @@ struct BenchRequest : schema::BenchRequest {
   double spent_before_s = 0;  ///< of max_time, before the run began: what was asked of the job
   std::optional<schema::TrainingSettings> current;
   std::vector<schema::BenchOrigin> origins;
-  std::vector<std::string> notes;  ///< for BenchRun::notes
+  std::vector<schema::Message> notes;  ///< for BenchRun::notes
   /// Whether the numbers of workers are nobody's choice: more are tried where workers wait.
   bool own_workers = false;
-  /// Asked when steps wait for their batches: lines about what makes a sample dear, for BenchRun::notes. In that many
-  /// seconds.
-  std::function<std::vector<std::string>(const schema::TrainingSettings&, double limit_s)> explain_loader;
+  /// Asked when steps wait for their batches: what makes a sample dear, for BenchRun::notes. In that many seconds.
+  std::function<std::vector<schema::Message>(const schema::TrainingSettings&, double limit_s)> explain_loader;
 };
 
 /// Told about a run as it goes on. The run passed along is the one being made.

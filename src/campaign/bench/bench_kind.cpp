@@ -6,6 +6,7 @@
 #include "campaign/bench/bench_campaign.hpp"
 #include "campaign/bench/training_change.hpp"
 #include "report/bench_report.hpp"
+#include "schema/message_renderer.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -50,11 +51,11 @@ stats::Estimate cost_of_rate(const stats::Estimate& rate) {
 }
 
 /// Makes a trial the recommended one.
-Result<void> recommend_trial(schema::BenchRun& run, int number) {
+Result<void> recommend_trial(const schema::MessageRenderer& words, schema::BenchRun& run, int number) {
   const auto& trial = run.trials[static_cast<std::size_t>(number - 1)];
   if (trial.outcome.status != schema::TrialStatus::ok)
     return base::fail(base::ErrorCode::invalid_argument, "{}/{}: {}; nothing to apply", run.id, number,
-                      trial.outcome.failure ? schema::failure_line(*trial.outcome.failure)
+                      trial.outcome.failure ? words.line(trial.outcome.failure->message)
                                             : std::string(base::enum_name(trial.outcome.status)))
         .hint("choose another with RUN/TRIAL");
   if (!run.answers) run.answers.emplace();
@@ -65,18 +66,18 @@ Result<void> recommend_trial(schema::BenchRun& run, int number) {
 
 class BenchKind final : public run::Kind {
  public:
-  explicit BenchKind(MakeTrainingExecutor make) : make_(std::move(make)) {}
+  BenchKind(const schema::MessageRenderer& words, MakeTrainingExecutor make) : words_(words), make_(std::move(make)) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return schema::BenchRun::kLayout.kind; }
 
   [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto bench, schema::run_as<schema::BenchRun>(run));
-    return report::build_bench_report(bench);
+    return report::build_bench_report(words_, bench);
   }
 
   [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto bench, schema::run_as<schema::BenchRun>(run));
-    return report::bench_json(bench);
+    return report::bench_json(words_, bench);
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
@@ -117,7 +118,7 @@ class BenchKind final : public run::Kind {
     if (!one.outcome.measurement)
       return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", out.a.name,
                         base::enum_name(one.outcome.status),
-                        one.outcome.failure ? schema::failure_line(*one.outcome.failure) : "no reason given");
+                        one.outcome.failure ? words_.line(one.outcome.failure->message) : "no reason given");
     RL_TRY_ASSIGN(const auto now, rate_of(bench, trial, out.b));
     out.comparison =
         analysis::compare_estimates(cost_of_rate(then), cost_of_rate(now), analysis::separate_min_effect());
@@ -132,18 +133,19 @@ class BenchKind final : public run::Kind {
   [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text, const run::Target& target,
                                            store::Store&) const override {
     RL_TRY_ASSIGN(auto run, schema::run_as<schema::BenchRun>(stored));
-    if (target.trial != 0) RL_TRY(recommend_trial(run, target.trial));
-    return training_change(run, text, target.file);
+    if (target.trial != 0) RL_TRY(recommend_trial(words_, run, target.trial));
+    return training_change(words_, run, text, target.file);
   }
 
  private:
+  const schema::MessageRenderer& words_;
   MakeTrainingExecutor make_;
 };
 
 }  // namespace
 
-std::unique_ptr<run::Kind> make_bench_kind(MakeTrainingExecutor make) {
-  return std::make_unique<BenchKind>(std::move(make));
+std::unique_ptr<run::Kind> make_bench_kind(const schema::MessageRenderer& words, MakeTrainingExecutor make) {
+  return std::make_unique<BenchKind>(words, std::move(make));
 }
 
 }  // namespace ridgeline::campaign

@@ -6,6 +6,7 @@
 
 #include "execute/calls.hpp"
 #include "run/kind.hpp"
+#include "schema/message_renderer.hpp"
 
 namespace ridgeline::campaign {
 
@@ -13,7 +14,8 @@ namespace ridgeline::campaign {
 using MakeTrainingExecutor =
     std::function<base::Result<std::unique_ptr<execute::Executor>>(const schema::TrainingTrialSpec& spec)>;
 
-/// Runs of `ridgeline bench`; `make` is asked for what measures a trial again.
-[[nodiscard]] std::unique_ptr<run::Kind> make_bench_kind(MakeTrainingExecutor make);
+/// Runs of `ridgeline bench`; `make` is asked for what measures a trial again; `words` outlives it.
+[[nodiscard]] std::unique_ptr<run::Kind> make_bench_kind(const schema::MessageRenderer& words,
+                                                         MakeTrainingExecutor make);
 
 }  // namespace ridgeline::campaign

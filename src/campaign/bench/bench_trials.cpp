@@ -5,9 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "analysis/bench_answers.hpp"
+#include "analysis/messages.hpp"
 
 namespace ridgeline::campaign {
 
@@ -75,11 +74,12 @@ bool BenchTrials::cut(const BenchTrial& trial, const schema::TrainingPlan& plan,
          analysis::stability_steps_of(outcome) < plan.steps;
 }
 
-std::string BenchTrials::why_cut(double limit_s, const schema::TrainingPlan& plan) const {
-  if (limit_s >= plan.max_time_s) return fmt::format("it may take {:g} s at most", plan.max_time_s);
+schema::Message BenchTrials::why_cut(double limit_s, const schema::TrainingPlan& plan) const {
+  if (limit_s >= plan.max_time_s)
+    return analysis::messages::bench_stability_at_most({.unasked = false, .most_s = plan.max_time_s});
   if (request_.short_stability_s && limit_s >= *request_.short_stability_s)
-    return fmt::format("without --stability-run N it may take {:g} s at most", limit_s);
-  return "--max-time was up";
+    return analysis::messages::bench_stability_at_most({.unasked = true, .most_s = limit_s});
+  return analysis::messages::bench_max_time_up();
 }
 
 schema::TrainingTrialSpec BenchTrials::spec_of(const BenchTrial& trial, const schema::TrainingPlan& plan) const {

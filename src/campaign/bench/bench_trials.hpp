@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "campaign/bench/bench_campaign.hpp"
@@ -48,7 +47,7 @@ class BenchTrials {
   /// Whether the time ended a stability run before its steps were done.
   [[nodiscard]] static bool cut(const schema::BenchTrial& trial, const schema::TrainingPlan& plan,
                                 const schema::TrainingOutcome& outcome);
-  [[nodiscard]] std::string why_cut(double limit_s, const schema::TrainingPlan& plan) const;
+  [[nodiscard]] schema::Message why_cut(double limit_s, const schema::TrainingPlan& plan) const;
   /// A trial of the current settings, or of the first that went well.
   [[nodiscard]] Spread::Check interference_check();
 

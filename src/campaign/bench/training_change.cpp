@@ -85,11 +85,12 @@ Result<config::PatchResult> patch_training_file(std::string_view text, const std
   return patch;
 }
 
-Result<run::Change> training_change(const schema::BenchRun& run, std::string_view text, const std::string& file) {
+Result<run::Change> training_change(const schema::MessageRenderer& words, const schema::BenchRun& run,
+                                    std::string_view text, const std::string& file) {
   if (!run.answers || !run.answers->recommended)
     return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply", run.id,
                       run.answers && !run.answers->no_recommendation.empty() ? ": " : "",
-                      run.answers ? run.answers->no_recommendation : "");
+                      run.answers ? words.text(run.answers->no_recommendation) : "");
   const auto settings = run.answers->recommended->settings;
   run::Change change;
   const auto varied = analysis::varied_settings(run);

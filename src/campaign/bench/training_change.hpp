@@ -8,6 +8,7 @@
 #include "analysis/varied_settings.hpp"
 #include "campaign/bench/bench_config.hpp"
 #include "run/kind.hpp"
+#include "schema/message_renderer.hpp"
 #include "schema/training_run.hpp"
 
 namespace ridgeline::campaign {
@@ -32,7 +33,8 @@ inline constexpr std::string_view kAccumulationOrigin = "accumulation";
 
 /// What the run's recommendation changes in a training's file. Errors: invalid_argument (no recommendation, or those of
 /// patch_training_file).
-[[nodiscard]] base::Result<run::Change> training_change(const schema::BenchRun& run, std::string_view text,
+[[nodiscard]] base::Result<run::Change> training_change(const schema::MessageRenderer& words,
+                                                        const schema::BenchRun& run, std::string_view text,
                                                         const std::string& file);
 
 }  // namespace ridgeline::campaign

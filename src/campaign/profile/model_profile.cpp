@@ -94,7 +94,7 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
   std::vector<std::string> notes;
   RL_TRY_ASSIGN(auto found, find_model_spec({request.workload, request.provider, request.where, request.configuration},
                                             executor, *run.environment, notes));
-  for (const auto& note : notes) run.notes.push_back(schema::messages::legacy(note));
+  for (const auto& note : notes) run.notes.push_back(schema::messages::legacy({note, {}}));
   auto& spec = found.spec;
   run.provider = spec.provider;
   run.runtime = fmt::format("{} {}", spec.runtime.name, spec.runtime.version);
@@ -123,7 +123,7 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
                   }));
     if (refitted) found.model = *std::move(refitted);
     if (repeat == 0)
-      for (const auto& note : found.model.shape_notes) run.notes.push_back(schema::messages::legacy(note));
+      for (const auto& note : found.model.shape_notes) run.notes.push_back(schema::messages::legacy({note, {}}));
     RL_TRY_ASSIGN(const auto all, trace::import_onnxruntime(profiled.file));
     // Nodes of a GPU's provider are launches, which a longer one does not make later.
     auto counted =

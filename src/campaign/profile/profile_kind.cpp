@@ -8,6 +8,7 @@
 #include "campaign/profile/kept_trace.hpp"
 #include "report/profile/profile_comparison_text.hpp"
 #include "report/profile/profile_report.hpp"
+#include "schema/message_renderer.hpp"
 #include "schema/profile.hpp"
 #include "trace/export/page_timeline.hpp"
 

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/clock.hpp"
 #include "base/version.hpp"
 #include "campaign/budget.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/model_spec.hpp"
 #include "campaign/run_frame.hpp"
 #include "campaign/stream/stream_gpu_reader.hpp"
@@ -17,7 +17,9 @@
 #include "campaign/stream/stream_verdict.hpp"
 #include "execute/calls.hpp"
 #include "execute/frame_line.hpp"
+#include "schema/error_message.hpp"
 #include "schema/execution_provider.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -48,14 +50,13 @@ struct MeasuredStream {
   std::vector<schema::StreamMoment> moments;
 };
 
-void tell_tuned(const TunedSettings& tuned, const schema::TrialSpec& spec, std::vector<std::string>& notes) {
-  notes.push_back(fmt::format("settings of run {}: {}", tuned.run_id, spec.configuration.to_text()));
+void tell_tuned(const TunedSettings& tuned, const schema::TrialSpec& spec, std::vector<schema::Message>& notes) {
+  const auto& run = tuned.run_id;
+  notes.push_back(messages::stream_settings_taken({.run = run, .settings = spec.configuration.to_text()}));
   if (!tuned.left_out.empty())
-    notes.push_back(fmt::format("run {} recommends {} too, which a pipeline decides on its own", tuned.run_id,
-                                fmt::join(tuned.left_out, ", ")));
+    notes.push_back(messages::stream_settings_left_out({.run = run, .settings = tuned.left_out}));
   if (tuned.content_sha256 != spec.workload.content_sha256)
-    notes.push_back(fmt::format("run {} tuned another model, {}: its settings need not be the fastest for this one",
-                                tuned.run_id, tuned.model));
+    notes.push_back(messages::stream_settings_of_another_model({.run = run, .model = tuned.model}));
 }
 
 /// Runs the pipeline once.
@@ -82,10 +83,7 @@ void take_stream(schema::StreamRun& run, MeasuredStream measured) {
   run.status = std::move(outcome.status);
   run.moments = std::move(measured.moments);
   run.lost += static_cast<std::int64_t>(outcome.lost);
-  if (outcome.error) {
-    run.error = outcome.error->message;
-    run.error_hint = outcome.error->hint;
-  }
+  if (outcome.error) run.error = schema::message_of(*outcome.error);
   for (auto& note : outcome.notes) run.notes.push_back(std::move(note));
 }
 
@@ -103,17 +101,17 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
   run.environment->ridgeline_version = base::version();
   if (request.workload.location != kNoModel) {
     stage("looking at the model and the runtimes");
+    std::vector<std::string> notes;
     RL_TRY_ASSIGN(auto found,
                   find_model_spec({request.workload, request.provider, request.where, request.configuration}, executor,
-                                  *run.environment, run.notes));
+                                  *run.environment, notes));
+    for (const auto& note : notes) run.notes.push_back(schema::messages::foreign(note));
     spec.model = std::move(found.spec);
   } else {
     spec.model.workload = request.workload;
   }
   if (const auto graphs = take_out_graphs(spec.model.configuration); !graphs.empty())
-    run.notes.push_back(
-        fmt::format("{} left out: a CUDA graph replays one size at fixed addresses, which frames do not have",
-                    fmt::join(graphs, ", ")));
+    run.notes.push_back(messages::stream_graphs_left_out(graphs));
   run.notes.insert(run.notes.end(), request.notes.begin(), request.notes.end());
   if (request.tuned) tell_tuned(*request.tuned, spec.model, run.notes);
   if (!spec.crop_model.location.empty()) {

@@ -24,9 +24,9 @@ struct StreamCampaignRequest : schema::StreamRequest {
   std::string provider;  ///< ExecutionProvider::id, "auto", or "": as tune chooses
   schema::RuntimeRequest where;
   schema::Configuration configuration;
-  std::vector<std::string> notes{};    ///< on what was asked for
-  std::optional<TunedSettings> tuned;  ///< those that the fields above were taken from
-  execute::StreamChildOptions child;   ///< with what is told while it runs, less on_status
+  std::vector<schema::Message> notes{};  ///< on what was asked for
+  std::optional<TunedSettings> tuned;    ///< those that the fields above were taken from
+  execute::StreamChildOptions child;     ///< with what is told while it runs, less on_status
   std::function<void(const schema::StreamProgress&)> on_progress{};  ///< about five times a second
   std::function<void(double)> on_rate{};                             ///< of several, before each
 };

@@ -82,18 +82,18 @@ Result<run::RunComparison> compare_stream_runs(const schema::StreamRun& a, const
 
 class StreamKind final : public run::Kind {
  public:
-  explicit StreamKind(MakeStreamChild make) : make_(std::move(make)) {}
+  StreamKind(const schema::MessageRenderer& words, MakeStreamChild make) : words_(words), make_(std::move(make)) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return schema::StreamRun::kLayout.kind; }
 
   [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto stream, schema::run_as<schema::StreamRun>(run));
-    return report::build_stream_report(stream);
+    return report::build_stream_report(words_, stream);
   }
 
   [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto stream, schema::run_as<schema::StreamRun>(run));
-    return report::stream_json(stream);
+    return report::stream_json(words_, stream);
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
@@ -119,13 +119,14 @@ class StreamKind final : public run::Kind {
   }
 
  private:
+  const schema::MessageRenderer& words_;
   MakeStreamChild make_;
 };
 
 }  // namespace
 
-std::unique_ptr<run::Kind> make_stream_kind(MakeStreamChild make) {
-  return std::make_unique<StreamKind>(std::move(make));
+std::unique_ptr<run::Kind> make_stream_kind(const schema::MessageRenderer& words, MakeStreamChild make) {
+  return std::make_unique<StreamKind>(words, std::move(make));
 }
 
 }  // namespace ridgeline::campaign

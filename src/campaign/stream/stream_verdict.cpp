@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "campaign/messages.hpp"
 
 namespace ridgeline::campaign {
 namespace {
 
 constexpr double kMostOverSlo = 0.01;  // what the 99th percentile leaves
+constexpr double kNsOfMs = 1e6;
 
 }  // namespace
 
@@ -20,40 +20,40 @@ schema::StreamVerdict judge_stream(schema::StreamStatus& status, const schema::S
   const auto lateness = status.lateness.value_or(schema::LoadLateness{});
   const auto late_frames = static_cast<double>(lateness.late_frames);
   const auto& latency = status.latency;
+  const double slo_ns = settings.slo_ms * kNsOfMs;
   bool would_hold = true;  // had no frame been late
   if (settings.slo_ms > 0 && latency.p99 && *latency.p99 > settings.slo_ms) {
-    out.reasons.push_back(fmt::format("p99 is {:.1f} ms, above the SLO of {:g} ms", *latency.p99, settings.slo_ms));
+    out.reasons.push_back(messages::stream_p99_above_slo({.p99 = *latency.p99 * kNsOfMs, .slo = slo_ns}));
     would_hold = would_hold && *latency.p99 - lateness.max <= settings.slo_ms;
   }
   // Too few frames for a p99 are counted themselves.
   const auto over = static_cast<double>(status.over_slo);
   const auto most_over = kMostOverSlo * static_cast<double>(latency.count);
   if (settings.slo_ms > 0 && !latency.p99 && over > most_over) {
-    out.reasons.push_back(fmt::format("{} of {} frames took longer than the SLO of {:g} ms, more than {:g} %",
-                                      status.over_slo, latency.count, settings.slo_ms, 100 * kMostOverSlo));
+    out.reasons.push_back(messages::stream_frames_above_slo(
+        {.over = status.over_slo, .frames = latency.count, .slo = slo_ns, .limit = kMostOverSlo}));
     would_hold = would_hold && over - late_frames <= most_over;
   }
   const auto offered = static_cast<double>(std::max<std::int64_t>(1, status.offered));
   const auto dropped = static_cast<double>(status.all_dropped());
   if (dropped / offered > request.most_drops) {
-    out.reasons.push_back(fmt::format("{:.2f} % of the frames were dropped, above {:g} %", 100 * dropped / offered,
-                                      100 * request.most_drops));
+    out.reasons.push_back(messages::stream_dropped({.dropped = dropped / offered, .limit = request.most_drops}));
     would_hold = would_hold && (dropped - late_frames) / offered <= request.most_drops;
   }
   status.is_void = !out.reasons.empty() && lateness.is_late() && would_hold;
   if (status.is_void) out.reasons.push_back(status.audit);
   if (status.failures > 0) {
-    out.reasons.push_back(fmt::format("{} inferences failed, the last with: {}", status.failures, status.last_failure));
+    out.reasons.push_back(messages::stream_failed({.failures = status.failures, .last = status.last_failure}));
     status.is_void = false;
   }
   for (const auto& check : status.checks) {
     if (check.passed) continue;
-    out.reasons.push_back(fmt::format("the pipeline's own check \"{}\" failed: {}", check.name, check.message));
+    out.reasons.push_back(messages::stream_check_failed({.check = check.name, .sides = check.message}));
     status.is_void = false;
   }
   out.passed = out.reasons.empty();
   if (out.passed && lateness.is_late())
-    status.audit += "; latencies count from when frames were due, so the load was held in spite of it";
+    status.audit = schema::lateness_message(lateness, status.audit.arguments().value("no_priority", false), true);
   return out;
 }
 
@@ -70,7 +70,7 @@ void choose_point(schema::StreamRun& run) {
     // A load that was not what it should be says nothing of the pipeline.
     is_broken = is_broken || !point.status.is_void;
     verdict.reasons.push_back(
-        fmt::format("{:g} FPS per source: {}", point.rate_per_s, fmt::join(point.verdict.reasons, "; ")));
+        messages::stream_rate_missed({.per_s = point.rate_per_s, .reasons = point.verdict.reasons}));
   }
   verdict.held_per_s = held != nullptr ? held->rate_per_s : 0;
   verdict.passed = held != nullptr && held->rate_per_s == run.request.rates.back();

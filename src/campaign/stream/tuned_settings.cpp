@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/stream/tuned_settings.hpp"
 
+#include "campaign/line_of.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::campaign {
@@ -35,7 +36,7 @@ void take_configuration(const schema::Configuration& recommended, TunedSettings&
 base::Result<TunedSettings> tuned_settings(const schema::TuneRun& run) {
   if (!run.verdict || run.verdict->decision == schema::Decision::none)
     return base::fail(base::ErrorCode::invalid_argument, "--settings {}: the run has no recommendation{}{}", run.id,
-                      run.verdict ? ": " : "", run.verdict ? run.verdict->reason : "")
+                      run.verdict ? ": " : "", run.verdict ? line_of(run.verdict->reason) : "")
         .hint("see why: ridgeline show {}", run.id);
   const auto& recommended = run.verdict->configuration;
   const auto id = schema::candidate_of(recommended);

@@ -8,9 +8,12 @@
 
 #include "analysis/sweep_answers.hpp"
 #include "base/text.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/run_frame.hpp"
 #include "campaign/spread.hpp"
 #include "campaign/sweep/sweep_files.hpp"
+#include "schema/message_renderer.hpp"
+#include "schema/messages.hpp"
 #include "schema/sweep_command.hpp"
 #include "search/searcher.hpp"
 
@@ -87,7 +90,9 @@ class RunningSweep {
       if (code != ErrorCode::cancelled && code != ErrorCode::timeout)
         return tl::unexpected<base::Error>(std::move(status).error());
       run_.interrupted = code == ErrorCode::cancelled;
-      run_.interruption = std::move(status).error().message;
+      run_.interruption = run_.interrupted       ? messages::stopped_by_signal()
+                          : out_of_time_.empty() ? messages::sweep_max_time()
+                                                 : std::move(out_of_time_);
     }
     run_.points = analysis::summarize_sweep(run_);
     run_.answers = analysis::answer_sweep(run_, run_.points);
@@ -104,9 +109,8 @@ class RunningSweep {
     for (const auto& [flag, value] :
          {std::pair{"--min-effect", run_.min_effect}, std::pair{"--tolerance", run_.tolerance}})
       if (value >= 1)
-        run_.notes.push_back(fmt::format(
-            "{} {:g} counts as {:g} %: {} is above 0 in every trial, so that combinations are compared by ratios", flag,
-            value, value * 100, run_.objective.metric));
+        run_.notes.push_back(messages::sweep_compares_ratios(
+            {.flag = flag, .value = value, .share = value, .metric = run_.objective.metric}));
   }
 
   void copy_request() {
@@ -141,7 +145,7 @@ class RunningSweep {
       std::vector<SweepTrial> trials(batch.size());
       for (std::size_t i = 0; i < batch.size(); ++i) {
         trials[i].point = point_of(batch[i].configuration, request_.job);
-        trials[i].reason = request_.search == "adaptive" ? batch[i].reason : "";
+        if (request_.search == "adaptive") trials[i].reason = batch[i].reason;
       }
       const auto ahead = searcher->remaining();
       const auto again =
@@ -160,8 +164,7 @@ class RunningSweep {
         numbers_[measured.back()] = outcomes[i].metrics.at(request_.objective.metric);
       }
       if (fails_alike()) {
-        run_.interruption =
-            fmt::format("the first {} trials failed alike; --keep-going tries the others too", kAlikeFailures);
+        run_.interruption = messages::sweep_failed_alike(kAlikeFailures);
         return {};
       }
     }
@@ -172,7 +175,7 @@ class RunningSweep {
   Result<void> warm_up(const SweepPoint& point) {
     for (int i = 0; i < request_.warmups; ++i) {
       SweepTrial trial{.stage = SweepStage::warmup, .point = point, .repeat = -1 - i};
-      trial.reason = "a warm-up, does not count";
+      trial.reason = messages::sweep_warm_up();
       RL_TRY(make({std::move(trial)}, 0));
     }
     return {};
@@ -248,8 +251,10 @@ class RunningSweep {
   /// Makes the trials, side by side where the slots allow it, and returns their outcomes in order.
   Result<std::vector<schema::SweepOutcome>> make(std::vector<SweepTrial> trials, std::size_t remaining) {
     RL_TRY(check_cancelled(cancelled_));
-    if (budget_.is_used_up())
-      return base::fail(ErrorCode::timeout, "--max-time: about {} trials were not made", remaining + trials.size());
+    if (budget_.is_used_up()) {
+      out_of_time_ = messages::sweep_trials_untried(static_cast<std::int64_t>(remaining + trials.size()));
+      return base::fail(ErrorCode::timeout, "{}", text_of(out_of_time_, messages::table()));
+    }
     Spread::Steps<SweepTrial> steps;
     steps.begin = [&](SweepTrial& trial, std::size_t n) -> Result<std::optional<schema::SweepOutcome>> {
       frame_.place(trial, spec_of(trial).key(), n);
@@ -309,11 +314,8 @@ class RunningSweep {
     outcome.failure->exit_code = 0;
     std::vector<std::string> names;
     for (const auto& [name, value] : outcome.metrics) names.push_back(name);
-    const auto near = base::did_you_mean(metric, names);
-    outcome.failure->message = fmt::format("ended well, but did not report {}", metric);
-    outcome.failure->hint =
-        !near.empty() ? near
-                      : fmt::format("write \"{} NUMBER\" to $RIDGELINE_METRICS_FILE, or name it with --metric", metric);
+    outcome.failure->message =
+        messages::objective_not_reported({.metric = metric, .near = base::nearest_name(metric, names)});
   }
 
   execute::Executor& executor_;
@@ -324,6 +326,7 @@ class RunningSweep {
   SweepFiles files_;
   int checks_ = 0;
   schema::SweepRun run_;
+  schema::Message out_of_time_;  ///< what --max-time had no room for
   std::map<SweepPoint, double> costs_;
   std::map<SweepPoint, double> numbers_;  ///< of the objective
   Budget budget_;

@@ -11,9 +11,11 @@
 #include "analysis/comparison.hpp"
 #include "analysis/sweep_answers.hpp"
 #include "analysis/sweep_comparison.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/sweep/sweep_patch.hpp"
 #include "report/sweep_report.hpp"
 #include "report/sweep_table.hpp"
+#include "schema/message_renderer.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -99,11 +101,11 @@ void compare_measured(const schema::SweepObjective& objective, bool differences,
 }
 
 /// Makes a trial's combination the recommended one.
-Result<void> recommend_trial(schema::SweepRun& run, int number) {
+Result<void> recommend_trial(const schema::MessageRenderer& words, schema::SweepRun& run, int number) {
   const auto& trial = run.trials[static_cast<std::size_t>(number - 1)];
   if (trial.outcome.status != schema::TrialStatus::ok)
     return base::fail(ErrorCode::invalid_argument, "{}/{}: {}; nothing to apply", run.id, number,
-                      trial.outcome.failure ? schema::failure_line(*trial.outcome.failure)
+                      trial.outcome.failure ? words.line(trial.outcome.failure->message)
                                             : std::string(base::enum_name(trial.outcome.status)))
         .hint("choose another with RUN/TRIAL");
   if (!run.answers) run.answers.emplace();
@@ -113,18 +115,18 @@ Result<void> recommend_trial(schema::SweepRun& run, int number) {
 
 class SweepKind final : public run::Kind {
  public:
-  explicit SweepKind(MakeSweepExecutor make) : make_(std::move(make)) {}
+  SweepKind(const schema::MessageRenderer& words, MakeSweepExecutor make) : words_(words), make_(std::move(make)) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return schema::SweepRun::kLayout.kind; }
 
   [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto sweep, sweep_so_far(run));
-    return report::build_sweep_report(sweep);
+    return report::build_sweep_report(words_, sweep);
   }
 
   [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto sweep, sweep_so_far(run));
-    return report::sweep_json(sweep);
+    return report::sweep_json(words_, sweep);
   }
 
   [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
@@ -166,10 +168,10 @@ class SweepKind final : public run::Kind {
       RL_TRY_ASSIGN(trial.outcome, execute::run_command_trial(*executor, {sweep.job, point, round, sweep.device_id},
                                                               folder, std::nullopt));
       if (trial.outcome.status != schema::TrialStatus::ok || trial.outcome.metrics.count(sweep.objective.metric) == 0)
-        return base::fail(ErrorCode::unavailable, "{}: ran then, now {}: {}", out.a.name,
-                          base::enum_name(trial.outcome.status),
-                          trial.outcome.failure ? schema::failure_line(*trial.outcome.failure)
-                                                : "no " + sweep.objective.metric)
+        return base::fail(
+                   ErrorCode::unavailable, "{}: ran then, now {}: {}", out.a.name,
+                   base::enum_name(trial.outcome.status),
+                   trial.outcome.failure ? words_.line(trial.outcome.failure->message) : "no " + sweep.objective.metric)
             .hint("see {}/output.log", folder.string());
       sweep.trials.push_back(std::move(trial));
     }
@@ -192,11 +194,12 @@ class SweepKind final : public run::Kind {
   [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text, const run::Target& target,
                                            store::Store&) const override {
     RL_TRY_ASSIGN(auto run, sweep_so_far(stored));
-    if (target.trial != 0) RL_TRY(recommend_trial(run, target.trial));
+    if (target.trial != 0) RL_TRY(recommend_trial(words_, run, target.trial));
     return sweep_change(run, text, target.file, target.paths);
   }
 
  private:
+  const schema::MessageRenderer& words_;
   MakeSweepExecutor make_;
 };
 
@@ -207,7 +210,7 @@ Result<schema::SweepRun> sweep_so_far(const schema::Run& stored) {
   if (run.finished_utc.empty()) {
     run.points = analysis::summarize_sweep(run);
     run.answers = analysis::answer_sweep(run, run.points);
-    run.interruption = "not finished; the same sweep goes on from there";
+    run.interruption = messages::sweep_unfinished();
   }
   return run;
 }
@@ -233,8 +236,8 @@ Result<run::Change> sweep_change(const schema::SweepRun& run, std::string_view t
   return change;
 }
 
-std::unique_ptr<run::Kind> make_sweep_kind(MakeSweepExecutor make) {
-  return std::make_unique<SweepKind>(std::move(make));
+std::unique_ptr<run::Kind> make_sweep_kind(const schema::MessageRenderer& words, MakeSweepExecutor make) {
+  return std::make_unique<SweepKind>(words, std::move(make));
 }
 
 }  // namespace ridgeline::campaign

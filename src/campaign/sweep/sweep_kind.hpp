@@ -9,6 +9,7 @@
 
 #include "execute/calls.hpp"
 #include "run/kind.hpp"
+#include "schema/message_renderer.hpp"
 #include "schema/sweep.hpp"
 
 namespace ridgeline::campaign {
@@ -16,7 +17,7 @@ namespace ridgeline::campaign {
 using MakeSweepExecutor = std::function<std::unique_ptr<execute::Executor>()>;
 
 /// Runs of `ridgeline sweep`; `make` is asked for what runs a combination again.
-[[nodiscard]] std::unique_ptr<run::Kind> make_sweep_kind(MakeSweepExecutor make);
+[[nodiscard]] std::unique_ptr<run::Kind> make_sweep_kind(const schema::MessageRenderer& words, MakeSweepExecutor make);
 
 /// The run; one that was killed or is still under way with what its trials tell so far.
 [[nodiscard]] base::Result<schema::SweepRun> sweep_so_far(const schema::Run& stored);

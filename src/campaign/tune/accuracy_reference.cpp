@@ -6,7 +6,10 @@
 
 #include "analysis/comparison.hpp"
 #include "base/scratch_folder.hpp"
+#include "campaign/line_of.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/tune/input_checks.hpp"
+#include "schema/message_renderer.hpp"
 
 namespace ridgeline::campaign {
 
@@ -31,29 +34,28 @@ bool uses_half_precision(const TuneRequest& request) {
                      [](const auto& dimension) { return dimension.key == "torch_precision"; });
 }
 
-/// "a", "b" and 4 more.
-std::string listed(const std::vector<std::string>& items, bool quotes) {
-  constexpr std::size_t kShown = 3;
-  std::string text;
-  for (std::size_t at = 0; at < std::min(items.size(), kShown); ++at)
-    text += (at == 0 ? "" : ", ") + (quotes ? "\"" + items[at] + "\"" : items[at]);
-  if (items.size() > kShown) text += fmt::format(" and {} more", items.size() - kShown);
-  return text;
+constexpr std::size_t kNamed = 3;
+
+/// As many as are named.
+std::vector<std::string> first_of(std::vector<std::string> items) {
+  items.resize(std::min(items.size(), kNamed));
+  return items;
+}
+
+std::optional<std::int64_t> more_of(const std::vector<std::string>& items) {
+  return items.size() > kNamed ? std::optional(static_cast<std::int64_t>(items.size() - kNamed)) : std::nullopt;
 }
 
 /// ", as RandomNormalLike "noise" draws random numbers"; of a function, whose seed each comparison sets, nothing more
 /// is known.
-std::string why_random(const schema::ModelDescription& model) {
-  if (!model.provider.empty()) return ", also with the same seed";
-  if (!model.random_nodes.empty())
-    return fmt::format(", as {} draw{} random numbers", listed(model.random_nodes, false),
-                       model.random_nodes.size() == 1 ? "s" : "");
+schema::Message why_random(const schema::ModelDescription& model) {
+  if (!model.provider.empty()) return messages::also_with_same_seed();
+  const auto& random = model.random_nodes;
+  if (!random.empty()) return messages::draws_random_numbers({.nodes = first_of(random), .more = more_of(random)});
   std::vector<std::string> unknown;
   for (const auto& [type, count] : model.node_counts)
     if (type.find('.') != std::string::npos) unknown.push_back(type);
-  return unknown.empty()
-             ? ", though no operator is known to be random"
-             : fmt::format(", though no operator is known to be random ({} may be)", listed(unknown, false));
+  return messages::may_be_random({.nodes = first_of(unknown), .more = more_of(unknown)});
 }
 
 }  // namespace
@@ -117,10 +119,7 @@ Result<std::filesystem::path> AccuracyReference::outputs(const schema::TrialSpec
     level_ = "basic";
     auto other = outputs(like, time_left);
     if (!other) return tl::unexpected<base::Error>(made.error());
-    context_.note(
-        fmt::format("the accuracy reference runs with {}={}, as this runtime refuses the model with "
-                    "disable_all: {}",
-                    kLevel, level_, made.error().message));
+    context_.note(messages::reference_level({.level = level_, .error = made.error().message}));
     return other;
   }
   if (!made) return tl::unexpected<base::Error>(made.error());
@@ -154,12 +153,7 @@ Result<void> AccuracyReference::prepare(const schema::TrialSpec& current, const 
   if (noise.variation && !run.accuracy_gate.value_or(schema::AccuracyGate{}).reference_metric)
     RL_TRY(take_variation(*noise.variation));
   note_noise(noise);
-  if (noise.tiny_outputs > 0) {
-    context_.note(
-        fmt::format("the accuracy check is weak: {} almost zero with the inputs given, so errors hide there; "
-                    "give real inputs with --input NAME:FILE.npy",
-                    noise.tiny_outputs == 1 ? "one output is" : fmt::format("{} outputs are", noise.tiny_outputs)));
-  }
+  if (noise.tiny_outputs > 0) context_.note(messages::accuracy_is_weak(noise.tiny_outputs));
   return {};
 }
 
@@ -177,23 +171,21 @@ Result<void> AccuracyReference::take_variation(const schema::CallVariation& vari
   if (!variation.trend.empty())
     return base::fail(ErrorCode::invalid_argument,
                       "{}: {}, all with the same input: the model keeps state, so that its outputs cannot be compared",
-                      model, variation.trend)
+                      model, line_of(variation.trend))
         .hint("have each call start anew, or skip the check with --accuracy-tolerance off");
   if (!variation.unjudged.empty())
     return base::fail(ErrorCode::invalid_argument,
                       "{}: output \"{}\" changes from call to call{}, and has no numbers whose distribution could be "
                       "compared",
-                      model, variation.unjudged, why_random(run.model))
+                      model, variation.unjudged, schema::text_of(why_random(run.model), messages::table()))
         .hint("skip the check with --accuracy-tolerance off");
   run.call_variation = variation;
-  context_.note(fmt::format(
-      "{} {} from call to call with the same input{}{}: judged by {} mean, deviation and magnitude over {} calls, not "
-      "value by value{}",
-      (variation.outputs.size() == 1 ? "output " : "outputs ") + listed(variation.outputs, true),
-      variation.outputs.size() == 1 ? "changes" : "change", why_random(run.model),
-      variation.repeats ? ", the same in each new session of a process" : "",
-      variation.outputs.size() == 1 ? "its" : "their", variation.calls,
-      request_.accuracy_tolerance ? "; --accuracy-tolerance is for the others" : ""));
+  context_.note(messages::judged_by_distribution({.outputs = first_of(variation.outputs),
+                                                  .more = more_of(variation.outputs),
+                                                  .why = why_random(run.model),
+                                                  .repeats = variation.repeats,
+                                                  .calls = variation.calls,
+                                                  .tolerance = request_.accuracy_tolerance.has_value()}));
   return {};
 }
 
@@ -203,15 +195,10 @@ void AccuracyReference::note_noise(const schema::OutputError& noise) {
   if (gate.reference_metric || request_.accuracy_tolerance) return;
   if (gate.least_cosine > 0) {
     if (gate.least_cosine < kLeastCosine)
-      context_.note(
-          fmt::format("outputs of the reference differ from run to run (cosine similarity {:.4g}), so {:.4g} "
-                      "is enough",
-                      noise.cosine, gate.least_cosine));
+      context_.note(messages::less_similarity({.cosine = noise.cosine, .least = gate.least_cosine}));
   } else if (run.accuracy_tolerance > analysis::default_tolerance(run.model, 0)) {
-    context_.note(
-        fmt::format("outputs of the reference differ by {:.2g} from run to run, so up to {:.2g} is accepted{}",
-                    noise.scaled_max_abs, run.accuracy_tolerance,
-                    run.accuracy_tolerance >= 1 ? ": wrong ones would not be noticed" : ""));
+    context_.note(messages::wider_tolerance(
+        {.error = noise.scaled_max_abs, .tolerance = run.accuracy_tolerance, .any = run.accuracy_tolerance >= 1}));
   }
 }
 
@@ -257,10 +244,7 @@ void AccuracyReference::accept_default_numerics(const schema::OutputError& outpu
   // A check that is off stays off, also where the store knows the output error from a run that had one.
   if (!request_.check_accuracy || request_.accuracy_tolerance || !run.on_gpu()) return;
   if (widened <= run.accuracy_tolerance || widened > kMostOutputError) return;
-  context_.note(fmt::format(
-      "the runtime's defaults (TF32 where the GPU has it) differ by {:.2g} from FP32, so up to {:.2g} is accepted; "
-      "--accuracy-tolerance sets another limit",
-      output_error.scaled_max_abs, widened));
+  context_.note(messages::defaults_differ({.error = output_error.scaled_max_abs, .tolerance = widened}));
   run.accuracy_tolerance = widened;
 }
 

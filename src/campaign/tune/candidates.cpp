@@ -6,7 +6,9 @@
 #include <fmt/ranges.h>
 
 #include "analysis/candidate_table.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/tune/loading_check.hpp"
+#include "schema/messages.hpp"
 #include "workload/onnx/loading_code.hpp"
 #include "workload/torch/torch_code.hpp"
 
@@ -67,8 +69,8 @@ base::Result<void> add_candidates(RunContext& context, std::size_t current) {
     const auto& where = context.runtimes->all()[one.index];
     if (auto candidate = candidate_of(context, where, std::move(one))) add_candidate(context, std::move(*candidate));
   }
-  for (auto& reason : found.passed_over) context.note("not a candidate: " + std::move(reason));
-  if (run.candidates.empty()) context.note("no other runtime or provider was found that could run this model");
+  for (const auto& reason : found.passed_over) context.note(messages::no_candidate(schema::messages::foreign(reason)));
+  if (run.candidates.empty()) context.note(messages::no_other_candidate());
   return {};
 }
 
@@ -86,7 +88,7 @@ void add_code(RunContext& context, const schema::TrialSpec& spec, const schema::
   const auto* candidate = schema::find_candidate(run.candidates, schema::candidate_of(run.verdict->configuration));
   const auto library = candidate == nullptr ? workload::RuntimeAccess::linked : workload::RuntimeAccess::opened;
   auto code = workload::loading_code(spec, library);
-  if (!code) return context.note("no code that loads it: " + code.error().message);
+  if (!code) return context.note(messages::no_loading_code(code.error().message));
   if (candidate != nullptr) {
     std::vector<std::string> packages;
     for (auto package : candidate->packages) {

@@ -6,6 +6,7 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/proof.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/tune/recommendation.hpp"
 
 namespace ridgeline::campaign {
@@ -15,15 +16,15 @@ using schema::Decision;
 
 namespace {
 
-/// "crashed: signal 11", of the current configuration's trial; "": it was not measured, for no fault of its own.
-std::string fault_of_current(const TuneResult& result) {
+/// "crashed: signal 11", of the current configuration's trial; empty: it was not measured, for no fault of its own.
+schema::Message fault_of_current(const TuneResult& result) {
   for (const auto& trial : result.run.trials) {
     const auto found = result.outcomes.find(trial.key);
     if (trial.configuration != result.run.current || found == result.outcomes.end()) continue;
     const auto& outcome = found->second;
     if (outcome.status == schema::TrialStatus::ok) return {};
-    const auto name = std::string(base::enum_name(outcome.status));
-    return outcome.failure ? fmt::format("{}: {}", name, schema::failure_line(*outcome.failure)) : name;
+    return messages::status_of({.status = std::string(base::enum_name(outcome.status)),
+                                .failure = outcome.failure ? outcome.failure->message : schema::Message()});
   }
   return {};
 }
@@ -71,10 +72,8 @@ Result<void> CurrentReplacement::decide(const std::vector<analysis::RankedTrial>
   const auto fault = fault_of_current(result_);
   if (fault.empty()) {
     verdict.trial_id = fast.trial->id;
-    verdict.reason = fmt::format(
-        "the current configuration was not measured, so that nothing was compared with it; best so far is trial {} "
-        "({})",
-        fast.trial->id, fast.trial->configuration.to_text());
+    verdict.reason =
+        messages::current_not_measured({.trial = fast.trial->id, .configuration = fast.trial->configuration.to_text()});
     return {};
   }
   RL_TRY_ASSIGN(const auto gain, compare(*near, fast));
@@ -89,17 +88,16 @@ Result<void> CurrentReplacement::decide(const std::vector<analysis::RankedTrial>
   if (changes_to(run, run.in_file.merged(run.current)).empty() &&
       schema::candidate_of(verdict.configuration) == schema::candidate_of(run.current)) {
     verdict.decision = Decision::none;
-    verdict.reason =
-        fmt::format("the current configuration does not run to the end ({}), but no setting is to blame", fault);
+    verdict.reason = messages::no_setting_to_blame(fault);
     return {};
   }
-  verdict.reason = fmt::format(
-      "the current configuration does not run to the end ({}), so that nothing was compared with it; trial {} {}",
-      fault, chosen.trial->id,
-      is_faster ? fmt::format("does, and is {:.3f}x as fast (95 % interval {:.3f} to {:.3f}) as trial {}, the nearest "
-                              "to it that does",
-                              gain->ratio, gain->low, gain->high, near->trial->id)
-                : std::string("is the nearest to it that does"));
+  verdict.reason = messages::current_replaced({.fault = fault,
+                                               .trial = chosen.trial->id,
+                                               .faster = is_faster,
+                                               .ratio = gain ? gain->ratio : 1,
+                                               .low = gain ? gain->low : 1,
+                                               .high = gain ? gain->high : 1,
+                                               .near = near->trial->id});
   return {};
 }
 

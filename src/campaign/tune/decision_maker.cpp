@@ -10,6 +10,7 @@
 #include "analysis/machine_speed.hpp"
 #include "analysis/proof.hpp"
 #include "analysis/ranking.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/tune/busy_cpus.hpp"
 #include "campaign/tune/current_replacement.hpp"
 #include "campaign/tune/unusable_trials.hpp"
@@ -38,26 +39,26 @@ std::pair<std::size_t, std::size_t> complexity(const Configuration& configuratio
 
 }  // namespace
 
-void DecisionMaker::conclude(schema::Decision decision, std::string reason) {
+void DecisionMaker::conclude(schema::Decision decision, schema::Message reason) {
   auto& verdict = result_.run.verdict.emplace();
   verdict.decision = decision;
   verdict.reason = std::move(reason);
   verdict.configuration = result_.run.current;
 }
 
-void DecisionMaker::give_up(std::string_view why, std::string_view next) {
+void DecisionMaker::give_up(std::optional<double> limit_s, const std::string& what) {
   const auto ranking = analysis::rank(result_.run, result_.outcomes);
   if (ranking.empty() || !ranking.front().meets_constraints) {
-    conclude(schema::Decision::none,
-             fmt::format("{} before any configuration had been measured{}{}", why, next.empty() ? "" : "; ", next));
+    conclude(schema::Decision::none, messages::ended_before_any({.limit_s = limit_s, .what = what}));
     return;
   }
   const auto& best = ranking.front();
   conclude(schema::Decision::none,
-           fmt::format("{} before the finalists were compared: best so far is trial {} ({}); the same command{} "
-                       "continues from here{}{}",
-                       why, best.trial->id, best.trial->configuration.to_text(),
-                       request_.use_store ? "" : " without --fresh", next.empty() ? "" : "; ", next));
+           messages::ended_before_comparisons({.limit_s = limit_s,
+                                               .trial = best.trial->id,
+                                               .configuration = best.trial->configuration.to_text(),
+                                               .fresh = !request_.use_store,
+                                               .what = what}));
   result_.run.verdict->trial_id = best.trial->id;
 }
 
@@ -84,9 +85,7 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
       stand_in([&](const auto& ranked) { return ranked.cost.value <= reach; });
       if (first->rank != 1 && may_win(ranking.front()))
         context_.note(
-            fmt::format("trial {} was faster, but setting it up again and comparing it may take {:.2g} s, for which "
-                        "there was no time: a longer --max-time compares it",
-                        ranking.front().trial->id, cost_of(ranking.front())));
+            messages::faster_not_compared({.trial = ranking.front().trial->id, .time_s = cost_of(ranking.front())}));
     }
   }
   // Where the machine was uneven, the first by corrected times may be so by an error: the surest goes before it, and it
@@ -213,11 +212,8 @@ Result<void> DecisionMaker::compare_head_to_head(std::vector<Contender>& contend
 
 schema::PairedPlan DecisionMaker::decisive_plan(const Configuration& configuration) {
   auto plan = pairs_.decisive_plan(configuration);
-  if (plan.rounds < pairs_.plan_for(result_.run.current, configuration, 1).rounds) {
-    context_.note(
-        "compared over one pair of sessions, as --max-time had no more for it: sessions of one configuration differ by "
-        "2 or 3 %, so to be sure of so little takes a longer --max-time");
-  }
+  if (plan.rounds < pairs_.plan_for(result_.run.current, configuration, 1).rounds)
+    context_.note(messages::compared_over_one_pair());
   return plan;
 }
 
@@ -314,9 +310,9 @@ bool DecisionMaker::beats(const Configuration& a, const Configuration& b) const 
 bool DecisionMaker::lacks_percentile(const analysis::RankedTrial& ranked) {
   if (result_.run.objective != schema::Objective::p99 || ranked.summary.p99_ns) return false;
   conclude(schema::Decision::none,
-           fmt::format("no 99th percentile to decide by: trial {} has {} of the {} samples that one needs; give more "
-                       "--trial-time or --runs, or tune for --objective latency",
-                       ranked.trial->id, ranked.summary.count, stats::samples_needed(0.99)));
+           messages::percentile_lacks_samples({.trial = ranked.trial->id,
+                                               .samples = static_cast<std::int64_t>(ranked.summary.count),
+                                               .needed = static_cast<std::int64_t>(stats::samples_needed(0.99))}));
   return true;
 }
 
@@ -329,7 +325,7 @@ bool DecisionMaker::start_over() {
   ++returns_;
   result_.run.verdict.reset();
   pairs_.start_over();
-  context_.note("the machine became faster than it was in all of the search, which went on");
+  context_.note(messages::machine_became_faster());
   return false;
 }
 
@@ -342,15 +338,13 @@ bool DecisionMaker::concludes_uncompared(const std::vector<analysis::RankedTrial
   const auto& best = ranking.front();
   if (!best.meets_constraints) {
     conclude(schema::Decision::none,
-             fmt::format("no configuration meets the constraints; the fastest, trial {}, breaks them: {}; loosen "
-                         "--constraint, or let other settings vary",
-                         best.trial->id, best.broken_constraint));
+             messages::constraints_not_met({.trial = best.trial->id, .constraint = best.broken_constraint}));
     return true;
   }
   if (request_.finalists > 0) return false;
-  conclude(schema::Decision::none, fmt::format("nothing was compared, as was asked: trial {} ranks first ({}); the "
-                                               "same command without --no-comparisons compares it",
-                                               best.trial->id, best.trial->configuration.to_text()));
+  conclude(schema::Decision::none,
+           messages::nothing_compared_as_asked(
+               {.trial = best.trial->id, .configuration = best.trial->configuration.to_text()}));
   run.verdict->trial_id = best.trial->id;
   return true;
 }
@@ -388,44 +382,40 @@ Result<const DecisionMaker::Contender*> DecisionMaker::find_winner(std::vector<C
   return current_is_legal ? nullptr : &contenders.front();
 }
 
-std::string DecisionMaker::reason_to_keep(const std::vector<Contender>& contenders, bool cut_short) const {
+schema::Message DecisionMaker::reason_to_keep(const std::vector<Contender>& contenders, bool cut_short) const {
   const auto& run = result_.run;
-  if (!analysis::tried_others(run))
-    return cut_short ? "there was time for the current configuration only" : "no other configuration was tried";
+  if (!analysis::tried_others(run)) return cut_short ? messages::time_for_current_only() : messages::no_other_tried();
   if (const auto* undecided = analysis::undecided_finalist(run)) {
     int id = 0;
     for (const auto& contender : contenders)
       if (contender.ranked->trial->configuration == undecided->b) id = contender.ranked->trial->id;
     const auto& found = *undecided->comparison;
-    const auto seen = analysis::looks_slower(found, run.min_effect)
-                          ? fmt::format("nothing looked faster, but trial {} may be (95 % interval {:.3f} to {:.3f})",
-                                        id, found.low, found.high)
-                          : fmt::format("trial {} is {}, and the interval is too wide", id, analysis::gain_text(found));
-    return fmt::format("not decided: {}; repeat with --fresh on an idle machine or with more time", seen);
+    return messages::not_decided(analysis::looks_slower(found, run.min_effect)
+                                     ? messages::may_be_faster({.trial = id, .low = found.low, .high = found.high})
+                                     : messages::interval_too_wide({.trial = id, .gain = analysis::gain_of(found)}));
   }
-  std::string detail = "no other configuration came near it";
   const auto nearest = std::max_element(contenders.begin(), contenders.end(), [](const auto& a, const auto& b) {
     return (a.gain ? a.gain->ratio : 0) < (b.gain ? b.gain->ratio : 0);
   });
-  if (nearest != contenders.end() && nearest->gain) {
-    const auto& configuration = nearest->ranked->trial->configuration;
-    const auto what = fmt::format("trial {}, is {}", nearest->ranked->trial->id, analysis::gain_text(*nearest->gain));
-    if (nearest->gain->verdict == schema::Verdict::faster && analysis::changes_runtime(run, configuration))
-      return fmt::format(
-          "the best other one, {}, but on another runtime, {}: that takes a gain of {:.3g} % at the lower end of the "
-          "interval",
-          what, schema::candidate_of(configuration), run.min_effect * 100);
-    detail = analysis::looks_slower(*nearest->gain, run.min_effect) ? std::string("what was compared with it is slower")
-                                                                    : "the best other one, " + what;
-  }
   const bool has_current = std::any_of(run.trials.begin(), run.trials.end(),
                                        [&](const auto& trial) { return trial.configuration == run.current; });
-  const auto others = run.trials.size() - (has_current ? 1 : 0);
-  return fmt::format("nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,
-                     cut_short ? fmt::format(" among the {} other configuration{} that there was time for", others,
-                                             others == 1 ? "" : "s")
-                               : "",
-                     detail);
+  messages::NothingBeatIt reason;
+  reason.least = run.min_effect;
+  if (cut_short) reason.others = static_cast<std::int64_t>(run.trials.size() - (has_current ? 1 : 0));
+  if (nearest != contenders.end() && nearest->gain) {
+    const auto& configuration = nearest->ranked->trial->configuration;
+    const int trial = nearest->ranked->trial->id;
+    auto gain = analysis::gain_of(*nearest->gain);
+    if (nearest->gain->verdict == schema::Verdict::faster && analysis::changes_runtime(run, configuration))
+      return messages::other_runtime_not_enough({.trial = trial,
+                                                 .gain = std::move(gain),
+                                                 .candidate = schema::candidate_of(configuration),
+                                                 .least = run.min_effect});
+    reason.slower = analysis::looks_slower(*nearest->gain, run.min_effect);
+    reason.trial = trial;
+    reason.gain = std::move(gain);
+  }
+  return messages::nothing_beat_it(reason);
 }
 
 void DecisionMaker::keep(const std::vector<Contender>& contenders, const analysis::RankedTrial* current,
@@ -465,9 +455,7 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
   if (is_outdated()) return start_over();
   RL_TRY_ASSIGN(const auto* chosen, find_winner(contenders, ranking, current_is_legal));
   if (chosen == nullptr && !current_is_legal) {
-    conclude(schema::Decision::none,
-             fmt::format("the current configuration breaks {}, and so does all else that was measured to the end",
-                         current->broken_constraint));
+    conclude(schema::Decision::none, messages::all_break_constraint(current->broken_constraint));
     return true;
   }
   if (chosen == nullptr) {
@@ -475,7 +463,7 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
     run.verdict->tied_with = std::move(ties);
     return true;
   }
-  conclude(schema::Decision::change, "");
+  conclude(schema::Decision::change, {});
   auto& verdict = *run.verdict;
   verdict.configuration = chosen->ranked->trial->configuration;
   verdict.trial_id = chosen->ranked->trial->id;
@@ -485,11 +473,11 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
     RL_TRY(WinnerSimplifier(context_, runner_, pairs_, fastest_).simplify());
     if (is_outdated()) return start_over();
   }
-  const auto gain = verdict.gain ? analysis::gain_text(*verdict.gain) : std::string("not compared with it");
-  verdict.reason = current_is_legal
-                       ? fmt::format("trial {} is {} as the current configuration", verdict.trial_id, gain)
-                       : fmt::format("the current configuration breaks {}; trial {} is the best that does not",
-                                     current->broken_constraint, verdict.trial_id);
+  verdict.reason =
+      current_is_legal
+          ? messages::trial_is_faster({.trial = verdict.trial_id,
+                                       .gain = verdict.gain ? analysis::gain_of(*verdict.gain) : schema::Message()})
+          : messages::best_that_meets({.constraint = current->broken_constraint, .trial = verdict.trial_id});
   return true;
 }
 

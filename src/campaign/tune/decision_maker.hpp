@@ -24,7 +24,7 @@ class DecisionMaker : private RunPart {
 
   /// The answer when the run ended before the comparisons: decision none, naming the best trial so far. `why` says what
   /// ended it ("interrupted"), `next` what to do.
-  void give_up(std::string_view why, std::string_view next);
+  void give_up(std::optional<double> limit_s, const std::string& what);
 
  private:
   static constexpr int kMostReturns = 2;
@@ -54,13 +54,13 @@ class DecisionMaker : private RunPart {
   /// they were not.
   [[nodiscard]] bool may_stand_in(const schema::Configuration& a, const schema::Configuration& b,
                                   const std::optional<schema::TunedPair>& pair) const;
-  void conclude(schema::Decision decision, std::string reason);
+  void conclude(schema::Decision decision, schema::Message reason);
   /// Concludes where there is nothing to compare, or nothing was to be compared.
   [[nodiscard]] bool concludes_uncompared(const std::vector<analysis::RankedTrial>& ranking);
   /// Concludes to keep the current configuration, `current` in the ranking if it is there.
   void keep(const std::vector<Contender>& contenders, const analysis::RankedTrial* current, bool cut_short);
   /// Why it keeps the current configuration, of what was compared.
-  [[nodiscard]] std::string reason_to_keep(const std::vector<Contender>& contenders, bool cut_short) const;
+  [[nodiscard]] schema::Message reason_to_keep(const std::vector<Contender>& contenders, bool cut_short) const;
   /// Where another runtime is faster but not by enough to install it, the best that runs on the current one.
   [[nodiscard]] base::Result<void> try_own_runtime(std::vector<Contender>& contenders,
                                                    const std::vector<analysis::RankedTrial>& ranking);

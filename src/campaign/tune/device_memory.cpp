@@ -3,6 +3,7 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/device_learning.hpp"
+#include "campaign/messages.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -15,14 +16,11 @@ std::string taught_by(const schema::TuneRun& run) { return run.workload.kind + "
 void recall_device(RunContext& context) {
   const auto& run = context.result.run;
   auto known = context.store.learned(run.device, run.provider, taught_by(run));
-  if (!known)
-    return context.note(fmt::format("what runs taught of this device is not used: {}", known.error().message));
+  if (!known) return context.note(messages::device_not_recalled(known.error().message));
   auto& learned = context.result.learned = std::move(*known);
   if (run.on_gpu() && learned.session_freedom > 0)
     context.note(
-        fmt::format("sessions of one configuration differ by {:.1f} % on this GPU, as comparisons of other "
-                    "models showed; {:.1f} % where nothing is known",
-                    100 * analysis::session_stdev(learned), 100 * analysis::kGpuSessionStdev));
+        messages::sessions_differ({.known = analysis::session_stdev(learned), .usual = analysis::kGpuSessionStdev}));
 }
 
 void learn_of_device(RunContext& context) {
@@ -35,7 +33,7 @@ void learn_of_device(RunContext& context) {
   const auto learned = analysis::learned_from(run, context.result.outcomes, context.result.pairs);
   if (learned.empty()) return;
   if (const auto saved = context.store.learn(run.device, run.provider, taught_by(run), learned); !saved)
-    context.note(fmt::format("what this run taught of the device is not kept: {}", saved.error().message));
+    context.note(messages::device_not_kept(saved.error().message));
 }
 
 }  // namespace ridgeline::campaign

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "campaign/messages.hpp"
 #include "campaign/tune/stored_failure.hpp"
 #include "campaign/tune/trial_runner.hpp"
 
@@ -32,30 +33,28 @@ base::Json tune_question(const schema::TuneRun& run) {
   return question;
 }
 
-/// Why a run that was asked the same does not answer; "": it does.
-Result<std::string> objection(RunContext& context, const schema::TuneRun& run, TuneResult& answer) {
-  if (run.interrupted || run.finished_utc.empty()) return std::string("was interrupted");
-  if (!run.verdict || run.verdict->decision == schema::Decision::none) return std::string("came to no answer");
-  if (run.cut_short) return std::string("ended before its search did");
+/// Why a run that was asked the same does not answer; empty: it does.
+Result<schema::Message> objection(RunContext& context, const schema::TuneRun& run, TuneResult& answer) {
+  if (run.interrupted || run.finished_utc.empty()) return messages::was_interrupted();
+  if (!run.verdict || run.verdict->decision == schema::Decision::none) return messages::came_to_no_answer();
+  if (run.cut_short) return messages::ended_before_search();
   // A PyTorch model's function may be another one without its file having changed.
-  if (run.accuracy_gate) return std::string("its model is code, which may do something else now");
+  if (run.accuracy_gate) return messages::model_is_code();
   RL_TRY_ASSIGN(answer, complete_result(context.store, to_run(run)));
   for (const auto& trial : run.trials) {
     RL_TRY_ASSIGN(const auto stored, context.store.find_trial(trial.key));
-    if (!stored) return fmt::format("rests on trial {}, which is no longer stored", trial.id);
-    if (!fails_again(*stored, context.result.run.environment))
-      return fmt::format("had a trial that need not fail again, {}", trial.id);
+    if (!stored) return messages::trial_not_stored(trial.id);
+    if (!fails_again(*stored, context.result.run.environment)) return messages::may_not_fail_again(trial.id);
     if (run.call_variation && stored->outcome.output_error && !stored->outcome.output_error->spread)
-      return fmt::format("compared the outputs of trial {} value by value, though they change from call to call",
-                         trial.id);
+      return messages::compared_by_value(trial.id);
   }
   for (const auto& pair : run.pairs) {
     const auto stored = answer.pairs.find(pair.key);
-    if (stored == answer.pairs.end()) return std::string("rests on a comparison that is no longer stored");
-    if (stored->second.status != schema::TrialStatus::ok) return std::string("had a comparison that failed");
-    if (lacks_time(stored->second)) return std::string("had a comparison that lacked time");
+    if (stored == answer.pairs.end()) return messages::comparison_not_stored();
+    if (stored->second.status != schema::TrialStatus::ok) return messages::comparison_failed();
+    if (lacks_time(stored->second)) return messages::comparison_lacked_time();
   }
-  return std::string();
+  return schema::Message();
 }
 
 /// Makes `answer` this run's own, and shows it to whoever watches.
@@ -64,10 +63,7 @@ void adopt(RunContext& context, TuneResult answer) {
   auto& earlier = answer.run;
   for (auto& note : earlier.notes)
     if (std::find(run.notes.begin(), run.notes.end(), note) == run.notes.end()) run.notes.push_back(std::move(note));
-  context.note(
-      fmt::format("answered from the results file, as run {} was asked the same: nothing was measured; --fresh "
-                  "measures again",
-                  earlier.id));
+  context.note(messages::answered_by_earlier(earlier.id));
   context.result.outcomes = std::move(answer.outcomes);
   context.result.pairs = std::move(answer.pairs);
   run.pruned = std::move(earlier.pruned);
@@ -110,8 +106,7 @@ Result<bool> take_earlier_answer(RunContext& context) {
       adopt(context, std::move(answer));
       return true;
     }
-    context.note(fmt::format(
-        "run {} was asked the same, but {}: what it measured is used, and the rest is measured now", other->id, why));
+    context.note(messages::earlier_helps({.run = other->id, .why = why}));
     return false;
   }
   return false;

@@ -5,6 +5,7 @@
 
 #include "analysis/load_curve.hpp"
 #include "analysis/ranking.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/tune/ceilings_cache.hpp"
 #include "measure/gpu_plans.hpp"
 
@@ -52,7 +53,7 @@ void Explainer::read_graph(const schema::Configuration& configuration) {
   }
   const auto& error = graph.error();
   if (error.code != ErrorCode::unsupported && error.code != ErrorCode::cancelled)
-    context_.note(fmt::format("how the runtime fuses the model was not found out: {}", base::error_line(error)));
+    context_.note(messages::fusion_unknown(base::error_line(error)));
 }
 
 void Explainer::measure_ceilings() {
@@ -63,10 +64,7 @@ void Explainer::measure_ceilings() {
   if (!request_.fresh_finals || budget_.is_up(kCeilingsS, {})) {
     run.gpu_ceilings = cache.known(run);
     if (!run.gpu_ceilings)
-      run.notes.push_back(
-          request_.fresh_finals
-              ? "what this GPU reaches at best was not measured: the time budget is spent"
-              : "what this GPU reaches at best is not measured by a quick search; one without --quick does");
+      run.notes.push_back(request_.fresh_finals ? messages::ceilings_no_time() : messages::ceilings_not_quick());
     return;
   }
   const auto found = cache.get(run, [&] {
@@ -76,7 +74,7 @@ void Explainer::measure_ceilings() {
   if (found)
     run.gpu_ceilings = *found;
   else if (found.error().code != ErrorCode::cancelled)
-    context_.note(fmt::format("what this GPU reaches at best was not measured: {}", base::error_line(found.error())));
+    context_.note(messages::ceilings_unknown(base::error_line(found.error())));
 }
 
 void Explainer::measure_isolated() {

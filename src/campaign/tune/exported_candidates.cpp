@@ -3,8 +3,10 @@
 
 #include "analysis/candidate_table.hpp"
 #include "base/hash.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/tune/candidates.hpp"
 #include "campaign/tune/input_checks.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::campaign {
 
@@ -71,11 +73,11 @@ Result<void> add_exported_candidates(RunContext& context) {
       [&context] { return context.budget.time_to_ask(); });
   if (!runtimes) return tl::unexpected(std::move(runtimes).error());
   RL_TRY_ASSIGN(auto found, execute::runtime_candidates(*runtimes, run.environment));
-  for (auto& reason : found.passed_over) context.note("not a candidate: " + std::move(reason));
-  if (found.usable.empty()) context.note("not a candidate: ONNX: no ONNX Runtime was found that could run the model");
+  for (const auto& reason : found.passed_over) context.note(messages::no_candidate(schema::messages::foreign(reason)));
+  if (found.usable.empty()) context.note(messages::no_candidate(messages::no_onnxruntime_for_export()));
   for (const auto& one : exported) {
-    const auto passed_over = [&](const std::string& why) {
-      context.note(fmt::format("not a candidate: ONNX by the exporter {}: {}", how(one), why));
+    const auto passed_over = [&](const schema::Message& why) {
+      context.note(messages::no_candidate(messages::export_failed({.exporter = how(one), .why = why})));
     };
     if (!one.problem.empty()) {
       passed_over(one.problem);
@@ -83,7 +85,7 @@ Result<void> add_exported_candidates(RunContext& context) {
     }
     const auto workload = workload_of(context, one);
     if (!workload) {
-      passed_over(workload.error().message);
+      passed_over(schema::messages::foreign(workload.error().message));
       continue;
     }
     for (const auto& usable : found.usable) {
@@ -109,7 +111,7 @@ void save_exported(RunContext& context) {
     if (candidate == nullptr || !candidate->workload || !ran) continue;
     if (source == nullptr || candidate->id == chosen) source = candidate;
   }
-  if (source == nullptr) return context.note(fmt::format("--save-onnx {}: not written: no exported model ran", file));
+  if (source == nullptr) return context.note(messages::not_saved(file));
   const auto from = source->workload->location;
   std::error_code error;
   std::filesystem::copy_file(from, file, std::filesystem::copy_options::overwrite_existing, error);
@@ -119,13 +121,11 @@ void save_exported(RunContext& context) {
     std::filesystem::copy_file(weights,
                                std::filesystem::path(file).parent_path() / std::filesystem::path(weights).filename(),
                                std::filesystem::copy_options::overwrite_existing, error);
-  if (error)
-    return context.note(
-        fmt::format("--save-onnx {}: cannot be written: {}; the exported model is {}", file, error.message(), from));
+  if (error) return context.note(messages::save_failed({.file = file, .error = error.message(), .model = from}));
   for (auto& candidate : run.candidates)
     if (candidate.workload && candidate.workload->location == from)
       candidate.workload->location = std::filesystem::absolute(file).string();
-  context.note(fmt::format("the model that {} runs was written to {}", source->id, file));
+  context.note(messages::saved({.candidate = source->id, .file = file}));
 }
 
 }  // namespace ridgeline::campaign

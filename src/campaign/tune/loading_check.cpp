@@ -7,8 +7,10 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "campaign/messages.hpp"
 #include "execute/calls.hpp"
 #include "execute/torch_caches.hpp"
+#include "schema/error_message.hpp"
 #include "workload/onnx/loading_code.hpp"
 #include "workload/onnx/loading_program.hpp"
 #include "workload/torch/torch_code.hpp"
@@ -28,7 +30,7 @@ struct Command {
   std::vector<std::string> words;
   std::vector<std::pair<std::string, std::string>> environment{};
   std::string name;  ///< for people
-  std::string missing;
+  schema::Message missing;
 };
 
 /// The folder of Python packages that the runtime's library lies in; "": none.
@@ -39,7 +41,7 @@ fs::path packages_of(const std::string& library) {
 
 Command python_command(const schema::TrialSpec& spec, const fs::path& folder) {
   const auto site = packages_of(spec.runtime.library_path);
-  if (site.empty()) return {{}, {}, "", fmt::format("{} is of no Python package", spec.runtime.library_path)};
+  if (site.empty()) return {{}, {}, "", messages::code_no_package(spec.runtime.library_path)};
   // PREFIX/lib/python3.11/site-packages
   const auto version = site.parent_path().filename().string();
   const bool versioned = version.rfind("python3.", 0) == 0;
@@ -54,7 +56,8 @@ Command python_command(const schema::TrialSpec& spec, const fs::path& folder) {
                                      site.string() + (others != nullptr ? ":" + std::string(others) : ""));
   }
   if (command.name.empty())
-    return {{}, {}, "", fmt::format("there is no {} for {}", versioned ? version : "python3", site.string())};
+    return {
+        {}, {}, "", messages::code_no_python({.python = versioned ? version : "python3", .packages = site.string()})};
   command.words = {command.name, (folder / "program.py").string()};
   return command;
 }
@@ -78,20 +81,19 @@ fs::path headers_for(const schema::TrialSpec& spec) {
 
 Command cpp_command(const schema::TrialSpec& spec, const fs::path& folder) {
   const auto compiler = base::find_program("c++");
-  if (compiler.empty()) return {{}, {}, "", "there is no c++ in PATH"};
+  if (compiler.empty()) return {{}, {}, "", messages::code_no_compiler()};
   const auto headers = headers_for(spec);
-  if (headers.empty())
-    return {{}, {}, "", "ONNX Runtime's headers are not here; ONNXRUNTIME_ROOT may name a folder that has include"};
+  if (headers.empty()) return {{}, {}, "", messages::code_no_headers()};
   return {{"/bin/sh", "-c", R"("$0" -std=c++17 -O1 -I "$1" -o "$2/program" "$2/program.cpp" -ldl && exec "$2/program")",
            compiler, headers.string(), folder.string()},
           {},
           fmt::format("{} with the headers of {}", compiler, headers.string()),
-          ""};
+          {}};
 }
 
 Command torch_command(const schema::TrialSpec& spec, const fs::path& folder) {
   const auto& python = spec.runtime.library_path;
-  return {{python, (folder / "program.py").string()}, execute::torch_cache_environment(spec), python, ""};
+  return {{python, (folder / "program.py").string()}, execute::torch_cache_environment(spec), python, {}};
 }
 
 /// What the trial took to compile and to capture.
@@ -143,11 +145,11 @@ class CodeCheck {
     if (!out.problem.empty()) return out;
     const double left_s = std::min(kLongestS + more_s_, std::max(0.0, context_.budget.left_s()) + grace_s_);
     if (left_s < kShortestS) {
-      out.problem = "--max-time had no more for it";
+      out.problem = messages::code_no_time();
       return out;
     }
     if (auto written = base::write_file_atomically(folder_ / file, source); !written) {
-      out.problem = written.error().message;
+      out.problem = schema::message_of({written.error().code, written.error().message});
       return out;
     }
     schema::SweepTrialSpec trial;
@@ -158,13 +160,13 @@ class CodeCheck {
     out.command = command.name;
     const auto ran = execute::run_command_trial(context_.executor, trial, folder_, std::nullopt);
     if (!ran) {
-      out.problem = ran.error().message;
+      out.problem = schema::message_of({ran.error().code, ran.error().message});
     } else if (ran->failure) {
-      out.problem = schema::failure_line(*ran->failure);
+      out.problem = ran->failure->message;
     } else if (const auto found = ran->metrics.find("median_s"); found != ran->metrics.end()) {
       out.median_s = found->second;
     } else {
-      out.problem = "it wrote no time";
+      out.problem = messages::code_wrote_no_time();
     }
     return out;
   }
@@ -183,7 +185,7 @@ void run_code(RunContext& context, const schema::TrialSpec& spec, schema::Loadin
   const bool is_python = spec.workload.kind == workload::kPythonKind;
   const CodeFolder folder;
   if (folder.path().empty()) {
-    code.python_run = schema::CodeRun{"", std::nullopt, "no temporary folder can be made"};
+    code.python_run = schema::CodeRun{"", std::nullopt, messages::code_no_folder()};
     if (!is_python) code.cpp_run = code.python_run;
     return;
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/comparison.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/tune/pair_plan.hpp"
 
 namespace ridgeline::campaign {
@@ -73,8 +74,7 @@ base::Result<void> PairSchedule::note_slow_stretch(schema::TunedPair& pair) {
   if (asks && budget_.plannable_s() > speed_.reading_s()) RL_TRY(speed_.read());
   if (!was_slow_ && !speed_.is_slow_now()) return {};
   pair.flags.push_back({schema::FlagLevel::notice, std::string(schema::kSlowStretch),
-                        fmt::format("the machine was {:.1f} times slower than at its quietest",
-                                    std::exp(std::max(speed_.slowdown_now(), SpeedWatch::kSlow)))});
+                        messages::machine_was_slower(std::exp(std::max(speed_.slowdown_now(), SpeedWatch::kSlow)))});
   runner_.flag_pair(pair.flags.back());
   return {};
 }
@@ -109,7 +109,7 @@ void PairSchedule::start_over() {
 
 bool PairSchedule::was_cut(const base::Error& error) {
   if (error.code != base::ErrorCode::out_of_time) return false;
-  context_.note(fmt::format("{}: --max-time was over, so the answer rests on what was measured before", error.message));
+  context_.note(messages::answer_rests_on_before(error.message));
   return true;
 }
 

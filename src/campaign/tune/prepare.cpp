@@ -7,12 +7,14 @@
 
 #include "base/hash.hpp"
 #include "base/version.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/tune/candidates.hpp"
 #include "campaign/tune/device_memory.hpp"
 #include "campaign/tune/input_checks.hpp"
 #include "execute/provider_choice.hpp"
 #include "execute/worker_environment.hpp"
 #include "measure/gpu_plans.hpp"
+#include "schema/messages.hpp"
 #include "workload/torch/torch_code.hpp"
 
 namespace ridgeline::campaign {
@@ -202,16 +204,15 @@ Result<void> prepare(RunContext& context) {
   context.observer.environment_ready(run);
   if (auto note = chooses_provider(request) ? execute::idle_gpu_note(run.provider, run.runtime, run.environment) : "";
       !note.empty())
-    context.note(std::move(note));
-  for (auto& note : chosen.notes) context.note(std::move(note));
+    context.note(schema::messages::foreign(note));
+  for (const auto& note : chosen.notes) context.note(schema::messages::foreign(note));
   if (const auto ignored = execute::ignored_variables(); !ignored.empty())
-    context.note(
-        fmt::format("workers go without {}: only settings of a configuration are compared", fmt::join(ignored, ", ")));
+    context.note(messages::workers_go_without(ignored));
   if (request.provider == "auto") RL_TRY(add_candidates(context, chosen.index));
   if (!request.also.empty()) RL_TRY(add_exported_candidates(context));
   context.observer.model_ready(run);
   if (!run.model.provider.empty())  // code of the user's, not a file: what was seen when it ran
-    for (const auto& note : run.model.notes) context.note(note);
+    for (const auto& note : run.model.notes) context.note(schema::messages::foreign(note));
   recall_device(context);
   return {};
 }

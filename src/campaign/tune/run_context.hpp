@@ -28,8 +28,8 @@ struct RunContext {
   RunContext& operator=(const RunContext&) = delete;
 
   /// For the report, and for whoever watches.
-  void note(std::string text) {
-    result.run.notes.push_back(std::move(text));
+  void note(schema::Message message) {
+    result.run.notes.push_back(std::move(message));
     observer.note(result.run.notes.back());
   }
   [[nodiscard]] base::Result<void> check_cancelled() const { return campaign::check_cancelled(cancelled); }

@@ -7,6 +7,7 @@
 
 #include "analysis/ranking.hpp"
 #include "base/text.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/tune/busy_cpus.hpp"
 #include "campaign/tune/pair_plan.hpp"
 #include "stats/interval.hpp"
@@ -94,8 +95,8 @@ Result<bool> SearchLoop::run() {
   }
   RL_TRY(take_doubtful_again(true));
   if (!has_current())
-    RL_TRY(
-        runner_.trial(result_.run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
+    RL_TRY(runner_.trial(result_.run.current, schema::TrialStage::current, messages::current_configuration(),
+                         std::nullopt, 0));
   take_in({});
   revise();
   return cut_short_;
@@ -106,9 +107,7 @@ void SearchLoop::finish() {
   for (auto& entry : searcher_.left_out()) run.pruned.push_back(std::move(entry));
   if (auto entry = session_limit_.left_out(run)) run.pruned.push_back(std::move(*entry));
   // For who watches: the report has a finding about it.
-  if (run.speed && run.speed->taken_again > 0)
-    observer_.note(fmt::format("the machine was uneven: {} trial{} taken again", run.speed->taken_again,
-                               run.speed->taken_again == 1 ? " was" : "s were"));
+  if (run.speed && run.speed->taken_again > 0) observer_.note(messages::trials_taken_again(run.speed->taken_again));
 }
 
 Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
@@ -116,10 +115,8 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
   const auto chosen = is_up(batch) ? session_limit_.keep(result_, batch) : batch;
   if (is_up(chosen)) {
     cut_short_ = true;
-    context_.note(
-        fmt::format("time budget of {:.3g} s, comparisons included: the search left about {} untried; "
-                    "a longer --max-time gives it more",
-                    budget_.limit_s(), base::counted(searcher_.remaining() + batch.size(), "proposal")));
+    context_.note(messages::search_cut(
+        {.limit_s = budget_.limit_s(), .proposals = static_cast<std::int64_t>(searcher_.remaining() + batch.size())}));
     return false;
   }
   if (speed_.is_due() && has_time_to_read(chosen)) RL_TRY(speed_.read());
@@ -131,10 +128,7 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
         measured.error().code == ErrorCode::out_of_time && (has_current() || !tries(batch, run.current));
     if (!goes_on) return tl::unexpected<base::Error>(measured.error());
     cut_short_ = true;
-    context_.note(
-        fmt::format("{}, as --max-time had no more for it: that says nothing of these settings, and the same command "
-                    "measures them again",
-                    measured.error().message));
+    context_.note(messages::trial_cut(measured.error().message));
   }
   if (before == 0) RL_TRY(runner_.check_inputs());
   take_in(chosen);
@@ -309,7 +303,7 @@ Result<void> SearchLoop::take_doubtful_again(bool waits) {
     // again; but what was given up in it says nothing at all, and the search cannot go on without it.
     const bool is_slow = speed_.is_slow_now();
     const auto at = most_doubtful(is_slow && !waits);
-    if (!at || speed_.extra_left_s() <= 0 || is_up({{result_.run.trials[*at].configuration, {}, "", std::nullopt}}))
+    if (!at || speed_.extra_left_s() <= 0 || is_up({{result_.run.trials[*at].configuration, {}, {}, std::nullopt}}))
       return {};
     RL_TRY(context_.check_cancelled());
     if (is_slow && waits) {

@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "campaign/messages.hpp"
 #include "campaign/tune/recommendation.hpp"
 #include "schema/catalog.hpp"
 #include "schema/message_renderer.hpp"
@@ -34,12 +35,6 @@ search::SpaceRequest with_unsearched_fixed(const search::SpaceRequest& request, 
     if (!searched && !out.fixed.contains(key)) out.fixed.set(key, value);
   }
   return out;
-}
-
-/// "cpu's defaults with intra_op_num_threads=4".
-std::string current_text(const schema::TuneRun& run) {
-  return fmt::format("{}'s defaults{}{}", run.provider, run.current.empty() ? "" : " with ",
-                     run.current.empty() ? "" : run.current.to_text());
 }
 
 /// Takes out of `current` what config.yaml says to others than what is tuned. Returns the keys by why they are left
@@ -73,16 +68,15 @@ bool names_another_provider(const schema::TuneRun& run) {
 /// One line for whoever reads the file: what of it was not looked at.
 void note_left_alone(RunContext& context, const std::map<std::string, std::vector<std::string>>& left) {
   const auto& run = context.result.run;
-  const auto file = std::filesystem::path(run.request.config_path).filename().string();
-  std::string others;
-  if (names_another_provider(run))
-    others = fmt::format("it names provider {}, but {} is tuned", run.file_provider, run.provider);
-  std::vector<std::string> groups;
-  for (const auto& [why, keys] : left) groups.push_back(fmt::format("{} ({})", fmt::join(keys, ", "), why));
-  if (!groups.empty()) others += fmt::format("{}left alone: {}", others.empty() ? "" : "; ", fmt::join(groups, "; "));
-  if (others.empty()) return;
-  context.note(fmt::format("{}: {}; the current configuration is {}", file.empty() ? "settings" : file, others,
-                           current_text(run)));
+  std::vector<schema::Message> groups;
+  for (const auto& [why, keys] : left) groups.push_back(messages::left_group({.keys = keys, .why = why}));
+  const bool named = names_another_provider(run);
+  if (groups.empty() && !named) return;
+  context.note(messages::left_in_file({.file = std::filesystem::path(run.request.config_path).filename().string(),
+                                       .named = named ? run.file_provider : "",
+                                       .provider = run.provider,
+                                       .groups = std::move(groups),
+                                       .configuration = run.current.empty() ? "" : run.current.to_text()}));
 }
 
 search::SpaceInput space_input(const RunContext& context) {

@@ -22,9 +22,10 @@ constexpr std::size_t kRunsWithFailures = 200;
 bool tells_of_the_card(const schema::TrialOutcome& outcome) {
   constexpr std::array<std::string_view, 3> kSigns{"busy or unavailable", "no CUDA-capable device",
                                                    "uncorrectable ECC"};
-  return outcome.failure && std::any_of(kSigns.begin(), kSigns.end(), [&](std::string_view sign) {
-           return outcome.failure->message.find(sign) != std::string::npos;
-         });
+  if (!outcome.failure) return false;
+  const auto said = base::dump_json(outcome.failure->message.arguments());  // the driver's words are among them
+  return std::any_of(kSigns.begin(), kSigns.end(),
+                     [&](std::string_view sign) { return said.find(sign) != std::string::npos; });
 }
 
 bool has_no_more_memory(const store::StoredTrial& stored, const schema::Environment& environment) {

@@ -4,16 +4,18 @@
 #include <algorithm>
 
 #include "analysis/summary.hpp"
+#include "campaign/messages.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::campaign {
 namespace {
 
 constexpr double kTimedS = 1;  // of windows that begin at about the same time most is shared then
 
-/// Why a slot's figures could not stand beside those of slot 0: another runtime; "": they can.
-std::vector<std::string> unlike_first(execute::Executor& executor, const std::vector<schema::TrialSpec>& specs,
-                                      const std::function<execute::TimeLeft()>& time_left) {
-  std::vector<std::string> reasons;
+/// Why a slot's figures could not stand beside those of slot 0: another runtime; empty: they can.
+std::vector<schema::Message> unlike_first(execute::Executor& executor, const std::vector<schema::TrialSpec>& specs,
+                                          const std::function<execute::TimeLeft()>& time_left) {
+  std::vector<schema::Message> reasons;
   std::optional<schema::RuntimeIdentity> first;
   for (std::size_t slot = 0; slot < specs.size(); ++slot) {
     const auto& spec = specs[slot];
@@ -23,10 +25,13 @@ std::vector<std::string> unlike_first(execute::Executor& executor, const std::ve
     if (slot == 0 && found) first = *found;
     if (!first) return {};  // the trials will say what is wrong
     if (!found)
-      reason = found.error().message;
+      reason = schema::messages::foreign(found.error().message);
     else if (found->version != first->version || found->library_sha256 != first->library_sha256)
-      reason = fmt::format("its {} is {} ({:.8}), not {} ({:.8})", found->name, found->version, found->library_sha256,
-                           first->version, first->library_sha256);
+      reason = messages::other_version({.runtime = found->name,
+                                        .version = found->version,
+                                        .sha256 = found->library_sha256.substr(0, 8),
+                                        .first = first->version,
+                                        .first_sha256 = first->library_sha256.substr(0, 8)});
   }
   return reasons;
 }

@@ -2,6 +2,7 @@
 #include "campaign/tune/trial_runner.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 
@@ -10,8 +11,10 @@
 #include "analysis/device_learning.hpp"
 #include "analysis/summary.hpp"
 #include "campaign/fitting_lengths.hpp"
+#include "campaign/messages.hpp"
 #include "campaign/tune/stored_failure.hpp"
 #include "execute/deadline.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::campaign {
 
@@ -38,10 +41,8 @@ std::string name_of(const schema::Configuration& configuration) {
 void name_share(schema::TrialOutcome& outcome, double share_s, double limit_s) {
   if (outcome.status != schema::TrialStatus::timeout || !outcome.failure || share_s <= 0) return;
   if (outcome.duration_s < share_s) return;  // it stood still for too long before that
-  outcome.failure->message =
-      fmt::format("not done after {:.3g} s, in phase {}: one trial gets no more of the {:.3g} s of --max-time", share_s,
-                  base::enum_name(outcome.failure->phase), limit_s);
-  outcome.failure->hint = "a longer --max-time gives it more";
+  outcome.failure->message = messages::share_of_time_over(
+      {.share_s = share_s, .phase = std::string(base::enum_name(outcome.failure->phase)), .limit_s = limit_s});
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ Result<void> TrialRunner::prepare_reference() {
                 }));
   if (!model) return {};
   run.model = *std::move(model);
-  for (const auto& note : run.model.shape_notes) context_.note(note);
+  for (const auto& note : run.model.shape_notes) context_.note(schema::messages::foreign(note));
   return {};
 }
 
@@ -156,7 +157,7 @@ std::vector<std::size_t> TrialRunner::admitted() const {
 std::size_t TrialRunner::device_slots() const { return interference_ ? interference_->slots.size() : devices().size(); }
 
 Result<schema::TrialOutcome> TrialRunner::trial(const schema::Configuration& configuration, schema::TrialStage stage,
-                                                const std::string& reason, std::optional<double> stop_above,
+                                                const schema::Message& reason, std::optional<double> stop_above,
                                                 std::size_t remaining) {
   RL_TRY_ASSIGN(auto outcomes, trials({{configuration, stage, reason, stop_above}}, remaining));
   return std::move(outcomes.front());
@@ -427,7 +428,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
     RL_TRY(store_.save_pair(spec, *outcome));
   }
   entry.status = outcome->status;
-  if (outcome->failure) entry.failure = schema::failure_line(*outcome->failure);
+  if (outcome->failure) entry.failure = outcome->failure->message;
   if (outcome->status == schema::TrialStatus::ok && outcome->measurement)
     entry.comparison = analysis::compare_paired(*outcome->measurement, run.objective, run.min_effect,
                                                 run.on_gpu() ? analysis::session_stdev(result_.learned) : 0);

@@ -37,7 +37,7 @@ class TrialRunner : private RunPart {
 
   /// Adds the trial to the run and returns its judged outcome. `remaining` is for display.
   [[nodiscard]] base::Result<schema::TrialOutcome> trial(const schema::Configuration& configuration,
-                                                         schema::TrialStage stage, const std::string& reason,
+                                                         schema::TrialStage stage, const schema::Message& reason,
                                                          std::optional<double> stop_above, std::size_t remaining);
 
   /// Adds the trials to the run, in order, and returns their judged outcomes. What the store does not know is measured

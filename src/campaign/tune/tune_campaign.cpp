@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/tune/tune_campaign.hpp"
 
+#include "campaign/messages.hpp"
 #include "campaign/tune/candidate_comparisons.hpp"
 #include "campaign/tune/candidates.hpp"
 #include "campaign/tune/decision_maker.hpp"
@@ -27,10 +28,7 @@ void allow_for_slow_start(RunContext& context) {
   const double ready_s = context.budget.spent_s();
   if (!context.budget.is_limited() || context.budget.is_by_user() || ready_s <= kUsualStartS) return;
   context.budget.exclude_from_budget(ready_s - kUsualStartS);
-  context.note(
-      fmt::format("the runtime was ready after {:.1f} s, as happens when its libraries are read for the first time: "
-                  "the search ends so much later; with --max-time it would not",
-                  ready_s));
+  context.note(messages::ready_late(ready_s));
 }
 
 /// The phases that an interrupt may end and keep what was found.
@@ -81,10 +79,9 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
     const auto& error = done.error();
     if (error.code == ErrorCode::cancelled) {
       context.result.run.interrupted = true;
-      decision.give_up("interrupted", "");
+      decision.give_up(std::nullopt, "");
     } else if (error.code == ErrorCode::out_of_time) {
-      decision.give_up(fmt::format("--max-time of {:.3g} s was over", context.budget.limit_s()),
-                       error.message + "; a longer --max-time lets it end, or shows that it hangs");
+      decision.give_up(context.budget.limit_s(), error.message);
     } else {
       return tl::unexpected(error);
     }

@@ -55,7 +55,7 @@ class CampaignObserver {
   /// It was measured once more, and what that says is its number from now on.
   virtual void trial_taken_again(const schema::TunedTrial&, const schema::TrialOutcome&) {}
   virtual void pair_finished(const schema::TunedPair&) {}
-  virtual void note(std::string_view /*line*/) {}
+  virtual void note(const schema::Message&) {}
 };
 
 struct TuneResult {

@@ -6,6 +6,7 @@
 #include "analysis/candidate_table.hpp"
 #include "analysis/comparison.hpp"
 #include "analysis/proof.hpp"
+#include "campaign/line_of.hpp"
 #include "campaign/tune/compare_runs.hpp"
 #include "campaign/tune/recommendation.hpp"
 #include "campaign/tune/tune_campaign.hpp"
@@ -13,6 +14,7 @@
 #include "report/format.hpp"
 #include "report/json_report.hpp"
 #include "report/tune_report.hpp"
+#include "schema/message_renderer.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -33,8 +35,8 @@ run::Compared side_of(const ComparedTrial& one) {
 }
 
 /// The settings of another trial than the recommended one.
-Result<run::Change> trial_change(const schema::Run& stored, std::string_view text, const run::Target& target,
-                                 store::Store& store) {
+Result<run::Change> trial_change(const schema::MessageRenderer& words, const schema::Run& stored, std::string_view text,
+                                 const run::Target& target, store::Store& store) {
   RL_TRY_ASSIGN(auto result, complete_result(store, stored));
   auto& run = result.run;
   const auto ranking = analysis::rank(run, result.outcomes);
@@ -45,7 +47,7 @@ Result<run::Change> trial_change(const schema::Run& stored, std::string_view tex
     const auto outcome = result.outcomes.find(trial.key);
     const bool told = outcome != result.outcomes.end() && outcome->second.failure;
     return base::fail(base::ErrorCode::invalid_argument, "{}/{}: {}; nothing to apply", run.id, target.trial,
-                      told ? schema::failure_line(*outcome->second.failure) : std::string("it has no result"))
+                      told ? words.line(outcome->second.failure->message) : std::string("it has no result"))
         .hint("choose another with RUN/TRIAL");
   }
   const auto figure = [&](const analysis::RankedTrial& one) {
@@ -110,7 +112,7 @@ class TuneKind final : public run::Kind {
     if (now.outcome.status != schema::TrialStatus::ok || !now.outcome.measurement)
       return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", before.name(),
                         base::enum_name(now.outcome.status),
-                        now.outcome.failure ? schema::failure_line(*now.outcome.failure) : "no reason given");
+                        now.outcome.failure ? words_.line(now.outcome.failure->message) : "no reason given");
     return run::RunComparison{
         side_of(before), side_of(now),
         analysis::compare_separate(*before.outcome.measurement, *now.outcome.measurement, before.run.objective,
@@ -127,7 +129,7 @@ class TuneKind final : public run::Kind {
 
   [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text, const run::Target& target,
                                            store::Store& store) const override {
-    if (target.trial != 0) return trial_change(stored, text, target, store);
+    if (target.trial != 0) return trial_change(words_, stored, text, target, store);
     RL_TRY_ASSIGN(const auto run, schema::run_as<schema::TuneRun>(stored));
     return tune_change(run, text, target);
   }
@@ -142,12 +144,12 @@ class TuneKind final : public run::Kind {
 Result<run::Change> tune_change(const schema::TuneRun& run, std::string_view text, const run::Target& target) {
   if (!run.verdict || run.verdict->decision == schema::Decision::none)
     return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply", run.id,
-                      run.verdict ? ": " : "", run.verdict ? run.verdict->reason : "");
+                      run.verdict ? ": " : "", run.verdict ? line_of(run.verdict->reason) : "");
   run::Change change;
   if (run.verdict->decision == schema::Decision::keep) {
     change.keeps = true;
     change.before.push_back(
-        fmt::format("run {}: {}{}", run.id, analysis::is_undecided(run) ? "" : "keep: ", run.verdict->reason));
+        fmt::format("run {}: {}{}", run.id, analysis::is_undecided(run) ? "" : "keep: ", line_of(run.verdict->reason)));
     return change;
   }
   auto options = target.options;

@@ -6,6 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "campaign/line_of.hpp"
+#include "campaign/messages.hpp"
+
 namespace ridgeline::campaign {
 namespace {
 
@@ -28,7 +31,8 @@ std::vector<Cause> causes_of(const TuneResult& result) {
     const auto& outcome = found->second;
     const auto failure = outcome.failure.value_or(schema::Failure{});
     const bool rejected = outcome.status == TrialStatus::rejected_accuracy;
-    const auto [place, is_new] = places.try_emplace({outcome.status, rejected ? "" : failure.message}, causes.size());
+    const auto [place, is_new] = places.try_emplace(
+        {outcome.status, rejected ? "" : base::dump_json(base::Json(failure.message))}, causes.size());
     if (is_new) causes.push_back({outcome.status, 0, trial.id, failure});
     ++causes[place->second].trials;
   }
@@ -50,39 +54,37 @@ std::optional<double> accepting_tolerance(const TuneResult& result) {
   return least;
 }
 
-std::string way_out(const TuneResult& result, const Cause& cause) {
+schema::Message way_out(const TuneResult& result, const Cause& cause) {
   switch (cause.status) {
     case TrialStatus::rejected_accuracy:
-      if (const auto least = accepting_tolerance(result))
-        return fmt::format(
-            "--accuracy-tolerance {:.2g} accepts it if such outputs are good enough, off skips the check",
-            1.1 * *least);
-      return "--accuracy-tolerance off skips the check";
-    case TrialStatus::timeout: return "give it more with --max-time, or smaller inputs with --shape";
-    case TrialStatus::out_of_memory: return "give smaller inputs with --shape, or free memory";
-    case TrialStatus::unsupported: return "try another runtime with --ort-library, or another --provider";
-    case TrialStatus::invalid: return "leave out what was set, in the config file and by --set";
-    default: return "ridgeline doctor checks the machine and the runtime";
+      if (const auto least = accepting_tolerance(result)) return messages::widen_tolerance(1.1 * *least);
+      return messages::skip_check();
+    case TrialStatus::timeout: return messages::more_time_or_smaller();
+    case TrialStatus::out_of_memory: return messages::smaller_or_free();
+    case TrialStatus::unsupported: return messages::other_runtime();
+    case TrialStatus::invalid: return messages::leave_out_settings();
+    default: return messages::ask_doctor();
   }
 }
 
 }  // namespace
 
-std::string why_none_is_usable(const TuneResult& result) {
+schema::Message why_none_is_usable(const TuneResult& result) {
   const auto causes = causes_of(result);
   const auto trials = result.run.trials.size();
-  if (causes.empty()) return fmt::format("none of {} configurations was timed to the end", trials);
+  if (causes.empty()) return messages::none_timed(static_cast<std::int64_t>(trials));
   const auto& most =
       *std::max_element(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.trials < b.trials; });
-  const bool rejected = most.status == TrialStatus::rejected_accuracy;
-  const auto who = trials == 1             ? std::string("the only configuration")
-                   : most.trials == trials ? fmt::format("all {} configurations", trials)
-                                           : fmt::format("{} of {} configurations", most.trials, trials);
-  const bool one = trials == 1 || most.trials == 1;
-  const auto what = rejected ? std::string(one ? "was rejected for its outputs" : "were rejected for their outputs")
-                             : fmt::format("failed ({})", base::enum_name(most.status));
-  const auto hint = most.failure.hint.empty() ? way_out(result, most) : most.failure.hint;
-  return fmt::format("{} {}; trial {}: {}; {}", who, what, most.first_trial, most.failure.message, hint);
+  return messages::none_usable({.trials = static_cast<std::int64_t>(trials),
+                                .all = most.trials == trials,
+                                .count = static_cast<std::int64_t>(most.trials),
+                                .rejected = most.status == TrialStatus::rejected_accuracy,
+                                .one = trials == 1 || most.trials == 1,
+                                .status = std::string(base::enum_name(most.status)),
+                                .trial = most.first_trial,
+                                .failure = most.failure.message,
+                                .hinted = advises(most.failure.message),
+                                .way_out = way_out(result, most)});
 }
 
 }  // namespace ridgeline::campaign

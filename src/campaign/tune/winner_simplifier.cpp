@@ -6,6 +6,7 @@
 #include "analysis/comparison.hpp"
 #include "analysis/proof.hpp"
 #include "analysis/ranking.hpp"
+#include "campaign/messages.hpp"
 
 namespace ridgeline::campaign {
 
@@ -60,7 +61,7 @@ Result<WinnerSimplifier::Doubts> WinnerSimplifier::leave_one_out() {
   }
   std::sort(needless.begin(), needless.end(), std::greater<>());
   for (auto& [low, key] : needless) doubts.needless.push_back(std::move(key));
-  if (left_out) result_.run.notes.push_back("time budget spent: not every setting's own contribution was measured");
+  if (left_out) result_.run.notes.push_back(messages::contributions_left_out());
   return doubts;
 }
 
@@ -70,10 +71,7 @@ void WinnerSimplifier::note_what_stays() {
   for (const auto& key : no_time_without_)
     if (std::find(differing.begin(), differing.end(), key) != differing.end()) stay.push_back(key);
   if (stay.empty()) return;
-  context_.note(
-      fmt::format("time budget spent: {} {} in the recommendation, although not shown to add anything; a longer "
-                  "--max-time compares it without",
-                  fmt::join(stay, ", "), stay.size() == 1 ? "stays" : "stay"));
+  context_.note(messages::stay_unproven(stay));
 }
 
 Configuration WinnerSimplifier::without_keys(const Configuration& configuration,
@@ -157,9 +155,7 @@ Result<bool> WinnerSimplifier::leave_out(const std::vector<std::string>& keys) {
   if (!has_time_without(keys, simpler, id == 0 ? budget_.longest_trial_s() : 0)) return false;
   if (id == 0) {
     const auto measured =
-        runner_.trial(simpler, schema::TrialStage::finalist,
-                      fmt::format("the winner without what was not shown to add anything: {}", fmt::join(keys, ", ")),
-                      std::nullopt, 0);
+        runner_.trial(simpler, schema::TrialStage::finalist, messages::winner_without(keys), std::nullopt, 0);
     if (!measured && pairs_.was_cut(measured.error())) return false;
     RL_TRY_ASSIGN(const auto outcome, measured);
     if (outcome.status != schema::TrialStatus::ok) return false;

@@ -24,7 +24,7 @@ GpuVerdict verdict_of(const ProviderRun& run, CheckStatus other_answers) {
   if (!run.not_run.empty()) return {CheckStatus::skipped, run.not_run, {}, {}};
   if (run.status != schema::TrialStatus::ok)
     return {CheckStatus::fail,
-            messages::run_failed({.status = std::string(base::enum_name(run.status)), .words = run.message}),
+            messages::run_failed({.status = std::string(base::enum_name(run.status)), .failure = run.failure}),
             fix_of(run),
             {}};
   const double median_ns = run.median_ms * 1e6;

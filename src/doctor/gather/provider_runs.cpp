@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "doctor/checks/per_gpu.hpp"
 #include "doctor/messages.hpp"
+#include "schema/error_message.hpp"
 #include "stats/quantile.hpp"
 #include "workload/onnx/smoke_model.hpp"
 
@@ -51,12 +52,12 @@ ProviderRun ProviderRuns::run_one(execute::Executor& executor, const schema::Tri
   const auto outcome = execute::run_trial(executor, spec, options);
   if (!outcome) {
     run.status = schema::TrialStatus::failed;
-    run.message = base::error_line(outcome.error());
+    run.failure = schema::message_of(outcome.error());
     return run;
   }
   run.status = outcome->status;
   if (outcome->failure) {
-    run.message = schema::failure_line(*outcome->failure);
+    run.failure = outcome->failure->message;
     run.signal = outcome->failure->signal;
   }
   if (outcome->measurement) {

@@ -66,9 +66,9 @@ std::vector<std::string> items_of(std::string_view text, std::string_view style)
   return items;
 }
 
-std::optional<Json> numbers_of(std::string_view text) {
+std::optional<Json> numbers_of(std::string_view text, std::string_view style) {
   std::vector<double> values;
-  for (const auto& item : items_of(text, {})) {
+  for (const auto& item : items_of(text, style)) {
     const auto value = whole_number<double>(item);
     if (!value) return std::nullopt;
     values.push_back(*value);
@@ -77,13 +77,15 @@ std::optional<Json> numbers_of(std::string_view text) {
 }
 
 std::optional<Json> trial_numbers(std::string_view text, std::string_view style) {
-  if (style != "plain") {
+  const bool numbered = style == "numbered";
+  if (style != "plain" && !numbered) {
     const auto space = text.find(' ');
     if (space == std::string_view::npos) return std::nullopt;
     text.remove_prefix(space + 1);
   }
+  if (numbered && !text.empty()) text.remove_prefix(1);
   std::vector<int> ids;
-  for (const auto& item : items_of(text, {})) {
+  for (const auto& item : items_of(text, numbered ? "join:, #" : "")) {
     const auto id = whole_number<int>(item);
     if (!id) return std::nullopt;
     ids.push_back(*id);
@@ -93,14 +95,15 @@ std::optional<Json> trial_numbers(std::string_view text, std::string_view style)
 
 std::optional<Json> typed_value(ArgumentKind kind, std::string_view style, std::string_view text) {
   const auto json = [](const auto& value) { return value ? std::optional<Json>(*value) : std::nullopt; };
-  if (style == "metric")
+  if (style == "prefix" && text.ends_with(' ')) text.remove_suffix(1);
+  if (style == "metric" || style == "prefix")
     if (const auto value = with_unit(text, {{" k", 1e3}, {" M", 1e6}, {" G", 1e9}, {" T", 1e12}})) return value;
   switch (kind) {
     case ArgumentKind::text: return Json(std::string(text));
     case ArgumentKind::texts: return Json(items_of(text, style));
     case ArgumentKind::count: return json(whole_number<std::int64_t>(text));
     case ArgumentKind::number: return json(whole_number<double>(text));
-    case ArgumentKind::numbers: return numbers_of(text);
+    case ArgumentKind::numbers: return numbers_of(text, style);
     case ArgumentKind::share:
       if (const auto percent = with_unit(text, {{" %", 1}})) return percent->get<double>() / 100;
       return std::nullopt;
@@ -111,6 +114,7 @@ std::optional<Json> typed_value(ArgumentKind kind, std::string_view style, std::
       if (auto value = long_duration(text)) return value;
       return with_unit(text, {{" ns", 1}, {" µs", 1e3}, {" ms", 1e6}, {" s", 1e9}});
     case ArgumentKind::trial:
+      if (style == "numbered") return json(whole_number<int>(text.substr(1)));
       if (style != "plain" && !text.starts_with("trial ")) return std::nullopt;
       return json(whole_number<int>(style == "plain" ? text : text.substr(6)));
     case ArgumentKind::trials: return trial_numbers(text, style);

@@ -16,10 +16,38 @@ using Parts = std::vector<schema::TemplatePart>;
 using Json = base::Json;
 
 constexpr std::size_t kLeastWords = 8;  ///< letters of its own that a sentence needs: less says nothing about it
+constexpr std::size_t kLeastBesideNumbers = 2;
+
+/// Of a sentence that is all its own words one letter will do. Numbers with their units are words of a kind, too: fewer
+/// letters are enough if at most one argument may be anything.
+std::size_t least_letters(const schema::MessageTemplate& row) {
+  if (row.arguments.empty()) return 1;
+  std::size_t numbers = 0;
+  for (const auto& argument : row.arguments)
+    numbers += argument.kind == ArgumentKind::duration || argument.kind == ArgumentKind::bytes ? 1U : 0U;
+  return numbers > 0 && row.arguments.size() <= numbers + 2 ? kLeastBesideNumbers : kLeastWords;
+}
 
 /// Letters that a template has of its own on the way that was taken.
 std::size_t letters(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](unsigned char c) { return c > ' '; }));
+}
+
+/// Where a text can end at the earliest that has the literals of the parts from `at` on, in order, behind `from`; npos:
+/// it lacks one. It is tried before anything that costs more.
+std::size_t earliest_end(const Parts& parts, std::size_t at, std::string_view text, std::size_t from) {
+  for (; at < parts.size() && from != std::string_view::npos; ++at) {
+    const auto& part = parts[at];
+    if (part.kind == schema::TemplatePart::Kind::literal) {
+      const auto found = text.find(part.text, from);
+      from = found == std::string_view::npos ? found : found + part.text.size();
+    } else if (!part.branches.empty()) {
+      auto least = std::string_view::npos;
+      for (const auto& branch : part.branches) least = std::min(least, earliest_end(branch.parts, 0, text, from));
+      from = least;
+    }
+  }
+  return from;
 }
 
 /// One way to read a text as a template: by trying each end of each value, the shortest first.
@@ -81,18 +109,26 @@ class Match {
         if (found == std::string_view::npos) return false;
         size = found;
       }
-      auto value = read(kind, part.style, text.substr(0, size));
-      if (value && with(part.text, *value, [&] { return next(text.substr(size)); })) return true;
+      if (earliest_end(parts, at + 1, text, size) == std::string_view::npos) return false;
+      const auto own = text.substr(0, size);
+      const auto go_on = [&] { return next(text.substr(size)); };
+      if (is_message(kind)) {
+        // What it says is read once the rest fits; the whole text would be read without end.
+        if (own.size() == whole_ || !with(part.text, std::string(own), go_on)) continue;
+        arguments_[part.text] = message_of(kind, own);
+        return true;
+      }
+      const auto value = argument_value(kind, part.style, own);
+      if (value && with(part.text, *value, go_on)) return true;
     }
     return false;
   }
 
-  std::optional<Json> read(ArgumentKind kind, std::string_view style, std::string_view text) const {
-    const bool is_message = kind == ArgumentKind::message || kind == ArgumentKind::messages;
-    if (is_message && text.size() == whole_) return std::nullopt;  // it would be read without end
-    if (kind == ArgumentKind::message) return Json(within_(text));
-    if (kind == ArgumentKind::messages) return Json(std::vector{within_(text)});
-    return argument_value(kind, style, text);
+  static bool is_message(ArgumentKind kind) { return kind == ArgumentKind::message || kind == ArgumentKind::messages; }
+
+  [[nodiscard]] Json message_of(ArgumentKind kind, std::string_view text) const {
+    if (kind == ArgumentKind::message) return within_(text);
+    return std::vector{within_(text)};
   }
 
   bool choice(const schema::TemplatePart& part, std::string_view text, const Then& next) {
@@ -161,7 +197,8 @@ Message MessageReader::read_new(const std::string& text) {
   bool several = false;
   for (const auto& row : rows_) {
     Match match(*row.row, within);
-    if (!match.run(row.parts, text) || match.own_letters() < std::max(kLeastWords, best_letters)) continue;
+    if (earliest_end(row.parts, 0, text, 0) == std::string_view::npos) continue;
+    if (!match.run(row.parts, text) || match.own_letters() < std::max(least_letters(*row.row), best_letters)) continue;
     const auto found =
         Json{{"code", row.row->code}, {"arguments", match.arguments()}, {"severity", row.row->severity}}.get<Message>();
     if (renderer_.text(found) != text) continue;

@@ -2,10 +2,9 @@
 #include "report/profile/profile_figures.hpp"
 
 #include <algorithm>
+#include <iterator>
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
+#include "report/messages.hpp"
 #include "report/profile/profile_cells.hpp"
 
 namespace ridgeline::report {
@@ -26,10 +25,10 @@ bool tells_rate(const ProfileRun& run, std::int64_t calls, std::int64_t ns) {
   return !run.cost || static_cast<double>(ns) > static_cast<double>(calls) * run.cost->event_ns;
 }
 
-std::vector<std::string> rate_notes(const ProfileRun& run) {
+std::vector<schema::Message> rate_notes(const ProfileRun& run) {
   const auto& all = run.tables.nodes;
-  std::size_t short_ones = 0;
-  std::size_t beyond = 0;
+  std::int64_t short_ones = 0;
+  std::int64_t beyond = 0;
   double most = 0;
   for (const auto& node : all) {
     if (!tells_rate(run, node.calls, node.total_ns)) {
@@ -41,17 +40,13 @@ std::vector<std::string> rate_notes(const ProfileRun& run) {
     ++beyond;
     most = std::max(most, share);
   }
-  std::vector<std::string> out;
+  std::vector<schema::Message> out;
   if (short_ones > 0)
-    out.push_back(fmt::format("no rates of {} of {} nodes: they take less than the {} that the profiler takes for one",
-                              short_ones, all.size(), base::format_duration(run.cost->event_ns)));
+    out.push_back(messages::profile_no_rates({.few = short_ones, .all = std::ssize(all), .event = run.cost->event_ns}));
   if (beyond > 0)
-    out.push_back(fmt::format(
-        "{} of {} nodes would reach more than that, up to {:.0f} %: what they move is in caches, which no roof was "
-        "measured of, or their time or the roof was measured wrongly; their shares are not given",
-        beyond, all.size(), 100 * most));
+    out.push_back(messages::profile_beyond_roof({.beyond = beyond, .all = std::ssize(all), .most = most}));
   const auto peak = peak_bytes_per_s(run);
-  std::size_t kernels = 0;
+  std::int64_t kernels = 0;
   double fastest = 0;
   for (const auto& kernel : run.tables.kernels) {
     if (!is_beyond(peak, kernel.bytes, kernel.rated_ns())) continue;
@@ -59,10 +54,8 @@ std::vector<std::string> rate_notes(const ProfileRun& run) {
     fastest = std::max(fastest, static_cast<double>(kernel.bytes) / static_cast<double>(kernel.rated_ns()));
   }
   if (kernels > 0)
-    out.push_back(fmt::format(
-        "{} of {} kernels would move more than the memory's {:.0f} GB/s, up to {:.0f}: their bytes and times are not "
-        "of the same work, or the trace has another peak than the GPU; their GB/s are not given",
-        kernels, run.tables.kernels.size(), peak / 1e9, fastest));
+    out.push_back(messages::profile_beyond_peak(
+        {.beyond = kernels, .all = std::ssize(run.tables.kernels), .peak = peak / 1e9, .most = fastest}));
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "schema/message.hpp"
 #include "schema/profile.hpp"
 
 namespace ridgeline::report {
@@ -17,7 +18,7 @@ namespace ridgeline::report {
 [[nodiscard]] bool tells_rate(const schema::ProfileRun& run, std::int64_t calls, std::int64_t ns);
 /// For people: of how many nodes no rates are given; how many nodes and kernels would reach more than the roof or the
 /// memory's peak, and what that means.
-[[nodiscard]] std::vector<std::string> rate_notes(const schema::ProfileRun& run);
+[[nodiscard]] std::vector<schema::Message> rate_notes(const schema::ProfileRun& run);
 
 /// The same with times, calls, bytes and FLOPs of one run of the model, where the totals are over several: what people
 /// want to see of a model that was run again and again.

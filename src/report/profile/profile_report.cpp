@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/profile/kernel_detail.hpp"
 #include "report/profile/module_icicle.hpp"
 #include "report/profile/module_table.hpp"
@@ -48,15 +51,35 @@ std::string subject_of(const ProfileRun& run) {
   return base::listed(names);
 }
 
+std::optional<std::int64_t> unless_none(std::int64_t count) { return count > 0 ? std::optional(count) : std::nullopt; }
+
+std::optional<double> unless_none(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
+
+double as_number(std::int64_t value) { return static_cast<double>(value); }
+
+double share_of(std::int64_t part, std::int64_t whole) { return whole > 0 ? as_number(part) / as_number(whole) : 0; }
+
 /// "10 kernels, 10 graph launches".
-std::string work_words(const schema::ProfileDevice& device) {
-  const auto graphs = counted(static_cast<std::size_t>(device.graph_launches), "graph launch");
-  if (device.graph_launches > 0 && device.kernels == 0) return graphs;
-  return counted(static_cast<std::size_t>(device.kernels), "kernel") +
-         (device.graph_launches > 0 ? ", " + graphs : std::string());
+schema::Message work_of(const schema::ProfileDevice& device) {
+  const bool graphs_alone = device.graph_launches > 0 && device.kernels == 0;
+  return messages::profile_work({.kernels = graphs_alone ? std::nullopt : std::optional(device.kernels),
+                                 .graphs = unless_none(device.graph_launches)});
 }
 
-KeyFigures key_figures(const ProfileRun& run) {
+/// What the rows of the kernels are.
+messages::ProfileKernelsKind kind_of_kernels(const ProfileRun& run) {
+  using enum messages::ProfileKernelsKind;
+  bool has_kernels = false;
+  bool has_graphs = false;
+  for (const auto& device : run.tables.devices) {
+    has_kernels = has_kernels || device.kernels > 0;
+    has_graphs = has_graphs || device.graph_launches > 0;
+  }
+  if (!has_graphs) return kernels;
+  return has_kernels ? both : graphs;
+}
+
+KeyFigures key_figures(const schema::MessageRenderer& words, const ProfileRun& run) {
   KeyFigures out;
   const auto& tables = run.tables;
   std::int64_t span = 0;
@@ -71,16 +94,15 @@ KeyFigures key_figures(const ProfileRun& run) {
   }
   if (!tables.devices.empty()) {
     out.figures.push_back({"GPU busy", share_words(busy, span),
-                           fmt::format("{} of {}", duration_words(busy), duration_words(span)),
+                           words.text(messages::profile_busy_of({.busy = as_number(busy), .span = as_number(span)})),
                            busy * 10 >= span * 9 ? Tone::good : Tone::warning});
-    out.figures.push_back(
-        {kernels_title(run), fmt::format("{}", kernels + graph_launches),
-         fmt::format("{} in the mean",
-                     duration_words(whole_ns(run) / std::max<std::int64_t>(1, kernels + graph_launches))),
-         Tone::neutral});
+    out.figures.push_back({kernels_title(run), fmt::format("{}", kernels + graph_launches),
+                           words.text(messages::profile_in_the_mean(
+                               as_number(whole_ns(run) / std::max<std::int64_t>(1, kernels + graph_launches)))),
+                           Tone::neutral});
   } else if (is_host_only(run)) {
-    out.figures.push_back(
-        {"Time on the host", duration_words(tables.span_ns), "no work of a GPU was recorded", Tone::neutral});
+    out.figures.push_back({"Time on the host", duration_words(tables.span_ns),
+                           words.text(messages::profile_no_gpu_work()), Tone::neutral});
   } else if (!is_memory_only(run)) {
     out.figures.push_back(
         {"Time of nodes", duration_words(whole_ns(run)), counted(tables.nodes.size(), "node"), Tone::neutral});
@@ -91,40 +113,39 @@ KeyFigures key_figures(const ProfileRun& run) {
   for (const auto& row : tables.memory)
     if (tables.memory.size() == 1 || is_memory_only(run))
       out.figures.push_back(
-          {tables.memory.size() == 1 ? "Peak memory" : fmt::format("Peak memory of GPU {}", row.device),
+          {tables.memory.size() == 1 ? "Peak memory" : words.text(messages::profile_peak_of_gpu(row.device)),
            base::format_bytes(static_cast<double>(row.peak_allocated_bytes)),
-           fmt::format("{} reserved", base::format_bytes(static_cast<double>(row.reserved_at_peak_bytes))),
-           Tone::neutral});
+           words.text(messages::profile_reserved(as_number(row.reserved_at_peak_bytes))), Tone::neutral});
   if (!run.findings.empty())
     out.figures.push_back({"Largest saving", fmt::format("{:.0f} %", 100 * run.findings.front().saving_share),
                            run.findings.front().rule(), Tone::good});
   return out;
 }
 
-Section where_section(const ProfileRun& run) {
+Section where_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"summary", is_memory_only(run) ? "Summary" : "Where the time went", {}};
-  section.blocks.emplace_back(key_figures(run));
+  section.blocks.emplace_back(key_figures(words, run));
   if (auto table = time_table(run); !table.rows.empty()) {
     if (auto chart = time_chart(run)) section.blocks.emplace_back(std::move(*chart));
-    table.caption = "Kernels that overlap count once.";
+    table.caption = words.text(messages::profile_overlap());
     section.blocks.emplace_back(std::move(table));
   }
   if (auto table = operations_table(run, kListedNodes); !table.rows.empty() && run.tables.devices.empty()) {
-    table.caption =
-        "By operation. Bytes and FLOPs follow from the shapes: what the node reads and writes, wherever it lies.";
+    table.caption = words.text(messages::profile_by_operation());
     section.blocks.emplace_back(std::move(table));
   }
   BulletList facts;
   for (const auto& device : run.tables.devices) {
     if (device.streams > 1)
-      facts.items.push_back(
-          fmt::format("{}: {} streams; the busiest, {}, works {} of the time; copies and kernels overlap {}.",
-                      plain_text(device_name(device)), device.streams, device.critical_stream,
-                      share_words(device.critical_ns, device.span_ns), duration_words(device.both_ns)));
+      facts.items.push_back(words.text(messages::profile_streams({.gpu = plain_text(device_name(device)),
+                                                                  .streams = device.streams,
+                                                                  .stream = device.critical_stream,
+                                                                  .share = share_of(device.critical_ns, device.span_ns),
+                                                                  .both = as_number(device.both_ns)})));
     if (device.collective_ns > 0)
-      facts.items.push_back(fmt::format(
-          "{}: communication takes {}, of which {} with no other kernel at the same time.",
-          plain_text(device_name(device)), duration_words(device.collective_ns), duration_words(device.exposed_ns)));
+      facts.items.push_back(words.text(messages::profile_communication({.gpu = plain_text(device_name(device)),
+                                                                        .all = as_number(device.collective_ns),
+                                                                        .exposed = as_number(device.exposed_ns)})));
   }
   if (!facts.items.empty()) section.blocks.emplace_back(std::move(facts));
   return section;
@@ -136,52 +157,53 @@ Section advice_section(const schema::MessageRenderer& words, const ProfileRun& r
   if (run.findings.empty()) {
     auto title = words.text(schema::no_findings(run));
     title.front() = 'N';
-    section.blocks.emplace_back(
-        Callout{Tone::good, std::move(title), "None of the rules found a saving of 1 % or more."});
+    section.blocks.emplace_back(Callout{Tone::good, std::move(title), words.text(messages::profile_no_finding())});
   }
   for (const auto& finding : run.findings) {
-    section.blocks.emplace_back(Callout{
-        Tone::neutral,
-        fmt::format("Saves about {:.0f} %: {}", 100 * finding.saving_share, plain_text(words.text(finding.title))),
-        plain_text(words.text(finding.advice))});
+    section.blocks.emplace_back(Callout{Tone::neutral,
+                                        plain_text(words.text(messages::profile_saves_of_page(
+                                            {.share = finding.saving_share, .title = finding.title}))),
+                                        plain_text(words.text(finding.advice))});
     BulletList lines;
-    if (!finding.module.empty()) lines.items.push_back("Where: " + plain_text(finding.module));
+    if (!finding.module.empty())
+      lines.items.push_back(plain_text(words.text(messages::profile_where_of_page(finding.module))));
     for (const auto& line : words.texts(finding.evidence)) lines.items.push_back(sentence(plain_text(line)));
-    lines.items.push_back(fmt::format("Predicted saving: {} ({}).", duration_words(finding.saving_ns),
-                                      plain_text(words.text(finding.computed))));
+    lines.items.push_back(plain_text(words.text(
+        messages::profile_saving_of_page({.time = as_number(finding.saving_ns), .computed = finding.computed}))));
     section.blocks.emplace_back(std::move(lines));
     if (!finding.snippet.empty()) section.blocks.emplace_back(CodeBlock{"python", finding.snippet});
   }
-  if (run.findings.size() > 1)
-    section.blocks.emplace_back(Paragraph{"Savings may overlap; each is that of its change alone."});
+  if (run.findings.size() > 1) section.blocks.emplace_back(Paragraph{words.text(messages::profile_savings_overlap())});
   return section;
 }
 
-Section timeline_section(const ProfileRun& run, const std::optional<std::string>& data) {
+Section timeline_section(const schema::MessageRenderer& words, const ProfileRun& run,
+                         const std::optional<std::string>& data) {
   Section section{"timeline", "Timeline", {}};
   if (!data) return section;
-  std::size_t kernels = 0;
-  std::size_t graph_launches = 0;
-  std::size_t copies = 0;
-  for (const auto& row : run.tables.kernels) kernels += static_cast<std::size_t>(row.calls);
-  for (const auto& device : run.tables.devices) graph_launches += static_cast<std::size_t>(device.graph_launches);
+  std::int64_t kernels = 0;
+  std::int64_t graph_launches = 0;
+  std::int64_t copies = 0;
+  for (const auto& row : run.tables.kernels) kernels += row.calls;
+  for (const auto& device : run.tables.devices) graph_launches += device.graph_launches;
   kernels -= std::min(kernels, graph_launches);
-  for (const auto& row : run.tables.copies) copies += static_cast<std::size_t>(row.calls);
-  std::size_t nodes = 0;
-  for (const auto& row : run.tables.nodes) nodes += static_cast<std::size_t>(row.calls);
+  for (const auto& row : run.tables.copies) copies += row.calls;
+  std::int64_t nodes = 0;
+  for (const auto& row : run.tables.nodes) nodes += row.calls;
   std::vector<std::string> work;
-  if (kernels > 0) work.push_back(counted(kernels, "kernel"));
-  if (graph_launches > 0) work.push_back(counted(graph_launches, "graph launch"));
-  if (copies > 0) work.push_back(copies == 1 ? "1 copy or set" : fmt::format("{} copies and sets", copies));
-  if (nodes > 0) work.push_back(counted(nodes, "call") + " of nodes");
+  if (kernels > 0) work.push_back(words.text(messages::profile_work({.kernels = kernels, .graphs = std::nullopt})));
+  if (graph_launches > 0)
+    work.push_back(words.text(messages::profile_work({.kernels = std::nullopt, .graphs = graph_launches})));
+  if (copies > 0) work.push_back(words.text(messages::profile_copies(copies)));
+  if (nodes > 0) work.push_back(words.text(messages::profile_calls_of_nodes(nodes)));
   if (work.empty()) return section;
-  section.blocks.emplace_back(Timeline{"events", "What ran when",
-                                       fmt::format("{} in {}.", base::listed(work), duration_words(run.tables.span_ns)),
-                                       *data});
+  section.blocks.emplace_back(Timeline{
+      "events", "What ran when",
+      words.text(messages::profile_events_of_timeline({.work = work, .time = as_number(run.tables.span_ns)})), *data});
   return section;
 }
 
-Section modules_section(const ProfileRun& run) {
+Section modules_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"modules", "Modules", {}};
   if (is_memory_only(run)) return section;
   if (auto icicle = module_icicle(run)) section.blocks.emplace_back(std::move(*icicle));
@@ -189,72 +211,70 @@ Section modules_section(const ProfileRun& run) {
   view.least = 0.003;
   view.most = 120;
   auto table = module_table(run, view);
-  table.caption = is_host_only(run)
-                      ? "Time on the host of all calls together, of threads beside each other each counts; self is "
-                        "without the rows below; backward is the part that the backward pass took."
-                  : run.tables.devices.empty()
-                      ? "Of one run; self is without the rows below."
-                      : "Time on the GPU of all calls together, self without the rows below; backward is the part of "
-                        "it that the backward pass launched; host is the time of the calls themselves.";
+  table.caption = words.text(is_host_only(run)            ? messages::profile_modules_of_host()
+                             : run.tables.devices.empty() ? messages::profile_modules_of_run()
+                                                          : messages::profile_modules());
   section.blocks.emplace_back(std::move(table));
   if (auto chart = bytes_chart(run)) section.blocks.emplace_back(std::move(*chart));
   return section;
 }
 
-Section kernels_section(const ProfileRun& run) {
+Section kernels_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"kernels", kernels_title(run), {}};
   if (run.tables.kernels.empty()) return section;
-  auto words = section.title;
-  words.front() = static_cast<char>(words.front() - 'A' + 'a');
   auto table = kernels_table(run, kListedKernels);
   const bool measured =
       std::any_of(run.tables.kernels.begin(), run.tables.kernels.end(), [](const auto& row) { return row.bytes >= 0; });
-  table.caption =
-      fmt::format("{} of {} {}, the longest in total first.{}", table.rows.size(), run.tables.kernels.size(), words,
-                  measured ? " Bytes are DRAM bytes, measured by hardware counters." : "");
+  table.caption = words.text(messages::profile_kernels({.shown = std::ssize(table.rows),
+                                                        .all = std::ssize(run.tables.kernels),
+                                                        .kind = kind_of_kernels(run),
+                                                        .measured = measured}));
   section.blocks.emplace_back(std::move(table));
   if (auto copies = copies_table(run, kListedCopies); !copies.rows.empty()) {
-    copies.caption = "Copies and sets of memory.";
+    copies.caption = words.text(messages::profile_copies_caption());
     section.blocks.emplace_back(std::move(copies));
   }
   return section;
 }
 
-void add_tables(std::vector<TitledTable> tables, const ProfileKernel& of, Section& section) {
+void add_tables(const schema::MessageRenderer& words, std::vector<TitledTable> tables, const ProfileKernel& of,
+                Section& section) {
   for (auto& [title, table] : tables) {
-    table.caption = fmt::format("{} of {}.", title, plain_text(schema::short_kernel_name(of.name)));
+    table.caption = words.text(
+        messages::profile_table_of_kernel({.table = title, .kernel = plain_text(schema::short_kernel_name(of.name))}));
     section.blocks.emplace_back(std::move(table));
   }
 }
 
 /// Kernels beside each other, and the longest of them in detail.
-Section counters_section(const ProfileRun& run) {
+Section counters_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"counters", "Hardware counters", {}};
   auto table = counters_table(run, kListedKernels);
   if (table.rows.empty()) return section;
-  table.caption = "Means of a launch, by Nsight Compute; the longest kernels first.";
+  table.caption = words.text(messages::profile_counters());
   section.blocks.emplace_back(std::move(table));
   std::size_t shown = 0;
   for (const auto& kernel : run.tables.kernels)
-    if (!kernel.counters.empty() && shown++ < kDetailedKernels) add_tables(counter_detail(kernel), kernel, section);
+    if (!kernel.counters.empty() && shown++ < kDetailedKernels)
+      add_tables(words, counter_detail(kernel), kernel, section);
   return section;
 }
 
 /// The one that was asked for.
-Section kernel_section(const ProfileRun& run, const std::string& name) {
+Section kernel_section(const schema::MessageRenderer& words, const ProfileRun& run, const std::string& name) {
   Section section{"kernel", "One kernel", {}};
   if (const auto* kernel = name.empty() ? nullptr : find_kernel(run, name))
-    add_tables(kernel_detail(*kernel, peak_bytes_per_s(run)), *kernel, section);
+    add_tables(words, kernel_detail(*kernel, peak_bytes_per_s(run)), *kernel, section);
   return section;
 }
 
-Section nodes_section(const ProfileRun& run) {
+Section nodes_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"nodes", "Nodes", {}};
   if (run.tables.nodes.empty()) return section;
   if (auto chart = roofline_chart(run)) section.blocks.emplace_back(std::move(*chart));
   auto table = nodes_table(run, kListedNodes);
   table.caption =
-      fmt::format("{} of {} nodes, the longest in total first.", table.rows.size(), run.tables.nodes.size());
+      words.text(messages::profile_nodes({.shown = std::ssize(table.rows), .all = std::ssize(run.tables.nodes)}));
   section.blocks.emplace_back(std::move(table));
   return section;
 }
@@ -268,13 +288,11 @@ Section steps_section(const ProfileRun& run) {
   return section;
 }
 
-Section idle_section(const ProfileRun& run) {
+Section idle_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"idle", "Idle time of the GPU", {}};
   auto table = idle_table(run);
   if (table.rows.empty()) return section;
-  table.caption =
-      "A gap's cause is what the launching thread did between the end of the work before and the launch of the work "
-      "behind.";
+  table.caption = words.text(messages::profile_cause_of_gap());
   section.blocks.emplace_back(std::move(table));
   return section;
 }
@@ -291,9 +309,9 @@ Section sources_section(const schema::MessageRenderer& words, const ProfileRun& 
   for (const auto& [label, text] : profile_summary(words, run))
     if (label == "run" || label == "reach") lines.items.push_back(sentence(plain_text(label + ": " + text)));
   for (const auto& note : words.texts(run.notes)) lines.items.push_back(sentence(plain_text(note)));
-  for (const auto& line : words.texts(run.tables.missing))
-    lines.items.push_back(sentence("The trace has " + plain_text(line)));
-  if (!has_events) lines.items.emplace_back("The timeline is left out: the events are not kept.");
+  for (const auto& what : run.tables.missing)
+    lines.items.push_back(sentence(plain_text(words.text(messages::profile_missing(what)))));
+  if (!has_events) lines.items.push_back(words.text(messages::profile_no_timeline()));
   if (!lines.items.empty()) section.blocks.emplace_back(std::move(lines));
   return section;
 }
@@ -306,10 +324,11 @@ ReportModel build_profile_report(const schema::MessageRenderer& words, const Pro
   ReportModel model;
   model.title = "Profile of " + subject_of(run);
   model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
-  for (auto section : {where_section(run), advice_section(words, run), timeline_section(run, timeline),
-                       modules_section(run), kernels_section(run), kernel_section(run, kernel), counters_section(run),
-                       nodes_section(run), steps_section(run), idle_section(run), memory_section(run),
-                       sources_section(words, run, timeline.has_value() || is_memory_only(run))})
+  for (auto section :
+       {where_section(words, run), advice_section(words, run), timeline_section(words, run, timeline),
+        modules_section(words, run), kernels_section(words, run), kernel_section(words, run, kernel),
+        counters_section(words, run), nodes_section(words, run), steps_section(run), idle_section(words, run),
+        memory_section(run), sources_section(words, run, timeline.has_value() || is_memory_only(run))})
     if (!section.blocks.empty()) model.sections.push_back(std::move(section));
   model.footer = "ridgeline " + run.command_line;
   return model;
@@ -324,51 +343,54 @@ base::Json profile_json(const schema::MessageRenderer& words, const ProfileRun& 
 std::vector<std::pair<std::string, std::string>> profile_summary(const schema::MessageRenderer& words,
                                                                  const ProfileRun& run) {
   std::vector<std::pair<std::string, std::string>> out;
+  const auto add = [&](std::string label, const schema::Message& message) {
+    out.emplace_back(std::move(label), words.text(message));
+  };
   for (const auto& source : run.sources)
-    out.emplace_back("read", fmt::format("{}: {}, {} events", source.path, source.tool, source.events));
-  for (const auto& device : run.tables.devices)
-    out.emplace_back(
-        fmt::format("GPU {}", device.device),
-        fmt::format(
-            "{}{} of {} busy ({}), {}{}{}", device.name.empty() ? "" : device.name + ": ",
-            duration_words(device.busy_ns), duration_words(device.span_ns), share_words(device.busy_ns, device.span_ns),
-            work_words(device), device.streams > 1 ? fmt::format(", {} streams", device.streams) : "",
-            device.memory_bytes_per_s > 0
-                ? fmt::format(", memory of {:.0f} GB/s at most", static_cast<double>(device.memory_bytes_per_s) / 1e9)
-                : ""));
+    add("read", messages::profile_source({.path = source.path, .tool = source.tool, .events = source.events}));
+  for (const auto& device : run.tables.devices) {
+    const bool has_share = device.span_ns > 0;
+    add(fmt::format("GPU {}", device.device),
+        messages::profile_gpu(
+            {.name = device.name,
+             .busy = as_number(device.busy_ns),
+             .span = as_number(device.span_ns),
+             .share = has_share ? std::optional(share_of(device.busy_ns, device.span_ns)) : std::nullopt,
+             .work = work_of(device),
+             .streams = device.streams > 1 ? std::optional<std::int64_t>(device.streams) : std::nullopt,
+             .peak = unless_none(as_number(device.memory_bytes_per_s) / 1e9)}));
+  }
   for (const auto& row : run.tables.memory)
     if (is_memory_only(run))
-      out.emplace_back(
-          fmt::format("GPU {}", row.device),
-          fmt::format("{} allocated at the peak, {} reserved; {} allocations, {} frees",
-                      base::format_bytes(static_cast<double>(row.peak_allocated_bytes)),
-                      base::format_bytes(static_cast<double>(row.reserved_at_peak_bytes)), row.allocations, row.frees));
-  if (is_host_only(run))
-    out.emplace_back("host", fmt::format("{} from the first to the last operation, no work of a GPU",
-                                         duration_words(run.tables.span_ns)));
+      add(fmt::format("GPU {}", row.device),
+          messages::profile_memory_of_gpu({.allocated = as_number(row.peak_allocated_bytes),
+                                           .reserved = as_number(row.reserved_at_peak_bytes),
+                                           .allocations = row.allocations,
+                                           .frees = row.frees}));
+  if (is_host_only(run)) add("host", messages::profile_host(as_number(run.tables.span_ns)));
   const auto& steps = run.tables.steps;
   if (!steps.empty()) {
     std::vector<double> times;
-    for (const auto& step : steps) times.push_back(static_cast<double>(step.duration_ns));
-    out.emplace_back("steps", fmt::format("{} x {}, median {}", steps.size(), run.tables.step_name,
-                                          duration_words(std::llround(stats::median(std::move(times))))));
+    for (const auto& step : steps) times.push_back(as_number(step.duration_ns));
+    add("steps", messages::profile_steps({.steps = std::ssize(steps),
+                                          .name = run.tables.step_name,
+                                          .median = std::round(stats::median(std::move(times)))}));
   }
   if (run.cost) {
     const auto& cost = *run.cost;
-    auto text = fmt::format("{} on {}, {} with the profiler", base::format_duration(cost.plain_ns), run.provider,
-                            base::format_duration(cost.traced_ns));
-    if (cost.traced_ns > 0 && cost.nodes_ns > 0)
-      text += fmt::format("; its nodes take {} of that ({:.0f} %)", base::format_duration(cost.nodes_ns),
-                          100 * cost.nodes_ns / cost.traced_ns);
-    if (cost.event_ns > 0)
-      text += fmt::format(", less about {} of the profiler's own ({:.0f} nodes x {})",
-                          base::format_duration(cost.own_ns()), cost.events, base::format_duration(cost.event_ns));
-    out.emplace_back("run", std::move(text));
+    const bool has_nodes = cost.traced_ns > 0 && cost.nodes_ns > 0;
+    add("run", messages::profile_cost({.plain = cost.plain_ns,
+                                       .provider = run.provider,
+                                       .traced = cost.traced_ns,
+                                       .nodes = has_nodes ? std::optional(cost.nodes_ns) : std::nullopt,
+                                       .share = has_nodes ? cost.nodes_ns / cost.traced_ns : 0,
+                                       .own = cost.event_ns > 0 ? std::optional(cost.own_ns()) : std::nullopt,
+                                       .events = cost.events,
+                                       .event = cost.event_ns}));
   }
   if (run.roof.bytes_per_s > 0)
-    out.emplace_back("reach", fmt::format("memory {:.3g} GB/s, matrix product {:.3g} GFLOP/s, both measured beside it",
-                                          run.roof.bytes_per_s / 1e9, run.roof.flops_per_s / 1e9));
-  for (auto& line : rate_notes(run)) out.emplace_back("reach", std::move(line));
+    add("reach", messages::profile_roof({.bytes = run.roof.bytes_per_s / 1e9, .flops = run.roof.flops_per_s / 1e9}));
+  for (const auto& note : rate_notes(run)) add("reach", note);
   for (auto& note : words.texts(run.notes)) out.emplace_back("note", std::move(note));
   for (auto& line : words.texts(run.tables.missing)) out.emplace_back("missing", std::move(line));
   return out;
@@ -376,11 +398,11 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const schema::M
 
 FindingText finding_text(const schema::MessageRenderer& words, const schema::ProfileFinding& finding) {
   FindingText out;
-  out.title = fmt::format("saves about {:.0f} %: {}", 100 * finding.saving_share, words.text(finding.title));
-  if (!finding.module.empty()) out.lines.push_back(one_line("where: " + finding.module));
+  out.title = words.text(messages::profile_saves({.share = finding.saving_share, .title = finding.title}));
+  if (!finding.module.empty()) out.lines.push_back(one_line(words.text(messages::profile_where(finding.module))));
   for (const auto& line : words.texts(finding.evidence)) out.lines.push_back(one_line(line));
   out.lines.push_back(
-      fmt::format("predicted saving {}: {}", duration_words(finding.saving_ns), words.text(finding.computed)));
+      words.text(messages::profile_saving({.time = as_number(finding.saving_ns), .computed = finding.computed})));
   out.lines.push_back(words.text(finding.advice));
   out.snippet = finding.snippet;
   return out;

@@ -68,6 +68,8 @@ std::string_view cause_text(schema::IdleCause cause) noexcept {
   switch (cause) {
     case schema::IdleCause::launch: return "idle: launch-bound, the host is behind";
     case schema::IdleCause::host_work: return "idle: other work on the host";
+    case schema::IdleCause::host_wait: return "idle: host waiting for others";
+    case schema::IdleCause::pageable_copy: return "idle: copying pageable memory";
     case schema::IdleCause::host_unrecorded: return "idle: host, not recorded";
     case schema::IdleCause::sync: return "idle: after a synchronization";
     case schema::IdleCause::data_loading: return "idle: waiting for data";

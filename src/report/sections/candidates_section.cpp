@@ -28,7 +28,7 @@ std::string nodes_of(const analysis::CandidateRow& row, const schema::Measuremen
 /// What is to be said of the candidate beside its numbers.
 std::string remark(const TuneView& view, const analysis::CandidateRow& row) {
   const auto* failure = row.outcome != nullptr && row.outcome->failure ? &*row.outcome->failure : nullptr;
-  if (failure != nullptr) return plain_text(schema::failure_line(*failure));
+  if (failure != nullptr) return plain_text(view.words.line(failure->message));
   const auto tried = fmt::format("{} tried", counted(row.trials, "configuration"));
   return row.left.empty() ? tried : fmt::format("left: {}", plain_text(view.words.text(row.left)));
 }

@@ -14,12 +14,14 @@ namespace {
 constexpr std::string_view kOneAtATime = "one at a time";
 
 /// What became of the lines.
-std::string run_text(std::string_view language, const schema::CodeRun& run, std::string_view waits) {
+std::string run_text(const schema::MessageRenderer& words, std::string_view language, const schema::CodeRun& run,
+                     std::string_view waits) {
   if (run.median_s)
     return fmt::format("The {} lines were run with {}: {} an inference (median, {}).", language, run.command,
                        base::format_duration(*run.median_s * 1e9), waits);
-  if (run.command.empty()) return fmt::format("The {} lines were not run: {}.", language, run.problem);
-  return fmt::format("The {} lines failed with {}: {}.", language, run.command, run.problem);
+  const auto problem = words.line(run.problem);
+  if (run.command.empty()) return fmt::format("The {} lines were not run: {}.", language, problem);
+  return fmt::format("The {} lines failed with {}: {}.", language, run.command, problem);
 }
 
 /// How much the code of a PyTorch model may differ from its trial before that is worth a word.
@@ -68,9 +70,9 @@ void add_python_model(Section& section, const TuneView& view, const schema::Load
   if (!code.python_run) return;
   const auto* now = view.current() != nullptr ? view.ranked(view.current()->id) : nullptr;
   const auto current_s = now != nullptr ? std::optional(now->summary.median_ns * 1e-9) : std::nullopt;
-  section.blocks.emplace_back(Paragraph{run_text("Python", *code.python_run, in_blocks ? "in blocks" : kOneAtATime) +
-                                        against_trial(view, *code.python_run) +
-                                        against_current(view, *code.python_run, current_s, "trial")});
+  section.blocks.emplace_back(
+      Paragraph{run_text(view.words, "Python", *code.python_run, in_blocks ? "in blocks" : kOneAtATime) +
+                against_trial(view, *code.python_run) + against_current(view, *code.python_run, current_s, "trial")});
 }
 
 }  // namespace
@@ -93,7 +95,7 @@ Section code_section(const TuneView& view) {
   section.blocks.emplace_back(CodeBlock{"python", code.python});
   const auto add_run = [&](std::string_view language, const std::optional<schema::CodeRun>& run) {
     if (!run) return;
-    section.blocks.emplace_back(Paragraph{run_text(language, *run, kOneAtATime) +
+    section.blocks.emplace_back(Paragraph{run_text(view.words, language, *run, kOneAtATime) +
                                           against_current(view, *run, run->current_median_s, "same lines")});
   };
   add_run("Python", code.python_run);

@@ -10,9 +10,10 @@
 namespace ridgeline::report {
 namespace {
 
-std::string contribution_words(const schema::TunedPair& pair) {
+std::string contribution_words(const TuneView& view, const schema::TunedPair& pair) {
   if (!pair.comparison)
-    return "not measured: " + plain_text(pair.failure.empty() ? status_text(pair.status) : pair.failure);
+    return "not measured: " +
+           plain_text(pair.failure.empty() ? status_text(pair.status) : view.words.line(pair.failure));
   switch (pair.comparison->verdict) {
     case schema::Verdict::slower: return "helps";  // taking it away makes the winner slower
     case schema::Verdict::faster: return "**hurts**";
@@ -65,13 +66,15 @@ Table contributions_table(const TuneView& view) {
       table.rows.push_back(std::move(row));
       continue;
     }
-    row.cells.push_back(contribution_words(pair) + (!dropped ? "" : helped ? " beside what was dropped" : ", dropped"));
+    row.cells.push_back(contribution_words(view, pair) + (!dropped ? ""
+                                                          : helped ? " beside what was dropped"
+                                                                   : ", dropped"));
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-void add_verdict(Table::Row& row, const schema::TunedPair& pair) {
+void add_verdict(const TuneView& view, Table::Row& row, const schema::TunedPair& pair) {
   if (const auto& found = pair.comparison) {
     auto words = std::string(base::enum_name(found->verdict));
     for (auto& c : words)
@@ -84,7 +87,7 @@ void add_verdict(Table::Row& row, const schema::TunedPair& pair) {
     if (found->verdict == schema::Verdict::slower) row.tone = Tone::bad;
   } else {
     row.cells.insert(row.cells.end(), 4, std::string(kAbsent));
-    row.cells.push_back(plain_text(pair.failure.empty() ? status_text(pair.status) : pair.failure));
+    row.cells.push_back(plain_text(pair.failure.empty() ? status_text(pair.status) : view.words.line(pair.failure)));
     row.tone = Tone::warning;
   }
 }
@@ -107,7 +110,7 @@ Table comparisons_table(const TuneView& view, schema::PairPurpose purpose, std::
     row.cells = {id_of(view, pair.b)};
     if (names_other) row.cells.push_back(id_of(view, pair.a));
     row.cells.push_back(view.difference_marked(pair.b));
-    add_verdict(row, pair);
+    add_verdict(view, row, pair);
     table.rows.push_back(std::move(row));
   }
   return table;

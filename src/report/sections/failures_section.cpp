@@ -15,17 +15,18 @@ std::string phase_words(schema::TrialPhase phase) {
   return words;
 }
 
-std::string cause(const schema::TrialOutcome& outcome) {
+std::string cause(const TuneView& view, const schema::TrialOutcome& outcome) {
   std::vector<std::string> parts;
   if (outcome.failure) {
-    if (!outcome.failure->message.empty()) parts.push_back(plain_text(schema::failure_line(*outcome.failure)));
+    if (!outcome.failure->message.empty()) parts.push_back(plain_text(view.words.line(outcome.failure->message)));
     if (outcome.failure->signal) parts.push_back(fmt::format("signal {}", *outcome.failure->signal));
     if (outcome.failure->exit_code) parts.push_back(fmt::format("exit code {}", *outcome.failure->exit_code));
     if (outcome.failure->requested_bytes)
       parts.push_back(
           fmt::format("{} asked for", base::format_bytes(static_cast<double>(*outcome.failure->requested_bytes))));
   }
-  if (const auto memory = analysis::memory_found(outcome); !memory.empty()) parts.push_back(plain_text(memory));
+  if (const auto memory = analysis::memory_found(outcome); !memory.empty())
+    parts.push_back(plain_text(view.words.text(memory)));
   std::string out;
   for (const auto& part : parts) out += (out.empty() ? "" : "; ") + part;
   return out.empty() ? std::string(kAbsent) : out;
@@ -55,8 +56,8 @@ Section failures_section(const TuneView& view) {
     const auto rejected = outcome->status == schema::TrialStatus::rejected_accuracy;
     table.rows.push_back({{trial_link(trial.id), status_text(outcome->status),
                            outcome->failure ? phase_words(outcome->failure->phase) : std::string(kAbsent),
-                           view.difference_marked(trial.configuration), cause(*outcome), output_error_cell(*outcome),
-                           base::format_duration(outcome->duration_s * 1e9)},
+                           view.difference_marked(trial.configuration), cause(view, *outcome),
+                           output_error_cell(*outcome), base::format_duration(outcome->duration_s * 1e9)},
                           rejected ? Tone::warning : Tone::bad,
                           ""});
     if (outcome->failure && !one_line(outcome->failure->stderr_tail).empty())

@@ -34,7 +34,7 @@ Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const Accuracy
   if (measured != nullptr)
     for (const auto& flag : measured->flags)
       if (flag.level != schema::FlagLevel::info || flag.code == schema::kRanAs)
-        flags += (flags.empty() ? "" : ", ") + plain_text(flag.message);
+        flags += (flags.empty() ? "" : ", ") + plain_text(view.words.text(flag.message));
   Table::Row row;
   row.anchor = fmt::format("trial-{}", trial.id);
   row.cells = {fmt::format("{}", trial.id),
@@ -53,7 +53,8 @@ Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const Accuracy
   gpu.add_cells(row.cells, outcome);
   accuracy.add_cells(row.cells, outcome);
   row.cells.push_back(base::format_duration(trial.started_s * 1e9));
-  row.cells.push_back(plain_text(trial.reason) + (flags.empty() ? "" : (trial.reason.empty() ? "" : "; ") + flags));
+  row.cells.push_back(plain_text(view.words.text(trial.reason)) +
+                      (flags.empty() ? "" : (trial.reason.empty() ? "" : "; ") + flags));
   if (outcome == nullptr || outcome->status == schema::TrialStatus::rejected_accuracy)
     row.tone = Tone::warning;
   else if (outcome->status != schema::TrialStatus::ok)

@@ -139,7 +139,8 @@ std::string change_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
   const auto rate = view.run.objective == Objective::throughput;
   auto who = view.recommended() != nullptr ? "Trial " + trial_link(verdict.trial_id) : "The recommended configuration";
-  if (!verdict.gain) return "Nothing was compared: " + link_trials(view, sentence(plain_text(verdict.reason)));
+  if (!verdict.gain)
+    return "Nothing was compared: " + link_trials(view, sentence(plain_text(view.words.text(verdict.reason))));
   const auto* now = view.current() != nullptr ? view.ranked(view.current()->id) : nullptr;
   const auto broken = now != nullptr && !now->meets_constraints
                           ? fmt::format("The current configuration breaks {}. ", plain_text(now->broken_constraint))
@@ -149,6 +150,16 @@ std::string change_sentence(const TuneView& view) {
                      instead_of(view), why_other_ratio(view), head_to_head_sentence(view), compile_sentence(view));
 }
 
+/// Below a title that says already that it is not decided.
+std::string undecided_reason(const TuneView& view) {
+  const auto& reason = view.run.verdict->reason;
+  if (reason.is("campaign.not_decided")) return view.words.text(reason.arguments().at("why").get<schema::Message>());
+  auto text = view.words.text(reason);
+  if (constexpr std::string_view said = "not decided: "; reason.is(schema::kLegacy) && text.starts_with(said))
+    text.erase(0, said.size());
+  return text;
+}
+
 std::string keep_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
   if (!analysis::tried_others(view.run)) return "No configuration besides the current one was tried.";
@@ -156,12 +167,10 @@ std::string keep_sentence(const TuneView& view) {
   if (verdict.reason.empty() && undecided != nullptr)
     return fmt::format("The best candidate came to **{}** ({}), and the interval is too wide to tell.",
                        ratio_cell(*undecided->comparison), interval_text(*undecided->comparison));
-  auto reason = verdict.reason;
-  if (constexpr std::string_view said = "not decided: "; reason.rfind(said, 0) == 0) reason.erase(0, said.size());
   if (!verdict.gain)
     return verdict.reason.empty()
                ? fmt::format("Nothing beat the current configuration by {} or more.", percent(view.run.min_effect))
-               : link_trials(view, sentence(plain_text(reason)));
+               : link_trials(view, sentence(plain_text(undecided_reason(view))));
   return fmt::format("Nothing beat the current configuration by {} or more: the best candidate came to **{}** ({}).",
                      percent(view.run.min_effect), ratio_cell(*verdict.gain), interval_text(*verdict.gain));
 }
@@ -172,8 +181,9 @@ Callout verdict_callout(const TuneView& view) {
   if (decision == Decision::keep && analysis::is_undecided(view.run))
     return {Tone::warning, "Not decided", keep_sentence(view)};
   if (decision == Decision::keep) return {Tone::neutral, "Keep what you have", keep_sentence(view)};
-  const auto reason =
-      view.run.verdict ? link_trials(view, sentence(plain_text(view.run.verdict->reason))) : std::string();
+  const auto reason = view.run.verdict
+                          ? link_trials(view, sentence(plain_text(view.words.text(view.run.verdict->reason))))
+                          : std::string();
   return {Tone::warning, "No verdict",
           reason.empty() ? std::string("The run ended before the configurations could be compared.") : reason};
 }

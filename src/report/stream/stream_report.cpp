@@ -20,7 +20,7 @@ namespace {
 using schema::StreamRun;
 using schema::StreamStatus;
 
-constexpr int kStreamJsonVersion = 1;
+constexpr int kStreamJsonVersion = 2;
 
 std::string ms(double value) { return fmt::format("{:.{}f} ms", value, value < 10 ? 2 : 1); }
 
@@ -244,17 +244,18 @@ Table stream_time_table(const StreamRun& run) {
   return table;
 }
 
-ReportModel build_stream_report(const StreamRun& run) {
+ReportModel build_stream_report(const schema::MessageRenderer& words, const StreamRun& run) {
   ReportModel model;
   model.title = "Stream: " + schema::stream_subject(run);
   model.subtitle = fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s);
   Section summary{"summary", "Summary", {}};
-  if (!run.error.empty()) summary.blocks.emplace_back(Callout{Tone::bad, "It ended early", plain_text(run.error)});
+  if (!run.error.empty())
+    summary.blocks.emplace_back(Callout{Tone::bad, "It ended early", plain_text(words.text(run.error))});
   if (run.verdict && !run.verdict->passed)
-    for (const auto& reason : run.verdict->reasons)
+    for (const auto& reason : words.texts(run.verdict->reasons))
       summary.blocks.emplace_back(Callout{Tone::bad, verdict_title(run), plain_text(reason)});
   if (run.verdict && run.verdict->passed)
-    summary.blocks.emplace_back(Callout{Tone::good, verdict_title(run), plain_text(run.status.audit)});
+    summary.blocks.emplace_back(Callout{Tone::good, verdict_title(run), plain_text(words.text(run.status.audit))});
   summary.blocks.emplace_back(key_figures(run));
   model.sections.push_back(std::move(summary));
   if (auto chart = stream_load_chart(run)) {
@@ -279,11 +280,12 @@ ReportModel build_stream_report(const StreamRun& run) {
   how.blocks.emplace_back(settings_facts(run));
   BulletList checks;
   for (const auto& check : run.status.checks)
-    checks.items.push_back(plain_text(fmt::format("{}: {}", check.passed ? "holds" : "fails", check.message)));
+    checks.items.push_back(
+        plain_text(fmt::format("{}: {}", check.passed ? "holds" : "fails", words.text(check.message))));
   if (!checks.items.empty()) how.blocks.emplace_back(std::move(checks));
   BulletList notes;
-  for (const auto& note : run.ready.notes) notes.items.push_back(plain_text(note));
-  for (const auto& note : run.notes) notes.items.push_back(plain_text(note));
+  for (const auto& note : words.texts(run.ready.notes)) notes.items.push_back(plain_text(note));
+  for (const auto& note : words.texts(run.notes)) notes.items.push_back(plain_text(note));
   if (!notes.items.empty()) how.blocks.emplace_back(std::move(notes));
   how.blocks.emplace_back(CodeBlock{"sh", "ridgeline " + run.command_line});
   model.sections.push_back(std::move(how));
@@ -291,13 +293,14 @@ ReportModel build_stream_report(const StreamRun& run) {
   return model;
 }
 
-base::Json stream_json(const StreamRun& run) {
-  base::Json json = run;
+base::Json stream_json(const schema::MessageRenderer& words, const StreamRun& run) {
+  auto json = schema::with_words(words, run);
   json["schema_version"] = kStreamJsonVersion;
   return json;
 }
 
-std::vector<std::pair<std::string, std::string>> stream_summary(const StreamRun& run) {
+std::vector<std::pair<std::string, std::string>> stream_summary(const schema::MessageRenderer& words,
+                                                                const StreamRun& run) {
   const auto& status = run.status;
   std::vector<std::pair<std::string, std::string>> out;
   const auto skipped = status.skipped > 0 ? fmt::format("{} skipped, ", status.skipped) : std::string();
@@ -306,9 +309,9 @@ std::vector<std::pair<std::string, std::string>> stream_summary(const StreamRun&
   out.emplace_back("rate", fmt::format("{:.1f} FPS in {:.1f} s; {:.1f} in an inference on average, busy {:.0f} %",
                                        status.delivered_per_s, status.span_s, status.mean_batch, 100 * status.busy));
   if (status.latency.count > 0) out.emplace_back("latency", latency_text(status.latency));
-  if (!status.audit.empty()) out.emplace_back("load", status.audit);
+  if (!status.audit.empty()) out.emplace_back("load", words.text(status.audit));
   for (const auto& check : status.checks)
-    if (!check.passed) out.emplace_back("check", check.message);
+    if (!check.passed) out.emplace_back("check", words.text(check.message));
   return out;
 }
 

@@ -7,17 +7,19 @@
 
 #include "base/json.hpp"
 #include "report/report_model.hpp"
+#include "schema/message_renderer.hpp"
 #include "schema/stream_run.hpp"
 
 namespace ridgeline::report {
 
-[[nodiscard]] ReportModel build_stream_report(const schema::StreamRun& run);
+[[nodiscard]] ReportModel build_stream_report(const schema::MessageRenderer& words, const schema::StreamRun& run);
 
 /// For machines.
-[[nodiscard]] base::Json stream_json(const schema::StreamRun& run);
+[[nodiscard]] base::Json stream_json(const schema::MessageRenderer& words, const schema::StreamRun& run);
 
 /// What came of it, label and text, for a terminal.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> stream_summary(const schema::StreamRun& run);
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> stream_summary(const schema::MessageRenderer& words,
+                                                                              const schema::StreamRun& run);
 
 /// End to end and by stage.
 [[nodiscard]] Table stream_latency_table(const schema::StreamStatus& status);

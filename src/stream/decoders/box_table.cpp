@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace ridgeline::stream {
 namespace {
 
@@ -12,10 +10,6 @@ constexpr float kLowestScore = -0.01F;
 constexpr std::size_t kFewBoxes = 50;  // of so few a class may well have most
 constexpr float kLeastSide = 2;        // pixels; coordinates from 0 to 1 give less
 constexpr float kMostSides = 4;        // of the input's
-
-std::string box_text(const FoundBox& box) {
-  return fmt::format("{:.4g},{:.4g},{:.4g},{:.4g}", box.left, box.top, box.right, box.bottom);
-}
 
 }  // namespace
 
@@ -26,21 +20,23 @@ ValueRange BoxTable::range(std::size_t first_channel, std::size_t channels_of_it
   return out;
 }
 
-std::optional<std::string> score_mismatch(ValueRange scores) {
+std::optional<schema::Message> score_mismatch(ValueRange scores) {
   if (scores.empty() || (scores.low >= kLowestScore && scores.high <= kHighestScore)) return std::nullopt;
-  return fmt::format("a score of {:.4g}; expected 0 to 1", scores.low < kLowestScore ? scores.low : scores.high);
+  return messages::wrong_score(static_cast<double>(scores.low < kLowestScore ? scores.low : scores.high));
 }
 
-std::optional<std::string> score_mismatch(const BoxTable& table, std::size_t first_channel, std::size_t channels,
-                                          bool named) {
+std::optional<schema::Message> score_mismatch(const BoxTable& table, std::size_t first_channel, std::size_t channels,
+                                              bool named) {
   if (auto outside = score_mismatch(table.range(first_channel, channels))) return outside;
   if (named || table.count < kFewBoxes) return std::nullopt;
   for (std::size_t c = first_channel; c < first_channel + channels; ++c) {
     std::size_t firing = 0;
     for (std::size_t box = 0; box < table.count; ++box) firing += table.at(box, c) > kScoredBox ? 1 : 0;
     if (2 * firing > table.count)
-      return fmt::format("value {} of {} % of the boxes is above {}, as no class is", c, 100 * firing / table.count,
-                         kScoredBox);
+      return messages::wrong_class_value(
+          {.value = static_cast<std::int64_t>(c),
+           .boxes = static_cast<double>(100 * firing / table.count) / 100,  // rounded down: it may not be all
+           .limit = static_cast<double>(kScoredBox)});
   }
   return std::nullopt;
 }
@@ -64,13 +60,21 @@ void BoxCheck::add(const FoundBox& box, bool is_scored) {
   if (is_scored && is_far_outside(box, geometry_)) outside_ = box;
 }
 
-std::optional<std::string> BoxCheck::mismatch() const {
-  if (reversed_) return fmt::format("a box of {}; expected corners in order", box_text(*reversed_));
+std::optional<schema::Message> BoxCheck::mismatch() const {
+  if (reversed_)
+    return messages::wrong_box_corners({.left = static_cast<double>(reversed_->left),
+                                        .top = static_cast<double>(reversed_->top),
+                                        .right = static_cast<double>(reversed_->right),
+                                        .bottom = static_cast<double>(reversed_->bottom)});
   if (outside_)
-    return fmt::format("a box of {}; expected pixels of an input of {}x{}", box_text(*outside_), geometry_.input_width,
-                       geometry_.input_height);
+    return messages::wrong_box_place({.left = static_cast<double>(outside_->left),
+                                      .top = static_cast<double>(outside_->top),
+                                      .right = static_cast<double>(outside_->right),
+                                      .bottom = static_cast<double>(outside_->bottom),
+                                      .width = geometry_.input_width,
+                                      .height = geometry_.input_height});
   if (sized_ > 0 && (scored_ > 0 ? large_scored_ : large_) == 0)
-    return fmt::format("no box has a side of {} pixels", kLeastSide);
+    return messages::wrong_box_sides(static_cast<double>(kLeastSide));
   return std::nullopt;
 }
 

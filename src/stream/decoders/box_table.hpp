@@ -47,15 +47,15 @@ struct BoxTable {
   [[nodiscard]] ValueRange range(std::size_t first_channel, std::size_t channels_of_it) const noexcept;
 };
 
-/// What a decoder's values are checked for; each gives what is wrong with them, for people, or nullopt.
+/// What a decoder's values are checked for; each gives what is wrong with them, or nullopt.
 
 /// Scores outside 0 to 1; where the decoder was not named, also a channel that half of all boxes score in: background
 /// scores low in a class, and an angle or a coordinate does not.
-[[nodiscard]] std::optional<std::string> score_mismatch(const BoxTable& table, std::size_t first_channel,
-                                                        std::size_t channels, bool named);
+[[nodiscard]] std::optional<schema::Message> score_mismatch(const BoxTable& table, std::size_t first_channel,
+                                                            std::size_t channels, bool named);
 
 /// Scores outside 0 to 1.
-[[nodiscard]] std::optional<std::string> score_mismatch(ValueRange scores);
+[[nodiscard]] std::optional<schema::Message> score_mismatch(ValueRange scores);
 
 /// Gathers boxes in pixels of the input, of which `is_scored` ones count for more than those of the background.
 class BoxCheck {
@@ -63,7 +63,7 @@ class BoxCheck {
   explicit BoxCheck(const FrameGeometry& geometry) : geometry_(geometry) {}
   void add(const FoundBox& box, bool is_scored);
   /// Corners that are not in order, boxes far outside the input, all boxes below two pixels.
-  [[nodiscard]] std::optional<std::string> mismatch() const;
+  [[nodiscard]] std::optional<schema::Message> mismatch() const;
   /// Whether any box has a size.
   [[nodiscard]] bool has_boxes() const noexcept { return sized_ > 0; }
 

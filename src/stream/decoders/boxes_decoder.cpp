@@ -8,6 +8,7 @@
 #include "stream/decoders/box_checks.hpp"
 #include "stream/decoders/box_table.hpp"
 #include "stream/decoders/output_checks.hpp"
+#include "stream/words.hpp"
 
 namespace ridgeline::stream {
 namespace {
@@ -49,7 +50,8 @@ std::optional<BoxesOutputs> find_separate(std::span<const OutputShape> outputs) 
     } else if (is_number(one) && !out.count) {
       out.count = i;
     } else if (one.dims.size() >= found->dims.size() + 1) {
-      out.left_out = mentions(one, "keypoint") ? "keypoints" : "masks";
+      out.left_out =
+          mentions(one, "keypoint") ? messages::DecoderLeavesOutPart::keypoints : messages::DecoderLeavesOutPart::masks;
     } else if (!mentions(one, "keypoint")) {
       return std::nullopt;
     }
@@ -68,12 +70,18 @@ std::optional<BoxesOutputs> find_boxes_outputs(std::span<const OutputShape> outp
   if (outputs.empty()) return std::nullopt;
   const auto& first = outputs[0];
   if (outputs.size() == 1 && is_table(first, 7))
-    return BoxesOutputs{BoxesForm::numbered, 0, {}, {}, {}, first.dims.size() == 1, ""};
+    return BoxesOutputs{BoxesForm::numbered, 0, {}, {}, {}, first.dims.size() == 1, {}};
   if (outputs.size() == 2 && is_table(first, 6) && is_number(outputs[1]))
-    return BoxesOutputs{BoxesForm::labelled, 0, {}, {}, 1, first.dims.size() == 1, ""};
+    return BoxesOutputs{BoxesForm::labelled, 0, {}, {}, 1, first.dims.size() == 1, {}};
   if ((outputs.size() == 2 || outputs.size() == 3) && is_table(first, 5) && is_beside(outputs[1], first) &&
       (outputs.size() == 2 || outputs[2].dims.size() > first.dims.size()))
-    return BoxesOutputs{BoxesForm::scored, 0, {}, 1, {}, first.dims.size() == 1, outputs.size() == 3 ? "masks" : ""};
+    return BoxesOutputs{BoxesForm::scored,
+                        0,
+                        {},
+                        1,
+                        {},
+                        first.dims.size() == 1,
+                        outputs.size() == 3 ? std::optional(messages::DecoderLeavesOutPart::masks) : std::nullopt};
   if (outputs.size() < 3) return std::nullopt;
   return find_separate(outputs);
 }
@@ -95,14 +103,15 @@ BoxesDecoder::BoxesDecoder(const DecoderOptions& options, BoxesOutputs places)
                  options),
       places_(std::move(places)) {}
 
-std::string BoxesDecoder::layout() const {
+schema::Message BoxesDecoder::layout() const {
+  using enum messages::LayoutBoxesForm;
   switch (places_.form) {
-    case BoxesForm::scored: return "corners with scores, and classes";
-    case BoxesForm::numbered: return "corners, score and class of numbered pictures";
-    case BoxesForm::labelled: return "class, score and corners";
+    case BoxesForm::scored: return messages::layout_boxes(scored);
+    case BoxesForm::numbered: return messages::layout_boxes(numbered);
+    case BoxesForm::labelled: return messages::layout_boxes(labelled);
     case BoxesForm::separate: break;
   }
-  return "corners, scores and classes";
+  return messages::layout_boxes(separate);
 }
 
 std::size_t BoxesDecoder::width() const noexcept {
@@ -117,7 +126,8 @@ std::size_t BoxesDecoder::width() const noexcept {
 
 base::Result<std::vector<BoxesDecoder::Row>> BoxesDecoder::rows_of(std::span<const OutputView> outputs) const {
   const auto refuse = [&] {
-    return fail(ErrorCode::invalid_argument, "decoder boxes: {}: expected {}", shapes_text(outputs), layout());
+    return fail(ErrorCode::invalid_argument, "decoder boxes: {}: expected {}", shapes_text(outputs),
+                words_of(layout()));
   };
   for (const auto place : {std::optional(places_.boxes), places_.scores, places_.labels, places_.count}) {
     if (!place) continue;
@@ -169,19 +179,18 @@ base::Result<void> BoxesDecoder::find_boxes(std::span<const OutputView> outputs,
   return {};
 }
 
-std::optional<std::string> BoxesDecoder::mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                                  bool named) const {
+std::optional<schema::Message> BoxesDecoder::mismatch(std::span<const OutputView> outputs,
+                                                      const FrameGeometry& geometry, bool named) const {
   const auto rows = rows_of(outputs);
-  if (!rows) return rows.error().message;
+  if (!rows) return messages::wrong_outputs(rows.error().message);
   const bool is_flat = places_.form == BoxesForm::numbered || places_.form == BoxesForm::labelled;
-  if (is_flat && !named && rows->empty()) return "no box in the first frame, by which its columns could be told apart";
+  if (is_flat && !named && rows->empty()) return messages::no_box_in_first_frame();
   BoxCheck check(geometry);
   ValueRange scores;
   for (const auto& row : *rows) {
     scores.add(row.score);
-    if (row.picture != 0) return fmt::format("picture {:.4g} of a batch of one", row.picture);
-    if (!is_whole(row.label) || row.label < -1)
-      return fmt::format("a class of {:.4g}; expected a whole number", row.label);
+    if (row.picture != 0) return messages::wrong_picture(static_cast<double>(row.picture));
+    if (!is_whole(row.label) || row.label < -1) return messages::wrong_class(static_cast<double>(row.label));
     if (row.score != 0) check.add({row.box[0], row.box[1], row.box[2], row.box[3]}, row.score >= kScoredBox);
   }
   if (auto wrong = score_mismatch(scores)) return wrong;

@@ -31,7 +31,7 @@ struct BoxesOutputs {
   std::optional<std::size_t> labels;
   std::optional<std::size_t> count;
   bool is_unbatched = false;  ///< the outputs have no dimension for the batch: one picture at a time
-  std::string left_out;       ///< "masks", "keypoints"
+  std::optional<messages::DecoderLeavesOutPart> left_out;
 };
 
 /// nullopt where they are none of the forms.
@@ -44,10 +44,10 @@ class BoxesDecoder : public BoxDecoder {
   [[nodiscard]] static base::Result<std::unique_ptr<ResultDecoder>> make(const DecoderOptions& options,
                                                                          std::span<const OutputShape> outputs);
 
-  [[nodiscard]] std::string layout() const override;
-  [[nodiscard]] std::optional<std::string> mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                                    bool named) const override;
-  [[nodiscard]] std::string left_out() const override { return places_.left_out; }
+  [[nodiscard]] schema::Message layout() const override;
+  [[nodiscard]] std::optional<schema::Message> mismatch(std::span<const OutputView> outputs,
+                                                        const FrameGeometry& geometry, bool named) const override;
+  [[nodiscard]] std::optional<messages::DecoderLeavesOutPart> left_out() const override { return places_.left_out; }
 
  private:
   /// A box as the model has it.

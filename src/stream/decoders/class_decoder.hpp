@@ -29,7 +29,7 @@ class ClassDecoder final : public ResultDecoder {
 
   [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                           std::string& json) override;
-  [[nodiscard]] std::string layout() const override { return "one value a class"; }
+  [[nodiscard]] schema::Message layout() const override { return messages::layout_classes(); }
 
  private:
   explicit ClassDecoder(const DecoderOptions& options);

@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "stream/decoders/decoder_options.hpp"
 #include "stream/result_decoder.hpp"
 
@@ -33,8 +31,8 @@ class CtcDecoder final : public ResultDecoder {
 
   [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                           std::string& json) override;
-  [[nodiscard]] std::string layout() const override {
-    return fmt::format("a character a step, of {} labels", labels_.size());
+  [[nodiscard]] schema::Message layout() const override {
+    return messages::layout_ctc(static_cast<std::int64_t>(labels_.size()));
   }
 
  private:

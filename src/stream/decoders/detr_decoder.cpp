@@ -83,9 +83,9 @@ DetrDecoder::DetrDecoder(const DecoderOptions& options, const DetrOutputs& place
       places_(places),
       scores_(options.detr_scores) {}
 
-std::string DetrDecoder::layout() const {
-  if (places_.labels) return "labels, boxes and scores";
-  return places_.is_joined() ? "boxes from 0 to 1 and scores in rows" : "logits and boxes";
+schema::Message DetrDecoder::layout() const {
+  using enum messages::LayoutDetrForm;
+  return messages::layout_detr(places_.labels ? labelled : places_.is_joined() ? joined : logits);
 }
 
 DetrScores DetrDecoder::scores_for(std::size_t classes) const noexcept {
@@ -186,9 +186,9 @@ base::Result<void> DetrDecoder::find_boxes(std::span<const OutputView> outputs, 
   return take_queries(queries_of(outputs), geometry);
 }
 
-std::optional<std::string> DetrDecoder::mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                                 bool named) const {
-  if (const auto checked = check(outputs); !checked) return checked.error().message;
+std::optional<schema::Message> DetrDecoder::mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
+                                                     bool named) const {
+  if (const auto checked = check(outputs); !checked) return messages::wrong_outputs(checked.error().message);
   if (places_.labels) {
     const auto scores = outputs[places_.scores].values;
     const auto labels = outputs[*places_.labels].values;
@@ -196,8 +196,7 @@ std::optional<std::string> DetrDecoder::mismatch(std::span<const OutputView> out
     ValueRange range;
     for (std::size_t i = 0; i < scores.size(); ++i) {
       range.add(scores[i]);
-      if (labels[i] != std::round(labels[i]))
-        return fmt::format("a label of {:.4g}; expected a whole number", labels[i]);
+      if (labels[i] != std::round(labels[i])) return messages::wrong_label(static_cast<double>(labels[i]));
       const float* box = outputs[places_.boxes].values.data() + 4 * i;
       if (scores[i] != 0) boxes.add({box[0], box[1], box[2], box[3]}, scores[i] >= kScoredBox);
     }
@@ -208,10 +207,10 @@ std::optional<std::string> DetrDecoder::mismatch(std::span<const OutputView> out
   constexpr float kBeyond = 0.5F;  // a box's centre and size may leave the picture a little
   const auto range = queries.boxes.range(0, 4);
   if (!range.empty() && (range.low < -kBeyond || range.high > 1 + kBeyond))
-    return fmt::format("boxes from {:.4g} to {:.4g}; expected centres and sizes from 0 to 1", range.low, range.high);
+    return messages::wrong_detr_boxes({.low = static_cast<double>(range.low), .high = static_cast<double>(range.high)});
   const auto sides = queries.boxes.range(2, 2);
-  if (!sides.empty() && sides.low < 0) return fmt::format("a side of {:.4g}; expected 0 to 1", sides.low);
-  if (!named && sides.high <= 0) return "no box has a size";
+  if (!sides.empty() && sides.low < 0) return messages::wrong_detr_side(static_cast<double>(sides.low));
+  if (!named && sides.high <= 0) return messages::no_box_size();
   if (!places_.is_joined()) return std::nullopt;
   return score_mismatch(queries.scores, queries.first_class, queries.classes, named);
 }

@@ -37,9 +37,9 @@ class DetrDecoder : public BoxDecoder {
   [[nodiscard]] static base::Result<std::unique_ptr<ResultDecoder>> make(const DecoderOptions& options,
                                                                          std::span<const OutputShape> outputs);
 
-  [[nodiscard]] std::string layout() const override;
-  [[nodiscard]] std::optional<std::string> mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                                    bool named) const override;
+  [[nodiscard]] schema::Message layout() const override;
+  [[nodiscard]] std::optional<schema::Message> mismatch(std::span<const OutputView> outputs,
+                                                        const FrameGeometry& geometry, bool named) const override;
 
  private:
   /// Scores or logits of all queries, and their boxes.

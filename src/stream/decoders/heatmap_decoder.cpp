@@ -64,10 +64,11 @@ base::Result<void> HeatmapDecoder::decode(std::span<const OutputView> outputs, c
   return {};
 }
 
-std::optional<std::string> HeatmapDecoder::mismatch(std::span<const OutputView> outputs,
-                                                    const FrameGeometry& /*geometry*/, bool named) const {
-  if (outputs.empty() || !has_maps(outputs[0].dims)) return heatmap_fault(shapes_text(outputs)).value().message;
-  if (const auto checked = check_values(outputs[0]); !checked) return checked.error().message;
+std::optional<schema::Message> HeatmapDecoder::mismatch(std::span<const OutputView> outputs,
+                                                        const FrameGeometry& /*geometry*/, bool named) const {
+  if (outputs.empty() || !has_maps(outputs[0].dims))
+    return messages::wrong_outputs(heatmap_fault(shapes_text(outputs)).value().message);
+  if (const auto checked = check_values(outputs[0]); !checked) return messages::wrong_outputs(checked.error().message);
   return peak_mismatch(outputs[0], named);
 }
 

@@ -22,9 +22,9 @@ class HeatmapDecoder : public ResultDecoder {
 
   [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                           std::string& json) override;
-  [[nodiscard]] std::string layout() const override { return "maps smaller than the input"; }
-  [[nodiscard]] std::optional<std::string> mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                                    bool named) const override;
+  [[nodiscard]] schema::Message layout() const override { return messages::layout_heatmap(); }
+  [[nodiscard]] std::optional<schema::Message> mismatch(std::span<const OutputView> outputs,
+                                                        const FrameGeometry& geometry, bool named) const override;
 
  private:
   explicit HeatmapDecoder(const DecoderOptions& options);

@@ -33,6 +33,14 @@ std::string shape_text(std::span<const std::int64_t> dims) {
 std::string shapes_text(std::span<const OutputShape> outputs) { return joined(outputs); }
 std::string shapes_text(std::span<const OutputView> outputs) { return joined(outputs); }
 
+std::vector<schema::Message> shape_messages(std::span<const OutputShape> outputs) {
+  std::vector<schema::Message> out;
+  if (outputs.empty()) out.push_back(messages::no_outputs());
+  for (const auto& output : outputs)
+    out.push_back(messages::output_shape({.name = output.name, .shape = shape_text(output.dims)}));
+  return out;
+}
+
 std::vector<OutputShape> shapes_of(std::span<const OutputView> outputs) {
   std::vector<OutputShape> shapes;
   for (const auto& output : outputs)

@@ -19,6 +19,8 @@ namespace ridgeline::stream {
 /// "x of 1x704x1280, y of ?x4".
 [[nodiscard]] std::string shapes_text(std::span<const OutputShape> outputs);
 [[nodiscard]] std::string shapes_text(std::span<const OutputView> outputs);
+/// The same as one message each; one that says so of none.
+[[nodiscard]] std::vector<schema::Message> shape_messages(std::span<const OutputShape> outputs);
 [[nodiscard]] std::vector<OutputShape> shapes_of(std::span<const OutputView> outputs);
 
 /// The place of the first NaN; values.size() without one.

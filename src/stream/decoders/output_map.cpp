@@ -42,17 +42,16 @@ bool has_ratio_of_input(std::int64_t width, std::int64_t height, const FrameGeom
 
 }  // namespace
 
-std::optional<std::string> peak_mismatch(const OutputView& maps, bool named) {
+std::optional<schema::Message> peak_mismatch(const OutputView& maps, bool named) {
   const auto count = static_cast<std::size_t>(maps.dims[0]);
   const auto pixels = static_cast<std::size_t>(maps.dims[1] * maps.dims[2]);
   if (count == 0 || pixels == 0) return std::nullopt;
   ValueRange range;
   for (const float value : maps.values) range.add(value);
   if (range.low < kLowestHeight || range.high > kHighestHeight)
-    return fmt::format("heights from {:.4g} to {:.4g}; expected about 0 to 1", range.low, range.high);
-  if (count > 1 && is_distribution_by_pixel(maps.values, count, pixels))
-    return "each pixel's values add up to 1, as those of classes do";
-  if (maps.is_integer) return "whole numbers, as classes of pixels are";
+    return messages::wrong_heights({.low = static_cast<double>(range.low), .high = static_cast<double>(range.high)});
+  if (count > 1 && is_distribution_by_pixel(maps.values, count, pixels)) return messages::maps_of_classes();
+  if (maps.is_integer) return messages::maps_of_numbers();
   std::size_t peaked = 0;
   std::size_t wide = 0;
   for (std::size_t k = 0; k < count; ++k) {
@@ -63,17 +62,16 @@ std::optional<std::string> peak_mismatch(const OutputView& maps, bool named) {
     const auto above = std::count_if(map.begin(), map.end(), [&](float value) { return value > height / 2; });
     wide += static_cast<double>(above) > std::max(1.0, kWidestPeak * static_cast<double>(pixels)) ? 1 : 0;
   }
-  if (2 * wide > peaked) return "its maps have regions, not peaks";
-  if (!named && peaked == 0) return "no map has a peak";
+  if (2 * wide > peaked) return messages::maps_of_regions();
+  if (!named && peaked == 0) return messages::maps_without_peak();
   return std::nullopt;
 }
 
-std::optional<std::string> probability_mismatch(const OutputView& map) {
-  if (map.is_integer) return "whole numbers, as classes of pixels are";
+std::optional<schema::Message> probability_mismatch(const OutputView& map) {
+  if (map.is_integer) return messages::maps_of_numbers();
   ValueRange range;
   for (const float value : map.values) range.add(value);
-  if (auto wrong = score_mismatch(range)) return wrong;
-  return std::nullopt;
+  return score_mismatch(range);
 }
 
 bool looks_like_segmentation(std::span<const OutputView> outputs, const FrameGeometry& geometry) {

@@ -154,7 +154,7 @@ base::Result<void> PpocrDecoder::decode(std::span<const OutputView> outputs, con
   return {};
 }
 
-std::optional<std::string> PpocrDecoder::region_mismatch(const OutputView& output) const {
+std::optional<schema::Message> PpocrDecoder::region_mismatch(const OutputView& output) const {
   PpocrDecoder other(text_threshold_, score_threshold_, unclip_ratio_);
   const auto dims = output.dims.last(2);
   if (!other.regions_.find(output.values, static_cast<std::int32_t>(dims[1]), static_cast<std::int32_t>(dims[0]),
@@ -169,19 +169,18 @@ std::optional<std::string> PpocrDecoder::region_mismatch(const OutputView& outpu
     double inside = 0;
     for (const auto& run : runs) inside += run.end - run.begin;
     const double share = inside / static_cast<double>(dims[0] * dims[1]);
-    if (share > kMostOfMap) return fmt::format("a region has {:.0f} % of the map; expected lines of text", 100 * share);
+    if (share > kMostOfMap) return messages::wrong_text_region(share);
     pixels += inside;
     area += (rectangle.width + 1) * (rectangle.height + 1);  // between the centres of pixels
   }
-  if (pixels < kLeastOfRectangle * area)
-    return fmt::format("regions fill {:.0f} % of their rectangles; expected lines of text", 100 * pixels / area);
+  if (pixels < kLeastOfRectangle * area) return messages::wrong_text_regions(pixels / area);
   return std::nullopt;
 }
 
-std::optional<std::string> PpocrDecoder::mismatch(std::span<const OutputView> outputs,
-                                                  const FrameGeometry& /*geometry*/, bool named) const {
-  if (outputs.size() != 1 || !is_map(outputs[0].dims)) return "expected one map of 1xHxW";
-  if (const auto checked = check_values(outputs[0]); !checked) return checked.error().message;
+std::optional<schema::Message> PpocrDecoder::mismatch(std::span<const OutputView> outputs,
+                                                      const FrameGeometry& /*geometry*/, bool named) const {
+  if (outputs.size() != 1 || !is_map(outputs[0].dims)) return messages::no_text_map();
+  if (const auto checked = check_values(outputs[0]); !checked) return messages::wrong_outputs(checked.error().message);
   if (auto wrong = probability_mismatch(outputs[0])) return wrong;
   return named ? std::nullopt : region_mismatch(outputs[0]);
 }

@@ -27,9 +27,9 @@ class PpocrDecoder : public ResultDecoder {
 
   [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                           std::string& json) override;
-  [[nodiscard]] std::string layout() const override { return "one map of the input's size"; }
-  [[nodiscard]] std::optional<std::string> mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                                    bool named) const override;
+  [[nodiscard]] schema::Message layout() const override { return messages::layout_ppocr(); }
+  [[nodiscard]] std::optional<schema::Message> mismatch(std::span<const OutputView> outputs,
+                                                        const FrameGeometry& geometry, bool named) const override;
   [[nodiscard]] std::span<const FoundBox> boxes() const noexcept override { return boxes_; }
   [[nodiscard]] std::span<const Quad> quads() const noexcept override { return quads_; }
   [[nodiscard]] bool finds_boxes() const noexcept override { return true; }
@@ -50,7 +50,7 @@ class PpocrDecoder : public ResultDecoder {
   PpocrDecoder(double text_threshold, double score_threshold, double unclip_ratio)
       : text_threshold_(text_threshold), score_threshold_(score_threshold), unclip_ratio_(unclip_ratio) {}
   /// Of regions that are no text: a mask of people or of a foreground has such.
-  [[nodiscard]] std::optional<std::string> region_mismatch(const OutputView& output) const;
+  [[nodiscard]] std::optional<schema::Message> region_mismatch(const OutputView& output) const;
   [[nodiscard]] RotatedRectangle rectangle_around(std::span<const PixelRun> runs);
   [[nodiscard]] double mean_inside(const Map& map, const RotatedRectangle& rectangle);
   void append_box(const Map& map, const RotatedRectangle& rectangle, double score, const FrameGeometry& geometry,

@@ -111,13 +111,14 @@ bool fits_shapes(std::string_view decoder, const DecoderOptions& options, Shapes
 }
 
 /// Of models that no decoder reads, but which can be named.
-std::optional<std::string> known_kind(Shapes shapes, std::span<const OutputView> outputs,
-                                      const FrameGeometry& geometry) {
+std::optional<messages::DecoderNotFoundKind> known_kind(Shapes shapes, std::span<const OutputView> outputs,
+                                                        const FrameGeometry& geometry) {
+  using enum messages::DecoderNotFoundKind;
   const auto has = [&](auto fits) { return std::any_of(shapes.begin(), shapes.end(), fits); };
   const bool has_scored_boxes = has([](const OutputShape& one) { return one.dims.size() == 2 && one.dims[1] == 5; });
   const bool has_poses = has([](const OutputShape& one) { return one.dims.size() == 3 && one.dims[2] == 3; });
-  if (shapes.size() > 1 && has_scored_boxes && has_poses) return "boxes and poses of several people (RTMO)";
-  if (looks_like_segmentation(outputs, geometry)) return "a class for each pixel (semantic segmentation)";
+  if (shapes.size() > 1 && has_scored_boxes && has_poses) return poses;
+  if (looks_like_segmentation(outputs, geometry)) return segmentation;
   return std::nullopt;
 }
 
@@ -135,33 +136,28 @@ bool may_be_decoded_yolox(Shapes shapes, std::span<const OutputView> outputs, co
 
 RecognizedDecoder recognize_decoder(const DecoderOptions& options, Shapes shapes, std::span<const OutputView> outputs,
                                     const FrameGeometry& geometry) {
-  const auto text = shapes_text(shapes);
-  std::vector<std::string> considered;
+  std::vector<schema::Message> considered;
   for (const auto name : kOrder) {
     if (!fits_task(options.task, name) || !fits_shapes(name, options, shapes, outputs, geometry)) continue;
     const auto decoder = make_decoder(name, options, shapes, geometry.input_width, geometry.input_height);
     if (!decoder) continue;
     auto wrong = (*decoder)->mismatch(outputs, geometry, false);
-    if (!wrong && name == "ppocr" && !is_named_as_text(shapes[0])) wrong = "it may be the mask of a foreground";
+    if (!wrong && name == "ppocr" && !is_named_as_text(shapes[0])) wrong = messages::may_be_mask();
     if (wrong) {
-      considered.push_back(fmt::format("{} ({}: {})", name, (*decoder)->layout(), *wrong));
+      considered.push_back(
+          messages::decoder_refused({.decoder = std::string(name), .layout = (*decoder)->layout(), .why = *wrong}));
       continue;
     }
-    RecognizedDecoder found{name, fmt::format("{}: {}", text, (*decoder)->layout())};
-    if (name == "yolo" && may_be_decoded_yolox(shapes, outputs, geometry))
-      found.reason +=
-          "; YOLOX with boxes that it has decoded is the same and needs preprocess.channels=bgr, preprocess.scale=1 "
-          "and "
-          "preprocess.align=top-left";
-    return found;
+    auto reading = messages::reading({.outputs = shape_messages(shapes), .layout = (*decoder)->layout()});
+    auto note = name == "yolo" && may_be_decoded_yolox(shapes, outputs, geometry)
+                    ? messages::decoder_yolo_or_yolox(reading)
+                    : messages::decoder_found({.decoder = std::string(name), .reading = reading});
+    return {name, std::move(note), std::move(reading)};
   }
-  auto reason = fmt::format("{}: ", text);
-  const auto kind = known_kind(shapes, outputs, geometry);
-  if (kind) reason += fmt::format("{}, which no decoder reads", *kind);
-  if (!considered.empty()) reason += fmt::format("{}considered {}", kind ? "; " : "", fmt::join(considered, ", "));
-  if (!kind && considered.empty()) reason += "no decoder reads these";
-  if (!options.task.empty()) reason += fmt::format("; the model's metadata say {}", options.task);
-  return {"none", reason + "; --stream decoder=NAME names one"};
+  return {"none", messages::decoder_not_found({.outputs = shape_messages(shapes),
+                                               .kind = known_kind(shapes, outputs, geometry),
+                                               .considered = std::move(considered),
+                                               .task = options.task})};
 }
 
 }  // namespace ridgeline::stream

@@ -14,9 +14,9 @@ namespace ridgeline::stream {
 /// What `auto` takes a model for.
 struct RecognizedDecoder {
   std::string_view name;  ///< one of kDecoderNames, not "auto"
-  /// For people: "output0 of 84x8400: boxes in columns of 4 + 80 classes"; of "none" the decoders that were considered,
-  /// each with why it was refused.
-  std::string reason;
+  /// With the reading; of "none" the decoders that were considered, each with why it was refused.
+  schema::Message note;
+  schema::Message reading{};  ///< "output0 of 84x8400: boxes in columns of 4 + 80 classes"; empty of "none"
 };
 
 /// A decoder that reads outputs of these shapes, and whose values those of a first frame can be; "none" without one. By

@@ -28,7 +28,7 @@ class SimccDecoder : public ResultDecoder {
 
   [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                           std::string& json) override;
-  [[nodiscard]] std::string layout() const override { return "distributions over columns and rows"; }
+  [[nodiscard]] schema::Message layout() const override { return messages::layout_simcc(); }
 
  private:
   SimccDecoder(const DecoderOptions& options, std::size_t columns);

@@ -16,7 +16,7 @@ class SummaryDecoder : public ResultDecoder {
  public:
   [[nodiscard]] base::Result<void> decode(std::span<const OutputView> outputs, const FrameGeometry& geometry,
                                           std::string& json) override;
-  [[nodiscard]] std::string layout() const override { return "no decoder reads these"; }
+  [[nodiscard]] schema::Message layout() const override { return messages::layout_none(); }
 };
 
 }  // namespace ridgeline::stream

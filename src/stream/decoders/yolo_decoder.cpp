@@ -7,6 +7,7 @@
 
 #include "stream/decoders/box_checks.hpp"
 #include "stream/decoders/output_checks.hpp"
+#include "stream/words.hpp"
 
 namespace ridgeline::stream {
 namespace {
@@ -131,7 +132,7 @@ base::Result<BoxTable> YoloDecoder::table_of(std::span<const OutputView> outputs
   const auto channels = static_cast<std::int64_t>(layout_.channels);
   if (outputs.empty() || outputs[0].dims.size() != 2 || outputs[0].dims[in_columns ? 0 : 1] != channels)
     return base::fail(base::ErrorCode::invalid_argument, "decoder {}: {}: expected {}, {} values each", rules().decoder,
-                      shapes_text(outputs), to_text(layout_), layout_.channels);
+                      shapes_text(outputs), words_of(layout()), layout_.channels);
   RL_TRY(check_values(outputs[0]));
   return BoxTable{outputs[0].values, outputs[0].values.size() / layout_.channels, layout_.channels, in_columns};
 }

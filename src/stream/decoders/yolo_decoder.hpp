@@ -26,10 +26,12 @@ class YoloDecoder : public BoxDecoder {
                                                                               std::span<const OutputShape> outputs,
                                                                               int input_width, int input_height);
 
-  [[nodiscard]] std::string layout() const override { return to_text(layout_); }
-  [[nodiscard]] std::optional<std::string> mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                                    bool named) const override;
-  [[nodiscard]] std::string left_out() const override { return layout_.masks > 0 ? "masks" : ""; }
+  [[nodiscard]] schema::Message layout() const override { return layout_message(layout_); }
+  [[nodiscard]] std::optional<schema::Message> mismatch(std::span<const OutputView> outputs,
+                                                        const FrameGeometry& geometry, bool named) const override;
+  [[nodiscard]] std::optional<messages::DecoderLeavesOutPart> left_out() const override {
+    return layout_.masks > 0 ? std::optional(messages::DecoderLeavesOutPart::masks) : std::nullopt;
+  }
 
  private:
   YoloDecoder(const BoxRules& rules, const DecoderOptions& options, const YoloLayout& layout);
@@ -40,10 +42,12 @@ class YoloDecoder : public BoxDecoder {
   void take_columns(const BoxTable& table);
   [[nodiscard]] base::Result<void> take_grid(const BoxTable& table, const FrameGeometry& geometry);
   void add(float centre_x, float centre_y, float width, float height, float score, std::size_t label, std::size_t row);
-  [[nodiscard]] std::optional<std::string> grid_mismatch(const BoxTable& table, const FrameGeometry& geometry) const;
-  [[nodiscard]] std::optional<std::string> final_mismatch(const BoxTable& table, const FrameGeometry& geometry) const;
-  [[nodiscard]] std::optional<std::string> beside_mismatch(const BoxTable& table, const FrameGeometry& geometry,
-                                                           bool named) const;
+  [[nodiscard]] std::optional<schema::Message> grid_mismatch(const BoxTable& table,
+                                                             const FrameGeometry& geometry) const;
+  [[nodiscard]] std::optional<schema::Message> final_mismatch(const BoxTable& table,
+                                                              const FrameGeometry& geometry) const;
+  [[nodiscard]] std::optional<schema::Message> beside_mismatch(const BoxTable& table, const FrameGeometry& geometry,
+                                                               bool named) const;
 
   YoloLayout layout_;
   bool knows_task_;          ///< by metadata

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "stream/decoders/output_checks.hpp"
+#include "stream/messages.hpp"
 
 namespace ridgeline::stream {
 namespace {
@@ -121,22 +122,24 @@ base::Result<YoloLayout> find_grid_layout(const DecoderOptions& options, std::sp
                     {}};
 }
 
-std::string to_text(const YoloLayout& layout) {
-  std::string text = layout.kind == YoloKind::columns ? "boxes in columns of " : "boxes in rows of ";
+schema::Message layout_message(const YoloLayout& layout) {
+  using enum messages::LayoutYoloForm;
+  messages::LayoutYolo out;
   switch (layout.kind) {
-    case YoloKind::rows_with_objectness: text += fmt::format("5 + {} classes", layout.classes); break;
-    case YoloKind::grid: text = fmt::format("a box for each cell in rows of 5 + {} classes", layout.classes); break;
-    case YoloKind::rows:
-    case YoloKind::columns: text += fmt::format("4 + {} classes", layout.classes); break;
-    case YoloKind::final:
-      text += layout.task == YoloTask::obb ? "centre, size, score and class" : "corners, score and class";
-      break;
+    case YoloKind::rows_with_objectness: out.form = objectness; break;
+    case YoloKind::grid: out.form = grid; break;
+    case YoloKind::rows: out.form = rows; break;
+    case YoloKind::columns: out.form = columns; break;
+    case YoloKind::final: out.form = layout.task == YoloTask::obb ? centres : corners; break;
   }
-  if (layout.task == YoloTask::obb) text += " + an angle";
-  if (layout.task == YoloTask::pose)
-    text += fmt::format(" + {} keypoints of {} values", layout.keypoints.count, layout.keypoints.values);
-  if (layout.masks > 0) text += fmt::format(" + {} coefficients of masks", layout.masks);
-  return text;
+  out.classes = static_cast<std::int64_t>(layout.classes);
+  out.has_angle = layout.task == YoloTask::obb;
+  if (layout.task == YoloTask::pose) {
+    out.keypoints = static_cast<std::int64_t>(layout.keypoints.count);
+    out.values = static_cast<std::int64_t>(layout.keypoints.values);
+  }
+  if (layout.masks > 0) out.masks = static_cast<std::int64_t>(layout.masks);
+  return messages::layout_yolo(out);
 }
 
 }  // namespace ridgeline::stream

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "schema/message.hpp"
 #include "stream/decoders/decoder_options.hpp"
 
 namespace ridgeline::stream {
@@ -59,7 +60,7 @@ struct YoloLayout {
 /// Cells at strides 8, 16 and 32 together; 0: the input is not known.
 [[nodiscard]] std::int64_t cells_of(std::int64_t width, std::int64_t height);
 
-/// For people: "boxes in columns of 4 + 80 classes".
-[[nodiscard]] std::string to_text(const YoloLayout& layout);
+/// "boxes in columns of 4 + 80 classes"
+[[nodiscard]] schema::Message layout_message(const YoloLayout& layout);
 
 }  // namespace ridgeline::stream

@@ -38,7 +38,7 @@ YoloNasDecoder::YoloNasDecoder(const DecoderOptions& options, std::size_t boxes)
                  options),
       boxes_at_(boxes) {}
 
-std::string YoloNasDecoder::layout() const { return "corners and scores of each class"; }
+schema::Message YoloNasDecoder::layout() const { return messages::layout_yolo_nas(); }
 
 base::Result<YoloNasDecoder::Tables> YoloNasDecoder::tables_of(std::span<const OutputView> outputs) const {
   if (outputs.size() != 2) return nas_fault(shapes_text(outputs));
@@ -66,10 +66,10 @@ base::Result<void> YoloNasDecoder::find_boxes(std::span<const OutputView> output
   return {};
 }
 
-std::optional<std::string> YoloNasDecoder::mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                                    bool named) const {
+std::optional<schema::Message> YoloNasDecoder::mismatch(std::span<const OutputView> outputs,
+                                                        const FrameGeometry& geometry, bool named) const {
   const auto tables = tables_of(outputs);
-  if (!tables) return tables.error().message;
+  if (!tables) return messages::wrong_outputs(tables.error().message);
   if (auto score = score_mismatch(tables->scores, 0, tables->scores.channels, named)) return score;
   BoxCheck check(geometry);
   for (std::size_t i = 0; i < tables->boxes.count; ++i) {
@@ -78,7 +78,7 @@ std::optional<std::string> YoloNasDecoder::mismatch(std::span<const OutputView> 
     check.add({value(0), value(1), value(2), value(3)}, *std::max_element(scores.begin(), scores.end()) >= kScoredBox);
   }
   if (auto wrong = check.mismatch()) return wrong;
-  if (!named && !check.has_boxes()) return "no box has a size";
+  if (!named && !check.has_boxes()) return messages::no_box_size();
   return std::nullopt;
 }
 

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include <fmt/format.h>
-
 #include "stream/decoders/output_checks.hpp"
 #include "stream/decoders/yolo_decoder.hpp"
 
@@ -66,34 +64,37 @@ bool has_whole_classes(const BoxTable& table) {
 
 }  // namespace
 
-std::optional<std::string> YoloDecoder::grid_mismatch(const BoxTable& table, const FrameGeometry& geometry) const {
+std::optional<schema::Message> YoloDecoder::grid_mismatch(const BoxTable& table, const FrameGeometry& geometry) const {
   const auto cells = static_cast<std::size_t>(cells_of(geometry.input_width, geometry.input_height));
-  if (table.count != cells) return fmt::format("{} boxes; expected one for each of {} cells", table.count, cells);
+  if (table.count != cells)
+    return messages::wrong_box_count(
+        {.boxes = static_cast<std::int64_t>(table.count), .cells = static_cast<std::int64_t>(cells)});
   std::size_t large = 0;
   for (std::size_t box = 0; box < table.count; ++box) {
     const bool is_scored = best_score(table, box, layout_) >= kScoredBox;
     for (std::size_t c = 0; c < 4; ++c) {
       const float value = std::abs(table.at(box, c));
       if (is_scored && value > (c < 2 ? kMostInGrid : kMostLogarithm))
-        return fmt::format("a value of {:.4g}; expected offsets within the grid and logarithms of sides",
-                           table.at(box, c));
+        return messages::wrong_grid_value(static_cast<double>(table.at(box, c)));
       if (value > kMostInGrid) {
         ++large;
         break;
       }
     }
   }
-  if (100 * large > table.count) return fmt::format("{} of {} boxes are in pixels already", large, table.count);
+  if (100 * large > table.count)
+    return messages::boxes_in_pixels(
+        {.boxes = static_cast<std::int64_t>(large), .all = static_cast<std::int64_t>(table.count)});
   return std::nullopt;
 }
 
-std::optional<std::string> YoloDecoder::final_mismatch(const BoxTable& table, const FrameGeometry& geometry) const {
+std::optional<schema::Message> YoloDecoder::final_mismatch(const BoxTable& table, const FrameGeometry& geometry) const {
   BoxCheck check(geometry);
   for (std::size_t box = 0; box < table.count; ++box) {
     const float score = table.at(box, 4);
     const float label = table.at(box, 5);
     if (std::abs(label - std::round(label)) > 0.01F || label < -1)
-      return fmt::format("a class of {:.4g}; expected a whole number", label);
+      return messages::wrong_class(static_cast<double>(label));
     if (score == 0) continue;
     const auto value = [&](std::size_t channel) { return table.at(box, channel); };
     check.add(layout_.task == YoloTask::obb ? around(value(0), value(1), value(2), value(3))
@@ -103,17 +104,16 @@ std::optional<std::string> YoloDecoder::final_mismatch(const BoxTable& table, co
   return check.mismatch();
 }
 
-std::optional<std::string> YoloDecoder::beside_mismatch(const BoxTable& table, const FrameGeometry& geometry,
-                                                        bool named) const {
+std::optional<schema::Message> YoloDecoder::beside_mismatch(const BoxTable& table, const FrameGeometry& geometry,
+                                                            bool named) const {
   const auto first = layout_.beside();
   if (layout_.task == YoloTask::obb) {
     const auto angles = table.range(first, 1);
     if (!angles.empty() && (angles.low < kLowestAngle || angles.high > kHighestAngle))
-      return fmt::format("an angle of {:.4g}; expected -pi/2 to pi",
-                         angles.low < kLowestAngle ? angles.low : angles.high);
+      return messages::wrong_angle(static_cast<double>(angles.low < kLowestAngle ? angles.low : angles.high));
     // The last of many classes is an angle too, as far as its range goes.
     if (!named && !knows_task_ && layout_.kind != YoloKind::final && !score_mismatch(table, first, 1, false))
-      return "the last value may be a class's score";
+      return messages::last_may_be_score();
   }
   if (layout_.task != YoloTask::pose) return std::nullopt;
   const auto& [count, values] = layout_.keypoints;
@@ -127,22 +127,21 @@ std::optional<std::string> YoloDecoder::beside_mismatch(const BoxTable& table, c
       if (range.empty()) continue;
       const auto far = kFarthestKeypoint * static_cast<float>(side);
       if (range.low < -far || range.high > far)
-        return fmt::format("a keypoint at {:.4g}; expected pixels of the input",
-                           range.low < -far ? range.low : range.high);
+        return messages::wrong_keypoint(static_cast<double>(range.low < -far ? range.low : range.high));
       places.add(range.low);
       places.add(range.high);
     }
     if (values < 3) continue;
-    if (auto score = score_mismatch(table.range(here + 2, 1))) return "keypoints: " + *score;
+    if (auto score = score_mismatch(table.range(here + 2, 1))) return messages::wrong_keypoint_score(*score);
   }
-  if (!named && !places.empty() && places.low >= 0 && places.high <= 1) return "keypoints are all within one pixel";
+  if (!named && !places.empty() && places.low >= 0 && places.high <= 1) return messages::keypoints_in_one_pixel();
   return std::nullopt;
 }
 
-std::optional<std::string> YoloDecoder::mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
-                                                 bool named) const {
+std::optional<schema::Message> YoloDecoder::mismatch(std::span<const OutputView> outputs, const FrameGeometry& geometry,
+                                                     bool named) const {
   const auto table = table_of(outputs);
-  if (!table) return table.error().message;
+  if (!table) return messages::wrong_outputs(table.error().message);
   const bool is_final = layout_.kind == YoloKind::final;
   const bool has_objectness = layout_.first_class() == 5;
   if (is_final) {
@@ -161,18 +160,18 @@ std::optional<std::string> YoloDecoder::mismatch(std::span<const OutputView> out
     const bool is_final_obb = layout_.kind == YoloKind::rows_with_objectness && has_whole_classes(*table);
     if (is_final_obb ||
         (!has_objectness && layout_.masks == 0 && layout_.classes > 1 && last_may_be_angle(*table, layout_)))
-      return "the last value may be an angle (obb)";
+      return messages::last_may_be_angle();
   }
   BoxCheck check(geometry);
   for (std::size_t box = 0; box < table->count; ++box)
     check.add(around(table->at(box, 0), table->at(box, 1), table->at(box, 2), table->at(box, 3)),
               best_score(*table, box, layout_) >= kScoredBox);
   if (auto wrong = check.mismatch()) return wrong;
-  if (!named && !check.has_boxes()) return "no box has a size";
+  if (!named && !check.has_boxes()) return messages::no_box_size();
   const auto cells = cells_of(geometry.input_width, geometry.input_height);
   if (layout_.kind == YoloKind::rows_with_objectness && static_cast<std::int64_t>(table->count) == cells &&
       check.has_boxes() && !grid_mismatch(*table, geometry))
-    return "values within a grid (YOLOX); expected pixels of the input";
+    return messages::boxes_in_grid();
   return beside_mismatch(*table, geometry, named);
 }
 

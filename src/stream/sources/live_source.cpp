@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "stream/messages.hpp"
 #include "stream/sources/video_source.hpp"
 
 namespace ridgeline::stream {
@@ -94,8 +95,7 @@ base::Result<void> LiveSource::reconnect() {
   const auto since = [&] { return std::chrono::nanoseconds(Clock::now() - lost_at); };
   damaged_ += reader_->totals().damaged;
   ++losses_;
-  note(fmt::format("{}: connection lost after {}{}", name_, base::counted(static_cast<std::size_t>(frames_), "frame"),
-                   lost_because_.empty() ? "" : " (" + lost_because_ + ")"));
+  note(messages::connection_lost({.source = name_, .frames = frames_, .reason = lost_because_}));
   if (delay_.count() == 0 || lost_at - connected_at_ > kGoodConnection) delay_ = kFirstDelay;
   for (std::size_t attempts = 1; since() < options_.reconnect_for; ++attempts) {
     if (!stop_.sleep_for(std::min(delay_, options_.reconnect_for - since()))) return interrupted();
@@ -104,8 +104,9 @@ base::Result<void> LiveSource::reconnect() {
     const auto connected = connect(std::min(left, options_.network_timeout));
     if (connected) {
       offset_ns_ = last_ns_ + std::chrono::nanoseconds(Clock::now() - last_frame_at_).count();
-      note(fmt::format("{}: back after {}, {}", name_, base::format_duration(static_cast<double>(since().count())),
-                       base::counted(attempts, "attempt")));
+      note(messages::connection_back({.source = name_,
+                                      .after = static_cast<double>(since().count()),
+                                      .attempts = static_cast<std::int64_t>(attempts)}));
       return {};
     }
     if (stop_.is_set()) return interrupted();
@@ -118,8 +119,8 @@ base::Result<void> LiveSource::reconnect() {
       .hint("see whether it still sends");
 }
 
-void LiveSource::note(const std::string& text) {
-  if (++noted_ <= kMostEvents && options_.on_note) options_.on_note(text);
+void LiveSource::note(const schema::Message& message) {
+  if (++noted_ <= kMostEvents && options_.on_note) options_.on_note(message);
 }
 
 void LiveSource::interrupt() noexcept {
@@ -132,9 +133,10 @@ void LiveSource::interrupt() noexcept {
   if (reader) reader->interrupt();
 }
 
-std::vector<std::string> LiveSource::notes() const {
-  std::vector<std::string> notes;
-  if (2 * losses_ > kMostEvents) notes.push_back(fmt::format("{}: {} losses in all", name_, losses_));
+std::vector<schema::Message> LiveSource::notes() const {
+  std::vector<schema::Message> notes;
+  if (2 * losses_ > kMostEvents)
+    notes.push_back(messages::connection_losses({.source = name_, .losses = static_cast<std::int64_t>(losses_)}));
   auto totals = reader_->totals();
   totals.damaged += damaged_;
   totals.cut = 0;

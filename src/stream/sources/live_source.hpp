@@ -27,7 +27,7 @@ class LiveSource final : public FrameSource {
   [[nodiscard]] const SourceInfo& info() const noexcept override { return info_; }
   [[nodiscard]] base::Result<std::optional<std::int64_t>> next(Image& image) override;
   void interrupt() noexcept override;
-  [[nodiscard]] std::vector<std::string> notes() const override;
+  [[nodiscard]] std::vector<schema::Message> notes() const override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -38,7 +38,7 @@ class LiveSource final : public FrameSource {
   /// A frame; nullopt: the connection is over, for `lost_because_`.
   [[nodiscard]] base::Result<std::optional<std::int64_t>> read(Image& image);
   [[nodiscard]] base::Result<void> reconnect();
-  void note(const std::string& text);
+  void note(const schema::Message& message);
 
   VideoLibrary library_;
   std::string name_;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "stream/messages.hpp"
 
 namespace ridgeline::stream {
 namespace {
@@ -176,8 +177,7 @@ Result<PictureList> pictures_like(const std::string& pattern) {
                 base::counted(others, "file"), others == 1 ? "fits" : "fit")
         .hint("{}; give each video a --source of its own", kExpected);
   if (others > 0)
-    out.notes.push_back(
-        fmt::format("{}: {} not named like a picture left out", pattern, base::counted(others, "file")));
+    out.notes.push_back(messages::files_left_out({.pattern = pattern, .files = static_cast<std::int64_t>(others)}));
   std::sort(out.names.begin(), out.names.end(), natural_less);
   out.names.erase(std::unique(out.names.begin(), out.names.end()), out.names.end());
   return out;
@@ -210,9 +210,11 @@ Result<PictureList> numbered_pictures(const std::string& pattern) {
   const auto last = fitting.back().first;
   const auto missing = static_cast<std::size_t>(last - first) + 1 - fitting.size();
   if (missing > 0)
-    out.notes.push_back(fmt::format("{}: {} from {} to {}, {} missing", pattern,
-                                    base::counted(fitting.size(), "picture"), first, last,
-                                    base::counted(missing, "number")));
+    out.notes.push_back(messages::numbers_missing({.pattern = pattern,
+                                                   .pictures = static_cast<std::int64_t>(fitting.size()),
+                                                   .first = first,
+                                                   .last = last,
+                                                   .missing = static_cast<std::int64_t>(missing)}));
   return out;
 }
 

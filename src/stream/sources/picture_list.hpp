@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/message.hpp"
 
 namespace ridgeline::stream {
 
 /// The pictures of a source that has several, in the order in which they are read.
 struct PictureList {
-  std::filesystem::path folder;      ///< that their names are told from
-  std::vector<std::string> names;    ///< in that folder, or below it
-  std::vector<std::string> notes{};  ///< what a user should know of what is not among them
+  std::filesystem::path folder;          ///< that their names are told from
+  std::vector<std::string> names;        ///< in that folder, or below it
+  std::vector<schema::Message> notes{};  ///< what a user should know of what is not among them
 };
 
 /// As people number files: numbers in names by their value, "img2" before "img10".

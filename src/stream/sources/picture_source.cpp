@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "stream/input_file.hpp"
+#include "stream/messages.hpp"
 #include "stream/video_reader.hpp"
 
 namespace ridgeline::stream {
@@ -33,8 +34,9 @@ base::Result<std::unique_ptr<FrameSource>> PictureSource::open(const VideoLibrar
     info.height = looked.image.height;
     return source;
   }
-  return fail(ErrorCode::corrupt, "{}: none of {} can be decoded; the first: {}", info.name,
-              base::counted(source->list_.names.size(), "picture"), source->damaged_first_);
+  return fail(ErrorCode::corrupt, "{}: none of {} can be decoded; the first: {}: {}", info.name,
+              base::counted(source->list_.names.size(), "picture"), source->damaged_first_.file,
+              source->damaged_first_.damage);
 }
 
 base::Result<void> PictureSource::decode(const std::string& name, Image& image) {
@@ -58,7 +60,7 @@ base::Result<FrameLabel> PictureSource::take(Image& image) {
   if (decoded) return label;
   if (decoded.error().code == ErrorCode::out_of_memory) return tl::unexpected(decoded.error());
   label.damage = decoded.error().message;
-  if (damaged_++ == 0) damaged_first_ = fmt::format("{}: {}", label.file, label.damage);
+  if (damaged_++ == 0) damaged_first_ = label;
   return label;
 }
 
@@ -75,14 +77,15 @@ base::Result<std::optional<std::int64_t>> PictureSource::next(Image& image) {
   return frames_++ * 1'000'000'000 / kPictureFps;
 }
 
-std::vector<std::string> PictureSource::notes() const {
-  std::vector<std::string> notes;
+std::vector<schema::Message> PictureSource::notes() const {
+  std::vector<schema::Message> notes;
   if (damaged_ > 0)
-    notes.push_back(fmt::format("{}: {} without a result, the first: {}", info_.name,
-                                base::counted(damaged_, "damaged picture"), damaged_first_));
+    notes.push_back(messages::damaged_pictures({.source = info_.name,
+                                                .pictures = static_cast<std::int64_t>(damaged_),
+                                                .file = damaged_first_.file,
+                                                .reason = damaged_first_.damage}));
   if (turned_ > 0)
-    notes.push_back(fmt::format("{}: {} rotated or mirrored as EXIF says; rotate: 0 leaves them as stored", info_.name,
-                                base::counted(turned_, "picture")));
+    notes.push_back(messages::turned_pictures({.source = info_.name, .pictures = static_cast<std::int64_t>(turned_)}));
   return notes;
 }
 

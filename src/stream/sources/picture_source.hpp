@@ -25,7 +25,7 @@ class PictureSource final : public FrameSource {
   [[nodiscard]] base::Result<std::optional<std::int64_t>> next(Image& image) override;
   [[nodiscard]] FrameLabel label() const override { return label_; }
   void interrupt() noexcept override { stopped_.store(true, std::memory_order_relaxed); }
-  [[nodiscard]] std::vector<std::string> notes() const override;
+  [[nodiscard]] std::vector<schema::Message> notes() const override;
 
  private:
   /// One that open() has looked at.
@@ -50,7 +50,7 @@ class PictureSource final : public FrameSource {
   FrameLabel label_;
   std::int64_t frames_ = 0;
   std::size_t damaged_ = 0;
-  std::string damaged_first_;
+  FrameLabel damaged_first_;
   std::size_t turned_ = 0;  ///< or mirrored, by EXIF
   std::atomic<bool> stopped_{false};
 };

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "stream/messages.hpp"
+
 namespace ridgeline::stream {
 namespace {
 
@@ -52,8 +54,10 @@ base::Result<std::optional<std::int64_t>> RawSource::next(Image& image) {
     return fail(ErrorCode::corrupt, "{}: ends after {} bytes, a {} frame of {}x{} has {}", info_.name, filled,
                 to_string(format_.format), format_.width, format_.height, image.bytes.size());
   if (filled > 0)
-    notes_.push_back(
-        fmt::format("{}: ends inside frame {}: {} of {} bytes", info_.name, frames_ + 1, filled, image.bytes.size()));
+    notes_.push_back(messages::ends_inside_frame({.source = info_.name,
+                                                  .frame = frames_ + 1,
+                                                  .got = static_cast<std::int64_t>(filled),
+                                                  .expected = static_cast<std::int64_t>(image.bytes.size())}));
   return std::nullopt;
 }
 

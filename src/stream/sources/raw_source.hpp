@@ -19,7 +19,7 @@ class RawSource final : public FrameSource {
   [[nodiscard]] const SourceInfo& info() const noexcept override { return info_; }
   [[nodiscard]] base::Result<std::optional<std::int64_t>> next(Image& image) override;
   void interrupt() noexcept override { stop_.set(); }
-  [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
+  [[nodiscard]] std::vector<schema::Message> notes() const override { return notes_; }
 
  private:
   SourceInfo info_;
@@ -28,7 +28,7 @@ class RawSource final : public FrameSource {
   WakeEvent stop_;
   std::int64_t frames_ = 0;
   bool ended_ = false;
-  std::vector<std::string> notes_;
+  std::vector<schema::Message> notes_;
 };
 
 }  // namespace ridgeline::stream

@@ -2,29 +2,19 @@
 #include "stream/sources/video_source.hpp"
 
 #include <array>
-#include <string_view>
 #include <utility>
 
-#include "base/text.hpp"
+#include "stream/messages.hpp"
 
 namespace ridgeline::stream {
 namespace {
 
-constexpr const char* kInterlaced =
-    "is not undone: moving edges look like combs; deinterlace it first, for example with ffmpeg -vf bwdif";
-
-/// "" where nothing was done.
-std::string_view orientation_text(std::int32_t orientation) {
-  constexpr std::array<std::string_view, 9> kTexts{"",
-                                                   "",
-                                                   "mirrored",
-                                                   "rotated by 180 degrees",
-                                                   "flipped upside down",
-                                                   "rotated by 90 degrees and mirrored",
-                                                   "rotated by 90 degrees",
-                                                   "rotated by 270 degrees and mirrored",
-                                                   "rotated by 270 degrees"};
-  return orientation > 0 && orientation < 9 ? kTexts[static_cast<std::size_t>(orientation)] : "";
+/// What was done with frames of that orientation, as EXIF numbers it; none where nothing was.
+std::optional<messages::TurnedHow> turn_of(std::int32_t orientation) {
+  using enum messages::TurnedHow;
+  constexpr std::array kTurns{mirrored, by_180, flipped, by_90_mirrored, by_90, by_270_mirrored, by_270};
+  return orientation >= 2 && orientation < 9 ? std::optional(kTurns[static_cast<std::size_t>(orientation) - 2])
+                                             : std::nullopt;
 }
 
 }  // namespace
@@ -41,20 +31,17 @@ base::Result<std::unique_ptr<FrameSource>> VideoSource::open(const VideoLibrary&
 
 base::Result<std::optional<std::int64_t>> VideoSource::next(Image& image) { return reader_.next(image, format_); }
 
-std::vector<std::string> VideoSource::notes() const { return notes_of(reader_.totals(), info_); }
+std::vector<schema::Message> VideoSource::notes() const { return notes_of(reader_.totals(), info_); }
 
-std::vector<std::string> notes_of(const rl_video_totals& totals, const SourceInfo& info) {
+std::vector<schema::Message> notes_of(const rl_video_totals& totals, const SourceInfo& info) {
   const auto& name = info.name;
-  std::vector<std::string> notes;
-  if (totals.damaged > 0)
-    notes.push_back(
-        fmt::format("{}: {} skipped", name, base::counted(static_cast<std::size_t>(totals.damaged), "damaged frame")));
+  std::vector<schema::Message> notes;
+  if (totals.damaged > 0) notes.push_back(messages::damaged_frames({.source = name, .frames = totals.damaged}));
   if (totals.cut != 0)
-    notes.push_back(fmt::format("{}: ends early, after {}: {}", name,
-                                base::counted(static_cast<std::size_t>(totals.frames), "frame"), totals.reason));
+    notes.push_back(messages::ends_early({.source = name, .frames = totals.frames, .reason = totals.reason}));
   if (totals.interlaced > 0 && !info.is_interlaced)
-    notes.push_back(fmt::format("{}: {} of {} are interlaced, which {}", name, totals.interlaced,
-                                base::counted(static_cast<std::size_t>(totals.frames), "frame"), kInterlaced));
+    notes.push_back(
+        messages::interlaced_frames({.source = name, .interlaced = totals.interlaced, .frames = totals.frames}));
   return notes;
 }
 
@@ -68,16 +55,15 @@ SourceInfo info_of(const rl_video_info& video, std::string name, bool is_live) {
   info.is_live = is_live;
   info.decoder = video.decoder;
   info.is_interlaced = video.fields != RL_VIDEO_WHOLE_FRAMES;
-  if (const auto done = orientation_text(video.orientation); !done.empty())
-    info.notes.push_back(fmt::format("{}: {} as the file says; rotate: 0 leaves it as stored", info.name, done));
+  if (const auto how = turn_of(video.orientation))
+    info.notes.push_back(messages::turned({.source = info.name, .how = *how}));
   if (video.other_angle != 0)
-    info.notes.push_back(fmt::format(
-        "{}: the file says that it is to be seen rotated by {:.4g} degrees, which is not done: only quarter "
-        "turns are",
-        info.name, video.other_angle));
-  if (info.is_interlaced)
-    info.notes.push_back(fmt::format("{}: interlaced ({} field first), which {}", info.name,
-                                     video.fields == RL_VIDEO_TOP_FIELD_FIRST ? "top" : "bottom", kInterlaced));
+    info.notes.push_back(messages::not_turned({.source = info.name, .degrees = video.other_angle}));
+  if (info.is_interlaced) {
+    using enum messages::InterlacedFirst;
+    info.notes.push_back(
+        messages::interlaced({.source = info.name, .first = video.fields == RL_VIDEO_TOP_FIELD_FIRST ? top : bottom}));
+  }
   return info;
 }
 

@@ -23,7 +23,7 @@ class VideoSource final : public FrameSource {
   [[nodiscard]] const SourceInfo& info() const noexcept override { return info_; }
   [[nodiscard]] base::Result<std::optional<std::int64_t>> next(Image& image) override;
   void interrupt() noexcept override { reader_.interrupt(); }
-  [[nodiscard]] std::vector<std::string> notes() const override;
+  [[nodiscard]] std::vector<schema::Message> notes() const override;
 
  private:
   VideoSource(const VideoLibrary& library, PixelFormat format, std::optional<InputFile> file)
@@ -37,7 +37,7 @@ class VideoSource final : public FrameSource {
 
 /// What a user should know of a video that was read: frames that were skipped, an end that came too early, and
 /// interlaced frames that `info` does not tell of.
-[[nodiscard]] std::vector<std::string> notes_of(const rl_video_totals& totals, const SourceInfo& info);
+[[nodiscard]] std::vector<schema::Message> notes_of(const rl_video_totals& totals, const SourceInfo& info);
 
 /// What the plug-in tells of a video, as a source tells it; a rotation that was applied and interlacing are notes.
 [[nodiscard]] SourceInfo info_of(const rl_video_info& video, std::string name, bool is_live);

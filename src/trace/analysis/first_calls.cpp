@@ -47,8 +47,7 @@ class FirstCalls {
     if (!may_be_first(gap)) return false;
     const auto& seen = seen_.at(key_of(gap));
     const auto steps = analysed_.steps.steps.size();
-    if (steps >= 2 && seen.last_step != kNowhere)
-      return seen.first_step == seen.last_step || seen.last_step < steps / 2;
+    if (steps >= 2 && seen.last_step != kNowhere) return seen.last_step < steps / 2;
     if (gap.before_first_launch) return true;
     const auto& time = analysed_.observed.at({gap.process, gap.device});
     return seen.gaps < kLeastGaps || (seen.last_ns - seen.first_ns) * 2 < time.last_work_ns - time.first_work_ns;

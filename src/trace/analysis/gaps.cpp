@@ -18,6 +18,7 @@ struct QueuedWork {
   std::int64_t end_ns;
   Place call;
   NameId kernel;  ///< 0 of a copy or a set
+  bool is_pageable = false;
 };
 
 class GapFinder {
@@ -29,7 +30,8 @@ class GapFinder {
       for (std::size_t i = 0; i < spans.size(); ++i) {
         const auto& lane = trace.gpu_lanes[spans.lane[i]];
         by_device_[{lane.process, lane.device}].push_back({spans.start_ns[i], spans.start_ns[i] + spans.duration_ns[i],
-                                                           calls[i], kernels ? spans.name[i] : NameId{0}});
+                                                           calls[i], kernels ? spans.name[i] : NameId{0},
+                                                           !kernels && is_pageable(spans.name[i])});
         if (kernels && calls[i] != kNowhere) see_launch(spans.name[i], calls[i]);
       }
     };
@@ -61,6 +63,10 @@ class GapFinder {
   }
 
  private:
+  [[nodiscard]] bool is_pageable(NameId copy) const {
+    return trace_.strings.text(copy).find("ageable") != std::string_view::npos;
+  }
+
   void see_launch(NameId kernel, Place call) {
     auto& first = first_launch_.try_emplace(kernel, call).first->second;
     if (trace_.calls.start_ns[call] < trace_.calls.start_ns[first]) first = call;
@@ -96,7 +102,10 @@ class GapFinder {
     const auto inside = std::min(end, gap.end_ns) - std::max(start, gap.start_ns);
     if (inside < kLongestLaunchNs || inside * 2 <= gap.duration_ns()) return false;
     gap.before_first_launch = is_first_launch(work);
-    gap.cause = gap.before_first_launch ? IdleCause::compilation : IdleCause::host_work;
+    const bool is_loading = gap.before_first_launch || causes_.is_loading(trace_.calls.lane[work.call], start, end);
+    gap.cause = is_loading         ? IdleCause::compilation
+                : work.is_pageable ? IdleCause::pageable_copy
+                                   : IdleCause::host_work;
     gap.blocker.call = work.call;
     return true;
   }

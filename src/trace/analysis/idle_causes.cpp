@@ -27,10 +27,23 @@ IdleCause cause_of_call(std::string_view name) {
       contains(name, "cuMemFree") || contains(name, "cuMemAlloc") || contains(name, "cuMemCreate") ||
       contains(name, "cuMemMap") || contains(name, "cuMemSetAccess") || contains(name, "HostAlloc"))
     return IdleCause::allocation;
+  if (contains(name, "StreamCreate") || contains(name, "CtxCreate") || contains(name, "PrimaryCtxRetain") ||
+      contains(name, "FuncGetAttributes") || contains(name, "FuncSetAttribute") || name == "cuInit" ||
+      name == "cudaSetDevice" || name == "cudaGetDeviceCount")
+    return IdleCause::compilation;  // what the first call of all does, and the first one for a kernel
   if (contains(name, "ModuleLoad") || contains(name, "LibraryLoad") || contains(name, "LinkComplete") ||
       contains(name, "cuModuleGetLoading") || contains(name, "GraphInstantiate"))
     return IdleCause::compilation;
   return IdleCause::launch;
+}
+
+/// Of Python's library, what waits for another thread or process, a socket or a time.
+bool waits_for_others(std::string_view name) {
+  constexpr std::array kWaits{
+      "_thread.lock",  "_thread.RLock", "threading.py(",         "queue.py(",  "select.epoll",
+      "select.poll",   "selectors.py(", "built-in method sleep", "time.sleep", "multiprocessing/connection.py(",
+      "subprocess.py("};
+  return std::any_of(kWaits.begin(), kWaits.end(), [&](std::string_view wait) { return contains(name, wait); });
 }
 
 IdleCause cause_of_range(RangeKind kind, std::string_view name) {
@@ -41,7 +54,7 @@ IdleCause cause_of_range(RangeKind kind, std::string_view name) {
     if (contains(name, "torch/utils/data/") && contains(name, "__next__")) return IdleCause::data_loading;
     if (contains(name, "torch/_dynamo/convert_frame") || contains(name, "torch/_inductor/compile"))
       return IdleCause::compilation;
-    return IdleCause::launch;
+    return waits_for_others(name) ? IdleCause::host_wait : IdleCause::launch;
   }
   // These wait for the GPU, whatever the trace says of calls.
   if (name == "aten::item" || name == "aten::_local_scalar_dense" || name == "aten::nonzero") return IdleCause::sync;
@@ -49,7 +62,7 @@ IdleCause cause_of_range(RangeKind kind, std::string_view name) {
 }
 
 constexpr std::array kBlocking{IdleCause::data_loading, IdleCause::compilation, IdleCause::allocation,
-                               IdleCause::profiler, IdleCause::sync};
+                               IdleCause::profiler,     IdleCause::sync,        IdleCause::host_wait};
 constexpr std::int64_t kManyLaunches = 10;   // in whose time a thread that does one thing alone does something else
 constexpr std::int64_t kFilledPercent = 80;  // of a time, by a range that is named as what filled it
 
@@ -167,7 +180,12 @@ IdleCauses::IdleCauses(const Trace& trace, const LaunchIndex& launches, const Ne
     const auto cause = cached(trace.ranges.name[i], static_cast<int>(kind),
                               [&](std::string_view name) { return cause_of_range(kind, name); });
     add(trace.ranges, i, cause, {.range = i});
+    // What the profiler does has a process of its own in Kineto's files: any thread may have waited for it.
+    if (kind == RangeKind::overhead && trace.thread_lanes[trace.ranges.lane[i]].process < 0)
+      profiler_[cause].add(trace.ranges.start_ns[i], trace.ranges.start_ns[i] + trace.ranges.duration_ns[i],
+                           {.range = i});
   }
+  for (auto& [cause, busy] : profiler_) busy.close();
   for (auto& thread : threads_)
     for (auto& [cause, busy] : thread) busy.close();
 }
@@ -183,11 +201,13 @@ Quiet IdleCauses::behind_waits(const Quiet& quiet) const {
 IdleCauses::Why IdleCauses::of(const Quiet& quiet, Place inside) const {
   BlockedTime::Overlap waits;
   for (const auto cause : kBlocking) {
-    const auto busy = threads_[quiet.lane].find(cause);
-    if (busy == threads_[quiet.lane].end()) continue;
-    const auto overlap = busy->second.overlap(quiet.from, quiet.to);
-    if (overlap.sum_ns * 2 > quiet.duration_ns()) return {cause, overlap.longest};
-    if (cause == IdleCause::sync) waits = overlap;
+    for (const auto* of : {&threads_[quiet.lane], &profiler_}) {
+      const auto busy = of->find(cause);
+      if (busy == of->end()) continue;
+      const auto overlap = busy->second.overlap(quiet.from, quiet.to);
+      if (overlap.sum_ns * 2 > quiet.duration_ns()) return {cause, overlap.longest};
+      if (cause == IdleCause::sync) waits = overlap;
+    }
   }
   const auto behind = behind_waits(quiet);
   const auto filler = filler_of(behind, inside);
@@ -201,8 +221,12 @@ IdleCauses::Why IdleCauses::of(const Quiet& quiet, Place inside) const {
   // It launched after all: what is not in the trace, or for another GPU.
   if (launch_times_.count_lost(quiet.lane, quiet.from, quiet.to) > 0) return {};
   if (quiet.ends_in_launch && launch_times_.count(quiet.lane, quiet.from, quiet.to) > 0) return {IdleCause::launch, {}};
-  if (filler != kNowhere && (!is_launching || !quiet.ends_in_launch)) return {IdleCause::host_work, {.range = filler}};
-  if (!is_launching || !quiet.ends_in_launch) return {IdleCause::host_unrecorded, {}};
+  if (!is_launching || !quiet.ends_in_launch) {
+    // The parts of what launches other things too say more than its name.
+    auto by = longest_within(behind);
+    if (by.range == kNowhere) by.range = filler;
+    return {by.range == kNowhere ? IdleCause::host_unrecorded : IdleCause::host_work, by};
+  }
   return {IdleCause::launch, {}};
 }
 
@@ -214,11 +238,43 @@ Place IdleCauses::filler_of(const Quiet& quiet, Place range) const {
     const auto end = std::min(ranges.start_ns[range] + ranges.duration_ns[range], quiet.to);
     if ((end - start) * 100 < quiet.duration_ns() * kFilledPercent || ranges.kind[range] == RangeKind::overhead)
       continue;
-    const bool is_step =
-        is_profiler_step(trace_.strings.text(ranges.name[range])) || steps_.is_number(range, ranges.start_ns[range]);
-    return is_step ? kNowhere : range;
+    return is_step(range) ? kNowhere : range;
   }
   return kNowhere;
+}
+
+/// Of the ranges that lie within that time one after the other, if they fill most of it together.
+Blocker IdleCauses::longest_within(const Quiet& quiet) const {
+  const auto& ranges = trace_.ranges;
+  const auto& order = nesting_.range_order;
+  auto at = std::partition_point(order.begin(), order.end(), [&](Place range) {
+    return std::pair(ranges.lane[range], ranges.start_ns[range]) < std::pair(quiet.lane, quiet.from);
+  });
+  Blocker longest;
+  std::int64_t sum_ns = 0;
+  auto reached = quiet.from;
+  for (; at != order.end() && ranges.lane[*at] == quiet.lane && ranges.start_ns[*at] < quiet.to; ++at) {
+    const auto start = ranges.start_ns[*at];
+    const auto ns = ranges.duration_ns[*at];
+    if (start < reached || start + ns > quiet.to || ranges.kind[*at] == RangeKind::overhead || is_step(*at)) continue;
+    reached = start + ns;
+    sum_ns += ns;
+    if (ns > longest.ns) longest = {.range = *at, .ns = ns};
+  }
+  return sum_ns * 2 > quiet.duration_ns() ? longest : Blocker();
+}
+
+bool IdleCauses::is_loading(LaneId lane, std::int64_t from, std::int64_t to) const {
+  for (const auto* of : {&threads_[lane], &profiler_})
+    if (const auto busy = of->find(IdleCause::compilation);
+        busy != of->end() && busy->second.overlap(from, to).sum_ns * 2 > to - from)
+      return true;
+  return false;
+}
+
+bool IdleCauses::is_step(Place range) const {
+  return is_profiler_step(trace_.strings.text(trace_.ranges.name[range])) ||
+         steps_.is_number(range, trace_.ranges.start_ns[range]);
 }
 
 /// An operation of the framework that makes the launch: what it does until then is how it launches.

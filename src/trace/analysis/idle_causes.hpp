@@ -17,6 +17,7 @@ namespace ridgeline::trace {
 struct Blocker {
   Place call = kNowhere;   ///< into Trace::calls
   Place range = kNowhere;  ///< into Trace::ranges
+  std::int64_t ns = 0;     ///< that it took, where other things took the rest; 0: all of it
 };
 
 // Python, a framework and the driver take microseconds for a launch. A thread that launches nothing for so long does
@@ -92,13 +93,17 @@ class IdleCauses {
   [[nodiscard]] Quiet behind_waits(const Quiet& quiet) const;
   /// `inside`: the innermost range of that thread in the middle of behind_waits().
   [[nodiscard]] Why of(const Quiet& quiet, Place inside) const;
+  /// Whether code was loaded for most of that time.
+  [[nodiscard]] bool is_loading(LaneId lane, std::int64_t from, std::int64_t to) const;
   /// Whether the thread launched something within that time whose work is not in the trace.
   [[nodiscard]] bool lost_between(LaneId lane, std::int64_t from, std::int64_t to) const {
     return launch_times_.count_lost(lane, from, to) > 0;
   }
 
  private:
+  [[nodiscard]] Blocker longest_within(const Quiet& quiet) const;
   [[nodiscard]] Place filler_of(const Quiet& quiet, Place range) const;
+  [[nodiscard]] bool is_step(Place range) const;
   [[nodiscard]] bool is_on_its_way(const Quiet& quiet, Place range) const;
   [[nodiscard]] bool is_work_of_its_own(const Quiet& quiet, Place range) const;
 
@@ -107,6 +112,7 @@ class IdleCauses {
   const Steps& steps_;
   LaunchTimes launch_times_;
   std::vector<std::map<schema::IdleCause, BlockedTime>> threads_;
+  std::map<schema::IdleCause, BlockedTime> profiler_;  ///< of all threads
 };
 
 }  // namespace ridgeline::trace

@@ -75,10 +75,8 @@ std::vector<schema::Message> missing_in(const AnalysedTrace& analysed) {
   }
   if (trace.ranges.size() == 0 && trace.nodes.size() == 0)
     out.push_back(messages::no_ranges());
-  else if (!has_modules && has_operations)
-    out.push_back(messages::no_modules());
   else if (!has_python && has_operations)
-    out.push_back(messages::no_python_lines());
+    out.push_back(has_modules ? messages::no_python_lines() : messages::no_modules());
   if (trace.calls.size() == 0 && trace.nodes.size() > 0)
     out.push_back(messages::no_calls_around_nodes());
   else if (trace.nodes.size() > 0 && !has_launches(trace.calls))

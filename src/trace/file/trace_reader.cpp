@@ -38,7 +38,7 @@ schema::Message note_of(std::string_view bytes) {
   // What else can be said of the trace depends on these two.
   if (bytes.starts_with("work of a GPU may be missing anywhere: ")) return messages::lacks_work();
   if (bytes.starts_with("kernels without a duration: ")) return messages::lacks_durations();
-  return schema::messages::legacy(message_text(bytes));
+  return schema::messages::legacy({message_text(bytes), {}});
 }
 
 class BlockDecoder {

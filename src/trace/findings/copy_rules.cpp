@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "trace/analysis/device_time.hpp"
+#include "trace/findings/copy_advice.hpp"
 #include "trace/findings/rules.hpp"
 #include "trace/findings/tally.hpp"
 #include "trace/messages.hpp"
@@ -13,12 +14,6 @@ namespace {
 
 constexpr double kLeastExposed = 0.03;  // of the time
 
-constexpr std::string_view kBinding =
-    "# ONNX Runtime: binding = session.io_binding(); binding.bind_ortvalue_input(name, value_on_gpu)";
-constexpr Advice kPageable{&messages::advice_pin_memory,
-                           "DataLoader(dataset, pin_memory=True)\n"
-                           "batch = batch.to(\"cuda\", non_blocking=True)",
-                           &messages::advice_bind_pinned, kBinding};
 constexpr Advice kExposed{&messages::advice_copy_ahead,
                           "with torch.cuda.stream(copies): following = following.to(\"cuda\", non_blocking=True)",
                           &messages::advice_bind_or_copy_less, kBinding};
@@ -61,7 +56,7 @@ void tell_copies(const Case& of, HostCopies& copies, bool pageable) {
   std::int64_t took = 0;
   for (auto& [device, spans] : copies.spans) took += measure_of_union(spans);
   schema::ProfileFinding finding;
-  of.advise(finding, pageable ? kPageable : kExposed);
+  of.advise(finding, pageable ? kPinMemory : kExposed);
   copies.all.tell(finding);
   finding.saving_ns = exposed_ns(of.analysed.trace, copies);
   finding.title = (pageable ? messages::pageable_copy : messages::exposed_copy)(static_cast<double>(finding.saving_ns));

@@ -18,13 +18,14 @@ void Case::advise(schema::ProfileFinding& finding, const Advice& kind) const {
   finding.snippet += (finding.snippet.empty() ? "" : "\n") + std::string(kind.onnx_snippet);
 }
 
-bool Case::add(schema::ProfileFinding finding, double least) const {
-  if (span_ns <= 0) return false;
+bool Case::add(schema::ProfileFinding finding, double least, std::int64_t of_ns) const {
+  if (of_ns == 0) of_ns = span_ns;
+  if (of_ns <= 0) return false;
   if (most_ns > 0 && finding.saving_ns > most_ns) {
     finding.saving_ns = most_ns;
     finding.computed = messages::computed_median_run();
   }
-  finding.saving_share = static_cast<double>(finding.saving_ns) / static_cast<double>(span_ns);
+  finding.saving_share = static_cast<double>(finding.saving_ns) / static_cast<double>(of_ns);
   if (finding.saving_share < least) return false;
   found.push_back(std::move(finding));
   return true;

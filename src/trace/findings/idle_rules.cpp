@@ -12,6 +12,7 @@
 #include "trace/analysis/places.hpp"
 #include "trace/analysis/program_place.hpp"
 #include "trace/findings/awaited_work.hpp"
+#include "trace/findings/copy_advice.hpp"
 #include "trace/findings/rules.hpp"
 #include "trace/findings/tally.hpp"
 #include "trace/messages.hpp"
@@ -42,6 +43,8 @@ constexpr std::array kAdvice{
                {&messages::advice_overlap_host_work,
                 "with concurrent.futures.ThreadPoolExecutor(1) as worker:\n"
                 "    following = worker.submit(prepare, following_input)   # while the GPU computes"}},
+    IdleAdvice{IdleCause::host_wait, &messages::host_wait, {&messages::advice_see_other_thread, {}}},
+    IdleAdvice{IdleCause::pageable_copy, &messages::pageable_wait, kPinMemory},
     IdleAdvice{IdleCause::queue, &messages::queued_wait, {&messages::advice_look_at_queue, {}}},
     IdleAdvice{IdleCause::sync,
                &messages::sync,
@@ -68,6 +71,10 @@ constexpr std::array kAdvice{
 /// Where what is launched late are graphs already.
 constexpr Advice kLateGraphs{&messages::advice_graphs_ahead, {}};
 
+/// If most of what is allocated is memory of the host.
+constexpr Advice kPinnedMemory{&messages::advice_reuse_pinned,
+                               "buffer = torch.empty(shape, pin_memory=True)   # once; then buffer.copy_(batch)"};
+
 constexpr std::size_t kListedPlaces = 3;
 
 /// A line of evidence, and the module that it names.
@@ -81,9 +88,12 @@ struct IdleLine {
 struct IdleSum {
   std::int64_t gaps = 0;  ///< between two pieces of work
   std::int64_t gaps_ns = 0;
-  std::int64_t before_ns = 0;           ///< the first work
-  std::int64_t behind_ns = 0;           ///< the last
-  std::int64_t graphs_ns = 0;           ///< before work of a CUDA graph
+  std::int64_t before_ns = 0;       ///< the first work
+  std::int64_t behind_ns = 0;       ///< the last
+  std::int64_t graphs_ns = 0;       ///< before work of a CUDA graph
+  std::int64_t host_memory_ns = 0;  ///< in calls that allocate memory of the host
+  /// Of each GPU its gaps between work, and all its idle time of the cause.
+  std::map<ProcessDevice, std::pair<std::int64_t, std::int64_t>> by_gpu;
   std::int64_t counted_ns = 0;          ///< that another finding has, in none of the others
   Places work;                          ///< behind the gaps
   Places awaited;                       ///< what it waited for on the GPU, JSON of a message
@@ -111,20 +121,26 @@ void add_gap(const AnalysedTrace& analysed, const Gap& gap, IdleSum& sum) {
   const auto ns = gap.duration_ns();
   const auto name = name_of_blocker(analysed, gap.blocker);
   const auto& by = gap.blocker;
+  auto& of_gpu = sum.by_gpu[{gap.process, gap.device}];
+  of_gpu.first += gap.place == GapPlace::between_work ? 1 : 0;
+  of_gpu.second += ns;
+  if (name.find("HostAlloc") != std::string::npos || name.find("HostRegister") != std::string::npos)
+    sum.host_memory_ns += ns;
   if (gap.call != kNowhere &&
       analysed.trace.strings.text(analysed.trace.calls.name[gap.call]).find("GraphLaunch") != std::string_view::npos)
     sum.graphs_ns += ns;
   const auto place = by.call != kNowhere ? place_of_call(analysed, by.call) : place_of_range(analysed, by.range);
+  const auto by_ns = by.ns > 0 ? by.ns : ns;
   if (gap.place != GapPlace::between_work) {
     const bool before = gap.place == GapPlace::before_work;
     (before ? sum.before_ns : sum.behind_ns) += ns;
-    if (!name.empty()) sum.outer.push_back(line_of(before ? DueTo::before : DueTo::behind, name, {place, ns, 1}));
+    if (!name.empty()) sum.outer.push_back(line_of(before ? DueTo::before : DueTo::behind, name, {place, by_ns, 1}));
     return;
   }
   ++sum.gaps;
   sum.gaps_ns += ns;
   if (const auto at = place_of_call(analysed, gap.call); !at.empty()) sum.work.add(at, ns);
-  if (!name.empty()) (by.call != kNowhere ? sum.calls : sum.ranges)[name].add(place, ns);
+  if (!name.empty()) (by.call != kNowhere ? sum.calls : sum.ranges)[name].add(place, by_ns);
 }
 
 std::map<IdleCause, IdleSum> sums_of(const Case& of) {
@@ -188,10 +204,16 @@ std::int64_t floor_of(const AnalysedTrace& analysed) {
   return *middle;
 }
 
-std::int64_t busy_ns(const schema::ProfileTables& tables) {
-  std::int64_t sum = 0;
-  for (const auto& device : tables.devices) sum += device.busy_ns;
-  return sum;
+/// No step ends before the busiest GPU has done its work: time in which others wait is not saved beside it.
+const schema::ProfileDevice& busiest(const schema::ProfileTables& tables) {
+  return *std::max_element(tables.devices.begin(), tables.devices.end(),
+                           [](const auto& one, const auto& other) { return one.busy_ns < other.busy_ns; });
+}
+
+const Advice& advice_of(const IdleAdvice& row, const IdleSum& sum) {
+  if (row.cause == IdleCause::launch && 2 * sum.graphs_ns > sum.total_ns()) return kLateGraphs;
+  if (row.cause == IdleCause::allocation && 2 * sum.host_memory_ns > sum.total_ns()) return kPinnedMemory;
+  return row.advice;
 }
 
 std::optional<double> unless_zero(std::int64_t ns) {
@@ -211,18 +233,23 @@ schema::Message extent_of(const IdleSum& sum) {
 
 void idle_rules(const Case& of) {
   const auto sums = sums_of(of);
+  if (sums.empty()) return;
   const auto floor = floor_of(of.analysed);
-  for (const auto& [cause, title, advice] : kAdvice) {
-    const auto found = sums.find(cause);
+  const auto& gpu = busiest(of.tables);
+  const bool has_others = of.tables.devices.size() > 1;
+  for (const auto& row : kAdvice) {
+    const auto found = sums.find(row.cause);
     if (found == sums.end()) continue;
     const auto& sum = found->second;
     schema::ProfileFinding finding;
-    of.advise(finding, cause == IdleCause::launch && 2 * sum.graphs_ns > sum.total_ns() ? kLateGraphs : advice);
-    const bool of_host = cause == IdleCause::host_work;
-    finding.saving_ns = std::max<std::int64_t>(0, sum.total_ns() - sum.gaps * floor);
-    if (of_host) finding.saving_ns = std::min(finding.saving_ns, busy_ns(of.tables));
+    of.advise(finding, advice_of(row, sum));
+    const bool of_host = row.cause == IdleCause::host_work || row.cause == IdleCause::host_wait;
+    for (const auto& [device, of_gpu] : sum.by_gpu)
+      finding.saving_ns = std::max(finding.saving_ns, of_gpu.second - of_gpu.first * floor);
+    if (has_others) finding.saving_ns = std::min(finding.saving_ns, gpu.span_ns - gpu.busy_ns);
+    if (of_host) finding.saving_ns = std::min(finding.saving_ns, gpu.busy_ns);
     const auto share = static_cast<double>(sum.total_ns()) / static_cast<double>(of.span_ns);
-    finding.title = title(share);
+    finding.title = row.title(share);
     finding.evidence.push_back(extent_of(sum));
     const auto lines = lines_of(sum);
     for (const auto& line : lines) finding.evidence.push_back(line.message);
@@ -230,9 +257,11 @@ void idle_rules(const Case& of) {
       finding.evidence.push_back(messages::gaps_of_optimizer_apart(static_cast<double>(sum.counted_ns)));
     if (!lines.empty()) finding.module = lines.front().module;
     finding.computed = of_host ? messages::computed_host_work()
-                               : messages::computed_gaps(sum.gaps > 0 ? unless_zero(floor) : std::nullopt);
+                               : messages::computed_gaps(
+                                     {.several = has_others, .each = sum.gaps > 0 ? unless_zero(floor) : std::nullopt});
     // That the host does something else is worth a word where the GPU has little to do beside it, too.
-    of.add(std::move(finding), of_host && share >= kLeastIdle ? 0 : kLeastIdle);
+    const bool is_told = of_host && share >= kLeastIdle && finding.saving_ns > 0;
+    of.add(std::move(finding), is_told ? 0 : kLeastIdle, gpu.span_ns);
   }
 }
 

@@ -34,8 +34,9 @@ struct Case {
 
   /// Fills in what to do, in words of the framework that ran: of one that did not nothing is said.
   void advise(schema::ProfileFinding& finding, const Advice& kind) const;
-  /// Adds the finding, with its saving's share, where that is at least `least`; returns whether.
-  bool add(schema::ProfileFinding finding, double least = kLeastSaving) const;
+  /// Adds the finding, with its saving's share of `of_ns` (0: of span_ns), where that is at least `least`; returns
+  /// whether.
+  bool add(schema::ProfileFinding finding, double least = kLeastSaving, std::int64_t of_ns = 0) const;
   /// Likewise of a tally, unless it is empty: with its module and evidence, and a line about bytes where `bytes` is
   /// one.
   void add(const Tally& tally, const Advice& kind, schema::Message title, schema::Message computed,

@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
+#include "stream/messages.hpp"
 #include "workload/onnx/ort_status.hpp"
 #include "workload/onnx/python_literal.hpp"
 
@@ -76,15 +74,17 @@ bool read_keypoints(const Json& value, ExporterMetadata& out) {
 
 }  // namespace
 
-std::string ExporterMetadata::text() const {
-  std::vector<std::string> parts;
-  if (!task.empty()) parts.push_back("task " + task);
-  if (!names.empty()) parts.push_back(fmt::format("{} names", names.size()));
-  if (width > 0) parts.push_back(fmt::format("imgsz {}x{}", width, height));
-  if (stride > 0) parts.push_back(fmt::format("stride {}", stride));
-  if (keypoints) parts.push_back(fmt::format("kpt_shape {}x{}", keypoints->count, keypoints->values));
-  if (is_final) parts.emplace_back("end2end");
-  return fmt::format("{}", fmt::join(parts, ", "));
+std::vector<schema::Message> ExporterMetadata::messages() const {
+  std::vector<schema::Message> parts;
+  if (!task.empty()) parts.push_back(stream::messages::metadata_task(task));
+  if (!names.empty()) parts.push_back(stream::messages::metadata_names(static_cast<std::int64_t>(names.size())));
+  if (width > 0) parts.push_back(stream::messages::metadata_size({.width = width, .height = height}));
+  if (stride > 0) parts.push_back(stream::messages::metadata_stride(stride));
+  if (keypoints)
+    parts.push_back(stream::messages::metadata_keypoints({.points = static_cast<std::int64_t>(keypoints->count),
+                                                          .values = static_cast<std::int64_t>(keypoints->values)}));
+  if (is_final) parts.push_back(stream::messages::metadata_final());
+  return parts;
 }
 
 ExporterMetadata read_exporter_metadata(const std::map<std::string, std::string>& entries) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/message.hpp"
 #include "stream/decoders/decoder_options.hpp"
 
 struct OrtApi;
@@ -26,8 +27,8 @@ struct ExporterMetadata {
   bool is_final = false;                  ///< it suppresses on its own (end2end, or args with nms)
   std::vector<std::string> unreadable{};  ///< keys whose values are none
 
-  /// For people: "task detect, 80 names, imgsz 640x640, stride 32"; "": nothing is told.
-  [[nodiscard]] std::string text() const;
+  /// What is told: "task detect", "80 names", "imgsz 640x640", "stride 32".
+  [[nodiscard]] std::vector<schema::Message> messages() const;
 };
 
 /// Of the metadata by their key. Values that are not what they should be are left out and named.

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/clock.hpp"
+#include "stream/messages.hpp"
 #include "workload/onnx/ort_environment.hpp"
 #include "workload/onnx/ort_plugins.hpp"
 #include "workload/onnx/ort_providers.hpp"
@@ -24,7 +25,7 @@ using base::ErrorCode;
 struct OpenedModel {
   OrtStreamParts parts;
   ExporterMetadata metadata;
-  std::vector<std::string> notes;
+  std::vector<schema::Message> notes;
 };
 
 /// `decoder`: as far as it is known, for what comes before the model.
@@ -43,11 +44,9 @@ base::Result<OpenedModel> open_model(const OrtEnvironment& environment, const Se
   auto metadata = read_exporter_metadata(entries);
   RL_TRY_ASSIGN(const auto preprocess, preprocess_options(part, input, metadata, decoder));
   RL_TRY_ASSIGN(const auto size, input_size(part, input, metadata, preprocess.stride));
-  std::vector<std::string> notes;
-  if (const auto text = metadata.text(); !text.empty()) notes.push_back("metadata of the model: " + text);
-  if (!metadata.unreadable.empty())
-    notes.push_back(
-        fmt::format("metadata of the model: {} cannot be read and are not used", fmt::join(metadata.unreadable, ", ")));
+  std::vector<schema::Message> notes;
+  if (auto parts = metadata.messages(); !parts.empty()) notes.push_back(stream::messages::metadata(parts));
+  if (!metadata.unreadable.empty()) notes.push_back(stream::messages::metadata_unreadable(metadata.unreadable));
   if (!size.note.empty()) notes.push_back(size.note);
   if (auto note = stream::fixed_input_note(preprocess, input.width, input.height)) notes.push_back(*note);
   input.width = size.width;
@@ -98,7 +97,7 @@ class OrtStreamModel final : public StreamModel {
   struct Known {
     std::optional<ChosenDecoder> decoder;
     std::string input;  ///< as StreamModelFacts
-    std::vector<std::string> notes;
+    std::vector<schema::Message> notes;
     stream::FrameGeometry geometry;
   };
 
@@ -159,7 +158,7 @@ base::Result<void> OrtStreamModel::create(const StreamModelRequest& request, con
   const auto grey = request.sample == nullptr ? grey_image(request.frame_width, request.frame_height) : stream::Image();
   const auto& sample = request.sample == nullptr ? grey : *request.sample;
   for (std::int64_t worker = 0; worker < settings.streams; ++worker) RL_TRY(add_worker(request, session, sample));
-  if (!no_gpu.empty()) facts_.notes.push_back("what copies take is not known: " + no_gpu);
+  if (!no_gpu.empty()) facts_.notes.push_back(stream::messages::copies_unknown(no_gpu));
   return {};
 }
 
@@ -240,8 +239,8 @@ base::Result<void> OrtStreamModel::add_crops(Worker& worker, const StreamModelRe
   const auto& spec = request.spec;
   RL_TRY_ASSIGN(worker.second, open_worker(crop_part(spec), settings, sample, crops_));
   if (workers_.empty()) {
-    facts_.notes.push_back(fmt::format("crops: input {}; results {}", crops_.input, crops_.decoder->name));
-    for (const auto& note : crops_.notes) facts_.notes.push_back("crops: " + note);
+    facts_.notes.push_back(stream::messages::crops_model({.input = crops_.input, .decoder = crops_.decoder->name}));
+    for (const auto& note : crops_.notes) facts_.notes.push_back(stream::messages::crops_note(note));
   }
   stream::Image crop_sample;
   crop_sample.width = crops_.geometry.input_width;

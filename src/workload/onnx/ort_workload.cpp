@@ -8,6 +8,8 @@
 #include "gpu/multistream_state.hpp"
 #include "host/this_process.hpp"
 #include "schema/catalog.hpp"
+#include "schema/messages.hpp"
+#include "workload/messages.hpp"
 #include "workload/onnx/arena_config.hpp"
 #include "workload/onnx/free_dimensions.hpp"
 #include "workload/onnx/gpu_arena.hpp"
@@ -315,28 +317,26 @@ std::vector<schema::QualityFlag> OrtWorkload::flags() const {
   std::vector<schema::QualityFlag> flags;
   if (environment_ == nullptr) return flags;
   for (const auto& line : environment_->log_lines())
-    if (std::none_of(flags.begin(), flags.end(), [&](const auto& flag) { return flag.message == line; }))
-      flags.push_back({schema::FlagLevel::notice, "runtime_log", line});
+    if (auto said = schema::messages::foreign(line);
+        std::none_of(flags.begin(), flags.end(), [&](const auto& flag) { return flag.message == said; }))
+      flags.push_back({schema::FlagLevel::notice, "runtime_log", std::move(said)});
   if (!why_one_stream_.empty())
-    flags.push_back({schema::FlagLevel::notice, "one_stream",
-                     fmt::format("may be up to 10 % faster than later trials of its process: {}", why_one_stream_)});
+    flags.push_back({schema::FlagLevel::notice, "one_stream", messages::one_stream(why_one_stream_)});
   if (spec_.configuration.get_or("intra_op_num_threads", 0).as_integer() == 0 && threads_per_session_ > 0 &&
       !provider_.own_threads)
-    flags.push_back({schema::FlagLevel::info, "runtime_chose_threads",
-                     fmt::format("intra_op_num_threads=0: the runtime started {} threads a session beside the caller's",
-                                 threads_per_session_)});
+    flags.push_back(
+        {schema::FlagLevel::info, "runtime_chose_threads", messages::runtime_chose_threads(threads_per_session_)});
   if (&provider_ == &schema::cpu_provider() &&
       std::any_of(callers_.begin(), callers_.end(), [](const auto& caller) { return caller->has_met_denormals(); }))
-    flags.push_back(
-        {schema::FlagLevel::info, std::string(schema::kMetDenormals),
-         "some numbers are denormal (floats below 1.2e-38), with which many CPUs compute many times slower; "
-         "set_denormal_as_zero=true makes zeros of them"});
+    flags.push_back({schema::FlagLevel::info, std::string(schema::kMetDenormals), messages::met_denormals()});
   for (const auto& [key, value] : spec_.configuration.values()) {
     const auto* param = schema::find_param(key);
     if (param != nullptr && !is_known_to(*param, environment_->library().version()))
       flags.push_back({schema::FlagLevel::notice, "unknown_setting",
-                       fmt::format("{}={}: ONNX Runtime {} does not know {}, so it has no effect", key, value.to_text(),
-                                   environment_->library().version(), param->target)});
+                       messages::unknown_setting({.key = key,
+                                                  .value = value.to_text(),
+                                                  .version = environment_->library().version(),
+                                                  .target = std::string(param->target)})});
   }
   return flags;
 }

@@ -15,6 +15,7 @@
 #include "stream/decoders/output_checks.hpp"
 #include "stream/decoders/recognize_decoder.hpp"
 #include "stream/preprocessor.hpp"
+#include "stream/words.hpp"
 
 namespace ridgeline::workload {
 namespace {
@@ -78,20 +79,21 @@ base::Result<void> recognize(const StreamPart& part, std::span<const stream::Out
     without.labels.clear();
     const auto other = stream::recognize_decoder(without, chosen.shapes, outputs, geometry);
     const bool is_vector = chosen.shapes.size() == 1 && stream::find_class_output(chosen.shapes, 0).has_value();
-    if (!part.labels.empty() && other.name != "none") return labels_fault(part, part.labels.size(), other.reason);
+    if (!part.labels.empty() && other.name != "none")
+      return labels_fault(part, part.labels.size(), stream::words_of(other.reading));
     if (!part.labels.empty() && is_vector)
       return labels_fault(
           part, part.labels.size(),
           fmt::format("{}: {} values", stream::shapes_text(chosen.shapes), values_of(chosen.shapes[0])));
     if (other.name != "none") {
-      chosen.notes.push_back(fmt::format("the {} names in the model's metadata do not fit its outputs and are left out",
-                                         chosen.options.labels.size()));
+      chosen.notes.push_back(
+          stream::messages::metadata_names_unused(static_cast<std::int64_t>(chosen.options.labels.size())));
       chosen.options.labels.clear();
       found = other;
     }
   }
   chosen.name = found.name;
-  chosen.notes.push_back(fmt::format("decoder {}: {}", found.name, found.reason));
+  chosen.notes.push_back(found.note);
   return {};
 }
 
@@ -100,21 +102,15 @@ base::Result<void> check_named(const StreamPart& part, const stream::ResultDecod
   const auto wrong = decoder.mismatch(outputs, geometry, true);
   if (!wrong) return {};
   return fail(ErrorCode::invalid_argument, "{}decoder {}: {}: as {} it has {}", part.prefix, part.decoder,
-              stream::shapes_text(outputs), decoder.layout(), *wrong)
+              stream::shapes_text(outputs), stream::words_of(decoder.layout()), stream::words_of(*wrong))
       .hint("--stream {}decoder=auto says what the outputs look like", part.prefix);
 }
 
 void add_notes(const stream::ResultDecoder& decoder, ChosenDecoder& chosen) {
-  if (const auto left = decoder.left_out(); !left.empty())
-    chosen.notes.push_back(fmt::format("decoder {}: {} are dropped, only boxes are decoded", chosen.name, left));
-  if (chosen.name == kYolox)
-    chosen.notes.emplace_back(
-        "decoder yolox: assumes frames as YOLOX takes them, unless they are set: preprocess.channels=bgr, "
-        "preprocess.scale=1, preprocess.align=top-left");
-  if (chosen.name == "detr" && chosen.shapes.size() == 1)
-    chosen.notes.emplace_back(
-        "decoder detr: frames keep their ratio of sides; Ultralytics stretches them for RT-DETR: "
-        "preprocess.resize=stretch");
+  if (const auto left = decoder.left_out())
+    chosen.notes.push_back(stream::messages::decoder_leaves_out({.decoder = chosen.name, .part = *left}));
+  if (chosen.name == kYolox) chosen.notes.push_back(stream::messages::decoder_yolox());
+  if (chosen.name == "detr" && chosen.shapes.size() == 1) chosen.notes.push_back(stream::messages::decoder_detr());
 }
 
 }  // namespace
@@ -184,7 +180,7 @@ base::Result<stream::PreprocessOptions> preprocess_options(const StreamPart& par
 
 base::Result<InputSize> input_size(const StreamPart& part, const ImageInput& input, const ExporterMetadata& metadata,
                                    int stride) {
-  InputSize out{input.width, input.height, ""};
+  InputSize out{input.width, input.height, {}};
   const auto& given = part.preprocess.size;
   if (given.size() == 2) {
     const auto width = static_cast<int>(given[0]);
@@ -198,18 +194,17 @@ base::Result<InputSize> input_size(const StreamPart& part, const ImageInput& inp
       return fail(ErrorCode::invalid_argument, "{}preprocess.size {}x{}: expected multiples of the stride, {}",
                   part.prefix, width, height, stride)
           .hint("set {}preprocess.stride if the model takes others", part.prefix);
-    return InputSize{width, height, ""};
+    return InputSize{width, height, {}};
   }
   if (metadata.width < 1 || (input.width > 0 && input.height > 0)) return out;
   if (part.scale != 1) {
-    out.note = fmt::format("imgsz {}x{} of the model's metadata is not used, as inference_scale is given",
-                           metadata.width, metadata.height);
+    out.note = stream::messages::metadata_size_unused({.width = metadata.width, .height = metadata.height});
     return out;
   }
   if (input.width <= 0) out.width = metadata.width;
   if (input.height <= 0) out.height = metadata.height;
-  out.note = fmt::format("the input is {}x{}, imgsz of the model's metadata; {}preprocess.size sets another", out.width,
-                         out.height, part.prefix);
+  out.note = stream::messages::metadata_size_used(
+      {.width = out.width, .height = out.height, .prefix = std::string(part.prefix)});
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/message.hpp"
 #include "schema/stream_spec.hpp"
 #include "stream/decoders/decoder_options.hpp"
 #include "stream/preprocess_options.hpp"
@@ -49,7 +50,7 @@ struct StreamPart {
 struct InputSize {
   int width = -1;
   int height = -1;
-  std::string note;  ///< where it is from the metadata
+  schema::Message note;  ///< where it is from the metadata; else empty
 };
 [[nodiscard]] base::Result<InputSize> input_size(const StreamPart& part, const ImageInput& input,
                                                  const ExporterMetadata& metadata, int stride);
@@ -59,7 +60,7 @@ struct ChosenDecoder {
   std::string name;
   stream::DecoderOptions options;
   std::vector<stream::OutputShape> shapes;
-  std::vector<std::string> notes;
+  std::vector<schema::Message> notes;
 };
 
 /// Finds the decoder, or checks the one that is named. `declared` are the outputs' shapes as the model has them, with

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "workload/training/failure_facts.hpp"
+#include "workload/failure_facts.hpp"
 
 namespace ridgeline::workload {
 namespace {

@@ -12,18 +12,10 @@
 #include "base/error.hpp"
 #include "schema/training_measurement.hpp"
 #include "schema/training_trial.hpp"
+#include "workload/failure_facts.hpp"
 
 namespace ridgeline::workload {
 
-/// What went wrong in a training step. The code out_of_memory comes only together with its evidence; `timeout` and
-/// `crashed` are of runners in a process of their own, which the last fields tell about.
-struct StepError {
-  base::Error error;
-  schema::OomEvidence oom = schema::OomEvidence::none;
-  std::optional<int> exit_code;
-  std::optional<int> signal;
-  std::string output_tail;  ///< what the process wrote last, at most 4 KiB
-};
 template <typename T>
 using StepResult = tl::expected<T, StepError>;
 

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "schema/training_settings.hpp"
 #include "schema/trial_outcome.hpp"
-#include "workload/training/failure_facts.hpp"
+#include "workload/failure_facts.hpp"
 
 namespace ridgeline::workload {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/accuracy.hpp"
+#include "fakes/words.hpp"
 
 #include <limits>
 
@@ -23,8 +24,8 @@ class AccuracyTest : public ::testing::Test {
     if (!run_.accuracy_gate) run_.accuracy_gate.emplace();
     return *run_.accuracy_gate;
   }
-  std::string fault() const { return accuracy_fault(run_, outcome_).value_or(""); }
-  std::string note() const { return tf32_note(run_, outcome_).value_or(""); }
+  std::string fault() const { return fakes::text_of(accuracy_fault(run_, outcome_).value_or(schema::Message())); }
+  std::string note() const { return fakes::text_of(tf32_note(run_, outcome_).value_or(schema::Message())); }
   void ran_with(const std::string& key, const std::string& value) {
     outcome_.measurement->effective_settings = {{key, value}};
   }
@@ -46,7 +47,7 @@ TEST_F(AccuracyTest, without_a_gate_the_tolerance_decides) {
 TEST_F(AccuracyTest, outputs_that_change_from_call_to_call_are_judged_by_their_distribution) {
   error().scaled_max_abs = 0;
   auto& spread = error().spread.emplace();
-  spread = {7, 0.5, 16, "y", "mean", 0.9, 0.1};
+  spread = {7, 0.5, 16, "y", schema::OutputStatistic::mean, 0.9, 0.1};
   EXPECT_EQ(fault(), "") << "chance gives 7.9 standard errors once in a million";
   spread.distance = 31;
   EXPECT_EQ(

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/messages.hpp"
 #include "base/random.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -61,21 +63,23 @@ TEST(BenchAnswers, what_is_recommended_below_the_headroom_says_that_it_is_slower
   const auto answers = answer_bench(run, {});
   EXPECT_TRUE(answers->fallback);
   EXPECT_NEAR(answers->floor, 0.97 * 3000, 1e-9);
-  EXPECT_NE(answers->recommended->reason.find("none that leaves 10 % of the memory free is within 3 % of the fastest"),
+  EXPECT_NE(fakes::text_of(answers->recommended->reason)
+                .find("none that leaves 10 % of the memory free is within 3 % of the fastest"),
             std::string::npos)
-      << answers->recommended->reason;
+      << fakes::text_of(answers->recommended->reason);
   EXPECT_FALSE(answer_bench(run_of({trial(kMiddle, 3950, 20), trial(kLarge, 4000, 75)}), {})->fallback);
 }
 
 TEST(BenchAnswers, why_nothing_is_recommended_is_told) {
   const auto answers = answer_bench(run_of({trial(kMiddle, 3000, 78), trial(kLarge, 4000, 79)}), {});
   EXPECT_FALSE(answers->recommended);
-  EXPECT_EQ(answers->no_recommendation, "no setting leaves 10 % of the memory free; --mem-headroom 0% asks for none");
+  EXPECT_EQ(fakes::text_of(answers->no_recommendation),
+            "no setting leaves 10 % of the memory free; --mem-headroom 0% asks for none");
   auto run = run_of({trial(kMiddle, 3000, 20)});
   run.trials.push_back(trial(kMiddle, 2900, 20));
   run.trials.back().stage = schema::BenchStage::stability_run;
   run.trials.back().outcome.status = schema::TrialStatus::out_of_memory;
-  EXPECT_EQ(answer_bench(run, {})->no_recommendation,
+  EXPECT_EQ(fakes::text_of(answer_bench(run, {})->no_recommendation),
             "none of the settings that leave 10 % of the memory free passed its stability run");
 }
 
@@ -86,9 +90,9 @@ TEST(BenchAnswers, an_answer_off_the_front_says_why) {
   auto answers = answer_bench(run, {});
   EXPECT_EQ(answers->recommended->settings, plain);
   EXPECT_EQ(answers->pareto, std::vector<TrainingSettings>{pinned});
-  EXPECT_EQ(answers->fastest->off_front, "");
+  EXPECT_TRUE(answers->fastest->off_front.empty());
   EXPECT_EQ(
-      answers->recommended->off_front,
+      fakes::text_of(answers->recommended->off_front),
       "batch 256, 4 workers, no AMP, pinned is 0.3 % faster within the same memory (in steps of 1 %) and workers; "
       "this one goes first as it is not pinned");
   // A failed stability run keeps its settings on the front and off the recommendation.
@@ -97,8 +101,8 @@ TEST(BenchAnswers, an_answer_off_the_front_says_why) {
   run.trials.back().stage = schema::BenchStage::stability_run;
   run.trials.back().outcome.status = schema::TrialStatus::failed;
   answers = answer_bench(run, {});
-  EXPECT_NE(answers->recommended->off_front.find("failed its stability run"), std::string::npos)
-      << answers->recommended->off_front;
+  EXPECT_NE(fakes::text_of(answers->recommended->off_front).find("failed its stability run"), std::string::npos)
+      << fakes::text_of(answers->recommended->off_front);
 }
 
 TEST(BenchAnswers, a_failed_stability_run_takes_a_setting_out) {
@@ -116,13 +120,15 @@ TEST(BenchAnswers, a_failed_stability_run_takes_a_setting_out) {
 
 TEST(BenchAnswers, the_recommendation_says_how_long_the_stability_run_was) {
   auto run = run_of({trial(kLarge, 4000, 40)});
-  const auto reason = [&](const AnswerOptions& options) { return answer_bench(run, options)->recommended->reason; };
+  const auto reason = [&](const AnswerOptions& options) {
+    return fakes::text_of(answer_bench(run, options)->recommended->reason);
+  };
   AnswerOptions options;
   EXPECT_NE(reason(options).find("no stability run; --stability-run 500 makes one"), std::string::npos)
       << reason(options);
   options.stability_steps = 500;
-  options.no_stability_run = "no time";
-  EXPECT_NE(reason(options).find("no stability run: no time"), std::string::npos) << reason(options);
+  options.no_stability_run = messages::bench_max_time_up();
+  EXPECT_NE(reason(options).find("no stability run: --max-time was up"), std::string::npos) << reason(options);
   auto stability_run = trial(kLarge, 3900, 40);
   stability_run.stage = schema::BenchStage::stability_run;
   stability_run.outcome.measurement->steps = 300;
@@ -135,12 +141,12 @@ TEST(BenchAnswers, the_recommendation_says_how_long_the_stability_run_was) {
 
 TEST(BenchAnswers, a_cut_stability_run_is_marked) {
   auto stability_run = trial(kLarge, 3900, 40);
-  EXPECT_EQ(cut_stability_run(stability_run), "");
+  EXPECT_TRUE(cut_stability_run(stability_run).empty());
   stability_run.outcome.measurement->steps = 312;
-  mark_cut_stability_run(stability_run, 500, "the time was up");
-  EXPECT_EQ(cut_stability_run(stability_run), "cut after 312 steps");
-  EXPECT_EQ(stability_run.outcome.measurement->flags.back().message,
-            "stability run cut at 312 of 500 steps: the time was up");
+  mark_cut_stability_run(stability_run, 500, messages::bench_max_time_up());
+  EXPECT_EQ(fakes::text_of(cut_stability_run(stability_run)), "cut after 312 steps");
+  EXPECT_EQ(fakes::text_of(stability_run.outcome.measurement->flags.back().message),
+            "stability run cut at 312 of 500 steps: --max-time was up");
 }
 
 TEST(BenchAnswers, only_ok_trials_with_the_loader_are_named) {

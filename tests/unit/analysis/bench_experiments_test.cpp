@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
+#include "schema/messages.hpp"
+
 namespace ridgeline::analysis {
 namespace {
 
@@ -30,7 +33,7 @@ class Made {
     return *this;
   }
   /// The planned experiments that still matter, as "batch/workers/data".
-  [[nodiscard]] LoaderVerdict loader() const { return judge_loader(run_, {kBase, false, kCores, ""}); }
+  [[nodiscard]] LoaderVerdict loader() const { return judge_loader(run_, {kBase, false, kCores, {}}); }
   [[nodiscard]] std::vector<std::string> left() const {
     std::vector<std::string> out;
     for (const auto& one : plan_experiments(kBase, false, kCores)) {
@@ -38,7 +41,7 @@ class Made {
         return trial.settings == one.settings && trial.data == one.data;
       });
       if (made || one.settings.amp != AmpMode::off || one.settings.pin_memory) continue;
-      if (can_matter(one, run_, {kBase, false, kCores, ""}))
+      if (can_matter(one, run_, {kBase, false, kCores, {}}))
         out.push_back(fmt::format("{}/{}/{}", one.settings.batch, one.settings.workers, base::enum_name(one.data)));
     }
     return out;
@@ -101,7 +104,7 @@ TEST(BenchExperiments, pinned_memory_comes_early_where_copies_take_time) {
   seen.samples_per_s = {100, 100, 100};
   seen.phases.wall_ms.value = 17;
   seen.phases.h2d_ms.value = 10;
-  const DiagnosisInput input{kBase, false, kCores, ""};
+  const DiagnosisInput input{kBase, false, kCores, {}};
   EXPECT_TRUE(can_matter(planned[2], run, input));
   seen.phases.h2d_ms.value = 0.2;
   EXPECT_FALSE(can_matter(planned[2], run, input));
@@ -136,7 +139,7 @@ TEST(LoaderVerdict, a_loader_that_nobody_waits_for_does_not_hold_training_up) {
       seen.phases.wall_ms.value = wall_ms;
       seen.phases.io_wait_ms.value = wait_ms;
     }
-    return judge_loader(run, {base, false, kCores, ""});
+    return judge_loader(run, {base, false, kCores, {}});
   };
   EXPECT_FALSE(verdict(8, 21.3, 0.003).holds_up);
   EXPECT_NEAR(verdict(8, 21.3, 0.003).possible, 0.898, 0.001);
@@ -171,32 +174,32 @@ TEST(LoaderVerdict, workers_that_use_every_cpu_are_not_too_few) {
   add_trial(run, kBase, DataMode::loader, 100, 9);
   add_trial(run, kBase, DataMode::host, 1000, 0);
   add_trial(run, twice, DataMode::loader, 150, 9);
-  EXPECT_FALSE(judge_loader(run, {kBase, false, 4, ""}).wants_more_workers);
-  EXPECT_TRUE(judge_loader(run, {kBase, false, 8, ""}).wants_more_workers);
+  EXPECT_FALSE(judge_loader(run, {kBase, false, 4, {}}).wants_more_workers);
+  EXPECT_TRUE(judge_loader(run, {kBase, false, 8, {}}).wants_more_workers);
   run.trials.front().outcome.measurement->resources.loader_cpu_s = 1;  // they wait
-  EXPECT_TRUE(judge_loader(run, {kBase, false, 4, ""}).wants_more_workers);
+  EXPECT_TRUE(judge_loader(run, {kBase, false, 4, {}}).wants_more_workers);
 }
 
 TEST(LoaderVerdict, workers_of_many_threads_crowd_the_cpus) {
   auto twice = kBase;
   twice.workers = 8;
   schema::BenchRun run;
-  const DiagnosisInput input{kBase, false, kCores, ""};
+  const DiagnosisInput input{kBase, false, kCores, {}};
   add_trial(run, kBase, DataMode::loader, 100, 100);
   EXPECT_FALSE(judge_loader(run, input).threads_each);
   add_trial(run, kBase, DataMode::host, 1000, 0);
   ASSERT_TRUE(judge_loader(run, input).threads_each);
   EXPECT_DOUBLE_EQ(*judge_loader(run, input).threads_each, 10);
-  EXPECT_FALSE(can_matter({twice, DataMode::loader, "", "", ""}, run, input));
-  EXPECT_FALSE(can_matter({kBase, DataMode::loader_only, "", "", ""}, run, input));
+  EXPECT_FALSE(can_matter({twice, DataMode::loader, {}, {}, {}}, run, input));
+  EXPECT_FALSE(can_matter({kBase, DataMode::loader_only, {}, {}, {}}, run, input));
   auto half = kBase;
   half.workers = 2;
-  EXPECT_TRUE(can_matter({half, DataMode::loader, "", "", ""}, run, input));
+  EXPECT_TRUE(can_matter({half, DataMode::loader, {}, {}, {}}, run, input));
   // More of them take a larger share of the CPUs from others, and still stand in each other's way.
   add_trial(run, twice, DataMode::loader, 180, 120);
   EXPECT_FALSE(judge_loader(run, input).wants_more_workers);
   // A GPU's share of the CPUs that has room for all of them.
-  EXPECT_FALSE(judge_loader(run, {kBase, false, 64, ""}).threads_each);
+  EXPECT_FALSE(judge_loader(run, {kBase, false, 64, {}}).threads_each);
 }
 
 TEST(LoaderVerdict, overlapping_intervals_are_no_gain) {
@@ -211,9 +214,9 @@ TEST(LoaderVerdict, overlapping_intervals_are_no_gain) {
   };
   add(DataMode::loader, {100, 80, 130});
   add(DataMode::host, {125, 120, 129});
-  EXPECT_FALSE(judge_loader(run, {kBase, false, kCores, ""}).holds_up);
+  EXPECT_FALSE(judge_loader(run, {kBase, false, kCores, {}}).holds_up);
   run.trials.back().outcome.measurement->samples_per_s = {140, 131, 150};
-  EXPECT_TRUE(judge_loader(run, {kBase, false, kCores, ""}).holds_up);
+  EXPECT_TRUE(judge_loader(run, {kBase, false, kCores, {}}).holds_up);
 }
 
 TEST(LoaderVerdict, without_workers_no_more_is_gained_than_was_waited) {
@@ -231,9 +234,9 @@ TEST(LoaderVerdict, without_workers_no_more_is_gained_than_was_waited) {
   auto& phases = run.trials.front().outcome.measurement->phases;
   phases.wall_ms.value = 40;
   phases.io_wait_ms.value = 1;
-  EXPECT_FALSE(judge_loader(run, {base, false, kCores, ""}).holds_up);
+  EXPECT_FALSE(judge_loader(run, {base, false, kCores, {}}).holds_up);
   phases.io_wait_ms.value = 6;
-  EXPECT_TRUE(judge_loader(run, {base, false, kCores, ""}).holds_up);
+  EXPECT_TRUE(judge_loader(run, {base, false, kCores, {}}).holds_up);
 }
 
 TEST(BenchExperiments, what_is_open_is_named_with_what_stands_in_its_way) {
@@ -241,9 +244,9 @@ TEST(BenchExperiments, what_is_open_is_named_with_what_stands_in_its_way) {
   run.device = "cuda:0";
   add_trial(run, kBase, DataMode::loader, 100, 0.2);
   add_trial(run, kBase, DataMode::host, 1000, 0);
-  DiagnosisInput input{kBase, false, 2, "--max-time was used up"};
+  DiagnosisInput input{kBase, false, 2, schema::messages::foreign("--max-time was used up")};
   EXPECT_EQ(
-      not_tried(run, input),
+      fakes::text_of(not_tried(run, input)),
       "not tried under batch 64, 4 workers, no AMP, not pinned: with pinned memory, with more workers, the loader "
       "alone, with data on the device, with fewer workers (--max-time was used up)");
   const auto twice = with_workers_of(8);
@@ -259,22 +262,23 @@ TEST(BenchExperiments, what_is_open_is_named_with_what_stands_in_its_way) {
 TEST(WorkerLadder, memory_ends_it) {
   schema::BenchRun run;
   add_trial(run, kBase, DataMode::loader, 100, 0.2);
-  const DiagnosisInput input{kBase, false, 2, ""};
+  const DiagnosisInput input{kBase, false, 2, {}};
+  const auto end_of = [&] { return fakes::text_of(climb_workers(run, input, 0.2).end); };
   EXPECT_EQ(climb_workers(run, input, 0.2).next, 8);
   auto& resources = run.trials.back().outcome.measurement->resources;
   resources.loader_memory_gb = 6;
   resources.host_available_gb = 6;
   EXPECT_FALSE(climb_workers(run, input, 0.2).next);
-  EXPECT_EQ(climb_workers(run, input, 0.2).end, "8 would take 6.0 GB more of the 6.0 GB that the host has left");
+  EXPECT_EQ(end_of(), "8 would take 6.0 GB more of the 6.0 GB that the host has left");
   resources.host_available_gb = 60;
   EXPECT_EQ(climb_workers(run, input, 0.2).next, 8);
   add_trial(run, with_workers_of(8), DataMode::loader, 0, 0.2);
-  EXPECT_EQ(climb_workers(run, input, 0.2).end, "the trial with 8 failed");
+  EXPECT_EQ(end_of(), "the trial with 8 failed");
   auto many = kBase;
   many.workers = kMostTriedWorkers;
   schema::BenchRun large;
   add_trial(large, many, DataMode::loader, 100, 0.2);
-  EXPECT_EQ(climb_workers(large, {many, false, 2, ""}, 0.2).end, "64 are the most that are tried");
+  EXPECT_EQ(fakes::text_of(climb_workers(large, {many, false, 2, {}}, 0.2).end), "64 are the most that are tried");
 }
 
 TEST(BenchExperiments, none_become_a_few_workers) {

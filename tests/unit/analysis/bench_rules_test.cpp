@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
+
 namespace ridgeline::analysis {
 namespace {
 
@@ -30,7 +32,7 @@ class LoaderTrials {
     return *this;
   }
   [[nodiscard]] std::vector<schema::BenchFinding> findings(double cores) const {
-    return diagnose_bench(run_, {base_, false, cores, ""});
+    return diagnose_bench(run_, {base_, false, cores, {}});
   }
 
  private:
@@ -49,15 +51,16 @@ TEST(BenchRules, threads_within_the_workers_are_oversubscription_and_not_decodin
   const auto found = trials.findings(16);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.front().code, "cpu_oversubscribed");
-  EXPECT_NE(found.front().evidence.find("4 workers want 10.0 CPUs each, 40 together, where 16 can be used"),
-            std::string::npos)
-      << found.front().evidence;
-  EXPECT_NE(found.front().advice.find("torch.set_num_threads"), std::string::npos);
-  EXPECT_NE(found.front().advice.find("OMP_NUM_THREADS"), std::string::npos);
+  EXPECT_NE(
+      fakes::text_of(found.front().evidence).find("4 workers want 10.0 CPUs each, 40 together, where 16 can be used"),
+      std::string::npos)
+      << fakes::text_of(found.front().evidence);
+  EXPECT_NE(fakes::text_of(found.front().advice).find("torch.set_num_threads"), std::string::npos);
+  EXPECT_NE(fakes::text_of(found.front().advice).find("OMP_NUM_THREADS"), std::string::npos);
   // Fewer workers that are faster are a second way out.
   const auto both = trials.add(DataMode::loader, 2, 1500, 10).findings(16);
   ASSERT_EQ(both.size(), 1U);
-  EXPECT_NE(both.front().advice.find("num_workers: 2"), std::string::npos);
+  EXPECT_NE(fakes::text_of(both.front().advice).find("num_workers: 2"), std::string::npos);
 }
 
 TEST(BenchRules, where_busy_threads_have_cpus_the_loader_is_not_oversubscribed) {
@@ -90,14 +93,17 @@ TEST(BenchRules, more_workers_that_are_not_used_say_that_decoding_is_not_the_lim
   };
   const auto handed_over = found(8022, 0.74, 16);
   EXPECT_EQ(handed_over.code, "undetermined");
-  EXPECT_NE(handed_over.evidence.find("4 workers bring +7 % and are busy 74 % of the time"), std::string::npos)
-      << handed_over.evidence;
+  EXPECT_NE(fakes::text_of(handed_over.evidence).find("4 workers bring +7 % and are busy 74 % of the time"),
+            std::string::npos)
+      << fakes::text_of(handed_over.evidence);
   EXPECT_EQ(found(8022, 1.0, 16).code, "decode_bound");  // they compute, and get no further
   EXPECT_EQ(found(8022, 0.5, 2).code, "decode_bound");   // no CPUs for them
   EXPECT_EQ(found(12000, 0.74, 16).code, "too_few_workers");
 }
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool holds(const schema::Message& message, const std::string& part) {
+  return fakes::text_of(message).find(part) != std::string::npos;
+}
 
 // On a machine of two CPUs, and on an H200's 16: "there are no CPUs for more workers", of workers that waited 96 %.
 TEST(BenchRules, what_was_not_tried_is_said_to_be_not_tried) {
@@ -110,9 +116,9 @@ TEST(BenchRules, what_was_not_tried_is_said_to_be_not_tried) {
   for (const double cores : {2.0, 16.0}) {
     const auto waits = trials(0.02).findings(cores).front();
     EXPECT_EQ(waits.code, "undetermined");
-    EXPECT_TRUE(holds(waits.evidence, "more workers were not tried")) << waits.evidence;
-    EXPECT_TRUE(holds(waits.evidence, "workers wait 9")) << waits.evidence;
-    EXPECT_TRUE(holds(waits.advice, "8")) << waits.advice;
+    EXPECT_TRUE(holds(waits.evidence, "more workers were not tried")) << fakes::text_of(waits.evidence);
+    EXPECT_TRUE(holds(waits.evidence, "workers wait 9")) << fakes::text_of(waits.evidence);
+    EXPECT_TRUE(holds(waits.advice, "8")) << fakes::text_of(waits.advice);
     EXPECT_FALSE(waits.predicted_gain);
   }
   EXPECT_EQ(trials(1).findings(16).front().code, "undetermined") << "four more CPUs might be all that is missing";
@@ -127,13 +133,13 @@ TEST(BenchRules, workers_that_wait_are_too_few_however_many_cpus_there_are) {
                     .add(DataMode::loader, 16, 390, 0.02);
   const auto found = trials.findings(2).front();
   EXPECT_EQ(found.code, "too_few_workers");
-  EXPECT_EQ(found.advice, "num_workers: 16");
-  EXPECT_TRUE(holds(found.evidence, "more of them than the 2 CPUs help")) << found.evidence;
-  EXPECT_TRUE(holds(found.evidence, "32 were not tried")) << found.evidence;
+  EXPECT_EQ(fakes::text_of(found.advice), "num_workers: 16");
+  EXPECT_TRUE(holds(found.evidence, "more of them than the 2 CPUs help")) << fakes::text_of(found.evidence);
+  EXPECT_TRUE(holds(found.evidence, "32 were not tried")) << fakes::text_of(found.evidence);
   const auto ended = trials.add(DataMode::loader, 32, 395, 0.01).findings(2).front();
-  EXPECT_EQ(ended.advice, "num_workers: 16");
-  EXPECT_TRUE(holds(ended.evidence, "32 brought +1 %")) << ended.evidence;
-  EXPECT_TRUE(holds(ended.evidence, "a lock that workers take in turns")) << ended.evidence;
+  EXPECT_EQ(fakes::text_of(ended.advice), "num_workers: 16");
+  EXPECT_TRUE(holds(ended.evidence, "32 brought +1 %")) << fakes::text_of(ended.evidence);
+  EXPECT_TRUE(holds(ended.evidence, "a lock that workers take in turns")) << fakes::text_of(ended.evidence);
 }
 
 // One lock for all of them: a second worker brought nothing, and decoding was blamed.
@@ -146,7 +152,7 @@ TEST(BenchRules, where_more_workers_wait_and_bring_nothing_a_lock_is_named) {
                             .findings(2)
                             .front();
   EXPECT_EQ(computes.code, "undetermined");
-  EXPECT_TRUE(holds(computes.evidence, "a lock that workers take in turns")) << computes.evidence;
+  EXPECT_TRUE(holds(computes.evidence, "a lock that workers take in turns")) << fakes::text_of(computes.evidence);
   const auto found = LoaderTrials({16, 2, AmpMode::bf16, true})
                          .add(DataMode::loader, 2, 1000, 0.5)
                          .add(DataMode::host, 2, 9000)
@@ -155,7 +161,7 @@ TEST(BenchRules, where_more_workers_wait_and_bring_nothing_a_lock_is_named) {
                          .findings(2)
                          .front();
   EXPECT_EQ(found.code, "storage_bound");
-  EXPECT_TRUE(holds(found.title, "or a lock")) << found.title;
+  EXPECT_TRUE(holds(found.title, "or a lock")) << fakes::text_of(found.title);
 }
 
 /// Trials on a CPU whose steps computed `thread` of the time, and other threads used `others` CPUs.
@@ -175,21 +181,22 @@ schema::BenchFinding stepping(double thread, double others, bool counted = true)
     seen.resources.step_cpu_s = 10 * thread;
     seen.resources.step_others_cpu_s = 10 * others;
   }
-  return diagnose_bench(run, {{64, 0, AmpMode::bf16, false}, true, 2, ""}).front();
+  return diagnose_bench(run, {{64, 0, AmpMode::bf16, false}, true, 2, {}}).front();
 }
 
 // A step with a sleep in it: "the CPU computes all the time".
 TEST(BenchRules, a_step_that_sleeps_does_not_compute) {
   const auto found = stepping(0.08, 0.01);
   EXPECT_EQ(found.code, "step_waits");
-  EXPECT_EQ(found.title, "the training step waits 92 % of its time");
-  EXPECT_TRUE(holds(found.evidence, "Fwd(ms) 600.00 of 640.00 a step")) << found.evidence;
+  EXPECT_EQ(fakes::text_of(found.title), "the training step waits 92 % of its time");
+  EXPECT_TRUE(holds(found.evidence, "Fwd(ms) 600.00 of 640.00 a step")) << fakes::text_of(found.evidence);
   EXPECT_EQ(stepping(0.98, 0.9).code, "cpu_bound");
-  EXPECT_EQ(stepping(0.98, 0.9).title, "the CPU computes all the time");
-  EXPECT_EQ(stepping(0.75, 0).title, "the CPU computes 75 % of the time");
+  EXPECT_EQ(fakes::text_of(stepping(0.98, 0.9).title), "the CPU computes all the time");
+  EXPECT_EQ(fakes::text_of(stepping(0.75, 0).title), "the CPU computes 75 % of the time");
   EXPECT_EQ(stepping(0.1, 1.5).code, "undetermined") << "other threads compute";
   EXPECT_EQ(stepping(0, 0, false).code, "undetermined") << "nobody counted";
-  EXPECT_TRUE(holds(stepping(0.98, 0).evidence, "not tried under batch 64")) << stepping(0.98, 0).evidence;
+  EXPECT_TRUE(holds(stepping(0.98, 0).evidence, "not tried under batch 64"))
+      << fakes::text_of(stepping(0.98, 0).evidence);
 }
 
 schema::BenchRun run_of(const TrainingSettings& base, std::initializer_list<stats::Estimate> rates) {
@@ -225,7 +232,7 @@ TEST(BenchEvidence, two_that_disagree_span_what_both_say_and_a_third_outvotes_on
 
 TEST(BenchRules, a_base_is_measured_again_before_a_gain_is_believed) {
   const TrainingSettings base{64, 4, AmpMode::off, true};
-  const DiagnosisInput input{base, false, 16, ""};
+  const DiagnosisInput input{base, false, 16, {}};
   const auto needs = [&](std::initializer_list<stats::Estimate> rates, double with_amp, bool only_if_noisy) {
     auto run = run_of(base, rates);
     auto amp = run.trials.front();
@@ -251,11 +258,12 @@ TEST(BenchRules, two_measurements_that_disagree_leave_it_open) {
   host.id = 3;
   host.data = DataMode::host;
   run.trials.push_back(host);
-  const auto found = diagnose_bench(run, {base, false, 16, ""});
+  const auto found = diagnose_bench(run, {base, false, 16, {}});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.front().code, "undetermined");
-  EXPECT_NE(found.front().title.find("two measurements of these settings differ by 50 %"), std::string::npos)
-      << found.front().title;
+  EXPECT_NE(fakes::text_of(found.front().title).find("two measurements of these settings differ by 50 %"),
+            std::string::npos)
+      << fakes::text_of(found.front().title);
 }
 
 // With 8 workers on an H200's machine pinned memory had not been tried when the time ended.
@@ -271,9 +279,9 @@ TEST(BenchRules, crowding_is_not_said_while_copies_have_not_been_looked_into) {
   alone.outcome.measurement->samples_per_s = {18047, 18000, 18100};
   run.trials.insert(run.trials.end(), {host, alone});
   for (std::size_t i = 0; i < 3; ++i) run.trials[i].id = static_cast<int>(i) + 1;
-  EXPECT_EQ(diagnose_bench(run, {base, false, 16, ""}).front().code, "cpu_oversubscribed");
+  EXPECT_EQ(diagnose_bench(run, {base, false, 16, {}}).front().code, "cpu_oversubscribed");
   run.trials[0].outcome.measurement->phases.h2d_ms.value = 10;
-  EXPECT_EQ(diagnose_bench(run, {base, false, 16, ""}).front().code, "undetermined");
+  EXPECT_EQ(diagnose_bench(run, {base, false, 16, {}}).front().code, "undetermined");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "fakes/noisy_machine.hpp"
 #include "fakes/uneven_sessions.hpp"
+#include "fakes/words.hpp"
 #include "stats/round_estimate.hpp"
 
 namespace ridgeline::analysis {
@@ -387,7 +388,7 @@ TEST(IsAsGood, is_not_shown_in_a_slow_stretch_nor_beside_other_processes) {
   EXPECT_TRUE(is_as_good(pair, 0.02));
   EXPECT_FALSE(is_as_good(pair, 0.001)) << "by the bad end of the interval";
   for (const auto code : {schema::kSlowStretch, schema::kOthersThroughout}) {
-    pair.flags = {{schema::FlagLevel::notice, std::string(code), "2 times slower"}};
+    pair.flags = {{schema::FlagLevel::notice, std::string(code), fakes::legacy("2 times slower")}};
     EXPECT_FALSE(is_of_quiet_machine(pair)) << code;
     EXPECT_FALSE(is_as_good(pair, 0.02)) << code;
   }
@@ -400,8 +401,8 @@ TEST(BoundText, claims_a_direction_only_with_the_bound_that_shows_it) {
   EXPECT_TRUE(has_bound(slower));
   EXPECT_FALSE(has_bound(unknown));
   EXPECT_EQ(bound_text(slower, "times as fast"), "at most 0.42 times as fast (too few measurements for a ratio)");
-  EXPECT_EQ(gain_text(slower), "at most 0.42x as fast (too few measurements for a ratio)");
-  EXPECT_EQ(gain_text(unknown), "not comparable (too few measurements for a ratio)");
+  EXPECT_EQ(fakes::text_of(gain_of(slower)), "at most 0.42x as fast (too few measurements for a ratio)");
+  EXPECT_EQ(fakes::text_of(gain_of(unknown)), "not comparable (too few measurements for a ratio)");
 }
 
 }  // namespace

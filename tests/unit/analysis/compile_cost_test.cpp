@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "tune_run_builder.hpp"
 
 namespace ridgeline::analysis {
@@ -14,7 +15,7 @@ class CompileCostTest : public ::testing::Test {
   void add(schema::Configuration configuration, double median_ns, double compile_s, bool cold) {
     auto& measured = builder_.add(std::move(configuration), median_ns, 0.001);
     measured.metrics["compile_s"] = compile_s;
-    if (cold) measured.flags.push_back({schema::FlagLevel::info, std::string(schema::kColdCompile), ""});
+    if (cold) measured.flags.push_back({schema::FlagLevel::info, std::string(schema::kColdCompile), fakes::legacy("")});
   }
   std::optional<CompileCost> cost(int winner) {
     auto& verdict = builder_.run.verdict.emplace();

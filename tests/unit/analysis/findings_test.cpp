@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "tune_run_builder.hpp"
 
 namespace ridgeline::analysis {
@@ -25,8 +26,8 @@ std::vector<Finding> of_kind(const TuneRunBuilder& builder, FindingKind kind) {
 Finding titled(const TuneRunBuilder& builder, const std::string& start) {
   std::string titles;
   for (const auto& finding : find_all(builder.run, builder.outcomes)) {
-    if (finding.title.rfind(start, 0) == 0) return finding;
-    titles += "\n  " + finding.title;
+    if (fakes::text_of(finding.title).rfind(start, 0) == 0) return finding;
+    titles += "\n  " + fakes::text_of(finding.title);
   }
   ADD_FAILURE() << "no finding starts with \"" << start << "\" among:" << titles;
   return {};
@@ -35,7 +36,7 @@ Finding titled(const TuneRunBuilder& builder, const std::string& start) {
 bool says(const TuneRunBuilder& builder, const std::string& part) {
   const auto findings = find_all(builder.run, builder.outcomes);
   return std::any_of(findings.begin(), findings.end(),
-                     [&](const auto& one) { return one.title.find(part) != std::string::npos; });
+                     [&](const auto& one) { return fakes::text_of(one.title).find(part) != std::string::npos; });
 }
 
 schema::Comparison comparison(double ratio, Verdict verdict) {
@@ -61,18 +62,23 @@ TEST(Findings, tell_when_the_machine_was_slow_by_how_much_and_why) {
   for (int at_s = 0; at_s <= 90; at_s += 5)
     speed.tracks[0].readings.push_back(reading_of_ms(at_s, at_s >= 20 && at_s < 40 ? 16 : 8));
   schema::TunedPair pair;
-  pair.flags = {{FlagLevel::info, "others_at_times", "other processes took 1.0 CPUs from 3 of 12 ABBA rounds"}};
+  pair.flags = {
+      {FlagLevel::info, "others_at_times", fakes::legacy("other processes took 1.0 CPUs from 3 of 12 ABBA rounds")}};
   builder.run.pairs = {pair};
-  const auto finding = titled(builder, "The machine was uneven: up to 2.0 times slower, so 7 trials were taken again");
+  const auto finding = titled(builder, "the machine was uneven: up to 2.0 times slower, so 7 trials were taken again");
   EXPECT_EQ(finding.kind, FindingKind::quality);
-  EXPECT_NE(finding.evidence.find("2.0 times from 20 to 40 s, by 19 timings"), std::string::npos) << finding.evidence;
-  EXPECT_NE(finding.evidence.find("took 1.0 CPUs"), std::string::npos) << finding.evidence;
-  EXPECT_NE(finding.advice.find("corrected for it"), std::string::npos) << finding.advice;
+  EXPECT_NE(fakes::text_of(finding.evidence).find("2.0 times from 20 to 40 s, by 19 timings"), std::string::npos)
+      << fakes::text_of(finding.evidence);
+  EXPECT_NE(fakes::text_of(finding.evidence).find("took 1.0 CPUs"), std::string::npos)
+      << fakes::text_of(finding.evidence);
+  EXPECT_NE(fakes::text_of(finding.advice).find("corrected for it"), std::string::npos)
+      << fakes::text_of(finding.advice);
   for (auto& one : speed.tracks[0].readings)
     if (one.at_s >= 10) one = reading_of_ms(one.at_s, 16);
-  const auto never = titled(builder, "The machine was uneven");
-  EXPECT_NE(never.advice.find("It was slow for 90 % of the run: nothing could be proven"), std::string::npos)
-      << never.advice;
+  const auto never = titled(builder, "the machine was uneven");
+  EXPECT_NE(fakes::text_of(never.advice).find("It was slow for 90 % of the run: nothing could be proven"),
+            std::string::npos)
+      << fakes::text_of(never.advice);
   for (auto& one : speed.tracks[0].readings) one = reading_of_ms(one.at_s, 8.1);
   EXPECT_FALSE(says(builder, "uneven"));
 }
@@ -89,10 +95,10 @@ TEST(Findings, state_the_gain_with_interval_and_trials) {
   builder.run.verdict->gain = comparison(2, Verdict::faster);
   const auto gain = titled(builder, "intra_op_num_threads=4 is 2.00x as fast as the current configuration");
   EXPECT_EQ(gain.kind, FindingKind::gain);
-  EXPECT_EQ(gain.evidence,
+  EXPECT_EQ(fakes::text_of(gain.evidence),
             "ratio 2.000, 95 % interval 1.980 to 2.020, 12 interleaved ABBA rounds; "
             "median 4.00 ms (trial 2) against 8.00 ms (trial 1)");
-  EXPECT_EQ(gain.advice, "Apply it with: ridgeline apply r1 --config FILE");
+  EXPECT_EQ(fakes::text_of(gain.advice), "Apply it with: ridgeline apply r1 --config FILE");
   builder.run.verdict->decision = schema::Decision::keep;
   titled(builder, "Keep what you have: nothing tried beats it by 2 % or more");
   builder.run.verdict->decision = schema::Decision::none;
@@ -125,17 +131,17 @@ TEST(Findings, name_all_that_the_recommendation_changes_values_back_at_their_def
 
 TEST(Findings, claim_no_recommendation_and_no_failure_where_the_finalists_were_never_compared) {
   TuneRunBuilder builder;
-  builder.add({}, 8e6, 0).flags = {{FlagLevel::notice, "not_steady", "m"}};
+  builder.add({}, 8e6, 0).flags = {{FlagLevel::notice, "not_steady", fakes::legacy("m")}};
   auto& verdict = builder.run.verdict.emplace();
   verdict.trial_id = 1;
   builder.run.interrupted = true;
-  verdict.reason = "interrupted before the finalists were compared";
+  verdict.reason = fakes::legacy("interrupted before the finalists were compared");
   const auto finding = titled(builder, "No recommendation: the finalists were not compared");
-  EXPECT_EQ(finding.evidence, "interrupted before the finalists were compared");
-  EXPECT_EQ(finding.advice, "Run the same command again: it continues where it stopped");
+  EXPECT_EQ(fakes::text_of(finding.evidence), "interrupted before the finalists were compared");
+  EXPECT_EQ(fakes::text_of(finding.advice), "Run the same command again: it continues where it stopped");
   EXPECT_FALSE(says(builder, "the recommended one among them"));
   builder.run.interrupted = false;  // then the reason says what to do
-  EXPECT_EQ(titled(builder, "No recommendation: the finalists were not compared").advice, "");
+  EXPECT_EQ(fakes::text_of(titled(builder, "No recommendation: the finalists were not compared").advice), "");
   titled(builder, "1 of 1 trials did not settle during warm-up, the best one among them");
 }
 
@@ -145,8 +151,8 @@ TEST(Findings, do_not_say_that_nothing_tried_was_better_where_nothing_else_was_t
   auto& verdict = builder.run.verdict.emplace();
   verdict.decision = schema::Decision::keep;
   verdict.trial_id = 1;
-  verdict.reason = "nothing beat it";
-  EXPECT_EQ(titled(builder, "Not decided: no other configuration was tried").evidence,
+  verdict.reason = fakes::legacy("nothing beat it");
+  EXPECT_EQ(fakes::text_of(titled(builder, "Not decided: no other configuration was tried").evidence),
             "only the current configuration was measured");
 }
 
@@ -158,7 +164,7 @@ TuneRunBuilder kept_after(const schema::Comparison& comparison) {
   auto& verdict = builder.run.verdict.emplace();
   verdict.decision = schema::Decision::keep;
   verdict.trial_id = 1;
-  verdict.reason = "keep what you have: nothing beat it by 2 %; more";
+  verdict.reason = fakes::legacy("keep what you have: nothing beat it by 2 %; more");
   schema::TunedPair pair;
   pair.b = builder.run.trials.back().configuration;
   pair.comparison = comparison;
@@ -169,10 +175,11 @@ TuneRunBuilder kept_after(const schema::Comparison& comparison) {
 TEST(Findings, say_keep_once) {
   const auto builder = kept_after({1.006, 0.997, 1.015, 0.2, 12, Verdict::no_difference});
   const auto finding = titled(builder, "Keep what you have: nothing tried beats it by 2 % or more");
-  EXPECT_EQ(finding.evidence, "the best other one, trial 2: ratio 1.006, 95 % interval 0.997 to 1.015");
+  EXPECT_EQ(fakes::text_of(finding.evidence), "the best other one, trial 2: ratio 1.006, 95 % interval 0.997 to 1.015");
   auto none = builder;
   none.run.pairs.clear();
-  EXPECT_EQ(titled(none, "Keep what you have: nothing tried beats it").evidence, "no other one came near it");
+  EXPECT_EQ(fakes::text_of(titled(none, "Keep what you have: nothing tried beats it").evidence),
+            "no other one came near it");
 }
 
 TEST(Findings, do_not_call_undecided_what_cannot_be_a_gain) {
@@ -181,15 +188,16 @@ TEST(Findings, do_not_call_undecided_what_cannot_be_a_gain) {
 
 TEST(Findings, call_nothing_the_best_other_one_that_is_slower) {
   const auto finding = titled(kept_after({0.72, 0.7, 0.74, 1e-9, 12, Verdict::slower}), "Keep what you have");
-  EXPECT_EQ(finding.evidence, "trial 2: ratio 0.720, 95 % interval 0.700 to 0.740");
+  EXPECT_EQ(fakes::text_of(finding.evidence), "trial 2: ratio 0.720, 95 % interval 0.700 to 0.740");
 }
 
 /// Slow for a while, and with all that can be said about that.
 TuneRunBuilder on_an_uneven_machine() {
   TuneRunBuilder builder;
-  builder.add({}, 5e6).flags = {{FlagLevel::notice, "not_steady", "a"}, {FlagLevel::notice, "disturbed", "b"}};
-  builder.add({{"execution_mode", "parallel"}}, 9e6).flags = {{FlagLevel::notice, "wide_interval", "c"}};
-  builder.add({{"enable_mem_pattern", false}}, 5e6, 0.001).flags = {{FlagLevel::notice, "drift", "d"}};
+  builder.add({}, 5e6).flags = {{FlagLevel::notice, "not_steady", fakes::legacy("a")},
+                                {FlagLevel::notice, "disturbed", fakes::legacy("b")}};
+  builder.add({{"execution_mode", "parallel"}}, 9e6).flags = {{FlagLevel::notice, "wide_interval", fakes::legacy("c")}};
+  builder.add({{"enable_mem_pattern", false}}, 5e6, 0.001).flags = {{FlagLevel::notice, "drift", fakes::legacy("d")}};
   builder.add({{"intra_op_num_threads", 1}}, 5.5e6, 0);
   builder.add({{"intra_op_num_threads", 2}}, 5e6, 0);
   builder.add({{"intra_op_num_threads", 4}}, 12e6, 0);
@@ -198,7 +206,7 @@ TuneRunBuilder on_an_uneven_machine() {
   builder.run.environment.load_average = 2;
   builder.run.duration_s = 100;
   schema::TunedPair pair;
-  pair.flags = {{FlagLevel::notice, "others_throughout", "e"}};
+  pair.flags = {{FlagLevel::notice, "others_throughout", fakes::legacy("e")}};
   builder.run.pairs = {pair};
   auto& speed = builder.run.speed.emplace();
   speed.tracks = {{"cpu", {}}};
@@ -210,11 +218,11 @@ TuneRunBuilder on_an_uneven_machine() {
 TEST(Findings, say_once_that_the_machine_was_busy_and_uneven) {
   const auto builder = on_an_uneven_machine();
   EXPECT_EQ(of_kind(builder, FindingKind::quality).size(), 1U);
-  const auto finding = titled(builder, "The machine was uneven: up to 2.0 times slower");
+  const auto finding = titled(builder, "the machine was uneven: up to 2.0 times slower");
   for (const auto* other : {"the machine was busy when the run started", "1 of 6 trials did not settle during warm-up",
                             "1 of 6 trials ended with a wide interval", "were disturbed by other processes",
                             "drifted while they were timed", "1 of 1 comparisons were disturbed"})
-    EXPECT_NE(finding.evidence.find(other), std::string::npos) << finding.evidence;
+    EXPECT_NE(fakes::text_of(finding.evidence).find(other), std::string::npos) << fakes::text_of(finding.evidence);
   auto even = builder;
   even.run.speed.reset();
   EXPECT_EQ(of_kind(even, FindingKind::quality).size(), 1U) << "a busy one is one finding as well";
@@ -235,8 +243,8 @@ TEST(Findings, do_not_rest_on_trials_of_different_moments_of_an_uneven_machine) 
 TEST(Findings, say_where_a_wide_interval_left_it_undecided) {
   const auto finding = titled(kept_after({1.555, 0.917, 2.636, 0.2, 8, Verdict::inconclusive}),
                               "Not decided: whether trial 2 beats what you have");
-  EXPECT_EQ(finding.evidence, "too few measurements for a ratio: too wide to tell");
-  EXPECT_EQ(finding.advice, "Repeat with --fresh on an idle machine or with more time");
+  EXPECT_EQ(fakes::text_of(finding.evidence), "too few measurements for a ratio: too wide to tell");
+  EXPECT_EQ(fakes::text_of(finding.advice), "Repeat with --fresh on an idle machine or with more time");
 }
 
 TEST(Findings, tell_what_each_setting_of_the_winner_contributes) {
@@ -261,7 +269,8 @@ TEST(Findings, tell_what_each_setting_of_the_winner_contributes) {
   leave_out("batch_size", 1.01, Verdict::inconclusive);
   const auto threads = titled(builder, "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00x as fast");
   EXPECT_EQ(threads.kind, FindingKind::gain);
-  EXPECT_NE(threads.evidence.find("ratio 2.000, 95 % interval 1.980 to 2.020"), std::string::npos) << threads.evidence;
+  EXPECT_NE(fakes::text_of(threads.evidence).find("ratio 2.000, 95 % interval 1.980 to 2.020"), std::string::npos)
+      << fakes::text_of(threads.evidence);
   EXPECT_EQ(titled(builder, "dynamic_block_base=4 adds nothing to the best finalist (trial 1)").kind,
             FindingKind::no_effect);
   EXPECT_EQ(titled(builder, "enable_mem_pattern=false makes the best finalist (trial 1) 5.0 % slower").kind,
@@ -272,11 +281,13 @@ TEST(Findings, tell_what_each_setting_of_the_winner_contributes) {
             FindingKind::quality);
   // A setting that is not in the recommendation any more says so.
   builder.run.verdict->configuration = winner.without("dynamic_block_base");
-  EXPECT_EQ(titled(builder, "dynamic_block_base=4 adds nothing").evidence.find("dropped"), std::string::npos)
+  EXPECT_EQ(fakes::text_of(titled(builder, "dynamic_block_base=4 adds nothing").evidence).find("dropped"),
+            std::string::npos)
       << "an interrupted run recommends nothing";
   builder.run.verdict->decision = schema::Decision::change;
-  EXPECT_NE(titled(builder, "dynamic_block_base=4 adds nothing").evidence.find("dropped"), std::string::npos);
-  EXPECT_EQ(titled(builder, "intra_op_num_threads=4").evidence.find("dropped"), std::string::npos);
+  EXPECT_NE(fakes::text_of(titled(builder, "dynamic_block_base=4 adds nothing").evidence).find("dropped"),
+            std::string::npos);
+  EXPECT_EQ(fakes::text_of(titled(builder, "intra_op_num_threads=4").evidence).find("dropped"), std::string::npos);
   // What helped only beside something that is not recommended either is no gain to boast of.
   builder.run.verdict->configuration = winner.without("intra_op_num_threads");
   EXPECT_EQ(titled(builder,
@@ -295,10 +306,11 @@ TEST(Findings, name_the_harmful_setting_and_those_without_effect) {
   builder.add({{"intra_op_num_threads", 2}}, 2.5e6);
   const auto harm = titled(builder, "execution_mode=parallel made it 1.80x slower (trial 2)");
   EXPECT_EQ(harm.kind, FindingKind::harmful);
-  EXPECT_NE(harm.evidence.find("trial 2 against trial 1"), std::string::npos);
+  EXPECT_NE(fakes::text_of(harm.evidence).find("trial 2 against trial 1"), std::string::npos);
   const auto idle = titled(builder, "No difference beyond noise on its own: dynamic_block_base and enable_mem_pattern");
   EXPECT_EQ(idle.kind, FindingKind::no_effect);
-  EXPECT_NE(idle.evidence.find("enable_mem_pattern=false 1.0"), std::string::npos) << idle.evidence;
+  EXPECT_NE(fakes::text_of(idle.evidence).find("enable_mem_pattern=false 1.0"), std::string::npos)
+      << fakes::text_of(idle.evidence);
 }
 
 TEST(Findings, say_that_threads_do_not_scale) {
@@ -307,7 +319,7 @@ TEST(Findings, say_that_threads_do_not_scale) {
   builder.add({{"intra_op_num_threads", 2}}, 5e6, 0);
   const auto finding = titled(builder, "Threads do not scale: 2 threads give 1.1 times the speed of 1");
   EXPECT_EQ(finding.kind, FindingKind::limit);
-  EXPECT_EQ(finding.evidence, "1 thread 5.50 ms (trial 1), 2 threads 5.00 ms (trial 2)");
+  EXPECT_EQ(fakes::text_of(finding.evidence), "1 thread 5.50 ms (trial 1), 2 threads 5.00 ms (trial 2)");
   TuneRunBuilder good;
   good.add({{"intra_op_num_threads", 1}}, 5e6, 0);
   good.add({{"intra_op_num_threads", 2}}, 2.7e6, 0);
@@ -334,20 +346,21 @@ TEST(Findings, set_the_speed_against_the_models_arithmetic) {
   builder.run.model.flops = 2e9;
   builder.run.model.min_bytes = 40e6;
   const auto compute = titled(builder, "Arithmetic is the likely limit: 50 FLOP for every byte moved");
-  EXPECT_NE(compute.evidence.find("200 GFLOP/s and up to 4 GB/s reached in trial 1"), std::string::npos)
-      << compute.evidence;
+  EXPECT_NE(fakes::text_of(compute.evidence).find("200 GFLOP/s and up to 4 GB/s reached in trial 1"), std::string::npos)
+      << fakes::text_of(compute.evidence);
   builder.run.model.flops = 8e7;
   titled(builder, "Memory traffic is the likely limit: only 2.0 FLOP for every byte moved");
   builder.run.model.nodes = 10000;
   titled(builder, "Nodes are tiny: 1.00 µs each");
   builder.run.model.node_counts = {{"Constant", 6000}, {"Conv", 4000}};
-  EXPECT_EQ(titled(builder, "Nodes are tiny: 2.50 µs each").evidence,
+  EXPECT_EQ(fakes::text_of(titled(builder, "Nodes are tiny: 2.50 µs each").evidence),
             "median 10.0 ms over 4000 nodes of the file without its constants, of which fusion may have removed some "
             "(trial 1)");
   builder.run.runtime_graphs = {{"extended", 5000, 20e6, ""}};
-  EXPECT_EQ(titled(builder, "Nodes are tiny: 2.00 µs each").evidence,
+  EXPECT_EQ(fakes::text_of(titled(builder, "Nodes are tiny: 2.00 µs each").evidence),
             "median 10.0 ms over 5000 nodes that run (trial 1)");
-  EXPECT_NE(titled(builder, "Memory traffic is the likely limit: only 4.0 FLOP").evidence.find("about 19.1 MiB an"),
+  EXPECT_NE(fakes::text_of(titled(builder, "Memory traffic is the likely limit: only 4.0 FLOP").evidence)
+                .find("about 19.1 MiB an"),
             std::string::npos);
 }
 
@@ -359,8 +372,9 @@ TEST(Findings, take_the_rate_from_the_measured_throughput) {
   builder.run.model.flops = 2e9;
   builder.run.model.min_bytes = 40e6;
   const auto finding = titled(builder, "Arithmetic is the likely limit");
-  EXPECT_NE(finding.evidence.find("320 GFLOP/s and up to 6.4 GB/s reached in trial 1"), std::string::npos)
-      << finding.evidence;
+  EXPECT_NE(fakes::text_of(finding.evidence).find("320 GFLOP/s and up to 6.4 GB/s reached in trial 1"),
+            std::string::npos)
+      << fakes::text_of(finding.evidence);
 }
 
 TEST(Findings, scale_the_arithmetic_with_the_batch_of_the_trial) {
@@ -369,7 +383,7 @@ TEST(Findings, scale_the_arithmetic_with_the_batch_of_the_trial) {
   builder.run.model.flops = 1e9;
   builder.run.model.min_bytes = 1e8;
   builder.run.model.batch_axis_size = 2;
-  EXPECT_NE(titled(builder, "Arithmetic and memory").evidence.find("400 GFLOP/s"), std::string::npos);
+  EXPECT_NE(fakes::text_of(titled(builder, "Arithmetic and memory").evidence).find("400 GFLOP/s"), std::string::npos);
 }
 
 TEST(Findings, notice_spikes_in_the_recommended_trial) {
@@ -382,13 +396,15 @@ TEST(Findings, notice_spikes_in_the_recommended_trial) {
 
 TEST(Findings, group_quality_flags_and_mark_the_recommended_trial) {
   TuneRunBuilder builder;
-  builder.add({}, 1e6).flags = {{FlagLevel::notice, "not_steady", "still 4 % faster at the end of warm-up"}};
-  builder.add({{"batch_size", 2}}, 2e6).flags = {{FlagLevel::notice, "not_steady", "other"},
-                                                 {FlagLevel::info, "time_budget", "not worth a finding"}};
+  builder.add({}, 1e6).flags = {
+      {FlagLevel::notice, "not_steady", fakes::legacy("still 4 % faster at the end of warm-up")}};
+  builder.add({{"batch_size", 2}}, 2e6).flags = {
+      {FlagLevel::notice, "not_steady", fakes::legacy("other")},
+      {FlagLevel::info, "time_budget", fakes::legacy("not worth a finding")}};
   builder.add({{"batch_size", 4}}, 3e6);
   const auto flag = titled(builder, "2 of 3 trials did not settle during warm-up, the best one among them");
   EXPECT_EQ(flag.kind, FindingKind::quality);
-  EXPECT_EQ(flag.evidence, "trials 1 and 2; still 4 % faster at the end of warm-up");
+  EXPECT_EQ(fakes::text_of(flag.evidence), "trials 1 and 2; still 4 % faster at the end of warm-up");
   EXPECT_FALSE(says(builder, "time_budget"));
   auto& verdict = builder.run.verdict.emplace();
   verdict.decision = schema::Decision::keep;
@@ -402,7 +418,7 @@ TEST(Findings, report_settings_that_did_not_take_effect) {
       .effective_settings = {
       {"dynamic_block_base", "0"}, {"intra_op_allow_spinning", "0"}, {"intra_op_num_threads", "2"}};
   const auto finding = titled(builder, "dynamic_block_base=4 did not take effect: the runtime used 0");
-  EXPECT_EQ(finding.evidence, "read back in trial 1");
+  EXPECT_EQ(fakes::text_of(finding.evidence), "read back in trial 1");
   EXPECT_EQ(of_kind(builder, FindingKind::quality).size(), 1U);
 }
 
@@ -416,7 +432,7 @@ TEST(Findings, doubt_a_busy_or_throttled_machine) {
   builder.run.environment.load_average = 6;
   builder.run.environment.governor = "powersave";
   builder.run.environment.cgroup_cpu_quota = 1.5;
-  titled(builder, "The machine was busy when the run started");
+  titled(builder, "the machine was busy when the run started");
   titled(builder, "CPU clocks follow the load: governor powersave");
   titled(builder, "A container quota of 1.5 CPUs throttles the process");
 }
@@ -431,7 +447,7 @@ TEST(Findings, group_failures_by_cause_and_name_the_setting_behind_them) {
   builder.add_failed({{"dynamic_block_base", 3}}, TrialStatus::unsupported, "no kernel for Foo");
   EXPECT_EQ(of_kind(builder, FindingKind::failure).size(), 2U);
   const auto memory = titled(builder, "2 configurations ran out of memory, and only with execution_mode=parallel");
-  EXPECT_EQ(memory.evidence, "trials 2 and 3: allocating 512 bytes failed");
+  EXPECT_EQ(fakes::text_of(memory.evidence), "trials 2 and 3: allocating 512 bytes failed");
   EXPECT_FALSE(memory.advice.empty());
   titled(builder, "1 configuration is not supported by this runtime");
 }
@@ -442,20 +458,21 @@ TEST(Findings, tell_what_a_trial_without_memory_found_on_the_gpu) {
   builder.add({}, 1e6);
   for (const int batch : {64, 128}) builder.add_failed({{"batch_size", batch}}, TrialStatus::out_of_memory, "no room");
   const std::string title = "2 configurations ran out of memory";
-  EXPECT_EQ(titled(builder, title).evidence, "trials 2 and 3: no room");
+  EXPECT_EQ(fakes::text_of(titled(builder, title).evidence), "trials 2 and 3: no room");
   auto& gpu = builder.outcomes["k3"].failure->gpu.emplace();
   gpu.memory_free_before_bytes = 10 * kGib;
   gpu.device_used_before_bytes = 130 * kGib;
   const auto alone = titled(builder, title);
-  EXPECT_EQ(alone.evidence, "trials 2 and 3: no room; trial 3: 10.0 GiB of 140 GiB were free before");
-  EXPECT_EQ(alone.advice.find("other processes"), std::string::npos) << alone.advice;
+  EXPECT_EQ(fakes::text_of(alone.evidence), "trials 2 and 3: no room; trial 3: 10.0 GiB of 140 GiB were free before");
+  EXPECT_EQ(fakes::text_of(alone.advice).find("other processes"), std::string::npos) << fakes::text_of(alone.advice);
   gpu.neighbours_before = {{12, std::nullopt}, {4711, 128 * kGib}};
-  builder.outcomes["k3"].failure->flags = {{FlagLevel::notice, "gpu_memory_not_released", "200 MB were missing"}};
+  builder.outcomes["k3"].failure->flags = {
+      {FlagLevel::notice, "gpu_memory_not_released", fakes::legacy("200 MB were missing")}};
   const auto beside = titled(builder, title);
-  EXPECT_EQ(beside.evidence,
+  EXPECT_EQ(fakes::text_of(beside.evidence),
             "trials 2 and 3: no room; trial 3: 10.0 GiB of 140 GiB were free before; process 4711 held 128 GiB and "
             "process 12 was there; 200 MB were missing");
-  EXPECT_NE(beside.advice.find("other processes"), std::string::npos) << beside.advice;
+  EXPECT_NE(fakes::text_of(beside.advice).find("other processes"), std::string::npos) << fakes::text_of(beside.advice);
 }
 
 TEST(Findings, name_the_memory_limit_that_was_too_tight) {
@@ -465,8 +482,11 @@ TEST(Findings, name_the_memory_limit_that_was_too_tight) {
   builder.add_failed({{"gpu_mem_limit_gb", 2}, {"batch_size", 8}}, TrialStatus::out_of_memory,
                      "allocating 1024 bytes failed");
   builder.add_failed({{"gpu_mem_limit_gb", 4}}, TrialStatus::crashed, "SIGSEGV");
-  EXPECT_EQ(titled(builder, "2 configurations ran out of memory").advice.find("Raise gpu_mem_limit_gb=2 or leave"), 0U);
-  EXPECT_EQ(titled(builder, "1 configuration crashed").advice.find("gpu_mem_limit_gb"), std::string::npos);
+  EXPECT_EQ(fakes::text_of(titled(builder, "2 configurations ran out of memory").advice)
+                .find("Raise gpu_mem_limit_gb=2 or leave"),
+            0U);
+  EXPECT_EQ(fakes::text_of(titled(builder, "1 configuration crashed").advice).find("gpu_mem_limit_gb"),
+            std::string::npos);
 }
 
 TEST(Findings, explain_an_accuracy_rejection_by_its_drift) {
@@ -479,8 +499,8 @@ TEST(Findings, explain_an_accuracy_rejection_by_its_drift) {
   outcome.output_error->scaled_max_abs = 0.5;
   outcome.output_error->worst_output = "y";
   const auto finding = titled(builder, "1 configuration changed the outputs beyond the tolerance");
-  EXPECT_NE(finding.evidence.find("scaled error 0.5 in output \"y\", allowed 0.001"), std::string::npos)
-      << finding.evidence;
+  EXPECT_NE(fakes::text_of(finding.evidence).find("scaled error 0.5 in output \"y\", allowed 0.001"), std::string::npos)
+      << fakes::text_of(finding.evidence);
 }
 
 TEST(Findings, are_the_same_for_the_same_records) {

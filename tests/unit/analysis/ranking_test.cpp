@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/constraint_check.hpp"
+#include "fakes/words.hpp"
 #include "stats/quantile.hpp"
 #include "tune_run_builder.hpp"
 
@@ -70,8 +71,9 @@ TEST(Rank, leaves_out_failures_error_flags_and_repeated_keys) {
   TuneRunBuilder builder;
   builder.add({}, 1e6);
   builder.add_failed({{"batch_size", 2}}, schema::TrialStatus::crashed, "killed by signal 11");
-  builder.add({{"batch_size", 4}}, 1e6).flags.push_back({schema::FlagLevel::error, "clock_broken", ""});
-  builder.add({{"batch_size", 8}}, 1e6).flags.push_back({schema::FlagLevel::data_loss, "few_samples", ""});
+  builder.add({{"batch_size", 4}}, 1e6).flags.push_back({schema::FlagLevel::error, "clock_broken", fakes::legacy("")});
+  builder.add({{"batch_size", 8}}, 1e6)
+      .flags.push_back({schema::FlagLevel::data_loss, "few_samples", fakes::legacy("")});
   builder.run.trials.push_back(builder.run.trials.front());
   builder.run.trials.back().id = 5;
   builder.run.trials.push_back({.id = 6, .key = "never measured"});
@@ -205,7 +207,8 @@ TEST(AccuracyFault, names_the_output_the_error_and_the_tolerance) {
   schema::OutputError output_error;
   output_error.scaled_max_abs = 3.1e-2;
   output_error.worst_output = "x";
-  EXPECT_EQ(accuracy_fault(output_error, 1e-3), "out of tolerance: scaled error 0.031 in output \"x\", allowed 0.001");
+  EXPECT_EQ(fakes::text_of(accuracy_fault(output_error, 1e-3).value()),
+            "out of tolerance: scaled error 0.031 in output \"x\", allowed 0.001");
   EXPECT_EQ(accuracy_fault(output_error, 3.1e-2), std::nullopt);
   output_error.scaled_max_abs = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(accuracy_fault(output_error, 1).has_value());

@@ -8,6 +8,7 @@
 
 #include "analysis/ranking.hpp"
 #include "base/random.hpp"
+#include "fakes/words.hpp"
 #include "schema/tune_run.hpp"
 
 namespace ridgeline::analysis {
@@ -37,7 +38,7 @@ struct TuneRunBuilder {
     schema::TrialOutcome outcome;
     outcome.status = status;
     outcome.failure.emplace();
-    outcome.failure->message = std::move(message);
+    outcome.failure->message = fakes::legacy(std::move(message));
     outcomes[run.trials.back().key] = std::move(outcome);
   }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "fakes/tune_campaign_fixture.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -18,7 +19,7 @@ TEST_F(CampaignTimeTest, spends_no_more_than_its_time_on_the_search) {
   const auto result = must_run();
   EXPECT_LE(result.run.trials.size(), 2U);  // one of the search, and the current configuration
   ASSERT_FALSE(result.run.notes.empty());
-  EXPECT_NE(result.run.notes.front().find("time budget"), std::string::npos);
+  EXPECT_NE(fakes::text_of(result.run.notes.front()).find("time budget"), std::string::npos);
 }
 
 // MobileNetV3 on an H200 whose libraries were read for the first time: the start took 3 s, and a quick run of ten ended
@@ -52,8 +53,9 @@ TEST_F(CampaignTimeTest, a_trial_that_the_time_ends_is_no_result_and_the_answer_
   ASSERT_TRUE(hung);
   EXPECT_FALSE(tried(cut)) << "kept as a trial";
   ASSERT_FALSE(cut.run.notes.empty());
-  EXPECT_EQ(cut.run.notes.front().find(hung->to_text() + ": ended in phase measure"), 0U) << cut.run.notes.front();
-  EXPECT_NE(cut.run.notes.front().find("--max-time"), std::string::npos);
+  EXPECT_EQ(fakes::text_of(cut.run.notes.front()).find(hung->to_text() + ": ended in phase measure"), 0U)
+      << fakes::text_of(cut.run.notes.front());
+  EXPECT_NE(fakes::text_of(cut.run.notes.front()).find("--max-time"), std::string::npos);
   executor_.hangs = [](const Configuration&) { return false; };
   EXPECT_TRUE(tried(must_run()));
 }
@@ -65,16 +67,18 @@ TEST_F(CampaignTimeTest, says_what_was_under_way_when_the_time_was_over_before_a
   EXPECT_EQ(trial.run.verdict->decision, schema::Decision::none);
   EXPECT_FALSE(trial.run.interrupted);
   EXPECT_TRUE(trial.run.trials.empty());
-  EXPECT_EQ(trial.run.verdict->reason.find("--max-time of 100 s was over before any configuration had been measured"),
+  EXPECT_EQ(fakes::text_of(trial.run.verdict->reason)
+                .find("--max-time of 100 s was over before any configuration had been measured"),
             0U)
-      << trial.run.verdict->reason;
-  EXPECT_NE(trial.run.verdict->reason.find("ended in phase measure"), std::string::npos) << trial.run.verdict->reason;
+      << fakes::text_of(trial.run.verdict->reason);
+  EXPECT_NE(fakes::text_of(trial.run.verdict->reason).find("ended in phase measure"), std::string::npos)
+      << fakes::text_of(trial.run.verdict->reason);
   executor_.reference_hangs = true;
   request_.use_store = false;
   request_.reference_folder = folder_ / "other";
   const auto reference = must_run();
-  EXPECT_NE(reference.run.verdict->reason.find("the reference outputs: ended"), std::string::npos)
-      << reference.run.verdict->reason;
+  EXPECT_NE(fakes::text_of(reference.run.verdict->reason).find("the reference outputs: ended"), std::string::npos)
+      << fakes::text_of(reference.run.verdict->reason);
 }
 
 TEST_F(CampaignTimeTest, a_comparison_that_the_time_ends_leaves_no_verdict) {
@@ -83,8 +87,9 @@ TEST_F(CampaignTimeTest, a_comparison_that_the_time_ends_leaves_no_verdict) {
   const auto result = must_run();
   EXPECT_EQ(result.run.verdict->decision, schema::Decision::none);
   EXPECT_TRUE(result.run.pairs.empty());
-  EXPECT_NE(result.run.verdict->reason.find("before the finalists were compared: best so far"), std::string::npos)
-      << result.run.verdict->reason;
+  EXPECT_NE(fakes::text_of(result.run.verdict->reason).find("before the finalists were compared: best so far"),
+            std::string::npos)
+      << fakes::text_of(result.run.verdict->reason);
 }
 
 TEST_F(CampaignTimeTest, a_contribution_whose_comparison_the_time_ends_leaves_the_winner) {
@@ -99,7 +104,7 @@ TEST_F(CampaignTimeTest, a_contribution_whose_comparison_the_time_ends_leaves_th
   EXPECT_EQ(result.run.verdict->decision, schema::Decision::change);
   EXPECT_EQ(result.run.verdict->configuration.size(), 2U);
   ASSERT_FALSE(result.run.notes.empty());
-  EXPECT_NE(result.run.notes.back().find("rests on what was measured before"), std::string::npos);
+  EXPECT_NE(fakes::text_of(result.run.notes.back()).find("rests on what was measured before"), std::string::npos);
 }
 
 // A run with 20 s took 44: on an uneven machine one comparison went on for its own 30.
@@ -120,12 +125,13 @@ TEST_F(CampaignTimeTest, a_comparison_gets_a_quarter_of_the_time_at_most) {
 
 TEST_F(CampaignTimeTest, an_answer_to_keep_says_that_the_search_was_cut_short) {
   executor_.cost_ns = [](const Configuration&) { return 1e6; };
-  EXPECT_EQ(must_run().run.verdict->reason.find("there was time for"), std::string::npos);
+  EXPECT_EQ(fakes::text_of(must_run().run.verdict->reason).find("there was time for"), std::string::npos);
   request_.use_store = false;
   request_.max_time = std::chrono::nanoseconds(1);
   const auto result = must_run();
   ASSERT_EQ(result.run.verdict->decision, schema::Decision::keep);
-  EXPECT_NE(result.run.verdict->reason.find("there was time for"), std::string::npos) << result.run.verdict->reason;
+  EXPECT_NE(fakes::text_of(result.run.verdict->reason).find("there was time for"), std::string::npos)
+      << fakes::text_of(result.run.verdict->reason);
 }
 
 // A simpler one takes the place of the fastest only where it is shown to be as good, for which there is no time here.
@@ -189,7 +195,7 @@ TEST_F(CampaignTimeTest, where_one_comparison_is_all_it_takes_what_is_nearly_as_
   ASSERT_EQ(near.run.pairs.size(), 1U);
   EXPECT_EQ(near.run.pairs[0].b, (Configuration{{"intra_op_num_threads", 2}}));
   EXPECT_TRUE(std::any_of(near.run.notes.begin(), near.run.notes.end(), [](const auto& note) {
-    return note.find("was faster, but setting it up again") != std::string::npos;
+    return fakes::text_of(note).find("was faster, but setting it up again") != std::string::npos;
   }));
   fastest = 0.8;
   const auto far = must_run();

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "doctor/checks/checks.hpp"
+#include "fakes/words.hpp"
 #include "healthy_facts.hpp"
 
 namespace ridgeline::doctor {

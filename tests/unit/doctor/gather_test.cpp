@@ -13,6 +13,7 @@
 #include "doctor/gather/python_facts.hpp"
 #include "fakes/fake_executor.hpp"
 #include "fakes/fake_nvml.hpp"
+#include "fakes/words.hpp"
 #include "healthy_facts.hpp"
 
 namespace ridgeline::doctor {
@@ -428,7 +429,7 @@ TEST_F(Runs, a_failure_is_a_run_with_its_words) {
   gpu_failure = schema::TrialStatus::crashed;
   const auto runs = run({healthy_gpu()});
   EXPECT_EQ(runs.back().status, schema::TrialStatus::crashed);
-  EXPECT_EQ(runs.back().message, "made to fail");
+  EXPECT_EQ(fakes::text_of(runs.back().failure), "made to fail");
 }
 
 TEST_F(Runs, the_newest_opset_is_found_by_trying) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/checks/checks.hpp"
+#include "fakes/words.hpp"
 #include "healthy_facts.hpp"
 
 namespace ridgeline::doctor {
@@ -20,7 +21,7 @@ TEST(InferenceChecks, runs_that_went_well_are_ok_with_their_time) {
 TEST(InferenceChecks, a_crash_is_a_failed_line) {
   auto facts = healthy_facts();
   facts.smoke.back().status = schema::TrialStatus::crashed;
-  facts.smoke.back().message = "the worker died of SIGSEGV (Segmentation fault) in phase create_session";
+  facts.smoke.back().failure = fakes::legacy("the worker died of SIGSEGV (Segmentation fault) in phase create_session");
   facts.smoke.back().signal = 11;
   const auto check = see_inference(facts, "cuda");
   EXPECT_EQ(check.status, CheckStatus::fail);
@@ -40,7 +41,7 @@ TEST(InferenceChecks, of_several_gpus_only_the_failing_one_is_named) {
   auto second = facts.smoke.back();
   second.device = "GPU 1";
   second.status = schema::TrialStatus::timeout;
-  second.message = "no result within 60 s";
+  second.failure = fakes::legacy("no result within 60 s");
   facts.smoke.push_back(second);
   const auto check = see_inference(facts, "cuda");
   EXPECT_EQ(check.status, CheckStatus::fail);
@@ -62,7 +63,7 @@ TEST(InferenceChecks, gpus_that_agree_share_a_line) {
   for (auto& run : facts.smoke) run.not_run = {};
   for (const auto i : {3U, 5U}) {
     facts.smoke[i].status = schema::TrialStatus::crashed;
-    facts.smoke[i].message = "SIGSEGV";
+    facts.smoke[i].failure = fakes::legacy("SIGSEGV");
   }
   EXPECT_EQ(text_of(see_inference(facts, "cuda").evidence), "GPU 2, 4: crashed: SIGSEGV");
 }

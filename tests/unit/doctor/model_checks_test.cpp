@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/checks/checks.hpp"
+#include "fakes/words.hpp"
 #include "healthy_facts.hpp"
 
 namespace ridgeline::doctor {
@@ -62,7 +63,7 @@ TEST(ModelChecks, memory_is_held_against_host_and_gpu) {
 TEST(ModelChecks, a_provider_that_cannot_run_it_fails) {
   auto facts = with_model();
   facts.model->runs.back().status = schema::TrialStatus::out_of_memory;
-  facts.model->runs.back().message = "failed to allocate 3 GB";
+  facts.model->runs.back().failure = fakes::legacy("failed to allocate 3 GB");
   EXPECT_EQ(see_model(facts, "cuda").status, CheckStatus::fail);
   EXPECT_EQ(see_model(facts, "cpu").status, CheckStatus::ok);
 }

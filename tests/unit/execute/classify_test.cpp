@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/classify.hpp"
+#include "execute/messages.hpp"
+#include "fakes/words.hpp"
 
 #include <signal.h>
 
@@ -37,7 +39,8 @@ TEST(Classify, an_allocation_past_a_memory_limit_tells_what_was_asked_for) {
 }
 
 TEST(Classify, messages_become_one_line) {
-  EXPECT_EQ(failure_of(base::Error{ErrorCode::internal, "a\nb"}, schema::TrialPhase::measure).message, "a b");
+  EXPECT_EQ(fakes::text_of(failure_of(base::Error{ErrorCode::internal, "a\nb"}, schema::TrialPhase::measure).message),
+            "a b");
 }
 
 TEST(Classify, a_death_by_signal_keeps_the_signal) {
@@ -54,10 +57,12 @@ TEST(Classify, a_death_by_signal_keeps_the_signal) {
 TEST(Classify, a_division_of_integers_by_zero_is_the_inputs_fault) {
   WorkerDeath death;
   death.exit.signal = SIGFPE;
-  death.message = "the worker died of SIGFPE";
+  death.message = messages::worker_died({.signal = "SIGFPE", .name = "Floating point exception", .phase = "measure"});
   const auto error = error_of(death);
   EXPECT_EQ(error.code, ErrorCode::refused_inputs);
-  EXPECT_NE(error.message.find("the worker died of SIGFPE: an integer was divided by 0"), std::string::npos);
+  EXPECT_NE(error.message.find(
+                "the worker died of SIGFPE (Floating point exception) in phase measure: an integer was divided by 0"),
+            std::string::npos);
   EXPECT_NE(error.hint.find("--input NAME=VALUE"), std::string::npos);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/command_failure.hpp"
+#include "fakes/words.hpp"
 
 #include <csignal>
 
@@ -57,16 +58,17 @@ TEST(CommandFailure, calls_nothing_else_out_of_memory) {
 }
 
 TEST(CommandFailure, says_in_one_line_what_happened) {
-  EXPECT_EQ(judge_command(exited(2), 0, "usage: x\nx: error: no such flag\n").failure.message,
+  EXPECT_EQ(fakes::text_of(judge_command(exited(2), 0, "usage: x\nx: error: no such flag\n").failure.message),
             "exit code 2: x: error: no such flag");
-  EXPECT_EQ(judge_command(exited(1), 0, "Traceback:\nKeyError: 'a'\n").failure.message, "exit code 1: KeyError: 'a'");
-  EXPECT_EQ(judge_command(killed(SIGSEGV), 0, "").failure.message, "ended by SIGSEGV");
-  EXPECT_EQ(judge_command(exited(139), 0, "").failure.message, "ended by SIGSEGV");
+  EXPECT_EQ(fakes::text_of(judge_command(exited(1), 0, "Traceback:\nKeyError: 'a'\n").failure.message),
+            "exit code 1: KeyError: 'a'");
+  EXPECT_EQ(fakes::text_of(judge_command(killed(SIGSEGV), 0, "").failure.message), "ended by SIGSEGV");
+  EXPECT_EQ(fakes::text_of(judge_command(exited(139), 0, "").failure.message), "ended by SIGSEGV");
   auto late = killed(SIGTERM);
   late.timed_out = true;
   const auto judged = judge_command(late, 2.5, "step 7\n");
   EXPECT_EQ(judged.status, TrialStatus::timeout);
-  EXPECT_EQ(judged.failure.message, "not finished within 2.5 s: step 7");
+  EXPECT_EQ(fakes::text_of(judged.failure.message), "not finished within 2.5 s: step 7");
   EXPECT_FALSE(judged.failure.signal);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/fake_clock.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -53,7 +54,7 @@ TEST_F(GpuMemoryGateTest, says_so_when_it_does_not_come_back) {
   const auto flag = gate_.enter("gpu:a", false);
   ASSERT_TRUE(flag);
   EXPECT_EQ(flag->code, "gpu_memory_not_released");
-  EXPECT_NE(flag->message.find("200 MB"), std::string::npos) << flag->message;
+  EXPECT_NE(fakes::text_of(flag->message).find("200 MB"), std::string::npos) << fakes::text_of(flag->message);
   EXPECT_NEAR(now_s() - from_s, GpuMemoryGate::kPatienceS, 0.1);
   gate_.leave(true);
   const double again_s = now_s();
@@ -78,7 +79,7 @@ TEST_F(GpuMemoryGateTest, misses_what_a_living_workers_context_would_hide) {
   gate_.leave(true);  // it died, and instead of its context something else is missing
   const auto flag = gate_.enter("gpu:a", false);
   ASSERT_TRUE(flag);
-  EXPECT_NE(flag->message.find("550 MB"), std::string::npos) << flag->message;
+  EXPECT_NE(fakes::text_of(flag->message).find("550 MB"), std::string::npos) << fakes::text_of(flag->message);
 }
 
 TEST_F(GpuMemoryGateTest, a_living_workers_context_is_not_missing) {

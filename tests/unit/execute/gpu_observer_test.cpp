@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "fakes/fake_nvml.hpp"
+#include "fakes/words.hpp"
 #include "schema/execution_provider.hpp"
 
 namespace ridgeline::execute {
@@ -140,7 +141,8 @@ TEST_F(GpuObserverTest, says_why_a_gpu_is_not_observed) {
     observer->end(measurement);
     ASSERT_EQ(measurement.flags.size(), 1U);
     EXPECT_EQ(measurement.flags[0].code, "gpu_unobserved");
-    EXPECT_NE(measurement.flags[0].message.find(words), std::string::npos) << measurement.flags[0].message;
+    EXPECT_NE(fakes::text_of(measurement.flags[0].message).find(words), std::string::npos)
+        << fakes::text_of(measurement.flags[0].message);
   }
 }
 

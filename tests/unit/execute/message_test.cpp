@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/random.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -49,11 +50,11 @@ TEST(Message, a_failed_trial_has_no_samples) {
   schema::TrialOutcome outcome;
   outcome.status = schema::TrialStatus::failed;
   outcome.failure.emplace();
-  outcome.failure->message = "no";
+  outcome.failure->message = fakes::legacy("no");
   auto frame = outcome_frame(outcome);
   const auto back = read_outcome<schema::TrialOutcome>(frame);
   ASSERT_TRUE(back);
-  EXPECT_EQ(back->failure->message, "no");
+  EXPECT_EQ(fakes::text_of(back->failure->message), "no");
   frame.samples = {1};
   EXPECT_FALSE(read_outcome<schema::TrialOutcome>(frame));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/python_flags.hpp"
+#include "fakes/words.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@ using base::Json;
 std::vector<std::string> texts(const std::vector<schema::QualityFlag>& flags) {
   std::vector<std::string> all;
   for (const auto& flag : flags)
-    all.push_back(fmt::format("{} {}: {}", base::enum_name(flag.level), flag.code, flag.message));
+    all.push_back(fmt::format("{} {}: {}", base::enum_name(flag.level), flag.code, fakes::text_of(flag.message)));
   return all;
 }
 

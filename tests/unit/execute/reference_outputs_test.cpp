@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -74,7 +75,7 @@ TEST_F(ReferenceOutputsTest, of_random_numbers_have_a_spread_by_which_trials_are
   EXPECT_EQ(reference.noise.variation->outputs, std::vector<std::string>{"y"});
   EXPECT_GE(reference.noise.variation->calls, 8);
   EXPECT_FALSE(reference.noise.variation->repeats);
-  EXPECT_EQ(reference.noise.variation->trend, "");
+  EXPECT_EQ(fakes::text_of(reference.noise.variation->trend), "");
   EXPECT_EQ(reference.noise.scaled_max_abs, 0) << "of the other output";
   const auto right = compared(reference.outputs, normal);
   ASSERT_TRUE(right.spread);
@@ -93,13 +94,14 @@ TEST_F(ReferenceOutputsTest, of_a_seed_repeat_in_each_session_and_are_random_all
   const auto reference = made(seeded);
   ASSERT_TRUE(reference.noise.variation);
   EXPECT_TRUE(reference.noise.variation->repeats);
-  EXPECT_EQ(reference.noise.variation->trend, "");
+  EXPECT_EQ(fakes::text_of(reference.noise.variation->trend), "");
 }
 
 TEST_F(ReferenceOutputsTest, of_state_are_told_by_their_trend) {
   const auto reference = made([](int, int call) { return static_cast<float>(call); });
   ASSERT_TRUE(reference.noise.variation);
-  EXPECT_NE(reference.noise.variation->trend.find("output \"y\" grows with each call"), std::string::npos);
+  EXPECT_NE(fakes::text_of(reference.noise.variation->trend).find("output \"y\" grows with each call"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "execute/calls.hpp"
 #include "fakes/fake_nvml.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -96,7 +97,7 @@ TEST_F(TrainingJobsTest, without_gpm_nvml_s_share_is_flagged_with_the_reason) {
   EXPECT_FALSE(measured.resources.gpu_busy);
   ASSERT_TRUE(measured.resources.gpu_util);
   ASSERT_TRUE(has_flag(measured, "gpu_busy_nvml"));
-  EXPECT_NE(measured.flags.back().message.find("Hopper or later"), std::string::npos);
+  EXPECT_NE(fakes::text_of(measured.flags.back().message).find("Hopper or later"), std::string::npos);
 }
 
 TEST_F(TrainingJobsTest, a_share_by_device_events_is_left_as_it_is) {

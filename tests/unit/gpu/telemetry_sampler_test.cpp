@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/telemetry_sampler.hpp"
+#include "fakes/words.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -57,7 +58,7 @@ TEST_F(TelemetrySamplerTest, sees_a_short_peak_before_timing) {
   EXPECT_EQ(record.device_used_before_bytes, 500'000'000);
   EXPECT_EQ(record.memory_free_before_bytes, 99'500'000'000);
   EXPECT_EQ(record.memory_free_after_bytes, 99'400'000'000);
-  EXPECT_EQ(record.process_memory_note, "");
+  EXPECT_EQ(fakes::text_of(record.process_memory_note), "");
   EXPECT_GE(record.samples.size(), 2U);
   EXPECT_FALSE(record.samples.front().sm_clock_mhz.has_value());
 }
@@ -168,7 +169,7 @@ TEST_F(TelemetrySamplerTest, recognises_itself_among_the_numbers_of_a_host) {
   EXPECT_EQ(sampler->neighbours(), 1);
   const auto record = sampler->end_trial();
   EXPECT_EQ(record.process_peak_bytes, 3'000'000'000);
-  EXPECT_NE(record.process_memory_note.find("host's numbers"), std::string::npos);
+  EXPECT_NE(fakes::text_of(record.process_memory_note).find("host's numbers"), std::string::npos);
   ASSERT_EQ(record.neighbours_before.size(), 1U);
   EXPECT_EQ(record.neighbours_before[0].pid, 999'001);
   EXPECT_EQ(record.neighbours_before[0].memory_bytes, 1'000'000'000);
@@ -215,7 +216,7 @@ TEST_F(TelemetrySamplerTest, does_not_guess_between_two_new_processes) {
   const auto record = sampler->end_trial();
   EXPECT_FALSE(record.process_peak_bytes.has_value());
   EXPECT_EQ(record.peak_bytes(), 4'000'000'000);
-  EXPECT_NE(record.process_memory_note.find("does not show the worker"), std::string::npos);
+  EXPECT_NE(fakes::text_of(record.process_memory_note).find("does not show the worker"), std::string::npos);
 }
 
 TEST_F(TelemetrySamplerTest, takes_the_drivers_own_mark_when_it_rose_in_the_trial) {

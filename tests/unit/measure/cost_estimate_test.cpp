@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/cost_estimate.hpp"
+#include "fakes/words.hpp"
 
 #include <limits>
 #include <utility>
@@ -70,7 +71,7 @@ TEST(CostEstimate, expects_what_was_compiled_to_take_less_again) {
   seen.session_create_ns = 45e9;
   seen.metrics["compile_s"] = 40;
   EXPECT_DOUBLE_EQ(trial_cost(outcome, 1).session_s, 45);
-  seen.flags.push_back({schema::FlagLevel::info, std::string(schema::kColdCompile), ""});
+  seen.flags.push_back({schema::FlagLevel::info, std::string(schema::kColdCompile), fakes::legacy("")});
   EXPECT_DOUBLE_EQ(trial_cost(outcome, 1).session_s, 13);
   EXPECT_DOUBLE_EQ(trial_cost(outcome, 1).create_s, 13);
   // Trials after the first compile as long where their graphs are new; to plan with that again left an H200 no time to

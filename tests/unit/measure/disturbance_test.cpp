@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/disturbance.hpp"
+#include "fakes/words.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,12 +16,13 @@ TEST(Disturbance, names_preemption_and_steal) {
   const auto preempted = judge_disturbance({100, 0, 0, 0}, {1100, 0, 0, 1000}, 5, 500);
   ASSERT_TRUE(preempted);
   EXPECT_EQ(preempted->code, "disturbed");
-  EXPECT_NE(preempted->message.find("1000 involuntary context switches in 500 inferences (200 a second)"),
-            std::string::npos);
+  EXPECT_NE(
+      fakes::text_of(preempted->message).find("1000 involuntary context switches in 500 inferences (200 a second)"),
+      std::string::npos);
   const auto stolen = judge_disturbance({0, 0, 10, 1000}, {0, 0, 60, 2000}, 5, 500);
   ASSERT_TRUE(stolen);
   EXPECT_EQ(stolen->code, "stolen");
-  EXPECT_NE(stolen->message.find("5.0 %"), std::string::npos);
+  EXPECT_NE(fakes::text_of(stolen->message).find("5.0 %"), std::string::npos);
 }
 
 TEST(Disturbance, reads_rising_counters) {

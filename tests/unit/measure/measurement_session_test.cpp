@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/measurement_session.hpp"
+#include "fakes/words.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -233,7 +234,7 @@ TEST(Measure, runs_real_threads_on_the_system_clock) {
 
 TEST(Measure, passes_on_the_workloads_flags) {
   FakeWorkload workload(constant(kMillisecond));
-  workload.own_flags = {{schema::FlagLevel::notice, "ineffective_setting", "x was ignored"}};
+  workload.own_flags = {{schema::FlagLevel::notice, "ineffective_setting", fakes::legacy("x was ignored")}};
   MeasureControl control;
   const auto result = measure(workload, fixed_plan(10), control);
   ASSERT_TRUE(result);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/paired_rounds.hpp"
+#include "fakes/words.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -287,7 +288,7 @@ TEST(MeasurePairedRounds, slow_inferences_get_two_rounds_and_a_note) {
   ASSERT_TRUE(measured);
   EXPECT_EQ(rounds_of(*measured), 2);
   ASSERT_EQ(measured->flags.size(), 1U);
-  EXPECT_EQ(measured->flags[0].message, "the budget of 0.5 s ended after 4 of 12 ABBA rounds");
+  EXPECT_EQ(fakes::text_of(measured->flags[0].message), "the budget of 0.5 s ended after 4 of 12 ABBA rounds");
 }
 
 TEST(MeasurePairedRounds, go_on_for_the_least_number_of_samples) {
@@ -313,7 +314,7 @@ TEST(MeasurePairedRounds, a_budget_that_ends_every_round_is_told_once) {
   const auto measured = measure_paired_rounds(chancy({10}), chancy({10}), plan, control);
   ASSERT_TRUE(measured);
   ASSERT_EQ(measured->flags.size(), 1U);
-  EXPECT_EQ(measured->flags[0].message, "the budget of 0.2 s ended after 8 of 12 ABBA rounds");
+  EXPECT_EQ(fakes::text_of(measured->flags[0].message), "the budget of 0.2 s ended after 8 of 12 ABBA rounds");
 }
 
 TEST(MeasurePairedRounds, what_rounds_say_with_other_figures_is_told_once_an_arm) {
@@ -323,8 +324,8 @@ TEST(MeasurePairedRounds, what_rounds_say_with_other_figures_is_told_once_an_arm
   const auto measured = measure_paired_rounds(chancy({1, 2, 3}), chancy({4, 3, 2}), plan, control);
   ASSERT_TRUE(measured);
   ASSERT_EQ(measured->flags.size(), 2U);
-  EXPECT_EQ(measured->flags[0].message.substr(0, 6), "arm B:") << "which the first round begins with";
-  EXPECT_EQ(measured->flags[1].message.substr(0, 6), "arm A:");
+  EXPECT_EQ(fakes::text_of(measured->flags[0].message).substr(0, 6), "arm B:") << "which the first round begins with";
+  EXPECT_EQ(fakes::text_of(measured->flags[1].message).substr(0, 6), "arm A:");
 }
 
 TEST(MeasurePairedRounds, a_round_lasts_as_long_as_making_its_sessions_did) {

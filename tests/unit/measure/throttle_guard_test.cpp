@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/throttle_guard.hpp"
+#include "fakes/words.hpp"
 
 #include <algorithm>
 
@@ -54,7 +55,8 @@ TEST(ThrottleGuard, flags_a_capped_card_without_counters) {
   EXPECT_TRUE(guard.gave_up());
   ASSERT_TRUE(guard.flag());
   EXPECT_EQ(guard.flag()->code, "throttled");
-  EXPECT_NE(guard.flag()->message.find("75 %"), std::string::npos) << guard.flag()->message;
+  EXPECT_NE(fakes::text_of(guard.flag()->message).find("75 %"), std::string::npos)
+      << fakes::text_of(guard.flag()->message);
 }
 
 TEST(ThrottleGuard, discards_an_early_slow_part_once_it_knows_the_clock) {
@@ -91,7 +93,8 @@ TEST(ThrottleGuard, discards_parts_in_which_somebody_else_came_to_the_gpu) {
   EXPECT_FALSE(guard.kept(0)) << "one of the two has left";
   guard.add(0.1, {0.1, 1980, 1});
   EXPECT_EQ(guard.flag()->code, "throttled_rounds");
-  EXPECT_NE(guard.flag()->message.find("clocks or other processes"), std::string::npos) << guard.flag()->message;
+  EXPECT_NE(fakes::text_of(guard.flag()->message).find("clocks or other processes"), std::string::npos)
+      << fakes::text_of(guard.flag()->message);
 }
 
 TEST(ThrottleGuard, tells_of_processes_that_stayed_for_too_long) {
@@ -102,7 +105,8 @@ TEST(ThrottleGuard, tells_of_processes_that_stayed_for_too_long) {
   EXPECT_EQ(guard.discarded(), 0U);
   ASSERT_TRUE(guard.flag());
   EXPECT_EQ(guard.flag()->code, "gpu_shared");
-  EXPECT_NE(guard.flag()->message.find("86 %"), std::string::npos) << guard.flag()->message;
+  EXPECT_NE(fakes::text_of(guard.flag()->message).find("86 %"), std::string::npos)
+      << fakes::text_of(guard.flag()->message);
 }
 
 TEST(ThrottleGuard, gives_up_when_more_than_half_of_the_budget_would_be_lost) {
@@ -117,7 +121,8 @@ TEST(ThrottleGuard, gives_up_when_more_than_half_of_the_budget_would_be_lost) {
   EXPECT_EQ(guard.discarded_s(), 0);
   ASSERT_TRUE(guard.flag());
   EXPECT_EQ(guard.flag()->code, "throttled");
-  EXPECT_NE(guard.flag()->message.find("60 %"), std::string::npos) << guard.flag()->message;
+  EXPECT_NE(fakes::text_of(guard.flag()->message).find("60 %"), std::string::npos)
+      << fakes::text_of(guard.flag()->message);
 }
 
 TEST(ThrottleGuard, gives_up_soon_on_a_card_that_always_throttles) {
@@ -242,7 +247,7 @@ TEST(MeasureOnGpu, flags_a_shared_gpu) {
   ASSERT_TRUE(result);
   const auto* flag = find_flag(result->flags, "gpu_shared");
   ASSERT_TRUE(flag);
-  EXPECT_EQ(flag->message, "2 other processes were on the GPU while it was timed");
+  EXPECT_EQ(fakes::text_of(flag->message), "2 other processes were on the GPU while it was timed");
 }
 
 TEST(MeasurePairedOnGpu, takes_throttled_abba_rounds_again) {

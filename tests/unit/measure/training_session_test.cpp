@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/training_session.hpp"
+#include "fakes/words.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ridgeline_train/messages.hpp"
 #include "workload/training/synthetic_step_runner.hpp"
 
 namespace ridgeline::measure {
@@ -99,7 +101,7 @@ class Telling final : public workload::StepRunner {
   workload::StepResult<void> reset_peaks() override { return inner_->reset_peaks(); }
   workload::StepResult<schema::TrainingResources> resources() override {
     auto out = inner_->resources();
-    if (out) out->notes["batch_unseen"] = "the batches show no number of samples";
+    if (out) out->notes["batch_unseen"] = ridgeline_train::messages::batch_unseen(8);
     return out;
   }
   void close() noexcept override { inner_->close(); }
@@ -119,7 +121,9 @@ TEST_F(TrainingSession, what_a_runner_tells_becomes_a_flag) {
                                  [](const schema::QualityFlag& one) { return one.code == "batch_unseen"; });
   ASSERT_NE(flag, result->flags.end());
   EXPECT_EQ(flag->level, schema::FlagLevel::notice);
-  EXPECT_EQ(flag->message, "the batches show no number of samples");
+  EXPECT_EQ(fakes::text_of(flag->message),
+            "the batches show no number of samples: that they hold 8 was not checked; return samples(batch) to have it "
+            "checked");
   EXPECT_TRUE(result->resources.notes.empty());
 }
 

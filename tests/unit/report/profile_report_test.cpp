@@ -65,11 +65,11 @@ schema::ProfileRun profile_of_layers() {
   tables.kernels.push_back(kernel);
   run.findings.push_back({trace::messages::launch_bound(0.5),
                           "train.py(4): step",
-                          {schema::messages::legacy("5 gaps")},
+                          {schema::messages::legacy({"5 gaps", {}})},
                           900'000,
                           0.45,
-                          schema::messages::legacy("the gaps' time"),
-                          schema::messages::legacy("Launch at once."),
+                          schema::messages::legacy({"the gaps' time", {}}),
+                          schema::messages::legacy({"Launch at once.", {}}),
                           "torch.compile(model)"});
   return run;
 }
@@ -230,9 +230,10 @@ TEST(ProfileTables, bytes_are_a_share_of_the_peak_that_the_trace_tells) {
   EXPECT_EQ(cells_of(table, 7), "50 %|" + std::string(kAbsent) + "|");
   EXPECT_EQ(cells_of(table, 6), "1676|" + std::string(kAbsent) + "|") << "no memory is that fast";
   ASSERT_EQ(rate_notes(run).size(), 1U);
-  EXPECT_NE(rate_notes(run)[0].find("1 of 2 kernels would move more than the memory's 3352 GB/s, up to 5028"),
-            std::string::npos)
-      << rate_notes(run)[0];
+  EXPECT_NE(
+      fakes::text_of(rate_notes(run)[0]).find("1 of 2 kernels would move more than the memory's 3352 GB/s, up to 5028"),
+      std::string::npos)
+      << fakes::text_of(rate_notes(run)[0]);
   const auto modules = module_table(run, {});
   const auto peak = std::find_if(modules.columns.begin(), modules.columns.end(),
                                  [](const auto& column) { return column.title == "Share of peak"; });
@@ -330,12 +331,13 @@ TEST(ProfileRoof, more_than_all_of_it_is_no_share_and_is_said) {
   EXPECT_EQ(table.rows[0].cells.back(), "50 %");
   EXPECT_EQ(table.rows[1].cells.back(), kAbsent);
   ASSERT_EQ(rate_notes(run).size(), 1U);
-  EXPECT_NE(rate_notes(run)[0].find("1 of 2 nodes would reach more than that, up to 946 %"), std::string::npos);
+  EXPECT_NE(fakes::text_of(rate_notes(run)[0]).find("1 of 2 nodes would reach more than that, up to 946 %"),
+            std::string::npos);
   run.tables.nodes.pop_back();
   EXPECT_TRUE(rate_notes(run).empty());
   run.cost.emplace().event_ns = 2500;  // taken off, and more than what is left
   ASSERT_EQ(rate_notes(run).size(), 1U);
-  EXPECT_NE(rate_notes(run)[0].find("no rates of 1 of 1 nodes"), std::string::npos);
+  EXPECT_NE(fakes::text_of(rate_notes(run)[0]).find("no rates of 1 of 1 nodes"), std::string::npos);
   for (const auto& cells : {nodes_table(run, 10).rows[0].cells, operations_table(run, 10).rows[0].cells})
     EXPECT_EQ(std::vector(cells.end() - 3, cells.end()),
               (std::vector<std::string>{std::string(kAbsent), "", std::string(kAbsent)}));

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "fakes/stream_runs.hpp"
+#include "fakes/words.hpp"
 #include "golden.hpp"
+#include "report/messages/message_reader.hpp"
 #include "report/renderers.hpp"
 #include "report/stream/stream_charts.hpp"
 #include "report/stream/stream_comparison_text.hpp"
+#include "schema/error_message.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -23,12 +27,13 @@ schema::StreamRun run_of_rates() {
     point.verdict.passed = rate < 200;
     run.points.push_back(point);
   }
-  run.verdict = {false, {"200 FPS per source: p99 is 100.0 ms, above the SLO of 60 ms"}, 100};
+  run.verdict = {
+      false, {schema::messages::foreign("200 FPS per source: p99 is 100.0 ms, above the SLO of 60 ms")}, 100};
   return run;
 }
 
 TEST(StreamReport, shows_latency_against_load) {
-  expect_golden("stream_rates.md", render_markdown(build_stream_report(run_of_rates())));
+  expect_golden("stream_rates.md", render_markdown(build_stream_report(fakes::words(), run_of_rates())));
 }
 
 TEST(StreamReport, has_charts_where_there_is_something_to_show) {
@@ -61,13 +66,50 @@ TEST(StreamReport, names_what_was_judged) {
   EXPECT_EQ(verdict_title(run), "The peak does not hold");
 }
 
+TEST(StreamReport, json_has_words_beside_what_is_said) {
+  auto run = fakes::stream_run("a", 100, 50);
+  run.error = schema::message_of({base::ErrorCode::crashed, "the pipeline died", "look at it"});
+  run.status.audit = schema::lateness_message({0.05, 0.2, 0.6, 0}, false, false);
+  run.notes.push_back(base::Json("as an older version had it").get<schema::Message>());
+  const auto json = stream_json(fakes::words(), run);
+  EXPECT_EQ(json["schema_version"], 2);
+  EXPECT_EQ(json["error"]["text"], "the pipeline died");
+  EXPECT_EQ(json["error"]["hint"], "look at it");
+  EXPECT_EQ(json["error"]["severity"], "error");
+  EXPECT_EQ(json["status"]["audit"]["code"], "schema.stream_lateness");
+  EXPECT_EQ(json["status"]["audit"]["arguments"]["p999"], 0.05 * 1e6);
+  EXPECT_EQ(json["status"]["audit"]["text"], "load generator: p99.9 of lateness 0.050 ms, at most 0.600 ms");
+  EXPECT_TRUE(json["status"]["last_failure"].is_null());
+  EXPECT_EQ(json["notes"][0]["text"], "as an older version had it");
+}
+
+TEST(StreamReport, sentences_of_older_records_are_found_again) {
+  MessageReader reader(fakes::words());
+  for (const auto& [text, code] : std::map<std::string, std::string>{
+           {"load generator: p99.9 of lateness 5.941 ms, above the limit of 1.000 ms", "schema.stream_lateness"},
+           {"load generator: p99.9 of lateness 0.050 ms, at most 0.600 ms", "schema.stream_lateness"},
+           {"60 offered, 50 delivered + 10 dropped + 0 in flight", "stream.check_counts"},
+           {"0.061 frames in the pipeline, 20.3 frames/s x 3.021 ms = 0.061", "stream.check_little"},
+           {"stages add up to 181.449 ms, end to end 181.449 ms", "stream.check_stages"},
+           {"decoder none: o of 2: no decoder reads these; --stream decoder=NAME names one",
+            "stream.decoder_not_found"},
+           {"decoder yolo: o of 84x8400: boxes in columns of 4 + 80 classes", "stream.decoder_found"},
+           {"p99 is 80.0 ms, above the SLO of 60 ms", "campaign.stream_p99_above_slo"},
+           {"99.63 % of the frames were dropped, above 0.1 %", "campaign.stream_dropped"},
+           {"a.mp4: ends early, after 20 frames: the file ends", "stream.ends_early"}}) {
+    const auto message = reader.read(text);
+    EXPECT_EQ(message.code(), code) << text;
+    EXPECT_EQ(fakes::text_of(message), text);
+  }
+}
+
 // "Held up to 75 and not above" was said of a rate whose load was late itself.
 TEST(StreamReport, says_of_a_late_load_that_it_is_no_answer) {
   auto run = run_of_rates();
   EXPECT_EQ(verdict_title(run), "Held up to 100 FPS per source, and not above");
   run.points.back().status.is_void = true;
   EXPECT_EQ(verdict_title(run), "Held up to 100 FPS per source; above, no answer: the load was late itself");
-  EXPECT_NE(render_markdown(build_stream_report(run)).find("| void |"), std::string::npos);
+  EXPECT_NE(render_markdown(build_stream_report(fakes::words(), run)).find("| void |"), std::string::npos);
   run.verdict->held_per_s = 0;
   for (auto& point : run.points) point.verdict.passed = false;
   EXPECT_EQ(verdict_title(run), "None of the rates was held") << "two of them were not, for certain";

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/sweep_report.hpp"
+#include "fakes/words.hpp"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "analysis/sweep_answers.hpp"
+#include "execute/messages.hpp"
+#include "fakes/words.hpp"
 #include "report/renderers.hpp"
 #include "report/sweep_table.hpp"
 
@@ -35,7 +38,7 @@ schema::SweepRun run_of(const std::vector<std::pair<std::string, double>>& trial
 
 std::string summary_of(const schema::SweepRun& run) {
   std::string out;
-  for (const auto& [label, text] : sweep_summary(run)) out += label + ": " + text + "\n";
+  for (const auto& [label, text] : sweep_summary(fakes::words(), run)) out += label + ": " + text + "\n";
   return out;
 }
 
@@ -56,7 +59,7 @@ TEST(SweepTable, has_a_cell_for_each_column) {
   for (const auto* device : {"cpu:x/2", "gpu:GPU-1"}) {
     run.device_id = device;
     const auto columns = sweep_columns(run);
-    EXPECT_EQ(sweep_row(run, run.trials.front()).cells.size(), columns.size());
+    EXPECT_EQ(sweep_row(fakes::words(), run, run.trials.front()).cells.size(), columns.size());
     EXPECT_EQ(sweep_widths(run).size(), columns.size());
     const auto table = sweep_points_table(run);
     for (const auto& row : table.rows) EXPECT_EQ(row.cells.size(), table.columns.size());
@@ -70,14 +73,14 @@ TEST(SweepTable, says_why_a_trial_failed) {
   schema::SweepTrial trial;
   trial.outcome.status = schema::TrialStatus::failed;
   trial.outcome.failure = schema::Failure{};
-  trial.outcome.failure->message = "exit code 2: no\nsuch flag";
-  EXPECT_EQ(sweep_status(trial), "failed: exit code 2: no such flag");
+  trial.outcome.failure->message = fakes::legacy("exit code 2: no\nsuch flag");
+  EXPECT_EQ(sweep_status(fakes::words(), trial), "failed: exit code 2: no such flag");
   trial.outcome.status = schema::TrialStatus::out_of_memory;
   trial.cached = true;
-  EXPECT_EQ(sweep_status(trial), "OOM, cached: exit code 2: no such flag");
+  EXPECT_EQ(sweep_status(fakes::words(), trial), "OOM, cached: exit code 2: no such flag");
   trial.outcome = {};
-  trial.outcome.notes = {"1 process was left behind and ended"};
-  EXPECT_EQ(sweep_status(trial), "ok, cached, 1 process was left behind and ended");
+  trial.outcome.notes = {execute::messages::left_behind(1)};
+  EXPECT_EQ(sweep_status(fakes::words(), trial), "ok, cached, 1 process was left behind and ended");
 }
 
 TEST(SweepReport, names_answer_gain_and_ties) {
@@ -101,10 +104,10 @@ TEST(SweepReport, foreign_text_cannot_break_out) {
   run.job.command = {"sh", "-c", "echo '<script>alert(1)</script>' | `x` **y**\n# {n}"};
   run.trials.front().outcome.status = schema::TrialStatus::failed;
   run.trials.front().outcome.failure = schema::Failure{};
-  run.trials.front().outcome.failure->message = "| <b>bold</b> |";
+  run.trials.front().outcome.failure->message = fakes::legacy("| <b>bold</b> |");
   run.trials.front().outcome.failure->stderr_tail = "```\n<script>\x1b[31m";
   run.points = analysis::summarize_sweep(run);
-  const auto model = build_sweep_report(run);
+  const auto model = build_sweep_report(fakes::words(), run);
   const auto html = render_html(model, "");
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
   EXPECT_EQ(html.find("<b>bold"), std::string::npos);
@@ -115,7 +118,7 @@ TEST(SweepReport, foreign_text_cannot_break_out) {
 }
 
 TEST(SweepReport, json_says_how_answers_follow) {
-  const auto json = sweep_json(run_of({{"1", 2}, {"2", 1}}));
+  const auto json = sweep_json(fakes::words(), run_of({{"1", 2}, {"2", 1}}));
   for (const auto* name : {"cost", "objective", "behind", "tie", "recommended"})
     EXPECT_TRUE(json["formulas"].contains(name));
   EXPECT_EQ(json["answers"]["best"]["n"], "2");

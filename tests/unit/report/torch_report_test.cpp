@@ -22,11 +22,13 @@ class TorchReport : public ::testing::Test {
       if (trial.id == verdict.trial_id) trial.configuration.set("torch_compile", "default");
     verdict.configuration.set("torch_compile", "default");
     winner_->metrics["compile_s"] = 41;
-    winner_->flags.push_back({schema::FlagLevel::info, std::string(schema::kRanAs), "3 compiled frames"});
-    winner_->flags.push_back({schema::FlagLevel::notice, "graph_breaks", "2 graph breaks: call of print"});
+    winner_->flags.push_back(
+        {schema::FlagLevel::info, std::string(schema::kRanAs), fakes::legacy("3 compiled frames")});
+    winner_->flags.push_back(
+        {schema::FlagLevel::notice, "graph_breaks", fakes::legacy("2 graph breaks: call of print")});
     schema::LoadingCode code;
     code.python = "import torch\n\nmodel = torch.compile(model)\n";
-    code.python_run = schema::CodeRun{"/x/python3", std::nullopt, ""};
+    code.python_run = schema::CodeRun{"/x/python3", std::nullopt, {}};
     verdict.code = code;
   }
   std::string markdown() {
@@ -39,7 +41,7 @@ class TorchReport : public ::testing::Test {
 };
 
 TEST_F(TorchReport, says_after_how_many_calls_compiling_has_paid_for_itself) {
-  winner_->flags.push_back({schema::FlagLevel::info, std::string(schema::kColdCompile), ""});
+  winner_->flags.push_back({schema::FlagLevel::info, std::string(schema::kColdCompile), fakes::legacy("")});
   const auto text = markdown();
   EXPECT_NE(text.find("Compiling takes 41.0 s: pays for itself after "), std::string::npos) << text.substr(0, 900);
   const auto verdict = json()["verdict"];
@@ -78,7 +80,7 @@ TEST_F(TorchReport, has_the_code_and_what_it_took_beside_its_trial) {
   text = markdown();
   EXPECT_NE(text.find("these lines are 50 % slower"), std::string::npos);
   run.median_s.reset();
-  run.problem = "it hung";
+  run.problem = fakes::legacy("it hung");
   EXPECT_NE(markdown().find("The Python lines failed with /x/python3: it hung."), std::string::npos);
 }
 

@@ -282,7 +282,7 @@ TEST(TuneReport, says_why_the_fastest_trial_is_not_the_recommended_one) {
 TEST(TuneReport, does_not_say_that_nothing_was_better_where_that_was_not_decided) {
   auto records = kept_records();
   records.run.verdict->gain.reset();
-  records.run.verdict->reason = "";
+  records.run.verdict->reason = {};
   records.run.pairs.resize(1);
   records.run.pairs[0].purpose = schema::PairPurpose::finalist;
   records.run.pairs[0].comparison = schema::Comparison{1.555, 0.917, 2.636, 0.2, 12, schema::Verdict::inconclusive};
@@ -297,7 +297,7 @@ TEST(TuneReport, says_that_nothing_was_compared_where_the_current_configuration_
   auto records = fakes::TuneRunFixture::make();
   records.run.verdict->gain.reset();
   records.run.verdict->reason =
-      "the current configuration does not run to the end (crashed: x); trial 7 is the nearest";
+      fakes::legacy("the current configuration does not run to the end (crashed: x); trial 7 is the nearest");
   const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
   EXPECT_EQ(callout.text.rfind("Nothing was compared: ", 0), 0U) << callout.text;
@@ -333,7 +333,7 @@ TEST(TuneReport, has_the_code_of_a_session_and_compares_what_it_took) {
                 .find("ort.SessionOptions()"),
             std::string::npos);
   EXPECT_EQ(page().find("lines were"), std::string::npos) << "it was not run, and nobody asked for that";
-  code.python_run = schema::CodeRun{"/x/python3", 0.010, "", 0.013};
+  code.python_run = schema::CodeRun{"/x/python3", 0.010, {}, 0.013};
   EXPECT_NE(
       page().find("The same lines of the current configuration took 13.0 ms: these are 1.30× as fast, so the gain"),
       std::string::npos);
@@ -352,7 +352,7 @@ TEST(TuneReport, has_the_code_of_a_session_and_compares_what_it_took) {
 TEST(TuneReport, gives_no_ratio_where_a_few_measurements_leave_a_factor_of_two) {
   auto records = kept_records();
   records.run.verdict->gain.reset();
-  records.run.verdict->reason = "";
+  records.run.verdict->reason = {};
   records.run.pairs.resize(1);
   records.run.pairs[0].purpose = schema::PairPurpose::finalist;
   records.run.pairs[0].comparison = schema::Comparison{1.599, 0.083, 30.832, 0.9, 1, schema::Verdict::inconclusive};
@@ -414,7 +414,7 @@ TEST(TuneReport, shows_a_trial_as_measured_and_what_it_ranks_by_in_a_column_of_i
 TEST(TuneReport, says_keep_once) {
   auto records = kept_records();
   records.run.verdict->gain.reset();
-  records.run.verdict->reason = "nothing beat it by 2 %; the best other one is slower";
+  records.run.verdict->reason = fakes::legacy("nothing beat it by 2 %; the best other one is slower");
   const auto report = build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
   EXPECT_EQ(callout.title, "Keep what you have");
@@ -562,7 +562,7 @@ TEST(TuneReport, says_when_nothing_but_the_current_configuration_was_tried) {
     records.run.verdict = schema::TuneVerdict{};
     records.run.verdict->decision = schema::Decision::keep;
     records.run.verdict->trial_id = 1;
-    records.run.verdict->reason = "nothing beat it; no other configuration came near it";
+    records.run.verdict->reason = fakes::legacy("nothing beat it; no other configuration came near it");
   });
   EXPECT_NE(page.find("> No configuration besides the current one was tried."), std::string::npos);
   EXPECT_EQ(page.find("came near it"), std::string::npos);
@@ -574,7 +574,7 @@ TEST(TuneReport, recommends_nothing_without_a_verdict) {
     records.run.verdict = schema::TuneVerdict{};
     records.run.verdict->trial_id = 1;  // the best so far
     records.run.verdict->configuration = records.run.current;
-    records.run.verdict->reason = "interrupted before the finalists were compared";
+    records.run.verdict->reason = fakes::legacy("interrupted before the finalists were compared");
   });
   EXPECT_NE(page.find("**No verdict**"), std::string::npos);
   EXPECT_NE(page.find("(**in use now**)"), std::string::npos);

@@ -4,6 +4,7 @@
 
 #include "base/file.hpp"
 #include "fakes/temporary_folder.hpp"
+#include "fakes/words.hpp"
 #include "report/renderers.hpp"
 #include "run/registry.hpp"
 
@@ -60,7 +61,7 @@ schema::Run run_of(const std::string& kind, const std::string& id) {
   run.started_utc = run.finished_utc = "2026-11-21T08:15:00Z";
   run.line = {"a fair die", "", "", "pips", "change", "4 pips", 4.0};
   run.request = {{"rolls", 3}};
-  run.trials = {{1, "key", "roll", {{"hand", "left"}}, false, 0.5, "the first", nullptr}};
+  run.trials = {{1, "key", "roll", {{"hand", "left"}}, false, 0.5, fakes::legacy("the first"), nullptr}};
   run.answer = {{"pips", 4}};
   return run;
 }

@@ -2,6 +2,7 @@
 #include "schema/message_renderer.hpp"
 
 #include <array>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -22,16 +23,20 @@ constexpr std::array kRendererListArguments{MessageArgument{"notes", ArgumentKin
                                             MessageArgument{"names", ArgumentKind::texts}};
 constexpr std::array kRendererSumArguments{MessageArgument{"notes", ArgumentKind::messages},
                                            MessageArgument{"values", ArgumentKind::numbers}};
+constexpr std::array kRendererNumberArguments{MessageArgument{"value", ArgumentKind::number},
+                                              MessageArgument{"time", ArgumentKind::duration}};
 constexpr std::array kRendererRows{
+    MessageTemplate{"t.number", "{value:.4g} in {time}, {time:ms.3f}, {time:ms}", "", kRendererNumberArguments},
     MessageTemplate{"t.workers",
                     "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}",
                     "num_workers: {workers}", kRendererWorkerArguments},
     MessageTemplate{"t.braces", "a {{set}} || of }}", "", {}},
-    MessageTemplate{"t.why", "not decided: {why}; {trials}, {trials:plain}", "", kRendererWhyArguments},
+    MessageTemplate{"t.why", "not decided: {why}; {trials}, {trials:plain}, {trials:numbered}", "",
+                    kRendererWhyArguments},
     MessageTemplate{"t.end", "{whole?all|some} {end=crashed:crashed|memory:ran out of memory}", "",
                     kRendererEndArguments},
     MessageTemplate{"t.list", "{notes}: {names}, {names:join: / }", "", kRendererListArguments},
-    MessageTemplate{"t.sums", "{notes:join: + }: {values:.2g}", "", kRendererSumArguments}};
+    MessageTemplate{"t.sums", "{notes:join: + }: {values:.2g}; {values:join:, }", "", kRendererSumArguments}};
 
 const MessageRenderer& renderer() {
   static const std::array<MessageTable, 2> tables{MessageTable(kRendererRows), messages::table()};
@@ -61,7 +66,7 @@ TEST(MessageRenderer, WritesDoubledMarksOnce) {
 TEST(MessageRenderer, WritesMessagesWithinMessages) {
   const auto why =
       MessageMaker("t.why", Severity::note).with("why", workers(2)).with("trials", std::vector<int>{3, 7}).take();
-  EXPECT_EQ(renderer().text(why), "not decided: 2 workers are busy 12 % of the time; trials 3 and 7, 3 and 7");
+  EXPECT_EQ(renderer().text(why), "not decided: 2 workers are busy 12 % of the time; trials 3 and 7, 3 and 7, #3, #7");
   const auto list = MessageMaker("t.list", Severity::note)
                         .with("notes", std::vector<Message>{workers(1), workers(2)})
                         .with("names", std::vector<std::string>{"a", "b", "c"})
@@ -76,14 +81,33 @@ TEST(MessageRenderer, WritesListsAsTheTemplateSays) {
                         .with("values", std::vector<double>{22, 4.44, 0.3})
                         .take();
   EXPECT_EQ(renderer().text(sums),
-            "1 worker is busy 12 % of the time + 1 worker is busy 12 % of the time: 22, 4.4 and 0.3");
+            "1 worker is busy 12 % of the time + 1 worker is busy 12 % of the time: 22, 4.4 and 0.3; 22, 4.44, 0.3");
 }
 
 TEST(MessageRenderer, ShowsWhatIsNoMessageAsItIs) {
   for (const auto* notes : {R"(3)", R"([{"code":1}])"}) {
     const auto json = fmt::format(R"({{"code": "t.sums", "arguments": {{"notes": {}, "values": "x"}}}})", notes);
-    EXPECT_EQ(renderer().text(base::parse_json(json, "").value().get<Message>()), fmt::format("{}: \"x\"", notes));
+    EXPECT_EQ(renderer().text(base::parse_json(json, "").value().get<Message>()),
+              fmt::format("{}: \"x\"; \"x\"", notes));
   }
+}
+
+TEST(MessageRenderer, WritesMillisecondsOfAnyDuration) {
+  const auto short_one = MessageMaker("t.number", Severity::note).with("value", 1.5).with("time", 60e3).take();
+  EXPECT_EQ(renderer().text(short_one), "1.5 in 60.0 µs, 0.060 ms, 0.06 ms");
+  const auto long_one = MessageMaker("t.number", Severity::note).with("value", 1.5).with("time", 2.5e9).take();
+  EXPECT_EQ(renderer().text(long_one), "1.5 in 2.50 s, 2500.000 ms, 2500 ms");
+}
+
+// JSON has no form for them: a score of an overflow in half precision was "null" behind the pipe.
+TEST(MessageRenderer, WritesInfiniteNumbersThatCameThroughJson) {
+  const auto message = MessageMaker("t.number", Severity::note)
+                           .with("value", -std::numeric_limits<double>::infinity())
+                           .with("time", 1e6)
+                           .take();
+  const auto read = base::parse_json(base::dump_json(base::Json(message)), "").value().get<Message>();
+  EXPECT_EQ(renderer().text(read), "-inf in 1.00 ms, 1.000 ms, 1 ms");
+  EXPECT_EQ(read, message);
 }
 
 TEST(MessageRenderer, WritesTheBranchOfAChoice) {
@@ -100,7 +124,7 @@ TEST(MessageRenderer, DecoratesEachSentenceButNotWhatOlderVersionsWrote) {
   const std::array<MessageTable, 2> tables{MessageTable(kRendererRows), messages::table()};
   const MessageRenderer pseudo(tables, [](std::string text) { return "⟦" + text + "⟧"; });
   const auto why = MessageMaker("t.why", Severity::note).with("why", workers(1)).with("trials", std::vector{1}).take();
-  EXPECT_EQ(pseudo.text(why), "⟦not decided: ⟦1 worker is busy 12 % of the time⟧; trial 1, 1⟧");
+  EXPECT_EQ(pseudo.text(why), "⟦not decided: ⟦1 worker is busy 12 % of the time⟧; trial 1, 1, #1⟧");
   EXPECT_EQ(pseudo.text(base::Json("as it was").get<Message>()), "as it was");
 }
 

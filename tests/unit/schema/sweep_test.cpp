@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/sweep.hpp"
+#include "fakes/words.hpp"
 
 #include <algorithm>
 
@@ -147,7 +148,7 @@ double taken(const char* metric, std::string_view output) {
 
 std::string divergence(const char* metric, std::string_view output) {
   const auto found = metrics_in_output({*parse_sweep_metric(metric)}, output);
-  return found.diverged.empty() ? "" : describe(found.diverged.front());
+  return found.diverged.empty() ? "" : fakes::text_of(describe(found.diverged.front()));
 }
 
 TEST(SweepMetric, takes_the_last_match_unless_told_otherwise) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "search/messages.hpp"
+
 namespace ridgeline::search {
 namespace {
 
@@ -11,7 +13,7 @@ using schema::DataMode;
 using schema::TrialStatus;
 
 BenchProposal of(std::int64_t batch, AmpMode amp = AmpMode::off, DataMode data = DataMode::loader) {
-  return {{batch, 2, amp, false}, data, schema::BenchStage::sweep, ""};
+  return {{batch, 2, amp, false}, data, schema::BenchStage::sweep, {}};
 }
 
 BenchObservation ended(TrialStatus status) {
@@ -24,13 +26,15 @@ TEST(BatchMemoryLimit, no_larger_batch_is_tried_than_one_that_was_refused) {
   BatchMemoryLimit limit(0.1, true);
   limit.observe(of(128), ended(TrialStatus::ok));
   limit.observe(of(512), ended(TrialStatus::invalid));
-  EXPECT_EQ(limit.too_large({1024, 8, AmpMode::off, true}), "batch 512 was refused under the same precision");
+  EXPECT_EQ(limit.too_large({1024, 8, AmpMode::off, true}),
+            messages::bench_batch_unfit({.batch = 512, .refused = true}));
   EXPECT_TRUE(limit.too_large({512, 0, AmpMode::off, false}));
   EXPECT_FALSE(limit.too_large({256, 2, AmpMode::off, false}));
   EXPECT_FALSE(limit.too_large({1024, 2, AmpMode::bf16, false}));
   limit.observe(of(256), ended(TrialStatus::invalid));
   limit.observe(of(2048), ended(TrialStatus::invalid));
-  EXPECT_EQ(limit.too_large({1024, 2, AmpMode::off, false}), "batch 256 was refused under the same precision");
+  EXPECT_EQ(limit.too_large({1024, 2, AmpMode::off, false}),
+            messages::bench_batch_unfit({.batch = 256, .refused = true}));
 }
 
 TEST(BatchMemoryLimit, a_refusal_of_the_loader_alone_counts_and_its_memory_does_not) {

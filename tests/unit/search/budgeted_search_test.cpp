@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/training_landscape.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -80,7 +81,7 @@ TEST_F(BudgetedSearchTest, never_begins_with_no_workers_while_nothing_is_known_o
   EXPECT_GE(count(DataMode::loader_only), 1);
   for (const auto& trial : trials_)
     if (trial.data == DataMode::loader) {
-      EXPECT_GT(trial.settings.workers, 0) << trial.reason;
+      EXPECT_GT(trial.settings.workers, 0) << fakes::text_of(trial.reason);
       break;
     }
   EXPECT_GT(reached(), 0.9);

@@ -28,7 +28,7 @@ Observation seen(double cost, double setup_s) {
 class Incumbent : public ::testing::Test {
  protected:
   void record(const Configuration& configuration, const Observation& observation) {
-    const auto proposal = history_.offer(configuration, schema::TrialStage::screening, "");
+    const auto proposal = history_.offer(configuration, schema::TrialStage::screening, {});
     ASSERT_TRUE(proposal);
     history_.record(*proposal, observation);
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sample_records.hpp"
+#include "schema/messages.hpp"
 #include "schema/sweep.hpp"
 #include "schema/training_run.hpp"
 
@@ -28,7 +29,7 @@ schema::BenchRun make_bench(const std::string& id, const std::string& started_ut
   trial.data = schema::DataMode::device;
   trial.outcome.status = schema::TrialStatus::out_of_memory;
   run.trials = {trial};
-  run.notes = {"a note"};
+  run.notes = {schema::messages::foreign("a note")};
   return run;
 }
 
@@ -93,7 +94,7 @@ TEST_F(RunTableTest, the_envelope_names_what_every_kind_has) {
   EXPECT_EQ(run.trials[0].stage, "compute");
   EXPECT_EQ(run.trials[0].settings["batch"], 64);
   EXPECT_EQ(run.trials[0].details["data"], "device");
-  EXPECT_EQ(run.notes.at(0), "a note");
+  EXPECT_EQ(run.notes.at(0).at("arguments").at("words"), "a note");
   EXPECT_EQ(run.answer["recommended"]["samples_per_s"], 900);
   EXPECT_EQ(run.environments.size(), 1U);
 }

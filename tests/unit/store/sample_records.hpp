@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "fakes/words.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
 #include "schema/tune_run.hpp"
@@ -51,7 +52,7 @@ inline schema::TrialOutcome make_outcome(std::size_t samples = 20) {
   for (std::size_t i = 0; i < samples; ++i) measurement.latency_ns.push_back(1e6 + static_cast<double>(i * 37 % 1000));
   measurement.wall_ns = 2e7;
   measurement.stop_reason = schema::StopReason::interval_reached;
-  measurement.flags = {{schema::FlagLevel::notice, "not_steady", "still changing"}};
+  measurement.flags = {{schema::FlagLevel::notice, "not_steady", fakes::legacy("still changing")}};
   measurement.effective_settings = {{"intra_op_num_threads", "4"}};
   outcome.measurement = measurement;
   outcome.output_error = schema::OutputError{};

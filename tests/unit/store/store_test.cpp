@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/store.hpp"
+#include "fakes/words.hpp"
 
 #include <algorithm>
 
@@ -81,7 +82,7 @@ TEST_F(StoreFile, replaces_a_trial_with_its_samples) {
   failed.status = schema::TrialStatus::crashed;
   failed.failure = schema::Failure{};
   failed.failure->signal = 11;
-  failed.failure->message = "the worker died by signal 11";
+  failed.failure->message = fakes::legacy("the worker died by signal 11");
   ASSERT_TRUE(store.save_trial(spec, failed));
   auto found = *store.find_trial(spec.key());
   ASSERT_TRUE(found);

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "stream/open_source.hpp"
 
 namespace ridgeline::stream {
@@ -18,7 +19,7 @@ TEST(LiveSource, comes_back_with_times_that_go_on_and_is_interrupted) {
   SourceOptions options{.source = "rtsp://me:secret@fake/stream"};
   options.video_plugin = RL_TEST_FAKE_VIDEO;
   std::vector<std::string> told;
-  options.on_note = [&](const std::string& text) { told.push_back(text); };
+  options.on_note = [&](const schema::Message& note) { told.push_back(fakes::text_of(note)); };
   auto source = open_source(options).value();
   EXPECT_TRUE(source->info().is_live);
   EXPECT_EQ(source->info().name, "rtsp://me:***@fake/stream");
@@ -47,7 +48,8 @@ TEST(LiveSource, comes_back_with_times_that_go_on_and_is_interrupted) {
   EXPECT_EQ(told[1].rfind("rtsp://me:***@fake/stream: back after ", 0), 0U) << told[1];
   EXPECT_NE(told[1].find(", 3 attempts"), std::string::npos);
   EXPECT_EQ(told[2], "rtsp://me:***@fake/stream: connection lost after 6 frames");
-  EXPECT_EQ(source->notes(), std::vector<std::string>{"rtsp://me:***@fake/stream: 2 damaged frames skipped"});
+  EXPECT_EQ(fakes::texts_of(source->notes()),
+            std::vector<std::string>{"rtsp://me:***@fake/stream: 2 damaged frames skipped"});
 }
 
 TEST(LiveSource, is_not_waited_for_when_it_is_not_there_at_first) {

@@ -16,6 +16,7 @@
 #include "stream/decoders/make_decoder.hpp"
 #include "stream/decoders/output_checks.hpp"
 #include "stream/decoders/recognize_decoder.hpp"
+#include "stream/words.hpp"
 
 namespace ridgeline::stream {
 
@@ -73,7 +74,8 @@ inline std::string mismatch_of(std::string_view name, const DecoderOptions& opti
   const auto views = views_of(outputs);
   const auto decoder = make_decoder(name, options, shapes_of(views), geometry.input_width, geometry.input_height);
   if (!decoder) return decoder.error().message;
-  return (*decoder)->mismatch(views, geometry, true).value_or("");
+  const auto wrong = (*decoder)->mismatch(views, geometry, true);
+  return wrong ? words_of(*wrong) : "";
 }
 
 inline base::Result<base::Json> decode_outputs(std::string_view name, const DecoderOptions& options,

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/scratch_folder.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::stream {
 namespace {
@@ -121,7 +122,7 @@ TEST(RawSource, tells_that_it_ended_inside_a_frame) {
   EXPECT_TRUE(source->next(image).value());
   EXPECT_FALSE(source->next(image).value());
   ASSERT_EQ(source->notes().size(), 1U);
-  EXPECT_EQ(source->notes()[0], "standard input: ends inside frame 2: 3 of 8 bytes");
+  EXPECT_EQ(fakes::text_of(source->notes()[0]), "standard input: ends inside frame 2: 3 of 8 bytes");
 }
 
 TEST(RawSource, without_one_whole_frame_is_an_error) {

@@ -10,6 +10,7 @@
 
 #include "base/file.hpp"
 #include "base/scratch_folder.hpp"
+#include "fakes/words.hpp"
 #include "stream/open_source.hpp"
 #include "stream/video_library.hpp"
 #include "stream/video_writer.hpp"
@@ -125,7 +126,7 @@ TEST_F(Orientations, of_jpegs_are_applied_as_exif_has_them) {
       EXPECT_EQ(source->info().height, image.height);
       ASSERT_EQ(source->info().notes.size(), orientation == 1 ? 0U : 1U);
       if (orientation == 6) {
-        EXPECT_EQ(source->info().notes[0],
+        EXPECT_EQ(fakes::text_of(source->info().notes[0]),
                   file + ": rotated by 90 degrees as the file says; rotate: 0 leaves it as stored");
       }
     }
@@ -210,8 +211,8 @@ TEST_F(Orientations, of_other_angles_are_told_and_not_done) {
   auto source = open_source({.source = file}).value();
   EXPECT_EQ(corners(first_of(*source)), "RGBW");
   ASSERT_EQ(source->info().notes.size(), 1U);
-  EXPECT_NE(source->info().notes[0].find("rotated by 45 degrees, which is not done"), std::string::npos)
-      << source->info().notes[0];
+  EXPECT_NE(fakes::text_of(source->info().notes[0]).find("rotated by 45 degrees, which is not done"), std::string::npos)
+      << fakes::text_of(source->info().notes[0]);
 }
 
 TEST_F(Orientations, of_a_folders_pictures_are_counted) {
@@ -224,7 +225,7 @@ TEST_F(Orientations, of_a_folders_pictures_are_counted) {
   EXPECT_EQ(source->label().file, "2.jpg");
   EXPECT_EQ(corners(first_of(*source)), kSeen[3]);
   ASSERT_EQ(source->notes().size(), 1U);
-  EXPECT_NE(source->notes()[0].find("2 pictures rotated or mirrored as EXIF says"), std::string::npos);
+  EXPECT_NE(fakes::text_of(source->notes()[0]).find("2 pictures rotated or mirrored as EXIF says"), std::string::npos);
 }
 
 TEST_F(Orientations, pictures_that_end_early_are_damaged) {
@@ -256,9 +257,10 @@ TEST_F(Orientations, interlaced_video_is_told) {
   for (const auto& [fields, name] : {std::pair{'t', "top"}, {'b', "bottom"}}) {
     auto source = open_source({.source = write("i.y4m", y4m(fields))}).value();
     ASSERT_EQ(source->info().notes.size(), 1U);
-    EXPECT_NE(source->info().notes[0].find(fmt::format("interlaced ({} field first), which is not undone", name)),
+    EXPECT_NE(fakes::text_of(source->info().notes[0])
+                  .find(fmt::format("interlaced ({} field first), which is not undone", name)),
               std::string::npos)
-        << source->info().notes[0];
+        << fakes::text_of(source->info().notes[0]);
     (void)first_of(*source);
     EXPECT_TRUE(source->notes().empty()) << "told once";
   }

@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 
+#include "fakes/words.hpp"
 #include "stream/load_feed.hpp"
 
 namespace ridgeline::stream {
@@ -164,7 +165,7 @@ TEST_F(PipelineTest, frames_of_files_all_leave_in_order_with_their_own_results) 
   EXPECT_EQ(status.in_flight, 0U);
   EXPECT_EQ(status.written, 6000U);
   EXPECT_TRUE(status.meter.counts(0).passed);
-  EXPECT_TRUE(status.meter.stage_sum().passed) << status.meter.stage_sum().message;
+  EXPECT_TRUE(status.meter.stage_sum().passed) << fakes::text_of(status.meter.stage_sum().message);
   EXPECT_EQ(pipeline->warm_up().size(), 3U);
   EXPECT_EQ(pipeline->warm_up()[1].times_ns.size(), 2 * options_.warm_runs);
   EXPECT_EQ(pipeline->offer(frame(0, 2000)), Offered::ended);
@@ -301,7 +302,7 @@ TEST_F(PipelineTest, a_million_frames_under_disturbance_are_each_counted_once_an
   EXPECT_NE(sink_.error.find("failed"), std::string::npos);
   const auto status = pipeline->status();
   EXPECT_EQ(status.meter.counters().offered, kSources * kFrames);
-  EXPECT_TRUE(status.meter.counts(0).passed) << status.meter.counts(0).message;
+  EXPECT_TRUE(status.meter.counts(0).passed) << fakes::text_of(status.meter.counts(0).message);
 }
 
 TEST_F(PipelineTest, a_slow_sink_holds_files_back_and_memory_bounded) {

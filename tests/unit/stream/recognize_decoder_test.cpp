@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "unit/stream/made_outputs.hpp"
 
 namespace ridgeline::stream {
@@ -343,9 +344,10 @@ std::vector<Known> other_models() {
 void expect_recognized(const std::vector<Known>& models) {
   for (const auto& model : models) {
     const auto found = recognize_outputs(model.options, model.outputs, same_geometry(model.width, model.height));
-    EXPECT_EQ(found.name, model.decoder) << model.what << ": " << found.reason;
-    EXPECT_NE(found.reason.find(model.reason), std::string::npos) << model.what << ": " << found.reason;
-    EXPECT_EQ(found.reason.find('\n'), std::string::npos) << "one line";
+    EXPECT_EQ(found.name, model.decoder) << model.what << ": " << fakes::text_of(found.note);
+    EXPECT_NE(fakes::text_of(found.note).find(model.reason), std::string::npos)
+        << model.what << ": " << fakes::text_of(found.note);
+    EXPECT_EQ(fakes::text_of(found.note).find('\n'), std::string::npos) << "one line";
   }
 }
 
@@ -357,7 +359,7 @@ TEST(RecognizeDecoder, reads_an_angle_as_no_class) {
   auto angles = columns(20, 8400, obb_values(0.5F));
   for (std::size_t i = 0; i < 8400; ++i) angles.values[19 * 8400 + i] = 0.4F + 0.0001F * static_cast<float>(i % 1000);
   const auto found = recognize_outputs({}, {angles}, same_geometry(640, 640));
-  EXPECT_EQ(found.name, "obb") << found.reason;
+  EXPECT_EQ(found.name, "obb") << fakes::text_of(found.note);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stream/words.hpp"
 #include "unit/stream/simulated_loads.hpp"
 
 namespace ridgeline::stream {
@@ -27,8 +28,8 @@ TEST(Simulation, waits_as_long_as_theory_says) {
       const auto meter = simulate(options, arrivals).value();
       wait_ns += meter.stages().queue.mean() / kRuns;
       EXPECT_NEAR(meter.busy_ratio(), rho, 0.005);
-      EXPECT_TRUE(meter.littles_law().passed) << meter.littles_law().message;
-      EXPECT_TRUE(meter.stage_sum().passed) << meter.stage_sum().message;
+      EXPECT_TRUE(meter.littles_law().passed) << words_of(meter.littles_law().message);
+      EXPECT_TRUE(meter.stage_sum().passed) << words_of(meter.stage_sum().message);
     }
     const double ratio = wait_ns / (rho * 1e6 / (2 * (1 - rho)));
     EXPECT_NEAR(ratio, 1, 0.01) << rho;
@@ -81,9 +82,9 @@ TEST(Simulation, a_million_frames_leave_once_and_in_order) {
   EXPECT_EQ(out_of_order, 0U);
   EXPECT_EQ(next[0] + next[1] + next[2], arrivals.size());
   EXPECT_EQ(meter.counters().offered, arrivals.size());
-  EXPECT_TRUE(meter.counts(0).passed) << meter.counts(0).message;
-  EXPECT_TRUE(meter.littles_law().passed) << meter.littles_law().message;
-  EXPECT_TRUE(meter.stage_sum().passed) << meter.stage_sum().message;
+  EXPECT_TRUE(meter.counts(0).passed) << words_of(meter.counts(0).message);
+  EXPECT_TRUE(meter.littles_law().passed) << words_of(meter.littles_law().message);
+  EXPECT_TRUE(meter.stage_sum().passed) << words_of(meter.stage_sum().message);
   for (const auto reason : {DropReason::deadline, DropReason::queue_full, DropReason::timeout, DropReason::failed})
     EXPECT_GT(meter.counters().dropped_for(reason), 100U) << to_string(reason);
   EXPECT_GT(meter.stages().order.max(), 0);

@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -16,6 +17,7 @@
 
 #include "base/file.hpp"
 #include "base/scratch_folder.hpp"
+#include "fakes/words.hpp"
 #include "stream/open_source.hpp"
 #include "stream/sources/live_source.hpp"
 #include "stream/video_writer.hpp"
@@ -91,7 +93,7 @@ TEST_F(VideoFiles, give_every_frame_with_its_time_in_every_container_and_format)
       EXPECT_EQ(source->next(image).value(), 40'000'000);
       EXPECT_EQ(image.format, format);
       EXPECT_EQ(count(*source), 48) << name;
-      EXPECT_TRUE(source->notes().empty()) << source->notes()[0];
+      EXPECT_TRUE(source->notes().empty()) << fakes::text_of(source->notes()[0]);
     }
   }
 }
@@ -130,6 +132,37 @@ TEST_F(VideoFiles, have_rows_without_padding_whatever_their_width) {
   }
 }
 
+TEST(VideoNotes, say_what_the_plug_in_told) {
+  rl_video_info video{};
+  video.fields = RL_VIDEO_BOTTOM_FIELD_FIRST;
+  video.other_angle = 45;
+  video.orientation = 7;
+  const auto info = info_of(video, "a.mp4", false);
+  EXPECT_EQ(fakes::texts_of(info.notes),
+            (std::vector<std::string>{
+                "a.mp4: rotated by 270 degrees and mirrored as the file says; rotate: 0 leaves it as stored",
+                "a.mp4: the file says that it is to be seen rotated by 45 degrees, which is not done: only quarter "
+                "turns are",
+                "a.mp4: interlaced (bottom field first), which is not undone: moving edges look like combs; "
+                "deinterlace it first, for example with ffmpeg -vf bwdif"}));
+  for (const auto orientation : {-1, 0, 1, 9}) {
+    rl_video_info plain{};
+    plain.orientation = orientation;
+    EXPECT_TRUE(info_of(plain, "a.mp4", false).notes.empty()) << orientation;
+  }
+  rl_video_totals totals{};
+  totals.damaged = 1;
+  totals.cut = 1;
+  totals.frames = 20;
+  totals.interlaced = 7;
+  std::strcpy(totals.reason, "the file ends inside a packet");
+  EXPECT_EQ(fakes::texts_of(notes_of(totals, {.name = "a.mp4"})),
+            (std::vector<std::string>{
+                "a.mp4: 1 damaged frame skipped", "a.mp4: ends early, after 20 frames: the file ends inside a packet",
+                "a.mp4: 7 of 20 frames are interlaced, which is not undone: moving edges look like combs; "
+                "deinterlace it first, for example with ffmpeg -vf bwdif"}));
+}
+
 TEST_F(VideoFiles, end_early_with_a_note_where_they_are_cut) {
   const auto whole = base::read_file(clip("whole.avi", 100)).value();
   write(path("cut.avi"), std::string_view(whole).substr(0, whole.size() / 2));
@@ -138,7 +171,7 @@ TEST_F(VideoFiles, end_early_with_a_note_where_they_are_cut) {
   EXPECT_GT(frames, 5);
   EXPECT_LT(frames, 80);
   ASSERT_FALSE(source->notes().empty());
-  EXPECT_NE(source->notes().back().find("ends early"), std::string::npos);
+  EXPECT_NE(fakes::text_of(source->notes().back()).find("ends early"), std::string::npos);
 }
 
 TEST_F(VideoFiles, without_their_index_are_refused) {
@@ -292,10 +325,10 @@ TEST_F(VideoFiles, in_a_folder_come_by_name_each_with_its_size) {
   }
   EXPECT_FALSE(source->next(image).value());
   ASSERT_EQ(source->notes().size(), 1U);
-  EXPECT_NE(
-      source->notes()[0].find("2 damaged pictures without a result, the first: 0.png: no video that FFmpeg reads"),
-      std::string::npos)
-      << source->notes()[0];
+  EXPECT_NE(fakes::text_of(source->notes()[0])
+                .find("2 damaged pictures without a result, the first: 0.png: no video that FFmpeg reads"),
+            std::string::npos)
+      << fakes::text_of(source->notes()[0]);
   fs::remove(pictures + "/a.pgm");
   fs::remove(pictures + "/b.pgm");
   fs::remove(pictures + "/d%03d.PGM");

@@ -159,6 +159,54 @@ TEST_F(HostWorkTest, what_fills_the_time_behind_a_wait_is_the_cause_if_that_is_m
   EXPECT_EQ(gap().cause, IdleCause::sync) << "of the time behind the wait, most is on the way to the launch";
 }
 
+TEST_F(HostWorkTest, of_several_functions_that_fill_it_the_longest_is_named_with_its_own_time) {
+  range(RangeKind::python, "train.py(31): write_csv", 2 * kMs, 22 * kMs);
+  const auto plot = range(RangeKind::python, "train.py(40): plot", 22 * kMs, 47 * kMs);
+  range(RangeKind::python, "plot.py(3): axes", 22 * kMs, 46 * kMs);
+  kernels_around_work();
+  EXPECT_EQ(gap().cause, IdleCause::host_work);
+  EXPECT_EQ(gap().blocker.range, plot);
+  EXPECT_EQ(gap().blocker.ns, 25 * kMs);
+  trace.ranges.duration_ns[plot] = kMs;
+  trace.ranges.duration_ns[plot + 1] = kMs;
+  EXPECT_EQ(gap().cause, IdleCause::host_unrecorded) << "most of it nobody knows";
+}
+
+TEST_F(HostWorkTest, the_parts_of_a_function_that_launches_too_say_more_than_its_name) {
+  range(RangeKind::python, "train.py(90): main", -kMs, 60 * kMs);
+  const auto log = range(RangeKind::python, "train.py(31): log", 2 * kMs, 40 * kMs);
+  kernels_around_work();
+  EXPECT_EQ(gap().blocker.range, log);
+}
+
+TEST_F(HostWorkTest, a_wait_for_another_thread_is_no_work) {
+  const auto get = range(RangeKind::python, "queue.py(154): get", 2 * kMs, 51 * kMs);
+  range(RangeKind::python, "threading.py(323): wait", 2 * kMs, 50 * kMs);
+  range(RangeKind::python, "prefetch.py(12): load", 2 * kMs, 50 * kMs, 2);
+  kernels_around_work();
+  EXPECT_EQ(gap().cause, IdleCause::host_wait);
+  EXPECT_EQ(gap().blocker.range, get);
+}
+
+TEST_F(HostWorkTest, what_the_profiler_did_in_a_process_of_its_own_held_all_threads) {
+  auto& ranges = trace.ranges;
+  ranges.add(2 * kMs, 49 * kMs, trace.strings.id("Activity Buffer Request"), trace.thread_lane({-1, 0}), 0);
+  ranges.kind.push_back(RangeKind::overhead);
+  ranges.sequence.push_back(-1);
+  ranges.forward_thread.push_back(0);
+  kernels_around_work();
+  EXPECT_EQ(gap().cause, IdleCause::profiler);
+}
+
+TEST_F(HostWorkTest, a_copy_of_pageable_memory_is_none) {
+  launch("first", 0, 10'000, kMs);
+  call("cudaMemcpyAsync", kMs + 5000, 50 * kMs, 77);
+  trace.copies.add(50 * kMs, 1000, trace.strings.id("Memcpy HtoD (Pageable -> Device)"), trace.gpu_lane({1, 0, 1, 7}),
+                   77);
+  trace.copies.bytes.push_back(1 << 20);
+  EXPECT_EQ(gap().cause, IdleCause::pageable_copy);
+}
+
 TEST_F(HostWorkTest, a_wait_long_before_the_launch_is_not_its_cause) {
   operation("aten::item", 100'000, kMs + 20'000);
   kernels_around_work();
@@ -200,6 +248,8 @@ TEST_F(HostWorkTest, a_first_launch_that_takes_long_loads_its_code) {
   EXPECT_EQ(gap().blocker.call, slow);
   trace.kernels.name.back() = trace.kernels.name.front();
   EXPECT_EQ(gap().cause, IdleCause::host_work) << "its code was there";
+  range(RangeKind::overhead, "Runtime Triggered Module Loading", 600'000, 63 * kMs);
+  EXPECT_EQ(gap().cause, IdleCause::compilation) << "it was loaded again";
 }
 
 }  // namespace

@@ -225,11 +225,40 @@ TEST_F(PlantedHostWork, what_no_event_shows_is_missing_and_no_advice) {
   const auto tables = tables_of(analysed);
   EXPECT_EQ(tables.devices.front().idle.front().cause, schema::IdleCause::host_unrecorded);
   const auto lines = fakes::texts_of(tables.missing);
-  EXPECT_NE(std::find(lines.begin(), lines.end(),
-                      "no event of the host in 255 ms (85 % of the time) in which the GPU waits for it: "
-                      "torch.profiler.profile(with_stack=True) or NVTX ranges record what it does then"),
-            lines.end())
+  EXPECT_NE(
+      std::find(lines.begin(), lines.end(),
+                "no event of the thread that launches fills 255 ms (85 % of the time) in which the GPU waits for it: "
+                "torch.profiler.profile(with_stack=True) or NVTX ranges record what it does then"),
+      lines.end())
       << base::listed(lines);
+}
+
+TEST_F(PlantedHostWork, no_step_is_shorter_than_the_busiest_gpu_works) {
+  for (std::int64_t i = 0; i < 5; ++i) {
+    const auto t = i * 10 * kMs;
+    annotation("ProfilerStep#" + std::to_string(i), t, t + 10 * kMs);
+    range(RangeKind::python, "train.py(4): prepare", t, t + kMs);
+    launch("gemm", t + kMs, t + kMs + 10'000, t + 10 * kMs);
+    call("cudaLaunchKernel", t + kMs + 10'000, t + kMs + 11'000, 500 + i);
+    kernel("small", t + kMs + 20'000, t + 2 * kMs, 500 + i);
+    trace.kernels.lane.back() = trace.gpu_lane({1, 1, 1, 7});
+  }
+  const auto* finding = find("host-work");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_LE(finding->saving_ns, 5 * kMs + 50'000) << "GPU 1 waits for 45 ms, which GPU 0 needs";
+}
+
+TEST_F(PlantedHostWork, pinned_memory_is_no_matter_of_the_gpus_allocator) {
+  for (std::int64_t step = 0; step < 6; ++step) {
+    const auto t = step * 10 * kMs;
+    annotation("ProfilerStep#" + std::to_string(step), t, t + 10 * kMs);
+    call("cudaHostAlloc", t + 100'000, t + 5 * kMs, 900 + step);
+    launch("gemm", t + 5 * kMs, t + 5 * kMs + 10'000, t + 10 * kMs);
+  }
+  const auto* finding = find("allocation");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->advice.find("pinned buffers once"), std::string::npos) << finding->advice;
+  EXPECT_EQ(finding->code.find("CUDA_ALLOC_CONF"), std::string::npos);
 }
 
 TEST_F(PlantedHostWork, waits_of_queued_work_are_a_finding_of_their_own) {
@@ -277,7 +306,7 @@ TEST_F(PlantedHostWork, first_calls_are_no_advice_but_a_warm_up_that_is_missing)
     if (step == 0) call("cudaFree", kMs + 1000, 7 * kMs, 999);
     launch("conv", t + (step == 0 ? 7 * kMs : kMs / 2), t + 7 * kMs + 10'000, t + 9'990'000);
   }
-  EXPECT_EQ(find("allocation"), nullptr);
+  EXPECT_EQ(find("allocation"), nullptr) << "in the first half of the steps alone";
   const AnalysedTrace analysed(trace);
   const auto tables = tables_of(analysed);
   ASSERT_FALSE(tables.missing.empty());

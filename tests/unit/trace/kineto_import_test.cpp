@@ -618,10 +618,10 @@ TEST_F(KinetoImportTest, processes_beside_each_other_on_the_host_are_not_one) {
       write(fmt::format("[{},{},{},{}]", event(7, 0, 50), event(9, 0, 40), event(7, 60, 50), event(9, 60, 45))));
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->ranges.duration_ns, (std::vector<std::int64_t>{50'000, 50'000}));
-  EXPECT_EQ(fakes::texts_of(trace->notes),
-            (std::vector<std::string>{"the file has 2 processes, which ran beside each other on the host: times are of "
-                                      "process 7, which took most; left out: 2 events of the others, so import the "
-                                      "trace of each process alone"}));
+  EXPECT_EQ(
+      fakes::texts_of(trace->notes),
+      (std::vector<std::string>{"the file has 2 processes on the host: times are of process 7, whose events take most; "
+                                "left out: 2 events of the others, so import the trace of each process alone"}));
 }
 
 TEST_F(KinetoImportTest, of_time_on_the_host_the_backward_pass_is_told_apart) {

@@ -44,7 +44,7 @@ class BaselineTest : public ::testing::Test {
       spec.workload.seed = static_cast<std::uint64_t>(median_ms * 1000);  // another key
       schema::TrialOutcome outcome;
       outcome.measurement.emplace().latency_ns.assign(100, median_ms * 1e6 * (3 - trial));
-      outcome.measurement->flags.push_back({schema::FlagLevel::notice, "disturbed", "others ran"});
+      outcome.measurement->flags.push_back({schema::FlagLevel::notice, "disturbed", fakes::legacy("others ran")});
       EXPECT_TRUE(store_->save_trial(spec, outcome));
       schema::TunedTrial entry;
       entry.id = trial;
@@ -245,7 +245,7 @@ TEST_F(BaselineTest, slips_are_one_clear_line) {
   EXPECT_NE(refusal({"1999", ""}).find("1999"), std::string::npos);
   auto nothing = make("2024-d", "gpu:GPU-1");
   nothing.verdict->decision = schema::Decision::none;
-  nothing.verdict->reason = "none of 7 configurations ran to the end";
+  nothing.verdict->reason = fakes::legacy("none of 7 configurations ran to the end");
   save(nothing);
   EXPECT_NE(refusal({"2024-d", ""}).find("no recommendation: none of 7"), std::string::npos);
   nothing.id = "2024-e";

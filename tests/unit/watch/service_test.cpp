@@ -8,6 +8,7 @@
 #include "fakes/fake_nvml.hpp"
 #include "fakes/fake_service.hpp"
 #include "fakes/temporary_folder.hpp"
+#include "fakes/words.hpp"
 #include "watch/gpu_sampler.hpp"
 #include "watch/latency_file.hpp"
 #include "watch/latency_source.hpp"
@@ -56,7 +57,7 @@ class Worker final : public fakes::TypedExecutor {
       outcome.status = *machine_.failure;
       outcome.failure = schema::Failure{};
       outcome.failure->phase = schema::TrialPhase::create_session;
-      outcome.failure->message = "no memory for the arena";
+      outcome.failure->message = fakes::legacy("no memory for the arena");
       return outcome;
     }
     outcome.measurement.emplace().latency_ns.assign(200, machine_.cost_ns);
@@ -165,20 +166,21 @@ TEST_F(WorkerProbeTest, a_model_file_that_changed_is_read_again) {
 
 TEST_F(WorkerProbeTest, what_is_wrong_with_the_service_is_a_problem_and_no_error) {
   machine_.failure = schema::TrialStatus::out_of_memory;
-  EXPECT_EQ(look().problem, "out_of_memory in create_session: no memory for the arena");
+  EXPECT_EQ(fakes::text_of(look().problem), "out_of_memory in create_session: no memory for the arena");
   machine_.failure.reset();
   environment_.gpus.clear();
   environment_.gpu_note = "GPU is lost";
-  EXPECT_NE(look().problem.find("GPU GPU-1 does not answer any more: GPU is lost"), std::string::npos);
+  EXPECT_NE(fakes::words().line(look().problem).find("GPU GPU-1 does not answer any more: GPU is lost"),
+            std::string::npos);
   environment_ = baseline_.state.environment;
   std::filesystem::remove(folder_ / "config.yaml");
-  EXPECT_NE(look().problem.find("config.yaml"), std::string::npos);
+  EXPECT_NE(fakes::words().line(look().problem).find("config.yaml"), std::string::npos);
   write("config.yaml", "onnxruntime: [");
-  EXPECT_NE(look().problem.find("config.yaml"), std::string::npos);
+  EXPECT_NE(fakes::words().line(look().problem).find("config.yaml"), std::string::npos);
   write("config.yaml", "onnxruntime:\n  intra_op_num_threads: 4\n");
   machine_.model_sha256.clear();
   write("model.onnx", "");
-  EXPECT_NE(look().problem.find("no such file"), std::string::npos);
+  EXPECT_NE(fakes::words().line(look().problem).find("no such file"), std::string::npos);
   machine_.model_sha256 = "d";
   EXPECT_TRUE(look().problem.empty());
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/output_spread.hpp"
+#include "fakes/words.hpp"
 
 #include <cstring>
 #include <functional>
@@ -38,7 +39,7 @@ class OutputSpreadTest : public ::testing::Test {
     SpreadCollector collector(first, {0});
     for (int at = 0; at < kCalls; ++at) collector.add_centre(call());
     for (int at = 0; at < kCalls; ++at) collector.add_call(call());
-    EXPECT_EQ(collector.trend(), "");
+    EXPECT_EQ(fakes::text_of(collector.trend()), "");
     collector.write_to(first);
     return first;
   }
@@ -94,7 +95,7 @@ TEST_F(OutputSpreadTest, sizes_that_change_are_a_statistic) {
   }
   EXPECT_LT(alike.worst()->distance, 6);
   EXPECT_GT(longer.worst()->distance, 20);
-  EXPECT_EQ(longer.worst()->statistic, "number of elements");
+  EXPECT_EQ(longer.worst()->statistic, schema::OutputStatistic::elements);
   EXPECT_FALSE(compare_outputs(known, of_size(400)).shape_mismatch);
 }
 
@@ -105,14 +106,14 @@ TEST_F(OutputSpreadTest, what_goes_one_way_in_both_sessions_is_no_chance) {
   SpreadCollector sizes(grows(1), {0});
   for (int at = 0; at < 8; ++at) sizes.add_centre(grows(at + 1));
   for (int at = 0; at < 8; ++at) sizes.add_call(grows(at + 1));
-  EXPECT_EQ(sizes.trend(), "output \"y\" grows with each call, from a size of 1 to 8 over 8 calls");
+  EXPECT_EQ(fakes::text_of(sizes.trend()), "output \"y\" grows with each call, from a size of 1 to 8 over 8 calls");
   const auto falls = [](int calls) {
     return OutputSet{tensor({-0.5F * static_cast<float>(calls)}, "z (second inputs)")};
   };
   SpreadCollector means(falls(1), {0});
   for (int at = 0; at < 8; ++at) means.add_centre(falls(at));
   for (int at = 0; at < 8; ++at) means.add_call(falls(at));
-  EXPECT_EQ(means.trend(), "output \"z\" falls with each call, from a mean of 0 to -3.5 over 8 calls");
+  EXPECT_EQ(fakes::text_of(means.trend()), "output \"z\" falls with each call, from a mean of 0 to -3.5 over 8 calls");
   EXPECT_EQ(means.names(), std::vector<std::string>{"z"});
 }
 

@@ -13,6 +13,7 @@
 #include "campaign/bench/bench_campaign.hpp"
 #include "execute/training_jobs.hpp"
 #include "fakes/typed_executor.hpp"
+#include "fakes/words.hpp"
 #include "unit/workload/temp_folder.hpp"
 #include "workload/training/synthetic_step_runner.hpp"
 
@@ -76,8 +77,10 @@ class BenchCampaignTest : public ::testing::Test {
 
 inline bool noted(const schema::BenchRun& run, std::string_view part) {
   return std::any_of(run.notes.begin(), run.notes.end(),
-                     [&](const auto& note) { return note.find(part) != std::string::npos; });
+                     [&](const auto& note) { return fakes::text_of(note).find(part) != std::string::npos; });
 }
-inline std::string listed(const schema::BenchRun& run) { return fmt::format("{}", fmt::join(run.notes, "\n")); }
+inline std::string listed(const schema::BenchRun& run) {
+  return fmt::format("{}", fmt::join(fakes::texts_of(run.notes), "\n"));
+}
 
 }  // namespace ridgeline::campaign

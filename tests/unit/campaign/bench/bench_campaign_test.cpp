@@ -8,7 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "analysis/bench_answers.hpp"
+#include "campaign/messages.hpp"
+#include "fakes/messages_in.hpp"
 #include "fakes/training_landscape.hpp"
+#include "fakes/words.hpp"
 #include "report/bench_report.hpp"
 #include "report/renderers.hpp"
 #include "unit/campaign/bench/bench_campaign_fixture.hpp"
@@ -35,9 +38,23 @@ TEST_F(BenchCampaignTest, a_run_ends_with_answers_that_were_measured) {
     if (trial.outcome.measurement) {
       EXPECT_LT(std::abs(trial.outcome.measurement->identity_error), 0.05) << trial.id;
     }
-  const auto markdown = report::render_markdown(report::build_bench_report(bench));
+  const auto markdown = report::render_markdown(report::build_bench_report(fakes::words(), bench));
   EXPECT_NE(markdown.find("Recommended"), std::string::npos);
   EXPECT_NE(markdown.find("H2D(ms)"), std::string::npos);
+}
+
+TEST_F(BenchCampaignTest, what_a_run_says_is_of_the_catalogues) {
+  auto limited = request("read_us=4000,decode_us=20", "grid");
+  limited.space.batches = {64};
+  limited.max_time = std::chrono::seconds(60);
+  const auto bench = run(limited);
+  ASSERT_TRUE(bench && !bench->findings.empty() && bench->answers);
+  const auto said = fakes::messages_in(*bench);
+  EXPECT_GT(said.size(), bench->trials.size() + 3);
+  for (const auto& message : said) {
+    EXPECT_NE(fakes::words().find(message.code()), nullptr) << message.code();
+    EXPECT_NE(message.code(), schema::kLegacy) << fakes::text_of(message);
+  }
 }
 
 TEST_F(BenchCampaignTest, the_same_question_is_answered_from_the_store) {
@@ -69,7 +86,7 @@ TEST_F(BenchCampaignTest, time_that_is_used_up_ends_the_search) {
   limited.max_time = std::chrono::seconds(60);
   const auto bench = run(limited);
   ASSERT_TRUE(bench);
-  EXPECT_NE(bench->interruption.find("--max-time"), std::string::npos);
+  EXPECT_NE(fakes::text_of(bench->interruption).find("--max-time"), std::string::npos);
   EXPECT_LT(bench->duration_s, 90);
   EXPECT_TRUE(bench->answers);
 }
@@ -80,7 +97,7 @@ TEST_F(BenchCampaignTest, what_was_asked_of_the_job_beforehand_counts) {
   limited.spent_before_s = 45;
   const auto bench = run(limited);
   ASSERT_TRUE(bench);
-  EXPECT_NE(bench->interruption.find("--max-time"), std::string::npos);
+  EXPECT_NE(fakes::text_of(bench->interruption).find("--max-time"), std::string::npos);
   EXPECT_LT(bench->duration_s, 45);
 }
 
@@ -90,7 +107,7 @@ TEST_F(BenchCampaignTest, more_time_goes_on_where_less_had_ended) {
   limited.max_time = std::chrono::seconds(60);
   limited.plan.max_time_s = 3;
   const auto first = run(limited);
-  ASSERT_TRUE(first && first->interruption.find("--max-time") != std::string::npos);
+  ASSERT_TRUE(first && fakes::text_of(first->interruption).find("--max-time") != std::string::npos);
   auto longer = request("", "grid");
   longer.plan.max_time_s = 4;
   longer.plan.max_warmup_s = 4;
@@ -136,7 +153,7 @@ TEST_F(BenchCampaignTest, where_nothing_comes_after_the_search_it_has_nearly_all
   whole.max_time = base::from_seconds(search_end_s / 0.8);
   const auto bench = run(whole);
   ASSERT_TRUE(bench);
-  EXPECT_EQ(bench->interruption, "");
+  EXPECT_TRUE(bench->interruption.empty());
   EXPECT_LE(bench->duration_s, 1.02 * search_end_s / 0.8);
   const auto of_sweep = [](const schema::BenchRun& one) {
     return std::count_if(one.trials.begin(), one.trials.end(),
@@ -158,7 +175,7 @@ TEST_F(BenchCampaignTest, the_compute_curve_is_completed_with_the_time_that_is_l
     const auto bench = run(asked);
     ASSERT_TRUE(bench);
     const bool short_of_time = std::any_of(bench->skipped.begin(), bench->skipped.end(), [](const auto& one) {
-      return one.reason.find("time") != std::string::npos;
+      return fakes::text_of(one.reason).find("time") != std::string::npos;
     });
     EXPECT_TRUE(!short_of_time || bench->duration_s > 0.7 * base::to_seconds(*asked.max_time))
         << share << ": " << bench->duration_s << " of " << base::to_seconds(*asked.max_time) << " s";
@@ -181,7 +198,7 @@ TEST_F(BenchCampaignTest, an_answer_comes_within_the_time_that_the_curves_alone_
   ASSERT_TRUE(bench);
   ASSERT_TRUE(bench->answers && bench->answers->fastest);
   ASSERT_FALSE(bench->skipped.empty());
-  EXPECT_NE(bench->skipped.back().reason.find("time"), std::string::npos);
+  EXPECT_NE(fakes::text_of(bench->skipped.back().reason).find("time"), std::string::npos);
   // Every precision has been looked at.
   std::set<AmpMode> seen;
   for (const auto& trial : bench->trials) seen.insert(trial.settings.amp);
@@ -227,8 +244,9 @@ TEST_F(BenchCampaignTest, a_failed_stability_run_moves_the_recommendation) {
   lasting.stability_steps = 500;
   const auto bench = run(lasting);
   ASSERT_TRUE(bench && bench->answers && bench->answers->recommended);
-  EXPECT_NE(bench->answers->recommended->reason.find("passed a stability run of 500 steps"), std::string::npos)
-      << bench->answers->recommended->reason;
+  EXPECT_NE(fakes::text_of(bench->answers->recommended->reason).find("passed a stability run of 500 steps"),
+            std::string::npos)
+      << fakes::text_of(bench->answers->recommended->reason);
   const auto& stability_run = bench->trials;
   const bool long_enough = std::any_of(stability_run.begin(), stability_run.end(), [](const auto& trial) {
     return trial.stage == schema::BenchStage::stability_run && trial.outcome.measurement &&
@@ -239,7 +257,7 @@ TEST_F(BenchCampaignTest, a_failed_stability_run_moves_the_recommendation) {
 
 bool says(const schema::BenchRun& bench, const std::string& text) {
   return bench.answers && bench.answers->recommended &&
-         bench.answers->recommended->reason.find(text) != std::string::npos;
+         fakes::text_of(bench.answers->recommended->reason).find(text) != std::string::npos;
 }
 
 // A minute that was asked for became an hour, and the stability run that its own limit had ended counted as held.
@@ -250,16 +268,17 @@ TEST_F(BenchCampaignTest, a_stability_run_keeps_within_the_time_and_says_that_it
   const auto bench = run(lasting);
   ASSERT_TRUE(bench && bench->answers && bench->answers->recommended);
   EXPECT_LE(bench->duration_s, 62);
-  EXPECT_TRUE(says(*bench, " of 100000 steps")) << bench->answers->recommended->reason;
-  EXPECT_FALSE(says(*bench, "held")) << bench->answers->recommended->reason;
+  EXPECT_TRUE(says(*bench, " of 100000 steps")) << fakes::text_of(bench->answers->recommended->reason);
+  EXPECT_FALSE(says(*bench, "held")) << fakes::text_of(bench->answers->recommended->reason);
   const auto stability_run = std::find_if(bench->trials.begin(), bench->trials.end(), [](const auto& trial) {
     return trial.stage == schema::BenchStage::stability_run;
   });
   ASSERT_NE(stability_run, bench->trials.end());
-  EXPECT_NE(stability_run->reason.find(" of 100000 steps"), std::string::npos) << stability_run->reason;
-  EXPECT_NE(
-      report::render_markdown(report::build_bench_report(*bench)).find(analysis::cut_stability_run(*stability_run)),
-      std::string::npos);
+  EXPECT_NE(fakes::text_of(stability_run->reason).find(" of 100000 steps"), std::string::npos)
+      << fakes::text_of(stability_run->reason);
+  EXPECT_NE(report::render_markdown(report::build_bench_report(fakes::words(), *bench))
+                .find(fakes::text_of(analysis::cut_stability_run(*stability_run))),
+            std::string::npos);
 }
 
 // Without --stability-run: what is recommended has a stability run all the same, but not for long.
@@ -271,22 +290,24 @@ TEST_F(BenchCampaignTest, a_stability_run_that_nobody_asked_for_is_short) {
   one.short_stability_s = 30;
   const auto bench = run(one);
   ASSERT_TRUE(bench);
-  EXPECT_TRUE(says(*bench, " of 200 steps")) << bench->answers->recommended->reason;
+  EXPECT_TRUE(says(*bench, " of 200 steps")) << fakes::text_of(bench->answers->recommended->reason);
   const auto& stability_run = bench->trials.back();
   ASSERT_EQ(stability_run.stage, schema::BenchStage::stability_run);
   EXPECT_LT(stability_run.outcome.duration_s, 30 + 120);  // warm-up takes what it takes
-  EXPECT_NE(stability_run.outcome.measurement->flags.back().message.find("without --stability-run N it may take 30 s"),
+  EXPECT_NE(fakes::text_of(stability_run.outcome.measurement->flags.back().message)
+                .find("without --stability-run N it may take 30 s"),
             std::string::npos)
-      << stability_run.outcome.measurement->flags.back().message;
+      << fakes::text_of(stability_run.outcome.measurement->flags.back().message);
   one.short_stability_s.reset();
   const auto whole = run(one);
   ASSERT_TRUE(whole);
-  EXPECT_TRUE(says(*whole, "passed a stability run of 200 steps")) << whole->answers->recommended->reason;
+  EXPECT_TRUE(says(*whole, "passed a stability run of 200 steps"))
+      << fakes::text_of(whole->answers->recommended->reason);
 }
 
 TEST_F(BenchCampaignTest, settings_that_are_all_refused_are_bad_input_and_leave_nothing_behind) {
   auto asked = request("fault=refused");
-  asked.origins = {{std::string(kBatchOrigin), "32 64", "bench.yaml:3"}};
+  asked.origins = {{std::string(kBatchOrigin), "32 64", messages::origin_line({.file = "bench.yaml", .line = 3})}};
   const auto bench = run(asked);
   ASSERT_FALSE(bench);
   EXPECT_EQ(bench.error().code, base::ErrorCode::invalid_argument);
@@ -309,7 +330,8 @@ TEST_F(BenchCampaignTest, a_stability_run_that_there_is_no_time_for_is_left_out_
   one.diagnose = false;
   const auto alone = run(one);
   ASSERT_TRUE(alone);
-  EXPECT_TRUE(says(*alone, "no stability run; --stability-run 500 makes one")) << alone->answers->recommended->reason;
+  EXPECT_TRUE(says(*alone, "no stability run; --stability-run 500 makes one"))
+      << fakes::text_of(alone->answers->recommended->reason);
   one.use_store = false;
   one.stability_steps = 500;
   one.max_time = base::from_seconds(alone->trials.front().outcome.duration_s * 1.05);
@@ -318,8 +340,8 @@ TEST_F(BenchCampaignTest, a_stability_run_that_there_is_no_time_for_is_left_out_
   EXPECT_EQ(std::count_if(bench->trials.begin(), bench->trials.end(),
                           [](const auto& trial) { return trial.stage == schema::BenchStage::stability_run; }),
             0);
-  EXPECT_TRUE(says(*bench, "no stability run: ")) << bench->answers->recommended->reason;
-  EXPECT_TRUE(says(*bench, "--max-time")) << bench->answers->recommended->reason;
+  EXPECT_TRUE(says(*bench, "no stability run: ")) << fakes::text_of(bench->answers->recommended->reason);
+  EXPECT_TRUE(says(*bench, "--max-time")) << fakes::text_of(bench->answers->recommended->reason);
 }
 
 TEST_F(BenchCampaignTest, a_cut_stability_run_is_made_again_with_more_time_and_a_whole_one_is_not) {
@@ -330,16 +352,18 @@ TEST_F(BenchCampaignTest, a_cut_stability_run_is_made_again_with_more_time_and_a
   one.max_time = std::chrono::seconds(20);
   const auto cut = run(one);
   ASSERT_TRUE(cut);
-  EXPECT_TRUE(says(*cut, " of 20000 steps")) << cut->answers->recommended->reason;
+  EXPECT_TRUE(says(*cut, " of 20000 steps")) << fakes::text_of(cut->answers->recommended->reason);
   one.max_time.reset();
   const auto whole = run(one);
   ASSERT_TRUE(whole);
-  EXPECT_TRUE(says(*whole, "passed a stability run of 20000 steps")) << whole->answers->recommended->reason;
+  EXPECT_TRUE(says(*whole, "passed a stability run of 20000 steps"))
+      << fakes::text_of(whole->answers->recommended->reason);
   one.max_time = std::chrono::milliseconds(1);
   const int before = executor_.count;
   const auto stored = run(one);
   ASSERT_TRUE(stored);
-  EXPECT_TRUE(says(*stored, "passed a stability run of 20000 steps")) << stored->answers->recommended->reason;
+  EXPECT_TRUE(says(*stored, "passed a stability run of 20000 steps"))
+      << fakes::text_of(stored->answers->recommended->reason);
   EXPECT_EQ(executor_.count, before);
 }
 
@@ -349,11 +373,11 @@ TEST_F(BenchCampaignTest, the_json_has_current_settings_only_where_somebody_gave
   one.diagnose = false;
   const auto without = run(one);
   ASSERT_TRUE(without);
-  EXPECT_FALSE(report::bench_json(*without).contains("current"));
+  EXPECT_FALSE(report::bench_json(fakes::words(), *without).contains("current"));
   one.current = TrainingSettings{32, 0, AmpMode::off, false};
   const auto with = run(one);
   ASSERT_TRUE(with);
-  EXPECT_EQ(report::bench_json(*with)["current"]["batch"], 32);
+  EXPECT_EQ(report::bench_json(fakes::words(), *with)["current"]["batch"], 32);
 }
 
 TEST_F(BenchCampaignTest, trials_that_fail_do_not_end_the_run) {
@@ -429,8 +453,8 @@ TEST_F(BenchCampaignTest, random_data_of_the_native_way_have_no_loader_to_ask) {
   const auto without = run(native);
   ASSERT_TRUE(without && without->answers);
   for (const auto& trial : without->trials) {
-    EXPECT_NE(trial.data, DataMode::loader_only) << trial.reason;
-    EXPECT_EQ(trial.settings.workers, 0) << trial.reason;
+    EXPECT_NE(trial.data, DataMode::loader_only) << fakes::text_of(trial.reason);
+    EXPECT_EQ(trial.settings.workers, 0) << fakes::text_of(trial.reason);
   }
   native.job.data_path = "data.h5";
   const auto with = run(native);
@@ -451,7 +475,8 @@ TEST_F(BenchCampaignTest, equal_slots_share_a_grid) {
   for (const std::size_t slot : {0U, 1U, 2U})
     EXPECT_GE(std::count(executor_.slots_used.begin(), executor_.slots_used.end(), slot), 4) << slot;
   ASSERT_EQ(bench->notes.size(), 1U);
-  EXPECT_EQ(bench->notes[0].rfind("trials are spread over 3 GPUs", 0), 0U) << bench->notes[0];
+  EXPECT_EQ(fakes::text_of(bench->notes[0]).rfind("trials are spread over 3 GPUs", 0), 0U)
+      << fakes::text_of(bench->notes[0]);
 }
 
 TEST_F(BenchCampaignTest, a_search_that_learns_stays_on_one_slot) {

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "report/bench_report.hpp"
 #include "report/renderers.hpp"
+#include "schema/messages.hpp"
 #include "unit/campaign/bench/bench_campaign_fixture.hpp"
 
 namespace ridgeline::campaign {
@@ -23,8 +25,8 @@ TEST_F(BenchExperimentsTest, a_base_that_something_disturbed_gives_no_experiment
   executor_.disturbed = 0;
   const auto bench = run(one);
   ASSERT_TRUE(bench);
-  ASSERT_EQ(bench->findings.size(), 1U) << bench->findings.front().title;
-  EXPECT_EQ(bench->findings.front().code, "gpu_bound") << bench->findings.front().evidence;
+  ASSERT_EQ(bench->findings.size(), 1U) << fakes::text_of(bench->findings.front().title);
+  EXPECT_EQ(bench->findings.front().code, "gpu_bound") << fakes::text_of(bench->findings.front().evidence);
   const auto again = std::count_if(bench->trials.begin(), bench->trials.end(), [&](const auto& trial) {
     return trial.settings == bench->trials.front().settings && trial.data == DataMode::loader;
   });
@@ -48,7 +50,8 @@ TEST_F(BenchExperimentsTest, workers_that_wait_are_tried_beyond_the_cpus) {
   EXPECT_EQ(listed_only->answers->fastest->settings.workers, 2);
   ASSERT_FALSE(listed_only->findings.empty());
   EXPECT_EQ(listed_only->findings.front().code, "too_few_workers");
-  EXPECT_EQ(listed_only->findings.front().advice, "num_workers: 64") << listed_only->findings.front().evidence;
+  EXPECT_EQ(fakes::text_of(listed_only->findings.front().advice), "num_workers: 64")
+      << fakes::text_of(listed_only->findings.front().evidence);
   // Workers that compute have no use for that.
   waits.job.target = "noise=0,read_us=20,decode_us=4000,compute_us=5,amp_gain=1,over=0,cores=2";
   waits.own_workers = true;
@@ -62,7 +65,7 @@ TEST_F(BenchExperimentsTest, experiments_that_the_time_left_out_are_named) {
   auto limited = request("noise=0.01,read_us=4000,decode_us=20", "grid");
   limited.space = {{64}, {2}, {AmpMode::off}, {true}};
   limited.max_time = std::chrono::seconds(4);
-  limited.explain_loader = [](const auto&, double) { return std::vector<std::string>{"asked"}; };
+  limited.explain_loader = [](const auto&, double) { return std::vector{schema::messages::foreign("asked")}; };
   const auto bench = run(limited);
   ASSERT_TRUE(bench);
   EXPECT_TRUE(noted(*bench, "(--max-time was used up)")) << listed(*bench);
@@ -83,11 +86,11 @@ TEST_F(BenchExperimentsTest, a_step_that_sleeps_is_not_called_computing) {
   sleeps.device = "cpu";
   const auto computes = run(sleeps);
   ASSERT_TRUE(computes && !computes->findings.empty());
-  EXPECT_EQ(computes->findings.front().code, "cpu_bound") << computes->findings.front().evidence;
+  EXPECT_EQ(computes->findings.front().code, "cpu_bound") << fakes::text_of(computes->findings.front().evidence);
   sleeps.job.target = "noise=0,wait_ms=2000,decode_us=1,read_us=1,fill=0,compute_us=40,sample_kb=1,memory_gb=115";
   const auto waits = run(sleeps);
   ASSERT_TRUE(waits && !waits->findings.empty());
-  EXPECT_EQ(waits->findings.front().code, "step_waits") << waits->findings.front().evidence;
+  EXPECT_EQ(waits->findings.front().code, "step_waits") << fakes::text_of(waits->findings.front().evidence);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "fakes/stream_runs.hpp"
+#include "fakes/words.hpp"
+#include "schema/error_message.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -35,7 +37,7 @@ TEST(StreamVerdict, names_the_highest_rate_that_was_held) {
   EXPECT_EQ(run.status.delivered_per_s, 20);
   EXPECT_EQ(run.request.spec.load->rate_per_s, 20);
   ASSERT_EQ(run.verdict->reasons.size(), 1U);
-  EXPECT_EQ(run.verdict->reasons[0], "40 FPS per source: p99 is 80.0 ms, above the SLO of 60 ms");
+  EXPECT_EQ(fakes::text_of(run.verdict->reasons[0]), "40 FPS per source: p99 is 80.0 ms, above the SLO of 60 ms");
 }
 
 TEST(StreamVerdict, passes_when_the_highest_was_held) {
@@ -70,7 +72,7 @@ schema::StreamRun late_run(double p99_ms, std::int64_t dropped) {
   run.status.offered = 3000;
   if (dropped > 0) run.status.dropped["deadline"] = dropped;
   run.status.lateness = {5, 40, 0.6, 90};
-  run.status.audit = "p99.9 of lateness 5 ms";
+  run.status.audit = schema::lateness_message(*run.status.lateness, true, false);
   run.verdict = judge_stream(run.status, run.request);
   return run;
 }
@@ -79,15 +81,20 @@ TEST(StreamVerdict, a_late_load_that_was_held_is_held) {
   const auto run = late_run(50, 0);
   EXPECT_TRUE(run.verdict->passed);
   EXPECT_FALSE(run.is_void());
-  EXPECT_EQ(run.status.audit,
-            "p99.9 of lateness 5 ms; latencies count from when frames were due, so the load was held in spite of it");
+  EXPECT_EQ(fakes::text_of(run.status.audit),
+            "load generator: p99.9 of lateness 5.000 ms, above the limit of 0.600 ms; its thread has no priority here "
+            "(CAP_SYS_NICE would give it), so keep a processor free for it; latencies count from when frames were due, "
+            "so the load was held in spite of it");
 }
 
 TEST(StreamVerdict, what_a_late_load_can_be_the_reason_of_is_void) {
   for (const auto& run : {late_run(80, 0), late_run(50, 93), late_run(100, 50)}) {
     EXPECT_FALSE(run.verdict->passed);
     EXPECT_TRUE(run.is_void());
-    EXPECT_EQ(run.verdict->reasons.back(), "p99.9 of lateness 5 ms");
+    EXPECT_EQ(run.verdict->reasons.back(), run.status.audit);
+    EXPECT_EQ(fakes::text_of(run.status.audit),
+              "load generator: p99.9 of lateness 5.000 ms, above the limit of 0.600 ms; its thread has no priority "
+              "here (CAP_SYS_NICE would give it), so keep a processor free for it");
   }
 }
 
@@ -112,7 +119,7 @@ TEST(StreamVerdict, counts_late_frames_where_there_are_too_few_for_a_p99) {
   run.status.over_slo = 4;
   const auto verdict = judge_stream(run.status, run.request);
   EXPECT_FALSE(verdict.passed);
-  EXPECT_EQ(verdict.reasons.at(0), "4 of 300 frames took longer than the SLO of 60 ms, more than 1 %");
+  EXPECT_EQ(fakes::text_of(verdict.reasons.at(0)), "4 of 300 frames took longer than the SLO of 60 ms, more than 1 %");
 }
 
 TEST(StreamVerdict, failed_inferences_and_drops_are_not_held) {
@@ -120,11 +127,18 @@ TEST(StreamVerdict, failed_inferences_and_drops_are_not_held) {
   run.request.most_drops = 0.01;
   EXPECT_TRUE(judge_stream(run.status, run.request).passed);
   run.status.dropped["queue_full"] = run.status.offered / 50;
-  EXPECT_FALSE(judge_stream(run.status, run.request).passed);
+  const auto dropped = judge_stream(run.status, run.request);
+  EXPECT_FALSE(dropped.passed);
+  EXPECT_EQ(fakes::text_of(dropped.reasons.at(0)), "2.00 % of the frames were dropped, above 1 %");
   run.status.dropped.clear();
   run.status.failures = 1;
-  run.status.last_failure = "out of memory";
-  EXPECT_EQ(judge_stream(run.status, run.request).reasons.at(0), "1 inferences failed, the last with: out of memory");
+  run.status.last_failure = schema::message_of({base::ErrorCode::internal, "out of memory"});
+  EXPECT_EQ(fakes::text_of(judge_stream(run.status, run.request).reasons.at(0)),
+            "1 inferences failed, the last with: out of memory");
+  run.status.failures = 0;
+  run.status.checks = {{"counts", false, run.status.last_failure}};
+  EXPECT_EQ(fakes::text_of(judge_stream(run.status, run.request).reasons.at(0)),
+            "the pipeline's own check \"counts\" failed: out of memory");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/stream/tuned_settings.hpp"
+#include "fakes/words.hpp"
 
 #include <gtest/gtest.h>
 
@@ -73,7 +74,7 @@ TEST(TunedSettings, are_of_the_candidate_that_won) {
 TEST(TunedSettings, need_a_recommendation_that_a_pipeline_can_run) {
   auto run = tuned_run();
   run.verdict->decision = schema::Decision::none;
-  run.verdict->reason = "no trial ran";
+  run.verdict->reason = fakes::legacy("no trial ran");
   auto tuned = tuned_settings(run);
   ASSERT_FALSE(tuned);
   EXPECT_EQ(tuned.error().message, "--settings 20261121-081500-3f2a: the run has no recommendation: no trial ran");

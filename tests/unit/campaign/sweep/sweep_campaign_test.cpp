@@ -8,8 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "campaign/sweep/sweep_files.hpp"
+#include "fakes/messages_in.hpp"
 #include "fakes/temporary_folder.hpp"
 #include "fakes/typed_executor.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -42,7 +44,7 @@ SweepOutcome failure(TrialStatus status, const std::string& message) {
   SweepOutcome out;
   out.status = status;
   out.failure.emplace();
-  out.failure->message = message;
+  out.failure->message = fakes::legacy(message);
   return out;
 }
 double number(const schema::SweepTrialSpec& spec, const char* name) { return std::stod(spec.point.at(name)); }
@@ -81,6 +83,20 @@ TEST_F(SweepCampaignTest, measures_every_combination_in_turned_rounds) {
   EXPECT_EQ(result->answers->best, (SweepPoint{{"a", "1"}, {"b", "3"}}));
   EXPECT_EQ(result->points.size(), 6U);
   EXPECT_EQ(result->space_size, 6);
+}
+
+TEST_F(SweepCampaignTest, what_a_run_says_is_of_the_catalogues) {
+  FakeSweepExecutor executor([](const auto& spec) { return seconds(number(spec, "a")); });
+  request_.warmups = 1;
+  request_.min_effect = 1;
+  const auto result = run(executor);
+  ASSERT_TRUE(result && result->answers);
+  const auto said = fakes::messages_in(*result);
+  EXPECT_EQ(said.size(), 3U) << "of the warm-up, the answer and --min-effect";
+  for (const auto& message : said) {
+    EXPECT_NE(fakes::words().find(message.code()), nullptr) << message.code();
+    EXPECT_NE(message.code(), schema::kLegacy) << fakes::text_of(message);
+  }
 }
 
 TEST_F(SweepCampaignTest, goes_on_from_the_store) {
@@ -156,7 +172,7 @@ TEST_F(SweepCampaignTest, stops_when_the_first_trials_fail_alike) {
   const auto stopped = run(executor);
   ASSERT_TRUE(stopped);
   EXPECT_EQ(executor.asked.size(), 3U);
-  EXPECT_NE(stopped->interruption.find("--keep-going"), std::string::npos);
+  EXPECT_NE(fakes::text_of(stopped->interruption).find("--keep-going"), std::string::npos);
   EXPECT_FALSE(stopped->answers);
   request_.keep_going = true;
   ASSERT_TRUE(run(executor));
@@ -175,7 +191,8 @@ TEST_F(SweepCampaignTest, a_missing_objective_is_a_failed_trial_with_its_cause) 
   const auto result = run(executor);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->answers->best.at("a"), "4");
-  EXPECT_NE(result->trials[0].outcome.failure->hint.find("did you mean \"sped\"?"), std::string::npos);
+  EXPECT_NE(fakes::words().hint(result->trials[0].outcome.failure->message).find("did you mean \"sped\"?"),
+            std::string::npos);
   EXPECT_EQ(result->trials[2].point.at("a"), "2");
   EXPECT_EQ(result->trials[2].outcome.status, schema::TrialStatus::ok) << "0 and below are numbers as well";
 }
@@ -199,7 +216,7 @@ TEST_F(SweepCampaignTest, the_time_limit_keeps_what_was_found) {
   const auto result = run(executor);
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->interrupted);
-  EXPECT_EQ(result->interruption, "--max-time is used up");
+  EXPECT_EQ(fakes::text_of(result->interruption), "--max-time is used up");
   EXPECT_EQ(result->trials.size(), 4U);
   EXPECT_TRUE(result->answers);
 }
@@ -298,7 +315,8 @@ TEST_F(SweepCampaignTest, equal_slots_share_the_trials) {
   for (const std::size_t slot : {0U, 1U, 2U})
     EXPECT_GE(std::count(executor.slots_used.begin(), executor.slots_used.end(), slot), 6);
   ASSERT_EQ(result->notes.size(), 1U);
-  EXPECT_EQ(result->notes[0].rfind("trials are spread over 3 GPUs", 0), 0U) << result->notes[0];
+  EXPECT_EQ(fakes::text_of(result->notes[0]).rfind("trials are spread over 3 GPUs", 0), 0U)
+      << fakes::text_of(result->notes[0]);
 }
 
 TEST_F(SweepCampaignTest, a_slower_slot_gets_no_trial_after_the_check) {
@@ -310,7 +328,8 @@ TEST_F(SweepCampaignTest, a_slower_slot_gets_no_trial_after_the_check) {
   for (const auto& trial : result->trials)
     EXPECT_DOUBLE_EQ(trial.outcome.metrics.at("seconds"),
                      std::stod(trial.point.at("a")) * std::stod(trial.point.at("b")));
-  EXPECT_NE(result->notes.at(0).find("is left out"), std::string::npos) << result->notes[0];
+  EXPECT_NE(fakes::text_of(result->notes.at(0)).find("is left out"), std::string::npos)
+      << fakes::text_of(result->notes[0]);
 }
 
 TEST_F(SweepCampaignTest, few_trials_are_not_worth_a_check) {

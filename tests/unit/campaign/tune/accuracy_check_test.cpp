@@ -11,6 +11,7 @@
 #include "fakes/stored_results.hpp"
 #include "fakes/temporary_folder.hpp"
 #include "fakes/tune_campaign_fixture.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -82,7 +83,7 @@ class LabelsOnGpuTest : public ::testing::Test {
   TuneResult run() { return fakes::tuned(pool_, clock_, folder_ / "r.db", request_); }
   static bool has_note(const TuneResult& result, std::string_view text) {
     return std::any_of(result.run.notes.begin(), result.run.notes.end(),
-                       [&](const auto& note) { return note.find(text) != std::string::npos; });
+                       [&](const auto& note) { return fakes::text_of(note).find(text) != std::string::npos; });
   }
 
   fakes::TemporaryFolder folder_;

@@ -86,7 +86,7 @@ TEST_F(CandidatesTest, the_code_of_the_recommendation_is_run_by_the_interpreter_
     schema::SweepOutcome outcome;
     if (trial.spec.job.command.front() == "/bin/sh") {
       outcome.status = schema::TrialStatus::failed;
-      outcome.failure.emplace().message = "no such header";
+      outcome.failure.emplace().message = fakes::legacy("no such header");
       return outcome;
     }
     programs = trial.spec.job.command;
@@ -100,7 +100,7 @@ TEST_F(CandidatesTest, the_code_of_the_recommendation_is_run_by_the_interpreter_
   EXPECT_EQ(run.verdict->code->python_run->median_s, 0.0006);
   ASSERT_EQ(programs.size(), 3U);
   EXPECT_EQ(programs[2].find(run.verdict->code->python), 0U) << "the lines themselves, then the loop that times them";
-  EXPECT_NE(run.verdict->code->cpp_run->problem, "") << "no compiler, no headers, or what the compiler said";
+  EXPECT_FALSE(run.verdict->code->cpp_run->problem.empty()) << "no compiler, no headers, or what the compiler said";
 }
 
 // Python against Python: a program of one kind is no yardstick for trials.
@@ -117,7 +117,7 @@ TEST_F(CandidatesTest, the_code_of_the_current_configuration_is_timed_in_the_sam
     schema::SweepOutcome outcome;
     if (trial.spec.job.command.front() == "/bin/sh") {
       outcome.status = schema::TrialStatus::failed;
-      outcome.failure.emplace().message = "no such header";
+      outcome.failure.emplace().message = fakes::legacy("no such header");
       return outcome;
     }
     outcome.metrics["median_s"] = trial.spec.job.command.front().find("/old/") != std::string::npos ? 0.001 : 0.0006;
@@ -169,8 +169,9 @@ TEST_F(CandidatesTest, a_change_of_runtime_is_worth_its_trouble_at_the_lower_end
       continue;
     }
     ASSERT_LT(met->comparison->low, 1.15);
-    EXPECT_EQ(run.verdict->decision, schema::Decision::keep) << run.verdict->reason;
-    EXPECT_NE(run.verdict->reason.find("but on another runtime"), std::string::npos) << run.verdict->reason;
+    EXPECT_EQ(run.verdict->decision, schema::Decision::keep) << fakes::text_of(run.verdict->reason);
+    EXPECT_NE(fakes::text_of(run.verdict->reason).find("but on another runtime"), std::string::npos)
+        << fakes::text_of(run.verdict->reason);
     EXPECT_TRUE(std::any_of(run.pairs.begin(), run.pairs.end(), [&](const auto& pair) {
       return pair.purpose == schema::PairPurpose::finalist && schema::candidate_of(pair.b).empty();
     })) << "what runs on their own runtime has its chance";

@@ -9,6 +9,7 @@
 #include "campaign/tune/tune_campaign.hpp"
 #include "fakes/stored_results.hpp"
 #include "fakes/tune_campaign_fixture.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -49,7 +50,7 @@ class CodeTest : public fakes::TuneCampaignFixture {
   }
   static bool has_note(const TuneResult& result, std::string_view text) {
     return std::any_of(result.run.notes.begin(), result.run.notes.end(),
-                       [&](const auto& note) { return note.find(text) != std::string::npos; });
+                       [&](const auto& note) { return fakes::text_of(note).find(text) != std::string::npos; });
   }
   static std::size_t rejected(const TuneResult& result) {
     return static_cast<std::size_t>(
@@ -111,7 +112,7 @@ TEST_F(CodeTest, a_metric_decides_where_there_is_one) {
   EXPECT_TRUE(result.run.trials.front().cached) << "another limit needs no new measurement";
   const auto& outcome = of(result, {{"torch_precision", "fp16"}});
   EXPECT_EQ(outcome.status, TrialStatus::rejected_accuracy);
-  EXPECT_EQ(outcome.failure->message, "metric 0.745, reference 0.75, at most 0.5 % may be lost");
+  EXPECT_EQ(fakes::text_of(outcome.failure->message), "metric 0.745, reference 0.75, at most 0.5 % may be lost");
 }
 
 TEST_F(CodeTest, a_trial_that_was_stored_without_the_metric_is_measured_again) {

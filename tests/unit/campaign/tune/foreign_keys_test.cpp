@@ -7,6 +7,7 @@
 #include "campaign/tune/recommendation.hpp"
 #include "campaign/tune/tune_kind.hpp"
 #include "fakes/tune_campaign_fixture.hpp"
+#include "fakes/words.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::campaign {
@@ -39,7 +40,7 @@ class ForeignKeysTest : public fakes::TuneCampaignFixture {
   static std::vector<std::string> notes_with(const schema::TuneRun& run, const std::string& words) {
     std::vector<std::string> found;
     for (const auto& note : run.notes)
-      if (note.find(words) != std::string::npos) found.push_back(note);
+      if (fakes::text_of(note).find(words) != std::string::npos) found.push_back(fakes::text_of(note));
     return found;
   }
 };
@@ -59,7 +60,7 @@ TEST_F(ForeignKeysTest, are_left_alone_and_the_rest_of_the_file_is_compared_with
   EXPECT_EQ(notes.front(),
             "config.yaml: left alone: cudnn_conv_algo_search, gpu_mem_limit_gb (of provider cuda); trt_fp16_enable (of "
             "provider tensorrt); the current configuration is cpu's defaults with intra_op_num_threads=4");
-  ASSERT_EQ(run.verdict->decision, schema::Decision::change) << run.verdict->reason;
+  ASSERT_EQ(run.verdict->decision, schema::Decision::change) << fakes::text_of(run.verdict->reason);
   ASSERT_TRUE(run.verdict->gain) << "a change is compared";
   ASSERT_EQ(run.verdict->changes->size(), 1U);
   EXPECT_EQ(run.verdict->changes->front().key, "intra_op_num_threads");
@@ -106,7 +107,7 @@ TEST_F(ForeignKeysTest, of_every_provider_make_no_change_where_nothing_is_faster
   ASSERT_GT(request_.current.size(), 30U);
   const auto run = must_run().run;
   EXPECT_TRUE(run.current.empty()) << run.current.to_text();
-  EXPECT_EQ(run.verdict->decision, schema::Decision::keep) << run.verdict->reason;
+  EXPECT_EQ(run.verdict->decision, schema::Decision::keep) << fakes::text_of(run.verdict->reason);
   EXPECT_NE(notes_with(run, "left alone").at(0).find("; the current configuration is cpu's defaults"),
             std::string::npos);
 }
@@ -180,10 +181,11 @@ TEST_F(ForeignKeysTest, where_the_file_cannot_run_only_what_is_to_blame_changes)
   };
   request_.current = {{"intra_op_num_threads", 4}, {"enable_mem_pattern", false}};
   const auto run = must_run().run;
-  ASSERT_EQ(run.verdict->decision, schema::Decision::change) << run.verdict->reason;
+  ASSERT_EQ(run.verdict->decision, schema::Decision::change) << fakes::text_of(run.verdict->reason);
   EXPECT_EQ(run.verdict->changes->size(), 1U) << run.verdict->configuration.to_text();
   EXPECT_FALSE(run.verdict->gain);
-  EXPECT_NE(run.verdict->reason.find("so that nothing was compared with it"), std::string::npos) << run.verdict->reason;
+  EXPECT_NE(fakes::text_of(run.verdict->reason).find("so that nothing was compared with it"), std::string::npos)
+      << fakes::text_of(run.verdict->reason);
   for (const auto& pair : run.pairs) EXPECT_NE(pair.a, run.current) << "it cannot run";
 }
 
@@ -196,7 +198,8 @@ TEST_F(ForeignKeysTest, where_the_file_cannot_run_more_changes_only_with_a_prove
   const auto run = must_run().run;
   ASSERT_EQ(run.verdict->decision, schema::Decision::change);
   EXPECT_EQ(run.verdict->configuration, (Configuration{{"intra_op_num_threads", 2}})) << "twice as fast";
-  EXPECT_NE(run.verdict->reason.find("x as fast (95 % interval"), std::string::npos) << run.verdict->reason;
+  EXPECT_NE(fakes::text_of(run.verdict->reason).find("x as fast (95 % interval"), std::string::npos)
+      << fakes::text_of(run.verdict->reason);
 }
 
 }  // namespace

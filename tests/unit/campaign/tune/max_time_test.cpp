@@ -13,6 +13,7 @@
 #include "fakes/fake_gpu_pool.hpp"
 #include "fakes/gpu_pool_request.hpp"
 #include "fakes/temporary_folder.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -87,7 +88,7 @@ class MaxTimeTest : public ::testing::Test {
 
   static bool notes(const TuneResult& result, const std::string& text) {
     return std::any_of(result.run.notes.begin(), result.run.notes.end(),
-                       [&](const auto& note) { return note.find(text) != std::string::npos; });
+                       [&](const auto& note) { return fakes::text_of(note).find(text) != std::string::npos; });
   }
 
   fakes::TemporaryFolder folder_;
@@ -142,7 +143,7 @@ TEST_F(MaxTimeTest, what_stays_for_want_of_time_is_named_once) {
       request_.max_time = std::chrono::seconds(seconds);
       const auto result = run(2);
       const auto named = std::count_if(result.run.notes.begin(), result.run.notes.end(), [](const auto& note) {
-        return note.find("in the recommendation, although not shown") != std::string::npos;
+        return fakes::text_of(note).find("in the recommendation, although not shown") != std::string::npos;
       });
       EXPECT_LE(named, 1) << "seed " << request_.seed << ", " << seconds << " s";
       stayed += named > 0 ? 1 : 0;
@@ -263,7 +264,7 @@ TEST_F(MaxTimeTest, what_was_given_up_as_slower_does_not_end_the_search) {
   const auto result = run(1, 1);
   EXPECT_LE(result.run.duration_s, 12);
   ASSERT_TRUE(result.run.verdict);
-  EXPECT_EQ(result.run.verdict->decision, schema::Decision::change) << result.run.verdict->reason;
+  EXPECT_EQ(result.run.verdict->decision, schema::Decision::change) << fakes::text_of(result.run.verdict->reason);
 }
 
 }  // namespace

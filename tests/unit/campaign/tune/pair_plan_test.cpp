@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -75,8 +76,9 @@ TEST_F(PairPlan, has_one_inference_a_block_where_they_are_slow) {
 // had saved up for each while the less hungry defaults had their turn.
 TEST_F(PairPlan, waits_until_a_card_at_its_limit_has_spent_what_the_other_arm_left) {
   add({}, 26);
-  add(graph_, 18).flags.push_back({schema::FlagLevel::notice, "throttled", "the GPU throttled its clocks"});
-  add(nhwc_, 20).flags.push_back({schema::FlagLevel::info, "throttled_rounds", "1 of 9 timed parts"});
+  add(graph_, 18)
+      .flags.push_back({schema::FlagLevel::notice, "throttled", fakes::legacy("the GPU throttled its clocks")});
+  add(nhwc_, 20).flags.push_back({schema::FlagLevel::info, "throttled_rounds", fakes::legacy("1 of 9 timed parts")});
   plan_.discard_time_s = 0;
   const auto capped = plan(graph_);
   EXPECT_GE(capped.discard_time_s, 0.2);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/tune_campaign_fixture.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -40,7 +41,7 @@ class QuickTiesTest : public fakes::TuneCampaignFixture {
 
 TEST_F(QuickTiesTest, the_one_with_the_fewest_settings_is_recommended) {
   const auto result = search("quick");
-  ASSERT_EQ(result.run.verdict->decision, schema::Decision::change) << result.run.verdict->reason;
+  ASSERT_EQ(result.run.verdict->decision, schema::Decision::change) << fakes::text_of(result.run.verdict->reason);
   const auto& tied = result.run.verdict->tied_with;
   for (const auto& trial : result.run.trials) {
     if (trial.configuration != kBoth && trial.configuration != kFewest) continue;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/tune_campaign_fixture.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -18,12 +19,12 @@ class RandomOutputsTest : public fakes::TuneCampaignFixture {
   void SetUp() override {
     fakes::TuneCampaignFixture::SetUp();
     executor_.model.random_nodes = {"RandomNormalLike \"noise\""};
-    executor_.reference_variation = schema::CallVariation{{"y"}, 16, false, "", ""};
+    executor_.reference_variation = schema::CallVariation{{"y"}, 16, false, {}, ""};
     executor_.spread = [](const Configuration& c) {
       schema::SpreadError error;
       error.calls = 16;
       error.output = "y";
-      error.statistic = "mean";
+      error.statistic = schema::OutputStatistic::mean;
       error.distance = c.contains("enable_mem_pattern") ? 30 : 2;
       error.relative = 0.4;
       return error;
@@ -31,7 +32,7 @@ class RandomOutputsTest : public fakes::TuneCampaignFixture {
   }
   static std::string notes(const TuneResult& result) {
     std::string all;
-    for (const auto& note : result.run.notes) all += note + "\n";
+    for (const auto& note : result.run.notes) all += fakes::text_of(note) + "\n";
     return all;
   }
   static void expect_parts(const std::string& text, std::initializer_list<std::string_view> parts) {
@@ -79,7 +80,8 @@ TEST_F(RandomOutputsTest, trials_that_were_compared_value_by_value_are_measured_
 }
 
 TEST_F(RandomOutputsTest, state_is_not_random_and_ends_the_run_at_once) {
-  executor_.reference_variation->trend = "output \"y\" grows with each call, from a mean of 0 to 7 over 8 calls";
+  executor_.reference_variation->trend =
+      fakes::legacy("output \"y\" grows with each call, from a mean of 0 to 7 over 8 calls");
   const auto result = run();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, base::ErrorCode::invalid_argument);
@@ -105,7 +107,7 @@ TEST_F(NoUsableTrialTest, names_the_most_frequent_cause_its_value_and_a_way_out)
     return c.empty() ? std::optional(TrialStatus::crashed) : std::nullopt;
   };
   const auto result = must_run();
-  const auto reason = result.run.verdict->reason;
+  const auto reason = fakes::text_of(result.run.verdict->reason);
   EXPECT_EQ(result.run.verdict->decision, schema::Decision::none);
   for (const auto* part :
        {"configurations were rejected for their outputs", "scaled error 0.25", "--accuracy-tolerance 0.28 accepts it"})
@@ -115,7 +117,7 @@ TEST_F(NoUsableTrialTest, names_the_most_frequent_cause_its_value_and_a_way_out)
 TEST_F(NoUsableTrialTest, that_fails_alike_is_counted_once) {
   executor_.failure = [](const Configuration&) { return TrialStatus::timeout; };
   const auto result = must_run();
-  const auto reason = result.run.verdict->reason;
+  const auto reason = fakes::text_of(result.run.verdict->reason);
   EXPECT_EQ(reason.find(fmt::format("all {} configurations failed (timeout); trial 1: made to fail; ",
                                     result.run.trials.size())),
             0U)

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/tune_campaign_fixture.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -30,7 +31,7 @@ class RefusedInputsTest : public fakes::TuneCampaignFixture {
   }
   static bool has_note(const TuneResult& result, const std::string& text) {
     const auto& notes = result.run.notes;
-    return std::any_of(notes.begin(), notes.end(), [&](const auto& note) { return note == text; });
+    return std::any_of(notes.begin(), notes.end(), [&](const auto& note) { return fakes::text_of(note) == text; });
   }
   std::int64_t least_ = 500;  ///< length of x that the model takes
 };

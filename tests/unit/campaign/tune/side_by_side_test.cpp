@@ -9,6 +9,7 @@
 #include "campaign/tune/tune_campaign.hpp"
 #include "fakes/fake_gpu_pool.hpp"
 #include "fakes/gpu_pool_request.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -44,7 +45,7 @@ class SideBySideTest : public ::testing::Test {
   }
   static bool has_note(const TuneResult& result, std::string_view text) {
     return std::any_of(result.run.notes.begin(), result.run.notes.end(),
-                       [&](const auto& note) { return note.find(text) != std::string::npos; });
+                       [&](const auto& note) { return fakes::text_of(note).find(text) != std::string::npos; });
   }
 
   std::filesystem::path folder_;

@@ -10,6 +10,7 @@
 #include "fakes/fake_gpu_pool.hpp"
 #include "fakes/gpu_pool_request.hpp"
 #include "fakes/tune_campaign_fixture.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -173,9 +174,10 @@ TEST_F(FailsAgain, not_where_memory_cannot_be_compared) {
 
 TEST_F(FailsAgain, not_where_the_cards_state_was_to_blame) {
   stored_.outcome.status = TrialStatus::failed;
-  stored_.outcome.failure->message = "onnxruntime: no kernel image is available";
+  stored_.outcome.failure->message = fakes::legacy("onnxruntime: no kernel image is available");
   EXPECT_TRUE(again());
-  stored_.outcome.failure->message = "CUDA failure 46: CUDA-capable device(s) is/are busy or unavailable ; GPU=0";
+  stored_.outcome.failure->message =
+      fakes::legacy("CUDA failure 46: CUDA-capable device(s) is/are busy or unavailable ; GPU=0");
   EXPECT_FALSE(again());
 }
 

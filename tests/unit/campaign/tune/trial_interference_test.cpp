@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/fake_gpu_pool.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -44,7 +45,7 @@ std::vector<std::string> notes_of_hundred(const std::vector<double>& pace, const
     pool.simple.noise = 0;
     pool.session_spread = 0.025;
     pool.luck = base::Random(seed);
-    notes.push_back(check(pool).note);
+    notes.push_back(fakes::text_of(check(pool).note));
   }
   return notes;
 }
@@ -67,7 +68,8 @@ TEST(TrialInterference, gpus_that_leave_each_other_alone_measure_side_by_side) {
   pool.disturbance = {1.0, 1.01, 1.0};
   const auto found = check(pool);
   EXPECT_EQ(found.slots, (Slots{0, 1, 2}));
-  EXPECT_TRUE(has(found.note, "spread over 3 GPUs, which slow each other down by at most 1.")) << found.note;
+  EXPECT_TRUE(has(fakes::text_of(found.note), "spread over 3 GPUs, which slow each other down by at most 1."))
+      << fakes::text_of(found.note);
   EXPECT_EQ(pool.widths, (Slots{1, 1, 1, 3}));
 }
 
@@ -77,8 +79,8 @@ TEST(TrialInterference, one_disturbed_gpu_serialises_all) {
   pool.disturbance = {1.0, 1.0, 1.064};
   const auto found = check(pool);
   EXPECT_EQ(found.slots, (Slots{0}));
-  EXPECT_TRUE(has(found.note, "one after another: gpu:2 is 6.")) << found.note;
-  EXPECT_TRUE(has(found.note, "(limit 3 %; median of 3 sessions)")) << found.note;
+  EXPECT_TRUE(has(fakes::text_of(found.note), "one after another: gpu:2 is 6.")) << fakes::text_of(found.note);
+  EXPECT_TRUE(has(fakes::text_of(found.note), "(limit 3 %; median of 3 sessions)")) << fakes::text_of(found.note);
 }
 
 TEST(TrialInterference, a_gpu_of_another_pace_is_left_out) {
@@ -88,8 +90,9 @@ TEST(TrialInterference, a_gpu_of_another_pace_is_left_out) {
   pool.disturbance = {1.0, 2.0, 1.0};  // of one that is left out it does not matter
   const auto found = check(pool);
   EXPECT_EQ(found.slots, (Slots{0, 2}));
-  EXPECT_TRUE(has(found.note, "gpu:1 is left out: alone it takes 1.1 times as long (median of 3 sessions)"))
-      << found.note;
+  EXPECT_TRUE(
+      has(fakes::text_of(found.note), "gpu:1 is left out: alone it takes 1.1 times as long (median of 3 sessions)"))
+      << fakes::text_of(found.note);
   // Only the two that differ are looked at again, then those that are left with each other.
   EXPECT_EQ(pool.widths, (Slots{1, 1, 1, 3, 1, 1, 2, 1, 1, 2, 1, 1, 2}));
 }
@@ -103,7 +106,7 @@ TEST(TrialInterference, what_a_gpu_that_is_left_out_does_to_others_does_not_matt
     return false;
   };
   const auto found = check(pool);
-  EXPECT_EQ(found.slots, (Slots{0, 2})) << found.note;
+  EXPECT_EQ(found.slots, (Slots{0, 2})) << fakes::text_of(found.note);
 }
 
 TEST(TrialInterference, sessions_that_differ_neither_serialise_nor_leave_out) {
@@ -152,7 +155,7 @@ TEST(TrialInterference, with_little_time_left_nothing_is_looked_at_again) {
     (disturbed ? pool.disturbance : pool.pace) = {1.0, 1.05};
     const auto found = check(pool, 11);  // of which the first look takes 3 s
     EXPECT_EQ(found.slots, (Slots{0}));
-    EXPECT_FALSE(has(found.note, "sessions")) << found.note;
+    EXPECT_FALSE(has(fakes::text_of(found.note), "sessions")) << fakes::text_of(found.note);
     EXPECT_EQ(pool.widths, (Slots{1, 1, 2}));
   }
 }
@@ -177,7 +180,7 @@ TEST(TrialInterference, defaults_that_do_not_run_serialise) {
 TEST(TrialInterference, a_slot_with_another_runtime_is_left_out_untimed) {
   InterferenceProbe probe;
   probe.devices = {"gpu:0", "gpu:1", "gpu:2"};
-  probe.unlike = {"", "its onnxruntime is another", ""};
+  probe.unlike = {{}, fakes::legacy("its onnxruntime is another"), {}};
   probe.left_s = [] { return std::numeric_limits<double>::infinity(); };
   std::vector<std::size_t> timed;
   probe.time = [&](const Slots& slots, bool) -> base::Result<std::vector<std::optional<double>>> {
@@ -187,7 +190,8 @@ TEST(TrialInterference, a_slot_with_another_runtime_is_left_out_untimed) {
   const auto found = check_interference(probe);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->slots, (Slots{0, 2}));
-  EXPECT_TRUE(has(found->note, "gpu:1 is left out: its onnxruntime is another")) << found->note;
+  EXPECT_TRUE(has(fakes::text_of(found->note), "gpu:1 is left out: its onnxruntime is another"))
+      << fakes::text_of(found->note);
   EXPECT_EQ(std::count(timed.begin(), timed.end(), 1U), 0);
 }
 

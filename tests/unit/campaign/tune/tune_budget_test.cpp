@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/fake_clock.hpp"
+#include "fakes/words.hpp"
 #include "schema/execution_provider.hpp"
 #include "workload/torch/torch_code.hpp"
 
@@ -195,7 +196,8 @@ TEST_F(TuneBudgetTest, keeps_time_for_the_long_blocks_of_a_throttled_card) {
   for (auto& [key, outcome] : result_.outcomes) {
     outcome.duration_s = 0;
     outcome.measurement->session_create_ns = 0;
-    outcome.measurement->flags.push_back({schema::FlagLevel::notice, "throttled", "the GPU throttled its clocks"});
+    outcome.measurement->flags.push_back(
+        {schema::FlagLevel::notice, "throttled", fakes::legacy("the GPU throttled its clocks")});
   }
   EXPECT_NEAR(budget().expected_final_s(), 4 * 4 * (0.2 + 0.1), 0.1) << "of four ABBA rounds";
 }

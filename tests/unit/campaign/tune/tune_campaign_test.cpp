@@ -10,6 +10,7 @@
 #include "campaign/tune/recommendation.hpp"
 #include "fakes/stored_results.hpp"
 #include "fakes/tune_campaign_fixture.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -52,14 +53,15 @@ TEST_F(TuneCampaignTest, a_graph_that_cannot_be_read_is_noted_and_one_that_does_
   executor_.graph = [](const schema::TrialSpec&) -> base::Result<schema::RuntimeGraph> {
     return base::fail(base::ErrorCode::io, "no room for it");
   };
-  const auto notes = must_run().run.notes;
+  const auto notes = fakes::texts_of(must_run().run.notes);
   EXPECT_EQ(std::count(notes.begin(), notes.end(), "how the runtime fuses the model was not found out: no room for it"),
             1);
   executor_.graph = nullptr;
   request_.use_store = false;
   const auto quiet = must_run().run;
   EXPECT_TRUE(quiet.runtime_graphs.empty());
-  for (const auto& note : quiet.notes) EXPECT_EQ(note.find("fuses"), std::string::npos) << note;
+  for (const auto& note : quiet.notes)
+    EXPECT_EQ(fakes::text_of(note).find("fuses"), std::string::npos) << fakes::text_of(note);
 }
 
 TEST_F(TuneCampaignTest, the_graph_is_looked_at_before_the_search_has_used_the_time_up) {
@@ -117,7 +119,8 @@ TEST_F(TuneCampaignTest, compares_the_best_other_one_where_the_current_configura
   EXPECT_EQ(result.run.verdict->decision, schema::Decision::keep);
   ASSERT_FALSE(result.run.pairs.empty());
   EXPECT_NE(result.run.pairs.front().b, result.run.current);
-  for (const auto& note : result.run.notes) EXPECT_EQ(note.find("was faster"), std::string::npos) << note;
+  for (const auto& note : result.run.notes)
+    EXPECT_EQ(fakes::text_of(note).find("was faster"), std::string::npos) << fakes::text_of(note);
 }
 
 TEST_F(TuneCampaignTest, keeps_the_current_configuration_when_the_gain_is_below_the_minimum_effect) {
@@ -132,17 +135,19 @@ TEST_F(TuneCampaignTest, says_that_a_wide_interval_left_it_undecided) {
   executor_.pair_ratio = [](const auto&, const auto&) { return 1.1; };
   request_.paired.abba_rounds = 4;
   const auto verdict = *must_run().run.verdict;
-  ASSERT_EQ(verdict.decision, schema::Decision::keep) << verdict.reason;
-  EXPECT_NE(verdict.reason.find("not decided: "), std::string::npos) << verdict.reason;
+  ASSERT_EQ(verdict.decision, schema::Decision::keep) << fakes::text_of(verdict.reason);
+  EXPECT_NE(fakes::text_of(verdict.reason).find("not decided: "), std::string::npos) << fakes::text_of(verdict.reason);
   EXPECT_TRUE(verdict.undecided);
-  EXPECT_EQ(verdict.reason.find("nothing beat it"), std::string::npos) << verdict.reason;
+  EXPECT_EQ(fakes::text_of(verdict.reason).find("nothing beat it"), std::string::npos)
+      << fakes::text_of(verdict.reason);
 }
 
 TEST_F(TuneCampaignTest, recommends_nothing_by_a_percentile_that_the_samples_do_not_support) {
   request_.objective = schema::Objective::p99;  // 200 samples a trial
   const auto verdict = *must_run().run.verdict;
   EXPECT_EQ(verdict.decision, schema::Decision::none);
-  EXPECT_NE(verdict.reason.find("has 200 of the 1000 samples"), std::string::npos) << verdict.reason;
+  EXPECT_NE(fakes::text_of(verdict.reason).find("has 200 of the 1000 samples"), std::string::npos)
+      << fakes::text_of(verdict.reason);
 }
 
 TEST_F(TuneCampaignTest, leaves_out_a_setting_that_adds_nothing) {
@@ -207,13 +212,13 @@ TEST_F(TuneCampaignTest, a_second_answer_stands_by_the_first) {
   executor_.cost_ns = [](const auto&) { return 1e6; };  // what is measured now would say something else
   executor_.pair_ratio = [](const auto&, const auto&) { return 1.0; };
   const auto again = must_run();
-  EXPECT_EQ(again.run.verdict->reason, first.run.verdict->reason);
+  EXPECT_EQ(fakes::text_of(again.run.verdict->reason), fakes::text_of(first.run.verdict->reason));
   EXPECT_EQ(again.run.verdict->configuration, first.run.verdict->configuration);
   EXPECT_EQ(again.run.trials.size(), first.run.trials.size());
   EXPECT_EQ(again.run.pairs.size(), first.run.pairs.size());
   const auto says = [](const TuneResult& result, std::string_view words) {
     return std::any_of(result.run.notes.begin(), result.run.notes.end(),
-                       [&](const auto& note) { return note.find(words) != std::string::npos; });
+                       [&](const auto& note) { return fakes::text_of(note).find(words) != std::string::npos; });
   };
   EXPECT_TRUE(says(again, "answered from the results file, as run " + first.run.id));
   // Another question is another one, and one that has no answer yet is measured, with the reason.
@@ -225,7 +230,7 @@ TEST_F(TuneCampaignTest, says_why_the_same_question_is_measured_again) {
   executor_.interrupt = [this] { return executor_.trials_run == 3; };
   const auto first = must_run();
   executor_.interrupt = [] { return false; };
-  const auto notes = must_run().run.notes;
+  const auto notes = fakes::texts_of(must_run().run.notes);
   EXPECT_EQ(std::count(notes.begin(), notes.end(),
                        fmt::format("run {} was asked the same, but was interrupted: what it measured is used, and the "
                                    "rest is measured now",
@@ -251,7 +256,7 @@ TEST_F(TuneCampaignTest, a_leader_that_comes_to_less_than_its_rank_meets_the_nex
   };
   const auto contradicted = must_run();
   EXPECT_TRUE(met(contradicted));
-  EXPECT_EQ(contradicted.run.verdict->configuration, next) << contradicted.run.verdict->reason;
+  EXPECT_EQ(contradicted.run.verdict->configuration, next) << fakes::text_of(contradicted.run.verdict->reason);
   ASSERT_TRUE(contradicted.run.verdict->gain);
   EXPECT_NEAR(contradicted.run.verdict->gain->ratio, 2 / 1.15, 0.02) << "its own, of its own comparison";
   // One that keeps its promise meets nobody.
@@ -263,7 +268,8 @@ TEST_F(TuneCampaignTest, a_leader_that_comes_to_less_than_its_rank_meets_the_nex
 }
 
 TEST_F(TuneCampaignTest, a_comparison_that_lacked_time_is_made_again) {
-  executor_.pair_flags = {{schema::FlagLevel::notice, "few_rounds", "two pairs of sessions were compared"}};
+  executor_.pair_flags = {
+      {schema::FlagLevel::notice, "few_rounds", fakes::legacy("two pairs of sessions were compared")}};
   const auto first = must_run();
   const int pairs = executor_.pairs_run;
   ASSERT_GT(pairs, 0);
@@ -310,7 +316,7 @@ TEST_F(TuneCampaignTest, an_interrupt_keeps_what_was_found_and_the_next_run_goes
   EXPECT_TRUE(first.run.interrupted);
   EXPECT_EQ(first.run.trials.size(), 3U);
   EXPECT_EQ(first.run.verdict->decision, schema::Decision::none);
-  EXPECT_NE(first.run.verdict->reason.find("interrupted"), std::string::npos);
+  EXPECT_NE(fakes::text_of(first.run.verdict->reason).find("interrupted"), std::string::npos);
   executor_.interrupt = [] { return false; };
   const auto second = must_run();
   EXPECT_EQ(executor_.trials_run, static_cast<int>(second.run.trials.size()));  // the first three were not repeated
@@ -347,7 +353,8 @@ TEST_F(TuneCampaignTest, says_why_when_nothing_ran) {
   executor_.failure = [](const auto&) { return schema::TrialStatus::crashed; };
   const auto result = must_run();
   EXPECT_EQ(result.run.verdict->decision, schema::Decision::none);
-  EXPECT_NE(result.run.verdict->reason.find("failed (crashed); trial 1: made to fail"), std::string::npos);
+  EXPECT_NE(fakes::text_of(result.run.verdict->reason).find("failed (crashed); trial 1: made to fail"),
+            std::string::npos);
 }
 
 TEST_F(TuneCampaignTest, goes_on_after_failures) {
@@ -373,7 +380,7 @@ TEST_F(TuneCampaignTest, names_the_constraint_that_nothing_meets) {
   request_.constraints = {{"latency_median_ms", true, 0.001}};
   const auto result = must_run();
   EXPECT_EQ(result.run.verdict->decision, schema::Decision::none);
-  EXPECT_NE(result.run.verdict->reason.find("latency_median_ms"), std::string::npos);
+  EXPECT_NE(fakes::text_of(result.run.verdict->reason).find("latency_median_ms"), std::string::npos);
 }
 
 TEST_F(TuneCampaignTest, keeps_a_setting_of_the_users_file_that_is_not_searched) {

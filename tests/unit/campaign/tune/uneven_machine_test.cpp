@@ -9,6 +9,7 @@
 #include "analysis/summary.hpp"
 #include "fakes/simulated_tune.hpp"
 #include "fakes/temporary_folder.hpp"
+#include "fakes/words.hpp"
 #include "workload/synthetic/response_surface.hpp"
 
 namespace ridgeline::campaign {
@@ -74,7 +75,7 @@ class AbsentProcessorTest : public UnevenMachineTest {
       if (regret(result) <= 0.03)
         ++out.right;
       else
-        out.wrong += fmt::format("{}: {:.3f} {}\n", seed, regret(result), result.run.verdict->reason);
+        out.wrong += fmt::format("{}: {:.3f} {}\n", seed, regret(result), fakes::text_of(result.run.verdict->reason));
     }
     return out;
   }
@@ -191,8 +192,8 @@ TEST_F(UnevenMachineTest, what_a_neighbour_does_not_hit_is_not_taken_for_fast) {
 TEST_F(UnevenMachineTest, a_search_in_one_slow_stretch_goes_on_when_it_is_over) {
   const auto result = run("conv", "noise=1%,step=3x@0s..20s if intra_op_num_threads!=1");
   EXPECT_TRUE(std::any_of(result.run.notes.begin(), result.run.notes.end(), [](const auto& note) {
-    return note.find("which went on") != std::string::npos;
-  })) << fmt::format("{}", fmt::join(result.run.notes, "\n"));
+    return fakes::text_of(note).find("which went on") != std::string::npos;
+  })) << fmt::format("{}", fmt::join(fakes::texts_of(result.run.notes), "\n"));
   EXPECT_LT(regret(result), 0.05);
   const auto quiet = run("conv", "noise=1%");
   EXPECT_LT(truth(result.run.verdict->configuration), 1.05 * truth(quiet.run.verdict->configuration));

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "workload/onnx/python_literal.hpp"
 
 namespace ridgeline::workload {
@@ -41,7 +42,8 @@ TEST(ExporterMetadata, reads_what_ultralytics_writes) {
   EXPECT_EQ(metadata.stride, 32);
   EXPECT_EQ(metadata.keypoints->count, 17U);
   EXPECT_TRUE(metadata.is_final);
-  EXPECT_EQ(metadata.text(), "task pose, 2 names, imgsz 640x384, stride 32, kpt_shape 17x3, end2end");
+  EXPECT_EQ(fakes::texts_of(metadata.messages()), (std::vector<std::string>{"task pose", "2 names", "imgsz 640x384",
+                                                                            "stride 32", "kpt_shape 17x3", "end2end"}));
   EXPECT_TRUE(metadata.unreadable.empty());
 }
 
@@ -52,10 +54,11 @@ TEST(ExporterMetadata, names_what_it_cannot_read) {
                                                 {"kpt_shape", "[17]"},
                                                 {"end2end", "maybe"}});
   EXPECT_EQ(metadata.unreadable, (std::vector<std::string>{"names", "imgsz", "stride", "kpt_shape", "end2end"}));
-  EXPECT_EQ(metadata.text(), "");
+  EXPECT_TRUE(metadata.messages().empty());
   EXPECT_EQ(metadata.width, 0);
-  EXPECT_EQ(read_exporter_metadata({}).text(), "");
-  EXPECT_EQ(read_exporter_metadata({{"names", "['a', 'b']"}, {"imgsz", "320"}}).text(), "2 names, imgsz 320x320");
+  EXPECT_TRUE(read_exporter_metadata({}).messages().empty());
+  EXPECT_EQ(fakes::texts_of(read_exporter_metadata({{"names", "['a', 'b']"}, {"imgsz", "320"}}).messages()),
+            (std::vector<std::string>{"2 names", "imgsz 320x320"}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/onnx/ort_workload.hpp"
+#include "fakes/words.hpp"
 
 #include <malloc.h>
 
@@ -494,7 +495,7 @@ TEST_F(OrtWorkload, many_workloads_in_one_process_do_not_leak_threads_or_logs_in
     const auto made = workload(trial);
     ASSERT_TRUE(made->prepare());
     ASSERT_TRUE(made->step(0));
-    EXPECT_TRUE(made->flags().empty()) << made->flags()[0].message;
+    EXPECT_TRUE(made->flags().empty()) << fakes::text_of(made->flags()[0].message);
   }
 }
 

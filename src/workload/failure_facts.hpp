@@ -7,8 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/json.hpp"
-#include "workload/training/step_runner.hpp"
+#include "schema/training_trial.hpp"
 
 namespace ridgeline::workload {
 
@@ -42,6 +43,16 @@ struct FailureFacts {
   std::string came_from{};  ///< "OSError: truncated": the first of its causes that was raised in the user's own code
 };
 RL_DECLARE_JSON(FailureFacts)
+
+/// What went wrong in a step. The code out_of_memory comes only together with its evidence; `timeout` and
+/// `crashed` are of runners in a process of their own, which the last fields tell about.
+struct StepError {
+  base::Error error;
+  schema::OomEvidence oom = schema::OomEvidence::none;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  std::string output_tail;  ///< what the process wrote last, at most 4 KiB
+};
 
 /// By which evidence this is an out-of-memory failure, best first: exception type, CUDA error code, allocator counter,
 /// exit status, text; `none`: it is not one. A SIGKILL counts only together with the kernel's own count of such kills:

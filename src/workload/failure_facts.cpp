@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload/training/failure_facts.hpp"
+#include "workload/failure_facts.hpp"
 
 #include <signal.h>
 
