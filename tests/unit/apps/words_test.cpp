@@ -14,7 +14,7 @@ namespace {
 schema::Message legacy(const std::string& text) { return base::Json(text).get<schema::Message>(); }
 
 TEST(Words, a_text_of_an_older_version_becomes_the_message_that_says_it) {
-  const auto message = search::messages::one_core();
+  const auto message = search::messages::nothing_to_share();
   EXPECT_EQ(read_text(legacy(words().text(message))), message);
 }
 
