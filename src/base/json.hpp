@@ -82,8 +82,9 @@ template <typename T>
 [[gnu::noinline]] void write_member(Json& json, const char* key, const T& value) {
   json[key] = value;
 }
-/// Throws std::invalid_argument unless it is an object.
+/// Throws Json::type_error unless it is one.
 void require_object(const Json& json);
+void require_array(const Json& json);
 
 #define RL_JSON_FROM(member)                                                                               \
   ::ridgeline::base::read_member(                                                                          \
@@ -142,7 +143,7 @@ requires(!std::is_same_v<T, bool> && !std::is_same_v<T, std::uint8_t> &&
     for (const auto& value : values) array.emplace_back(value);
   }
   static void from_json(const json& in, std::vector<T>& values) {
-    if (!in.is_array()) throw std::invalid_argument(std::string("type must be array, but is ") + in.type_name());
+    ridgeline::base::require_array(in);
     values.clear();
     values.reserve(in.size());
     for (const auto& one : in) one.get_to(values.emplace_back());
