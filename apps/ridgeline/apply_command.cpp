@@ -14,6 +14,7 @@
 #include "ridgeline/kinds.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/sweep_flags.hpp"
+#include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "run/registry.hpp"
 

@@ -15,10 +15,10 @@
 #include "execute/local_environment.hpp"
 #include "report/simulated.hpp"
 #include "ridgeline/terminal.hpp"
-#include "ridgeline/tune_flags.hpp"
 #include "ridgeline/watch_display.hpp"
 #include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
+#include "schema/workload_name.hpp"
 #include "watch/command_responder.hpp"
 #include "watch/latency_file.hpp"
 #include "watch/latency_socket.hpp"
@@ -36,9 +36,7 @@ using watch::Baseline;
 using watch::WatchEventKind;
 
 constexpr std::string_view kGpu = "gpu:";
-constexpr double kWeekS = 7 * 24 * 3600;
-constexpr double kLeastHorizon = 100;  // probes
-constexpr int kOpinions = 3;           // looks at a doubtful figure, spread over the time from probe to probe
+constexpr int kOpinions = 3;  // looks at a doubtful figure, spread over the time from probe to probe
 
 std::atomic<bool> reload_requested{false};
 
@@ -125,7 +123,7 @@ class WatchSession {
     RL_TRY(open_store());
     const auto environment = execute::local_environment();
     RL_TRY_ASSIGN(auto baseline, watch::find_baseline(*store_, {plan_.run, flags_.model, flags_.config}, environment));
-    if (!flags_.model.empty()) baseline.run.workload.location = workload_of(flags_.model).location;
+    if (!flags_.model.empty()) baseline.run.workload.location = schema::workload_named(flags_.model).location;
     return baseline;
   }
 
@@ -133,7 +131,7 @@ class WatchSession {
     watch::WatchLoop::Options options;
     options.drift.threshold = plan_.threshold;
     options.drift.confidence = plan_.confidence;
-    options.drift.horizon_probes = std::max(kLeastHorizon, kWeekS / base::to_seconds(plan_.every));
+    options.drift.horizon_probes = analysis::horizon_probes(base::to_seconds(plan_.every));
     options.objective = baseline.run.request.objective;
     options.learn = plan_.learn;
     options.config = flags_.config;
