@@ -10,6 +10,7 @@
 #include "campaign/bench/training_change.hpp"
 #include "report/bench_report.hpp"
 #include "report/bench_table.hpp"
+#include "report/messages.hpp"
 #include "report/simulated.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_flags.hpp"
@@ -35,7 +36,7 @@ class BenchDisplay final : public campaign::BenchObserver {
   void started(const schema::BenchRun& run) override {
     device_ = run.device;
     if (!rows_.prints()) return;
-    if (report::is_simulated(run)) fmt::print("{}\n", report::kSimulated);
+    if (report::is_simulated(run)) fmt::print("{}\n", words().text(report::messages::simulated()));
     for (const auto& origin : run.origins)
       fmt::print("{:<14}{}  ({})\n", origin.name, origin.value, words().text(origin.origin));
     std::vector<std::string> titles;

@@ -13,6 +13,7 @@
 #include "campaign/tune/tune_budget.hpp"
 #include "execute/gpu_choice.hpp"
 #include "report/format.hpp"
+#include "report/messages.hpp"
 #include "report/simulated.hpp"
 #include "report/utf8.hpp"
 #include "ridgeline/words.hpp"
@@ -119,7 +120,7 @@ void TerminalProgress::fact(std::string_view name, std::string_view text) {
 }
 
 void TerminalProgress::environment_ready(const schema::TuneRun& run) {
-  if (report::is_simulated(run)) line(report::kSimulated);
+  if (report::is_simulated(run)) line(words().text(report::messages::simulated()));
   const auto& environment = run.environment;
   std::string machine =
       fmt::format("{}, {:g} usable of {} CPUs", environment.cpu_model.empty() ? "unknown CPU" : environment.cpu_model,
@@ -218,7 +219,7 @@ void TerminalProgress::trial_line(const schema::TunedTrial& trial, const schema:
   if (outcome.status == schema::TrialStatus::ok && outcome.measurement) {
     const bool stopped_early = outcome.measurement->stop_reason == schema::StopReason::stopped_early;
     const auto cost = analysis::cost_of(*outcome.measurement, objective_);
-    result = report::objective_text(*outcome.measurement, objective_);
+    result = words().text(report::value_by(*outcome.measurement, objective_));
     if (stopped_early) {
       style = Style::dim;
       remark += "  (stopped early: slower)";

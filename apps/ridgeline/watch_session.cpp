@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "execute/local_environment.hpp"
+#include "report/messages.hpp"
 #include "report/simulated.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/watch_display.hpp"
@@ -91,7 +92,7 @@ class WatchSession {
   Result<int> run() {
     RL_TRY_ASSIGN(auto baseline, choose_baseline());
     if (schema::is_simulated(baseline.run))
-      display_.note(fmt::format("baseline {}: {}", baseline.name, report::kSimulated));
+      display_.note(fmt::format("baseline {}: {}", baseline.name, words().text(report::messages::simulated())));
     const auto options = loop_options(baseline);
     RL_TRY_ASSIGN(auto file, watch::WatchStateFile::open(plan_.state));
     auto loaded = file.load(watch::WatchLoop::question(options, baseline));

@@ -111,7 +111,7 @@ Chart throughput_chart(const MessageRenderer& words, const BenchRun& run,
                        const std::vector<analysis::BenchPoint>& points) {
   Chart chart;
   chart.id = "throughput";
-  chart.title = "Samples/s over batch size, by loader workers";
+  chart.title = words.text(messages::bench_over_batch());
   std::map<int, std::map<std::int64_t, const analysis::BenchPoint*>> lines;
   for (const auto& point : points) {
     auto& best = lines[point.settings.workers][point.settings.batch];
@@ -146,7 +146,7 @@ Chart throughput_chart(const MessageRenderer& words, const BenchRun& run,
 Chart memory_chart(const MessageRenderer& words, const BenchRun& run, const std::vector<analysis::BenchPoint>& points) {
   Chart chart;
   chart.id = "memory";
-  chart.title = "Samples/s over peak reserved memory: up and to the left is better";
+  chart.title = words.text(messages::bench_over_memory());
   auto others = Json::array();
   auto front = Json::array();
   for (const auto& point : points) {
@@ -282,8 +282,8 @@ ReportModel build_bench_report(const MessageRenderer& words, const BenchRun& run
     auto section = build(words, run);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));
   }
-  report.footer = one_line(
-      fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
+  report.footer =
+      one_line(words.text(messages::made_by({.version = run.environment.ridgeline_version, .run = run.id})));
   return report;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
-
 #include "schema/training_run.hpp"
 #include "schema/tune_run.hpp"
 
@@ -16,7 +14,5 @@ using schema::is_simulated;
 [[nodiscard]] inline bool is_simulated(const schema::RunSummary& run) {
   return schema::is_simulated(run.kind, run.line);
 }
-
-inline constexpr std::string_view kSimulated = "simulated: the times follow a formula, no device was measured";
 
 }  // namespace ridgeline::report

@@ -288,8 +288,8 @@ ReportModel build_sweep_report(const MessageRenderer& words, const SweepRun& run
     auto section = build(words, run);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));
   }
-  report.footer = one_line(
-      fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
+  report.footer =
+      one_line(words.text(messages::made_by({.version = run.environment.ridgeline_version, .run = run.id})));
   return report;
 }
 
