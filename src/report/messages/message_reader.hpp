@@ -11,7 +11,7 @@
 
 namespace ridgeline::report {
 
-/// Finds out which message a sentence of an older version was, by the catalogues: the way back from
+/// Finds out which message a sentence of an older version was, by the catalogues of what records hold: the way back from
 /// schema::MessageRenderer::text.
 class MessageReader {
  public:
