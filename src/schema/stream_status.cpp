@@ -50,10 +50,13 @@ Message lateness_message(const LoadLateness& lateness, bool no_priority, bool he
                                     .held = held});
 }
 
+std::pair<std::string, double> tail_of(const LatencySummary& latency) {
+  if (latency.p99) return {"p99", *latency.p99};
+  return latency.p95 ? std::pair(std::string("p95"), *latency.p95) : std::pair(std::string("p50"), latency.p50);
+}
+
 std::string tail_text(const LatencySummary& latency, int decimals) {
-  const auto [name, ms] = latency.p99   ? std::pair("p99", *latency.p99)
-                          : latency.p95 ? std::pair("p95", *latency.p95)
-                                        : std::pair("p50", latency.p50);
+  const auto [name, ms] = tail_of(latency);
   return fmt::format("{} {:.{}f} ms", name, ms, decimals);
 }
 

@@ -115,7 +115,8 @@ class Match {
       if (is_message(kind)) {
         // What it says is read once the rest fits; the whole text would be read without end.
         if (own.size() == whole_ || !with(part.text, std::string(own), go_on)) continue;
-        arguments_[part.text] = message_of(kind, own);
+        arguments_[part.text] = message_of(kind, part.style, own);
+        if (!is_legacy(arguments_[part.text])) own_letters_ += kLeastWords;  // what it says was found, too
         return true;
       }
       const auto value = argument_value(kind, part.style, own);
@@ -126,9 +127,23 @@ class Match {
 
   static bool is_message(ArgumentKind kind) { return kind == ArgumentKind::message || kind == ArgumentKind::messages; }
 
-  [[nodiscard]] Json message_of(ArgumentKind kind, std::string_view text) const {
+  static bool is_legacy(const Json& message) {
+    return (message.is_array() ? message.front() : message).at("code") == schema::kLegacy;
+  }
+
+  [[nodiscard]] Json message_of(ArgumentKind kind, std::string_view style, std::string_view text) const {
     if (kind == ArgumentKind::message) return within_(text);
-    return std::vector{within_(text)};
+    constexpr std::string_view kJoin = "join:";
+    const auto between = style.starts_with(kJoin) ? style.substr(kJoin.size()) : "; ";
+    std::vector<Message> parts;
+    for (auto rest = text; parts.empty() || !rest.empty();) {
+      const auto end = std::min(rest.find(between), rest.size());
+      parts.push_back(within_(rest.substr(0, end)));
+      rest.remove_prefix(std::min(rest.size(), end + between.size()));
+    }
+    const bool known =
+        std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.is(schema::kLegacy); });
+    return known ? parts : std::vector{within_(text)};
   }
 
   bool choice(const schema::TemplatePart& part, std::string_view text, const Then& next) {

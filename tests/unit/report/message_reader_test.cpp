@@ -28,6 +28,8 @@ constexpr std::array kReaderEndArguments{
 constexpr std::array kReaderNameArguments{MessageArgument{"name", ArgumentKind::text}};
 constexpr std::array kReaderListArguments{MessageArgument{"list", ArgumentKind::messages},
                                           MessageArgument{"rest", ArgumentKind::count}};
+constexpr std::array kReaderOfArguments{MessageArgument{"list", ArgumentKind::texts},
+                                        MessageArgument{"why", ArgumentKind::message}};
 constexpr std::array kReaderRows{
     MessageTemplate{"r.workers",
                     "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}", "",
@@ -38,6 +40,7 @@ constexpr std::array kReaderRows{
                     "", kReaderEndArguments},
     MessageTemplate{"r.short", "no {name}", "", kReaderNameArguments},
     MessageTemplate{"r.list", "{list}{rest? and {rest} of all others}", "", kReaderListArguments},
+    MessageTemplate{"r.of", "{list:join:, }: {why}", "", kReaderOfArguments},
     MessageTemplate{"r.other", "the cache of {name} is empty", "", kReaderNameArguments},
     MessageTemplate{"r.twin", "the cache of {name} is empty", "", kReaderNameArguments},
     MessageTemplate{"r.closer", "the model {name} has no nodes", "", kReaderNameArguments},
@@ -75,6 +78,18 @@ TEST(MessageReader, FindsMessagesWithinMessages) {
   EXPECT_EQ(why.arguments()["why"]["code"], "r.workers");
   EXPECT_EQ(why.arguments()["trials"], (std::vector<int>{3, 7, 9}));
   EXPECT_EQ(read_back("not decided: what nobody knows; see trial 1").arguments()["why"]["code"], schema::kLegacy);
+}
+
+TEST(MessageReader, TakesListsOfMessagesApart) {
+  const auto list = read_back("the model x has no nodes; 2 workers are busy 12 % of the time and 3 of all others");
+  ASSERT_EQ(list.code(), "r.list");
+  ASSERT_EQ(list.arguments()["list"].size(), 2U);
+  EXPECT_EQ(list.arguments()["list"][1]["code"], "r.workers");
+}
+
+TEST(MessageReader, WhatAMessageWithinSaysCountsForTheWhole) {
+  EXPECT_EQ(read_back("x: 2 workers are busy 12 % of the time").code(), "r.of");
+  EXPECT_EQ(read_back("x: what nobody knows").code(), schema::kLegacy);
 }
 
 TEST(MessageReader, TakesTheSentenceThatExplainsMost) {
