@@ -58,8 +58,8 @@ def main():
         if not measured:
             print("%s: no setting with its memory; a run on a GPU has them" % path, file=sys.stderr)
             continue
-        options = run["job"].get("options") or {}
-        name = " ".join([run["job"]["target"]] + ["%s=%s" % pair for pair in sorted(options.items())])
+        options = run["request"]["job"].get("options") or {}
+        name = " ".join([run["request"]["job"]["target"]] + ["%s=%s" % pair for pair in sorted(options.items())])
         for amp in sorted({key[2] for key in measured}, key=("off", "bf16", "fp16").index):
             row = []
             for size in sizes:

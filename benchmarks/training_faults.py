@@ -226,7 +226,7 @@ class Faults:
             return
         environment = report.get("environment", {})
         self.machine = ", ".join(gpu.get("name", "?") for gpu in environment.get("gpus", [])) or environment.get("cpu_model", "CPU")
-        self.runtime = report.get("job", {}).get("runtime", "")
+        self.runtime = report.get("request", {}).get("job", {}).get("runtime", "")
 
     def check(self, case):
         row = {"fault": case.code, "strength": case.strength, "device": case.device if case.device == "cpu" else self.arguments.device,

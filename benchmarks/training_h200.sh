@@ -168,7 +168,7 @@ for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
 if runs:
     environment = runs[0][1].get("environment", {})
     names = ", ".join(gpu.get("name", "?") for gpu in environment.get("gpus", [])) or environment.get("cpu_model", "CPU")
-    lines += ["%s; %s" % (names, runs[0][1].get("job", {}).get("runtime", "")), ""]
+    lines += ["%s; %s" % (names, runs[0][1].get("request", {}).get("job", {}).get("runtime", "")), ""]
 lines += ["| run | trials | statuses | seconds | fastest | samples/s | recommended | samples/s | identity, worst | identity, median |",
           "|---|---|---|---|---|---|---|---|---|---|"]
 

@@ -42,7 +42,7 @@ function(rl_add_message_tables)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/message_tables.cpp.in" "${RL_GENERATED}/message_tables.cpp" @ONLY)
   add_library(rl_message_tables STATIC "${RL_GENERATED}/message_tables.cpp")
   target_link_libraries(rl_message_tables PRIVATE rl_warnings PUBLIC rl_report ${_libraries})
-  target_precompile_headers(rl_message_tables REUSE_FROM rl_base)
+  target_precompile_headers(rl_message_tables REUSE_FROM rl_schema)
 
   file(GLOB_RECURSE _sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.[ch]pp" "${PROJECT_SOURCE_DIR}/apps/*.[ch]pp"
     "${PROJECT_SOURCE_DIR}/python/*.py")
@@ -53,6 +53,13 @@ function(rl_add_message_tables)
     DEPENDS ${_sources} ${_catalogues} "${RL_MAKE_MESSAGES}")
   add_custom_target(rl_messages_checked ALL DEPENDS "${_stamp}")
 endfunction()
+
+set(RL_COMMON_HEADERS <algorithm> <array> <chrono> <cstdint> <functional> <map> <memory> <optional> <string> <string_view>
+  <utility> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp> <tl/expected.hpp>)
+set(RL_RECORD_HEADERS ${RL_COMMON_HEADERS})
+foreach(_header message_renderer profile stream_run sweep training_run tune_run)
+  list(APPEND RL_RECORD_HEADERS "${PROJECT_SOURCE_DIR}/src/schema/${_header}.hpp")
+endforeach()
 
 # rl_add_module(NAME SOURCES a.cpp ... [LIBS lib ...])
 function(rl_add_module name)
@@ -65,10 +72,13 @@ function(rl_add_module name)
     target_link_libraries(rl_${name} PUBLIC rl_${_dep})
   endforeach()
   target_link_libraries(rl_${name} PRIVATE ${ARG_LIBS})
+  # Three precompiled headers: of what all use, of records as well, and of the command line as well (apps).
   if(name STREQUAL "base")
-    target_precompile_headers(rl_base PRIVATE
-      <algorithm> <array> <chrono> <cstdint> <functional> <map> <memory> <optional> <string> <string_view>
-      <utility> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp> <tl/expected.hpp>)
+    target_precompile_headers(rl_base PRIVATE ${RL_COMMON_HEADERS})
+  elseif(name STREQUAL "schema")
+    target_precompile_headers(rl_schema PRIVATE ${RL_RECORD_HEADERS})
+  elseif("schema" IN_LIST RL_LAYER_${name})
+    target_precompile_headers(rl_${name} REUSE_FROM rl_schema)
   else()
     target_precompile_headers(rl_${name} REUSE_FROM rl_base)
   endif()
@@ -100,12 +110,17 @@ function(rl_add_test_program name)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)
 endfunction()
 
-# rl_add_tests(PROGRAM GROUP a_test.cpp ...): sources of a group are one file of a unity build.
+# rl_add_tests(PROGRAM GROUP a_test.cpp ...): sources of a group, ten at a time, are one file of a unity build.
 function(rl_add_tests program group)
   list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
   target_sources(${program} PRIVATE ${ARGN})
   set_target_properties(${program} PROPERTIES UNITY_BUILD_MODE GROUP)
-  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${program} PROPERTIES UNITY_GROUP ${group})
+  set(_at 0)
+  foreach(_source IN LISTS ARGN)
+    math(EXPR _part "${_at} / 10")
+    math(EXPR _at "${_at} + 1")
+    set_source_files_properties(${_source} TARGET_DIRECTORY ${program} PROPERTIES UNITY_GROUP ${group}_${_part})
+  endforeach()
 endfunction()
 
 # rl_test_fakes(PROGRAM name=target ...): builds the fake libraries first and defines RL_TEST_<NAME> as each one's file.

@@ -31,6 +31,11 @@ def json_types(root):
             types.add(name.split("::")[-1])
         for name in re.findall(r"void to_json\([^,]*,\s*const (?:\w+::)*(\w+)&", path.read_text()):
             types.add(name)
+    # What records of several kinds have in common has no JSON of its own.
+    for path in root.glob("src/**/*.hpp"):
+        for name, base in re.findall(r"^struct (\w+) : (\w+) \{", path.read_text(), re.MULTILINE):
+            if name in types:
+                types.add(base)
     return types
 
 

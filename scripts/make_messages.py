@@ -24,6 +24,7 @@ KINDS = {
     "bytes": ("double", True),
     "share": ("double", True),
     "ratio": ("double", True),
+    "quantity": ("schema::Quantity", False),
     "trial": ("int", True),
     "trials": ("std::vector<int>", False),
     "flag": ("bool", True),

@@ -9,11 +9,13 @@
 #include "campaign/tune/gpu_profiles.hpp"
 #include "config/space_file.hpp"
 #include "execute/local_environment.hpp"
+#include "report/messages.hpp"
 #include "report/simulated.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/kinds.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/sweep_flags.hpp"
+#include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "run/registry.hpp"
 
@@ -136,7 +138,7 @@ base::Result<int> apply(const ApplyFlags& flags, const Context& context) {
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
   const auto kinds = known_kinds();
   RL_TRY_ASSIGN(const auto change, kinds.change(run, text, target, store));
-  if (report::is_simulated(run)) fmt::print("{}\n", report::kSimulated);
+  if (report::is_simulated(run)) fmt::print("{}\n", words().text(report::messages::simulated()));
   RL_TRY(apply_known(change, request, text, command_line(context), inspect_terminal(stdout)));
   return kOk;
 }

@@ -10,6 +10,7 @@
 #include "campaign/bench/training_change.hpp"
 #include "report/bench_report.hpp"
 #include "report/bench_table.hpp"
+#include "report/messages.hpp"
 #include "report/simulated.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_flags.hpp"
@@ -35,7 +36,7 @@ class BenchDisplay final : public campaign::BenchObserver {
   void started(const schema::BenchRun& run) override {
     device_ = run.device;
     if (!rows_.prints()) return;
-    if (report::is_simulated(run)) fmt::print("{}\n", report::kSimulated);
+    if (report::is_simulated(run)) fmt::print("{}\n", words().text(report::messages::simulated()));
     for (const auto& origin : run.origins)
       fmt::print("{:<14}{}  ({})\n", origin.name, origin.value, words().text(origin.origin));
     std::vector<std::string> titles;
@@ -239,7 +240,7 @@ void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
   bench.add_flag("--spread", flags.spread,
                  "Trials on all GPUs of that model, one each, side by side where they do not slow each other down");
   add_number(bench, "--seed", flags.seed, 0, kMostSeed, "Of weights and shuffling")
-      ->default_str(std::to_string(kDefaultSeed));
+      ->default_str(std::to_string(schema::TrainingJob().seed));
 }
 
 void add_what_is_tried(CLI::App& bench, Context& context, BenchFlags& flags) {
@@ -250,16 +251,16 @@ void add_what_is_tried(CLI::App& bench, Context& context, BenchFlags& flags) {
   add_choice(bench, context, "--amp", flags.amp, {"off", "bf16", "fp16", "both"}, "Precision; both: off and bf16");
   add_choice(bench, context, "--pin-memory", flags.pin_memory, {"on", "off", "both"}, "Page-locked batches");
   add_choice(bench, context, "--search", flags.search, {"adaptive", "grid"}, "Search strategy");
-  bench.get_option("--search")->default_str(kDefaultSearch);
+  bench.get_option("--search")->default_str(schema::BenchRequest().search);
   add_number(bench, "--steps", flags.steps, 1, 1'000'000, "Least timed steps a trial (default 20)");
   add_time(bench, "--max-time", flags.max_time_s, "Time for the whole run, for example 30m", "1s");
   add_number(bench, "--stability-run", flags.stability_run, 0, 100'000'000,
              "Steps that the recommended settings have to hold through (default: 200, in half a minute at most; "
              "0: none)");
   add_share(bench, "--mem-headroom", flags.mem_headroom, "Memory that the recommendation leaves free")
-      ->default_str(share_text(kDefaultHeadroom));
+      ->default_str(share_text(schema::BenchRequest().headroom));
   add_share(bench, "--tolerance", flags.tolerance, "Speed that the recommendation may give up")
-      ->default_str(share_text(kDefaultTolerance));
+      ->default_str(share_text(schema::BenchRequest().tolerance));
   bench.add_flag("--no-diagnosis", flags.no_diagnosis, "No experiments for what holds training back");
   bench.add_flag("--fresh", flags.fresh, "Measure again what the results file already knows");
 }

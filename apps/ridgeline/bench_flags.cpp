@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/bench_flags.hpp"
-#include "campaign/bench/training_change.hpp"
-#include "campaign/messages.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
+#include "analysis/bench_experiments.hpp"
 #include "analysis/messages.hpp"
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "campaign/bench/bench_defaults.hpp"
+#include "campaign/bench/training_change.hpp"
+#include "campaign/messages.hpp"
 #include "execute/local_environment.hpp"
 #include "loader/linked_files.hpp"
 #include "loader/page_cache.hpp"
@@ -37,11 +39,6 @@ using schema::Message;
 
 constexpr std::string_view kSynthetic = "synthetic";
 constexpr std::string_view kNative = "native";
-constexpr std::int64_t kLargestDefaultBatch = 8192;
-constexpr double kTrialShare = 0.05;  ///< of --max-time that warm-up and timing of one trial may take, each
-constexpr double kShortestTrialS = 1;
-constexpr double kLeastGraceS = 5;    ///< after --max-time, for what is still running to end
-constexpr double kGraceShare = 0.05;  ///< of --max-time
 
 /// "1 2 4", "1,2,4" or both, ascending and without repeats.
 Result<std::vector<std::int64_t>> whole_list(const std::vector<std::string>& texts, std::string_view flag,
@@ -108,11 +105,11 @@ class BenchReader {
 
   /// Data alone are trained with the built-in model.
   [[nodiscard]] std::string default_model() const {
-    return flags_.data_path.empty() && !plan_.config.data_path ? "" : kDefaultModel;
+    return flags_.data_path.empty() && !plan_.config.data_path ? "" : campaign::kDefaultModel;
   }
   void use_default_model() {
     std::string size;
-    for (const auto& [name, value] : kDefaultModelOptions) {
+    for (const auto& [name, value] : campaign::kDefaultModelOptions) {
       plan_.request.job.options[name] = value;
       if (!typed(name)) size += fmt::format(", {} {}", name, value);
     }
@@ -123,7 +120,7 @@ class BenchReader {
     plan_.begun = base::system_clock().now();
     if (!flags_.max_time_s) return;
     const double limit_s = *flags_.max_time_s;
-    const double grace_s = std::max(kLeastGraceS, kGraceShare * limit_s);
+    const double grace_s = campaign::grace_s(limit_s);
     plan_.deadline = {plan_.begun + base::from_seconds(limit_s + grace_s),
                       fmt::format("--max-time {} and {:.3g} s of grace were over", time_text(limit_s), grace_s)};
     // Without the grace: what is asked before the first trial leaves no time for one.
@@ -180,7 +177,7 @@ class BenchReader {
                   "--torch-plugin {}: belongs to the built-in models and TorchScript files of --model",
                   flags_.torch_plugin)
           .hint("leave it out");
-    job.seed = flags_.seed.value_or(kDefaultSeed);
+    job.seed = flags_.seed.value_or(job.seed);
     note("seed", fmt::format("{}", job.seed), flag_or_default(flags_.seed.has_value(), "--seed"));
     for (const auto& text : flags_.options) {
       const auto equals = text.find('=');
@@ -217,6 +214,7 @@ class BenchReader {
     const auto& found = *facts;
     job.runtime = found.runtime;
     job.target_sha256 = found.target_sha256;
+    cuda_ = found.cuda;
     for (const auto& [name, value] : found.options) {
       job.options[name] = value;
       if (!typed(name)) note(name, value, campaign::messages::origin_data());
@@ -243,6 +241,7 @@ class BenchReader {
     RL_TRY_ASSIGN(const auto found, describe_python_job(job.python, job.target, terms_));
     job.runtime = found.runtime;
     job.target_sha256 = found.source_sha256;
+    cuda_ = found.cuda;
     return {};
   }
 
@@ -271,7 +270,7 @@ class BenchReader {
     if (schema::is_cpu_device(device)) {
       request.device = device;
     } else if (device == "auto") {
-      request.device = synthetic || (!gpus.empty() && has_cuda()) ? "cuda:0" : schema::kCpuDevice;
+      request.device = campaign::default_device(request.job, cuda_, !gpus.empty());
     } else if (schema::is_gpu_device(device)) {
       std::int64_t index = 0;
       if (device != schema::kGpuDevice) {
@@ -304,12 +303,6 @@ class BenchReader {
     return {};
   }
 
-  /// "torch 2.4.0+cpu" and Debian's plain versions have no CUDA.
-  bool has_cuda() const {
-    const auto& runtime = plan_.request.job.runtime;
-    return plan_.request.job.kind == kSynthetic || runtime.find(schema::kGpuDevice) != std::string::npos;
-  }
-
   Result<void> read_data() {
     auto& job = plan_.request.job;
     job.data_path = !flags_.data_path.empty() ? flags_.data_path : plan_.config.data_path.value_or("");
@@ -339,21 +332,20 @@ class BenchReader {
 
   Result<void> read_space() {
     auto& space = plan_.request.space;
-    const bool cuda = !schema::is_cpu_device(plan_.request.device);
     RL_TRY_ASSIGN(space.batches, whole_list(flags_.batch_sizes, "--batch-sizes", 1, 1 << 24));
     auto origin = campaign::messages::origin_flag("--batch-sizes");
     if (space.batches.empty() && plan_.config.batch_sizes) {
       space.batches = *plan_.config.batch_sizes;
       origin = place("benchmark.batch_sizes");
     } else if (space.batches.empty()) {
-      for (std::int64_t batch = 1; batch <= kLargestDefaultBatch; batch *= 2) space.batches.push_back(batch);
+      space.batches = campaign::default_batches();
       origin = analysis::messages::default_value();
     }
     RL_TRY_ASSIGN(origin, leave_out_too_large(space.batches, std::move(origin)));
     note(std::string(campaign::kBatchOrigin), listed(space.batches), origin);
     RL_TRY(read_workers());
-    RL_TRY(read_amps(cuda));
-    return read_pins(cuda);
+    RL_TRY(read_amps());
+    return read_pins();
   }
 
   /// Takes out the batches that the data file cannot fill, and says so in the origin.
@@ -375,7 +367,6 @@ class BenchReader {
 
   Result<void> read_workers() {
     auto& space = plan_.request.space;
-    const bool synthetic = plan_.request.job.kind == kSynthetic;
     RL_TRY_ASSIGN(const auto typed, whole_list(flags_.num_workers, "--num-workers", 0, 1024));
     auto origin = campaign::messages::origin_flag("--num-workers");
     if (!typed.empty()) {
@@ -383,13 +374,10 @@ class BenchReader {
     } else if (plan_.config.num_workers_options) {
       space.workers = *plan_.config.num_workers_options;
       origin = place("benchmark.num_workers_options");
-    } else if (plan_.request.job.kind == kNative && plan_.request.job.data_path.empty()) {
-      space.workers = {0};
-      origin = campaign::messages::origin_random_data();
     } else {
-      for (const int workers : {0, 1, 2, 4, 8, 16})
-        if (synthetic || workers <= cores()) space.workers.push_back(workers);
-      origin = campaign::messages::origin_default_cores();
+      space.workers = campaign::default_workers(plan_.request.job, cores());
+      origin = analysis::loads(plan_.request.job) ? campaign::messages::origin_default_cores()
+                                                  : campaign::messages::origin_random_data();
     }
     note("workers", listed(space.workers), origin);
     plan_.request.own_workers = origin == campaign::messages::origin_default_cores();
@@ -405,51 +393,53 @@ class BenchReader {
         campaign::messages::bench_many_workers({.where = where, .workers = workers, .cpus = cores()}));
   }
 
-  Result<void> read_amps(bool cuda) {
-    auto& amps = plan_.request.space.amps;
+  Result<void> read_amps() {
+    auto& request = plan_.request;
+    auto& amps = request.space.amps;
     auto origin = campaign::messages::origin_flag("--amp");
     auto word = flags_.amp;
     if (word.empty() && plan_.config.test_mixed_precision) {
       word = *plan_.config.test_mixed_precision ? "both" : "off";
       origin = place("benchmark.test_mixed_precision");
-    } else if (word.empty()) {
-      word = cuda ? "both" : "off";
-      origin = analysis::messages::default_value();
     }
-    if (word == "fp16" && !cuda)
+    if (word == "fp16" && schema::is_cpu_device(request.device))
       return fail(ErrorCode::invalid_argument, "--amp fp16: on a CPU PyTorch trains with bf16 only")
           .hint("use --amp bf16");
-    if (word == "both")
+    if (word.empty()) {
+      amps = campaign::default_amps(request.device);
+      origin = analysis::messages::default_value();
+    } else if (word == "both") {
       amps = {AmpMode::off, AmpMode::bf16};
-    else
+    } else {
       amps = {*base::enum_from_name<AmpMode>(word)};
-    note("AMP", word == "both" ? "off bf16" : word, origin);
+    }
+    std::vector<std::string_view> names;
+    for (const auto amp : amps) names.push_back(base::enum_name(amp));
+    note("AMP", listed(names), origin);
     return {};
   }
 
-  Result<void> read_pins(bool cuda) {
-    auto& pins = plan_.request.space.pins;
+  Result<void> read_pins() {
+    auto& request = plan_.request;
+    auto& pins = request.space.pins;
     auto origin = campaign::messages::origin_flag("--pin-memory");
     auto word = flags_.pin_memory;
     if (word.empty() && plan_.config.test_pin_memory) {
       word = *plan_.config.test_pin_memory ? "both" : "off";
       origin = place("benchmark.test_pin_memory");
-    } else if (word.empty()) {
-      word = "both";
-      origin = analysis::messages::default_value();
     }
-    if (!cuda && word != "off") {
+    pins = campaign::default_pins(request.device);
+    if (schema::is_cpu_device(request.device) && word != "off") {
       if (!flags_.pin_memory.empty())
         return fail(ErrorCode::invalid_argument, "--pin-memory {}: pinned memory needs a GPU", word)
             .hint("leave it out with --device cpu");
-      word = "off";
       origin = campaign::messages::origin_no_gpu();
-    }
-    if (word == "both")
-      pins = {false, true};
-    else
+    } else if (word.empty()) {
+      origin = analysis::messages::default_value();
+    } else if (word != "both") {
       pins = {word == "on"};
-    note("pin memory", word == "both" ? "off on" : word, origin);
+    }
+    note("pin memory", pins.size() > 1 ? "off on" : pins.front() ? "on" : "off", origin);
     return {};
   }
 
@@ -462,8 +452,8 @@ class BenchReader {
       note(std::string(campaign::kAccumulationOrigin), fmt::format("{}", *config.gradient_accumulation_steps),
            place("training.gradient_accumulation_steps"));
     if (!config.batch_size && !config.num_workers && !config.pin_memory && !config.use_amp) return {};
-    if (!config.batch_size) {
-      // No batch is known to go with them, and none is made up.
+    const auto current = campaign::current_settings(config, plan_.request.device);
+    if (!current) {  // no batch is known to go with them
       note("current", "not measured: data.batch_size is not given",
            campaign::messages::origin_file({.file = flags_.write.config}));
       return {};
@@ -472,22 +462,11 @@ class BenchReader {
       return fail(ErrorCode::invalid_argument, "{}: batch_size {} is larger than {}, which has {} samples",
                   words().text(place("data.batch_size")), *config.batch_size, plan_.request.job.data_path, *samples_)
           .hint("give a smaller one");
-    schema::TrainingSettings current;
-    const bool cuda = !schema::is_cpu_device(plan_.request.device);
-    current.batch = *config.batch_size;
-    current.workers = config.num_workers.value_or(current.workers);
-    current.pin_memory = cuda && config.pin_memory.value_or(false);
-    current.amp = config.use_amp.value_or(false) ? AmpMode::bf16 : AmpMode::off;
-    note_many_workers(words().text(place("data.num_workers")) + ": num_workers", current.workers);
-    plan_.request.current = current;
-    std::vector<std::string> assumed;
-    if (!config.num_workers) assumed.emplace_back("num_workers");
-    if (!config.use_amp) assumed.emplace_back("use_amp");
-    if (cuda && !config.pin_memory) assumed.emplace_back("pin_memory");
-    note(
-        "current", schema::describe(current, plan_.request.device),
-        campaign::messages::origin_file(
-            {.file = flags_.write.config, .assumed = assumed, .unpinned = !cuda && config.pin_memory.value_or(false)}));
+    note_many_workers(words().text(place("data.num_workers")) + ": num_workers", current->settings.workers);
+    plan_.request.current = current->settings;
+    note("current", schema::describe(current->settings, plan_.request.device),
+         campaign::messages::origin_file(
+             {.file = flags_.write.config, .assumed = current->assumed, .unpinned = current->unpinned}));
     return {};
   }
 
@@ -504,10 +483,10 @@ class BenchReader {
     }
     plan.max_steps = std::max(plan.max_steps, plan.steps);
     note("steps", fmt::format("{}", plan.steps), origin);
-    request.headroom = flags_.mem_headroom.value_or(kDefaultHeadroom);
+    request.headroom = flags_.mem_headroom.value_or(request.headroom);
     note("mem headroom", share_text(request.headroom),
          flag_or_default(flags_.mem_headroom.has_value(), "--mem-headroom"));
-    request.tolerance = flags_.tolerance.value_or(kDefaultTolerance);
+    request.tolerance = flags_.tolerance.value_or(request.tolerance);
     note("tolerance", share_text(request.tolerance), flag_or_default(flags_.tolerance.has_value(), "--tolerance"));
   }
 
@@ -515,17 +494,15 @@ class BenchReader {
   void read_effort() {
     auto& request = plan_.request;
     auto& plan = request.plan;
-    request.search = flags_.search.empty() ? kDefaultSearch : flags_.search;
+    if (!flags_.search.empty()) request.search = flags_.search;
     note("search", request.search, flag_or_default(!flags_.search.empty(), "--search"));
     note("max time", flags_.max_time_s ? time_text(*flags_.max_time_s) : "none",
          flag_or_default(flags_.max_time_s.has_value(), "--max-time"));
     if (flags_.max_time_s) {
       request.max_time = base::from_seconds(*flags_.max_time_s);
-      const double most_s = std::max(kShortestTrialS, kTrialShare * *flags_.max_time_s);
-      plan.max_time_s = std::min(plan.max_time_s, most_s);
-      plan.max_warmup_s = std::min(plan.max_warmup_s, most_s);
+      campaign::limit_trials(plan, *flags_.max_time_s);
     }
-    request.stability_steps = flags_.stability_run.value_or(kDefaultStabilitySteps);
+    request.stability_steps = flags_.stability_run.value_or(campaign::kDefaultStabilitySteps);
     if (!flags_.stability_run) request.short_stability_s = plan.max_time_s;
     note("stability run",
          request.stability_steps == 0
@@ -544,6 +521,7 @@ class BenchReader {
   BenchPlan plan_;
   std::string model_ = flags_.model;     ///< or the built-in one
   std::optional<std::int64_t> samples_;  ///< of the data file, where they are known beforehand
+  bool cuda_ = false;                    ///< what the job runs in was built for CUDA
 };
 
 }  // namespace

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -43,13 +40,6 @@ struct BenchFlags : OutputFlags {
   bool fresh = false;
 };
 
-/// Of the flags that are "" when not given.
-inline constexpr const char* kDefaultSearch = "adaptive";
-inline constexpr double kDefaultHeadroom = 0.1;
-inline constexpr double kDefaultTolerance = 0.03;
-inline constexpr std::uint64_t kDefaultSeed = 1;
-inline constexpr std::int64_t kDefaultStabilitySteps = 200;  ///< steps, in at most a trial's time
-
 struct BenchPlan {
   campaign::BenchRequest request;
   campaign::BenchConfig config;
@@ -62,11 +52,6 @@ struct BenchPlan {
 /// What to do where the file to change is not there.
 inline constexpr const char* kNoTrainingFile =
     "create it (it may be empty), or name your training's file with --config";
-
-/// The built-in model that data without --model and --python are trained with, and its size.
-inline constexpr const char* kDefaultModel = "gnn";
-inline constexpr std::array<std::pair<const char*, const char*>, 2> kDefaultModelOptions{
-    {{"depth", "3"}, {"hidden", "16"}}};
 
 /// Reads the flags and --config, finds the device, and checks everything that can be checked before anything is
 /// measured.

@@ -8,6 +8,7 @@
 
 #include "base/cancel.hpp"
 #include "base/file.hpp"
+#include "campaign/bench/loader_cost.hpp"
 #include "campaign/messages.hpp"
 #include "execute/kept_training_child.hpp"
 #include "ridgeline/python_packages.hpp"
@@ -84,8 +85,12 @@ Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job, const
                                 answer->value("options", base::Json::object()), "options of a native job")));
   RL_TRY_ASSIGN(auto notes, (base::json_as<std::vector<std::string>>(answer->value("notes", base::Json::array()),
                                                                      "notes of a native job")));
-  NativeJobFacts facts{answer->value("runtime", ""), answer->value("source_sha256", ""), std::move(found),
-                       std::move(notes), std::nullopt};
+  NativeJobFacts facts{answer->value("runtime", ""),
+                       answer->value("source_sha256", ""),
+                       std::move(found),
+                       std::move(notes),
+                       std::nullopt,
+                       answer->value("cuda", false)};
   if (answer->contains("samples")) facts.samples = answer->value("samples", std::int64_t{0});
   return facts;
 }
@@ -104,12 +109,11 @@ Result<PythonJob> describe_python_job(const std::string& interpreter, const std:
     return tl::unexpected(std::move(error).in(fmt::format("--python {}", target)));
   }
   child.close();
-  return PythonJob{answer->value("runtime", ""), answer->value("source_sha256", "")};
+  return PythonJob{answer->value("runtime", ""), answer->value("source_sha256", ""), answer->value("cuda", false)};
 }
 
 std::vector<schema::Message> explain_python_loader(schema::TrainingTrialSpec spec, const ChildTerms& terms,
                                                    double limit_s) {
-  constexpr double kDear = 0.1;  // of a sample's time
   const auto failed = [](const base::Error& error) {
     return std::vector{
         campaign::messages::bench_transforms_untimed(schema::messages::foreign(base::error_line(error)))};
@@ -130,13 +134,8 @@ std::vector<schema::Message> explain_python_loader(schema::TrainingTrialSpec spe
   const double sample_ms = answer->value("sample_ms", 0.0);
   const auto rows = base::json_as<std::vector<std::pair<std::string, double>>>(
       answer->value("transforms", base::Json::array()), "transforms");
-  if (!rows || rows->empty()) return {campaign::messages::bench_no_transforms(sample_ms)};
-  std::vector<schema::Message> notes;
-  for (const auto& [name, ms] : *rows)
-    if (ms >= kDear * sample_ms)
-      notes.push_back(campaign::messages::bench_transform({.name = name, .ms = ms, .sample_ms = sample_ms}));
-  if (notes.empty()) notes.push_back(campaign::messages::bench_cheap_transforms(sample_ms));
-  return notes;
+  if (!rows) return {campaign::messages::bench_no_transforms(sample_ms)};
+  return campaign::loader_cost(*rows, sample_ms);
 }
 
 Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin,

@@ -27,6 +27,7 @@ struct ChildTerms {
 struct PythonJob {
   std::string runtime;        ///< "torch 2.11.0+cu130 (cuda 13.0), Python 3.11.2"
   std::string source_sha256;  ///< of the module's file
+  bool cuda = false;          ///< its torch was built for CUDA
 };
 
 /// Errors, one line each: no such interpreter, module or function, torch missing, an import that does not end.
@@ -40,6 +41,7 @@ struct NativeJobFacts {
   std::map<std::string, std::string> options;  ///< found out: dataset names, classes
   std::vector<std::string> notes;              ///< of the loader, about the data
   std::optional<std::int64_t> samples;         ///< in the data file; nullopt: random data
+  bool cuda = false;                           ///< its LibTorch sees a GPU
 };
 
 /// `plugin`: --torch-plugin or "". Errors, one line each: no plugin, one that cannot be loaded, no such model, loss,

@@ -10,6 +10,7 @@
 #include "analysis/profile_comparison.hpp"
 #include "base/text.hpp"
 #include "campaign/profile/profile_files.hpp"
+#include "report/messages.hpp"
 #include "report/renderers.hpp"
 #include "report/simulated.hpp"
 #include "ridgeline/compare_runs.hpp"
@@ -17,6 +18,7 @@
 #include "ridgeline/kinds.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
+#include "ridgeline/words.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -164,7 +166,7 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
     return code;
   }
   const auto terminal = inspect_terminal(stdout);
-  if (simulated) fmt::print("{}\n", report::kSimulated);
+  if (simulated) fmt::print("{}\n", words().text(report::messages::simulated()));
   fmt::print("A  {}  {}  {}\nB  {}  {}  {}\n\n", a.name, a.figure, a.measured_utc, b.name, b.figure, b.measured_utc);
   if (same_record) {
     fmt::print("A and B are the same record, so there is nothing to compare; measure it again: ridgeline rerun {}\n",

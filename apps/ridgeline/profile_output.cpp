@@ -66,12 +66,12 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
       return base::fail(base::ErrorCode::not_found, "--kernel {}: no kernel has that in its name", flags.kernel)
           .hint("{}", run.tables.kernels.empty() ? "the profile has no kernels"
                                                  : "the longest is " + run.tables.kernels.front().name);
-    for (const auto& [title, table] : report::kernel_detail(*kernel, report::peak_bytes_per_s(run)))
+    for (const auto& [title, table] : report::kernel_detail(words(), *kernel, report::peak_bytes_per_s(run)))
       print_table(table, title, terminal);
     return {};
   }
   print_summary(report::profile_summary(words(), run), terminal, kProfileLabel);
-  print_table(report::time_table(run), "Where the time went", terminal);
+  print_table(report::time_table(words(), run), "Where the time went", terminal);
   print_table(report::operations_table(run, kShownKernels), "Where the time went", terminal);
   print_table(report::steps_table(run), "Steps", terminal);
   print_table(report::module_table(run, flags.view()), "Modules", terminal);
@@ -80,7 +80,7 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
   print_table(report::nodes_table(run, kShownKernels), "Nodes", terminal);
   print_table(report::memory_table(run), "Memory", terminal);
   print_table(report::holders_table(run), "Memory at the peak", terminal);
-  for (const auto& note : report::memory_notes(run))
+  for (const auto& note : words().texts(report::memory_notes(run)))
     fmt::print("{}\n", wrapped(report::strip_marks(report::plain_text(note)), terminal.width, 0));
   if (!report::is_memory_only(run)) print_findings(run, terminal);
   fmt::print("\n");

@@ -4,10 +4,12 @@
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
+#include "report/messages.hpp"
 #include "report/simulated.hpp"
 #include "ridgeline/kinds.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
+#include "ridgeline/words.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -67,7 +69,7 @@ base::Result<int> rerun(const RerunFlags& flags, const Context& context) {
     fmt::print("{}\n", base::dump_json(out));
     return worse ? kFinding : kOk;
   }
-  if (simulated) fmt::print("{}\n", report::kSimulated);
+  if (simulated) fmt::print("{}\n", words().text(report::messages::simulated()));
   fmt::print("{}  {}\n", before.name, before.facts.empty() ? "" : before.facts.front().second);
   fmt::print("then  {}  ({})\nnow   {}\n", before.figure, before.measured_utc, now.figure);
   if (found.difference)

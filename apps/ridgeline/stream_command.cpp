@@ -33,12 +33,12 @@ void print_stream(const schema::StreamRun& run, const Terminal& terminal) {
     if (!rows.rows.empty()) fmt::print(stderr, "\n{}", report::render_table(rows, terminal.width, terminal.colour));
   };
   table(report::stream_load_table(run));
-  table(report::stream_latency_table(run.status));
-  table(report::stream_time_table(run));
+  table(report::stream_latency_table(words(), run.status));
+  table(report::stream_time_table(words(), run));
   if (run.verdict) {
     const bool passed = run.verdict->passed;
     fmt::print(stderr, "\n{}\n",
-               styled(report::verdict_title(run), passed ? Style::good : Style::bad, terminal.colour));
+               styled(words().text(report::verdict_title(run)), passed ? Style::good : Style::bad, terminal.colour));
     for (const auto& reason : words().texts(run.verdict->reasons))
       fmt::print(stderr, "{}\n", wrapped(reason, terminal.width, 0));
   }

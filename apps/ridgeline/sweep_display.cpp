@@ -19,12 +19,12 @@ constexpr std::size_t kTailLines = 5;
 }  // namespace
 
 void SweepDisplay::started(const schema::SweepRun& run) {
-  parameters_ = run.job.parameters;
+  parameters_ = run.request.job.parameters;
   if (!rows_.prints()) return;
-  fmt::print("command    {}\n", report::one_line(fmt::format("{}", fmt::join(run.job.command, " "))));
-  fmt::print("objective  {}\n", run.objective.to_text());
-  fmt::print("search     {}: {:g} combination{}, {} round{}\n", run.search, run.space_size,
-             run.space_size == 1 ? "" : "s", run.repeats, run.repeats == 1 ? "" : "s");
+  fmt::print("command    {}\n", report::one_line(fmt::format("{}", fmt::join(run.request.job.command, " "))));
+  fmt::print("objective  {}\n", run.request.objective.to_text());
+  fmt::print("search     {}: {:g} combination{}, {} round{}\n", run.request.search, run.space_size,
+             run.space_size == 1 ? "" : "s", run.request.repeats, run.request.repeats == 1 ? "" : "s");
   fmt::print("outputs    {}\n\n", run.folder);
   std::vector<std::string> titles;
   const auto columns = report::sweep_columns(run);

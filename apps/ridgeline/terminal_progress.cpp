@@ -13,6 +13,7 @@
 #include "campaign/tune/tune_budget.hpp"
 #include "execute/gpu_choice.hpp"
 #include "report/format.hpp"
+#include "report/messages.hpp"
 #include "report/simulated.hpp"
 #include "report/utf8.hpp"
 #include "ridgeline/words.hpp"
@@ -67,7 +68,7 @@ std::string rough_time(double seconds) {
 
 /// How long it will take, and what makes that shorter.
 std::string forecast_text(const schema::TuneRun& run, const campaign::TimeForecast& time) {
-  const bool quick = run.search == "quick";
+  const bool quick = run.request.search == "quick";
   const auto low = rough_time(time.low_s);
   const auto high = rough_time(time.high_s);
   std::string text = time.limit_s  ? fmt::format("at most {} (--max-time)", rough_time(*time.limit_s))
@@ -119,7 +120,7 @@ void TerminalProgress::fact(std::string_view name, std::string_view text) {
 }
 
 void TerminalProgress::environment_ready(const schema::TuneRun& run) {
-  if (report::is_simulated(run)) line(report::kSimulated);
+  if (report::is_simulated(run)) line(words().text(report::messages::simulated()));
   const auto& environment = run.environment;
   std::string machine =
       fmt::format("{}, {:g} usable of {} CPUs", environment.cpu_model.empty() ? "unknown CPU" : environment.cpu_model,
@@ -158,8 +159,8 @@ void TerminalProgress::model_ready(const schema::TuneRun& run) {
 
 void TerminalProgress::space_ready(const schema::TuneRun& run, const campaign::TimeForecast& time) {
   std::string text = fmt::format("{} settings, {} combinations; search {}", run.space.size(),
-                                 base::format_count(run.space_size), run.search);
-  if (run.search == "grid") text += fmt::format(", {} of them left by the rules", time.trials);
+                                 base::format_count(run.space_size), run.request.search);
+  if (run.request.search == "grid") text += fmt::format(", {} of them left by the rules", time.trials);
   fact("space", text);
   if (!run.candidates.empty()) {
     std::vector<std::string> names;
@@ -218,7 +219,7 @@ void TerminalProgress::trial_line(const schema::TunedTrial& trial, const schema:
   if (outcome.status == schema::TrialStatus::ok && outcome.measurement) {
     const bool stopped_early = outcome.measurement->stop_reason == schema::StopReason::stopped_early;
     const auto cost = analysis::cost_of(*outcome.measurement, objective_);
-    result = report::objective_text(*outcome.measurement, objective_);
+    result = words().text(report::value_by(*outcome.measurement, objective_));
     if (stopped_early) {
       style = Style::dim;
       remark += "  (stopped early: slower)";

@@ -43,6 +43,7 @@ StepResult<base::Json> describe(workload::PluginStepRunner& runner, const base::
   auto found = runner.describe(*job);
   if (!found) return tl::unexpected(std::move(found).error());
   base::Json out{{"runtime", found->runtime},
+                 {"cuda", found->cuda},
                  {"source_sha256", found->target_sha256},
                  {"options", found->options},
                  {"notes", found->notes}};

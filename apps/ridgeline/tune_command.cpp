@@ -10,6 +10,7 @@
 #include "campaign/tune/tune_campaign.hpp"
 #include "execute/local_environment.hpp"
 #include "report/json_report.hpp"
+#include "report/messages.hpp"
 #include "report/simulated.hpp"
 #include "report/tune_report.hpp"
 #include "ridgeline/apply_changes.hpp"
@@ -35,7 +36,7 @@ constexpr std::string_view kEpilogueSections = "verdict candidates ranking effec
 
 void print_result(const campaign::TuneResult& result, const Terminal& terminal) {
   const auto report = report::build_tune_report(words(), result.run, result.outcomes, result.pairs);
-  if (report::is_simulated(result.run)) fmt::print("{}\n\n", report::kSimulated);
+  if (report::is_simulated(result.run)) fmt::print("{}\n\n", words().text(report::messages::simulated()));
   const auto& verdict = result.run.verdict;
   // Where only settings change it is for the reports: they are in the verdict already.
   const bool shows_code = verdict && verdict->code && verdict->code->python_run;

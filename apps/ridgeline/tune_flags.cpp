@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/constraint_check.hpp"
-#include "analysis/summary.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "campaign/tune/tune_effort.hpp"
 #include "config/provider_patch.hpp"
 #include "config/space_file.hpp"
 #include "ridgeline/common_request.hpp"
@@ -17,8 +16,8 @@
 #include "ridgeline/workloads.hpp"
 #include "schema/catalog.hpp"
 #include "schema/suggestion.hpp"
+#include "schema/workload_name.hpp"
 #include "search/named_space.hpp"
-#include "stats/quantile.hpp"
 
 namespace ridgeline::app {
 
@@ -28,7 +27,6 @@ using base::Result;
 
 namespace {
 
-constexpr std::string_view kSyntheticPrefix = "synthetic:";
 constexpr const char* kPythonKind = "python";
 
 /// Several --shape for one input are a mix; an input given once is the same in every member of the mix.
@@ -93,44 +91,6 @@ Result<void> read_batch(const TuneFlags& flags, schema::Objective objective, sea
                 flags.batch)
         .hint("add --objective throughput, or give one");
   space.values.push_back({"batch_size", values});
-  return {};
-}
-
-Result<void> read_plan(const TuneFlags& flags, campaign::TuneRequest& request) {
-  auto& plan = request.plan;
-  if (flags.quick) {
-    plan.max_time_s = 1.5;
-    plan.warmup_max_s = 2;
-    request.paired.abba_rounds = 8;
-    request.paired.max_abba_rounds = 16;
-    request.paired.max_time_s = 15;
-    request.finalists = 2;
-  }
-  const bool by_p99 = request.objective == schema::Objective::p99;
-  const auto p99_runs = stats::samples_needed(0.99);
-  auto tail_runs = by_p99 ? p99_runs : 0;
-  for (const auto& constraint : request.constraints)
-    tail_runs = std::max(tail_runs, analysis::samples_wanted(constraint));
-  if (tail_runs > 0) {
-    plan.min_runs = tail_runs;
-    plan.max_time_s = std::max(plan.max_time_s, by_p99 ? 60.0 : 15.0);  // so that also slow models come to these
-  }
-  plan.warmup_runs = flags.warmup.value_or(plan.warmup_runs);
-  plan.runs = flags.runs;
-  if (by_p99 && plan.runs && *plan.runs < p99_runs)
-    return fail(ErrorCode::invalid_argument,
-                "--runs {}: too few samples for --objective p99; expected at least {}, or leave --runs out", *plan.runs,
-                p99_runs);
-  if (flags.trial_time_s) {
-    plan.max_time_s = *flags.trial_time_s;
-    plan.min_time_s = std::min(plan.min_time_s, plan.max_time_s);
-  }
-  if (by_p99) {
-    request.paired.min_samples = p99_runs;
-    request.paired.min_samples_time_s = 3 * plan.max_time_s;  // two sides, with pauses between blocks
-    request.paired.min_block_runs = 10;                       // fewer pauses; a tail is of many blocks anyway
-  }
-  request.paired.warmup = plan;
   return {};
 }
 
@@ -275,21 +235,11 @@ Result<void> check_export(const TuneFlags& flags) {
 
 }  // namespace
 
-schema::WorkloadRef workload_of(const std::string& model) {
-  schema::WorkloadRef workload;
-  const bool synthetic = model == "synthetic" || model.rfind(kSyntheticPrefix, 0) == 0;
-  workload.kind = synthetic ? "synthetic" : "onnx";
-  workload.location = !synthetic                               ? model
-                      : model.size() > kSyntheticPrefix.size() ? model.substr(kSyntheticPrefix.size())
-                                                               : "";
-  return workload;
-}
-
 Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context) {
   TunePlan plan;
   auto& request = plan.request;
   RL_TRY_ASSIGN(const auto model, model_of(flags));
-  request.workload = flags.python.empty() ? workload_of(model) : python_workload(model);
+  request.workload = flags.python.empty() ? schema::workload_named(model) : python_workload(model);
   request.workload.seed = request.seed = flags.seed;
   RL_TRY_ASSIGN(request.workload.shapes, read_shapes(flags.shapes));
   RL_TRY(read_input_flags(flags.inputs, request.workload));
@@ -341,7 +291,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                 : flags.write.apply ? "--apply"
                                     : "--dry-run")
         .hint("leave one of them out");
-  RL_TRY(read_plan(flags, request));
+  RL_TRY(campaign::plan_effort({flags.quick, flags.warmup, flags.runs, flags.trial_time_s}, request));
   plan.patch.section_named = !flags.config_section.empty();
   if (plan.patch.section_named)
     plan.patch.section = flags.config_section;

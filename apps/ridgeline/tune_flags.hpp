@@ -67,7 +67,4 @@ struct TunePlan {
 /// Reads --config and --space too, so that every fault is found before anything is measured.
 [[nodiscard]] base::Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context);
 
-/// "model.onnx" is of kind onnx, "synthetic:..." of kind synthetic.
-[[nodiscard]] schema::WorkloadRef workload_of(const std::string& model);
-
 }  // namespace ridgeline::app

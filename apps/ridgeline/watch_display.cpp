@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "ridgeline/words.hpp"
+#include "watch/messages.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -60,19 +61,18 @@ base::Result<void> WatchDisplay::check_output() const {
 void WatchDisplay::probe(const watch::ProbeReport& report) {
   if (words_ != Words::probes && (report.problem.empty() || report.told)) return;
   if (words_ == Words::none) return;
-  std::string text = fmt::format("{}: ", report.number);
-  if (!report.problem.empty())
-    text += app::words().line(report.problem);
-  else if (!report.now_ms)
-    text += "no latencies yet";
-  else if (report.learning)
-    text += fmt::format("{:.4g} ms, taken into the baseline", *report.now_ms);
-  else
-    text +=
-        fmt::format("{:.4g} ms, {:.3f} times the baseline's {:.4g} ms; from probe to probe +-{:.1f} %", *report.now_ms,
-                    report.ratio.value_or(0), report.baseline_ms.value_or(0), report.probe_deviation * 100);
-  if (report.problem.empty() && report.took_s >= kTakesTime) text += fmt::format("; took {:.3g} s", report.took_s);
-  say("probe", report.problem.empty() ? Style::dim : Style::warning, text);
+  constexpr double kNsPerMs = 1e6;
+  const auto in_ns = [](double ms) { return ms * kNsPerMs; };
+  const auto message =
+      watch::messages::probe({.number = report.number,
+                              .problem = report.problem,
+                              .now = report.now_ms ? std::optional(in_ns(*report.now_ms)) : std::nullopt,
+                              .learning = report.learning,
+                              .ratio = report.ratio.value_or(0),
+                              .baseline = in_ns(report.baseline_ms.value_or(0)),
+                              .deviation = report.probe_deviation,
+                              .took = report.took_s >= kTakesTime ? std::optional(report.took_s) : std::nullopt});
+  say("probe", report.problem.empty() ? Style::dim : Style::warning, app::words().text(message));
 }
 
 void WatchDisplay::note(std::string_view line) {

@@ -13,12 +13,13 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "execute/local_environment.hpp"
+#include "report/messages.hpp"
 #include "report/simulated.hpp"
 #include "ridgeline/terminal.hpp"
-#include "ridgeline/tune_flags.hpp"
 #include "ridgeline/watch_display.hpp"
 #include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
+#include "schema/workload_name.hpp"
 #include "watch/command_responder.hpp"
 #include "watch/latency_file.hpp"
 #include "watch/latency_socket.hpp"
@@ -36,9 +37,7 @@ using watch::Baseline;
 using watch::WatchEventKind;
 
 constexpr std::string_view kGpu = "gpu:";
-constexpr double kWeekS = 7 * 24 * 3600;
-constexpr double kLeastHorizon = 100;  // probes
-constexpr int kOpinions = 3;           // looks at a doubtful figure, spread over the time from probe to probe
+constexpr int kOpinions = 3;  // looks at a doubtful figure, spread over the time from probe to probe
 
 std::atomic<bool> reload_requested{false};
 
@@ -93,7 +92,7 @@ class WatchSession {
   Result<int> run() {
     RL_TRY_ASSIGN(auto baseline, choose_baseline());
     if (schema::is_simulated(baseline.run))
-      display_.note(fmt::format("baseline {}: {}", baseline.name, report::kSimulated));
+      display_.note(fmt::format("baseline {}: {}", baseline.name, words().text(report::messages::simulated())));
     const auto options = loop_options(baseline);
     RL_TRY_ASSIGN(auto file, watch::WatchStateFile::open(plan_.state));
     auto loaded = file.load(watch::WatchLoop::question(options, baseline));
@@ -125,7 +124,7 @@ class WatchSession {
     RL_TRY(open_store());
     const auto environment = execute::local_environment();
     RL_TRY_ASSIGN(auto baseline, watch::find_baseline(*store_, {plan_.run, flags_.model, flags_.config}, environment));
-    if (!flags_.model.empty()) baseline.run.workload.location = workload_of(flags_.model).location;
+    if (!flags_.model.empty()) baseline.run.workload.location = schema::workload_named(flags_.model).location;
     return baseline;
   }
 
@@ -133,8 +132,8 @@ class WatchSession {
     watch::WatchLoop::Options options;
     options.drift.threshold = plan_.threshold;
     options.drift.confidence = plan_.confidence;
-    options.drift.horizon_probes = std::max(kLeastHorizon, kWeekS / base::to_seconds(plan_.every));
-    options.objective = baseline.run.objective;
+    options.drift.horizon_probes = analysis::horizon_probes(base::to_seconds(plan_.every));
+    options.objective = baseline.run.request.objective;
     options.learn = plan_.learn;
     options.config = flags_.config;
     options.source = plan_.source;

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "report/messages/message_reader.hpp"
 #include "report/messages/message_tables.hpp"
@@ -37,13 +36,7 @@ const schema::MessageRenderer& words() {
 }
 
 schema::Message read_text(const schema::Message& legacy) {
-  static const auto tables = [] {
-    std::vector<schema::MessageTable> out;
-    for (const auto& table : report::message_tables())
-      if (!table.empty() && !table.front().code.starts_with("doctor.")) out.push_back(table);
-    return out;
-  }();
-  static const schema::MessageRenderer renderer(tables);
+  static const schema::MessageRenderer renderer(report::message_tables());
   static report::MessageReader reader(renderer);
   auto found = reader.read(legacy.arguments().value("text", ""));
   const auto hint = legacy.arguments().value("hint", "");

@@ -17,7 +17,7 @@ inline constexpr const char* kLanguageVariable = "RIDGELINE_LANGUAGE";
 /// What makes words of messages, by the catalogues of all modules.
 [[nodiscard]] const schema::MessageRenderer& words();
 
-/// Finds the message that an older version recorded as text, by all catalogues but doctor's, which records nothing.
+/// Finds the message that an older version recorded as text.
 [[nodiscard]] schema::Message read_text(const schema::Message& legacy);
 
 }  // namespace ridgeline::app

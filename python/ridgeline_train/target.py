@@ -84,4 +84,4 @@ def describe(target):
             digest = hashlib.sha256(file.read()).hexdigest()
     cuda = getattr(torch.version, "cuda", None)
     runtime = "torch %s%s, Python %d.%d.%d" % ((torch.__version__, " (cuda %s)" % cuda if cuda else "") + tuple(sys.version_info[:3]))
-    return {"runtime": runtime, "source_sha256": digest}
+    return {"runtime": runtime, "cuda": bool(cuda), "source_sha256": digest}

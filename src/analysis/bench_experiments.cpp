@@ -84,7 +84,7 @@ std::vector<BenchExperiment> open_experiments(const schema::BenchRun& run, const
   }
   std::vector<BenchExperiment> out;
   for (auto& one : planned) {
-    if (was_made(run, one) || (!loads(run.job) && asks_the_loader(one, input.base))) continue;
+    if (was_made(run, one) || (!loads(run.request.job) && asks_the_loader(one, input.base))) continue;
     if (!can_matter(one, run, input)) continue;
     if (is_hopeless(run, one)) one.obstacle = messages::bench_smaller_batch_ran_out();
     out.push_back(std::move(one));

@@ -41,7 +41,8 @@ std::optional<schema::Comparison> compared(const schema::TuneRun& run, const Can
   }
   if (surest) return surest;
   if (!is_timed(current) || !is_timed(row)) return std::nullopt;
-  return compare_separate(*current.outcome->measurement, *row.outcome->measurement, run.objective, run.min_effect);
+  return compare_separate(*current.outcome->measurement, *row.outcome->measurement, run.request.objective,
+                          run.request.min_effect);
 }
 
 }  // namespace
@@ -72,8 +73,8 @@ std::vector<CandidateRow> candidate_table(const schema::TuneRun& run, const Outc
       if (row.trial != nullptr) row.against_current = compared(run, current, row);
   std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
     if (is_timed(a) != is_timed(b)) return is_timed(a);
-    return is_timed(a) && cost_of(*a.outcome->measurement, run.objective).value <
-                              cost_of(*b.outcome->measurement, run.objective).value;
+    return is_timed(a) && cost_of(*a.outcome->measurement, run.request.objective).value <
+                              cost_of(*b.outcome->measurement, run.request.objective).value;
   });
   rows.insert(rows.begin(), current);
   return rows;

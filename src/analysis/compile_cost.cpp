@@ -52,7 +52,7 @@ Known known_cost(const schema::TuneRun& run, const OutcomesByKey& outcomes, cons
 
 /// In a call of the recommended configuration, against one of the current.
 double saved_ns(const schema::TuneRun& run, const RankedTrial& best, const RankedTrial& now) {
-  if (run.verdict->gain && run.objective == schema::Objective::latency)
+  if (run.verdict->gain && run.request.objective == schema::Objective::latency)
     return now.summary.median_ns * (1 - 1 / run.verdict->gain->ratio);
   return now.summary.median_ns - best.summary.median_ns;
 }

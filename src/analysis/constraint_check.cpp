@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/constraint_check.hpp"
+#include "analysis/messages.hpp"
 #include "stats/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
 #include <boost/math/distributions/binomial.hpp>
 
 namespace ridgeline::analysis {
@@ -24,37 +24,37 @@ std::optional<double> percentile_of(std::string_view metric) {
 
 /// "At most bound" for stats::quantile q from the number of samples beyond the bound: met when so few would be unlikely
 /// if the true share beyond were 1 - q, broken when so many would be (mlcommons/inference loadgen, early stopping).
-std::optional<std::string> binomial_check(const schema::Constraint& constraint, double q,
-                                          const std::vector<double>& samples_ns) {
+std::optional<schema::Message> binomial_check(const schema::Constraint& constraint, double q,
+                                              const std::vector<double>& samples_ns) {
   const double bound_ns = constraint.bound * 1e6;
-  const auto beyond = static_cast<double>(
-      std::count_if(samples_ns.begin(), samples_ns.end(), [&](double value) { return value > bound_ns; }));
-  const auto count = static_cast<double>(samples_ns.size());
-  const boost::math::binomial share(count, 1 - q);
-  const double at_most = boost::math::cdf(share, beyond);
-  const double at_least = beyond > 0 ? boost::math::cdf(boost::math::complement(share, beyond - 1)) : 1;
+  const auto beyond =
+      std::count_if(samples_ns.begin(), samples_ns.end(), [&](double value) { return value > bound_ns; });
+  const boost::math::binomial share(static_cast<double>(samples_ns.size()), 1 - q);
+  const auto least = static_cast<double>(beyond);
+  const double at_most = boost::math::cdf(share, least);
+  const double at_least = beyond > 0 ? boost::math::cdf(boost::math::complement(share, least - 1)) : 1;
   const bool below = at_most <= kDoubt;
   const bool above = at_least <= kDoubt;
   if (constraint.at_most ? below : above) return std::nullopt;
-  if (constraint.at_most ? above : below)
-    return fmt::format("{}: {} of {} samples above {:g} ms", constraint.to_text(), beyond, count, constraint.bound);
-  return fmt::format("{} undecided: {} of {} samples above {:g} ms, {} samples would decide", constraint.metric, beyond,
-                     count, constraint.bound, stats::samples_needed(q));
+  messages::ConstraintBroken broken{.metric = constraint.metric,
+                                    .at_most = constraint.at_most,
+                                    .bound = constraint.bound,
+                                    .beyond = beyond,
+                                    .samples = std::ssize(samples_ns)};
+  if (constraint.at_most ? !above : !below) broken.needed = stats::samples_needed(q);
+  return messages::constraint_broken(broken);
 }
 
 }  // namespace
 
-std::optional<std::string> broken_constraint(const schema::Constraint& constraint,
-                                             const schema::Measurement& measurement, const Summary& summary) {
-  if (const auto value = metric_value(measurement, summary, constraint.metric)) {
-    const bool met = constraint.at_most ? *value <= constraint.bound : *value >= constraint.bound;
-    if (met) return std::nullopt;
-    return fmt::format("{} {:.3g} {} {:g}", constraint.metric, *value, constraint.at_most ? ">" : "<",
-                       constraint.bound);
-  }
+std::optional<schema::Message> broken_constraint(const schema::Constraint& constraint,
+                                                 const schema::Measurement& measurement, const Summary& summary) {
+  const auto value = metric_value(measurement, summary, constraint.metric);
+  if (value && (constraint.at_most ? *value <= constraint.bound : *value >= constraint.bound)) return std::nullopt;
   const auto q = percentile_of(constraint.metric);
-  if (q && !measurement.latency_ns.empty()) return binomial_check(constraint, *q, measurement.latency_ns);
-  return fmt::format("{} was not measured", constraint.metric);
+  if (!value && q && !measurement.latency_ns.empty()) return binomial_check(constraint, *q, measurement.latency_ns);
+  return messages::constraint_broken(
+      {.metric = constraint.metric, .at_most = constraint.at_most, .bound = constraint.bound, .value = value});
 }
 
 std::int64_t samples_wanted(const schema::Constraint& constraint) noexcept {

@@ -32,7 +32,7 @@ schema::DeviceLearning learned_from(const schema::TuneRun& run, const OutcomesBy
   for (const auto& pair : run.pairs) {
     const auto outcome = pairs.find(pair.key);
     if (pair.cached || outcome == pairs.end() || !outcome->second.measurement) continue;
-    if (const auto scatter = session_scatter(*outcome->second.measurement, run.objective))
+    if (const auto scatter = session_scatter(*outcome->second.measurement, run.request.objective))
       learned.add({.session_variance = scatter->variance, .session_freedom = scatter->freedom});
   }
   const auto costs = own_costs(run, outcomes);

@@ -102,6 +102,12 @@ DriftEvent DriftDetector::observe(double ratio, double worth) {
   return DriftEvent::recovered;
 }
 
+double horizon_probes(double every_s) noexcept {
+  constexpr double kWeekS = 7 * 24 * 3600;
+  constexpr double kLeast = 100;
+  return std::max(kLeast, kWeekS / every_s);
+}
+
 double DriftDetector::slow_down() const {
   return state_.since.empty() ? 1 : std::exp(stats::quantile(state_.since, 0.5));
 }

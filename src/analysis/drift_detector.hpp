@@ -14,6 +14,9 @@ namespace ridgeline::analysis {
 /// What a stream of probes has come to.
 enum class DriftEvent { none, degraded, worse, recovered };
 
+/// DriftDetector::Options::horizon_probes of a service that is probed every so many seconds: a week of them, or 100.
+[[nodiscard]] double horizon_probes(double every_s) noexcept;
+
 /// Whether a service has become slower than its baseline, decided over as many probes as that takes: Page's CUSUM test
 /// (Biometrika 41, 1954) on x = ln(probe's median / baseline's median) - offset. S = max(0, S + (x - d/2) d / s^2),
 /// d = ln(1 + threshold), s the standard deviation of a probe, and an alarm when S reaches h. The mean time between

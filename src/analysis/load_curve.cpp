@@ -17,7 +17,7 @@ bool is_latency_limit(const schema::Constraint& constraint) {
 
 /// Whether a trial keeps the constraints about latency, or all others.
 bool keeps(const RankedTrial& ranked, const schema::TuneRun& run, bool about_latency) {
-  return std::none_of(run.constraints.begin(), run.constraints.end(), [&](const auto& constraint) {
+  return std::none_of(run.request.constraints.begin(), run.request.constraints.end(), [&](const auto& constraint) {
     return is_latency_limit(constraint) == about_latency &&
            broken_constraint(constraint, *ranked.outcome->measurement, ranked.summary);
   });
@@ -71,7 +71,8 @@ void answer(LoadCurve& curve, const schema::TuneRun& run, const std::vector<Rank
   curve.highest_throughput = best_by(all, rate);
   curve.lowest_latency =
       best_by(all, [](const RankedTrial& ranked) { return std::optional(-ranked.summary.median_ns); });
-  curve.has_latency_limit = std::any_of(run.constraints.begin(), run.constraints.end(), is_latency_limit);
+  curve.has_latency_limit =
+      std::any_of(run.request.constraints.begin(), run.request.constraints.end(), is_latency_limit);
   if (curve.has_latency_limit) curve.within_limit = best_by(limited, rate);
   curve.per_gb = best_by(all, [](const RankedTrial& ranked) {
     const auto memory = memory_of(ranked);

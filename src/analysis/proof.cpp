@@ -17,7 +17,7 @@ bool changes_runtime(const schema::TuneRun& run, const schema::Configuration& co
 bool proves_change(const schema::TuneRun& run, const schema::Configuration& configuration,
                    const schema::Comparison& gain) {
   if (gain.verdict != schema::Verdict::faster) return false;
-  return !changes_runtime(run, configuration) || gain.low >= 1 + run.min_effect;
+  return !changes_runtime(run, configuration) || gain.low >= 1 + run.request.min_effect;
 }
 
 bool is_undecided(const schema::TuneRun& run) {

@@ -96,10 +96,10 @@ std::vector<RankedTrial> rank(const schema::TuneRun& run, const OutcomesByKey& o
     ranked.trial = &trial;
     ranked.outcome = &at->second;
     ranked.summary = summarize(*at->second.measurement);
-    ranked.measured = ranked.cost = cost_of(*at->second.measurement, run.objective);
+    ranked.measured = ranked.cost = cost_of(*at->second.measurement, run.request.objective);
     if (ranked.cost.value <= 0) continue;
     if (const auto& corrected = trial.corrected) ranked.cost = {corrected->value, {corrected->low, corrected->high}};
-    for (const auto& constraint : run.constraints) {
+    for (const auto& constraint : run.request.constraints) {
       const auto broken = broken_constraint(constraint, *at->second.measurement, ranked.summary);
       if (!broken) continue;
       ranked.meets_constraints = false;
@@ -112,7 +112,7 @@ std::vector<RankedTrial> rank(const schema::TuneRun& run, const OutcomesByKey& o
     return std::tuple(!a.meets_constraints, sorting_cost(a), a.trial->id) <
            std::tuple(!b.meets_constraints, sorting_cost(b), b.trial->id);
   });
-  assign_groups(ranking, run.min_effect);
+  assign_groups(ranking, run.request.min_effect);
   std::stable_sort(ranking.begin(), ranking.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.rank, is_stopped_early(a)) < std::tuple(b.rank, is_stopped_early(b));
   });
@@ -165,7 +165,7 @@ const schema::TunedPair* best_finalist(const schema::TuneRun& run) {
 
 const schema::TunedPair* undecided_finalist(const schema::TuneRun& run) {
   return highest_finalist(run, [&](const schema::Comparison& gain) {
-    return gain.verdict == schema::Verdict::inconclusive && gain.high >= 1 + run.min_effect;
+    return gain.verdict == schema::Verdict::inconclusive && gain.high >= 1 + run.request.min_effect;
   });
 }
 

@@ -23,7 +23,7 @@ struct RankedTrial {
   Cost measured;  ///< as measured: the trial's number wherever one is shown
   int rank = 0;   ///< 1 = indistinguishable from the best
   bool meets_constraints = true;
-  std::string broken_constraint;  ///< "latency_p99_ms 23.1 > 20", or ""
+  schema::Message broken_constraint;  ///< "latency_p99_ms 23.1 > 20"; empty: none
 };
 
 /// Whether a trial ranks by another number than it measured (schema::TunedTrial::corrected).

@@ -87,16 +87,16 @@ std::vector<Point> points_of(const SweepRun& run, const Scale& scale) {
     if (is_new) {
       points.emplace_back();
       points.back().summary.point = trial.point;
-      points.back().summary.rank_in_lists = rank_in_lists(trial.point, run.job.parameters);
+      points.back().summary.rank_in_lists = rank_in_lists(trial.point, run.request.job.parameters);
     }
     auto& point = points[at->second];
-    const auto number = number_of(trial.outcome, run.objective);
+    const auto number = number_of(trial.outcome, run.request.objective);
     if (!number) {
       ++point.summary.failed;
       continue;
     }
     point.summary.trials.push_back(trial.id);
-    point.cost[trial.repeat] = scale.cost(*number, run.objective.maximize);
+    point.cost[trial.repeat] = scale.cost(*number, run.request.objective.maximize);
     point.values.push_back(*number);
     for (const auto& [name, value] : trial.outcome.metrics) point.metrics[name].push_back(value);
   }
@@ -176,7 +176,7 @@ std::vector<schema::SweepEffect> effects_of(const SweepRun& run, const std::vect
   if (static_cast<double>(points.size()) < run.space_size) return {};
   if (std::any_of(points.begin(), points.end(), [](const auto& point) { return point.trials.empty(); })) return {};
   std::vector<schema::SweepEffect> out;
-  for (const auto& param : run.job.parameters) {
+  for (const auto& param : run.request.job.parameters) {
     if (param.values.size() < 2) continue;
     schema::SweepEffect effect{param.name, {}};
     for (const auto& value : param.values) {
@@ -199,7 +199,7 @@ std::vector<schema::SweepEffect> effects_of(const SweepRun& run, const std::vect
 
 SweepPoint first_point(const SweepRun& run) {
   SweepPoint out;
-  for (const auto& param : run.job.parameters) out[param.name] = param.values.front();
+  for (const auto& param : run.request.job.parameters) out[param.name] = param.values.front();
   return out;
 }
 
@@ -216,7 +216,7 @@ std::optional<double> sweep_cost(const schema::SweepOutcome& outcome, const sche
 
 bool compares_differences(const SweepRun& run) {
   return std::any_of(run.trials.begin(), run.trials.end(), [&](const schema::SweepTrial& trial) {
-    const auto number = number_of(trial.outcome, run.objective);
+    const auto number = number_of(trial.outcome, run.request.objective);
     return trial.stage != schema::SweepStage::warmup && number && *number <= 0;
   });
 }
@@ -252,7 +252,7 @@ std::vector<SweepSummary> summarize_sweep(const SweepRun& run) {
       // judge() calls above 1 better; a ratio of costs above 1 is worse.
       const double shift = 1 - scale.even();
       summary.tie = noise.degrees > 0 && sound(point) &&
-                    judge(behind.value + shift, behind.low + shift, behind.high + shift, run.min_effect) !=
+                    judge(behind.value + shift, behind.low + shift, behind.high + shift, run.request.min_effect) !=
                         schema::Verdict::faster;
     }
   }
@@ -278,13 +278,13 @@ std::optional<SweepAnswers> answer_sweep(const SweepRun& run, const std::vector<
   out.proven = best->trials.size() > 1;
   const SweepSummary* chosen = &*best;
   for (const auto& point : points) {
-    if (!point.tie || !point.behind || point.behind->value > scale.even() + run.tolerance) continue;
+    if (!point.tie || !point.behind || point.behind->value > scale.even() + run.request.tolerance) continue;
     if (point.rank_in_lists < chosen->rank_in_lists) chosen = &point;
   }
   out.recommended = chosen->point;
   // A tie this far behind is one for want of measurements.
   const bool undecided = std::any_of(points.begin(), points.end(), [&](const auto& point) {
-    return point.tie && point.behind && point.behind->value > scale.even() + run.tolerance;
+    return point.tie && point.behind && point.behind->value > scale.even() + run.request.tolerance;
   });
   const auto ties = std::count_if(points.begin(), points.end(), [](const auto& point) { return point.tie; });
   if (!out.proven)
@@ -296,9 +296,9 @@ std::optional<SweepAnswers> answer_sweep(const SweepRun& run, const std::vector<
   else if (chosen == &*best)
     out.reason = messages::sweep_first_of_ties(ties - 1);
   else if (scale.differences)
-    out.reason = messages::sweep_earlier_tie({.difference = run.tolerance});
+    out.reason = messages::sweep_earlier_tie({.difference = run.request.tolerance});
   else
-    out.reason = messages::sweep_earlier_tie({.share = run.tolerance});
+    out.reason = messages::sweep_earlier_tie({.share = run.request.tolerance});
   if (out.proven && undecided) out.reason = messages::sweep_more_rounds(out.reason);
   const auto first = first_point(run);
   const auto start =

@@ -33,9 +33,9 @@ namespace ridgeline::analysis {
 ///   best
 [[nodiscard]] std::vector<schema::SweepSummary> summarize_sweep(const schema::SweepRun& run);
 
-/// From the summaries: best; recommended (among the ties whose mean is within run.tolerance of the best's the one whose
-/// values stand earliest in their lists); the gain over the first combination; effects of a fully measured grid.
-/// nullopt: no combination went well.
+/// From the summaries: best; recommended (among the ties whose mean is within run.request.tolerance of the best's the
+/// one whose values stand earliest in their lists); the gain over the first combination; effects of a fully measured
+/// grid. nullopt: no combination went well.
 [[nodiscard]] std::optional<schema::SweepAnswers> answer_sweep(const schema::SweepRun& run,
                                                                const std::vector<schema::SweepSummary>& points);
 

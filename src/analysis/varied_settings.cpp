@@ -25,7 +25,7 @@ VariedSettings varied_settings(const schema::BenchRun& run) {
     if (fetches) workers.insert(trial.settings.workers);
     if (copies) pins.insert(trial.settings.pin_memory);
   }
-  return {batches.size() > 1, workers.size() > 1 && loads(run.job), amps.size() > 1,
+  return {batches.size() > 1, workers.size() > 1 && loads(run.request.job), amps.size() > 1,
           pins.size() > 1 && !schema::is_cpu_device(run.device)};
 }
 

@@ -5,11 +5,14 @@
 #include <chrono>
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -69,25 +72,41 @@ template <typename T>
   return member;
 }
 
+/// A member of an object, which stays as it is where the object lacks it. One instantiation per type of member, and not
+/// inlined: they are most of what records cost the compiler.
+template <typename T>
+[[gnu::noinline]] void read_member(const Json& json, const char* key, T& value) {
+  if (const auto found = json.find(key); found != json.end()) found->get_to(value);
+}
+template <typename T>
+[[gnu::noinline]] void write_member(Json& json, const char* key, const T& value) {
+  json[key] = value;
+}
+/// Throws Json::type_error unless it is one.
+void require_object(const Json& json);
+void require_array(const Json& json);
+
 #define RL_JSON_FROM(member)                                                                               \
-  nlohmann_json_t.member = nlohmann_json_j.value(                                                          \
+  ::ridgeline::base::read_member(                                                                          \
+      nlohmann_json_j,                                                                                     \
       ::ridgeline::base::key_of<std::remove_cvref_t<decltype(nlohmann_json_t)>>(nlohmann_json_j, #member), \
-      nlohmann_json_default_obj.member);
+      nlohmann_json_t.member);
+#define RL_JSON_TO(member) ::ridgeline::base::write_member(nlohmann_json_j, #member, nlohmann_json_t.member);
 
 /// RL_DEFINE_JSON(Type, member, ...): an object with these keys; what is absent keeps the member's default.
 #define RL_DEFINE_JSON(Type, ...)                                                \
   void to_json(nlohmann::json& nlohmann_json_j, const Type& nlohmann_json_t) {   \
-    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))     \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(RL_JSON_TO, __VA_ARGS__))           \
   }                                                                              \
   void from_json(const nlohmann::json& nlohmann_json_j, Type& nlohmann_json_t) { \
-    const Type nlohmann_json_default_obj{};                                      \
+    ::ridgeline::base::require_object(nlohmann_json_j);                          \
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(RL_JSON_FROM, __VA_ARGS__))         \
   }
 
 /// The same; an absent key throws.
 #define RL_DEFINE_JSON_REQUIRED(Type, ...)                                       \
   void to_json(nlohmann::json& nlohmann_json_j, const Type& nlohmann_json_t) {   \
-    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))     \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(RL_JSON_TO, __VA_ARGS__))           \
   }                                                                              \
   void from_json(const nlohmann::json& nlohmann_json_j, Type& nlohmann_json_t) { \
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM, __VA_ARGS__))   \
@@ -112,6 +131,24 @@ template <typename T>
 }  // namespace ridgeline::base
 
 namespace nlohmann {
+
+/// nlohmann-json's own inserts element by element, for which the compiler makes far more code.
+template <typename T>
+requires(!std::is_same_v<T, bool> && !std::is_same_v<T, std::uint8_t> &&
+         !std::is_same_v<T, json>) struct adl_serializer<std::vector<T>> {
+  static void to_json(json& out, const std::vector<T>& values) {
+    out = json::array();
+    auto& array = out.get_ref<json::array_t&>();
+    array.reserve(values.size());
+    for (const auto& value : values) array.emplace_back(value);
+  }
+  static void from_json(const json& in, std::vector<T>& values) {
+    ridgeline::base::require_array(in);
+    values.clear();
+    values.reserve(in.size());
+    for (const auto& one : in) one.get_to(values.emplace_back());
+  }
+};
 
 /// An absent value is null.
 template <typename T>

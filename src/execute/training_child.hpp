@@ -7,7 +7,7 @@
 namespace ridgeline::execute {
 
 /// A step runner in a process of its own:
-///   {"op":"describe","target":T}                  -> {"ok":{"runtime":..., "source_sha256":...}}
+///   {"op":"describe","target":T}                  -> {"ok":{"runtime":..., "cuda":true, "source_sha256":...}}
 ///   {"op":"prepare","spec":TrainingTrialSpec}     -> {"ok":{}}
 ///   {"op":"run","steps":N}                        -> {"ok":{"steps":[[7 numbers, schema::StepPhases in
 ///   order]..],"wall_ms":..}}, with "samples":N where each batch was seen to hold what was set

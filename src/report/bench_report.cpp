@@ -111,7 +111,7 @@ Chart throughput_chart(const MessageRenderer& words, const BenchRun& run,
                        const std::vector<analysis::BenchPoint>& points) {
   Chart chart;
   chart.id = "throughput";
-  chart.title = "Samples/s over batch size, by loader workers";
+  chart.title = words.text(messages::bench_over_batch());
   std::map<int, std::map<std::int64_t, const analysis::BenchPoint*>> lines;
   for (const auto& point : points) {
     auto& best = lines[point.settings.workers][point.settings.batch];
@@ -146,7 +146,7 @@ Chart throughput_chart(const MessageRenderer& words, const BenchRun& run,
 Chart memory_chart(const MessageRenderer& words, const BenchRun& run, const std::vector<analysis::BenchPoint>& points) {
   Chart chart;
   chart.id = "memory";
-  chart.title = "Samples/s over peak reserved memory: up and to the left is better";
+  chart.title = words.text(messages::bench_over_memory());
   auto others = Json::array();
   auto front = Json::array();
   for (const auto& point : points) {
@@ -235,18 +235,20 @@ Section method_section_of(const MessageRenderer& words, const BenchRun& run) {
   const auto add = [&](const std::string& key, const std::string& value) {
     if (!value.empty()) facts.rows.emplace_back(key, plain_text(value));
   };
-  add("Training step", run.job.kind + " " + run.job.target);
-  add("Data", run.job.data_path);
-  add("Runtime", run.job.runtime);
+  add("Training step", run.request.job.kind + " " + run.request.job.target);
+  add("Data", run.request.job.data_path);
+  add("Runtime", run.request.job.runtime);
   add("Device", run.device + " (" + run.device_id + ")");
   std::set<schema::TrainingSettings> trained;
   for (const auto& trial : run.trials)
     if (trial.data == schema::DataMode::loader) trained.insert(trial.settings);
-  add("Search", words.text(messages::bench_search({.search = run.search,
-                                                   .trials = static_cast<std::int64_t>(run.trials.size()),
-                                                   .trained = static_cast<std::int64_t>(trained.size()),
-                                                   .combinations = static_cast<std::int64_t>(run.space.size())})));
-  add("Steps", words.text(messages::bench_steps({.steps = run.plan.steps, .warmup = run.plan.warmup_steps})));
+  add("Search",
+      words.text(messages::bench_search({.search = run.request.search,
+                                         .trials = static_cast<std::int64_t>(run.trials.size()),
+                                         .trained = static_cast<std::int64_t>(trained.size()),
+                                         .combinations = static_cast<std::int64_t>(run.request.space.size())})));
+  add("Steps",
+      words.text(messages::bench_steps({.steps = run.request.plan.steps, .warmup = run.request.plan.warmup_steps})));
   add("Identity", words.text(identity_of(run)));
   add("GPU%", words.text(busy_of(run)));
   for (const auto& origin : run.origins)
@@ -274,14 +276,14 @@ Message identity_of(const BenchRun& run) {
 ReportModel build_bench_report(const MessageRenderer& words, const BenchRun& run) {
   ReportModel report;
   report.title = is_simulated(run) ? "Training benchmark (simulated): " : "Training benchmark: ";
-  report.title += one_line(run.job.target.empty() ? run.job.kind : run.job.target);
+  report.title += one_line(run.request.job.target.empty() ? run.request.job.kind : run.request.job.target);
   report.subtitle = one_line(fmt::format("{} · {} · run {}", run.device, run.started_utc.substr(0, 10), run.id));
   for (auto* build : {answer_section, findings_section_of, table_section, pareto_section, method_section_of}) {
     auto section = build(words, run);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));
   }
-  report.footer = one_line(
-      fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
+  report.footer =
+      one_line(words.text(messages::made_by({.version = run.environment.ridgeline_version, .run = run.id})));
   return report;
 }
 

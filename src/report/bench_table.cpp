@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/format.hpp"
+#include "report/messages.hpp"
 #include "report/utf8.hpp"
 
 namespace ridgeline::report {
@@ -30,17 +31,15 @@ std::string with_interval(const stats::Estimate& estimate) {
   return fmt::format("{:.{}f} ±{:.{}f}", estimate.value, decimals, half, decimals);
 }
 
-std::string kind_of(const schema::BenchTrial& trial) {
-  std::string out;
+messages::BenchStatusData data_of(const schema::BenchTrial& trial) {
+  using enum messages::BenchStatusData;
+  if (trial.stage == schema::BenchStage::stability_run) return stability;
   switch (trial.data) {
-    case DataMode::loader: break;
-    case DataMode::host: out = "data in memory"; break;
-    case DataMode::device: out = "data on the device"; break;
-    case DataMode::loader_only: out = "loader alone"; break;
+    case DataMode::host: return host;
+    case DataMode::device: return device;
+    case DataMode::loader_only: return alone;
+    default: return loader;
   }
-  if (trial.stage == schema::BenchStage::stability_run) out = "stability run";
-  if (trial.cached) out += out.empty() ? "cached" : ", cached";
-  return out;
 }
 
 }  // namespace
@@ -64,17 +63,24 @@ const std::vector<Table::Column>& bench_columns() {
 }
 
 std::string bench_status(const schema::MessageRenderer& words, const schema::BenchTrial& trial) {
-  const auto kind = kind_of(trial);
+  using enum messages::BenchStatusStatus;
   const auto& outcome = trial.outcome;
-  const std::string behind = kind.empty() ? "" : ", " + kind;
-  const auto why = outcome.failure ? ": " + one_line(words.line(outcome.failure->message)) : std::string();
-  switch (outcome.status) {
-    case TrialStatus::ok: return "ok" + behind;
-    case TrialStatus::out_of_memory: return "OOM" + behind;
-    case TrialStatus::timeout: return "timeout" + behind + why;
-    case TrialStatus::crashed: return "crashed" + behind + why;
-    default: return "failed" + behind + why;
-  }
+  const auto status = [&] {
+    switch (outcome.status) {
+      case TrialStatus::ok: return ok;
+      case TrialStatus::out_of_memory: return oom;
+      case TrialStatus::timeout: return timeout;
+      case TrialStatus::crashed: return crashed;
+      default: return failed;
+    }
+  }();
+  const bool has_failed = outcome.failure && status != ok && status != oom;
+  return one_line(
+      words.text(messages::bench_status({.status = status,
+                                         .data = data_of(trial),
+                                         .cached = trial.cached,
+                                         .failed = has_failed,
+                                         .why = has_failed ? outcome.failure->message : schema::Message()})));
 }
 
 Table::Row bench_row(const schema::MessageRenderer& words, const schema::BenchTrial& trial) {

@@ -2,14 +2,15 @@
 #include "report/format.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "stats/interval.hpp"
 #include "stats/quantile.hpp"
 
@@ -20,6 +21,22 @@ namespace {
 int decimals_for(double value) {
   if (!std::isfinite(value) || value <= 0) return 2;
   return std::clamp(3 - static_cast<int>(std::floor(std::log10(value))), 0, 3);
+}
+
+/// Enough decimals that the interval's ends differ.
+int ratio_decimals(const schema::Comparison& comparison) noexcept {
+  return comparison.high - comparison.low < 0.015 ? 3 : 2;
+}
+
+schema::Quantity with_decimals(const schema::Comparison& comparison, double ratio) {
+  return {ratio, "", ratio_decimals(comparison)};
+}
+
+/// The percentile that a p99 comparison is of where its samples support a lower one only, and whether it is the median.
+std::pair<std::optional<std::int64_t>, bool> lower_tail(const schema::Comparison& comparison) {
+  const auto percentile = analysis::lower_percentile(comparison);
+  if (percentile == analysis::kMedian) return {std::nullopt, true};
+  return {percentile, false};
 }
 
 }  // namespace
@@ -63,40 +80,37 @@ Scale objective_scale(schema::Objective objective, double typical_cost) {
   return {"items/s", 1, decimals_for(1e9 / typical_cost), true};
 }
 
-std::string_view objective_title(schema::Objective objective) noexcept {
-  switch (objective) {
-    case schema::Objective::p99: return "99th-percentile latency";
-    case schema::Objective::throughput: return "Throughput";
-    default: return "Median latency";
-  }
+schema::Message objective_name(schema::Objective objective, bool starts) {
+  using enum messages::ObjectiveIs;
+  return messages::objective({.is = objective == schema::Objective::p99          ? p99
+                                    : objective == schema::Objective::throughput ? throughput
+                                                                                 : latency,
+                              .starts = starts});
 }
 
-std::string objective_name(schema::Objective objective) {
-  std::string name(objective_title(objective));
-  name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
-  return name;
+schema::Message times_of(const schema::Comparison& gain) {
+  using enum messages::TimesKind;
+  if (!analysis::is_too_wide(gain)) return messages::times({.kind = known, .ratio = with_decimals(gain, gain.ratio)});
+  if (!analysis::has_bound(gain)) return messages::times({.kind = unknown});
+  return messages::times(
+      {.kind = gain.low > 1 ? least : most, .ratio = schema::Quantity{gain.low > 1 ? gain.low : gain.high, "", 2}});
 }
 
-std::string gain_phrase(schema::Objective objective, const schema::Comparison& gain) {
-  const auto times = analysis::is_too_wide(gain) ? bound_text(gain) : ratio_text(gain.ratio, ratio_decimals(gain));
-  switch (objective) {
-    case schema::Objective::p99: return fmt::format("{} as fast at {}", times, analysis::tail_text(gain));
-    case schema::Objective::throughput: return times + " the throughput";
-    default: return times + " as fast";
-  }
+schema::Message gain_phrase(schema::Objective objective, const schema::Comparison& gain) {
+  using enum messages::GainOf;
+  const auto of_tail = gain.tail > 0.5 ? percentile : gain.tail > 0 ? median : tail;
+  return messages::gain({.times = times_of(gain),
+                         .of = objective == schema::Objective::p99          ? of_tail
+                               : objective == schema::Objective::throughput ? rate
+                                                                            : speed,
+                         .percentile = std::llround(gain.tail * 100)});
 }
 
-std::string ratio_text(double ratio, int decimals) {
-  return std::isfinite(ratio) ? fmt::format("{:.{}f}×", ratio, decimals) : std::string(kAbsent);
-}
-
-int ratio_decimals(const schema::Comparison& comparison) noexcept {
-  return comparison.high - comparison.low < 0.015 ? 3 : 2;
-}
-
-std::string ratio_cell(const schema::Comparison& comparison) {
-  if (analysis::is_too_wide(comparison)) return std::string(analysis::kTooFewMeasurements);
-  return marked(ratio_text(comparison.ratio, ratio_decimals(comparison)), comparison);
+schema::Message ratio_of(const schema::Comparison& comparison) {
+  if (analysis::is_too_wide(comparison)) return messages::ratio({});
+  const auto [percentile, median] = lower_tail(comparison);
+  return messages::ratio(
+      {.ratio = with_decimals(comparison, comparison.ratio), .percentile = percentile, .median = median});
 }
 
 std::string interval_cell(const schema::Comparison& comparison) {
@@ -105,41 +119,25 @@ std::string interval_cell(const schema::Comparison& comparison) {
   return fmt::format("{:.{}f}–{:.{}f}", comparison.low, decimals, comparison.high, decimals);
 }
 
-std::string change_cell(const schema::Comparison& comparison) {
-  if (analysis::is_too_wide(comparison)) return std::string(analysis::kTooFewMeasurements);
-  return marked(change_text(comparison.ratio), comparison);
+schema::Message change_of(const schema::Comparison& comparison) {
+  if (analysis::is_too_wide(comparison)) return messages::ratio({});
+  const auto [percentile, median] = lower_tail(comparison);
+  return messages::ratio({.change = comparison.ratio - 1, .percentile = percentile, .median = median});
 }
 
-std::string change_interval_cell(const schema::Comparison& comparison) {
-  if (analysis::is_too_wide(comparison)) return std::string(kAbsent);
-  return fmt::format("{} to {}", change_text(comparison.low), change_text(comparison.high));
+schema::Message change_interval_of(const schema::Comparison& comparison) {
+  if (analysis::is_too_wide(comparison)) return messages::change_interval({});
+  return messages::change_interval({.low = comparison.low - 1, .high = comparison.high - 1});
 }
 
-std::string bound_text(const schema::Comparison& comparison) {
-  if (comparison.low > 1) return fmt::format("at least {}", ratio_text(comparison.low, 2));
-  if (comparison.high < 1) return fmt::format("at most {}", ratio_text(comparison.high, 2));
-  return std::string(analysis::kTooFewMeasurements);
-}
-
-std::string interval_text(const schema::Comparison& comparison) {
-  if (analysis::is_too_wide(comparison))
-    return fmt::format("{} for a ratio{}", analysis::kTooFewMeasurements, analysis::tail_note(comparison));
-  const auto decimals = ratio_decimals(comparison);
-  return fmt::format("95 % interval {:.{}f}–{:.{}f}{}", comparison.low, decimals, comparison.high, decimals,
-                     analysis::tail_note(comparison));
-}
-
-std::string marked(std::string figure, const schema::Comparison& comparison) {
-  const auto mark = analysis::tail_mark(comparison);
-  return mark.empty() ? figure : fmt::format("{} ({})", figure, mark);
-}
-
-std::string change_text(double ratio) {
-  if (!std::isfinite(ratio)) return std::string(kAbsent);
-  const auto change = (ratio - 1) * 100;
-  const auto text = fmt::format("{:.1f} %", std::abs(change));
-  if (text == "0.0 %") return text;
-  return (change < 0 ? "−" : "+") + text;
+schema::Message interval_of(const schema::Comparison& comparison) {
+  messages::Interval out;
+  if (!analysis::is_too_wide(comparison)) {
+    out.low = with_decimals(comparison, comparison.low);
+    out.high = with_decimals(comparison, comparison.high);
+  }
+  std::tie(out.percentile, out.median) = lower_tail(comparison);
+  return messages::interval(out);
 }
 
 std::string percent(double share) { return fmt::format("{:.3g} %", share * 100); }
@@ -159,13 +157,16 @@ std::string utc_text(std::string_view utc) {
   return plain_text(fmt::format("{} {} UTC", utc.substr(0, 10), utc.substr(11, 8)));
 }
 
-std::string objective_text(const schema::Measurement& measurement, schema::Objective objective) {
-  if (objective == schema::Objective::throughput) return fmt::format("{:.4g} items/s", measurement.throughput_per_s());
-  if (objective == schema::Objective::p99 &&
-      static_cast<std::int64_t>(measurement.latency_ns.size()) < stats::samples_needed(0.99))
-    return "too few samples for p99";
-  const auto cost = analysis::cost_of(measurement, objective);
-  return base::format_duration(cost.value);
+schema::Message value_by(const schema::Measurement& measurement, schema::Objective objective) {
+  messages::ObjectiveValue out;
+  if (objective == schema::Objective::throughput)
+    out.rate = measurement.throughput_per_s();
+  else if (objective == schema::Objective::p99 &&
+           static_cast<std::int64_t>(measurement.latency_ns.size()) < stats::samples_needed(0.99))
+    out.few = true;
+  else
+    out.time = analysis::cost_of(measurement, objective).value;
+  return messages::objective_value(out);
 }
 
 }  // namespace ridgeline::report

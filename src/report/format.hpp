@@ -7,7 +7,9 @@
 
 #include "analysis/summary.hpp"
 #include "base/text.hpp"
+#include "schema/message.hpp"
 #include "schema/objective.hpp"
+#include "schema/quantity.hpp"
 #include "schema/tune_run.hpp"
 #include "stats/interval.hpp"
 
@@ -28,6 +30,8 @@ struct Scale {
   [[nodiscard]] std::string number(double raw) const;
   /// "12.34 ms"
   [[nodiscard]] std::string text(double raw) const;
+  /// The same, for a message.
+  [[nodiscard]] schema::Quantity quantity(double raw) const { return {convert(raw), unit, decimals}; }
   /// "12.30–12.38", lower end first whatever the direction.
   [[nodiscard]] std::string interval(const stats::Interval& raw) const;
 };
@@ -39,36 +43,26 @@ struct Scale {
 /// An objective's cost (analysis::Cost) as people read it: a duration, or items a second.
 [[nodiscard]] Scale objective_scale(schema::Objective objective, double typical_cost);
 
-/// "Median latency", "99th-percentile latency", "Throughput".
-[[nodiscard]] std::string_view objective_title(schema::Objective objective) noexcept;
-/// The same within a sentence: "median latency".
-[[nodiscard]] std::string objective_name(schema::Objective objective);
+/// "median latency", "99th-percentile latency", "throughput"; `starts`: with a capital.
+[[nodiscard]] schema::Message objective_name(schema::Objective objective, bool starts = false);
 /// "1.43× as fast", "1.43× as fast at the 99th percentile" (the one that it is of), "1.43× the throughput"; "at least
 /// 1.2× as fast" where the interval is too wide for a ratio (analysis::is_too_wide).
-[[nodiscard]] std::string gain_phrase(schema::Objective objective, const schema::Comparison& gain);
+[[nodiscard]] schema::Message gain_phrase(schema::Objective objective, const schema::Comparison& gain);
+/// "1.43×", or of an interval that is too wide for a ratio "at least 1.2×", "at most 0.8×", or if it holds 1 "too few
+/// measurements".
+[[nodiscard]] schema::Message times_of(const schema::Comparison& gain);
 
-/// "1.43×"; `decimals` as ratio_decimals says for a whole interval.
-[[nodiscard]] std::string ratio_text(double ratio, int decimals = 2);
-/// Enough decimals that the interval's ends differ.
-[[nodiscard]] int ratio_decimals(const schema::Comparison& comparison) noexcept;
 /// A comparison's ratio: "1.43×", "1.43× (p95)" where it is not of the percentile that was asked for, or "too few
 /// measurements" (analysis::is_too_wide).
-[[nodiscard]] std::string ratio_cell(const schema::Comparison& comparison);
+[[nodiscard]] schema::Message ratio_of(const schema::Comparison& comparison);
 /// "1.39–1.47"; kAbsent where it is too wide.
 [[nodiscard]] std::string interval_cell(const schema::Comparison& comparison);
-/// A comparison's ratio as a signed change, and its interval; as ratio_cell and interval_cell where it is too wide.
-[[nodiscard]] std::string change_cell(const schema::Comparison& comparison);
-[[nodiscard]] std::string change_interval_cell(const schema::Comparison& comparison);
-/// "at least 1.2×" or "at most 0.8×", of an interval that is too wide for a ratio but does not hold 1; else "too few
-/// measurements".
-[[nodiscard]] std::string bound_text(const schema::Comparison& comparison);
+/// A comparison's ratio as a signed change, and its interval; as ratio_of and interval_cell where it is too wide.
+[[nodiscard]] schema::Message change_of(const schema::Comparison& comparison);
+[[nodiscard]] schema::Message change_interval_of(const schema::Comparison& comparison);
 /// "95 % interval 1.39–1.47", or "too few measurements for a ratio"; ", of p95: too few samples for p99" where that is
 /// so.
-[[nodiscard]] std::string interval_text(const schema::Comparison& comparison);
-/// A ratio as a signed change: 1.114 -> "+11.4 %".
-[[nodiscard]] std::string change_text(double ratio);
-/// A figure of the comparison for a table: "1.43× (p95)" where it is not of the percentile that was asked for.
-[[nodiscard]] std::string marked(std::string figure, const schema::Comparison& comparison);
+[[nodiscard]] schema::Message interval_of(const schema::Comparison& comparison);
 
 using base::counted;
 
@@ -80,6 +74,6 @@ using base::counted;
 [[nodiscard]] std::string utc_text(std::string_view utc);
 
 /// "8.21 ms" or "134 items/s" of a measurement by the objective.
-[[nodiscard]] std::string objective_text(const schema::Measurement& measurement, schema::Objective objective);
+[[nodiscard]] schema::Message value_by(const schema::Measurement& measurement, schema::Objective objective);
 
 }  // namespace ridgeline::report

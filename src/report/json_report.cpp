@@ -105,7 +105,7 @@ Json load_json(const TuneView& view) {
 
 Json run_json(const schema::TuneRun& run) {
   Json constraints = Json::array();
-  for (const auto& constraint : run.constraints) constraints.push_back(constraint.to_text());
+  for (const auto& constraint : run.request.constraints) constraints.push_back(constraint.to_text());
   return {{"id", run.id},
           {"command_line", run.command_line},
           {"started_utc", run.started_utc},
@@ -113,14 +113,14 @@ Json run_json(const schema::TuneRun& run) {
           {"duration_s", run.duration_s},
           {"interrupted", run.interrupted},
           {"request", run.request},
-          {"objective", run.objective},
+          {"objective", run.request.objective},
           {"constraints", constraints},
-          {"min_effect", run.min_effect},
+          {"min_effect", run.request.min_effect},
           {"accuracy_tolerance", run.accuracy_tolerance},
           {"accuracy_gate", run.accuracy_gate},
           {"call_variation", run.call_variation},
-          {"search", run.search},
-          {"seed", run.seed},
+          {"search", run.request.search},
+          {"seed", run.request.seed},
           {"provider", run.provider},
           {"device", run.device},
           {"space_size", run.space_size}};
@@ -193,7 +193,7 @@ Json ranked_json(const schema::TuneRun& run, const analysis::RankedTrial& entry)
       {"speed_corrected", known && analysis::is_corrected(entry)
                               ? Json{{"value", entry.cost.value}, {"interval", interval_json(entry.cost.interval)}}
                               : Json(nullptr)},
-      {"unit", run.objective == schema::Objective::throughput ? "ns_per_item" : "ns"},
+      {"unit", run.request.objective == schema::Objective::throughput ? "ns_per_item" : "ns"},
       {"median_ns", summary.median_ns},
       {"median_interval_ns", interval_json(summary.median_interval_ns)},
       {"p90_ns", summary.p90_ns},

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
-
 #include "schema/training_run.hpp"
 #include "schema/tune_run.hpp"
 
@@ -10,13 +8,11 @@ namespace ridgeline::report {
 
 /// The times of the run follow a formula. Its reports, its JSON and the first line on a terminal say so.
 using schema::is_simulated;
-[[nodiscard]] inline bool is_simulated(const schema::BenchRun& run) { return run.job.kind == "synthetic"; }
+[[nodiscard]] inline bool is_simulated(const schema::BenchRun& run) { return run.request.job.kind == "synthetic"; }
 
 [[nodiscard]] inline bool is_simulated(const schema::Run& run) { return schema::is_simulated(run.kind, run.line); }
 [[nodiscard]] inline bool is_simulated(const schema::RunSummary& run) {
   return schema::is_simulated(run.kind, run.line);
 }
-
-inline constexpr std::string_view kSimulated = "simulated: the times follow a formula, no device was measured";
 
 }  // namespace ridgeline::report

@@ -35,15 +35,16 @@ const SweepSummary* summary_of(const SweepRun& run, const SweepPoint& point) {
 }
 
 std::string name_of(const MessageRenderer& words, const SweepRun& run, const SweepPoint& point) {
-  const auto text = schema::point_text(point, run.job.parameters);
+  const auto text = schema::point_text(point, run.request.job.parameters);
   return text.empty() ? words.text(messages::sweep_command_itself()) : one_line(text);
 }
 
 Message answer_of(const MessageRenderer& words, const SweepRun& run, const SweepPoint& point) {
   const auto* summary = summary_of(run, point);
-  return messages::sweep_answer({.point = name_of(words, run, point),
-                                 .objective = summary == nullptr ? "" : sweep_estimate(summary->objective),
-                                 .unit = run.objective.metric == "seconds" ? "s" : one_line(run.objective.metric)});
+  return messages::sweep_answer(
+      {.point = name_of(words, run, point),
+       .objective = summary == nullptr ? "" : sweep_estimate(summary->objective),
+       .unit = run.request.objective.metric == "seconds" ? "s" : one_line(run.request.objective.metric)});
 }
 
 Message gain_of(const SweepRun& run) {
@@ -73,12 +74,12 @@ Message cold_start_note(const SweepRun& run) {
   if (run.trials.empty() || run.trials.front().stage != schema::SweepStage::search) return {};
   if (analysis::compares_differences(run)) return {};
   const auto& first = run.trials.front();
-  const auto cost = analysis::sweep_cost(first.outcome, run.objective);
+  const auto cost = analysis::sweep_cost(first.outcome, run.request.objective);
   double slowest = 0;
   int others = 0;
   for (const auto& trial : run.trials) {
     if (trial.point != first.point || trial.repeat == first.repeat) continue;
-    const auto other = analysis::sweep_cost(trial.outcome, run.objective);
+    const auto other = analysis::sweep_cost(trial.outcome, run.request.objective);
     if (!other) continue;
     slowest = std::max(slowest, *other);
     ++others;
@@ -126,18 +127,19 @@ int decimals_of(const std::vector<std::string>& values) {
 
 /// The objective over the first parameter whose values are numbers, a line for each combination of the others.
 std::optional<Chart> objective_chart(const MessageRenderer& words, const SweepRun& run) {
-  const auto axis = std::find_if(run.job.parameters.begin(), run.job.parameters.end(), [](const auto& param) {
-    return param.values.size() > 1 && std::all_of(param.values.begin(), param.values.end(), [](const auto& value) {
-             return base::parse_number(value, "value").has_value();
-           });
-  });
-  if (axis == run.job.parameters.end()) return std::nullopt;
+  const auto axis =
+      std::find_if(run.request.job.parameters.begin(), run.request.job.parameters.end(), [](const auto& param) {
+        return param.values.size() > 1 && std::all_of(param.values.begin(), param.values.end(), [](const auto& value) {
+                 return base::parse_number(value, "value").has_value();
+               });
+      });
+  if (axis == run.request.job.parameters.end()) return std::nullopt;
   std::map<std::string, std::map<double, const SweepSummary*>> lines;
   for (const auto& point : run.points) {
     if (point.trials.empty()) continue;
     auto others = point.point;
     others.erase(axis->name);
-    lines[schema::point_text(others, run.job.parameters)]
+    lines[schema::point_text(others, run.request.job.parameters)]
          [base::parse_number(point.point.at(axis->name), "value").value_or(0)] = &point;
   }
   auto series = Json::array();
@@ -154,7 +156,7 @@ std::optional<Chart> objective_chart(const MessageRenderer& words, const SweepRu
                             point->trials.front()));
     }
     const auto role = fmt::format("series-{}", 1 + index++ % 4);
-    const auto title = name.empty() ? run.objective.metric : name;
+    const auto title = name.empty() ? run.request.objective.metric : name;
     if (line.size() > 1)
       series.push_back(
           {{"type", "line"}, {"name", title}, {"role", role}, {"symbol", "none"}, {"data", std::move(line)}});
@@ -162,12 +164,12 @@ std::optional<Chart> objective_chart(const MessageRenderer& words, const SweepRu
   }
   Chart chart;
   chart.id = "objective";
-  chart.title = fmt::format("{} over {}", one_line(run.objective.metric), one_line(axis->name));
+  chart.title = fmt::format("{} over {}", one_line(run.request.objective.metric), one_line(axis->name));
   chart.option = {{"series", std::move(series)},
                   {"xAxis", value_axis(one_line(axis->name), decimals_of(axis->values))},
-                  {"yAxis", value_axis(one_line(run.objective.metric), largest >= 100 ? 0
-                                                                       : largest >= 1 ? 2
-                                                                                      : 4)}};
+                  {"yAxis", value_axis(one_line(run.request.objective.metric), largest >= 100 ? 0
+                                                                               : largest >= 1 ? 2
+                                                                                              : 4)}};
   chart.alternative = plain_text(
       words.text(messages::sweep_best_of_chart(run.answers ? answer_of(words, run, run.answers->best) : Message())));
   return chart;
@@ -247,25 +249,26 @@ Section method_section_of(const MessageRenderer& words, const SweepRun& run) {
   const auto add = [&](const std::string& key, const std::string& value) {
     if (!value.empty()) facts.rows.emplace_back(key, plain_text(value));
   };
-  add("Command", fmt::format("{}", fmt::join(run.job.command, " ")));
-  for (const auto& [name, value] : run.job.environment) add("Environment", name + "=" + value);
-  for (const auto& param : run.job.parameters)
+  add("Command", fmt::format("{}", fmt::join(run.request.job.command, " ")));
+  for (const auto& [name, value] : run.request.job.environment) add("Environment", name + "=" + value);
+  for (const auto& param : run.request.job.parameters)
     add("Parameter", fmt::format("{} = {}", param.name, fmt::join(param.values, ", ")));
-  add("Objective", run.objective.to_text());
-  for (const auto& metric : run.job.metrics) add("Metric", metric.name + ": " + schema::describe(metric));
-  add("Metric file", run.job.metric_file);
-  add("Search", words.text(messages::sweep_search({.search = run.search,
+  add("Objective", run.request.objective.to_text());
+  for (const auto& metric : run.request.job.metrics) add("Metric", metric.name + ": " + schema::describe(metric));
+  add("Metric file", run.request.job.metric_file);
+  add("Search", words.text(messages::sweep_search({.search = run.request.search,
                                                    .tried = static_cast<std::int64_t>(run.points.size()),
                                                    .combinations = run.space_size,
-                                                   .rounds = run.repeats})));
-  if (run.job.timeout_s > 0) add("Timeout", words.text(messages::sweep_timeout(run.job.timeout_s)));
-  add("Tie",
-      words.text(analysis::compares_differences(run)
-                     ? messages::sweep_tie_by_difference({.min_effect = run.min_effect, .tolerance = run.tolerance})
-                     : messages::sweep_tie_by_share({.min_effect = run.min_effect, .tolerance = run.tolerance})));
+                                                   .rounds = run.request.repeats})));
+  if (run.request.job.timeout_s > 0) add("Timeout", words.text(messages::sweep_timeout(run.request.job.timeout_s)));
+  add("Tie", words.text(analysis::compares_differences(run)
+                            ? messages::sweep_tie_by_difference(
+                                  {.min_effect = run.request.min_effect, .tolerance = run.request.tolerance})
+                            : messages::sweep_tie_by_share(
+                                  {.min_effect = run.request.min_effect, .tolerance = run.request.tolerance})));
   add("Machine", run.environment.cpu_model);
   add("Device", run.device_id);
-  add("Folder", run.job.directory);
+  add("Folder", run.request.job.directory);
   add("Outputs", run.folder);
   for (const auto& note : run.notes) add("Note", words.text(note));
   add("Started as", run.command_line);
@@ -277,16 +280,16 @@ Section method_section_of(const MessageRenderer& words, const SweepRun& run) {
 
 ReportModel build_sweep_report(const MessageRenderer& words, const SweepRun& run) {
   ReportModel report;
-  report.title = "Sweep: " + shorten(one_line(fmt::format("{}", fmt::join(run.job.command, " "))), 80);
+  report.title = "Sweep: " + shorten(one_line(fmt::format("{}", fmt::join(run.request.job.command, " "))), 80);
   report.subtitle =
-      one_line(fmt::format("{} · {} · run {}", run.objective.to_text(), run.started_utc.substr(0, 10), run.id));
+      one_line(fmt::format("{} · {} · run {}", run.request.objective.to_text(), run.started_utc.substr(0, 10), run.id));
   for (auto* build : {answer_section, points_section, effects_section_of, trials_section_of, failures_section_of,
                       method_section_of}) {
     auto section = build(words, run);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));
   }
-  report.footer = one_line(
-      fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
+  report.footer =
+      one_line(words.text(messages::made_by({.version = run.environment.ridgeline_version, .run = run.id})));
   return report;
 }
 

@@ -31,7 +31,7 @@ struct Column {
 /// Besides the parameters, the objective first.
 std::vector<Column> metric_columns(const SweepRun& run) {
   std::vector<Column> out;
-  for (const auto& metric : run.job.metrics) out.push_back({metric.name, metric.name});
+  for (const auto& metric : run.request.job.metrics) out.push_back({metric.name, metric.name});
   out.push_back({"Seconds", "seconds"});
   out.push_back({"CPU%", "cpu_percent", 1, 0});
   out.push_back({"Mem(GB)", "memory_gb", 1, 3});
@@ -40,10 +40,10 @@ std::vector<Column> metric_columns(const SweepRun& run) {
     out.push_back({"GPU(GB)", "gpu_memory_gb", 1, 2});
     out.push_back({"Power(W)", "gpu_power_w", 1, 0});
   }
-  const auto objective =
-      std::find_if(out.begin(), out.end(), [&](const Column& column) { return column.metric == run.objective.metric; });
+  const auto objective = std::find_if(
+      out.begin(), out.end(), [&](const Column& column) { return column.metric == run.request.objective.metric; });
   if (objective == out.end())
-    out.insert(out.begin(), {run.objective.metric, run.objective.metric});
+    out.insert(out.begin(), {run.request.objective.metric, run.request.objective.metric});
   else
     std::rotate(out.begin(), objective, objective + 1);
   return out;
@@ -63,12 +63,12 @@ bool numeric(const schema::SweepParam& param) {
 }
 
 void add_parameters(const SweepRun& run, std::vector<Table::Column>& columns) {
-  for (const auto& param : run.job.parameters)
+  for (const auto& param : run.request.job.parameters)
     columns.push_back({one_line(param.name), numeric(param) ? Align::right : Align::left});
 }
 
 void add_values(const SweepRun& run, const schema::SweepPoint& point, std::vector<std::string>& cells) {
-  for (const auto& param : run.job.parameters) {
+  for (const auto& param : run.request.job.parameters) {
     const auto value = point.find(param.name);
     cells.push_back(value == point.end() ? std::string(kAbsent) : one_line(value->second));
   }
@@ -143,7 +143,7 @@ Table::Row sweep_row(const schema::MessageRenderer& words, const SweepRun& run, 
 
 std::vector<std::size_t> sweep_widths(const SweepRun& run) {
   std::vector<std::size_t> widths{4};
-  for (const auto& param : run.job.parameters) {
+  for (const auto& param : run.request.job.parameters) {
     std::size_t width = columns_of(param.name);
     for (const auto& value : param.values) width = std::max(width, columns_of(one_line(value)));
     widths.push_back(width);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/sections/sections.hpp"
 #include "report/simulated.hpp"
 #include "report/utf8.hpp"
@@ -53,8 +54,8 @@ ReportModel build_tune_report(const schema::MessageRenderer& words, const schema
     auto section = build(view);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));
   }
-  report.footer = one_line(
-      fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
+  report.footer =
+      one_line(words.text(messages::made_by({.version = run.environment.ridgeline_version, .run = run.id})));
   return report;
 }
 

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/utf8.hpp"
 #include "schema/catalog.hpp"
 #include "stats/quantile.hpp"
@@ -38,7 +39,7 @@ TuneView::TuneView(const schema::MessageRenderer& the_words, const schema::TuneR
     medians.push_back(entry.summary.median_ns);
     rates.push_back(entry.summary.throughput_per_s);
   }
-  objective = objective_scale(run.objective, stats::median(costs));
+  objective = objective_scale(run.request.objective, stats::median(costs));
   latency = duration_scale(stats::median(medians));
   rate = rate_scale(stats::median(rates));
   for (const auto& trial : run.trials) {
@@ -64,6 +65,10 @@ const schema::Measurement* TuneView::measurement(const schema::TunedTrial& trial
   const auto* found = outcome(trial);
   return found != nullptr && found->measurement ? &*found->measurement : nullptr;
 }
+
+std::string TuneView::linked(const schema::Message& message) const { return link_trials(*this, text(message)); }
+
+schema::Message TuneView::scenario() const { return messages::scenario(run.tensor_location == "device"); }
 
 const schema::TunedTrial* TuneView::trial(int id) const {
   const auto at = trials_by_id_.find(id);
@@ -94,13 +99,14 @@ std::vector<std::string> TuneView::differences(const schema::Configuration& conf
 
 std::string TuneView::difference(const schema::Configuration& configuration) const {
   const auto settings = differences(configuration);
-  return settings.empty() ? "current configuration" : one_line(fmt::format("{}", fmt::join(settings, " ")));
+  return settings.empty() ? text(messages::current_configuration())
+                          : one_line(fmt::format("{}", fmt::join(settings, " ")));
 }
 
 std::string TuneView::difference_marked(const schema::Configuration& configuration) const {
   std::string out;
   for (const auto& setting : differences(configuration)) out += (out.empty() ? "" : " ") + code_mark(setting);
-  return out.empty() ? "current configuration" : out;
+  return out.empty() ? text(messages::current_configuration()) : out;
 }
 
 std::string TuneView::ending(const schema::TunedTrial& trial) const {
@@ -147,12 +153,6 @@ std::string status_text(schema::TrialStatus status) {
     case schema::TrialStatus::out_of_memory: return "out of memory";
     default: return std::string(base::enum_name(status));
   }
-}
-
-std::string scenario_text(const schema::TuneRun& run) {
-  return run.tensor_location == "device"
-             ? "inputs and outputs stay in GPU memory, no copy is timed (--io device)"
-             : "inputs start and outputs end in host memory, every copy is timed (--io host)";
 }
 
 std::string link_trials(const TuneView& view, std::string_view text) {

@@ -35,6 +35,11 @@ class TuneView {
   Scale rate;                ///< of items a second
   analysis::LoadCurve load;  ///< over batch sizes and sessions, GPU runs only
 
+  /// What a message says.
+  [[nodiscard]] std::string text(const schema::Message& message) const { return words.text(message); }
+  /// The same with the trials that it names as links.
+  [[nodiscard]] std::string linked(const schema::Message& message) const;
+
   /// nullptr when there is none.
   [[nodiscard]] const schema::TunedTrial* trial(int id) const;
   [[nodiscard]] const schema::TrialOutcome* outcome(const schema::TunedTrial& trial) const;
@@ -45,6 +50,11 @@ class TuneView {
   [[nodiscard]] const schema::TunedTrial* recommended() const { return recommended_; }
   /// True when the answer is to change to another configuration.
   [[nodiscard]] bool changes() const;
+
+  /// "Median latency", "99th-percentile latency", "Throughput".
+  [[nodiscard]] std::string objective_title() const { return text(objective_name(run.request.objective, true)); }
+  /// What was timed of copies.
+  [[nodiscard]] schema::Message scenario() const;
 
   [[nodiscard]] bool on_gpu() const { return run.on_gpu(); }
   /// The GPU that was tuned on, where the records tell.
@@ -80,7 +90,7 @@ class TuneView {
 
 /// Whether a trial has a value by the run's objective: not where its samples do not support a percentile.
 [[nodiscard]] inline bool has_objective(const schema::TuneRun& run, const analysis::RankedTrial& ranked) {
-  return run.objective != schema::Objective::p99 || ranked.summary.p99_ns;
+  return run.request.objective != schema::Objective::p99 || ranked.summary.p99_ns;
 }
 
 /// What a recommended change writes to a config.yaml that means what is in use now: TuneVerdict::changes, or for
@@ -89,9 +99,6 @@ class TuneView {
 
 /// "out of memory", "rejected: accuracy" ...
 [[nodiscard]] std::string status_text(schema::TrialStatus status);
-
-/// "host memory to host memory, every copy timed (--io host)" or its counterpart.
-[[nodiscard]] std::string scenario_text(const schema::TuneRun& run);
 
 /// Text of ours that names trials ("trial 7", "trials 3, 5 and 9") with those numbers as links.
 [[nodiscard]] std::string link_trials(const TuneView& view, std::string_view text);

@@ -106,7 +106,7 @@ std::string MessageRenderer::text(const Message& message) const {
   const auto* row = find(message.code());
   if (row == nullptr) return unknown_text(message);
   auto text = Filling(*this, *row, message.arguments()).text(parse_template(row->text));
-  return decorate_ && !message.is(kLegacy) ? decorate_(std::move(text)) : text;
+  return decorate_ && !text.empty() && !message.is(kLegacy) ? decorate_(std::move(text)) : text;
 }
 
 std::string MessageRenderer::hint(const Message& message) const {

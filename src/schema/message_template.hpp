@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "schema/message.hpp"
+#include "schema/quantity.hpp"
 
 namespace ridgeline::schema {
 
@@ -19,6 +20,7 @@ enum class ArgumentKind {
   bytes,     ///< base::format_bytes
   share,     ///< 0.12: "12 %"
   ratio,     ///< 1.431: "1.43x"
+  quantity,  ///< schema::Quantity: "12.34 ms"
   trial,     ///< the number of a trial: "trial 7"
   trials,    ///< numbers of trials: "trials 3 and 7"
   flag,      ///< true or false; only asked, never written

@@ -66,8 +66,8 @@ void from_json(const base::Json& json, ProfileFinding& finding) {
 }
 RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, operators, modules, step_name, steps, memory, span_ns,
                runs, missing)
-RL_DEFINE_JSON(ProfileRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,
-               sources, trials, provider, runtime, cost, roof, trace_file, notes, tables, findings)
+RL_DEFINE_JSON(ProfileRun, RL_RUN_ENVELOPE, request, environment, sources, trials, provider, runtime, cost, roof,
+               trace_file, tables, findings)
 
 std::optional<double> ProfileRoof::share(std::int64_t bytes, std::int64_t flops, std::int64_t ns) const {
   if (ns <= 0) return std::nullopt;

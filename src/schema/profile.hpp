@@ -14,6 +14,7 @@
 #include "schema/environment.hpp"
 #include "schema/message.hpp"
 #include "schema/run.hpp"
+#include "schema/run_envelope.hpp"
 #include "schema/run_request.hpp"
 
 namespace ridgeline::schema {
@@ -277,15 +278,9 @@ struct ProfileTables {
 RL_DECLARE_JSON(ProfileTables)
 
 /// One `ridgeline profile` as recorded: every table, finding and report can be rebuilt from it.
-struct ProfileRun {
+struct ProfileRun : RunEnvelope {
   static constexpr RunLayout kLayout{"profile", "settings", "findings"};
 
-  std::string id;
-  std::string command_line;
-  std::string started_utc;
-  std::string finished_utc;
-  double duration_s = 0;
-  bool interrupted = false;
   ProfileRequest request;
   std::optional<Environment> environment;  ///< of what was recorded here
   std::vector<ProfileSource> sources;
@@ -295,7 +290,6 @@ struct ProfileRun {
   std::optional<ProfileCost> cost;  ///< of a model that was run
   ProfileRoof roof;
   std::string trace_file;  ///< its events, full path; "": they were not kept
-  std::vector<Message> notes;
   ProfileTables tables;
   std::vector<ProfileFinding> findings;  ///< largest predicted saving first
 };

@@ -54,8 +54,7 @@ Json unwrap_trial(const RunLayout& layout, const RunTrial& trial) {
 
 RL_DEFINE_JSON(RunLine, subject, provider, device, objective, decision, answer, value)
 RL_DEFINE_JSON(RunTrial, id, key, stage, settings, cached, started_s, reason, details)
-RL_DEFINE_JSON(Run, id, kind, command_line, started_utc, finished_utc, duration_s, interrupted, line, request,
-               environments, trials, notes, answer, details)
+RL_DEFINE_JSON(Run, RL_RUN_ENVELOPE, kind, line, request, environments, trials, answer, details)
 
 bool is_simulated(std::string_view kind, const RunLine& line) {
   // As model_name and the summary of a bench run begin.

@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "schema/environment.hpp"
 #include "schema/message.hpp"
+#include "schema/run_envelope.hpp"
 
 namespace ridgeline::schema {
 
@@ -40,21 +41,14 @@ RL_DECLARE_JSON(RunTrial)
 
 /// What a run of any kind is when it is stored, listed and passed on. What only its kind knows stands in `request`,
 /// `answer` and `details`, in the kind's own form.
-struct Run {
-  std::string id;    ///< "20261121-081500-3f2a": sortable, unique
+struct Run : RunEnvelope {
   std::string kind;  ///< "tune", "bench", "sweep"
-  std::string command_line;
-  std::string started_utc;
-  std::string finished_utc;  ///< "" while running or when interrupted by force
-  double duration_s = 0;
-  bool interrupted = false;
   RunLine line;
   base::Json request;  ///< what was asked
   std::vector<Environment> environments;
   std::vector<RunTrial> trials;
-  base::Json notes = base::Json::array();  ///< messages
-  base::Json answer;                       ///< null without one
-  base::Json details;                      ///< what else was found
+  base::Json answer;   ///< null without one
+  base::Json details;  ///< what else was found
 };
 RL_DECLARE_JSON(Run)
 

@@ -13,8 +13,8 @@ namespace ridgeline::schema {
 RL_DEFINE_JSON(StreamRequest, arguments, spec, output, settings_run, most_drops, rates)
 RL_DEFINE_JSON(StreamVerdict, passed, reasons, held_per_s)
 RL_DEFINE_JSON(StreamPoint, rate_per_s, status, moments, verdict)
-RL_DEFINE_JSON(StreamRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, environment,
-               trials, ready, status, moments, lost, error, notes, verdict, points)
+RL_DEFINE_JSON(StreamRun, RL_RUN_ENVELOPE, request, environment, trials, ready, status, moments, lost, error, verdict,
+               points)
 
 bool StreamRun::is_void() const {
   if (points.empty()) return status.is_void;

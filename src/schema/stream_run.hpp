@@ -7,6 +7,7 @@
 
 #include "schema/environment.hpp"
 #include "schema/run.hpp"
+#include "schema/run_envelope.hpp"
 #include "schema/stream_moment.hpp"
 #include "schema/stream_spec.hpp"
 #include "schema/stream_status.hpp"
@@ -42,24 +43,17 @@ struct StreamPoint {
 RL_DECLARE_JSON(StreamPoint)
 
 /// One run of `ridgeline stream`.
-struct StreamRun {
+struct StreamRun : RunEnvelope {
   static constexpr RunLayout kLayout{"stream", "settings", "verdict"};
 
-  std::string id;
-  std::string command_line;
-  std::string started_utc;
-  std::string finished_utc;
-  double duration_s = 0;
-  bool interrupted = false;
   StreamRequest request;
   std::optional<Environment> environment;
   std::vector<RunTrial> trials;  ///< none
   StreamReady ready;
   StreamStatus status;
   std::vector<StreamMoment> moments;
-  std::int64_t lost = 0;  ///< frames that were in the pipeline when its process died
-  Message error;          ///< that ended it; empty: its sources did, or the user
-  std::vector<Message> notes;
+  std::int64_t lost = 0;                 ///< frames that were in the pipeline when its process died
+  Message error;                         ///< that ended it; empty: its sources did, or the user
   std::optional<StreamVerdict> verdict;  ///< of a bench
   /// Of several rates all that were measured; ready, status and moments are those of the one that was held, or the
   /// lowest.

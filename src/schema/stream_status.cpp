@@ -52,7 +52,8 @@ Message lateness_message(const LoadLateness& lateness, bool no_priority, bool he
 
 std::pair<std::string, double> tail_of(const LatencySummary& latency) {
   if (latency.p99) return {"p99", *latency.p99};
-  return latency.p95 ? std::pair(std::string("p95"), *latency.p95) : std::pair(std::string("p50"), latency.p50);
+  return latency.p95 ? std::pair<std::string, double>("p95", *latency.p95)
+                     : std::pair<std::string, double>("p50", latency.p50);
 }
 
 std::string tail_text(const LatencySummary& latency, int decimals) {

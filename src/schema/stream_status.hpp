@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.hpp"
@@ -24,9 +25,9 @@ struct LatencySummary {
 };
 RL_DECLARE_JSON(LatencySummary)
 
-/// The highest percentile that is known, up to the 99th: "p99 31.2 ms", "p50 20.1 ms".
-/// The same as its parts: the name, and milliseconds.
+/// The highest percentile that is known, up to the 99th: its name and ms.
 [[nodiscard]] std::pair<std::string, double> tail_of(const LatencySummary& latency);
+/// "p99 31.2 ms", "p50 20.1 ms".
 [[nodiscard]] std::string tail_text(const LatencySummary& latency, int decimals);
 
 /// How late a load was, against the times that were fixed before the run; milliseconds.

@@ -24,23 +24,23 @@ RL_DEFINE_JSON(SweepRequest, RL_RUN_REQUEST, job, objective, search, trials, see
 RL_DEFINE_JSON(SweepDifference, metric, maximize, has_interval, value)
 RL_DEFINE_JSON(SweepTrialSpec, job, point, repeat, device_id)
 RL_DEFINE_JSON(SweepTrial, id, stage, key, point, repeat, cached, started_s, reason, outcome)
-RL_DEFINE_JSON(SweepRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, interruption, request,
-               job, objective, search, repeats, min_effect, tolerance, space_size, environment, device_id, folder,
-               trials, notes, points, answers)
+RL_DEFINE_JSON(SweepRun, RL_RUN_ENVELOPE, interruption, request, space_size, environment, device_id, folder, trials,
+               points, answers)
 
 Run to_run(const SweepRun& run) {
   RunLine line;
-  line.subject = fmt::format("{}", fmt::join(run.job.command, " "));
-  line.objective = run.objective.to_text();
+  line.subject = fmt::format("{}", fmt::join(run.request.job.command, " "));
+  line.objective = run.request.objective.to_text();
   if (run.answers)
     for (const auto& point : run.points)
       if (point.point == run.answers->recommended) {
-        const bool is_first = std::all_of(run.job.parameters.begin(), run.job.parameters.end(), [&](const auto& param) {
-          const auto value = point.point.find(param.name);
-          return !param.values.empty() && value != point.point.end() && value->second == param.values.front();
-        });
+        const bool is_first =
+            std::all_of(run.request.job.parameters.begin(), run.request.job.parameters.end(), [&](const auto& param) {
+              const auto value = point.point.find(param.name);
+              return !param.values.empty() && value != point.point.end() && value->second == param.values.front();
+            });
         line.decision = is_first ? "keep" : "change";
-        line.answer = messages::answer_settings(point_text(point.point, run.job.parameters));
+        line.answer = messages::answer_settings(point_text(point.point, run.request.job.parameters));
         line.value = point.objective.value;
       }
   return wrap_run(SweepRun::kLayout, run, std::move(line));

@@ -11,6 +11,7 @@
 #include "schema/environment.hpp"
 #include "schema/message.hpp"
 #include "schema/run.hpp"
+#include "schema/run_envelope.hpp"
 #include "schema/run_request.hpp"
 #include "schema/trial_outcome.hpp"
 #include "stats/interval.hpp"
@@ -159,29 +160,16 @@ struct SweepAnswers {
 RL_DECLARE_JSON(SweepAnswers)
 
 /// One `ridgeline sweep` as recorded: every table, answer and report can be rebuilt from it.
-struct SweepRun {
+struct SweepRun : RunEnvelope {
   static constexpr RunLayout kLayout{"sweep", "point", "answers"};
 
-  std::string id;
-  std::string command_line;
-  std::string started_utc;
-  std::string finished_utc;
-  double duration_s = 0;
-  bool interrupted = false;
   Message interruption;  ///< why it ended early; empty: it did not
   SweepRequest request;
-  SweepJob job;
-  SweepObjective objective;
-  std::string search = "grid";
-  int repeats = 3;
-  double min_effect = 0.02;
-  double tolerance = 0.03;
   double space_size = 0;
   Environment environment;
   std::string device_id;
   std::string folder;
   std::vector<SweepTrial> trials;
-  std::vector<Message> notes;
   std::vector<SweepSummary> points;
   std::optional<SweepAnswers> answers;
 };

@@ -16,13 +16,12 @@ RL_DEFINE_JSON(BenchAnswers, fastest, efficient, recommended, pareto, ties, tole
                stability_steps, no_recommendation)
 RL_DEFINE_JSON(BenchFinding, code, title, evidence, advice, predicted_gain, trials, settings)
 RL_DEFINE_JSON(BenchOrigin, name, value, origin)
-RL_DEFINE_JSON(BenchRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, interruption, request,
-               job, device, device_id, environment, search, space, plan, current, has_current, origins, trials, skipped,
-               answers, findings, notes)
+RL_DEFINE_JSON(BenchRun, RL_RUN_ENVELOPE, interruption, request, device, device_id, environment, current, has_current,
+               origins, trials, skipped, answers, findings)
 
 Run to_run(const BenchRun& run) {
   RunLine line;
-  line.subject = run.job.kind + " " + run.job.target;
+  line.subject = run.request.job.kind + " " + run.request.job.target;
   line.device = run.device;
   line.objective = "samples/s";
   if (run.answers && run.answers->recommended) {

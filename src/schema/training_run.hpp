@@ -10,6 +10,7 @@
 #include "schema/environment.hpp"
 #include "schema/message.hpp"
 #include "schema/run.hpp"
+#include "schema/run_envelope.hpp"
 #include "schema/run_request.hpp"
 #include "schema/training_trial.hpp"
 
@@ -123,24 +124,14 @@ struct BenchOrigin {
 };
 
 /// One `ridgeline bench` as recorded: every table, answer and report can be rebuilt from it.
-struct BenchRun {
+struct BenchRun : RunEnvelope {
   static constexpr RunLayout kLayout{"bench", "settings", "answers"};
 
-  std::string id;
-  std::string command_line;
-  std::string started_utc;
-  std::string finished_utc;
-  double duration_s = 0;
-  bool interrupted = false;
   Message interruption;  ///< why it ended early; empty: it did not
   BenchRequest request;
-  TrainingJob job;
   std::string device = "cpu";
   std::string device_id;
   Environment environment;
-  std::string search = "adaptive";
-  TrainingSpace space;
-  TrainingPlan plan;
   TrainingSettings current;  ///< what the user trains with now
   bool has_current = false;  ///< false: not known, `current` is the default
   std::vector<BenchOrigin> origins;
@@ -148,7 +139,6 @@ struct BenchRun {
   std::vector<SkippedSettings> skipped;
   std::optional<BenchAnswers> answers;
   std::vector<BenchFinding> findings;
-  std::vector<Message> notes;
 };
 
 }  // namespace ridgeline::schema

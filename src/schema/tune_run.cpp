@@ -19,11 +19,10 @@ RL_DEFINE_JSON(TunedPair, purpose, key, a, b, setting, status, comparison, failu
 RL_DEFINE_JSON(SettingChange, key, from, to)
 RL_DEFINE_JSON(TuneVerdict, decision, configuration, trial_id, gain, tied_with, reason, unproven, isolated_key,
                isolated_current_key, code, changes, undecided)
-RL_DEFINE_JSON(TuneRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, cut_short, request,
-               objective, constraints, min_effect, accuracy_tolerance, accuracy_gate, call_variation, search, seed,
+RL_DEFINE_JSON(TuneRun, RL_RUN_ENVELOPE, cut_short, request, accuracy_tolerance, accuracy_gate, call_variation,
                provider, tensor_location, device, environment, model, workload, runtime, plugin, candidates, plan,
                current, current_origins, in_file, file_provider, space, space_size, pruned, trials, pairs, verdict,
-               notes, gpu_ceilings, runtime_graphs, speed)
+               gpu_ceilings, runtime_graphs, speed)
 
 std::string model_name(const TuneRun& run) {
   if (run.workload.kind == "synthetic") return "synthetic:" + run.workload.location;
@@ -36,7 +35,7 @@ Run to_run(const TuneRun& run) {
   line.subject = model_name(run);
   line.provider = run.provider;
   line.device = run.device;
-  line.objective = base::enum_name(run.objective);
+  line.objective = base::enum_name(run.request.objective);
   if (const auto& verdict = run.verdict) {
     line.decision = base::enum_name(verdict->decision);
     if (verdict->gain) line.value = verdict->gain->ratio;

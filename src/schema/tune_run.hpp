@@ -16,6 +16,7 @@
 #include "schema/message.hpp"
 #include "schema/model_description.hpp"
 #include "schema/run.hpp"
+#include "schema/run_envelope.hpp"
 #include "schema/runtime_graph.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
@@ -148,28 +149,17 @@ struct TuneVerdict {
 };
 
 /// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.
-struct TuneRun {
+struct TuneRun : RunEnvelope {
   static constexpr RunLayout kLayout{"tune", "configuration", "verdict"};
 
-  std::string id;  ///< "20261121-081500-3f2a": sortable, unique
-  std::string command_line;
-  std::string started_utc;
-  std::string finished_utc;  ///< "" while running or when interrupted by force
-  double duration_s = 0;
-  bool interrupted = false;
   bool cut_short = false;  ///< --max-time ended the search before it had finished
   TuneRequest request;
-  Objective objective = Objective::latency;
-  std::vector<Constraint> constraints;
-  double min_effect = 0.02;
   /// What OutputError::scaled_max_abs may be; 0: outputs were not judged, by --accuracy-tolerance off or in older
   /// runs because they were all integers, bools or text.
   double accuracy_tolerance = 0;
   std::optional<AccuracyGate> accuracy_gate{};  ///< unset: the tolerance alone
   /// Outputs of the reference that change from call to call, which are judged by their distribution; unset: none.
   std::optional<CallVariation> call_variation{};
-  std::string search;  ///< "adaptive", "grid", "quick", "random"
-  std::uint64_t seed = 1;
   std::string provider = "cpu";
   std::string tensor_location = "host";  ///< TrialSpec::tensor_location of every trial
   std::string device;
@@ -180,7 +170,7 @@ struct TuneRun {
   std::optional<ProviderPlugin> plugin{};  ///< of `provider`, where the runtime does not carry it
   /// Beside what `runtime`, `provider` and `device` say, which is the first of them; empty: nothing else was tried.
   std::vector<Candidate> candidates{};
-  MeasurementPlan plan;
+  MeasurementPlan plan;                      ///< the request's, for longer where the GPU or a limit asks for it
   Configuration current;                     ///< from config.yaml; empty: the defaults
   std::vector<std::string> current_origins;  ///< "config.yaml:12 intra_op_num_threads = 4", for people
   Configuration in_file{};                   ///< all that config.yaml holds, also what means nothing to this run
@@ -191,7 +181,6 @@ struct TuneRun {
   std::vector<TunedTrial> trials;
   std::vector<TunedPair> pairs;
   std::optional<TuneVerdict> verdict;
-  std::vector<Message> notes;
   std::optional<GpuCeilings> gpu_ceilings{};   ///< of the GPU tuned on; nullopt: not probed
   std::vector<RuntimeGraph> runtime_graphs{};  ///< one a level that was looked at
   std::optional<SpeedRecord> speed{};          ///< unset: the reference was not timed again
@@ -200,7 +189,7 @@ struct TuneRun {
 };
 
 /// Whether the search was a quick one, whose answer holds no setting that nothing proved.
-[[nodiscard]] inline bool is_quick(const TuneRun& run) noexcept { return run.search == "quick"; }
+[[nodiscard]] inline bool is_quick(const TuneRun& run) noexcept { return run.request.search == "quick"; }
 
 /// TrialSpec::device of a trial.
 [[nodiscard]] inline const std::string& device_of(const TuneRun& run, const TunedTrial& trial) noexcept {

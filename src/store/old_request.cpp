@@ -68,37 +68,37 @@ Flags read_common(const Run& run, const base::Json& old, schema::RunRequest& req
   return flags;
 }
 
+/// A request of what it and an old record have by the same names.
+template <typename Request>
+base::Result<Request> request_in(const base::Json& old, const std::vector<std::string>& keys) {
+  auto known = base::Json::object();
+  for (const auto& key : keys)
+    if (const auto found = old.find(key); found != old.end()) known[key] = *found;
+  return base::json_as<Request>(known, "run");
+}
+
 }  // namespace
 
-schema::TuneRequest old_request(const schema::TuneRun& run, const base::Json& old) {
-  schema::TuneRequest request;
+base::Result<schema::TuneRequest> old_request(const schema::TuneRun& run, const base::Json& old) {
+  RL_TRY_ASSIGN(auto request, request_in<schema::TuneRequest>(
+                                  old, {"search", "objective", "constraints", "plan", "min_effect", "seed"}));
   const auto flags = read_common(run, old, request);
   request.workload = run.workload;
   request.provider = run.provider;
   request.tensor_location = run.tensor_location;
   request.ort_library = flags.value("--ort-library");
-  request.search = run.search;
-  request.objective = run.objective;
-  request.constraints = run.constraints;
   request.space.file = flags.value("--space");
-  request.plan = run.plan;
-  request.paired.warmup = run.plan;
-  request.min_effect = run.min_effect;
+  request.paired.warmup = request.plan;
   const auto tolerance = flags.value("--accuracy-tolerance");
   request.check_accuracy = tolerance != "off";
   if (const auto number = base::parse_number(tolerance, "--accuracy-tolerance")) request.accuracy_tolerance = *number;
-  request.seed = run.seed;
   return request;
 }
 
-schema::BenchRequest old_request(const schema::BenchRun& run, const base::Json& old) {
-  schema::BenchRequest request;
+base::Result<schema::BenchRequest> old_request(const schema::BenchRun& run, const base::Json& old) {
+  RL_TRY_ASSIGN(auto request, request_in<schema::BenchRequest>(old, {"job", "search", "space", "plan"}));
   const auto flags = read_common(run, old, request);
   request.devices = flags.value("--device");
-  request.job = run.job;
-  request.search = run.search;
-  request.space = run.space;
-  request.plan = run.plan;
   if (run.answers) {
     request.tolerance = run.answers->tolerance;
     request.headroom = run.answers->headroom;
@@ -108,15 +108,10 @@ schema::BenchRequest old_request(const schema::BenchRun& run, const base::Json& 
   return request;
 }
 
-schema::SweepRequest old_request(const schema::SweepRun& run, const base::Json& old) {
-  schema::SweepRequest request;
+base::Result<schema::SweepRequest> old_request(const schema::SweepRun& run, const base::Json& old) {
+  RL_TRY_ASSIGN(auto request, request_in<schema::SweepRequest>(
+                                  old, {"job", "objective", "search", "repeats", "min_effect", "tolerance"}));
   const auto flags = read_common(run, old, request);
-  request.job = run.job;
-  request.objective = run.objective;
-  request.search = run.search;
-  request.repeats = run.repeats;
-  request.min_effect = run.min_effect;
-  request.tolerance = run.tolerance;
   request.keep_going = flags.has("--keep-going");
   return request;
 }

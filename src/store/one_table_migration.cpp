@@ -70,11 +70,12 @@ base::Result<void> move_runs(const Connection& connection, std::string_view quer
     if (!row) return {};
     const auto json = parse_record(rows.text(0), "run");
     auto run = json ? base::json_as<T>(*json, "run") : tl::unexpected<base::Error>(json.error());
-    if (!run || run->id != rows.text(1)) {
+    auto request = run ? old_request(*run, *json) : tl::unexpected<base::Error>(run.error());
+    if (!request || run->id != rows.text(1)) {
       RL_TRY(move_damaged(connection, T::kLayout.kind, rows));
       continue;
     }
-    run->request = old_request(*run, *json);
+    run->request = *std::move(request);
     tidy(*run);
     RL_TRY(put_run(connection, schema::to_run(*run)));
   }

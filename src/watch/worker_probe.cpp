@@ -61,7 +61,7 @@ Result<Observation> WorkerProbe::look() {
   spec.configuration = *seen.state.configuration;
   spec.plan = plan_for(spec.plan, options_.probe_time_s);
   execute::TrialOptions trial;
-  trial.throughput = options_.baseline.run.objective == schema::Objective::throughput;
+  trial.throughput = options_.baseline.run.request.objective == schema::Objective::throughput;
   trial.keep_session = options_.keep_worker;
   auto outcome = execute::run_trial(inspector_.executor(), spec, trial);
   if (!options_.keep_worker) inspector_.release();

@@ -16,7 +16,11 @@ head -n 1 out
 
 RIDGELINE_LANGUAGE=pseudo run "0|1" doctor
 out "⟦"
-RIDGELINE_LANGUAGE=pseudo run "0|1" tune synthetic:surface=tiny,noise=0.02 --quick --trial-time 50ms --runs 40 --no-apply --quiet --db new.db
+printf 'onnxruntime:\n  graph_optimization_level: basic\n' >config.yaml
+RIDGELINE_LANGUAGE=pseudo run 0 tune "synthetic:surface=flat,slowdown=100% if graph_optimization_level!=all" "${FAST[@]}" --quick --config config.yaml --apply --quiet --db new.db
+RIDGELINE_LANGUAGE=pseudo run 0 watch --config config.yaml --every 250ms --probe-time 100ms --count 2 -v --db new.db
+err "probe      ⟦1: "
+err "status     ⟦"
 RIDGELINE_LANGUAGE=pseudo run 0 bench --model synthetic:noise=0.005 --batch-sizes 64 --num-workers 0 2 --amp off --no-diagnosis --quiet --db new.db
 checks=$((checks + 1))
 python3 - <<'P' || problem "a record has brackets"

@@ -214,7 +214,7 @@ run 0 sweep --param workers=2,1 --config c.yaml --repeat 1 --db now.db -- sh -c 
 out "current    c.yaml:4: workers is 1 now"
 same c.yaml before.yaml
 run 0 sweep --param workers=2,1 --config c.yaml --repeat 1 --db now.db --json -- sh -c 'sleep 0.{workers}'
-json '.job.parameters[0].values | join(" ")' "1 2"
+json '.request.job.parameters[0].values | join(" ")' "1 2"
 run 0 sweep --param workers=3,2 --config c.yaml --repeat 1 --db now.db -- sh -c 'sleep 0.{workers}'
 out "c.yaml:4: workers is 1, which is not among the values of --param: it is not measured"
 out "c.yaml: not touched; to write it: ridgeline apply "

@@ -24,9 +24,9 @@ python3 "$SOURCE/tests/cli/train_worker_client.py" "$RIDGELINE" "$TORCH_PLUGIN" 
 
 SMALL=(--device cpu --batch-sizes 16 32 --steps 5 --no-diagnosis --search grid)
 run 0 bench --model mlp --data-path data.h5 --num-workers 0 1 "${SMALL[@]}" --option hidden=32 --db r.db --json
-json '.job.kind' native
-json '.job.options.classes' 4
-json '.job.options.input_dataset' x
+json '.request.job.kind' native
+json '.request.job.options.classes' 4
+json '.request.job.options.input_dataset' x
 json '[.trials[] | select(.outcome.status != "ok")] | length' 0
 json '[.trials[] | select(.data == "loader") | .outcome.measurement.resources.last_loss] | all(. > 0 and . < 3)' true
 json '[.trials[] | select(.data == "loader") | .outcome.measurement.resources.loader_read_s] | all(. >= 0)' true
@@ -41,7 +41,7 @@ run 0 bench --data-path data.h5 --option input_dataset=grid --num-workers 0 "${S
 out "model         gnn, depth 3, hidden 16  (built in, as neither --model nor --python names yours)"
 printf 'data:\n  data_path: data.h5\n' >path.yaml
 run 0 bench --config path.yaml --option input_dataset=grid --option hidden=8 --num-workers 0 "${SMALL[@]}" --db alone.db --json
-json '.job | "\(.target) \(.options.depth) \(.options.hidden)"' "gnn 3 8"
+json '.request.job | "\(.target) \(.options.depth) \(.options.hidden)"' "gnn 3 8"
 bad "gnn" "--model mlp" -- bench --data-path data.h5 --device cpu
 
 # Batches larger than the data set: left out with a note; where none is left, bad input.
@@ -95,7 +95,7 @@ if "$PYTHON" -c 'import torch' 2>/dev/null; then
   [ "$(cat built)" = "$HOME/.local/share/ridgeline/plugins/ridgeline_torch.so" ] || problem "built as $(cat built)"
   grep -q "ridgeline bench --model mlp" built.err || problem "the script does not say what to try"
   run 0 bench --model mlp --option input=4 --option hidden=4 --device cpu --batch-sizes 4 --steps 3 --no-diagnosis --db s.db --json
-  json '.job.runtime | startswith("torch ")' true
+  json '.request.job.runtime | startswith("torch ")' true
 fi
 checks=$((checks + 1))
 "$SOURCE/scripts/build_torch_plugin.sh" --python no-such-python 2>build.err && problem "no Python, no error"

@@ -138,10 +138,10 @@ class GpuRunFixture {
         "'latency_median_ms<=15'";
     run.started_utc = "2026-11-21T10:30:00Z";
     run.finished_utc = "2026-11-21T10:31:08Z";
-    run.objective = schema::Objective::throughput;
-    run.constraints = {{"latency_median_ms", true, 15}};
+    run.request.objective = schema::Objective::throughput;
+    run.request.constraints = {{"latency_median_ms", true, 15}};
     run.accuracy_tolerance = 2e-3;
-    run.search = "adaptive";
+    run.request.search = "adaptive";
     run.provider = "cuda";
     run.device = "gpu:GPU-6ba7b810-9dad-11d1-80b4-00c04fd430c8";
     auto& env = run.environment;

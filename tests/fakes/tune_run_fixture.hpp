@@ -112,10 +112,10 @@ class TuneRunFixture {
         "ridgeline tune models/ch_PP-OCRv4_det_infer.onnx --config config.yaml --shape x:1x3x320x320 --max-time 5m";
     run.started_utc = "2026-11-21T08:15:00Z";
     run.finished_utc = "2026-11-21T08:16:58Z";
-    run.objective = schema::Objective::latency;
-    run.constraints = {{"latency_p99_ms", true, 60}};
+    run.request.objective = schema::Objective::latency;
+    run.request.constraints = {{"latency_p99_ms", true, 60}};
     run.accuracy_tolerance = 1e-3;
-    run.search = "adaptive";
+    run.request.search = "adaptive";
     run.device = "cpu:Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz/4";
     run.environment.cpu_model = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz";
     run.environment.logical_cpus = 8;

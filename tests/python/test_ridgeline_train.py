@@ -445,6 +445,7 @@ class ServerTest(unittest.TestCase):
                                                 {"op": "run", "steps": 3}, {"op": "resources"}, {"op": "close"}])
         self.assertTrue(all("ok" in answer for answer in answers), answers)
         self.assertTrue(answers[0]["ok"]["runtime"].startswith("torch 9.9.fake (cuda 13.0)"))
+        self.assertIs(answers[0]["ok"]["cuda"], True)
         self.assertEqual(len(answers[0]["ok"]["source_sha256"]), 64)
         self.assertEqual(len(answers[4]["ok"]["steps"]), 3)
         self.assertIn("making", output)

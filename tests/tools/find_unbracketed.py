@@ -45,9 +45,9 @@ def main():
     for path in sorted(plain.glob("*.md")):
         text = (pseudo / path.name).read_text()
         bracketed += text.count("⟦")
-        # Behind a bracket a full stop is set that a text which ends in dots does not get.
-        bare = text.replace("⟦", "").replace("⟧", "").replace("....", "...")
-        if "⟦" not in text or bare.lower() != path.read_text().lower():
+        # Behind a bracket a full stop is set that a text which ends in dots does not get, and a space before it stays.
+        bare = re.sub(r" +\|", " |", text.replace("⟦", "").replace("⟧", "").replace("....", "..."))
+        if "⟦" not in text or bare.lower() != re.sub(r" +\|", " |", path.read_text().lower()):
             faults.append(f"{path.name} is not the same, or has no brackets")
         for line in text.splitlines():
             fenced ^= line.startswith("```")

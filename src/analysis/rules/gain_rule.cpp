@@ -16,12 +16,12 @@ schema::Message costs_of(const Evidence& evidence) {
   const auto& gain = evidence.run.verdict->gain;
   if (chosen == nullptr || reference == nullptr || chosen == reference) return {};
   if (evidence.uneven || (gain && !agrees(*gain, reference->measured.value, chosen->measured.value))) return {};
-  if (evidence.run.objective == schema::Objective::throughput)
+  if (evidence.run.request.objective == schema::Objective::throughput)
     return messages::throughput_against({.chosen = chosen->summary.throughput_per_s,
                                          .trial = chosen->trial->id,
                                          .reference = reference->summary.throughput_per_s,
                                          .other = reference->trial->id});
-  return messages::times_against({.tail = evidence.run.objective == schema::Objective::p99,
+  return messages::times_against({.tail = evidence.run.request.objective == schema::Objective::p99,
                                   .chosen = chosen->measured.value,
                                   .trial = chosen->trial->id,
                                   .reference = reference->measured.value,
@@ -67,10 +67,10 @@ void add_keep(const schema::TuneRun& run, Finding& finding) {
     return;
   }
   if (tried_others(run)) {
-    finding.title = messages::keep(run.min_effect);
+    finding.title = messages::keep(run.request.min_effect);
     // Not the verdict's reason, which says the title again.
     if (const auto* best = best_finalist(run))
-      finding.evidence = messages::best_other({.close = !looks_slower(*best->comparison, run.min_effect),
+      finding.evidence = messages::best_other({.close = !looks_slower(*best->comparison, run.request.min_effect),
                                                .trial = trial_with(run, best->b),
                                                .interval = interval_of(*best->comparison)});
     else if (!run.verdict->gain)

@@ -11,7 +11,7 @@ std::vector<Finding> one_stream_rule(const Evidence& evidence) {
   if (isolated.recommended == nullptr || evidence.chosen == nullptr) return {};
   const double isolated_ns = summarize(*isolated.recommended).median_ns;
   const double beside_ns = evidence.chosen->summary.median_ns;
-  if (isolated_ns <= 0 || isolated_ns > beside_ns * (1 - evidence.run.min_effect)) return {};
+  if (isolated_ns <= 0 || isolated_ns > beside_ns * (1 - evidence.run.request.min_effect)) return {};
   return {{FindingKind::gain, messages::one_stream({.time = isolated_ns, .share = 1 - isolated_ns / beside_ns}),
            messages::one_stream_evidence({.time = isolated_ns,
                                           .beside = beside_ns,

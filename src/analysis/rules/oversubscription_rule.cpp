@@ -42,7 +42,7 @@ std::vector<Finding> oversubscription_rule(const Evidence& evidence) {
     if (judge(evidence.chosen->cost.value / ranked.cost.value,
               evidence.chosen->cost.interval.low / ranked.cost.interval.high,
               evidence.chosen->cost.interval.high / ranked.cost.interval.low,
-              evidence.run.min_effect) != schema::Verdict::slower)
+              evidence.run.request.min_effect) != schema::Verdict::slower)
       continue;
     slower.push_back(ranked.trial->id);
     if (worst == nullptr || ranked.cost.value > worst->cost.value) worst = &ranked;

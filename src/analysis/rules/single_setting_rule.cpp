@@ -33,9 +33,10 @@ std::map<std::string, std::vector<Effect>> single_effects(const Evidence& eviden
       const auto keys = schema::differing_keys(ranked.trial->configuration, reference->trial->configuration);
       // The defaults as a trial against the current configuration say what the current setting does, not the default.
       if (keys.size() != 1 || ranked.trial->configuration.empty()) continue;
-      effects[keys.front()].push_back({&ranked, reference,
-                                       compare_separate(*reference->outcome->measurement, *ranked.outcome->measurement,
-                                                        evidence.run.objective, evidence.run.min_effect)});
+      effects[keys.front()].push_back(
+          {&ranked, reference,
+           compare_separate(*reference->outcome->measurement, *ranked.outcome->measurement,
+                            evidence.run.request.objective, evidence.run.request.min_effect)});
     }
   for (auto& [key, list] : effects)
     std::sort(list.begin(), list.end(),
@@ -79,7 +80,7 @@ std::vector<Finding> single_setting_rule(const Evidence& evidence) {
       // Trials minutes apart seldom prove equality; a ratio inside the minimum effect that noise explains is enough
       // here.
       const double ratio = effect.comparison.ratio;
-      const bool small = std::max(ratio, 1 / ratio) < 1 + evidence.run.min_effect;
+      const bool small = std::max(ratio, 1 / ratio) < 1 + evidence.run.request.min_effect;
       return small && effect.comparison.verdict != Verdict::faster && effect.comparison.verdict != Verdict::slower;
     });
     if (!all_idle) continue;

@@ -56,9 +56,9 @@ std::vector<Finding> thread_scaling_rule(const Evidence& evidence) {
   finding.kind = FindingKind::limit;
   finding.title = messages::threads_do_not_scale({.many = many, .speedup = speedup, .few = few});
   finding.evidence = messages::times_of_threads(times);
-  finding.advice = evidence.run.objective == schema::Objective::throughput ? messages::use_more_sessions()
-                   : best->first < many                                    ? messages::threads_are_enough(best->first)
-                                                                           : messages::cores_bring_little();
+  finding.advice = evidence.run.request.objective == schema::Objective::throughput ? messages::use_more_sessions()
+                   : best->first < many ? messages::threads_are_enough(best->first)
+                                        : messages::cores_bring_little();
   return {finding};
 }
 

@@ -70,7 +70,13 @@ class RunningBench {
         trials_(executor, store, observer, cancelled, request, run_) {}
 
   Result<schema::BenchRun> go() {
-    copy_request();
+    run_.request = request_;
+    run_.device = request_.device;
+    run_.device_id = request_.device_id;
+    run_.origins = request_.origins;
+    run_.notes = request_.notes;
+    run_.has_current = request_.current.has_value();
+    if (request_.current) run_.current = *request_.current;
     RL_TRY_ASSIGN(run_.environment, executor_.environment(0));
     observer_.started(run_);
     auto status = steps();
@@ -88,20 +94,6 @@ class RunningBench {
   }
 
  private:
-  void copy_request() {
-    run_.request = request_;
-    run_.job = request_.job;
-    run_.device = request_.device;
-    run_.device_id = request_.device_id;
-    run_.search = request_.search;
-    run_.space = request_.space;
-    run_.plan = request_.plan;
-    run_.origins = request_.origins;
-    run_.notes = request_.notes;
-    run_.has_current = request_.current.has_value();
-    if (request_.current) run_.current = *request_.current;
-  }
-
   [[nodiscard]] bool on_cpu() const { return schema::is_cpu_device(request_.device); }
   [[nodiscard]] bool asked_for_stability_run() const {
     return request_.stability_steps > 0 && !request_.short_stability_s;

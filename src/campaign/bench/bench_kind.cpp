@@ -84,10 +84,11 @@ class BenchKind final : public run::Kind {
                                                    std::optional<double> min_effect) const override {
     RL_TRY_ASSIGN(const auto one, schema::run_as<schema::BenchRun>(a.run));
     RL_TRY_ASSIGN(const auto other, schema::run_as<schema::BenchRun>(b.run));
-    if (one.job.kind != other.job.kind || one.job.target != other.job.target)
+    if (one.request.job.kind != other.request.job.kind || one.request.job.target != other.request.job.target)
       return base::fail(base::ErrorCode::invalid_argument,
                         "{} trains {} {} and {} trains {} {}: a ratio of the two would mean nothing", one.id,
-                        one.job.kind, one.job.target, other.id, other.job.kind, other.job.target)
+                        one.request.job.kind, one.request.job.target, other.id, other.request.job.kind,
+                        other.request.job.target)
           .hint("compare runs of the same training step");
     run::RunComparison out;
     RL_TRY_ASSIGN(const auto rate_a, rate_of(one, a.trial, out.a));

@@ -35,7 +35,7 @@ std::string kept_text(const schema::BenchRun& run, const std::string& file, cons
   std::string why;
   if (kept.key == "pin_memory" && schema::is_cpu_device(run.device))
     why = "pinned memory needs a GPU, which this run did not use";
-  else if (kept.key == "num_workers" && !analysis::loads(run.job))
+  else if (kept.key == "num_workers" && !analysis::loads(run.request.job))
     why = "this run trained on random data and loaded nothing";
   else
     why = fmt::format("no other value than {} was tried, so that nothing tells which is better",

@@ -60,8 +60,8 @@ run::Compared stream_side(const schema::StreamRun& run) {
   return side;
 }
 
-Result<run::RunComparison> compare_stream_runs(const schema::StreamRun& a, const schema::StreamRun& b,
-                                               double min_effect) {
+Result<run::RunComparison> compare_stream_runs(const schema::MessageRenderer& words, const schema::StreamRun& a,
+                                               const schema::StreamRun& b, double min_effect) {
   if (schema::is_paced(a) != schema::is_paced(b))
     return base::fail(ErrorCode::invalid_argument, "{} ran at {} and {} at {}: a ratio of the two would mean nothing",
                       a.id, load_text(a), b.id, load_text(b))
@@ -75,7 +75,7 @@ Result<run::RunComparison> compare_stream_runs(const schema::StreamRun& a, const
   out.b = stream_side(b);
   out.min_effect = min_effect;
   out.comparison = found.total;
-  out.lines = report::stream_comparison_lines(found);
+  out.lines = report::stream_comparison_lines(words, found);
   out.details = found;
   return out;
 }
@@ -100,14 +100,14 @@ class StreamKind final : public run::Kind {
                                                    std::optional<double> min_effect) const override {
     RL_TRY_ASSIGN(const auto one, schema::run_as<schema::StreamRun>(a.run));
     RL_TRY_ASSIGN(const auto other, schema::run_as<schema::StreamRun>(b.run));
-    return compare_stream_runs(one, other, min_effect.value_or(analysis::separate_min_effect()));
+    return compare_stream_runs(words_, one, other, min_effect.value_or(analysis::separate_min_effect()));
   }
 
   [[nodiscard]] Result<run::RunComparison> rerun(const run::TrialName& name, store::Store&) const override {
     RL_TRY_ASSIGN(const auto then, schema::run_as<schema::StreamRun>(name.run));
     RL_TRY_ASSIGN(auto child, make_(then.request.spec.model.device));
     RL_TRY_ASSIGN(auto now, rerun_stream(then, std::move(child)));
-    return compare_stream_runs(then, now, kLeastStreamEffect);
+    return compare_stream_runs(words_, then, now, kLeastStreamEffect);
   }
 
   [[nodiscard]] bool knows(const schema::Run&, std::string_view, const run::Target&) const override { return false; }

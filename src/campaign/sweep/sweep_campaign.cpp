@@ -82,7 +82,10 @@ class RunningSweep {
         frame_(store, executor.clock(), budget_, run_, schema::shell_line(request.arguments)) {}
 
   Result<schema::SweepRun> go() {
-    copy_request();
+    run_.request = request_;
+    run_.device_id = request_.device_id;
+    run_.folder = (request_.folder / run_.id).string();
+    run_.space_size = space_of(request_.job).raw_size();
     RL_TRY_ASSIGN(run_.environment, executor_.environment(0));
     observer_.started(run_);
     if (auto status = steps(); !status) {
@@ -107,23 +110,10 @@ class RunningSweep {
   void note_large_shares() {
     if (analysis::compares_differences(run_)) return;
     for (const auto& [flag, value] :
-         {std::pair{"--min-effect", run_.min_effect}, std::pair{"--tolerance", run_.tolerance}})
+         {std::pair{"--min-effect", run_.request.min_effect}, std::pair{"--tolerance", run_.request.tolerance}})
       if (value >= 1)
         run_.notes.push_back(messages::sweep_compares_ratios(
-            {.flag = flag, .value = value, .share = value, .metric = run_.objective.metric}));
-  }
-
-  void copy_request() {
-    run_.request = request_;
-    run_.job = request_.job;
-    run_.objective = request_.objective;
-    run_.search = request_.search;
-    run_.repeats = request_.repeats;
-    run_.min_effect = request_.min_effect;
-    run_.tolerance = request_.tolerance;
-    run_.device_id = request_.device_id;
-    run_.folder = (request_.folder / run_.id).string();
-    run_.space_size = space_of(request_.job).raw_size();
+            {.flag = flag, .value = value, .share = value, .metric = run_.request.objective.metric}));
   }
 
   [[nodiscard]] std::optional<double> time_left_s() const {

@@ -43,21 +43,21 @@ Result<Measured> value_of(const schema::SweepRun& run, int trial, run::Compared&
           .hint("choose a trial with RUN/TRIAL");
     if (found->trials.empty())
       return base::fail(ErrorCode::invalid_argument, "{}: no trial of {} went well", run.id,
-                        schema::point_text(found->point, run.job.parameters))
+                        schema::point_text(found->point, run.request.job.parameters))
           .hint("choose another");
     point = found->point;
     out.value = found->objective;
     for (const auto& one : run.trials)
       if (std::find(found->trials.begin(), found->trials.end(), one.id) != found->trials.end())
-        out.values.push_back(one.outcome.metrics.at(run.objective.metric));
+        out.values.push_back(one.outcome.metrics.at(run.request.objective.metric));
     side.name = side.key = run.id;
     side.measured_utc = run.finished_utc;
   } else {
     const auto& one = run.trials[static_cast<std::size_t>(trial - 1)];
     side.name = fmt::format("{}/{}", run.id, trial);
-    const auto metric = one.outcome.metrics.find(run.objective.metric);
+    const auto metric = one.outcome.metrics.find(run.request.objective.metric);
     if (one.outcome.status != schema::TrialStatus::ok || metric == one.outcome.metrics.end())
-      return base::fail(ErrorCode::invalid_argument, "{} has no {} ({})", side.name, run.objective.metric,
+      return base::fail(ErrorCode::invalid_argument, "{} has no {} ({})", side.name, run.request.objective.metric,
                         base::enum_name(one.outcome.status))
           .hint("choose another trial");
     point = one.point;
@@ -66,9 +66,9 @@ Result<Measured> value_of(const schema::SweepRun& run, int trial, run::Compared&
     side.key = one.key;
     side.measured_utc = one.outcome.measured_utc;
   }
-  side.figure = fmt::format("{} {}", report::sweep_number(out.value.value), run.objective.metric);
-  side.facts = {{"settings", schema::point_text(point, run.job.parameters)},
-                {"command", fmt::format("{}", fmt::join(run.job.command, " "))},
+  side.figure = fmt::format("{} {}", report::sweep_number(out.value.value), run.request.objective.metric);
+  side.facts = {{"settings", schema::point_text(point, run.request.job.parameters)},
+                {"command", fmt::format("{}", fmt::join(run.request.job.command, " "))},
                 {"device", run.device_id},
                 {"operating system", run.environment.os + ", " + run.environment.kernel}};
   return out;
@@ -133,17 +133,18 @@ class SweepKind final : public run::Kind {
                                                    std::optional<double> min_effect) const override {
     RL_TRY_ASSIGN(const auto one, sweep_so_far(a.run));
     RL_TRY_ASSIGN(const auto other, sweep_so_far(b.run));
-    if (one.objective.to_text() != other.objective.to_text())
+    if (one.request.objective.to_text() != other.request.objective.to_text())
       return base::fail(ErrorCode::invalid_argument,
                         "{} is judged by {} and {} by {}: a ratio of the two would mean nothing", one.id,
-                        one.objective.to_text(), other.id, other.objective.to_text())
+                        one.request.objective.to_text(), other.id, other.request.objective.to_text())
           .hint("compare sweeps with the same --objective");
     run::RunComparison out;
     RL_TRY_ASSIGN(const auto value_a, value_of(one, a.trial, out.a));
     RL_TRY_ASSIGN(const auto value_b, value_of(other, b.trial, out.b));
     const bool differences = analysis::compares_differences(one) || analysis::compares_differences(other);
-    compare_measured(one.objective, differences, value_a, value_b, min_effect,
-                     {analysis::separate_min_effect(), std::max(one.min_effect, other.min_effect)}, out);
+    compare_measured(one.request.objective, differences, value_a, value_b, min_effect,
+                     {analysis::separate_min_effect(), std::max(one.request.min_effect, other.request.min_effect)},
+                     out);
     return out;
   }
 
@@ -160,26 +161,29 @@ class SweepKind final : public run::Kind {
     const auto executor = make_();
     const auto point = sweep.answers->recommended;
     sweep.trials.clear();
-    for (int round = 0; round < std::max(1, sweep.repeats); ++round) {
+    for (int round = 0; round < std::max(1, sweep.request.repeats); ++round) {
       schema::SweepTrial trial;
       trial.id = trial.repeat = round;
       trial.point = point;
       const auto folder = std::filesystem::path(sweep.folder) / fmt::format("rerun-{}", round + 1);
-      RL_TRY_ASSIGN(trial.outcome, execute::run_command_trial(*executor, {sweep.job, point, round, sweep.device_id},
-                                                              folder, std::nullopt));
-      if (trial.outcome.status != schema::TrialStatus::ok || trial.outcome.metrics.count(sweep.objective.metric) == 0)
-        return base::fail(
-                   ErrorCode::unavailable, "{}: ran then, now {}: {}", out.a.name,
-                   base::enum_name(trial.outcome.status),
-                   trial.outcome.failure ? words_.line(trial.outcome.failure->message) : "no " + sweep.objective.metric)
+      RL_TRY_ASSIGN(trial.outcome,
+                    execute::run_command_trial(*executor, {sweep.request.job, point, round, sweep.device_id}, folder,
+                                               std::nullopt));
+      if (trial.outcome.status != schema::TrialStatus::ok ||
+          trial.outcome.metrics.count(sweep.request.objective.metric) == 0)
+        return base::fail(ErrorCode::unavailable, "{}: ran then, now {}: {}", out.a.name,
+                          base::enum_name(trial.outcome.status),
+                          trial.outcome.failure ? words_.line(trial.outcome.failure->message)
+                                                : "no " + sweep.request.objective.metric)
             .hint("see {}/output.log", folder.string());
       sweep.trials.push_back(std::move(trial));
     }
     sweep.points = analysis::summarize_sweep(sweep);
     RL_TRY_ASSIGN(const auto now, value_of(sweep, 0, out.b));
     out.b.measured_utc = sweep.trials.back().outcome.measured_utc;
-    compare_measured(sweep.objective, differences || analysis::compares_differences(sweep), then, now, std::nullopt,
-                     {std::max(sweep.min_effect, analysis::separate_min_effect()), sweep.min_effect}, out);
+    compare_measured(
+        sweep.request.objective, differences || analysis::compares_differences(sweep), then, now, std::nullopt,
+        {std::max(sweep.request.min_effect, analysis::separate_min_effect()), sweep.request.min_effect}, out);
     return out;
   }
 
@@ -187,7 +191,7 @@ class SweepKind final : public run::Kind {
     if (!target.paths.empty()) return true;  // the user said where
     const auto sweep = schema::run_as<schema::SweepRun>(run);
     if (!sweep) return false;
-    const auto found = read_sweep_values(text, target.file, sweep->job.parameters, target.paths);
+    const auto found = read_sweep_values(text, target.file, sweep->request.job.parameters, target.paths);
     return found && !found->empty();
   }
 
@@ -220,8 +224,8 @@ Result<run::Change> sweep_change(const schema::SweepRun& run, std::string_view t
   if (!run.answers)
     return base::fail(ErrorCode::invalid_argument,
                       "run {} has no recommendation: no combination went well; nothing to apply", run.id);
-  RL_TRY(check_paths(paths, run.job.parameters, "run " + run.id));
-  const auto settings = settings_of(run.answers->recommended, run.job.parameters, paths);
+  RL_TRY(check_paths(paths, run.request.job.parameters, "run " + run.id));
+  const auto settings = settings_of(run.answers->recommended, run.request.job.parameters, paths);
   run::Change change;
   RL_TRY_ASSIGN(change.patch, patch_sweep_settings(text, file, settings));
   change.write = [file, settings](std::string_view utc) {

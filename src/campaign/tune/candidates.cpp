@@ -20,9 +20,9 @@ constexpr std::string_view kOnnxKind = "onnx";
 /// Whether a run that asks for this could take place there.
 bool suits(const schema::TuneRun& run, const schema::ExecutionProvider& provider) {
   if (run.tensor_location == "device" && !provider.takes_device_tensors) return false;
-  return provider.on_gpu() || std::none_of(run.constraints.begin(), run.constraints.end(), [](const auto& constraint) {
-           return constraint.metric.rfind("gpu_", 0) == 0;
-         });
+  return provider.on_gpu() ||
+         std::none_of(run.request.constraints.begin(), run.request.constraints.end(),
+                      [](const auto& constraint) { return constraint.metric.rfind("gpu_", 0) == 0; });
 }
 
 }  // namespace

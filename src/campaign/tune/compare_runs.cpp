@@ -41,11 +41,12 @@ base::Result<schema::Comparison> compare_runs(const ComparedTrial& a, const Comp
                 a.name(), b.name(), what)
         .hint("compare runs of the same workload");
   };
-  if (a.run.objective != b.run.objective) return refuse("objectives");
+  if (a.run.request.objective != b.run.request.objective) return refuse("objectives");
   if (a.run.workload.kind != b.run.workload.kind || a.run.workload.content_sha256 != b.run.workload.content_sha256)
     return refuse("models");
   if (a.run.workload.shapes != b.run.workload.shapes) return refuse("input shapes");
-  return analysis::compare_separate(*a.outcome.measurement, *b.outcome.measurement, a.run.objective, min_effect);
+  return analysis::compare_separate(*a.outcome.measurement, *b.outcome.measurement, a.run.request.objective,
+                                    min_effect);
 }
 
 }  // namespace ridgeline::campaign

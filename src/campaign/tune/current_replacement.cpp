@@ -50,7 +50,8 @@ Result<std::optional<schema::Comparison>> CurrentReplacement::compare(const anal
                                                                       const analysis::RankedTrial& fast) {
   const auto& a = near.trial->configuration;
   const auto& b = fast.trial->configuration;
-  const bool has_tail = result_.run.objective != schema::Objective::p99 || (near.summary.p99_ns && fast.summary.p99_ns);
+  const bool has_tail =
+      result_.run.request.objective != schema::Objective::p99 || (near.summary.p99_ns && fast.summary.p99_ns);
   const auto plan = pairs_.plan_for(a, b, 1);
   if (a == b || !has_tail || pairs_.expected_s(a, b, plan, false) > budget_.plannable_s())
     return std::optional<schema::Comparison>();
@@ -80,7 +81,7 @@ Result<void> CurrentReplacement::decide(const std::vector<analysis::RankedTrial>
   const bool same_runtime = analysis::changes_runtime(run, near->trial->configuration) ==
                             analysis::changes_runtime(run, fast.trial->configuration);
   const bool is_faster =
-      gain && gain->verdict == schema::Verdict::faster && (same_runtime || gain->low >= 1 + run.min_effect);
+      gain && gain->verdict == schema::Verdict::faster && (same_runtime || gain->low >= 1 + run.request.min_effect);
   const auto& chosen = is_faster ? fast : *near;
   verdict.configuration = chosen.trial->configuration;
   verdict.trial_id = chosen.trial->id;

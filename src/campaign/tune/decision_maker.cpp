@@ -139,7 +139,7 @@ std::vector<const analysis::RankedTrial*> DecisionMaker::rivals_of(
       const auto& rival = *contenders[i].ranked;
       // By their own times it may be this much faster; less is not worth the while, unless it is simpler.
       const double promise = first.cost.interval.high / rival.cost.interval.low - 1;
-      if (promise > result_.run.min_effect / 2 || beats(rival.trial->configuration, first.trial->configuration))
+      if (promise > result_.run.request.min_effect / 2 || beats(rival.trial->configuration, first.trial->configuration))
         rivals.push_back(&rival);
     }
     return rivals;
@@ -148,7 +148,7 @@ std::vector<const analysis::RankedTrial*> DecisionMaker::rivals_of(
   for (const auto& rival : ranking)
     if (rival.cost.value <= reach && may_win(rival) &&
         rival.trial->configuration != contenders.front().ranked->trial->configuration &&
-        (result_.run.objective != schema::Objective::p99 || rival.summary.p99_ns))
+        (result_.run.request.objective != schema::Objective::p99 || rival.summary.p99_ns))
       rivals.push_back(&rival);
   return rivals;
 }
@@ -185,11 +185,13 @@ Result<void> DecisionMaker::compare_head_to_head(std::vector<Contender>& contend
         continue;
       }
       const auto& found = *pair.comparison;
-      if (found.ratio > 1 + (simpler ? 0 : result_.run.min_effect / 4)) {
+      if (found.ratio > 1 + (simpler ? 0 : result_.run.request.min_effect / 4)) {
         as_good.clear();  // they met another
-        if (analysis::is_no_slower(analysis::inverted(found), result_.run.min_effect)) as_good.push_back(champion);
+        if (analysis::is_no_slower(analysis::inverted(found), result_.run.request.min_effect))
+          as_good.push_back(champion);
         champion = rival;
-      } else if (analysis::is_no_slower(found, result_.run.min_effect) || (simpler && may_stand_in(a, b, pair))) {
+      } else if (analysis::is_no_slower(found, result_.run.request.min_effect) ||
+                 (simpler && may_stand_in(a, b, pair))) {
         as_good.push_back(rival);
       }
     }
@@ -257,7 +259,7 @@ bool DecisionMaker::may_stand_in(const Configuration& a, const Configuration& b,
   if (!pair || !pair->comparison) return alike;
   const auto& found = *pair->comparison;
   return (alike || analysis::is_of_quiet_machine(*pair)) && found.verdict != schema::Verdict::slower &&
-         found.ratio * (1 + run.min_effect) >= 1 && found.low * (1 + kGivenAwayForTime) >= 1;
+         found.ratio * (1 + run.request.min_effect) >= 1 && found.low * (1 + kGivenAwayForTime) >= 1;
 }
 
 Result<void> DecisionMaker::challenge(std::vector<Contender>& contenders,
@@ -267,7 +269,7 @@ Result<void> DecisionMaker::challenge(std::vector<Contender>& contenders,
   const auto leader = contenders.front();
   if (request_.finalists < 2 || current == nullptr || !leader.gain || leader.gain->abba_rounds == 0) return {};
   const double promised = current->cost.value / leader.ranked->cost.value;
-  if (promised <= leader.gain->high * (1 + run.min_effect)) return {};
+  if (promised <= leader.gain->high * (1 + run.request.min_effect)) return {};
   const double reached = current->cost.value / leader.gain->ratio;
   const auto* champion = leader.ranked;
   int made = 0;
@@ -308,7 +310,7 @@ bool DecisionMaker::beats(const Configuration& a, const Configuration& b) const 
 }
 
 bool DecisionMaker::lacks_percentile(const analysis::RankedTrial& ranked) {
-  if (result_.run.objective != schema::Objective::p99 || ranked.summary.p99_ns) return false;
+  if (result_.run.request.objective != schema::Objective::p99 || ranked.summary.p99_ns) return false;
   conclude(schema::Decision::none,
            messages::percentile_lacks_samples({.trial = ranked.trial->id,
                                                .samples = static_cast<std::int64_t>(ranked.summary.count),
@@ -390,7 +392,7 @@ schema::Message DecisionMaker::reason_to_keep(const std::vector<Contender>& cont
     for (const auto& contender : contenders)
       if (contender.ranked->trial->configuration == undecided->b) id = contender.ranked->trial->id;
     const auto& found = *undecided->comparison;
-    return messages::not_decided(analysis::looks_slower(found, run.min_effect)
+    return messages::not_decided(analysis::looks_slower(found, run.request.min_effect)
                                      ? messages::may_be_faster({.trial = id, .low = found.low, .high = found.high})
                                      : messages::interval_too_wide({.trial = id, .gain = analysis::gain_of(found)}));
   }
@@ -400,7 +402,7 @@ schema::Message DecisionMaker::reason_to_keep(const std::vector<Contender>& cont
   const bool has_current = std::any_of(run.trials.begin(), run.trials.end(),
                                        [&](const auto& trial) { return trial.configuration == run.current; });
   messages::NothingBeatIt reason;
-  reason.least = run.min_effect;
+  reason.least = run.request.min_effect;
   if (cut_short) reason.others = static_cast<std::int64_t>(run.trials.size() - (has_current ? 1 : 0));
   if (nearest != contenders.end() && nearest->gain) {
     const auto& configuration = nearest->ranked->trial->configuration;
@@ -410,8 +412,8 @@ schema::Message DecisionMaker::reason_to_keep(const std::vector<Contender>& cont
       return messages::other_runtime_not_enough({.trial = trial,
                                                  .gain = std::move(gain),
                                                  .candidate = schema::candidate_of(configuration),
-                                                 .least = run.min_effect});
-    reason.slower = analysis::looks_slower(*nearest->gain, run.min_effect);
+                                                 .least = run.request.min_effect});
+    reason.slower = analysis::looks_slower(*nearest->gain, run.request.min_effect);
     reason.trial = trial;
     reason.gain = std::move(gain);
   }

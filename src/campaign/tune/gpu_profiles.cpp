@@ -27,13 +27,14 @@ constexpr std::size_t kRunsForProfiles = 1000;
 
 bool is_of_the_same(const schema::TuneRun& a, const schema::TuneRun& b) {
   return a.workload.kind == b.workload.kind && a.workload.content_sha256 == b.workload.content_sha256 &&
-         a.workload.shapes == b.workload.shapes && a.objective == b.objective && a.tensor_location == b.tensor_location;
+         a.workload.shapes == b.workload.shapes && a.request.objective == b.request.objective &&
+         a.tensor_location == b.tensor_location;
 }
 
 /// "gpu_memory_gb<=2 latency_p99_ms<=20", in one order whatever that of the flags.
 std::string limits_of(const schema::TuneRun& run) {
   std::set<std::string> texts;
-  for (const auto& constraint : run.constraints) texts.insert(constraint.to_text());
+  for (const auto& constraint : run.request.constraints) texts.insert(constraint.to_text());
   return texts.empty() ? "no constraint" : fmt::format("{}", fmt::join(texts, " "));
 }
 
@@ -229,7 +230,7 @@ Result<CollectedProfiles> collect_profiles(store::Store& store, const schema::Tu
   RL_TRY_ASSIGN(const auto summaries, store.list_runs(kRunsForProfiles, schema::TuneRun::kLayout.kind));
   for (const auto& summary : summaries) {
     if (!summary.finished || seen_devices.count(summary.line.device) != 0 ||
-        summary.line.objective != base::enum_name(run.objective))
+        summary.line.objective != base::enum_name(run.request.objective))
       continue;
     RL_TRY_ASSIGN(const auto other, store.load<schema::TuneRun>(summary.id));
     if (!other.interrupted && is_of_the_same(run, other)) add(other);

@@ -37,7 +37,7 @@ std::optional<stats::Interval> cost_interval(const TuneResult& result, const sch
         found->second.measurement->latency_ns.empty())
       continue;
     if (trial.corrected) return stats::Interval{trial.corrected->low, trial.corrected->high};
-    return analysis::cost_of(*found->second.measurement, result.run.objective).interval;
+    return analysis::cost_of(*found->second.measurement, result.run.request.objective).interval;
   }
   return std::nullopt;
 }

@@ -86,19 +86,6 @@ Result<void> hash_input_files(schema::WorkloadRef& workload) {
 }
 
 /// What is known of the run before anything was looked at.
-void copy_request(const TuneRequest& request, schema::TuneRun& run) {
-  run.request = request;
-  run.objective = request.objective;
-  run.constraints = request.constraints;
-  run.min_effect = request.min_effect;
-  run.search = request.search;
-  run.seed = request.seed;
-  run.tensor_location = request.tensor_location;
-  run.workload = request.workload;
-  run.in_file = request.current;
-  run.file_provider = request.file_provider;
-}
-
 /// The user's --max-time did not suffice for what comes before the first trial.
 base::Error late(base::Error error, const RunContext& context, const std::string& doing) {
   if (error.code != ErrorCode::out_of_time) return error;
@@ -162,7 +149,7 @@ bool chooses_provider(const TuneRequest& request) { return request.provider.empt
 
 /// What was asked for that only a GPU has.
 Result<void> check_provider(const TuneRequest& request, const schema::TuneRun& run) {
-  for (const auto& constraint : run.constraints)
+  for (const auto& constraint : run.request.constraints)
     if (!run.on_gpu() && constraint.metric.rfind("gpu_", 0) == 0)
       return base::fail(ErrorCode::invalid_argument, "--constraint {}: known of a GPU only, but provider {} is tuned",
                         constraint.to_text(), run.provider)
@@ -180,7 +167,11 @@ Result<void> check_provider(const TuneRequest& request, const schema::TuneRun& r
 Result<void> prepare(RunContext& context) {
   auto& request = context.request;
   auto& run = context.result.run;
-  copy_request(request, run);
+  run.request = request;
+  run.tensor_location = request.tensor_location;
+  run.workload = request.workload;
+  run.in_file = request.current;
+  run.file_provider = request.file_provider;
   if (request.environment) {
     run.environment = *request.environment;
   } else {

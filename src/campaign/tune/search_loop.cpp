@@ -38,9 +38,7 @@ search::Observation observation_of(const schema::TuneRun& run, const schema::Tun
   if (outcome.status != schema::TrialStatus::ok || !outcome.measurement || outcome.measurement->latency_ns.empty())
     return observation;
   schema::TuneRun one;
-  one.objective = run.objective;
-  one.constraints = run.constraints;
-  one.min_effect = run.min_effect;
+  one.request = run.request;
   one.trials = {trial};
   one.trials.front().corrected.reset();
   const auto ranking = analysis::rank(one, {{trial.key, outcome}});
@@ -328,7 +326,7 @@ Result<void> SearchLoop::take_again(std::size_t at) {
   auto& run = result_.run;
   ++seen.retakes;
   const bool is_full = !seen.observation.stopped_early;
-  if (is_full && speed_.is_unsteady() && run.objective != schema::Objective::p99) {
+  if (is_full && speed_.is_unsteady() && run.request.objective != schema::Objective::p99) {
     RL_TRY_ASSIGN(const bool done, interleave(at));
     if (done) return speed_.read();
   }

@@ -81,10 +81,11 @@ void note_left_alone(RunContext& context, const std::map<std::string, std::vecto
 
 search::SpaceInput space_input(const RunContext& context) {
   const auto& run = context.result.run;
-  search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, context.request.space};
+  search::SpaceInput input{run.provider, run.request.objective, run.environment,
+                           run.model,    run.runtime,           context.request.space};
   input.tensor_location = run.tensor_location;
   input.precision = context.request.precision;
-  input.memory_is_bounded = std::any_of(run.constraints.begin(), run.constraints.end(),
+  input.memory_is_bounded = std::any_of(run.request.constraints.begin(), run.request.constraints.end(),
                                         [](const auto& constraint) { return constraint.metric == "gpu_memory_gb"; });
   return input;
 }

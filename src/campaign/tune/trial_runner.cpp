@@ -107,7 +107,7 @@ schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configurati
     spec.runtime = candidate->runtime;
     spec.plugin = candidate->plugin;
     if (candidate->workload) spec.workload = *candidate->workload;
-  } else if (!run.model.provider.empty() && run.on_gpu() && run.objective == schema::Objective::throughput) {
+  } else if (!run.model.provider.empty() && run.on_gpu() && run.request.objective == schema::Objective::throughput) {
     spec.calls_per_wait = kCallsPerWait;
   }
   return spec;
@@ -130,7 +130,7 @@ bool TrialRunner::answers(const store::StoredTrial& trial, std::optional<double>
   // Stopped early against a threshold of its time: good enough only when it loses against today's as well. By its cost,
   // as the race's interval is not this one: against the same threshold it has to lose again.
   return stop_above && !stored.measurement->latency_ns.empty() &&
-         analysis::cost_of(*stored.measurement, result_.run.objective).value > *stop_above;
+         analysis::cost_of(*stored.measurement, result_.run.request.objective).value > *stop_above;
 }
 
 bool TrialRunner::is_compared(const schema::TrialOutcome& stored) const {
@@ -187,7 +187,7 @@ Result<bool> TrialRunner::retake(std::size_t at, std::optional<double> stop_abov
   trial.entry = result_.run.trials[at];
   trial.spec = spec_for(trial.entry.configuration);
   trial.limit = stop_above;
-  trial.options.throughput = result_.run.objective == schema::Objective::throughput;
+  trial.options.throughput = result_.run.request.objective == schema::Objective::throughput;
   RL_TRY(measure(pending));
   auto verdict = judged(std::move(*trial.outcome), result_.run);
   if (verdict.status != schema::TrialStatus::ok) return false;
@@ -205,8 +205,8 @@ Result<bool> TrialRunner::retake(std::size_t at, std::optional<double> stop_abov
 schema::SpeedReading TrialRunner::reading_of(const schema::TunedTrial& trial,
                                              const schema::TrialOutcome& outcome) const {
   const auto& measurement = *outcome.measurement;
-  const auto objective =
-      result_.run.objective == schema::Objective::p99 ? schema::Objective::latency : result_.run.objective;
+  const auto objective = result_.run.request.objective == schema::Objective::p99 ? schema::Objective::latency
+                                                                                 : result_.run.request.objective;
   const auto cost = analysis::cost_of(measurement, objective);
   const double middle_s = trial.started_s + outcome.duration_s - measurement.wall_ns * 1e-9 / 2;
   return {middle_s, cost.value, cost.interval.low, cost.interval.high};
@@ -222,7 +222,7 @@ Result<std::vector<std::pair<std::string, schema::SpeedReading>>> TrialRunner::r
     job.spec = spec_for(configuration);
     job.spec.device = devices[slot];
     job.spec.plan = kReadingPlan;
-    job.options.throughput = result_.run.objective == schema::Objective::throughput;
+    job.options.throughput = result_.run.request.objective == schema::Objective::throughput;
     job.options.time_left = budget_.time_left(budget_.pair_reserve_s(), 0);
     // The session stays, where that costs nothing but memory, and not much of it.
     job.options.apart = !result_.run.on_gpu() &&
@@ -259,7 +259,7 @@ Result<std::string> TrialRunner::measure_isolated(const schema::Configuration& c
   }
   observer_.stage(fmt::format("{} alone in a process", what));
   execute::TrialOptions options;
-  options.throughput = result_.run.objective == schema::Objective::throughput;
+  options.throughput = result_.run.request.objective == schema::Objective::throughput;
   options.time_left = budget_.time_left(0, 0);
   RL_TRY_ASSIGN(auto outcome, execute::run_trial(executor_, spec, options));
   RL_TRY(store_.save_trial(spec, outcome));
@@ -273,7 +273,7 @@ Result<TrialRunner::PendingTrial> TrialRunner::begin(const search::Proposal& pro
   trial.spec = spec_for(proposal.configuration);
   trial.limit = proposal.stop_above;
   trial.remaining = remaining;
-  trial.options.throughput = result_.run.objective == schema::Objective::throughput;
+  trial.options.throughput = result_.run.request.objective == schema::Objective::throughput;
   auto& entry = trial.entry;
   entry.id = static_cast<int>(result_.run.trials.size() + place) + 1;
   entry.stage = proposal.stage;
@@ -331,7 +331,7 @@ Result<void> TrialRunner::check_interference_once(std::vector<PendingTrial>& tri
         result_.run.trials.empty() ? open.front()->spec.configuration : result_.run.trials.front().configuration;
   }
   const auto left = [this, reserve_s = budget_.pair_reserve_s()] { return budget_.time_left(reserve_s, 0); };
-  auto found = check_trial_interference(executor_, specs, result_.run.objective, left);
+  auto found = check_trial_interference(executor_, specs, result_.run.request.objective, left);
   if (!found) return tl::unexpected(out_of_time_in(std::move(found).error(), "how much the GPUs disturb each other"));
   interference_ = std::move(*found);
   context_.note(interference_->note);
@@ -430,7 +430,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
   entry.status = outcome->status;
   if (outcome->failure) entry.failure = outcome->failure->message;
   if (outcome->status == schema::TrialStatus::ok && outcome->measurement)
-    entry.comparison = analysis::compare_paired(*outcome->measurement, run.objective, run.min_effect,
+    entry.comparison = analysis::compare_paired(*outcome->measurement, run.request.objective, run.request.min_effect,
                                                 run.on_gpu() ? analysis::session_stdev(result_.learned) : 0);
   if (outcome->measurement) entry.flags = outcome->measurement->flags;
   result_.pairs[entry.key] = std::move(*outcome);

@@ -131,7 +131,8 @@ double TuneBudget::rival_s() const {
 std::vector<Configuration> TuneBudget::candidates_to_compare() const {
   const auto& run = result_.run;
   // A short comparison has no 99th percentile.
-  if (run.candidates.empty() || request_.finalists == 0 || has_one_pair() || run.objective == schema::Objective::p99)
+  if (run.candidates.empty() || request_.finalists == 0 || has_one_pair() ||
+      run.request.objective == schema::Objective::p99)
     return {};
   const auto ranking = analysis::rank(run, result_.outcomes);
   if (std::none_of(ranking.begin(), ranking.end(),

@@ -21,11 +21,11 @@ namespace {
 
 using base::Result;
 
-run::Compared side_of(const ComparedTrial& one) {
+run::Compared side_of(const schema::MessageRenderer& words, const ComparedTrial& one) {
   const auto& run = one.run;
   return {one.name(),
           one.trial.key,
-          report::objective_text(*one.outcome.measurement, run.objective),
+          words.text(report::value_by(*one.outcome.measurement, run.request.objective)),
           one.outcome.measured_utc,
           {{"settings", one.trial.configuration.to_text()},
            {"runtime", run.runtime.name + " " + run.runtime.version},
@@ -51,7 +51,7 @@ Result<run::Change> trial_change(const schema::MessageRenderer& words, const sch
         .hint("choose another with RUN/TRIAL");
   }
   const auto figure = [&](const analysis::RankedTrial& one) {
-    return report::objective_text(*one.outcome->measurement, run.objective);
+    return words.text(report::value_by(*one.outcome->measurement, run.request.objective));
   };
   auto note = fmt::format("note: trial {}, {}: how much faster it is than what you have was not compared", target.trial,
                           figure(*ranked));
@@ -59,7 +59,7 @@ Result<run::Change> trial_change(const schema::MessageRenderer& words, const sch
     for (const auto& one : ranking)
       if (one.trial->id == run.verdict->trial_id)
         note += fmt::format("; the run recommends trial {}, {}", one.trial->id, figure(one));
-  if (!ranked->meets_constraints) note += fmt::format("; it breaks {}", ranked->broken_constraint);
+  if (!ranked->meets_constraints) note += fmt::format("; it breaks {}", words.text(ranked->broken_constraint));
   schema::TuneVerdict verdict;
   verdict.decision = schema::Decision::change;
   verdict.configuration = trial.configuration;
@@ -93,7 +93,8 @@ class TuneKind final : public run::Kind {
                                                    std::optional<double> min_effect) const override {
     RL_TRY_ASSIGN(const auto one, compared_trial(store, a));
     RL_TRY_ASSIGN(const auto other, compared_trial(store, b));
-    run::RunComparison out{side_of(one), side_of(other), {}, min_effect.value_or(analysis::separate_min_effect())};
+    run::RunComparison out{
+        side_of(words_, one), side_of(words_, other), {}, min_effect.value_or(analysis::separate_min_effect())};
     RL_TRY_ASSIGN(out.comparison, compare_runs(one, other, out.min_effect));
     return out;
   }
@@ -106,7 +107,7 @@ class TuneKind final : public run::Kind {
                         store.path().string());
     RL_TRY_ASSIGN(const auto executor, make_(stored->spec.device));
     execute::TrialOptions options;
-    options.throughput = before.run.objective == schema::Objective::throughput;
+    options.throughput = before.run.request.objective == schema::Objective::throughput;
     auto now = before;
     RL_TRY_ASSIGN(now.outcome, execute::run_trial(*executor, stored->spec, options));
     if (now.outcome.status != schema::TrialStatus::ok || !now.outcome.measurement)
@@ -114,9 +115,9 @@ class TuneKind final : public run::Kind {
                         base::enum_name(now.outcome.status),
                         now.outcome.failure ? words_.line(now.outcome.failure->message) : "no reason given");
     return run::RunComparison{
-        side_of(before), side_of(now),
-        analysis::compare_separate(*before.outcome.measurement, *now.outcome.measurement, before.run.objective,
-                                   std::max(before.run.min_effect, analysis::separate_min_effect()))};
+        side_of(words_, before), side_of(words_, now),
+        analysis::compare_separate(*before.outcome.measurement, *now.outcome.measurement, before.run.request.objective,
+                                   std::max(before.run.request.min_effect, analysis::separate_min_effect()))};
   }
 
   [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const run::Target& target) const override {

@@ -24,7 +24,7 @@ constexpr int kMostLeavings = 3;  // comparisons of a simplified winner with the
 Result<WinnerSimplifier::Doubts> WinnerSimplifier::leave_one_out() {
   const auto winner = result_.run.verdict->configuration;
   const auto& current = result_.run.current;
-  const double margin = result_.run.min_effect;
+  const double margin = result_.run.request.min_effect;
   Doubts doubts;
   std::vector<std::pair<double, std::string>> needless;  // with the bad end of its interval
   double worst = 1;
@@ -125,7 +125,7 @@ bool WinnerSimplifier::has_time_without(const std::vector<std::string>& keys, co
 }
 
 Result<bool> WinnerSimplifier::is_as_good(const Configuration& simpler, const std::vector<std::string>& keys) {
-  const double margin = result_.run.min_effect;
+  const double margin = result_.run.request.min_effect;
   if (simpler == fastest_) return true;
   const auto accepts = [&](const schema::TunedPair& pair) {
     if (!is_quick(result_.run)) return analysis::is_as_good(pair, margin);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "report/messages.hpp"
 #include "report/utf8.hpp"
 
 namespace ridgeline::report {
@@ -54,14 +55,17 @@ std::vector<std::string> trial_labels(const TuneView& view, const std::vector<co
 }
 
 Json trial_tip(const TuneView& view, const analysis::RankedTrial& entry) {
+  using enum messages::ChartTrialRole;
   const auto role = role_of(view, entry);
-  auto head = fmt::format("Trial {}", entry.trial->id);
-  if (role == "best" || role == "current") head += fmt::format(": {}", role == "best" ? "recommended" : "in use now");
+  const auto head = view.text(messages::chart_trial({.trial = entry.trial->id,
+                                                     .role = role == "best"      ? best
+                                                             : role == "current" ? current
+                                                                                 : other}));
   return Json::array({head, view.difference(entry.trial->configuration),
-                      has_objective(view.run, entry) ? fmt::format("{} {} ({})", objective_title(view.run.objective),
-                                                                   view.objective.text(entry.measured.value),
-                                                                   view.objective.interval(entry.measured.interval))
-                                                     : std::string("too few samples for the 99th percentile"),
+                      has_objective(view.run, entry)
+                          ? fmt::format("{} {} ({})", view.objective_title(), view.objective.text(entry.measured.value),
+                                        view.objective.interval(entry.measured.interval))
+                          : view.text(messages::chart_too_few_for_p99()),
                       fmt::format("Median {}, {}", view.latency.text(entry.summary.median_ns),
                                   view.rate.text(entry.summary.throughput_per_s)),
                       fmt::format("{} samples", entry.summary.count)});

@@ -5,6 +5,7 @@
 #include "report/charts/chart_parts.hpp"
 #include "report/charts/charts.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "stats/quantile.hpp"
 
 namespace ridgeline::report {
@@ -88,30 +89,34 @@ Json curve(const Line& line, std::vector<double> Bin::*values) {
 }
 
 /// `name`: of the GPU, "" for the only one.
-void add_throttle_marks(Json& data, const Line& line, const std::string& name) {
+void add_throttle_marks(const TuneView& view, Json& data, const Line& line, const std::string& name) {
   for (std::size_t i = 0; i < kBins; ++i) {
     const auto& bin = line.bins[i];
     if (bin.reasons.empty() || bin.clocks_mhz.empty()) continue;
     const auto clock = stats::quantile(bin.clocks_mhz, 0.5);
-    data.push_back(datum(
-        {rounded((static_cast<double>(i) + 0.5) * line.width_s), rounded(clock)},
-        Json::array(
-            {fmt::format("Clocks {}throttled during trial {}", name.empty() ? name : "of " + name + " ", bin.trial),
-             fmt::format("{}", fmt::join(bin.reasons, ", ")), fmt::format("SM clock {:.0f} MHz", clock)}),
-        bin.trial));
+    data.push_back(
+        datum({rounded((static_cast<double>(i) + 0.5) * line.width_s), rounded(clock)},
+              Json::array({view.text(messages::chart_throttled_during({.gpu = name, .trial = bin.trial})),
+                           fmt::format("{}", fmt::join(bin.reasons, ", ")), fmt::format("SM clock {:.0f} MHz", clock)}),
+              bin.trial));
   }
 }
 
-std::string findings_of(const Line& line) {
-  std::vector<std::string> parts;
-  if (line.highest_mhz > 0)
-    parts.push_back(fmt::format("SM clock between {:.0f} and {:.0f} MHz", line.lowest_mhz, line.highest_mhz));
-  if (line.most_w > 0) parts.push_back(fmt::format("power up to {:.0f} W", line.most_w));
-  if (line.most_c > 0) parts.push_back(fmt::format("temperature up to {:.0f} °C", line.most_c));
-  auto text = base::listed(parts);
-  if (!text.empty()) text += "; ";
-  return text + (line.held == 0 ? std::string("clocks were never throttled")
-                                : fmt::format("clocks were throttled at {} of {} readings", line.held, line.readings));
+/// `name`: of the GPU, "" for the only one.
+schema::Message findings_of(const TuneView& view, const Line& line, const std::string& name) {
+  using enum messages::ChartGpuReadingOf;
+  std::vector<std::string> found;
+  const auto add = [&](messages::ChartGpuReadingOf of, double least, double most) {
+    if (most > 0) found.push_back(view.text(messages::chart_gpu_reading({.of = of, .least = least, .most = most})));
+  };
+  add(messages::ChartGpuReadingOf::clock, line.lowest_mhz, line.highest_mhz);
+  add(power, 0, line.most_w);
+  add(temperature, 0, line.most_c);
+  using Held = std::optional<std::int64_t>;
+  return messages::chart_gpu_found({.gpu = plain_text(name),
+                                    .found = found,
+                                    .held = line.held > 0 ? Held(line.held) : std::nullopt,
+                                    .readings = static_cast<std::int64_t>(line.readings)});
 }
 
 /// A line for each GPU that was read during the run's own trials, in the order of the run's GPUs.
@@ -161,10 +166,10 @@ std::optional<Chart> gpu_timeline_chart(const TuneView& view) {
   for (const auto& line : lines) names.push_back(several ? name_of(line, view.run.environment) : "");
   Chart chart;
   chart.id = "gpu-timeline";
-  chart.title = several ? "The GPUs over the same time" : "The GPU over the same time";
+  chart.title = view.text(messages::chart_gpu(several));
   for (std::size_t at = 0; at < lines.size(); ++at) {
     if (at > 0) chart.alternative += " ";
-    chart.alternative += sentence((several ? plain_text(names[at]) + ": " : "") + findings_of(lines[at]));
+    chart.alternative += sentence(view.text(findings_of(view, lines[at], names[at])));
   }
   struct Panel {
     const char* title;
@@ -198,7 +203,7 @@ std::optional<Chart> gpu_timeline_chart(const TuneView& view) {
                                         {"data", curve(lines[at], panels[i].values)}});
   }
   auto marks = Json::array();
-  for (std::size_t at = 0; at < lines.size(); ++at) add_throttle_marks(marks, lines[at], names[at]);
+  for (std::size_t at = 0; at < lines.size(); ++at) add_throttle_marks(view, marks, lines[at], names[at]);
   if (!marks.empty())
     chart.option["series"].push_back({{"type", "scatter"},
                                       {"name", "Clock throttled"},

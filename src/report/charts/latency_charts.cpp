@@ -3,6 +3,7 @@
 
 #include "report/charts/chart_parts.hpp"
 #include "report/charts/charts.hpp"
+#include "report/messages.hpp"
 #include "stats/quantile.hpp"
 
 namespace ridgeline::report {
@@ -30,18 +31,18 @@ Chart distribution_chart(const TuneView& view) {
     Json value = Json::array({trials.size()});
     for (const auto q : {0.05, 0.25, 0.5, 0.75, 0.95})
       value.push_back(rounded(view.latency.convert(stats::sorted_quantile(samples, q))));
-    const auto low = view.latency.text(stats::sorted_quantile(samples, 0.05));
-    const auto high = view.latency.text(stats::sorted_quantile(samples, 0.95));
+    const auto low = view.latency.quantity(stats::sorted_quantile(samples, 0.05));
+    const auto high = view.latency.quantity(stats::sorted_quantile(samples, 0.95));
     auto tip = trial_tip(view, *entry);
-    tip.push_back(fmt::format("Nine of ten between {} and {}", low, high));
+    tip.push_back(view.text(messages::chart_between({.low = low, .high = high})));
     if (alternative.empty())
-      alternative = fmt::format("Nine of ten inferences of trial {} took {} to {}.", entry->trial->id, low, high);
+      alternative = view.text(messages::chart_nine_of_ten({.trial = entry->trial->id, .low = low, .high = high}));
     data[role_of(view, *entry)].push_back(datum(std::move(value), std::move(tip), entry->trial->id));
     trials.push_back(entry->trial);
   }
   Chart chart;
   chart.id = "distributions";
-  chart.title = "Latency distribution of the best trials";
+  chart.title = view.text(messages::chart_distributions());
   chart.alternative = alternative;
   chart.option["xAxis"] = value_axis("Latency, " + view.latency.unit, std::max(0, view.latency.decimals - 1));
   chart.option["yAxis"] = trial_axis(trial_labels(view, trials));
@@ -62,11 +63,11 @@ Chart ecdf_chart(const TuneView& view) {
   constexpr int kSteps = 100;  // a hundred points draw the curve; the raw samples are in the store
   Chart chart;
   chart.id = "ecdf";
-  chart.title = "Share of inferences that took no longer";
+  chart.title = view.text(messages::chart_ecdf());
   chart.option["xAxis"] = value_axis("Latency, " + view.latency.unit, std::max(0, view.latency.decimals - 1));
   chart.option["yAxis"] = {{"type", "value"}, {"name", "Share, %"}, {"min", 0}, {"max", 100}, {"decimals", 0}};
   chart.option["series"] = Json::array();
-  std::string alternative;
+  std::vector<std::string> parts;
   std::size_t others = 0;
   for (const auto* entry : top_trials(view, view.ranking.size())) {
     const auto role = role_of(view, *entry);
@@ -80,8 +81,8 @@ Chart ecdf_chart(const TuneView& view) {
       data.push_back({rounded(view.latency.convert(stats::sorted_quantile(samples, q))), i});
     }
     if (is_lead)
-      alternative += fmt::format("{}trial {} stays below {} in 95 % of inferences", alternative.empty() ? "" : ", ",
-                                 entry->trial->id, view.latency.text(stats::sorted_quantile(samples, 0.95)));
+      parts.push_back(view.text(messages::chart_stays_below(
+          {.trial = entry->trial->id, .high = view.latency.quantity(stats::sorted_quantile(samples, 0.95))})));
     const auto name = is_lead ? fmt::format("#{} {}", entry->trial->id, role == "best" ? "recommended" : "in use now")
                               : fmt::format("#{}", entry->trial->id);
     chart.option["series"].push_back({{"type", "line"},
@@ -90,8 +91,8 @@ Chart ecdf_chart(const TuneView& view) {
                                       {"symbol", "none"},
                                       {"data", std::move(data)}});
   }
-  if (!alternative.empty()) alternative[0] = 'T', alternative += '.';
-  chart.alternative = alternative.empty() ? std::string("Distribution of the best trials' latencies.") : alternative;
+  chart.alternative =
+      parts.empty() ? view.text(messages::chart_no_ecdf()) : sentence(fmt::format("{}", fmt::join(parts, ", ")));
   chart.height_px = 320;
   return chart;
 }

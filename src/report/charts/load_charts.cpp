@@ -4,6 +4,7 @@
 
 #include "report/charts/chart_parts.hpp"
 #include "report/charts/charts.hpp"
+#include "report/messages.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -14,13 +15,16 @@ using base::Json;
 constexpr std::size_t kSeriesRoles = 4;  // "series-1" ... of the theme
 
 Json point_tip(const TuneView& view, const LoadPoint& point) {
-  auto lines = Json::array({fmt::format("Trial {}: batch {}, {}", point.trial->id, point.batch,
-                                        counted(static_cast<std::size_t>(point.sessions), "session")),
-                            fmt::format("{} at a median of {}", view.rate.text(point.ranked->summary.throughput_per_s),
-                                        view.latency.text(point.ranked->summary.median_ns))});
-  if (point.memory_gb) lines.push_back(fmt::format("{:.3f} GB of GPU memory", *point.memory_gb));
-  if (!point.ranked->meets_constraints) lines.push_back("constraint: " + point.ranked->broken_constraint);
-  if (!point.best_of_load) lines.push_back("shown as an answer: another trial is the best of this load");
+  auto lines = Json::array(
+      {view.text(messages::chart_load_trial(
+           {.trial = point.trial->id,
+            .load = messages::tune_load({.batch = point.batch, .sessions = point.sessions})})),
+       view.text(messages::chart_load({.rate = view.rate.quantity(point.ranked->summary.throughput_per_s),
+                                       .median = view.latency.quantity(point.ranked->summary.median_ns)}))});
+  if (point.memory_gb) lines.push_back(view.text(messages::chart_load_memory_of(*point.memory_gb)));
+  if (!point.ranked->meets_constraints)
+    lines.push_back(view.text(messages::constraint(point.ranked->broken_constraint)));
+  if (!point.best_of_load) lines.push_back(view.text(messages::chart_load_as_answer()));
   return lines;
 }
 
@@ -65,8 +69,7 @@ Chart empty_chart(const TuneView& view, std::string id, std::string title) {
 }  // namespace
 
 Chart load_chart(const TuneView& view) {
-  auto chart =
-      empty_chart(view, "load", "Throughput over latency, marks are batch sizes: up and to the left is better");
+  auto chart = empty_chart(view, "load", view.text(messages::chart_tradeoff(true)));
   chart.option["xAxis"] = value_axis("Median latency, " + view.latency.unit, std::max(0, view.latency.decimals - 1));
   auto series = load_series(view, [&](const LoadPoint& point) {
     return std::optional(view.latency.convert(point.ranked->summary.median_ns));
@@ -86,10 +89,11 @@ Chart load_chart(const TuneView& view) {
   chart.option["series"] = std::move(series);
   if (const auto* top = view.load.highest_throughput)
     chart.alternative =
-        fmt::format("Most throughput: trial {} with {} at a median of {}.", top->trial->id,
-                    view.rate.text(top->summary.throughput_per_s), view.latency.text(top->summary.median_ns));
+        view.text(messages::chart_most_throughput({.trial = top->trial->id,
+                                                   .rate = view.rate.quantity(top->summary.throughput_per_s),
+                                                   .median = view.latency.quantity(top->summary.median_ns)}));
   else
-    chart.alternative = "No load gave a usable number.";
+    chart.alternative = view.text(messages::chart_no_load());
   return chart;
 }
 
@@ -98,12 +102,12 @@ std::optional<Chart> load_memory_chart(const TuneView& view) {
     return point.ranked != nullptr && point.memory_gb.has_value();
   });
   if (known < 2) return std::nullopt;
-  auto chart = empty_chart(view, "load-memory", "Throughput over GPU memory, marks are batch sizes");
+  auto chart = empty_chart(view, "load-memory", view.text(messages::chart_load_memory()));
   chart.option["xAxis"] = value_axis("Peak GPU memory of the worker, GB", 1);
   chart.option["series"] = load_series(view, [](const LoadPoint& point) { return point.memory_gb; });
   if (const auto* best = view.load.per_gb)
-    chart.alternative = fmt::format("Most throughput per GB: trial {} with {}.", best->trial->id,
-                                    view.rate.text(best->summary.throughput_per_s));
+    chart.alternative = view.text(messages::chart_most_per_gb(
+        {.trial = best->trial->id, .rate = view.rate.quantity(best->summary.throughput_per_s)}));
   return chart;
 }
 

@@ -2,6 +2,7 @@
 #include "analysis/comparison.hpp"
 #include "report/charts/chart_parts.hpp"
 #include "report/charts/charts.hpp"
+#include "report/messages.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::report {
@@ -25,14 +26,18 @@ Chart ranking_chart(const TuneView& view) {
   }
   Chart chart;
   chart.id = "ranking";
-  chart.title = fmt::format("{} of the best trials, with 95 % intervals", objective_title(view.run.objective));
+  chart.title = view.text(messages::chart_ranking(objective_name(view.run.request.objective, true)));
   const auto& best = *shown.front();
-  chart.alternative = fmt::format("Trial {} leads with {} (95 % interval {}); {} shown, {} is better.", best.trial->id,
-                                  view.objective.text(best.measured.value),
-                                  view.objective.interval(best.measured.interval), counted(shown.size(), "trial"),
-                                  schema::higher_is_better(view.run.objective) ? "further right" : "further left");
-  chart.option["xAxis"] = value_axis(fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit),
-                                     view.objective.decimals);
+  const auto& ends = best.measured.interval;
+  const bool inverse = view.objective.inverse;
+  chart.alternative = view.text(messages::chart_leads({.trial = best.trial->id,
+                                                       .value = view.objective.quantity(best.measured.value),
+                                                       .low = view.objective.quantity(inverse ? ends.high : ends.low),
+                                                       .high = view.objective.quantity(inverse ? ends.low : ends.high),
+                                                       .shown = std::ssize(shown),
+                                                       .right = schema::higher_is_better(view.run.request.objective)}));
+  chart.option["xAxis"] =
+      value_axis(fmt::format("{}, {}", view.objective_title(), view.objective.unit), view.objective.decimals);
   chart.option["yAxis"] = trial_axis(trial_labels(view, trials));
   chart.option["series"] = Json::array();
   for (const auto role : trial_roles())
@@ -50,8 +55,8 @@ Chart ranking_chart(const TuneView& view) {
 Chart effects_chart(const TuneView& view) {
   std::vector<std::string> labels;
   std::map<std::string, Json> data;
-  std::string largest;
-  std::string finalist = "the best finalist";
+  schema::Message largest;
+  std::optional<int> finalist;
   double most = 0;
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
@@ -59,7 +64,7 @@ Chart effects_chart(const TuneView& view) {
     const auto value = schema::effective_value(pair.a, pair.setting);
     const auto name = fmt::format("{}={}", pair.setting, value ? value->to_text() : "default");
     const auto* trial = analysis::trial_of(view.ranking, pair.a);
-    if (trial != nullptr) finalist = fmt::format("the best finalist (trial {})", trial->id);
+    if (trial != nullptr) finalist = trial->id;
     const auto percent_of = [](double ratio) { return rounded((ratio - 1) * 100); };
     const auto role = contribution.verdict == schema::Verdict::faster   ? "best"
                       : contribution.verdict == schema::Verdict::slower ? "failed"
@@ -68,7 +73,8 @@ Chart effects_chart(const TuneView& view) {
         {"value",
          {labels.size(), percent_of(contribution.ratio), percent_of(contribution.low), percent_of(contribution.high)}},
         {"tip",
-         {name, fmt::format("contribution {} ({})", change_cell(contribution), change_interval_cell(contribution))}}};
+         {name, view.text(messages::chart_contribution(
+                    {.change = change_of(contribution), .interval = change_interval_of(contribution)}))}}};
     if (trial != nullptr) {
       row["tip"].push_back(fmt::format("in trial {}", trial->id));
       row["trial"] = trial->id;
@@ -77,16 +83,14 @@ Chart effects_chart(const TuneView& view) {
     labels.push_back(name);
     if (!analysis::was_dropped(view.run, pair) && (largest.empty() || contribution.ratio > most)) {
       most = contribution.ratio;
-      largest = fmt::format("{} contributes most: {} (95 % interval {}).", name, change_cell(contribution),
-                            change_interval_cell(contribution));
+      largest = messages::chart_most_effect(
+          {.setting = name, .change = change_of(contribution), .interval = change_interval_of(contribution)});
     }
   }
   Chart chart;
   chart.id = "effects";
-  chart.title = "What each setting of " + finalist + " contributes, with 95 % intervals";
-  chart.alternative = !largest.empty() ? largest
-                      : labels.empty() ? std::string("No setting could be measured alone.")
-                                       : std::string("None of these settings is in the recommendation.");
+  chart.title = view.text(messages::chart_effects(finalist));
+  chart.alternative = view.text(largest.empty() ? messages::chart_no_effect(!labels.empty()) : largest);
   chart.option["xAxis"] = value_axis("Contribution, %", 0);
   chart.option["yAxis"] = trial_axis(labels);
   chart.option["yAxis"]["labels"] = "setting";

@@ -3,6 +3,7 @@
 
 #include "report/charts/chart_parts.hpp"
 #include "report/charts/charts.hpp"
+#include "report/messages.hpp"
 
 namespace ridgeline::report {
 
@@ -11,7 +12,7 @@ using base::Json;
 Chart tradeoff_chart(const TuneView& view) {
   std::map<std::string_view, Json> data;
   std::vector<std::pair<double, Json>> front;
-  std::string fastest;
+  schema::Message fastest;
   double top_rate = 0;
   for (const auto& entry : view.ranking) {
     const auto x = view.latency.convert(entry.summary.median_ns);
@@ -22,8 +23,9 @@ Chart tradeoff_chart(const TuneView& view) {
     data[role_of(view, entry)].push_back(std::move(point));
     if (entry.summary.throughput_per_s > top_rate) {
       top_rate = entry.summary.throughput_per_s;
-      fastest = fmt::format("Most throughput: trial {} with {} at a median of {}.", entry.trial->id,
-                            view.rate.text(top_rate), view.latency.text(entry.summary.median_ns));
+      fastest = messages::chart_most_throughput({.trial = entry.trial->id,
+                                                 .rate = view.rate.quantity(top_rate),
+                                                 .median = view.latency.quantity(entry.summary.median_ns)});
     }
   }
   std::sort(front.begin(), front.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -31,8 +33,8 @@ Chart tradeoff_chart(const TuneView& view) {
   for (auto& point : front) line.push_back(std::move(point.second));
   Chart chart;
   chart.id = "tradeoff";
-  chart.title = "Throughput over latency: up and to the left is better";
-  chart.alternative = fastest;
+  chart.title = view.text(messages::chart_tradeoff(false));
+  chart.alternative = view.text(fastest);
   chart.option["xAxis"] = value_axis("Median latency, " + view.latency.unit, std::max(0, view.latency.decimals - 1));
   chart.option["yAxis"] = value_axis("Throughput, items/s", std::max(0, view.rate.decimals - 1));
   chart.option["series"] = Json::array();
@@ -57,7 +59,7 @@ Chart timeline_chart(const TuneView& view) {
   double best_cost = 0;
   double end_s = 0;
   int best_id = 0;
-  std::size_t improvements = 0;
+  std::int64_t improvements = 0;
   std::vector<const schema::TunedTrial*> order;
   for (const auto& trial : view.run.trials) order.push_back(&trial);
   std::stable_sort(order.begin(), order.end(),
@@ -70,10 +72,11 @@ Chart timeline_chart(const TuneView& view) {
     end_s = std::max(end_s, finished_s);
     if (entry == nullptr) {
       const auto role = outcome->status == schema::TrialStatus::rejected_accuracy ? "rejected" : "failed";
-      data[role].push_back(datum({rounded(trial->started_s), 0},
-                                 Json::array({fmt::format("Trial {}: {}", trial->id, view.ending(*trial)),
-                                              view.difference(trial->configuration)}),
-                                 trial->id));
+      data[role].push_back(
+          datum({rounded(trial->started_s), 0},
+                Json::array({view.text(messages::chart_ended({.trial = trial->id, .ending = view.ending(*trial)})),
+                             view.difference(trial->configuration)}),
+                trial->id));
       continue;
     }
     if (!has_objective(view.run, *entry)) continue;
@@ -91,17 +94,18 @@ Chart timeline_chart(const TuneView& view) {
   }
   Chart chart;
   chart.id = "timeline";
-  chart.title = "The search over time";
-  chart.alternative = best_id == 0 ? std::string("No trial gave a usable number.")
-                                   : fmt::format("The best so far improved {} and ended at {} with trial {}.",
-                                                 improvements == 1 ? "never" : counted(improvements - 1, "time"),
-                                                 view.objective.text(best_cost), best_id);
+  chart.title = view.text(messages::chart_search());
+  using Times = std::optional<std::int64_t>;
+  chart.alternative = view.text(
+      best_id == 0 ? messages::chart_no_number()
+                   : messages::chart_improved({.times = improvements > 1 ? Times(improvements - 1) : std::nullopt,
+                                               .value = view.objective.quantity(best_cost),
+                                               .trial = best_id}));
   if (best_id != 0) best.push_back({rounded(end_s), rounded(view.objective.convert(best_cost))});
   chart.option["xAxis"] = {{"type", "value"}, {"name", "Seconds since the start"}, {"min", 0}, {"decimals", 0}};
-  chart.option["yAxis"] =
-      Json::array({value_axis(fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit),
-                              std::max(0, view.objective.decimals - 1)),
-                   {{"type", "value"}, {"min", 0}, {"max", 1}, {"show", false}}});
+  chart.option["yAxis"] = Json::array({value_axis(fmt::format("{}, {}", view.objective_title(), view.objective.unit),
+                                                  std::max(0, view.objective.decimals - 1)),
+                                       {{"type", "value"}, {"min", 0}, {"max", 1}, {"show", false}}});
   chart.option["series"] = Json::array();
   chart.option["series"].push_back({{"type", "line"},
                                     {"name", "Best so far"},

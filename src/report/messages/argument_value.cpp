@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "schema/argument_text.hpp"
+#include "schema/quantity.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -78,7 +79,7 @@ std::optional<Json> numbers_of(std::string_view text, std::string_view style) {
 
 std::optional<Json> trial_numbers(std::string_view text, std::string_view style) {
   const bool numbered = style == "numbered";
-  if (style != "plain" && !numbered) {
+  if (style != "plain" && style != "long" && !numbered) {
     const auto space = text.find(' ');
     if (space == std::string_view::npos) return std::nullopt;
     text.remove_prefix(space + 1);
@@ -93,6 +94,26 @@ std::optional<Json> trial_numbers(std::string_view text, std::string_view style)
   return ids;
 }
 
+/// "12.34 ms", "12.34".
+std::optional<Json> quantity_of(std::string_view text) {
+  const auto number = text.substr(0, text.find(' '));
+  const auto value = whole_number<double>(number);
+  if (!value) return std::nullopt;
+  const auto point = number.find('.');
+  return schema::Quantity{*value, std::string(text.substr(std::min(text.size(), number.size() + 1))),
+                          point == std::string_view::npos ? 0 : static_cast<int>(number.size() - point - 1)};
+}
+
+/// "+11.4 %", "−3.2 %".
+std::optional<Json> signed_share(std::string_view text) {
+  constexpr std::string_view kMinus = "−";
+  const bool less = text.starts_with(kMinus);
+  if (less) text.remove_prefix(kMinus.size());
+  const auto percent = with_unit(text, {{" %", 1}});
+  if (!percent) return std::nullopt;
+  return percent->get<double>() / (less ? -100 : 100);
+}
+
 std::optional<Json> typed_value(ArgumentKind kind, std::string_view style, std::string_view text) {
   const auto json = [](const auto& value) { return value ? std::optional<Json>(*value) : std::nullopt; };
   if (style == "prefix" && text.ends_with(' ')) text.remove_suffix(1);
@@ -101,12 +122,20 @@ std::optional<Json> typed_value(ArgumentKind kind, std::string_view style, std::
   switch (kind) {
     case ArgumentKind::text: return Json(std::string(text));
     case ArgumentKind::texts: return Json(items_of(text, style));
-    case ArgumentKind::count: return json(whole_number<std::int64_t>(text));
+    case ArgumentKind::count:
+      if (style == "grouped") {
+        std::string digits(text);
+        std::erase(digits, ',');
+        return json(whole_number<std::int64_t>(digits));
+      }
+      return json(whole_number<std::int64_t>(text));
     case ArgumentKind::number: return json(whole_number<double>(text));
     case ArgumentKind::numbers: return numbers_of(text, style);
     case ArgumentKind::share:
+      if (style == "signed") return signed_share(text);
       if (const auto percent = with_unit(text, {{" %", 1}})) return percent->get<double>() / 100;
       return std::nullopt;
+    case ArgumentKind::quantity: return quantity_of(text);
     case ArgumentKind::ratio: return with_unit(text, {{"x", 1}});
     case ArgumentKind::bytes:
       return with_unit(text, {{" KiB", 1024.0}, {" MiB", 0x1p20}, {" GiB", 0x1p30}, {" TiB", 0x1p40}, {" B", 1}});

@@ -2,6 +2,7 @@
 #include "report/messages/message_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <utility>
 
@@ -15,6 +16,8 @@ using schema::Message;
 using Parts = std::vector<schema::TemplatePart>;
 using Json = base::Json;
 
+/// No record has messages of these modules.
+constexpr std::array<std::string_view, 2> kUnrecorded{"doctor.", "report."};
 constexpr std::size_t kLeastWords = 8;  ///< letters of its own that a sentence needs: less says nothing about it
 constexpr std::size_t kLeastBesideNumbers = 2;
 
@@ -192,7 +195,9 @@ class Match {
 }  // namespace
 
 MessageReader::MessageReader(const schema::MessageRenderer& renderer) : renderer_(renderer) {
-  for (const auto& [code, row] : renderer.rows()) rows_.push_back({row, schema::parse_template(row->text)});
+  for (const auto& [code, row] : renderer.rows())
+    if (std::none_of(kUnrecorded.begin(), kUnrecorded.end(), [&](auto module) { return code.starts_with(module); }))
+      rows_.push_back({row, schema::parse_template(row->text)});
 }
 
 Message MessageReader::read(const std::string& text) {

@@ -11,8 +11,8 @@
 
 namespace ridgeline::report {
 
-/// Finds out which message a sentence of an older version was, by the catalogues: the way back from
-/// schema::MessageRenderer::text.
+/// Finds out which message a sentence of an older version was, by the catalogues of what records hold: the way back
+/// from schema::MessageRenderer::text.
 class MessageReader {
  public:
   /// The renderer outlives it, and decorates nothing.

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "report/format.hpp"
+#include "report/messages.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -93,24 +94,24 @@ constexpr std::string_view kWarpLatency = "smsp__average_warp_latency_per_inst_i
 constexpr std::string_view kNotIssued = "_not_issued";  // the same, counted only where the scheduler issued nothing
 constexpr std::string_view kSelected = "selected";      // the warp issues: no stall
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kWaits{
-    {{"long_scoreboard", "data from L2, DRAM or local memory"},
-     {"short_scoreboard", "shared memory or special functions"},
-     {"math_pipe_throttle", "a busy arithmetic pipe"},
-     {"mio_throttle", "a full queue of shared memory and special functions"},
-     {"lg_throttle", "a full queue of global and local memory"},
-     {"tex_throttle", "a full queue of textures"},
-     {"barrier", "other warps of the block (__syncthreads)"},
-     {"membar", "a memory fence"},
-     {"wait", "the fixed latency of the instruction before"},
-     {"not_selected", "its turn: another warp was chosen"},
-     {"no_instructions", "instructions to be fetched"},
-     {"no_instruction", "instructions to be fetched"},
-     {"dispatch_stall", "the dispatcher"},
-     {"drain", "stores at the kernel's end"},
-     {"imc_miss", "constants that are not cached"},
-     {"branch_resolving", "the target of a branch"},
-     {"gmma", "a product of its warp group"}}};
+using WaitsOn = messages::WarpWaitsOn;
+constexpr std::array kWaits{std::pair{"long_scoreboard", WaitsOn::l2},
+                            std::pair{"short_scoreboard", WaitsOn::shared},
+                            std::pair{"math_pipe_throttle", WaitsOn::pipe},
+                            std::pair{"mio_throttle", WaitsOn::mio},
+                            std::pair{"lg_throttle", WaitsOn::lg},
+                            std::pair{"tex_throttle", WaitsOn::textures},
+                            std::pair{"barrier", WaitsOn::barrier},
+                            std::pair{"membar", WaitsOn::fence},
+                            std::pair{"wait", WaitsOn::latency},
+                            std::pair{"not_selected", WaitsOn::turn},
+                            std::pair{"no_instructions", WaitsOn::fetch},
+                            std::pair{"no_instruction", WaitsOn::fetch},
+                            std::pair{"dispatch_stall", WaitsOn::dispatcher},
+                            std::pair{"drain", WaitsOn::stores},
+                            std::pair{"imc_miss", WaitsOn::constants},
+                            std::pair{"branch_resolving", WaitsOn::branch},
+                            std::pair{"gmma", WaitsOn::group}};
 
 const ProfileCounter* find_counter(const ProfileKernel& kernel, std::string_view name) {
   const auto at = std::find_if(kernel.counters.begin(), kernel.counters.end(),
@@ -168,9 +169,9 @@ std::string_view stall_reason(std::string_view name, const StallFamily& family) 
   return reason.ends_with(kNotIssued) ? std::string_view() : reason;
 }
 
-std::string_view waits_for(std::string_view reason) {
+schema::Message waits_for(std::string_view reason) {
   const auto* found = std::find_if(kWaits.begin(), kWaits.end(), [&](const auto& one) { return one.first == reason; });
-  return found == kWaits.end() ? std::string_view() : found->second;
+  return found == kWaits.end() ? schema::Message() : messages::warp_waits(found->second);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/report_model.hpp"
+#include "schema/message.hpp"
 #include "schema/profile.hpp"
 
 namespace ridgeline::report {
@@ -20,8 +21,8 @@ struct KernelQuantity {
 
 /// A reason that warps do not issue, by how long they wait for each instruction that is issued.
 struct WarpStall {
-  std::string reason;          ///< "long scoreboard"
-  std::string_view waits_for;  ///< "data from L2 or DRAM"; "" where the reason says it
+  std::string reason;         ///< "long scoreboard"
+  schema::Message waits_for;  ///< "data from L2 or DRAM"; empty where the reason says it
   const schema::ProfileCounter* source = nullptr;
   std::string value;  ///< mean of a launch, with its unit
   double share = 0;   ///< of what all warps did, those that issued included

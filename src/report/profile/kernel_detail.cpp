@@ -102,7 +102,7 @@ Table quantities_table(const std::vector<KernelQuantity>& quantities) {
   return table;
 }
 
-Table stalls_table(const std::vector<WarpStall>& stalls) {
+Table stalls_table(const schema::MessageRenderer& words, const std::vector<WarpStall>& stalls) {
   Table table;
   table.columns = {{"Reason", Align::left},
                    {"Share", Align::right},
@@ -112,7 +112,7 @@ Table stalls_table(const std::vector<WarpStall>& stalls) {
   for (std::size_t i = 0; i < std::min(kShownStalls, stalls.size()); ++i) {
     const auto& stall = stalls[i];
     if (stall.share <= 0) continue;
-    table.rows.push_back({{plain_text(stall.reason), percent(stall.share), stall.value, std::string(stall.waits_for),
+    table.rows.push_back({{plain_text(stall.reason), percent(stall.share), stall.value, words.text(stall.waits_for),
                            code_mark(stall.source->name)},
                           Tone::neutral,
                           ""});
@@ -153,17 +153,17 @@ const ProfileKernel* find_kernel(const schema::ProfileRun& run, const std::strin
   return found == kernels.end() ? nullptr : &*found;
 }
 
-std::vector<TitledTable> counter_detail(const ProfileKernel& kernel) {
+std::vector<TitledTable> counter_detail(const schema::MessageRenderer& words, const ProfileKernel& kernel) {
   std::vector<TitledTable> out;
   add_titled(out, "Hardware counters", quantities_table(kernel_quantities(kernel)));
-  add_titled(out, "Warp stalls", stalls_table(warp_stalls(kernel)));
+  add_titled(out, "Warp stalls", stalls_table(words, warp_stalls(kernel)));
   return out;
 }
 
-std::vector<TitledTable> kernel_detail(const ProfileKernel& kernel, double peak) {
+std::vector<TitledTable> kernel_detail(const schema::MessageRenderer& words, const ProfileKernel& kernel, double peak) {
   std::vector<TitledTable> out;
   add_titled(out, "Launches", launch_table(kernel, peak));
-  for (auto& table : counter_detail(kernel)) out.push_back(std::move(table));
+  for (auto& table : counter_detail(words, kernel)) out.push_back(std::move(table));
   add_titled(out, "Other counters", other_counters_table(kernel));
   return out;
 }

@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/profile/profile_figures.hpp"
 #include "report/profile/profile_memory.hpp"
 
@@ -61,7 +59,7 @@ const ProfileModule* main_row(const ProfileRun& run) {
 
 }  // namespace
 
-std::optional<Icicle> module_icicle(const ProfileRun& run) {
+std::optional<Icicle> module_icicle(const schema::MessageRenderer& words, const ProfileRun& run) {
   const auto& rows = run.tables.modules;
   const auto* main = main_row(run);
   if (main == nullptr || row_ns(run, *main) <= 0) return std::nullopt;
@@ -91,11 +89,12 @@ std::optional<Icicle> module_icicle(const ProfileRun& run) {
   }
   Icicle icicle;
   icicle.id = "module-tree";
-  icicle.title = has_gpu ? "Time on the GPU by module" : "Time by module";
-  icicle.alternative = fmt::format(
-      "{} takes {:.0f} % of {}.", plain_text(main->path),
-      100 * static_cast<double>(row_ns(run, *main)) / static_cast<double>(std::max<std::int64_t>(1, whole_ns(run))),
-      base::format_duration(static_cast<double>(whole_ns(run))));
+  icicle.title = words.text(messages::chart_modules(has_gpu));
+  const auto whole = static_cast<double>(whole_ns(run));
+  icicle.alternative =
+      words.text(messages::chart_module({.module = plain_text(main->path),
+                                         .share = static_cast<double>(row_ns(run, *main)) / std::max(1.0, whole),
+                                         .whole = whole}));
   icicle.data = {{"rows", std::move(out)},
                  {"root", has_gpu             ? "all work of the GPU"
                           : is_host_only(run) ? "all calls"

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "report/charts/chart_parts.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/profile/profile_cells.hpp"
 #include "report/profile/profile_figures.hpp"
 #include "report/profile/profile_memory.hpp"
@@ -120,32 +121,35 @@ std::vector<KindPoints> bytes_by_kind(const ProfileRun& run) {
   return kinds;
 }
 
-/// Of GB/s; `peak` in bytes per second, 0: unknown.
-std::string bandwidth_text(double rate, double peak) {
-  if (peak > 0 && rate * 1e9 > kMostOfPeak * peak) return "more than its memory's";
-  return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate);
+/// `peak` in bytes per second, 0: unknown; `kind` "": of all.
+schema::Message fit_of(const std::string& kind, const FittedLine& line, double peak) {
+  // Megabytes a millisecond are gigabytes a second.
+  const double rate = 1 / line.slope;
+  const bool is_beyond_peak = peak > 0 && rate * 1e9 > kMostOfPeak * peak;
+  return messages::chart_fit({.kind = kind,
+                              .rate = is_beyond_peak ? std::nullopt : std::optional(rate),
+                              .apart = std::round(std::max(0.0, line.intercept) * kNsPerMs)});
 }
 
 /// Where no kind alone shows how time grows with bytes: a line through all of them, added to the series, and what it
 /// says.
-std::string fit_across_kinds(const std::vector<KindPoints>& kinds, double peak, Json& series) {
+schema::Message fit_across_kinds(const std::vector<KindPoints>& kinds, double peak, Json& series) {
   std::vector<std::pair<double, double>> all;
   for (const auto& kind : kinds) all.insert(all.end(), kind.points.begin(), kind.points.end());
   const auto [least, most] = std::minmax_element(all.begin(), all.end());
-  if (least->first == most->first) return "All move as many bytes, so that no fit shows how time grows with them.";
+  if (least->first == most->first) return messages::chart_no_fit(true);
   const auto line = least_squares(all);
-  if (line.slope <= 0) return "Time does not grow with bytes.";
+  if (line.slope <= 0) return messages::chart_no_fit(false);
   auto fit = Json::array({Json::array({0, rounded(line.intercept)}),
                           Json::array({rounded(most->first), rounded(line.intercept + line.slope * most->first)})});
   series.push_back(
       {{"type", "line"}, {"name", "all"}, {"role", "other"}, {"symbol", "none"}, {"data", std::move(fit)}});
-  return fmt::format("By the fit across all {} GB/s and {} apart from bytes.", bandwidth_text(1 / line.slope, peak),
-                     chart_ns_text(std::llround(std::max(0.0, line.intercept) * kNsPerMs)));
+  return messages::chart_fits({.all = true, .fits = {fit_of("", line, peak)}});
 }
 
 }  // namespace
 
-std::optional<Chart> time_chart(const ProfileRun& run) {
+std::optional<Chart> time_chart(const schema::MessageRenderer& words, const ProfileRun& run) {
   const auto& devices = run.tables.devices;
   if (devices.empty()) return std::nullopt;
   Chart chart;
@@ -198,11 +202,11 @@ std::optional<Chart> time_chart(const ProfileRun& run) {
   chart.option = {{"series", std::move(series)},
                   {"xAxis", {{"type", "value"}, {"name", "ms"}}},
                   {"yAxis", {{"type", "category"}, {"data", std::move(labels)}, {"inverse", true}}}};
-  chart.alternative = fmt::format("The GPUs are busy {:.0f} % of the time.", span > 0 ? 100 * busy / span : 0);
+  chart.alternative = words.text(messages::chart_gpus_busy(span > 0 ? busy / span : 0));
   return chart;
 }
 
-std::optional<Chart> steps_chart(const ProfileRun& run) {
+std::optional<Chart> steps_chart(const schema::MessageRenderer& words, const ProfileRun& run) {
   const auto& steps = run.tables.steps;
   if (steps.size() < 3) return std::nullopt;
   Chart chart;
@@ -230,22 +234,23 @@ std::optional<Chart> steps_chart(const ProfileRun& run) {
   chart.option = {{"series", std::move(series)}, {"xAxis", value_axis("step", 0)}, {"yAxis", value_axis("ms", 2)}};
   const auto longest = std::max_element(steps.begin(), steps.end(),
                                         [](const auto& a, const auto& b) { return a.duration_ns < b.duration_ns; });
-  chart.alternative =
-      fmt::format("The longest, {}, takes {}.", plain_text(longest->name), chart_ns_text(longest->duration_ns));
+  chart.alternative = words.text(messages::chart_longest_step(
+      {.step = plain_text(longest->name), .time = static_cast<double>(longest->duration_ns)}));
   return chart;
 }
 
-std::optional<Chart> bytes_chart(const ProfileRun& run) {
+std::optional<Chart> bytes_chart(const schema::MessageRenderer& words, const ProfileRun& run) {
   auto kinds = bytes_by_kind(run);
   std::size_t count = 0;
   for (const auto& kind : kinds) count += kind.points.size();
   if (count < 3) return std::nullopt;
   Chart chart;
   chart.id = "bytes-chart";
-  chart.title = "Time against bytes, by kind of module";
+  chart.title = words.text(messages::chart_bytes());
   auto series = Json::array();
   const auto peak = peak_bytes_per_s(run);
   std::size_t number = 0;
+  std::vector<schema::Message> fits;
   for (auto& kind : kinds) {
     const auto role = kind.name == kOtherKinds ? std::string("other") : fmt::format("series-{}", ++number);
     series.push_back(
@@ -258,18 +263,15 @@ std::optional<Chart> bytes_chart(const ProfileRun& run) {
                             Json::array({rounded(most), rounded(line.intercept + line.slope * most)})});
     series.push_back(
         {{"type", "line"}, {"name", kind.name}, {"role", role}, {"symbol", "none"}, {"data", std::move(fit)}});
-    // Megabytes a millisecond are gigabytes a second.
-    chart.alternative +=
-        fmt::format("{}{}: {} GB/s and {} apart from bytes", chart.alternative.empty() ? "By the fits " : "; ",
-                    plain_text(kind.name), bandwidth_text(1 / line.slope, peak),
-                    chart_ns_text(std::llround(std::max(0.0, line.intercept) * kNsPerMs)));
+    fits.push_back(fit_of(plain_text(kind.name), line, peak));
   }
-  chart.alternative = chart.alternative.empty() ? fit_across_kinds(kinds, peak, series) : chart.alternative + ".";
+  chart.alternative = words.text(fits.empty() ? fit_across_kinds(kinds, peak, series)
+                                              : messages::chart_fits({.all = false, .fits = fits}));
   chart.option = {{"series", std::move(series)}, {"xAxis", value_axis("MB", 0)}, {"yAxis", value_axis("ms", 2)}};
   return chart;
 }
 
-std::optional<Chart> roofline_chart(const ProfileRun& run) {
+std::optional<Chart> roofline_chart(const schema::MessageRenderer& words, const ProfileRun& run) {
   auto data = Json::array();
   const schema::ProfileNode* best = nullptr;
   double most_intensity = 0;
@@ -290,7 +292,7 @@ std::optional<Chart> roofline_chart(const ProfileRun& run) {
   if (data.size() < 3) return std::nullopt;
   Chart chart;
   chart.id = "roofline";
-  chart.title = "FLOPs per second against FLOPs per byte";
+  chart.title = words.text(messages::chart_roofline());
   auto series = Json::array();
   if (run.roof.bytes_per_s > 0 && run.roof.flops_per_s > 0) {
     const auto knee = run.roof.flops_per_s / run.roof.bytes_per_s;
@@ -308,9 +310,9 @@ std::optional<Chart> roofline_chart(const ProfileRun& run) {
   series.push_back(
       {{"type", "scatter"}, {"name", "nodes"}, {"role", "best"}, {"small", true}, {"data", std::move(data)}});
   chart.option = {{"series", std::move(series)}, {"xAxis", log_axis("FLOP/byte")}, {"yAxis", log_axis("GFLOP/s")}};
-  chart.alternative =
-      fmt::format("The highest rate, {:.3g} GFLOP/s, is that of {}.",
-                  static_cast<double>(best->flops) / static_cast<double>(best->total_ns), plain_text(best->name));
+  chart.alternative = words.text(
+      messages::chart_highest_rate({.rate = static_cast<double>(best->flops) / static_cast<double>(best->total_ns),
+                                    .node = plain_text(best->name)}));
   return chart;
 }
 

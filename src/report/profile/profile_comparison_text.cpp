@@ -5,9 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/comparison_text.hpp"
-#include "base/text.hpp"
-#include "report/format.hpp"
+#include "report/messages.hpp"
 #include "report/utf8.hpp"
 #include "schema/kernel_name.hpp"
 
@@ -19,24 +17,24 @@ constexpr std::size_t kNameColumns = 70;
 constexpr std::size_t kShownKernelChanges = 6;
 constexpr std::size_t kMostChanged = 12;
 
-std::string change_ns_text(double ns) { return base::format_duration(ns); }
-
 template <typename Row, typename Text>
-void add_some(std::vector<std::string>& lines, const std::vector<Row>& rows, std::size_t most, const std::string& title,
-              Text text) {
+void add_some(const schema::MessageRenderer& words, std::vector<std::string>& lines, const std::vector<Row>& rows,
+              std::size_t most, const schema::Message& title, Text text) {
   if (rows.empty()) return;
-  lines.push_back(title);
+  lines.push_back(words.text(title));
   for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) lines.push_back("  " + text(rows[i]));
-  if (rows.size() > most) lines.push_back(fmt::format("  and {} more (--json has all)", rows.size() - most));
+  if (rows.size() > most)
+    lines.push_back("  " + words.text(messages::profile_more_changes(static_cast<std::int64_t>(rows.size() - most))));
 }
 
 /// All of them: who asks what one side alone has wants to know every one.
-void add_names(std::vector<std::string>& lines, const std::vector<analysis::CallsChange>& rows,
-               const std::string& title) {
+void add_names(const schema::MessageRenderer& words, std::vector<std::string>& lines,
+               const std::vector<analysis::CallsChange>& rows, const char* side) {
   if (rows.empty()) return;
   std::vector<std::string> names;
   for (const auto& row : rows) names.push_back(fmt::format("{} ({})", row.name, std::max(row.a, row.b)));
-  lines.push_back(fmt::format("{}: {}", title, fmt::join(names, ", ")));
+  lines.push_back(
+      words.text(messages::profile_only_in({.operations = std::ssize(rows), .side = side, .names = names})));
 }
 
 }  // namespace
@@ -45,30 +43,34 @@ std::vector<std::string> profile_comparison_lines(const schema::MessageRenderer&
                                                   const analysis::ProfileComparison& found) {
   auto lines = words.texts(found.remarks);
   for (const auto& device : found.devices)
-    lines.push_back(fmt::format("{} busy {:.0f} %, {} busy {:.0f} %", device.a, 100 * device.busy_a, device.b,
-                                100 * device.busy_b));
-  add_some(lines, found.times, kMostModules,
-           "modules whose time differs (Holm's correction over all modules):", [](const auto& row) {
-             return fmt::format("{}: {} -> {}, {}", row.path, change_ns_text(row.a), change_ns_text(row.b),
-                                stats::is_too_wide(row.ratio.low, row.ratio.high)
-                                    ? std::string(analysis::kTooFewMeasurements)
-                                    : fmt::format("{} [{}, {}]", change_text(row.ratio.ratio),
-                                                  change_text(row.ratio.low), change_text(row.ratio.high)));
-           });
-  add_some(lines, found.bytes, kMostModules, "modules whose bytes differ:", [](const auto& row) {
-    return fmt::format("{}: {} -> {}, {}", row.path, base::format_bytes(row.a), base::format_bytes(row.b),
-                       change_text(row.ratio.ratio));
+    lines.push_back(words.text(messages::profile_busy_of_both(
+        {.a = device.a, .busy_a = device.busy_a, .b = device.b, .busy_b = device.busy_b})));
+  add_some(words, lines, found.times, kMostModules, messages::profile_times_differ(), [&](const auto& row) {
+    const bool is_known = !stats::is_too_wide(row.ratio.low, row.ratio.high);
+    return words.text(
+        messages::profile_time_differs({.module = row.path,
+                                        .a = row.a,
+                                        .b = row.b,
+                                        .change = is_known ? std::optional(row.ratio.ratio - 1) : std::nullopt,
+                                        .low = row.ratio.low - 1,
+                                        .high = row.ratio.high - 1}));
   });
-  add_some(lines, found.kernels, kShownKernelChanges, "kernels by the difference of their time:", [](const auto& row) {
-    return fmt::format("{}: {} -> {} in {} -> {} calls", shorten(schema::short_kernel_name(row.name), kNameColumns),
-                       change_ns_text(static_cast<double>(row.a_ns)), change_ns_text(static_cast<double>(row.b_ns)),
-                       row.a, row.b);
+  add_some(words, lines, found.bytes, kMostModules, messages::profile_bytes_differ(), [&](const auto& row) {
+    return words.text(
+        messages::profile_bytes_change({.module = row.path, .a = row.a, .b = row.b, .change = row.ratio.ratio - 1}));
   });
-  add_some(lines, found.changed, kMostChanged,
-           fmt::format("{} operations with another number of calls:", found.changed.size()),
+  add_some(words, lines, found.kernels, kShownKernelChanges, messages::profile_kernels_differ(), [&](const auto& row) {
+    return words.text(
+        messages::profile_kernel_change({.kernel = shorten(schema::short_kernel_name(row.name), kNameColumns),
+                                         .a = static_cast<double>(row.a_ns),
+                                         .b = static_cast<double>(row.b_ns),
+                                         .calls_a = row.a,
+                                         .calls_b = row.b}));
+  });
+  add_some(words, lines, found.changed, kMostChanged, messages::profile_calls_differ(std::ssize(found.changed)),
            [](const auto& row) { return fmt::format("{}: {} -> {}", row.name, row.a, row.b); });
-  add_names(lines, found.only_a, fmt::format("{} operations only in A", found.only_a.size()));
-  add_names(lines, found.only_b, fmt::format("{} operations only in B", found.only_b.size()));
+  add_names(words, lines, found.only_a, "A");
+  add_names(words, lines, found.only_b, "B");
   return lines;
 }
 

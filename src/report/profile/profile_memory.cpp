@@ -10,6 +10,7 @@
 #include "report/charts/chart_parts.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -84,7 +85,7 @@ Table holders_table(const ProfileRun& run) {
   return table;
 }
 
-std::optional<Chart> memory_chart(const ProfileRun& run) {
+std::optional<Chart> memory_chart(const schema::MessageRenderer& words, const ProfileRun& run) {
   const auto& all = run.tables.memory;
   std::int64_t span_ns = 0;
   for (const auto& row : all)
@@ -114,48 +115,46 @@ std::optional<Chart> memory_chart(const ProfileRun& run) {
   }
   chart.option = {
       {"series", std::move(series)}, {"xAxis", value_axis(long_time ? "s" : "ms", 0)}, {"yAxis", value_axis("MiB", 0)}};
-  chart.alternative =
-      fmt::format("At most {} are allocated on GPU {}, {} after the first event.",
-                  bytes_words(most->peak_allocated_bytes), gpu_name(run, *most), after_words(most->peak_ns));
+  chart.alternative = words.text(messages::chart_memory({.bytes = static_cast<double>(most->peak_allocated_bytes),
+                                                         .gpu = gpu_name(run, *most),
+                                                         .after = static_cast<double>(most->peak_ns)}));
   return chart;
 }
 
-std::vector<std::string> memory_notes(const ProfileRun& run) {
-  std::vector<std::string> out;
+std::vector<schema::Message> memory_notes(const ProfileRun& run) {
+  std::vector<schema::Message> out;
   for (const auto& row : run.tables.memory) {
     const auto gpu = gpu_name(run, row);
     for (const auto& failed : row.out_of_memory)
-      out.push_back(fmt::format("GPU {}: out of memory after {}: {} asked for{} by {}", gpu,
-                                after_words(failed.time_ns), bytes_words(failed.asked_bytes),
-                                failed.free_bytes >= 0 ? fmt::format(", {} free,", bytes_words(failed.free_bytes)) : "",
-                                failed.place));
-    const auto unused = row.unused_bytes();
-    if (unused > kMostUnusedBytes &&
-        static_cast<double>(unused) > kMostUnusedShare * static_cast<double>(row.peak_allocated_bytes))
-      out.push_back(fmt::format(
-          "GPU {}: fragmentation: {} of {} reserved are unused at the peak ({:.0f} % of what is allocated); set "
-          "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-          gpu, bytes_words(unused), bytes_words(row.reserved_at_peak_bytes),
-          100 * static_cast<double>(unused) /
-              static_cast<double>(std::max<std::int64_t>(1, row.peak_allocated_bytes))));
+      out.push_back(messages::profile_out_of_memory(
+          {.gpu = gpu,
+           .after = static_cast<double>(failed.time_ns),
+           .asked = static_cast<double>(failed.asked_bytes),
+           .free = failed.free_bytes >= 0 ? std::optional(static_cast<double>(failed.free_bytes)) : std::nullopt,
+           .place = failed.place}));
+    const auto unused = static_cast<double>(row.unused_bytes());
+    const auto allocated = static_cast<double>(row.peak_allocated_bytes);
+    if (row.unused_bytes() > kMostUnusedBytes && unused > kMostUnusedShare * allocated)
+      out.push_back(messages::profile_fragmentation({.gpu = gpu,
+                                                     .unused = unused,
+                                                     .reserved = static_cast<double>(row.reserved_at_peak_bytes),
+                                                     .share = unused / std::max(1.0, allocated)}));
   }
   return out;
 }
 
-Section memory_section(const ProfileRun& run) {
+Section memory_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"memory", "Memory", {}};
   auto table = memory_table(run);
   if (table.rows.empty()) return section;
-  table.caption =
-      "Peak: the most that was allocated, and when, from the first event; reserved: what the allocator had taken from "
-      "the GPU then; unused: the difference.";
+  table.caption = words.text(messages::profile_peak());
   section.blocks.emplace_back(std::move(table));
-  if (auto chart = memory_chart(run)) section.blocks.emplace_back(std::move(*chart));
+  if (auto chart = memory_chart(words, run)) section.blocks.emplace_back(std::move(*chart));
   BulletList lines;
-  for (const auto& note : memory_notes(run)) lines.items.push_back(sentence(plain_text(note)));
+  for (const auto& note : words.texts(memory_notes(run))) lines.items.push_back(sentence(plain_text(note)));
   if (!lines.items.empty()) section.blocks.emplace_back(std::move(lines));
   if (auto holders = holders_table(run); !holders.rows.empty()) {
-    holders.caption = "What was allocated at the peak, by the place that allocated it.";
+    holders.caption = words.text(messages::profile_held());
     section.blocks.emplace_back(std::move(holders));
   }
   return section;

@@ -125,8 +125,8 @@ KeyFigures key_figures(const schema::MessageRenderer& words, const ProfileRun& r
 Section where_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"summary", is_memory_only(run) ? "Summary" : "Where the time went", {}};
   section.blocks.emplace_back(key_figures(words, run));
-  if (auto table = time_table(run); !table.rows.empty()) {
-    if (auto chart = time_chart(run)) section.blocks.emplace_back(std::move(*chart));
+  if (auto table = time_table(words, run); !table.rows.empty()) {
+    if (auto chart = time_chart(words, run)) section.blocks.emplace_back(std::move(*chart));
     table.caption = words.text(messages::profile_overlap());
     section.blocks.emplace_back(std::move(table));
   }
@@ -206,7 +206,7 @@ Section timeline_section(const schema::MessageRenderer& words, const ProfileRun&
 Section modules_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"modules", "Modules", {}};
   if (is_memory_only(run)) return section;
-  if (auto icicle = module_icicle(run)) section.blocks.emplace_back(std::move(*icicle));
+  if (auto icicle = module_icicle(words, run)) section.blocks.emplace_back(std::move(*icicle));
   ModuleView view;
   view.least = 0.003;
   view.most = 120;
@@ -215,7 +215,7 @@ Section modules_section(const schema::MessageRenderer& words, const ProfileRun& 
                              : run.tables.devices.empty() ? messages::profile_modules_of_run()
                                                           : messages::profile_modules());
   section.blocks.emplace_back(std::move(table));
-  if (auto chart = bytes_chart(run)) section.blocks.emplace_back(std::move(*chart));
+  if (auto chart = bytes_chart(words, run)) section.blocks.emplace_back(std::move(*chart));
   return section;
 }
 
@@ -256,7 +256,7 @@ Section counters_section(const schema::MessageRenderer& words, const ProfileRun&
   std::size_t shown = 0;
   for (const auto& kernel : run.tables.kernels)
     if (!kernel.counters.empty() && shown++ < kDetailedKernels)
-      add_tables(words, counter_detail(kernel), kernel, section);
+      add_tables(words, counter_detail(words, kernel), kernel, section);
   return section;
 }
 
@@ -264,14 +264,14 @@ Section counters_section(const schema::MessageRenderer& words, const ProfileRun&
 Section kernel_section(const schema::MessageRenderer& words, const ProfileRun& run, const std::string& name) {
   Section section{"kernel", "One kernel", {}};
   if (const auto* kernel = name.empty() ? nullptr : find_kernel(run, name))
-    add_tables(words, kernel_detail(*kernel, peak_bytes_per_s(run)), *kernel, section);
+    add_tables(words, kernel_detail(words, *kernel, peak_bytes_per_s(run)), *kernel, section);
   return section;
 }
 
 Section nodes_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"nodes", "Nodes", {}};
   if (run.tables.nodes.empty()) return section;
-  if (auto chart = roofline_chart(run)) section.blocks.emplace_back(std::move(*chart));
+  if (auto chart = roofline_chart(words, run)) section.blocks.emplace_back(std::move(*chart));
   auto table = nodes_table(run, kListedNodes);
   table.caption =
       words.text(messages::profile_nodes({.shown = std::ssize(table.rows), .all = std::ssize(run.tables.nodes)}));
@@ -279,18 +279,18 @@ Section nodes_section(const schema::MessageRenderer& words, const ProfileRun& ru
   return section;
 }
 
-Section steps_section(const ProfileRun& run) {
+Section steps_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"steps", "Steps", {}};
   auto table = steps_table(run);
   if (table.rows.empty()) return section;
-  if (auto chart = steps_chart(run)) section.blocks.emplace_back(std::move(*chart));
+  if (auto chart = steps_chart(words, run)) section.blocks.emplace_back(std::move(*chart));
   section.blocks.emplace_back(std::move(table));
   return section;
 }
 
 Section idle_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"idle", "Idle time of the GPU", {}};
-  auto table = idle_table(run);
+  auto table = idle_table(words, run);
   if (table.rows.empty()) return section;
   table.caption = words.text(messages::profile_cause_of_gap());
   section.blocks.emplace_back(std::move(table));
@@ -327,8 +327,8 @@ ReportModel build_profile_report(const schema::MessageRenderer& words, const Pro
   for (auto section :
        {where_section(words, run), advice_section(words, run), timeline_section(words, run, timeline),
         modules_section(words, run), kernels_section(words, run), kernel_section(words, run, kernel),
-        counters_section(words, run), nodes_section(words, run), steps_section(run), idle_section(words, run),
-        memory_section(run), sources_section(words, run, timeline.has_value() || is_memory_only(run))})
+        counters_section(words, run), nodes_section(words, run), steps_section(words, run), idle_section(words, run),
+        memory_section(words, run), sources_section(words, run, timeline.has_value() || is_memory_only(run))})
     if (!section.blocks.empty()) model.sections.push_back(std::move(section));
   model.footer = "ridgeline " + run.command_line;
   return model;

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/profile/profile_cells.hpp"
 #include "report/profile/profile_figures.hpp"
 #include "report/profile/profile_memory.hpp"
@@ -64,27 +65,31 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
   return table;
 }
 
-std::string_view cause_text(schema::IdleCause cause) noexcept {
-  switch (cause) {
-    case schema::IdleCause::launch: return "idle: launch-bound, the host is behind";
-    case schema::IdleCause::host_work: return "idle: other work on the host";
-    case schema::IdleCause::host_wait: return "idle: host waiting for others";
-    case schema::IdleCause::pageable_copy: return "idle: copying pageable memory";
-    case schema::IdleCause::host_unrecorded: return "idle: host, not recorded";
-    case schema::IdleCause::sync: return "idle: after a synchronization";
-    case schema::IdleCause::data_loading: return "idle: waiting for data";
-    case schema::IdleCause::allocation: return "idle: memory allocation";
-    case schema::IdleCause::compilation: return "idle: compiling or loading code";
-    case schema::IdleCause::profiler: return "idle: profiler overhead";
-    case schema::IdleCause::queue: return "idle: between queued kernels";
-    case schema::IdleCause::unknown: return "idle: the trace does not show why";
-  }
-  return "";
+schema::Message cause_of(schema::IdleCause cause) {
+  using enum messages::ProfileIdleCause;
+  const auto word = [&] {
+    switch (cause) {
+      case schema::IdleCause::launch: return launch;
+      case schema::IdleCause::host_work: return host_work;
+      case schema::IdleCause::host_wait: return host_wait;
+      case schema::IdleCause::pageable_copy: return pageable_copy;
+      case schema::IdleCause::host_unrecorded: return host_unrecorded;
+      case schema::IdleCause::sync: return sync;
+      case schema::IdleCause::data_loading: return data_loading;
+      case schema::IdleCause::allocation: return allocation;
+      case schema::IdleCause::compilation: return compilation;
+      case schema::IdleCause::profiler: return profiler;
+      case schema::IdleCause::queue: return queue;
+      case schema::IdleCause::unknown: break;
+    }
+    return unknown;
+  };
+  return messages::profile_idle(word());
 }
 
 }  // namespace
 
-Table time_table(const ProfileRun& run) {
+Table time_table(const schema::MessageRenderer& words, const ProfileRun& run) {
   Table table;
   const auto& devices = run.tables.devices;
   if (devices.empty()) return table;
@@ -99,8 +104,8 @@ Table time_table(const ProfileRun& run) {
         table.rows.push_back({{name, std::string(what), cell_time(ns), cell_share(ns, device.span_ns)}, tone, ""});
     };
     add(kernel_words(device.kernels, device.graph_launches), device.kernel_ns, Tone::good);
-    add("copies and memsets without kernels", device.copy_ns - device.both_ns, Tone::neutral);
-    for (const auto& idle : device.idle) add(cause_text(idle.cause), idle.total_ns, Tone::warning);
+    add(words.text(messages::profile_copies_alone()), device.copy_ns - device.both_ns, Tone::neutral);
+    for (const auto& idle : device.idle) add(words.text(cause_of(idle.cause)), idle.total_ns, Tone::warning);
   }
   return table;
 }
@@ -220,7 +225,7 @@ Table steps_table(const ProfileRun& run) {
   return table;
 }
 
-Table idle_table(const ProfileRun& run) {
+Table idle_table(const schema::MessageRenderer& words, const ProfileRun& run) {
   Table table;
   table.columns = {{"GPU", Align::left},      {"Cause", Align::left},
                    {"Gaps", Align::right},    {"Time", Align::right},
@@ -231,7 +236,7 @@ Table idle_table(const ProfileRun& run) {
       for (const auto& [place, ns] : idle.places)
         places += fmt::format("{}{} ({})", places.empty() ? "" : ", ", place, cell_time(ns));
       table.rows.push_back(
-          {{fmt::format("{}", device.device), std::string(cause_text(idle.cause)), fmt::format("{}", idle.gaps),
+          {{fmt::format("{}", device.device), words.text(cause_of(idle.cause)), fmt::format("{}", idle.gaps),
             cell_time(idle.total_ns), cell_time(idle.longest_ns), plain_text(places)},
            Tone::neutral,
            ""});

@@ -24,9 +24,7 @@ class AccuracyColumns {
   bool cosine_ = false;
 };
 
-/// "0.7512".
-[[nodiscard]] std::string metric_text(double metric);
-/// How outputs were judged, in one line; "": they were not.
-[[nodiscard]] std::string accuracy_limits_text(const schema::TuneRun& run);
+/// How outputs were judged; empty: they were not.
+[[nodiscard]] schema::Message accuracy_limits(const schema::TuneRun& run);
 
 }  // namespace ridgeline::report

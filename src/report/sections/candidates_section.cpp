@@ -3,6 +3,7 @@
 #include "analysis/candidate_table.hpp"
 #include "analysis/summary.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/sections/sections.hpp"
 
 namespace ridgeline::report {
@@ -36,7 +37,7 @@ std::string remark(const TuneView& view, const analysis::CandidateRow& row) {
 Table candidates_table(const TuneView& view, const std::vector<analysis::CandidateRow>& rows) {
   Table table{"Candidates at their defaults",
               {{"Candidate"},
-               {fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit), Align::right},
+               {fmt::format("{}, {}", view.objective_title(), view.objective.unit), Align::right},
                {"Ratio", Align::right},
                {"95 % interval", Align::right},
                {"Output error", Align::right, true},
@@ -52,9 +53,10 @@ Table candidates_table(const TuneView& view, const std::vector<analysis::Candida
     const auto* measured = row.outcome != nullptr && row.outcome->measurement ? &*row.outcome->measurement : nullptr;
     const bool timed = measured != nullptr && !measured->latency_ns.empty();
     const auto absent = std::string(kAbsent);
-    out.cells.push_back(timed ? view.objective.number(analysis::cost_of(*measured, view.run.objective).value) : absent);
+    out.cells.push_back(timed ? view.objective.number(analysis::cost_of(*measured, view.run.request.objective).value)
+                              : absent);
     const auto& ratio = row.against_current;
-    out.cells.push_back(row.candidate.id.empty() ? ratio_text(1, 2) : ratio ? ratio_cell(*ratio) : absent);
+    out.cells.push_back(row.candidate.id.empty() ? std::string("1.00×") : ratio ? view.text(ratio_of(*ratio)) : absent);
     out.cells.push_back(ratio ? interval_cell(*ratio) : absent);
     out.cells.push_back(row.outcome != nullptr && row.outcome->output_error
                             ? fmt::format("{:.1e}", row.outcome->output_error->scaled_max_abs)
@@ -79,9 +81,7 @@ Section candidates_section(const TuneView& view) {
   const auto rows = analysis::candidate_table(view.run, view.outcomes);
   if (rows.empty()) return section;
   section.blocks.emplace_back(candidates_table(view, rows));
-  section.blocks.emplace_back(
-      Paragraph{"A ratio above 1 is faster than the defaults of what is in use now. Load is the time of the session's "
-                "creation and its first inference."});
+  section.blocks.emplace_back(Paragraph{view.text(messages::tune_ratio_above())});
   Facts where;
   for (const auto& row : rows) {
     const auto& runtime = row.candidate.runtime;

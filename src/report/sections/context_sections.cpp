@@ -5,6 +5,7 @@
 #include "analysis/model_rate.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/sections/sections.hpp"
 
 namespace ridgeline::report {
@@ -64,14 +65,14 @@ std::string shapes_text(const std::vector<schema::ShapeSet>& sets) {
   return out;
 }
 
-std::string histogram_text(const std::map<std::string, std::int64_t>& counts, std::size_t limit) {
+std::string histogram_text(const TuneView& view, const std::map<std::string, std::int64_t>& counts, std::size_t limit) {
   std::vector<std::pair<std::string, std::int64_t>> rows(counts.begin(), counts.end());
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string out;
   for (std::size_t i = 0; i < rows.size() && i < limit; ++i)
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", rows[i].second, plain_text(rows[i].first));
-  if (rows.size() > limit) out += fmt::format(" and {} more kinds", rows.size() - limit);
-  return out;
+  if (rows.size() <= limit) return out;
+  return view.text(messages::tune_more_kinds({.first = out, .more = static_cast<std::int64_t>(rows.size() - limit)}));
 }
 
 }  // namespace
@@ -81,22 +82,22 @@ Section environment_section(const TuneView& view) {
   FactList facts;
   facts.add("CPU", plain_text(env.cpu_model));
   if (env.usable_cpus > 0) {
-    auto text = fmt::format("{:g} usable", env.usable_cpus);
-    if (env.logical_cpus > 0) text += fmt::format(" of {} logical CPUs", env.logical_cpus);
-    if (env.physical_cores > 0) text += fmt::format(", {} physical cores", env.physical_cores);
-    if (env.cgroup_cpu_quota) text += fmt::format(", container quota {:g}", *env.cgroup_cpu_quota);
-    facts.add("Cores", text);
+    messages::TuneCores out{.usable = env.usable_cpus, .quota = env.cgroup_cpu_quota};
+    if (env.logical_cpus > 0) out.logical = env.logical_cpus;
+    if (env.physical_cores > 0) out.physical = env.physical_cores;
+    facts.add("Cores", view.text(messages::tune_cores(out)));
   }
   if (env.smt) facts.add("SMT", *env.smt ? "on" : "off");
   if (env.governor) facts.add("Frequency governor", plain_text(*env.governor));
   facts.add("Instruction sets", joined_plain(env.isa));
   if (env.numa_nodes > 0) facts.add("NUMA nodes", fmt::format("{}", env.numa_nodes));
   if (env.memory_bytes > 0)
-    facts.add("Memory", fmt::format("{}, {} free at the start", format_bytes(static_cast<double>(env.memory_bytes)),
-                                    format_bytes(static_cast<double>(env.memory_available_bytes))));
+    facts.add("Memory", view.text(messages::free_at_start({.bytes = static_cast<double>(env.memory_bytes),
+                                                           .free = static_cast<double>(env.memory_available_bytes)})));
   for (const auto& gpu : env.gpus)
-    facts.add("GPU", fmt::format("{}, {}, driver {}", plain_text(gpu.name),
-                                 format_bytes(static_cast<double>(gpu.memory_bytes)), plain_text(gpu.driver_version)));
+    facts.add("GPU", view.text(messages::gpu_described({.name = plain_text(gpu.name),
+                                                        .memory = static_cast<double>(gpu.memory_bytes),
+                                                        .driver = plain_text(gpu.driver_version)})));
   if (env.gpus.empty()) facts.add("GPU", plain_text(view.words.text(env.gpu_note)));
   facts.add("System", plain_text(env.os));
   facts.add("Kernel", plain_text(env.kernel));
@@ -111,10 +112,9 @@ Section model_section(const TuneView& view) {
   facts.add("File", code_mark(model.path.empty() ? view.run.workload.location : model.path));
   facts.add("SHA-256", code_mark(model.sha256.empty() ? view.run.workload.content_sha256 : model.sha256));
   if (model.file_bytes > 0) {
-    auto size = format_bytes(static_cast<double>(model.file_bytes));
-    if (model.external_data_bytes > 0)
-      size += fmt::format(" and {} external data", format_bytes(static_cast<double>(model.external_data_bytes)));
-    facts.add("Size", size);
+    messages::TuneSize size{.bytes = static_cast<double>(model.file_bytes)};
+    if (model.external_data_bytes > 0) size.external = static_cast<double>(model.external_data_bytes);
+    facts.add("Size", view.text(messages::tune_size(size)));
   }
   facts.add("Producer", plain_text(model.producer));
   std::string opsets;
@@ -127,7 +127,8 @@ Section model_section(const TuneView& view) {
   facts.add("Shapes timed", shapes_text(model.shapes.empty() ? view.run.workload.shapes : model.shapes));
   facts.add("How they were chosen", joined_plain(view.words.texts(model.shape_notes)));
   facts.add("Values of inputs", joined_plain(view.words.texts(model.input_notes)));
-  if (model.nodes > 0) facts.add("Nodes", fmt::format("{}: {}", model.nodes, histogram_text(model.node_counts, 8)));
+  if (model.nodes > 0)
+    facts.add("Nodes", fmt::format("{}: {}", model.nodes, histogram_text(view, model.node_counts, 8)));
   if (model.parameters > 0)
     facts.add("Parameters", fmt::format("{} ({})", format_count(static_cast<double>(model.parameters)),
                                         format_bytes(static_cast<double>(model.parameter_bytes))));
@@ -137,14 +138,13 @@ Section model_section(const TuneView& view) {
   if (ranked == nullptr && !view.ranking.empty()) ranked = &view.ranking.front();
   const auto* graph = ranked != nullptr ? analysis::graph_of(view.run, ranked->trial->configuration) : nullptr;
   if (graph != nullptr)
-    facts.add("As the runtime fuses it", fmt::format("{} nodes, about {} of memory traffic an inference", graph->nodes,
-                                                     format_bytes(graph->memory_bytes)));
-  if (model.min_bytes > 0)
-    facts.add("Memory traffic", fmt::format("{} an inference if no node were fused", format_bytes(model.min_bytes)));
+    facts.add("As the runtime fuses it",
+              view.text(messages::tune_fused({.nodes = graph->nodes, .bytes = graph->memory_bytes})));
+  if (model.min_bytes > 0) facts.add("Memory traffic", view.text(messages::tune_unfused(model.min_bytes)));
   const auto rate = ranked != nullptr ? analysis::model_rate(view.run, *ranked).flops_per_s : 0;
   if (rate > 0)
-    facts.add("Rate reached", fmt::format("{}FLOP/s by trial {}", format_count(rate), trial_link(ranked->trial->id)));
-  if (!model.uncounted_ops.empty()) facts.add("Not counted", histogram_text(model.uncounted_ops, 8));
+    facts.add("Rate reached", view.linked(messages::tune_rate_reached({.flops = rate, .trial = ranked->trial->id})));
+  if (!model.uncounted_ops.empty()) facts.add("Not counted", histogram_text(view, model.uncounted_ops, 8));
   facts.add("Notes", joined_plain(view.words.texts(model.notes)));
   return std::move(facts).section("model", "Model");
 }

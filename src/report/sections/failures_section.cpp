@@ -2,6 +2,7 @@
 #include "analysis/failure_memory.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/sections/sections.hpp"
 #include "report/utf8.hpp"
 
@@ -22,8 +23,7 @@ std::string cause(const TuneView& view, const schema::TrialOutcome& outcome) {
     if (outcome.failure->signal) parts.push_back(fmt::format("signal {}", *outcome.failure->signal));
     if (outcome.failure->exit_code) parts.push_back(fmt::format("exit code {}", *outcome.failure->exit_code));
     if (outcome.failure->requested_bytes)
-      parts.push_back(
-          fmt::format("{} asked for", base::format_bytes(static_cast<double>(*outcome.failure->requested_bytes))));
+      parts.push_back(view.text(messages::asked_for(static_cast<double>(*outcome.failure->requested_bytes))));
   }
   if (const auto memory = analysis::memory_found(outcome); !memory.empty())
     parts.push_back(plain_text(view.words.text(memory)));
@@ -40,7 +40,7 @@ std::string output_error_cell(const schema::TrialOutcome& outcome) {
 
 Section failures_section(const TuneView& view) {
   Section section{"failures", "Failures", {}};
-  Table table{"Trials that failed or were rejected",
+  Table table{view.text(messages::tune_failures_table()),
               {{"Trial", Align::right},
                {"How"},
                {"Phase"},
@@ -65,20 +65,16 @@ Section failures_section(const TuneView& view) {
   }
   if (table.rows.empty()) {
     if (!view.run.trials.empty())
-      section.blocks.emplace_back(Paragraph{view.endings().completed == view.run.trials.size()
-                                                ? "None: every trial ran to the end with acceptable outputs."
-                                                : "None: no trial failed or was rejected."});
+      section.blocks.emplace_back(
+          Paragraph{view.text(messages::tune_no_failure(view.endings().completed == view.run.trials.size()))});
     return section;
   }
-  const auto failed = table.rows.size();
   section.blocks.emplace_back(Paragraph{
-      fmt::format("{} of {} gave no usable number. A failed trial ends only its worker process; the search went on.",
-                  failed, counted(view.run.trials.size(), "trial"))});
+      view.text(messages::tune_failures({.failed = std::ssize(table.rows), .trials = std::ssize(view.run.trials)}))});
   section.blocks.emplace_back(std::move(table));
   constexpr std::size_t kTailsShown = 8;
   for (std::size_t i = 0; i < tails.size() && i < kTailsShown; ++i) {
-    section.blocks.emplace_back(
-        Paragraph{fmt::format("Last output of the worker of trial {}:", trial_link(tails[i].first))});
+    section.blocks.emplace_back(Paragraph{view.linked(messages::tune_last_output(tails[i].first))});
     section.blocks.emplace_back(CodeBlock{"text", clean_utf8(tails[i].second)});
   }
   return section;

@@ -4,12 +4,11 @@
 #include "analysis/isolated.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/sections/sections.hpp"
 
 namespace ridgeline::report {
 namespace {
-
-using base::format_bytes;
 
 std::string joined_parts(const std::vector<std::string>& parts) {
   std::string out;
@@ -27,14 +26,11 @@ std::string mode_text(const char* name, const std::optional<bool>& on) {
   return on ? fmt::format("{} {}", name, *on ? "on" : "off") : std::string();
 }
 
-std::string power_text(const schema::GpuDescription& gpu) {
-  if (!gpu.power_limit_w) return {};
-  auto text = fmt::format("{:.0f} W", *gpu.power_limit_w);
-  if (gpu.default_power_limit_w) text += fmt::format(" of {:.0f} W by default", *gpu.default_power_limit_w);
-  return text;
+std::optional<double> optional_bytes(const std::optional<std::int64_t>& count) {
+  return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
 }
 
-void add_card(Facts& facts, const schema::GpuDescription& gpu) {
+void add_card(const schema::MessageRenderer& words, Facts& facts, const schema::GpuDescription& gpu) {
   add(facts, "GPU", plain_text(gpu.name));
   add(facts, "Architecture",
       joined_parts({plain_text(gpu.architecture), gpu.compute_capability.empty()
@@ -43,20 +39,18 @@ void add_card(Facts& facts, const schema::GpuDescription& gpu) {
   if (gpu.multiprocessors) add(facts, "Multiprocessors (SMs)", fmt::format("{}", *gpu.multiprocessors));
   if (gpu.memory_bytes > 0)
     add(facts, "Memory",
-        joined_parts({format_bytes(static_cast<double>(gpu.memory_bytes)),
-                      gpu.memory_free_bytes
-                          ? format_bytes(static_cast<double>(*gpu.memory_free_bytes)) + " free at the start"
-                          : std::string()}));
+        words.text(messages::free_at_start(
+            {.bytes = static_cast<double>(gpu.memory_bytes), .free = optional_bytes(gpu.memory_free_bytes)})));
   add(facts, "Clocks",
-      joined_parts({gpu.max_sm_clock_mhz ? fmt::format("SM up to {:.0f} MHz", *gpu.max_sm_clock_mhz) : std::string(),
-                    gpu.max_memory_clock_mhz ? fmt::format("memory up to {:.0f} MHz", *gpu.max_memory_clock_mhz)
-                                             : std::string()}));
-  add(facts, "Power limit", power_text(gpu));
+      words.text(messages::gpu_clocks({.sm = gpu.max_sm_clock_mhz, .memory = gpu.max_memory_clock_mhz})));
+  if (gpu.power_limit_w)
+    add(facts, "Power limit",
+        words.text(messages::gpu_power({.limit = *gpu.power_limit_w, .usual = gpu.default_power_limit_w})));
   add(facts, "Modes",
       joined_parts({mode_text("ECC", gpu.ecc), mode_text("MIG", gpu.mig), mode_text("persistence", gpu.persistence)}));
   add(facts, "Driver",
-      joined_parts({plain_text(gpu.driver_version),
-                    gpu.cuda_version.empty() ? std::string() : "serves CUDA up to " + plain_text(gpu.cuda_version)}));
+      words.text(
+          messages::gpu_driver({.driver = plain_text(gpu.driver_version), .cuda = plain_text(gpu.cuda_version)})));
 }
 
 /// "CUDA runtime" for "libcudart.so.13"; "" for a library that has no row of its own.
@@ -82,22 +76,25 @@ void add_libraries(Facts& facts, const schema::TuneRun& run) {
   add(facts, "Other libraries", joined_parts(others));
 }
 
-std::string rate_text(const std::optional<double>& value, const char* unit, const char* what) {
-  return value ? fmt::format("{} {:.{}f}{}", what, *value, *value < 100 ? 1 : 0, unit) : std::string();
-}
-
-std::string ceilings_text(const schema::TuneRun& run) {
-  if (!run.gpu_ceilings) return "not measured";
-  const auto& found = *run.gpu_ceilings;
-  return joined_parts({rate_text(found.copy_gb_per_s, " GB/s", "device memory"),
-                       rate_text(found.h2d_gb_per_s, " GB/s", "host to device"),
-                       rate_text(found.d2h_gb_per_s, " GB/s", "device to host"),
-                       rate_text(found.h2d_pageable_gb_per_s, " GB/s", "host to device from ordinary memory"),
-                       rate_text(found.d2h_pageable_gb_per_s, " GB/s", "device to host into ordinary memory"),
-                       rate_text(found.matmul_fp32_tflops, " TFLOP/s", "FP32 products"),
-                       rate_text(found.matmul_tf32_tflops, " TFLOP/s", "TF32 products"),
-                       rate_text(found.matmul_fp16_tflops, " TFLOP/s", "FP16 products"),
-                       rate_text(found.launch_us, " µs", "a launch")});
+std::string ceilings_text(const TuneView& view) {
+  if (!view.run.gpu_ceilings) return "not measured";
+  const auto& found = *view.run.gpu_ceilings;
+  std::vector<std::string> parts;
+  using enum messages::GpuCeilingOf;
+  const auto add_rate = [&](messages::GpuCeilingOf of, const std::optional<double>& value, const char* unit) {
+    if (value)
+      parts.push_back(view.text(messages::gpu_ceiling({.of = of, .value = {*value, unit, *value < 100 ? 1 : 0}})));
+  };
+  add_rate(memory, found.copy_gb_per_s, "GB/s");
+  add_rate(h2d, found.h2d_gb_per_s, "GB/s");
+  add_rate(d2h, found.d2h_gb_per_s, "GB/s");
+  add_rate(h2d_pageable, found.h2d_pageable_gb_per_s, "GB/s");
+  add_rate(d2h_pageable, found.d2h_pageable_gb_per_s, "GB/s");
+  add_rate(fp32, found.matmul_fp32_tflops, "TFLOP/s");
+  add_rate(tf32, found.matmul_tf32_tflops, "TFLOP/s");
+  add_rate(fp16, found.matmul_fp16_tflops, "TFLOP/s");
+  add_rate(launch, found.launch_us, "µs");
+  return joined_parts(parts);
 }
 
 /// Clock and throttling of one trial while it was timed.
@@ -105,11 +102,10 @@ std::string clock_text(const TuneView& view, const schema::TunedTrial* trial) {
   const auto* measured = trial != nullptr ? view.measurement(*trial) : nullptr;
   if (measured == nullptr || !measured->gpu || !measured->gpu->sm_clock_mhz) return {};
   const auto& gpu = *measured->gpu;
-  auto text = fmt::format("median {:.0f} MHz", *gpu.sm_clock_mhz);
-  if (gpu.sm_clock_min_mhz) text += fmt::format(", lowest {:.0f} MHz", *gpu.sm_clock_min_mhz);
-  if (!gpu.clock_reasons.empty())
-    text += ", throttled at times: " + plain_text(fmt::format("{}", fmt::join(gpu.clock_reasons, " ")));
-  return text + fmt::format(" (trial {})", trial_link(trial->id));
+  std::vector<std::string> reasons;
+  for (const auto& reason : gpu.clock_reasons) reasons.push_back(plain_text(reason));
+  return view.linked(messages::gpu_clock(
+      {.clock = *gpu.sm_clock_mhz, .lowest = gpu.sm_clock_min_mhz, .reasons = reasons, .trial = trial->id}));
 }
 
 /// `most`: "" or "up to ".
@@ -124,7 +120,7 @@ std::string limit_cell(const analysis::GpuLimits& limits) {
 }
 
 Table limits_table(const TuneView& view) {
-  Table table{"Where the time of one inference goes",
+  Table table{view.text(messages::gpu_limits_table()),
               {{"Trial"},
                {"Limit"},
                {"Headroom", Align::right},
@@ -166,23 +162,16 @@ Section gpu_section(const TuneView& view) {
   if (!view.on_gpu()) return section;
   auto limits = limits_table(view);
   if (!limits.rows.empty()) {
-    section.blocks.emplace_back(
-        Paragraph{"What each resource alone would take at the best rate measured on this card, as a share of the "
-                  "measured time; up to: counted over the nodes of the file, of which the runtime may fuse many. They "
-                  "overlap, so they need not sum to it. If "
-                  "nothing is near its peak, the run is launch-bound or its kernels are inefficient. Headroom "
-                  "is how many times as fast a configuration could be at best; for launches that is against the "
-                  "arithmetic or memory traffic "
-                  "that remains. Busy: the share of the time with a kernel running."});
+    section.blocks.emplace_back(Paragraph{view.text(messages::gpu_limits())});
     section.blocks.emplace_back(std::move(limits));
   }
   Facts facts;
-  if (const auto* gpu = view.gpu()) add_card(facts, *gpu);
+  if (const auto* gpu = view.gpu()) add_card(view.words, facts, *gpu);
   add_libraries(facts, view.run);
   add(facts, "SM clock while timed",
       clock_text(view, view.recommended() != nullptr ? view.recommended() : view.current()));
-  add(facts, "Best rates measured", ceilings_text(view.run));
-  add(facts, "Scenario", scenario_text(view.run));
+  add(facts, "Best rates measured", ceilings_text(view));
+  add(facts, "Scenario", view.text(view.scenario()));
   section.blocks.emplace_back(std::move(facts));
   return section;
 }

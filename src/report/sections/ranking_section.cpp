@@ -3,6 +3,7 @@
 
 #include "report/charts/charts.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/sections/accuracy_columns.hpp"
 #include "report/sections/gpu_columns.hpp"
 #include "report/sections/sections.hpp"
@@ -34,7 +35,7 @@ std::string settings(const TuneView& view, const analysis::RankedTrial& entry) {
   if (view.recommended() == entry.trial) is.emplace_back("**recommended**");
   if (view.current() == entry.trial) is.emplace_back("**in use now**");
   if (view.ending(*entry.trial) == "stopped early") is.emplace_back("stopped early");
-  if (!entry.meets_constraints) notes.push_back("constraint: " + plain_text(entry.broken_constraint));
+  if (!entry.meets_constraints) notes.push_back(view.text(messages::constraint(entry.broken_constraint)));
   if (entry.trial->cached) notes.emplace_back("cached");
   auto out = in_parentheses(is);
   if (!out.empty()) out += ' ';
@@ -44,14 +45,14 @@ std::string settings(const TuneView& view, const analysis::RankedTrial& entry) {
 }
 
 Table ranking_table(const TuneView& view) {
-  const auto p99_objective = view.run.objective == schema::Objective::p99;
-  const auto rate_objective = view.run.objective == schema::Objective::throughput;
+  const auto p99_objective = view.run.request.objective == schema::Objective::p99;
+  const auto rate_objective = view.run.request.objective == schema::Objective::throughput;
   Table table;
   table.caption = "Ranking, best first";
   table.columns = {{"Trial", Align::right},
                    {"Rank", Align::right},
-                   {"Settings that differ from the current ones"},
-                   {fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit), Align::right},
+                   {view.text(messages::tune_differing())},
+                   {fmt::format("{}, {}", view.objective_title(), view.objective.unit), Align::right},
                    {"95 % interval", Align::right}};
   const bool corrected = analysis::is_corrected(view.ranking);
   if (corrected) table.columns.push_back({"Speed-corrected, " + view.objective.unit, Align::right});
@@ -96,42 +97,32 @@ Table ranking_table(const TuneView& view) {
 
 std::string introduction(const TuneView& view) {
   const auto tied = std::count_if(view.ranking.begin(), view.ranking.end(), [](const auto& e) { return e.rank == 1; });
-  const auto early =
-      static_cast<std::size_t>(std::count_if(view.ranking.begin(), view.ranking.end(),
-                                             [&](const auto& e) { return view.ending(*e.trial) == "stopped early"; }));
-  auto text = fmt::format(
-      "{} ran to the end with acceptable outputs{}. Trials "
-      "of the same rank are tied: their intervals overlap, or their values lie within {} of the best of them. ",
-      counted(view.ranking.size() - early, "trial"),
-      early == 0 ? "" : fmt::format("; {} more {} stopped early as too slow", early, early == 1 ? "was" : "were"),
-      percent(view.run.min_effect));
+  const auto early = std::count_if(view.ranking.begin(), view.ranking.end(),
+                                   [&](const auto& e) { return view.ending(*e.trial) == "stopped early"; });
+  std::vector<schema::Message> out;
+  out.push_back(messages::tune_ranked({.trials = std::ssize(view.ranking) - early,
+                                       .early = early > 0 ? std::optional<std::int64_t>(early) : std::nullopt,
+                                       .effect = view.run.request.min_effect}));
   if (analysis::is_corrected(view.ranking))
-    text += fmt::format(
-        "The machine's speed changed during the run, so trials rank by their speed-corrected {}: what it would have "
-        "been while the machine was quiet, by a reference configuration that was timed again and again, with the 95 % "
-        "interval of that estimate. Every other number of a trial is as measured. ",
-        objective_name(view.run.objective));
+    out.push_back(messages::tune_corrected(objective_name(view.run.request.objective)));
   const auto* chosen = view.changes() && view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
   const bool from_outside = chosen != nullptr && chosen->rank > 1 && view.run.verdict->gain;
-  const auto* simplest = analysis::simplest_of_best(view.ranking, view.run.current);
-  const std::string_view preferred =
-      chosen == nullptr || from_outside ? ""
-      : simplest != nullptr && simplest->trial->configuration == chosen->trial->configuration
-          ? "; of those, the one closest to the current configuration, with the fewest settings and the least memory "
-            "is recommended"
-          : "; which of them is recommended follows from [comparing them head to head](#effects)";
-  if (!view.ranking.front().meets_constraints)
-    text += "**None of them meets the constraints.**";
-  else if (tied > 1)
-    text += fmt::format("**{} trials are tied for the best**{}.", tied, preferred);
-  else
-    text += "**No other trial is tied with the best.**";
+  const auto* closest = analysis::simplest_of_best(view.ranking, view.run.current);
+  using enum messages::TuneBestBest;
+  using enum messages::TuneBestChosen;
+  const auto preferred = chosen == nullptr || from_outside ? other
+                         : closest != nullptr && closest->trial->configuration == chosen->trial->configuration
+                             ? simplest
+                             : compared;
+  out.push_back(messages::tune_best({.best = !view.ranking.front().meets_constraints ? none
+                                             : tied > 1                              ? several
+                                                                                     : one,
+                                     .tied = tied,
+                                     .chosen = preferred}));
   if (from_outside)
-    text += fmt::format(
-        " Trial {} is recommended although its rank is {}: these figures were taken at different times; what "
-        "decides is [head-to-head measurement](#effects) with the current configuration, where it came to {}.",
-        trial_link(chosen->trial->id), chosen->rank, ratio_cell(*view.run.verdict->gain));
-  return text;
+    out.push_back(messages::tune_outside(
+        {.trial = chosen->trial->id, .rank = chosen->rank, .ratio = ratio_of(*view.run.verdict->gain)}));
+  return link_trials(view, fmt::format("{}", fmt::join(view.words.texts(out), " ")));
 }
 
 }  // namespace
@@ -146,8 +137,8 @@ Section ranking_section(const TuneView& view) {
   auto table = ranking_table(view);
   const auto hidden = view.ranking.size() - table.rows.size();
   section.blocks.emplace_back(std::move(table));
-  std::string note = "A dash means that there are too few samples for the number.";
-  if (hidden > 0) note += fmt::format(" {} more in [all trials](#trials).", counted(hidden, "trial"));
+  auto note = view.text(messages::dash());
+  if (hidden > 0) note += " " + view.text(messages::tune_more_trials(static_cast<std::int64_t>(hidden)));
   section.blocks.emplace_back(Paragraph{note});
   return section;
 }

@@ -5,9 +5,9 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/findings.hpp"
-#include "base/text.hpp"
 #include "report/charts/charts.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/sections/sections.hpp"
 
 namespace ridgeline::report {
@@ -35,14 +35,14 @@ Table space_table(const TuneView& view) {
 Section search_section(const TuneView& view) {
   Section section{"search", "The search", {}};
   if (view.run.trials.empty()) return section;
-  auto text = fmt::format("The **{}** search ran {} in {}", plain_text(view.run.search),
-                          counted(view.run.trials.size(), "trial"), base::format_duration(view.run.duration_s * 1e9));
+  messages::TuneSearch out{.search = plain_text(view.run.request.search),
+                           .trials = std::ssize(view.run.trials),
+                           .time = view.run.duration_s * 1e9,
+                           .huge = view.run.space_size >= 1e7,
+                           .grid = view.run.space_size};
   if (view.run.space_size >= 1)
-    text += fmt::format("; the full grid holds {} configurations, so {:.2g} % of it were tried",
-                        view.run.space_size < 1e7 ? fmt::format("{:.0f}", view.run.space_size)
-                                                  : base::format_count(view.run.space_size),
-                        std::min(100.0, 100.0 * static_cast<double>(view.run.trials.size()) / view.run.space_size));
-  section.blocks.emplace_back(Paragraph{text + "."});
+    out.share = std::min(1.0, static_cast<double>(view.run.trials.size()) / view.run.space_size);
+  section.blocks.emplace_back(Paragraph{view.text(messages::tune_search(out))});
   section.blocks.emplace_back(timeline_chart(view));
   if (auto chart = gpu_timeline_chart(view)) section.blocks.emplace_back(std::move(*chart));
   if (!view.run.space.empty()) section.blocks.emplace_back(space_table(view));
@@ -68,7 +68,7 @@ Section pruned_section(const TuneView& view) {
     const auto* value = pair.a.find(pair.setting);
     idle.rows.push_back(
         {{code_mark(fmt::format("{}={}", pair.setting, value != nullptr ? value->to_text() : "default")),
-          change_cell(contribution), change_interval_cell(contribution)},
+          view.text(change_of(contribution)), view.text(change_interval_of(contribution))},
          Tone::neutral,
          ""});
   }
@@ -76,7 +76,7 @@ Section pruned_section(const TuneView& view) {
 
   // What the runtime read back against what the trial asked for.
   Table swallowed{
-      "Set, but not taken over by the runtime", {{"Setting"}, {"Asked for"}, {"Read back"}, {"Trials"}}, {}};
+      view.text(messages::tune_not_taken_over()), {{"Setting"}, {"Asked for"}, {"Read back"}, {"Trials"}}, {}};
   std::map<std::vector<std::string>, std::vector<int>> cases;
   for (const auto& trial : view.run.trials) {
     const auto* outcome = view.outcome(trial);

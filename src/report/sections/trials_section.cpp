@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/sections/accuracy_columns.hpp"
 #include "report/sections/gpu_columns.hpp"
 #include "report/sections/sections.hpp"
@@ -70,11 +71,11 @@ Section trials_section(const TuneView& view) {
   Section section{"trials", "All trials", {}};
   if (view.run.trials.empty()) return section;
   const auto unit = view.latency.unit;
-  Table table{"Every trial, in the order they ran",
+  Table table{view.text(messages::tune_trials_table()),
               {{"Trial", Align::right},
                {"Stage"},
                {"Ended"},
-               {"Settings that differ from the current ones"},
+               {view.text(messages::tune_differing())},
                {"Median, " + unit, Align::right},
                {"95 % interval", Align::right},
                {"Items/s", Align::right},
@@ -93,8 +94,7 @@ Section trials_section(const TuneView& view) {
   table.columns.push_back({"Why it was tried; remarks"});
   for (const auto& trial : view.run.trials) table.rows.push_back(trial_row(view, gpu, accuracy, trial, compiles));
   section.blocks.emplace_back(
-      Paragraph{fmt::format("Every number above comes from one of these; {} names and repeats one.",
-                            code_mark(fmt::format("ridgeline rerun {}/TRIAL", view.run.id)))});
+      Paragraph{view.text(messages::tune_trials(code_mark(fmt::format("ridgeline rerun {}/TRIAL", view.run.id))))});
   section.blocks.emplace_back(std::move(table));
   return section;
 }

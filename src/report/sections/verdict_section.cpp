@@ -9,6 +9,7 @@
 #include "analysis/proof.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/sections/sections.hpp"
 #include "report/utf8.hpp"
 #include "report/yaml_text.hpp"
@@ -18,6 +19,7 @@ namespace ridgeline::report {
 namespace {
 
 using schema::Decision;
+using schema::Message;
 using schema::Objective;
 
 /// nullptr also where the samples do not support the percentile that is the objective.
@@ -32,7 +34,7 @@ std::optional<analysis::ArmMedians> interleaved_medians(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
   const auto* now = ranked_of(view, view.current());
   const auto& verdict = *view.run.verdict;
-  if (best == nullptr || now == nullptr || !verdict.gain || view.run.objective != Objective::latency) return {};
+  if (best == nullptr || now == nullptr || !verdict.gain || view.run.request.objective != Objective::latency) return {};
   if (analysis::agrees(*verdict.gain, now->measured.value, best->measured.value)) return {};
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::finalist || pair.b != verdict.configuration || !pair.comparison) continue;
@@ -44,43 +46,29 @@ std::optional<analysis::ArmMedians> interleaved_medians(const TuneView& view) {
   return {};
 }
 
-/// ": median latency 9.83 ms instead of 14.1 ms", or "" when one of the two is not known.
-std::string instead_of(const TuneView& view) {
+/// Whoever divides the two medians of change_sentence wonders.
+bool has_other_ratio(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
   const auto* now = ranked_of(view, view.current());
-  if (best == nullptr || now == nullptr) return {};
-  const auto turns = interleaved_medians(view);
-  return fmt::format(": {} {} instead of {}{}", objective_name(view.run.objective),
-                     view.objective.text(turns ? turns->b_ns : best->measured.value),
-                     view.objective.text(turns ? turns->a_ns : now->measured.value), turns ? ", interleaved" : "");
-}
-
-/// Whoever divides the two medians should not wonder.
-std::string why_other_ratio(const TuneView& view) {
-  const auto* best = ranked_of(view, view.recommended());
-  const auto* now = ranked_of(view, view.current());
-  if (best == nullptr || now == nullptr || interleaved_medians(view) ||
-      analysis::agrees(*view.run.verdict->gain, now->measured.value, best->measured.value))
-    return {};
-  return " The two were taken at different times, at which this machine was not equally fast; the ratio is from "
-         "comparing the two head to head.";
+  return best != nullptr && now != nullptr && !interleaved_medians(view) &&
+         !analysis::agrees(*view.run.verdict->gain, now->measured.value, best->measured.value);
 }
 
 /// Why the first row of the ranking is not the recommended one, where no comparison of the two says it.
-std::string first_row_sentence(const TuneView& view) {
+Message first_row_sentence(const TuneView& view) {
   const auto& first = view.ranking.front();
   const auto* best = ranked_of(view, view.recommended());
   if (best == nullptr || first.trial == best->trial) return {};
   const double lead = best->cost.value / first.cost.value - 1;
-  return fmt::format(" Trial {} ranks first by its own{} time, {:.1f} % ahead of it, which is {}.",
-                     trial_link(first.trial->id), analysis::is_corrected(view.ranking) ? " speed-corrected" : "",
-                     lead * 100,
-                     lead <= view.run.min_effect ? "less than counts"
-                                                 : "overruled by the head-to-head comparison (see the comparisons)");
+  return messages::tune_ranks_first({.trial = first.trial->id,
+                                     .corrected = analysis::is_corrected(view.ranking),
+                                     .lead = lead,
+                                     .little = lead <= view.run.request.min_effect});
 }
 
 /// Why a trial that was faster than the recommended one is not the recommended one.
-std::string head_to_head_sentence(const TuneView& view) {
+Message head_to_head_sentence(const TuneView& view) {
+  using enum messages::TuneHeadToHeadFound;
   const auto* best = ranked_of(view, view.recommended());
   if (best == nullptr) return {};
   for (const auto& pair : view.run.pairs) {
@@ -91,63 +79,66 @@ std::string head_to_head_sentence(const TuneView& view) {
     const auto* other = ranked_of(view, analysis::trial_of(view.ranking, won_as_b ? pair.a : pair.b));
     if (other == nullptr) continue;
     const double lead = best->cost.value / other->cost.value - 1;
-    if (lead < view.run.min_effect / 2) continue;  // nobody wonders
+    if (lead < view.run.request.min_effect / 2) continue;  // nobody wonders
     const auto found = won_as_b ? *pair.comparison : analysis::inverted(*pair.comparison);
-    return fmt::format(
-        " Trial {} was {:.1f} % better {}; head to head {}.", trial_link(other->trial->id), lead * 100,
-        analysis::is_corrected(view.ranking) ? "by its speed-corrected time" : "in a session of its own",
-        found.verdict == schema::Verdict::faster
-            ? fmt::format("the recommended one came to {} of it ({})", ratio_cell(found), interval_text(found))
-        : analysis::is_no_slower(found, view.run.min_effect)
-            ? fmt::format("the recommended one is shown to be at most {} slower ({})", percent(view.run.min_effect),
-                          interval_text(found))
-            : std::string("the two could not be distinguished"));
+    return messages::tune_head_to_head({.trial = other->trial->id,
+                                        .lead = lead,
+                                        .corrected = analysis::is_corrected(view.ranking),
+                                        .found = found.verdict == schema::Verdict::faster ? faster
+                                                 : analysis::is_no_slower(found, view.run.request.min_effect)
+                                                     ? no_slower
+                                                     : same,
+                                        .ratio = ratio_of(found),
+                                        .interval = interval_of(found),
+                                        .limit = view.run.request.min_effect});
   }
   return first_row_sentence(view);
 }
 
-/// "15,300".
-std::string grouped(double count) {
-  auto text = fmt::format("{:.0f}", count);
-  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
-    text.insert(static_cast<std::size_t>(at), ",");
-  return text;
-}
-
 /// What the recommended configuration costs before its first fast call, and when that has been earned.
-std::string compile_sentence(const TuneView& view) {
+Message compile_sentence(const TuneView& view) {
+  using enum messages::TuneFirstCallWhat;
   const auto cost = analysis::compile_cost(view.run, view.outcomes, view.ranking);
   if (!cost) return {};
   const auto& configuration = view.run.verdict->configuration;
-  const auto* what = configuration.contains("torch_compile") ? "Compiling"
-                     : configuration.contains("torchscript") ? "Tracing"
-                                                             : "Capturing its graph";
-  const auto time = base::format_duration(cost->seconds * 1e9);
   // Three digits: it is no more certain than that.
   const double calls = cost->pays_after_calls.value_or(0);
   const double step = calls >= 1000 ? std::pow(10, std::floor(std::log10(calls)) - 2) : 1;
-  const auto earned = calls > 0
-                          ? fmt::format(" pays for itself after {} calls", grouped(std::ceil(calls / step) * step))
-                          : std::string();
-  if (cost->from_warm_cache)
-    return fmt::format(" {} took {}, from a warm cache; the first time on a machine takes longer{}.", what, time,
-                       earned.empty() ? "" : ", and this much" + earned);
-  return fmt::format(" {} takes {}{}.", what, time, earned.empty() ? "" : ":" + earned);
+  return messages::tune_first_call(
+      {.what = configuration.contains("torch_compile") ? compiling
+               : configuration.contains("torchscript") ? tracing
+                                                       : capturing,
+       .warm = cost->from_warm_cache,
+       .time = cost->seconds * 1e9,
+       .calls = calls > 0 ? std::optional(std::llround(std::ceil(calls / step) * step)) : std::nullopt});
 }
 
 std::string change_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
-  const auto rate = view.run.objective == Objective::throughput;
-  auto who = view.recommended() != nullptr ? "Trial " + trial_link(verdict.trial_id) : "The recommended configuration";
   if (!verdict.gain)
-    return "Nothing was compared: " + link_trials(view, sentence(plain_text(view.words.text(verdict.reason))));
-  const auto* now = view.current() != nullptr ? view.ranked(view.current()->id) : nullptr;
-  const auto broken = now != nullptr && !now->meets_constraints
-                          ? fmt::format("The current configuration breaks {}. ", plain_text(now->broken_constraint))
-                          : std::string();
-  return fmt::format("{}{} {} **{}** {} the current configuration ({}){}.{}{}{}", broken, who, rate ? "has" : "is",
-                     gain_phrase(view.run.objective, *verdict.gain), rate ? "of" : "as", interval_text(*verdict.gain),
-                     instead_of(view), why_other_ratio(view), head_to_head_sentence(view), compile_sentence(view));
+    return view.text(messages::tune_nothing_compared()) + " " +
+           link_trials(view, sentence(plain_text(view.text(verdict.reason))));
+  std::vector<Message> out;
+  const auto* in_use = view.current() != nullptr ? view.ranked(view.current()->id) : nullptr;
+  if (in_use != nullptr && !in_use->meets_constraints) out.push_back(messages::tune_breaks(in_use->broken_constraint));
+  messages::TuneChange change{.rate = view.run.request.objective == Objective::throughput,
+                              .gain = gain_phrase(view.run.request.objective, *verdict.gain),
+                              .interval = interval_of(*verdict.gain),
+                              .objective = objective_name(view.run.request.objective)};
+  if (view.recommended() != nullptr) change.trial = verdict.trial_id;
+  const auto* best = ranked_of(view, view.recommended());
+  const auto* now = ranked_of(view, view.current());
+  if (best != nullptr && now != nullptr) {
+    const auto turns = interleaved_medians(view);
+    change.best = view.objective.quantity(turns ? turns->b_ns : best->measured.value);
+    change.now = view.objective.quantity(turns ? turns->a_ns : now->measured.value);
+    change.interleaved = turns.has_value();
+  }
+  out.push_back(messages::tune_change(change));
+  if (has_other_ratio(view)) out.push_back(messages::tune_other_times());
+  for (auto& more : {head_to_head_sentence(view), compile_sentence(view)})
+    if (!more.empty()) out.push_back(more);
+  return link_trials(view, fmt::format("{}", fmt::join(view.words.texts(out), " ")));
 }
 
 /// Below a title that says already that it is not decided.
@@ -162,17 +153,18 @@ std::string undecided_reason(const TuneView& view) {
 
 std::string keep_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
-  if (!analysis::tried_others(view.run)) return "No configuration besides the current one was tried.";
+  if (!analysis::tried_others(view.run)) return view.text(messages::tune_no_other());
   const auto* undecided = analysis::undecided_finalist(view.run);
   if (verdict.reason.empty() && undecided != nullptr)
-    return fmt::format("The best candidate came to **{}** ({}), and the interval is too wide to tell.",
-                       ratio_cell(*undecided->comparison), interval_text(*undecided->comparison));
-  if (!verdict.gain)
-    return verdict.reason.empty()
-               ? fmt::format("Nothing beat the current configuration by {} or more.", percent(view.run.min_effect))
-               : link_trials(view, sentence(plain_text(undecided_reason(view))));
-  return fmt::format("Nothing beat the current configuration by {} or more: the best candidate came to **{}** ({}).",
-                     percent(view.run.min_effect), ratio_cell(*verdict.gain), interval_text(*verdict.gain));
+    return view.text(messages::tune_best_unclear(
+        {.ratio = ratio_of(*undecided->comparison), .interval = interval_of(*undecided->comparison)}));
+  if (!verdict.gain && !verdict.reason.empty()) return link_trials(view, sentence(plain_text(undecided_reason(view))));
+  messages::TuneNotBeaten out{.effect = view.run.request.min_effect};
+  if (verdict.gain) {
+    out.ratio = ratio_of(*verdict.gain);
+    out.interval = interval_of(*verdict.gain);
+  }
+  return view.text(messages::tune_not_beaten(out));
 }
 
 Callout verdict_callout(const TuneView& view) {
@@ -184,8 +176,7 @@ Callout verdict_callout(const TuneView& view) {
   const auto reason = view.run.verdict
                           ? link_trials(view, sentence(plain_text(view.words.text(view.run.verdict->reason))))
                           : std::string();
-  return {Tone::warning, "No verdict",
-          reason.empty() ? std::string("The run ended before the configurations could be compared.") : reason};
+  return {Tone::warning, "No verdict", reason.empty() ? view.text(messages::tune_ended_early()) : reason};
 }
 
 KeyFigures key_figures(const TuneView& view) {
@@ -209,8 +200,7 @@ KeyFigures key_figures(const TuneView& view) {
     if (const auto& gain = view.run.verdict->gain) {
       const auto mark = analysis::tail_mark(*gain);
       const bool is_known = !analysis::is_too_wide(*gain);
-      out.figures.push_back({mark.empty() ? "Gain" : "Gain, " + mark,
-                             is_known ? ratio_text(gain->ratio, ratio_decimals(*gain)) : bound_text(*gain),
+      out.figures.push_back({mark.empty() ? "Gain" : "Gain, " + mark, view.text(times_of(*gain)),
                              is_known ? interval_cell(*gain) + " (95 %)" : std::string(analysis::kTooFewMeasurements),
                              Tone::good});
     }
@@ -224,22 +214,26 @@ KeyFigures key_figures(const TuneView& view) {
     if (outcome != nullptr) stored_s += outcome->duration_s;
   }
   const auto endings = view.endings();
-  std::string note;
-  const auto add = [&](std::size_t count, std::string_view words) {
-    if (count > 0) note += fmt::format("{}{} {}", note.empty() ? "" : ", ", count, words);
+  std::vector<std::string> notes;
+  using enum messages::TuneEndedHow;
+  const auto add = [&](std::size_t count, messages::TuneEndedHow how) {
+    if (count > 0)
+      notes.push_back(view.text(messages::tune_ended({.trials = static_cast<std::int64_t>(count), .how = how})));
   };
-  add(endings.unsuccessful, "failed or rejected");
-  add(endings.stopped_early, "stopped early");
-  add(endings.unfinished, "not finished");
-  if (note.empty() && endings.completed > 0) note = "all ran to the end";
-  add(stored, "cached");
-  out.figures.push_back({"Trials", fmt::format("{}", view.run.trials.size()), note, Tone::neutral});
-  out.figures.push_back({"Search time", base::format_duration(view.run.duration_s * 1e9),
-                         plain_text(view.run.search) + (view.run.interrupted ? ", interrupted" : "") +
-                             (stored_s > view.run.duration_s
-                                  ? fmt::format("; the stored trials took {}", base::format_duration(stored_s * 1e9))
-                                  : ""),
-                         Tone::neutral});
+  add(endings.unsuccessful, failed);
+  add(endings.stopped_early, stopped);
+  add(endings.unfinished, unfinished);
+  if (notes.empty() && endings.completed > 0) notes.push_back(view.text(messages::tune_all_ended()));
+  add(stored, cached);
+  out.figures.push_back(
+      {"Trials", fmt::format("{}", view.run.trials.size()), fmt::format("{}", fmt::join(notes, ", ")), Tone::neutral});
+  out.figures.push_back(
+      {"Search time", base::format_duration(view.run.duration_s * 1e9),
+       plain_text(view.text(messages::tune_search_note(
+           {.search = view.run.request.search,
+            .interrupted = view.run.interrupted,
+            .stored = stored_s > view.run.duration_s ? std::optional(stored_s * 1e9) : std::nullopt}))),
+       Tone::neutral});
   return out;
 }
 
@@ -263,7 +257,7 @@ std::string contribution_of(const TuneView& view, const std::string& key) {
   std::string contribution(kAbsent);
   for (const auto& pair : view.run.pairs)
     if (pair.purpose == schema::PairPurpose::leave_one_out && pair.setting == key && pair.comparison)
-      contribution = change_cell(analysis::inverted(*pair.comparison));
+      contribution = view.text(change_of(analysis::inverted(*pair.comparison)));
   return contribution;
 }
 
@@ -273,12 +267,12 @@ std::string now_text(const schema::TuneRun& run, const schema::SettingChange& ch
 }
 
 /// What is written for it, with a note where that is what the runtime does anyway.
-std::string wanted_text(const schema::TuneRun& run, const schema::SettingChange& change) {
-  if (!change.to) return "default: take the key out by hand";
+std::string wanted_text(const TuneView& view, const schema::SettingChange& change) {
+  if (!change.to) return view.text(messages::tune_take_out());
   const auto* param = schema::find_param(change.key);
   const bool is_default = param != nullptr && param->default_value == change.to;
   return value_mark(change.to->to_text()) +
-         (is_default && !run.verdict->configuration.contains(change.key) ? " (default)" : "");
+         (is_default && !view.run.verdict->configuration.contains(change.key) ? " (default)" : "");
 }
 
 /// The settings that change, as they are written to config.yaml, and the contribution of each where it was measured.
@@ -289,16 +283,15 @@ void add_changes(Section& section, const TuneView& view) {
     auto contribution = contribution_of(view, change.key);
     absent += contribution == kAbsent ? 1 : 0;
     table.rows.push_back(
-        {{code_mark(change.key), now_text(view.run, change), wanted_text(view.run, change), std::move(contribution)},
+        {{code_mark(change.key), now_text(view.run, change), wanted_text(view, change), std::move(contribution)},
          Tone::neutral,
          ""});
   }
   const auto& recommended = view.run.verdict->configuration;
   if (schema::candidate_of(recommended) != schema::candidate_of(view.run.current))
-    section.blocks.emplace_back(
-        Paragraph{fmt::format("It runs on {} instead of {}; the code further down loads it.",
-                              value_text(view.run, recommended, std::string(schema::kCandidateKey)),
-                              value_text(view.run, view.run.current, std::string(schema::kCandidateKey)))});
+    section.blocks.emplace_back(Paragraph{view.text(messages::tune_other_runtime(
+        {.wanted = value_text(view.run, recommended, std::string(schema::kCandidateKey)),
+         .now = value_text(view.run, view.run.current, std::string(schema::kCandidateKey))}))});
   if (table.rows.empty()) return;
   const bool none = absent == table.rows.size();
   if (none) {
@@ -306,9 +299,7 @@ void add_changes(Section& section, const TuneView& view) {
     for (auto& row : table.rows) row.cells.pop_back();
   }
   section.blocks.emplace_back(std::move(table));
-  if (absent > 0 && !none)
-    section.blocks.emplace_back(
-        Paragraph{"A dash: not measured separately, as another setting needs it or the time was up."});
+  if (absent > 0 && !none) section.blocks.emplace_back(Paragraph{view.text(messages::tune_not_separate())});
 }
 
 }  // namespace
@@ -318,12 +309,9 @@ Section verdict_section(const TuneView& view) {
   section.blocks.emplace_back(verdict_callout(view));
   if (view.run.interrupted)
     section.blocks.emplace_back(
-        Callout{Tone::warning, "The run was interrupted",
-                "It holds what was found until then; the same command again goes on from here."});
+        Callout{Tone::warning, "The run was interrupted", view.text(messages::tune_interrupted())});
   section.blocks.emplace_back(key_figures(view));
-  if (view.on_gpu())
-    section.blocks.emplace_back(
-        Paragraph{fmt::format("Every number of this report is of one scenario: {}.", scenario_text(view.run))});
+  if (view.on_gpu()) section.blocks.emplace_back(Paragraph{view.text(messages::tune_scenario(view.scenario()))});
   const auto& verdict = view.run.verdict;
   if (!verdict || verdict->decision == Decision::none) return section;
   if (view.changes()) {
@@ -331,9 +319,7 @@ Section verdict_section(const TuneView& view) {
   }
   // Of the defaults that are kept there is nothing to show.
   if (const auto shown = schema::without_candidate(spelled_out(view.run)); view.changes() || !shown.empty()) {
-    section.blocks.emplace_back(
-        Paragraph{fmt::format("The {} configuration; a setting that is absent stays at the runtime's default:",
-                              view.changes() ? "recommended" : "current")});
+    section.blocks.emplace_back(Paragraph{view.text(messages::tune_configuration(view.changes()))});
     section.blocks.emplace_back(
         CodeBlock{"yaml", to_yaml(shown, analysis::config_section(view.run, verdict->configuration))});
   }

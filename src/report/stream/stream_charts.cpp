@@ -8,9 +8,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.hpp"
 #include "report/charts/chart_parts.hpp"
+#include "report/messages.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -72,7 +74,7 @@ Json level(double from, double to, double value) {
 
 }  // namespace
 
-std::optional<Chart> stream_time_chart(const StreamRun& run) {
+std::optional<Chart> stream_time_chart(const schema::MessageRenderer& words, const StreamRun& run) {
   if (run.moments.size() < 2) return std::nullopt;
   const double slo = run.request.spec.settings.slo_ms;
   std::vector<StreamPanel> panels{
@@ -89,17 +91,20 @@ std::optional<Chart> stream_time_chart(const StreamRun& run) {
     panels[1].lines.push_back({"SLO", "failed", level(run.moments.front().at_s, run.moments.back().at_s, slo), true});
   Chart chart;
   chart.id = "stream-time";
-  chart.title = "Frames, latency and queue over time";
-  chart.alternative =
-      fmt::format("{:.1f} frames per second were delivered of {:.1f} that came in; {}.", run.status.delivered_per_s,
-                  run.status.span_s > 0 ? static_cast<double>(run.status.offered) / run.status.span_s : 0,
-                  schema::tail_text(run.status.latency, 1));
+  chart.title = words.text(messages::chart_stream());
+  const auto& status = run.status;
+  const auto [percentile, latency] = schema::tail_of(status.latency);
+  chart.alternative = words.text(messages::chart_stream_delivered(
+      {.delivered = status.delivered_per_s,
+       .offered = status.span_s > 0 ? static_cast<double>(status.offered) / status.span_s : 0,
+       .percentile = percentile,
+       .latency = latency}));
   chart.option = panel_option(panels, "Seconds since the pipeline was ready", false);
   chart.height_px = kPanelPx * static_cast<int>(panels.size());
   return chart;
 }
 
-std::optional<Chart> stream_gpu_chart(const StreamRun& run) {
+std::optional<Chart> stream_gpu_chart(const schema::MessageRenderer& words, const StreamRun& run) {
   using schema::StreamGpu;
   struct Wanted {
     const char* name;
@@ -110,12 +115,12 @@ std::optional<Chart> stream_gpu_chart(const StreamRun& run) {
     const char* unit;
   };
   constexpr std::array kWanted{
-      Wanted{"Busy", "Busy, %", "series-1", &StreamGpu::utilization_percent, 1, " %"},
-      Wanted{"Memory", "Memory, GiB", "series-2", &StreamGpu::memory_used_bytes, 1 / kBytesPerGib, " GiB"},
-      Wanted{"Power", "Power, W", "series-3", &StreamGpu::power_w, 1, " W"},
-      Wanted{"Temperature", "Temperature, °C", "series-4", &StreamGpu::temperature_c, 1, " °C"}};
+      Wanted{"Busy", "Busy, %", "series-1", &StreamGpu::utilization_percent, 1, "%"},
+      Wanted{"Memory", "Memory, GiB", "series-2", &StreamGpu::memory_used_bytes, 1 / kBytesPerGib, "GiB"},
+      Wanted{"Power", "Power, W", "series-3", &StreamGpu::power_w, 1, "W"},
+      Wanted{"Temperature", "Temperature, °C", "series-4", &StreamGpu::temperature_c, 1, "°C"}};
   std::vector<StreamPanel> panels;
-  Chart chart;
+  std::vector<std::string> parts;
   for (const auto& wanted : kWanted) {
     double most = 0;
     auto data = over_time(run, [&](const StreamMoment& moment) -> std::optional<double> {
@@ -126,19 +131,20 @@ std::optional<Chart> stream_gpu_chart(const StreamRun& run) {
     });
     if (data.size() < 2) continue;
     panels.push_back({wanted.axis, {{wanted.name, wanted.role, std::move(data)}}});
-    chart.alternative += fmt::format("{}{} up to {:.{}f}{}", chart.alternative.empty() ? "" : ", ", wanted.name, most,
-                                     wanted.value == &StreamGpu::memory_used_bytes ? 1 : 0, wanted.unit);
+    const int decimals = wanted.value == &StreamGpu::memory_used_bytes ? 1 : 0;
+    parts.push_back(words.text(messages::chart_up_to({.name = wanted.name, .most = {most, wanted.unit, decimals}})));
   }
   if (panels.empty()) return std::nullopt;
-  chart.alternative += ".";
+  Chart chart;
+  chart.alternative = fmt::format("{}.", fmt::join(parts, ", "));
   chart.id = "stream-gpu";
-  chart.title = "The GPU over the same time";
+  chart.title = words.text(messages::chart_gpu(false));
   chart.option = panel_option(panels, "Seconds since the pipeline was ready", false);
   chart.height_px = kPanelPx * static_cast<int>(panels.size());
   return chart;
 }
 
-std::optional<Chart> stream_load_chart(const StreamRun& run) {
+std::optional<Chart> stream_load_chart(const schema::MessageRenderer& words, const StreamRun& run) {
   if (run.points.size() < 2) return std::nullopt;
   const auto sources = static_cast<double>(schema::source_count(run.request.spec));
   const auto against = [&](const std::function<std::optional<double>(const schema::StreamStatus&)>& reading) {
@@ -161,12 +167,10 @@ std::optional<Chart> stream_load_chart(const StreamRun& run) {
     panels[0].lines.push_back({"SLO", "failed", level(0, run.points.back().rate_per_s * sources, slo), true});
   Chart chart;
   chart.id = "stream-load";
-  chart.title = "Latency and drops by what was offered";
+  chart.title = words.text(messages::chart_stream_load());
   const double held = run.verdict ? run.verdict->held_per_s.value_or(0) : 0;
-  chart.alternative = held > 0
-                          ? fmt::format("The highest rate that was held is {:g} frames per second, {:g} per source.",
-                                        held * sources, held)
-                          : std::string("None of the rates was held.");
+  chart.alternative = words.text(
+      messages::chart_stream_held({.rate = held > 0 ? std::optional(held) : std::nullopt, .all = held * sources}));
   chart.option = panel_option(panels, "Offered, frames per second of all sources", true);
   chart.height_px = 2 * kPanelPx + 60;
   return chart;

@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "analysis/stream_comparison.hpp"
+#include "schema/message_renderer.hpp"
 
 namespace ridgeline::report {
 
 /// For people, below the ratio of the figure that decides.
-[[nodiscard]] std::vector<std::string> stream_comparison_lines(const analysis::StreamComparison& found);
+[[nodiscard]] std::vector<std::string> stream_comparison_lines(const schema::MessageRenderer& words,
+                                                               const analysis::StreamComparison& found);
 
 }  // namespace ridgeline::report

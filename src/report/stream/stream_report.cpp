@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/stream/stream_charts.hpp"
 #include "stats/quantile.hpp"
 
@@ -26,29 +27,26 @@ std::string ms(double value) { return fmt::format("{:.{}f} ms", value, value < 1
 
 std::string ms(const std::optional<double>& value) { return value ? ms(*value) : std::string(kAbsent); }
 
-/// "p99 needs 1000 frames"; "" where there are that many.
-std::string missing_text(const schema::LatencySummary& latency) {
-  struct Percentile {
-    const char* name;
-    const std::optional<double>& value;
-    double quantile;
-  };
-  for (const auto& [name, value, quantile] :
-       {Percentile{"p95", latency.p95, 0.95}, Percentile{"p99", latency.p99, 0.99},
-        Percentile{"p99.9", latency.p999, 0.999}})
-    if (!value) return fmt::format("{} needs {} frames", name, stats::samples_needed(quantile));
-  return "";
-}
+schema::Quantity quantity(double ms) { return {ms, "ms", ms < 10 ? 2 : 1}; }
 
-/// "p50 3.10 ms, p95 5.20 ms, most 9.00 ms (p99 needs 1000 frames)"
-std::string latency_text(const schema::LatencySummary& latency) {
-  std::string out = "p50 " + ms(latency.p50);
-  if (latency.p95) out += ", p95 " + ms(latency.p95);
-  if (latency.p99) out += ", p99 " + ms(latency.p99);
-  if (latency.p999) out += ", p99.9 " + ms(latency.p999);
-  out += ", most " + ms(latency.max);
-  const auto missing = missing_text(latency);
-  return missing.empty() ? out : fmt::format("{} ({})", out, missing);
+schema::Message latency_of(const schema::LatencySummary& latency) {
+  const auto known = [](const std::optional<double>& ms) { return ms ? std::optional(quantity(*ms)) : std::nullopt; };
+  messages::StreamLatency out{.p50 = quantity(latency.p50),
+                              .p95 = known(latency.p95),
+                              .p99 = known(latency.p99),
+                              .p999 = known(latency.p999),
+                              .most = quantity(latency.max)};
+  const auto needs = [&](const char* name, double quantile) {
+    out.missing = name;
+    out.frames = stats::samples_needed(quantile);
+  };
+  if (!latency.p95)
+    needs("p95", 0.95);
+  else if (!latency.p99)
+    needs("p99", 0.99);
+  else if (!latency.p999)
+    needs("p99.9", 0.999);
+  return messages::stream_latency(out);
 }
 
 std::string share(double part, double whole) {
@@ -80,7 +78,17 @@ KeyFigures key_figures(const StreamRun& run) {
   return out;
 }
 
-Facts settings_facts(const StreamRun& run) {
+schema::Message offered_load(const schema::StreamLoad& load) {
+  using enum messages::StreamLoadKind;
+  return messages::stream_load({.kind = load.process == "offline" ? offline
+                                        : load.process == "trace" ? trace
+                                                                  : pace,
+                                .name = load.process == "trace" ? load.trace : load.process,
+                                .rate = load.rate_per_s,
+                                .seed = load.seed});
+}
+
+Facts settings_facts(const schema::MessageRenderer& words, const StreamRun& run) {
   const auto& spec = run.request.spec;
   const auto& settings = spec.settings;
   Facts out;
@@ -97,19 +105,13 @@ Facts settings_facts(const StreamRun& run) {
               {"Frames that may wait",
                std::to_string(run.status.queue_size > 0 ? run.status.queue_size : run.ready.queue_size)},
               {"Batch",
-               fmt::format("{} at most, {:g} ms of waiting for more", settings.batch_size, settings.frame_timeout_ms)}};
+               words.text(messages::stream_batch({.frames = settings.batch_size, .wait = settings.frame_timeout_ms}))}};
   if (run.environment)
     out.rows.emplace_back(
         "Machine", plain_text(fmt::format(
                        "{}, {:g} usable CPUs{}", run.environment->cpu_model, run.environment->usable_cpus,
                        run.environment->gpus.empty() ? std::string() : ", " + run.environment->gpus.front().name)));
-  if (spec.load)
-    out.rows.emplace_back("Load", spec.load->process == "offline" ? std::string("as fast as the pipeline takes it")
-                                  : spec.load->process == "trace"
-                                      ? plain_text(fmt::format("{}, {:.4g} frames per second and source",
-                                                               spec.load->trace, spec.load->rate_per_s))
-                                      : fmt::format("{} at {:g} frames per second and source, seed {}",
-                                                    spec.load->process, spec.load->rate_per_s, spec.load->seed));
+  if (spec.load) out.rows.emplace_back("Load", plain_text(words.text(offered_load(*spec.load))));
   return out;
 }
 
@@ -155,20 +157,19 @@ Table gpu_table(const StreamRun& run) {
 
 }  // namespace
 
-std::string verdict_title(const StreamRun& run) {
-  if (run.verdict && run.verdict->held_per_s) {
-    const double held = *run.verdict->held_per_s;
-    if (held == 0) return run.is_void() ? "No answer: the load was late itself" : "None of the rates was held";
-    return run.verdict->passed ? fmt::format("The rates were held, up to {:g} FPS per source", held)
-           : run.is_void()
-               ? fmt::format("Held up to {:g} FPS per source; above, no answer: the load was late itself", held)
-               : fmt::format("Held up to {:g} FPS per source, and not above", held);
-  }
-  if (run.is_void()) return "No answer: the load was late itself";
-  const bool passed = run.verdict && run.verdict->passed;
-  if (run.request.spec.load && run.request.spec.load->process == "offline")
-    return passed ? "The peak was measured" : "The peak does not hold";
-  return passed ? "The load was held" : "The load was not held";
+schema::Message verdict_title(const StreamRun& run) {
+  using enum messages::StreamVerdictFound;
+  const auto found = [&] {
+    const bool passed = run.verdict && run.verdict->passed;
+    if (run.verdict && run.verdict->held_per_s) {
+      if (*run.verdict->held_per_s == 0) return run.is_void() ? late : none;
+      return passed ? rates : run.is_void() ? up_to_late : up_to;
+    }
+    if (run.is_void()) return late;
+    if (run.request.spec.load && run.request.spec.load->process == "offline") return passed ? peak : no_peak;
+    return passed ? load : not_held;
+  };
+  return messages::stream_verdict({.found = found(), .rate = run.verdict ? run.verdict->held_per_s.value_or(0) : 0});
 }
 
 std::string drops_text(const StreamStatus& status) {
@@ -177,7 +178,7 @@ std::string drops_text(const StreamStatus& status) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-Table stream_latency_table(const StreamStatus& status) {
+Table stream_latency_table(const schema::MessageRenderer& words, const StreamStatus& status) {
   Table table;
   table.columns = {{"Stage"},
                    {"Mean", Align::right},
@@ -186,15 +187,17 @@ Table stream_latency_table(const StreamStatus& status) {
                    {"p99", Align::right},
                    {"p99.9", Align::right, true},
                    {"Most", Align::right}};
-  const auto add = [&](const char* name, const schema::LatencySummary& row) {
+  using enum messages::StreamStageStage;
+  const auto add = [&](messages::StreamStageStage stage, const schema::LatencySummary& row) {
     if (row.count > 0)
-      table.rows.push_back({{name, ms(row.mean), ms(row.p50), ms(row.p95), ms(row.p99), ms(row.p999), ms(row.max)}});
+      table.rows.push_back({{words.text(messages::stream_stage(stage)), ms(row.mean), ms(row.p50), ms(row.p95),
+                             ms(row.p99), ms(row.p999), ms(row.max)}});
   };
-  add("end to end", status.latency);
-  add("coming in", status.late);
-  add("waiting for a worker", status.queue);
-  add("prepare, infer, decode", status.service);
-  add("waiting for frames before it", status.order);
+  add(all, status.latency);
+  add(late, status.late);
+  add(queue, status.queue);
+  add(service, status.service);
+  add(order, status.order);
   return table;
 }
 
@@ -223,23 +226,25 @@ Table stream_load_table(const StreamRun& run) {
   return table;
 }
 
-Table stream_time_table(const StreamRun& run) {
+Table stream_time_table(const schema::MessageRenderer& words, const StreamRun& run) {
   Table table;
   table.columns = {{"Workers' time"}, {"Seconds", Align::right}, {"Share", Align::right}};
-  constexpr std::array kRows{std::pair{"inference", "inference"},
-                             std::pair{"crops", "second model on crops"},
-                             std::pair{"copy", "copies to and from the device"},
-                             std::pair{"preprocess", "host: preparing frames"},
-                             std::pair{"postprocess", "host: decoding outputs"},
-                             std::pair{"no_frame", "idle, source: no frame was there"},
-                             std::pair{"filling", "idle: waiting for a fuller batch"},
-                             std::pair{"output", "idle, order: held back by the output"}};
+  using enum messages::StreamTimeOfWork;
+  constexpr std::array kRows{std::pair{"inference", inference},
+                             std::pair{"crops", crops},
+                             std::pair{"copy", copy},
+                             std::pair{"preprocess", preprocess},
+                             std::pair{"postprocess", postprocess},
+                             std::pair{"no_frame", no_frame},
+                             std::pair{"filling", filling},
+                             std::pair{"output", output}};
   double all = 0;
   for (const auto& [key, seconds] : run.status.worker_s) all += seconds;
-  for (const auto& [key, title] : kRows) {
+  for (const auto& [key, work] : kRows) {
     const auto found = run.status.worker_s.find(key);
     if (found != run.status.worker_s.end() && found->second > 0)
-      table.rows.push_back({{title, fmt::format("{:.2f}", found->second), share(found->second, all)}});
+      table.rows.push_back({{words.text(messages::stream_time_of(work)), fmt::format("{:.2f}", found->second),
+                             share(found->second, all)}});
   }
   return table;
 }
@@ -253,35 +258,34 @@ ReportModel build_stream_report(const schema::MessageRenderer& words, const Stre
     summary.blocks.emplace_back(Callout{Tone::bad, "It ended early", plain_text(words.text(run.error))});
   if (run.verdict && !run.verdict->passed)
     for (const auto& reason : words.texts(run.verdict->reasons))
-      summary.blocks.emplace_back(Callout{Tone::bad, verdict_title(run), plain_text(reason)});
+      summary.blocks.emplace_back(Callout{Tone::bad, words.text(verdict_title(run)), plain_text(reason)});
   if (run.verdict && run.verdict->passed)
-    summary.blocks.emplace_back(Callout{Tone::good, verdict_title(run), plain_text(words.text(run.status.audit))});
+    summary.blocks.emplace_back(
+        Callout{Tone::good, words.text(verdict_title(run)), plain_text(words.text(run.status.audit))});
   summary.blocks.emplace_back(key_figures(run));
   model.sections.push_back(std::move(summary));
-  if (auto chart = stream_load_chart(run)) {
+  if (auto chart = stream_load_chart(words, run)) {
     Section load{"load", "Latency against load", {}};
     load.blocks.emplace_back(std::move(*chart));
     load.blocks.emplace_back(stream_load_table(run));
-    load.blocks.emplace_back(Paragraph{
-        fmt::format("Each rate was measured for {:g} s with a pipeline of its own. What follows is that of {:g} FPS "
-                    "per source.",
-                    run.request.spec.load->duration_s, run.request.spec.load->rate_per_s)});
+    load.blocks.emplace_back(Paragraph{words.text(messages::stream_rates(
+        {.seconds = run.request.spec.load->duration_s, .rate = run.request.spec.load->rate_per_s}))});
     model.sections.push_back(std::move(load));
   }
   Section time{"time", "Time", {}};
-  if (auto chart = stream_time_chart(run)) time.blocks.emplace_back(std::move(*chart));
-  time.blocks.emplace_back(stream_latency_table(run.status));
-  time.blocks.emplace_back(stream_time_table(run));
+  if (auto chart = stream_time_chart(words, run)) time.blocks.emplace_back(std::move(*chart));
+  time.blocks.emplace_back(stream_latency_table(words, run.status));
+  time.blocks.emplace_back(stream_time_table(words, run));
   time.blocks.emplace_back(batch_table(run.status));
-  if (auto chart = stream_gpu_chart(run)) time.blocks.emplace_back(std::move(*chart));
+  if (auto chart = stream_gpu_chart(words, run)) time.blocks.emplace_back(std::move(*chart));
   if (auto table = gpu_table(run); !table.rows.empty()) time.blocks.emplace_back(std::move(table));
   model.sections.push_back(std::move(time));
   Section how{"how", "Pipeline", {}};
-  how.blocks.emplace_back(settings_facts(run));
+  how.blocks.emplace_back(settings_facts(words, run));
   BulletList checks;
   for (const auto& check : run.status.checks)
     checks.items.push_back(
-        plain_text(fmt::format("{}: {}", check.passed ? "holds" : "fails", words.text(check.message))));
+        plain_text(words.text(messages::stream_check({.passed = check.passed, .check = check.message}))));
   if (!checks.items.empty()) how.blocks.emplace_back(std::move(checks));
   BulletList notes;
   for (const auto& note : words.texts(run.ready.notes)) notes.items.push_back(plain_text(note));
@@ -303,15 +307,20 @@ std::vector<std::pair<std::string, std::string>> stream_summary(const schema::Me
                                                                 const StreamRun& run) {
   const auto& status = run.status;
   std::vector<std::pair<std::string, std::string>> out;
-  const auto skipped = status.skipped > 0 ? fmt::format("{} skipped, ", status.skipped) : std::string();
-  out.emplace_back("frames", fmt::format("{} came in, {} delivered, {}dropped: {}", status.offered, status.delivered,
-                                         skipped, drops_text(status)));
-  out.emplace_back("rate", fmt::format("{:.1f} FPS in {:.1f} s; {:.1f} in an inference on average, busy {:.0f} %",
-                                       status.delivered_per_s, status.span_s, status.mean_batch, 100 * status.busy));
-  if (status.latency.count > 0) out.emplace_back("latency", latency_text(status.latency));
-  if (!status.audit.empty()) out.emplace_back("load", words.text(status.audit));
+  const auto add = [&](const char* label, const schema::Message& message) {
+    out.emplace_back(label, words.text(message));
+  };
+  add("frames", messages::stream_frames({.offered = status.offered,
+                                         .delivered = status.delivered,
+                                         .skipped = status.skipped > 0 ? std::optional(status.skipped) : std::nullopt,
+                                         .dropped = drops_text(status)}));
+  add("rate",
+      messages::stream_rate(
+          {.rate = status.delivered_per_s, .seconds = status.span_s, .batch = status.mean_batch, .busy = status.busy}));
+  if (status.latency.count > 0) add("latency", latency_of(status.latency));
+  if (!status.audit.empty()) add("load", status.audit);
   for (const auto& check : status.checks)
-    if (!check.passed) out.emplace_back("check", words.text(check.message));
+    if (!check.passed) add("check", check.message);
   return out;
 }
 

@@ -22,16 +22,16 @@ namespace ridgeline::report {
                                                                               const schema::StreamRun& run);
 
 /// End to end and by stage.
-[[nodiscard]] Table stream_latency_table(const schema::StreamStatus& status);
+[[nodiscard]] Table stream_latency_table(const schema::MessageRenderer& words, const schema::StreamStatus& status);
 
 /// What came of each of several rates; empty of one.
 [[nodiscard]] Table stream_load_table(const schema::StreamRun& run);
 
 /// Where the workers' time went.
-[[nodiscard]] Table stream_time_table(const schema::StreamRun& run);
+[[nodiscard]] Table stream_time_table(const schema::MessageRenderer& words, const schema::StreamRun& run);
 
 /// What a bench says, in a few words.
-[[nodiscard]] std::string verdict_title(const schema::StreamRun& run);
+[[nodiscard]] schema::Message verdict_title(const schema::StreamRun& run);
 
 /// "12 deadline, 3 queue_full", or "none".
 [[nodiscard]] std::string drops_text(const schema::StreamStatus& status);

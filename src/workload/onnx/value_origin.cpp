@@ -67,7 +67,7 @@ std::vector<Element> elements_of(const KnownInput& input) {
   return elements;
 }
 
-std::vector<Origin> follow_origins(const NodeProto& node, const KnownInputs& inputs) {
+std::vector<Origin> follow_origins(const onnx::NodeProto& node, const KnownInputs& inputs) {
   std::vector<Origin> outputs(static_cast<std::size_t>(node.output_size()));
   if (!normal_domain(node.domain()).empty() || outputs.empty()) return outputs;
   const auto* rule = origin_rule_of(node.op_type());

@@ -113,7 +113,7 @@ bool PluginLibrary::release_memory() const noexcept {
 }
 
 std::string PluginLibrary::runtime() const {
-  return fmt::format("torch {}, {}", api_->torch_version, api_->cuda_devices() > 0 ? "cuda" : "cpu");
+  return fmt::format("torch {}, {}", api_->torch_version, has_cuda() ? "cuda" : "cpu");
 }
 
 }  // namespace ridgeline::workload

@@ -27,6 +27,8 @@ class PluginLibrary {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   /// "torch 2.11.0+cu130, cuda", "torch 1.13.1, cpu"
   [[nodiscard]] std::string runtime() const;
+  /// LibTorch was built for CUDA and sees a GPU.
+  [[nodiscard]] bool has_cuda() const noexcept { return api_->cuda_devices() > 0; }
   /// While no trial is alive: gives back what the device's allocator keeps. False: this plugin or its torch cannot.
   [[nodiscard]] bool release_memory() const noexcept;
 

@@ -71,6 +71,7 @@ std::optional<std::int64_t> known(std::int64_t count) {
 StepResult<NativeJob> PluginStepRunner::describe(const schema::TrainingJob& job) {
   NativeJob out;
   out.runtime = library_.runtime();
+  out.cuda = library_.has_cuda();
   auto hash = is_file(job.target) ? base::sha256_file(job.target) : base::sha256_hex(job.target);
   if (!hash) return tl::unexpected(plain(std::move(hash).error()));
   out.target_sha256 = std::move(*hash);

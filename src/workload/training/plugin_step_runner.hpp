@@ -16,6 +16,7 @@ namespace ridgeline::workload {
 /// What is known about a native job once plugin and data were asked.
 struct NativeJob {
   std::string runtime;                         ///< PluginLibrary::runtime
+  bool cuda = false;                           ///< PluginLibrary::has_cuda
   std::string target_sha256;                   ///< of the TorchScript file, or of the model's name
   std::map<std::string, std::string> options;  ///< found out and to be kept with the job: dataset names, classes
   std::vector<std::string> notes;              ///< of the loader, about the data

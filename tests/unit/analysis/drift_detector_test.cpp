@@ -210,5 +210,10 @@ TEST(DriftDetector, goes_on_after_a_restart_as_if_there_had_been_none) {
   EXPECT_EQ(base::Json(whole.state()), base::Json(second.state()));
 }
 
+TEST(DriftDetector, looks_as_far_as_a_week_of_probes_or_a_hundred) {
+  EXPECT_EQ(horizon_probes(60), 10080);
+  EXPECT_EQ(horizon_probes(24 * 3600), 100);
+}
+
 }  // namespace
 }  // namespace ridgeline::analysis

@@ -58,19 +58,19 @@ TEST_F(LoadCurves, answer_each_question_with_a_trial) {
 
 TEST_F(LoadCurves, keep_the_latency_limit_when_there_is_one) {
   sweep();
-  builder_.run.constraints = {{"latency_median_ms", true, 5}};
+  builder_.run.request.constraints = {{"latency_median_ms", true, 5}};
   EXPECT_TRUE(curve().has_latency_limit);
   ASSERT_NE(curve().within_limit, nullptr);
   EXPECT_EQ(curve().within_limit->trial->id, 4);
   EXPECT_EQ(curve().highest_throughput->trial->id, 3) << "the others are not about latency";
-  builder_.run.constraints = {{"latency_median_ms", true, 0.5}};
+  builder_.run.request.constraints = {{"latency_median_ms", true, 0.5}};
   EXPECT_TRUE(curve().has_latency_limit);
   EXPECT_EQ(curve().within_limit, nullptr);
 }
 
 TEST_F(LoadCurves, leave_out_what_breaks_another_constraint) {
   sweep();
-  builder_.run.constraints = {{"gpu_memory_gb", true, 3}};
+  builder_.run.request.constraints = {{"gpu_memory_gb", true, 3}};
   EXPECT_EQ(curve().highest_throughput->trial->id, 4);
 }
 
@@ -90,7 +90,7 @@ TEST_F(LoadCurves, prefer_what_meets_the_constraints_within_a_load) {
   load(1, 1, 1, 1);
   load(64, 1, 10, 8);  // trial 2, the fastest
   load(64, 1, 12, 3);  // trial 3
-  builder_.run.constraints = {{"gpu_memory_gb", true, 4}};
+  builder_.run.request.constraints = {{"gpu_memory_gb", true, 4}};
   const auto& found = curve();
   ASSERT_EQ(found.points.size(), 2U);
   EXPECT_EQ(found.points[1].trial->id, 3);
@@ -102,7 +102,7 @@ TEST_F(LoadCurves, keep_the_fastest_breaker_of_a_load_off_the_front) {
   load(1, 1, 1, 1);
   load(64, 1, 12, 7);
   load(64, 1, 10, 8);  // trial 3
-  builder_.run.constraints = {{"gpu_memory_gb", true, 4}};
+  builder_.run.request.constraints = {{"gpu_memory_gb", true, 4}};
   const auto& found = curve();
   ASSERT_EQ(found.points.size(), 2U);
   EXPECT_EQ(found.points[1].trial->id, 3);
@@ -129,7 +129,7 @@ TEST_F(LoadCurves, tell_of_one_load_what_is_fastest_and_what_is_within_the_limit
   load(1, 1, 1, 1);
   load(64, 1, 10, 4);                // trial 2: 6400 items/s
   load(64, 1, 8, 4).wall_ns *= 1.5;  // trial 3: 5333 items/s
-  builder_.run.constraints = {{"latency_median_ms", true, 9}};
+  builder_.run.request.constraints = {{"latency_median_ms", true, 9}};
   const auto& found = curve();
   EXPECT_EQ(found.highest_throughput->trial->id, 2);
   EXPECT_EQ(found.within_limit->trial->id, 3);

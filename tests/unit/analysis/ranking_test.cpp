@@ -82,20 +82,20 @@ TEST(Rank, leaves_out_failures_error_flags_and_repeated_keys) {
 
 TEST(Rank, puts_constraint_breakers_last_and_says_why) {
   TuneRunBuilder builder;
-  builder.run.constraints = {{"latency_p99_ms", true, 20}};
+  builder.run.request.constraints = {{"latency_p99_ms", true, 20}};
   builder.add({{"batch_size", 8}}, 23e6, 0);
   builder.add({}, 25e6, 0).latency_ns.assign(2000, 10e6);
   builder.add({{"batch_size", 2}}, 12e6, 0);
   const auto ranking = rank(builder.run, builder.outcomes);
   EXPECT_EQ(ids(ranking), (std::vector{2, 3, 1}));
-  EXPECT_EQ(ranking.back().broken_constraint, "latency_p99_ms 23 > 20");
+  EXPECT_EQ(fakes::text_of(ranking.back().broken_constraint), "latency_p99_ms 23 > 20");
   EXPECT_FALSE(ranking.back().meets_constraints);
   EXPECT_EQ(groups(ranking), (std::vector{1, 2, 3}));
 }
 
 TEST(Rank, gives_no_first_group_when_nothing_meets_the_constraints) {
   TuneRunBuilder builder;
-  builder.run.constraints = {{"peak_rss_mb", true, 50}};
+  builder.run.request.constraints = {{"peak_rss_mb", true, 50}};
   builder.add({}, 1e6);
   const auto ranking = rank(builder.run, builder.outcomes);
   EXPECT_EQ(groups(ranking), (std::vector{2}));
@@ -105,7 +105,7 @@ TEST(Rank, gives_no_first_group_when_nothing_meets_the_constraints) {
 
 TEST(Rank, decides_a_tail_constraint_from_few_samples_by_the_binomial_bound) {
   TuneRunBuilder builder;
-  builder.run.constraints = {{"latency_p99_ms", true, 20}};
+  builder.run.request.constraints = {{"latency_p99_ms", true, 20}};
   builder.add({}, 10e6, 0, 299);                   // 0 of 299 beyond: 0.99^299 < 5 %
   builder.add({{"batch_size", 2}}, 10e6, 0, 200);  // 0 of 200: could still be 1.4 %
   auto& slow = builder.add({{"batch_size", 4}}, 10e6, 0, 200);
@@ -113,25 +113,25 @@ TEST(Rank, decides_a_tail_constraint_from_few_samples_by_the_binomial_bound) {
   const auto ranking = rank(builder.run, builder.outcomes);
   ASSERT_EQ(ids(ranking), (std::vector{1, 2, 3}));
   EXPECT_TRUE(ranking[0].meets_constraints);
-  EXPECT_EQ(ranking[1].broken_constraint,
+  EXPECT_EQ(fakes::text_of(ranking[1].broken_constraint),
             "latency_p99_ms undecided: 0 of 200 samples above 20 ms, 1000 samples would decide");
-  EXPECT_EQ(ranking[2].broken_constraint, "latency_p99_ms<=20: 8 of 200 samples above 20 ms");
+  EXPECT_EQ(fakes::text_of(ranking[2].broken_constraint), "latency_p99_ms<=20: 8 of 200 samples above 20 ms");
 }
 
 TEST(Rank, decides_a_percentile_constraint_by_the_samples_wanted_for_it_whatever_some_slow_ones_do) {
   for (const auto* metric : {"latency_p90_ms", "latency_p95_ms"}) {
     TuneRunBuilder builder;
-    builder.run.constraints = {{metric, true, 20}};
-    const auto count = static_cast<std::size_t>(samples_wanted(builder.run.constraints.front()));
+    builder.run.request.constraints = {{metric, true, 20}};
+    const auto count = static_cast<std::size_t>(samples_wanted(builder.run.request.constraints.front()));
     for (const int slow : {0, 2, 30}) {
       auto& trial = builder.add({{"batch_size", slow + 1}}, 10e6, 0, count);
       std::fill_n(trial.latency_ns.begin(), slow, 30e6);
     }
     const auto ranking = rank(builder.run, builder.outcomes);
     ASSERT_EQ(ids(ranking), (std::vector{1, 2, 3}));
-    EXPECT_TRUE(ranking[0].meets_constraints) << ranking[0].broken_constraint;
-    EXPECT_TRUE(ranking[1].meets_constraints) << ranking[1].broken_constraint;
-    EXPECT_EQ(ranking[2].broken_constraint, fmt::format("{} 30 > 20", metric));
+    EXPECT_TRUE(ranking[0].meets_constraints) << fakes::text_of(ranking[0].broken_constraint);
+    EXPECT_TRUE(ranking[1].meets_constraints) << fakes::text_of(ranking[1].broken_constraint);
+    EXPECT_EQ(fakes::text_of(ranking[2].broken_constraint), fmt::format("{} 30 > 20", metric));
   }
 }
 
@@ -145,12 +145,12 @@ TEST(SamplesWanted, is_of_percentiles_only) {
 
 TEST(Rank, checks_lower_bounds_too) {
   TuneRunBuilder builder;
-  builder.run.constraints = {{"throughput_per_s", false, 500}};
+  builder.run.request.constraints = {{"throughput_per_s", false, 500}};
   builder.add({}, 1e6, 0);
   builder.add({{"batch_size", 2}}, 4e6, 0);
   const auto ranking = rank(builder.run, builder.outcomes);
   EXPECT_TRUE(ranking[0].meets_constraints);
-  EXPECT_EQ(ranking[1].broken_constraint, "throughput_per_s 250 < 500");
+  EXPECT_EQ(fakes::text_of(ranking[1].broken_constraint), "throughput_per_s 250 < 500");
 }
 
 TEST(Rank, lists_trials_stopped_early_after_full_ones_of_their_group) {
@@ -168,7 +168,7 @@ TEST(Rank, follows_the_objective) {
   builder.add({{"batch_size", 8}}, 4e6).items_per_inference = 8;
   builder.add({}, 1e6);
   EXPECT_EQ(ids(rank(builder.run, builder.outcomes)), (std::vector{2, 1}));
-  builder.run.objective = schema::Objective::throughput;
+  builder.run.request.objective = schema::Objective::throughput;
   EXPECT_EQ(ids(rank(builder.run, builder.outcomes)), (std::vector{1, 2}));
 }
 

@@ -15,16 +15,16 @@ namespace {
 class SweepBuilder {
  public:
   explicit SweepBuilder(std::vector<std::string> values) {
-    run_.job.parameters = {{"n", std::move(values)}};
-    run_.space_size = static_cast<double>(run_.job.parameters.front().values.size());
+    run_.request.job.parameters = {{"n", std::move(values)}};
+    run_.space_size = static_cast<double>(run_.request.job.parameters.front().values.size());
   }
   SweepBuilder& maximize(const std::string& metric) {
-    run_.objective = {metric, true};
+    run_.request.objective = {metric, true};
     return *this;
   }
   SweepBuilder& add(const std::string& value, int round, double number) {
     auto trial = next(value, round);
-    trial.outcome.metrics[run_.objective.metric] = number;
+    trial.outcome.metrics[run_.request.objective.metric] = number;
     run_.trials.push_back(trial);
     return *this;
   }
@@ -197,9 +197,9 @@ TEST(SweepAnswers, equal_combinations_are_rarely_told_apart) {
   int wrong = 0;
   for (int trial = 0; trial < 200; ++trial) {
     SweepBuilder runs({"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"});
-    runs.run().min_effect = 0;
+    runs.run().request.min_effect = 0;
     for (int round = 0; round < 3; ++round)
-      for (const auto& value : runs.run().job.parameters.front().values)
+      for (const auto& value : runs.run().request.job.parameters.front().values)
         runs.add(value, round, std::exp(0.01 * random.normal()));
     const auto points = runs.points();
     wrong += std::all_of(points.begin(), points.end(), [](const auto& point) { return point.tie; }) ? 0 : 1;
@@ -213,7 +213,7 @@ TEST(SweepAnswers, a_difference_of_six_percent_is_seen_through_one_percent_of_no
   for (int trial = 0; trial < 100; ++trial) {
     SweepBuilder runs({"a", "b", "c", "d"});
     for (int round = 0; round < 3; ++round)
-      for (const auto& value : runs.run().job.parameters.front().values)
+      for (const auto& value : runs.run().request.job.parameters.front().values)
         runs.add(value, round, (value == "c" ? 1.0 : 1.06) * std::exp(0.01 * random.normal()));
     const auto points = runs.points();
     const bool alone = points[0].point.at("n") == "c" && !points[1].tie && !points[2].tie && !points[3].tie;

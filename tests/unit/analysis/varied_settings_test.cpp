@@ -13,7 +13,7 @@ using schema::TrainingSettings;
 schema::BenchRun run_on(const char* device) {
   schema::BenchRun run;
   run.device = device;
-  run.job.kind = "python";
+  run.request.job.kind = "python";
   return run;
 }
 
@@ -46,7 +46,7 @@ TEST(VariedSettings, what_makes_no_difference_here_was_not_measured) {
   add(run, {128, 4, AmpMode::bf16, false});
   EXPECT_FALSE(varied_settings(run).pin_memory) << "without a GPU";
   EXPECT_TRUE(varied_settings(run).workers);
-  run.job.kind = "native";
+  run.request.job.kind = "native";
   EXPECT_FALSE(varied_settings(run).workers) << "random data load nothing";
   auto curves = run_on("cuda:0");
   add(curves, {64, 0, AmpMode::off, false}, DataMode::device);

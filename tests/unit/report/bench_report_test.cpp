@@ -12,8 +12,8 @@ namespace {
 
 TEST(BenchReport, counts_combinations_not_their_repeats) {
   schema::BenchRun run;
-  run.search = "grid";
-  run.space = {{16, 32}, {0}, {schema::AmpMode::off}, {false}};
+  run.request.search = "grid";
+  run.request.space = {{16, 32}, {0}, {schema::AmpMode::off}, {false}};
   for (const std::int64_t batch : {16, 32, 32}) {
     auto& trial = run.trials.emplace_back();
     trial.id = static_cast<int>(run.trials.size());

@@ -51,7 +51,7 @@ TEST_F(KernelDetailTest, memory_by_level) {
   EXPECT_EQ(value("L2 bytes"), "4.00 MiB of lts__t_bytes.sum");
   EXPECT_EQ(value("L2 hit rate"), "61.2 % of lts__t_sector_hit_rate.pct");
   EXPECT_EQ(value("achieved occupancy"), "") << "the file has none";
-  const auto table = counter_detail(kernel_).front().table;
+  const auto table = counter_detail(fakes::words(), kernel_).front().table;
   ASSERT_EQ(table.columns.size(), 5U) << "one of them varies";
   EXPECT_EQ(table.rows[0].cells,
             (std::vector<std::string>{"DRAM read", "1.00 MiB", "512 KiB", "2.00 MiB", "`dram__bytes_read.sum`"}));
@@ -108,7 +108,7 @@ TEST_F(KernelDetailTest, stalls_by_their_share_of_all_cycles) {
   EXPECT_EQ(stalls[0].value, "6 cycles an issue");
   EXPECT_EQ(stalls[0].source->name, stall("long_scoreboard"));
   EXPECT_NEAR(stalls[0].share, 6 / 8.2, 1e-9) << "of what was recorded";
-  EXPECT_NE(stalls[0].waits_for.find("DRAM"), std::string::npos);
+  EXPECT_NE(fakes::text_of(stalls[0].waits_for).find("DRAM"), std::string::npos);
   add("smsp__average_warp_latency_per_inst_issued.ratio", "cycle", 12);
   stalls = warp_stalls(kernel_);
   EXPECT_NEAR(stalls[0].share, 0.5, 1e-9) << "of all cycles of a warp";
@@ -130,7 +130,7 @@ TEST_F(KernelDetailTest, every_counter_is_there_once) {
   add("launch__block_size", "", 128);
   add("smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", "inst", 2);
   add("smsp__cycles_active.avg", "cycle", 700'000.5);
-  const auto tables = kernel_detail(kernel_);
+  const auto tables = kernel_detail(fakes::words(), kernel_);
   ASSERT_EQ(tables.size(), 4U);
   EXPECT_EQ(tables[0].title, "Launches");
   EXPECT_EQ(tables[1].title, "Hardware counters");
@@ -144,7 +144,7 @@ TEST_F(KernelDetailTest, every_counter_is_there_once) {
 TEST_F(KernelDetailTest, a_rate_beyond_the_memory_is_none) {
   kernel_.bytes = 3 * kernel_.total_ns;
   const auto has_rate = [&](double peak) {
-    const auto rows = kernel_detail(kernel_, peak)[0].table.rows;
+    const auto rows = kernel_detail(fakes::words(), kernel_, peak)[0].table.rows;
     return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.cells[0] == "GB/s"; });
   };
   EXPECT_TRUE(has_rate(0));
@@ -153,7 +153,7 @@ TEST_F(KernelDetailTest, a_rate_beyond_the_memory_is_none) {
 }
 
 TEST_F(KernelDetailTest, without_counters_only_the_launches_are_known) {
-  const auto tables = kernel_detail(kernel_);
+  const auto tables = kernel_detail(fakes::words(), kernel_);
   ASSERT_EQ(tables.size(), 1U);
   EXPECT_EQ(tables[0].table.columns[0].title, "void gemm<4>(int)");
   EXPECT_EQ(tables[0].table.rows[2].cells[1], "0 ns, 500 µs, 0 ns");

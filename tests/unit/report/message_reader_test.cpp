@@ -30,7 +30,15 @@ constexpr std::array kReaderListArguments{MessageArgument{"list", ArgumentKind::
                                           MessageArgument{"rest", ArgumentKind::count}};
 constexpr std::array kReaderOfArguments{MessageArgument{"list", ArgumentKind::texts},
                                         MessageArgument{"why", ArgumentKind::message}};
+constexpr std::array kReaderStyleArguments{
+    MessageArgument{"best", ArgumentKind::quantity}, MessageArgument{"low", ArgumentKind::quantity},
+    MessageArgument{"more", ArgumentKind::share},    MessageArgument{"less", ArgumentKind::share},
+    MessageArgument{"calls", ArgumentKind::count},   MessageArgument{"trials", ArgumentKind::trials}};
 constexpr std::array kReaderRows{
+    MessageTemplate{
+        "r.styles",
+        "{best} of {low:plain} at least, {more:signed} or {less:signed}, {calls:grouped} calls of {trials:long}", "",
+        kReaderStyleArguments},
     MessageTemplate{"r.workers",
                     "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}", "",
                     kReaderWorkerArguments},
@@ -71,6 +79,15 @@ TEST(MessageReader, FindsFlagsChoicesAndUnits) {
   EXPECT_DOUBLE_EQ(end.arguments()["took"], 1.25e6);
   EXPECT_DOUBLE_EQ(end.arguments()["left"], 4.5 * 1048576);
   EXPECT_DOUBLE_EQ(read_back("all of them crashed after 2 m 05 s with 12 B").arguments()["took"], 125e9);
+}
+
+TEST(MessageReader, FindsValuesInEachStyle) {
+  const auto found = read_back("8.210 ms of 7.5 at least, +3.2 % or −0.4 %, 15,300 calls of 1, 2, 3, 4, 5, 6, 7 and 8");
+  EXPECT_EQ(found.arguments(), base::parse_json(R"({"best": {"value": 8.21, "unit": "ms", "decimals": 3},
+      "low": {"value": 7.5, "unit": "", "decimals": 1}, "more": 0.032, "less": -0.004, "calls": 15300,
+      "trials": [1, 2, 3, 4, 5, 6, 7, 8]})",
+                                                "")
+                                   .value());
 }
 
 TEST(MessageReader, FindsMessagesWithinMessages) {
@@ -115,6 +132,7 @@ base::Json sample(ArgumentKind kind) {
     case ArgumentKind::trials: return std::vector<int>{3, 7};
     case ArgumentKind::duration: return 2e6;
     case ArgumentKind::share: return 0.12;
+    case ArgumentKind::quantity: return schema::Quantity{2.5, "ms", 1};
     case ArgumentKind::flag: return true;
     case ArgumentKind::message: return base::Json("some text").get<Message>();
     case ArgumentKind::messages: return std::vector{base::Json("some text").get<Message>()};

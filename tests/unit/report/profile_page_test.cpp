@@ -102,7 +102,7 @@ TEST(ModuleIcicle, the_shortest_of_many_rows_become_part_of_those_above) {
   for (int i = 0; i < 6000; ++i) modules.push_back(module_row("op", 2, 1 + i, 1 + i, schema::ModuleKind::operation));
   const auto all = std::accumulate(modules.begin(), modules.end(), std::int64_t{0},
                                    [](auto sum, const auto& row) { return sum + row.gpu_self_ns; });
-  const auto icicle = module_icicle(run);
+  const auto icicle = module_icicle(fakes::words(), run);
   ASSERT_TRUE(icicle);
   const auto& rows = icicle->data["rows"];
   EXPECT_EQ(rows.size(), 5000U);
@@ -118,9 +118,9 @@ TEST(ModuleIcicle, the_shortest_of_many_rows_become_part_of_those_above) {
 TEST(ModuleIcicle, there_is_none_without_modules) {
   auto run = small_run();
   run.tables.modules.resize(1);
-  EXPECT_FALSE(module_icicle(run));
+  EXPECT_FALSE(module_icicle(fakes::words(), run));
   run.tables.modules.clear();
-  EXPECT_FALSE(module_icicle(run));
+  EXPECT_FALSE(module_icicle(fakes::words(), run));
 }
 
 }  // namespace

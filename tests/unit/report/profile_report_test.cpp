@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/words.hpp"
+#include "report/format.hpp"
 #include "report/profile/module_table.hpp"
 #include "report/profile/profile_charts.hpp"
 #include "report/profile/profile_csv.hpp"
@@ -146,9 +147,10 @@ TEST(ProfileTables, processes_are_named_where_there_are_several) {
   run.tables.devices.push_back(run.tables.devices.front());
   run.tables.devices.front().process = run.tables.devices.back().process = 148;
   run.tables.devices.back().device = 1;
-  EXPECT_EQ(cells_of(time_table(run), 0), "0|0|1|1|");
+  EXPECT_EQ(cells_of(time_table(fakes::words(), run), 0), "0|0|1|1|");
   run.tables.devices.back().process = 149;
-  EXPECT_EQ(cells_of(time_table(run), 0), "0 (process 148)|0 (process 148)|1 (process 149)|1 (process 149)|");
+  EXPECT_EQ(cells_of(time_table(fakes::words(), run), 0),
+            "0 (process 148)|0 (process 148)|1 (process 149)|1 (process 149)|");
 }
 
 TEST(ProfileTables, paths_that_are_cut_keep_their_end) {
@@ -175,18 +177,19 @@ TEST(ProfileCharts, bytes_are_fitted_across_modules_where_no_kind_has_enough) {
   set(1, "backbone", 3'000'000, 3'000'000 + 500'000);
   set(2, "encoder", 2'000'000, 2'000'000 + 500'000);
   set(3, "decoder", 1'000'000, 1'000'000 + 500'000);
-  const auto chart = bytes_chart(run);
+  const auto chart = bytes_chart(fakes::words(), run);
   ASSERT_TRUE(chart);
   EXPECT_EQ(chart->alternative, "By the fit across all 1 GB/s and 500 µs apart from bytes.");
   EXPECT_EQ(chart->option["series"].back()["type"], "line");
   set(1, "backbone", 1'000'000, 2'000'000);
   set(2, "encoder", 1'000'000, 3'000'000);
-  EXPECT_EQ(bytes_chart(run)->alternative, "All move as many bytes, so that no fit shows how time grows with them.");
+  EXPECT_EQ(bytes_chart(fakes::words(), run)->alternative,
+            "All move as many bytes, so that no fit shows how time grows with them.");
   set(1, "backbone", 3'000'000, 1'000'000);
   set(2, "encoder", 2'000'000, 1'200'000);
-  EXPECT_EQ(bytes_chart(run)->alternative, "Time does not grow with bytes.");
+  EXPECT_EQ(bytes_chart(fakes::words(), run)->alternative, "Time does not grow with bytes.");
   modules.pop_back();
-  EXPECT_FALSE(bytes_chart(run)) << "two points show nothing";
+  EXPECT_FALSE(bytes_chart(fakes::words(), run)) << "two points show nothing";
 }
 
 TEST(ProfileTables, what_is_left_out_is_a_row) {
@@ -269,8 +272,8 @@ TEST(ProfileReport, of_the_host_alone_has_times_and_no_advice) {
 
 TEST(ProfileTables, times_sum_to_the_span) {
   const auto run = profile_of_layers();
-  EXPECT_EQ(cells_of(time_table(run), 1), "kernels|idle: launch-bound, the host is behind|");
-  EXPECT_EQ(cells_of(time_table(run), 3), "50 %|50 %|");
+  EXPECT_EQ(cells_of(time_table(fakes::words(), run), 1), "kernels|idle: launch-bound, the host is behind|");
+  EXPECT_EQ(cells_of(time_table(fakes::words(), run), 3), "50 %|50 %|");
 }
 
 TEST(ProfileTables, graphs_as_a_whole_are_no_kernels) {
@@ -279,7 +282,8 @@ TEST(ProfileTables, graphs_as_a_whole_are_no_kernels) {
   device.kernels = 3;
   device.graph_launches = 1;
   EXPECT_EQ(kernels_title(run), "Kernels and graph launches");
-  EXPECT_EQ(cells_of(time_table(run), 1), "kernels and graph launches|idle: launch-bound, the host is behind|");
+  EXPECT_EQ(cells_of(time_table(fakes::words(), run), 1),
+            "kernels and graph launches|idle: launch-bound, the host is behind|");
   const auto line = [&] {
     std::string all;
     for (const auto& [label, text] : profile_summary(fakes::words(), run)) all += text + "\n";
@@ -400,16 +404,16 @@ schema::ProfileMemory memory_of_layers() {
 
 TEST(ProfileReport, shows_memory_and_what_holds_it) {
   auto run = profile_of_layers();
-  EXPECT_TRUE(memory_section(run).blocks.empty());
+  EXPECT_TRUE(memory_section(fakes::words(), run).blocks.empty());
   run.tables.memory = {memory_of_layers()};
   EXPECT_EQ(cells_of(memory_table(run), 4), "2.00 GiB|");
   EXPECT_EQ(cells_of(holders_table(run), 3), "50 %|0.0 %|");
   EXPECT_EQ(cells_of(holders_table(run), 4), "7|–|");
-  const auto notes = memory_notes(run);
+  const auto notes = fakes::texts_of(memory_notes(run));
   ASSERT_EQ(notes.size(), 2U);
   EXPECT_EQ(notes[0], "GPU 0: out of memory after 3.00 ms: 1.00 MiB asked for, 1.00 KiB free, by train.py(5): step");
   EXPECT_NE(notes[1].find("2.00 GiB of 3.00 GiB reserved are unused at the peak (200 %"), std::string::npos);
-  const auto chart = memory_chart(run);
+  const auto chart = memory_chart(fakes::words(), run);
   ASSERT_TRUE(chart);
   EXPECT_EQ(chart->option["series"].size(), 2U);
   EXPECT_EQ(chart->option["series"][1]["data"][1][1], 3072.0);
@@ -429,7 +433,7 @@ TEST(ProfileReport, of_memory_alone_has_no_times) {
   for (const auto& section : build_profile_report(fakes::words(), run).sections) titles += section.title + "|";
   EXPECT_EQ(titles, "Summary|Memory|What was read|");
   EXPECT_EQ(render_markdown(build_profile_report(fakes::words(), run)).find("timeline"), std::string::npos);
-  EXPECT_EQ(memory_chart(run)->option["series"].size(), 4U);
+  EXPECT_EQ(memory_chart(fakes::words(), run)->option["series"].size(), 4U);
   for (const auto& [name, content] : profile_csv(fakes::words(), run)) {
     if (name != "memory.csv") continue;
     EXPECT_EQ(content,

@@ -38,32 +38,32 @@ TEST(StreamReport, shows_latency_against_load) {
 
 TEST(StreamReport, has_charts_where_there_is_something_to_show) {
   const auto run = run_of_rates();
-  const auto load = stream_load_chart(run);
+  const auto load = stream_load_chart(fakes::words(), run);
   ASSERT_TRUE(load);
   EXPECT_EQ(load->option["series"].size(), 4U) << "p50, p99, the limit, drops";
   EXPECT_EQ(load->option["series"][1]["data"].dump(), "[[50.0,25.0],[100.0,50.0],[200.0,100.0]]");
-  EXPECT_TRUE(stream_time_chart(run));
-  const auto gpu = stream_gpu_chart(run);
+  EXPECT_TRUE(stream_time_chart(fakes::words(), run));
+  const auto gpu = stream_gpu_chart(fakes::words(), run);
   ASSERT_TRUE(gpu);
   EXPECT_EQ(gpu->alternative, "Busy up to 80 %, Memory up to 11.2 GiB, Power up to 400 W, Temperature up to 60 °C.");
   auto bare = run;
   bare.points.clear();
   for (auto& moment : bare.moments) moment.gpu.reset();
-  EXPECT_FALSE(stream_load_chart(bare));
-  EXPECT_FALSE(stream_gpu_chart(bare));
+  EXPECT_FALSE(stream_load_chart(fakes::words(), bare));
+  EXPECT_FALSE(stream_gpu_chart(fakes::words(), bare));
   bare.moments.resize(1);
-  EXPECT_FALSE(stream_time_chart(bare));
+  EXPECT_FALSE(stream_time_chart(fakes::words(), bare));
 }
 
 TEST(StreamReport, names_what_was_judged) {
   auto run = fakes::stream_run("a", 100, 50);
   run.verdict.emplace();
   run.request.spec.load.emplace().process = "poisson";
-  EXPECT_EQ(verdict_title(run), "The load was held");
+  EXPECT_EQ(fakes::text_of(verdict_title(run)), "The load was held");
   run.request.spec.load->process = "offline";
-  EXPECT_EQ(verdict_title(run), "The peak was measured");
+  EXPECT_EQ(fakes::text_of(verdict_title(run)), "The peak was measured");
   run.verdict->passed = false;
-  EXPECT_EQ(verdict_title(run), "The peak does not hold");
+  EXPECT_EQ(fakes::text_of(verdict_title(run)), "The peak does not hold");
 }
 
 TEST(StreamReport, json_has_words_beside_what_is_said) {
@@ -106,30 +106,33 @@ TEST(StreamReport, sentences_of_older_records_are_found_again) {
 // "Held up to 75 and not above" was said of a rate whose load was late itself.
 TEST(StreamReport, says_of_a_late_load_that_it_is_no_answer) {
   auto run = run_of_rates();
-  EXPECT_EQ(verdict_title(run), "Held up to 100 FPS per source, and not above");
+  EXPECT_EQ(fakes::text_of(verdict_title(run)), "Held up to 100 FPS per source, and not above");
   run.points.back().status.is_void = true;
-  EXPECT_EQ(verdict_title(run), "Held up to 100 FPS per source; above, no answer: the load was late itself");
+  EXPECT_EQ(fakes::text_of(verdict_title(run)),
+            "Held up to 100 FPS per source; above, no answer: the load was late itself");
   EXPECT_NE(render_markdown(build_stream_report(fakes::words(), run)).find("| void |"), std::string::npos);
   run.verdict->held_per_s = 0;
   for (auto& point : run.points) point.verdict.passed = false;
-  EXPECT_EQ(verdict_title(run), "None of the rates was held") << "two of them were not, for certain";
+  EXPECT_EQ(fakes::text_of(verdict_title(run)), "None of the rates was held") << "two of them were not, for certain";
   for (auto& point : run.points) point.status.is_void = true;
-  EXPECT_EQ(verdict_title(run), "No answer: the load was late itself");
+  EXPECT_EQ(fakes::text_of(verdict_title(run)), "No answer: the load was late itself");
   auto single = fakes::stream_run("a", 100, 80);
   single.verdict.emplace();
   single.status.is_void = true;
-  EXPECT_EQ(verdict_title(single), "No answer: the load was late itself");
+  EXPECT_EQ(fakes::text_of(verdict_title(single)), "No answer: the load was late itself");
 }
 
 TEST(StreamReport, a_comparison_states_its_unit) {
   const auto a = fakes::stream_run("a", 100, 50);
   const auto b = fakes::stream_run("b", 100, 40, 30, 2);
   std::string text;
-  for (const auto& line : stream_comparison_lines(analysis::compare_streams(a, b, 0.02))) text += line + "\n";
+  for (const auto& line : stream_comparison_lines(fakes::words(), analysis::compare_streams(a, b, 0.02)))
+    text += line + "\n";
   EXPECT_NE(text.find("the ratio is that of p99 latency"), std::string::npos) << text;
   EXPECT_NE(text.find("intervals are by seconds (29 and 29"), std::string::npos) << text;
   text.clear();
-  for (const auto& line : stream_comparison_lines(analysis::compare_streams(a, fakes::stream_run("b", 9, 9, 2), 0.02)))
+  for (const auto& line :
+       stream_comparison_lines(fakes::words(), analysis::compare_streams(a, fakes::stream_run("b", 9, 9, 2), 0.02)))
     text += line + "\n";
   EXPECT_NE(text.find("29 and 1 whole seconds after the first: 3 of each"), std::string::npos) << text;
 }
@@ -140,7 +143,7 @@ TEST(StreamComparisonText, gives_no_ratio_where_its_interval_is_too_wide) {
   found.seconds_a = found.seconds_b = 5;
   found.figures = {{"throughput", {30, 20, 40}, {40, 20, 60}, {1.333, 0.6, 3.0}},
                    {"p99", {30, 29, 31}, {20, 19, 21}, {1.5, 1.4, 1.6}}};
-  const auto lines = stream_comparison_lines(found);
+  const auto lines = stream_comparison_lines(fakes::words(), found);
   EXPECT_NE(lines[1].find("too few measurements for a ratio"), std::string::npos) << lines[1];
   EXPECT_EQ(lines[1].find("1.333"), std::string::npos) << lines[1];
   EXPECT_NE(lines[2].find("1.500 times as good, 95 % interval 1.400 to 1.600"), std::string::npos) << lines[2];

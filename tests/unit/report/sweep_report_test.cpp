@@ -18,9 +18,9 @@ namespace {
 schema::SweepRun run_of(const std::vector<std::pair<std::string, double>>& trials) {
   schema::SweepRun run;
   run.id = "20261121-100000-aaaa";
-  run.job.command = {"python", "train.py", "{n}"};
-  run.job.parameters = {{"n", {"1", "2"}}};
-  run.job.metrics = {{"loss", schema::SweepSource::json, "loss", schema::SweepTake::last}};
+  run.request.job.command = {"python", "train.py", "{n}"};
+  run.request.job.parameters = {{"n", {"1", "2"}}};
+  run.request.job.metrics = {{"loss", schema::SweepSource::json, "loss", schema::SweepTake::last}};
   run.space_size = 2;
   for (const auto& [value, seconds] : trials) {
     schema::SweepTrial trial;
@@ -101,7 +101,7 @@ TEST(SweepReport, notices_a_cold_start) {
 
 TEST(SweepReport, foreign_text_cannot_break_out) {
   auto run = run_of({{"1", 2}, {"2", 1}});
-  run.job.command = {"sh", "-c", "echo '<script>alert(1)</script>' | `x` **y**\n# {n}"};
+  run.request.job.command = {"sh", "-c", "echo '<script>alert(1)</script>' | `x` **y**\n# {n}"};
   run.trials.front().outcome.status = schema::TrialStatus::failed;
   run.trials.front().outcome.failure = schema::Failure{};
   run.trials.front().outcome.failure->message = fakes::legacy("| <b>bold</b> |");

@@ -435,11 +435,11 @@ TEST(TuneReport, stands_without_trials_verdict_or_outcomes) {
 
 TEST(TuneReport, states_throughput_and_tail_objectives_in_their_own_words) {
   auto records = fakes::TuneRunFixture::make();
-  records.run.objective = schema::Objective::throughput;
+  records.run.request.objective = schema::Objective::throughput;
   EXPECT_NE(render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs))
                 .find("**1.61× the throughput** of"),
             std::string::npos);
-  records.run.objective = schema::Objective::p99;
+  records.run.request.objective = schema::Objective::p99;
   const auto page_at = [&](double tail) {
     records.run.verdict->gain->tail = tail;
     for (auto& pair : records.run.pairs)
@@ -459,7 +459,7 @@ TEST(TuneReport, states_throughput_and_tail_objectives_in_their_own_words) {
 
 TEST(TuneReport, quotes_no_percentile_that_the_samples_do_not_support) {
   auto records = fakes::TuneRunFixture::make();
-  records.run.objective = schema::Objective::p99;
+  records.run.request.objective = schema::Objective::p99;
   for (auto& [key, outcome] : records.outcomes)
     if (outcome.measurement && outcome.measurement->latency_ns.size() > 16) outcome.measurement->latency_ns.resize(16);
   const auto json = tune_json(fakes::words(), records.run, records.outcomes, records.pairs);

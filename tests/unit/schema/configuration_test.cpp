@@ -137,7 +137,7 @@ TEST(TuneRun, round_trips_through_json_with_its_optional_parts) {
 
 TEST(TuneRun, an_unknown_enum_name_is_corrupt_not_a_silent_default) {
   base::Json json = TuneRun{};
-  json["objective"] = "speed";
+  json["request"]["objective"] = "speed";
   const auto back = base::json_as<TuneRun>(json, "run");
   ASSERT_FALSE(back);
   EXPECT_EQ(back.error().code, base::ErrorCode::corrupt);

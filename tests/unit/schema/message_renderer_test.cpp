@@ -25,7 +25,12 @@ constexpr std::array kRendererSumArguments{MessageArgument{"notes", ArgumentKind
                                            MessageArgument{"values", ArgumentKind::numbers}};
 constexpr std::array kRendererNumberArguments{MessageArgument{"value", ArgumentKind::number},
                                               MessageArgument{"time", ArgumentKind::duration}};
+constexpr std::array kRendererStyleArguments{
+    MessageArgument{"best", ArgumentKind::quantity}, MessageArgument{"change", ArgumentKind::share},
+    MessageArgument{"calls", ArgumentKind::count}, MessageArgument{"rate", ArgumentKind::number}};
 constexpr std::array kRendererRows{
+    MessageTemplate{"t.styles", "{best}, {best:plain}, {change:signed}, {calls:grouped}, {rate:short}", "",
+                    kRendererStyleArguments},
     MessageTemplate{"t.number", "{value:.4g} in {time}, {time:ms.3f}, {time:ms}", "", kRendererNumberArguments},
     MessageTemplate{"t.workers",
                     "{workers} worker{workers#|s} {workers#is|are} busy {busy} of the time{more? ({more})}",
@@ -90,6 +95,20 @@ TEST(MessageRenderer, ShowsWhatIsNoMessageAsItIs) {
     EXPECT_EQ(renderer().text(base::parse_json(json, "").value().get<Message>()),
               fmt::format("{}: \"x\"; \"x\"", notes));
   }
+}
+
+TEST(MessageRenderer, WritesValuesInEachStyle) {
+  const auto text = [](double best, double change, int calls, double rate) {
+    return renderer().text(MessageMaker("t.styles", Severity::note)
+                               .with("best", Quantity{best, "ms", 2})
+                               .with("change", change)
+                               .with("calls", calls)
+                               .with("rate", rate)
+                               .take());
+  };
+  EXPECT_EQ(text(8.2, 0.114, 15300, 2031.4), "8.20 ms, 8.20, +11.4 %, 15,300, 2031");
+  EXPECT_EQ(text(8.2, -0.0321, 300, 2), "8.20 ms, 8.20, −3.2 %, 300, 2");
+  EXPECT_EQ(text(std::numeric_limits<double>::quiet_NaN(), 0.0004, 1234567, 0.25), "–, –, 0.0 %, 1,234,567, 0.25");
 }
 
 TEST(MessageRenderer, WritesMillisecondsOfAnyDuration) {

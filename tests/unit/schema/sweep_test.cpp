@@ -120,9 +120,9 @@ TEST(SweepTrialSpec, the_key_is_the_question_and_not_its_limits) {
 TEST(SweepRun, survives_json) {
   SweepRun run;
   run.id = "1";
-  run.job = job({"x", "{batch}"}, {{"batch", {"1", "2"}}});
-  run.job.metrics = {{"loss", SweepSource::json, "a.b", SweepTake::median}};
-  run.objective = {"loss", false};
+  run.request.job = job({"x", "{batch}"}, {{"batch", {"1", "2"}}});
+  run.request.job.metrics = {{"loss", SweepSource::json, "a.b", SweepTake::median}};
+  run.request.objective = {"loss", false};
   SweepTrial trial;
   trial.point = {{"batch", "2"}};
   trial.outcome.status = TrialStatus::timeout;
@@ -135,7 +135,7 @@ TEST(SweepRun, survives_json) {
   const auto back = base::json_as<SweepRun>(json, "run");
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(base::Json(*back), json);
-  EXPECT_EQ(back->job.metrics.front().take, SweepTake::median);
+  EXPECT_EQ(back->request.job.metrics.front().take, SweepTake::median);
 }
 
 double taken(const char* metric, std::string_view output) {

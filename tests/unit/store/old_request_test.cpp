@@ -9,7 +9,9 @@ namespace {
 schema::TuneRequest request_of(const std::string& command_line, const base::Json& old = base::Json::object()) {
   schema::TuneRun run;
   run.command_line = command_line;
-  return old_request(run, old);
+  auto request = old_request(run, old);
+  EXPECT_TRUE(request) << request.error().message;
+  return request.value_or(schema::TuneRequest());
 }
 
 TEST(OldRequest, the_line_is_read_as_a_shell_reads_it) {
@@ -45,11 +47,10 @@ TEST(OldRequest, knows_a_watchs_retune) {
 TEST(OldRequest, takes_the_rest_from_the_record) {
   schema::TuneRun run;
   run.command_line = "ridgeline tune m.onnx --objective p99 --seed 4 --max-time 5m --fresh --output r.md";
-  run.objective = schema::Objective::p99;
-  run.seed = 4;
-  run.search = "quick";
   run.provider = "cuda";
-  const auto request = old_request(run, base::Json::object());
+  const auto found = old_request(run, {{"objective", "p99"}, {"seed", 4}, {"search", "quick"}});
+  ASSERT_TRUE(found) << found.error().message;
+  const auto& request = *found;
   EXPECT_EQ(request.objective, schema::Objective::p99);
   EXPECT_EQ(request.seed, 4U);
   EXPECT_EQ(request.search, "quick");
@@ -62,13 +63,16 @@ TEST(OldRequest, takes_the_rest_from_the_record) {
 TEST(OldRequest, what_stands_behind_the_dashes_of_a_sweep_is_not_ours) {
   schema::SweepRun run;
   run.command_line = "ridgeline sweep --param n=1,2 -- train '{n}' --config theirs.yaml --keep-going";
-  run.job.command = {"train", "{n}", "--config", "theirs.yaml", "--keep-going"};
-  const auto request = old_request(run, base::Json::object());
-  EXPECT_EQ(request.config_path, "");
-  EXPECT_FALSE(request.keep_going);
-  EXPECT_EQ(request.arguments.back(), "--keep-going");
-  EXPECT_EQ(request.job.command, run.job.command);
+  const std::vector<std::string> command{"train", "{n}", "--config", "theirs.yaml", "--keep-going"};
+  const auto request = old_request(run, {{"job", {{"command", command}}}});
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->config_path, "");
+  EXPECT_FALSE(request->keep_going);
+  EXPECT_EQ(request->arguments.back(), "--keep-going");
+  EXPECT_EQ(request->job.command, command);
 }
+
+TEST(OldRequest, names_what_it_cannot_read) { EXPECT_FALSE(old_request(schema::TuneRun(), {{"min_effect", "much"}})); }
 
 }  // namespace
 }  // namespace ridgeline::store

@@ -15,8 +15,8 @@ schema::BenchRun make_bench(const std::string& id, const std::string& started_ut
   schema::BenchRun run;
   run.id = id;
   run.started_utc = run.finished_utc = started_utc;
-  run.job.kind = "python";
-  run.job.target = "train:make";
+  run.request.job.kind = "python";
+  run.request.job.target = "train:make";
   run.device = "cuda:0";
   run.answers.emplace();
   run.answers->recommended.emplace();
@@ -38,8 +38,8 @@ schema::SweepRun make_sweep(const std::string& id, const std::string& started_ut
   schema::SweepRun run;
   run.id = id;
   run.started_utc = started_utc;
-  run.job.command = {"train", "{n}"};
-  run.job.parameters = {{"n", {"1", "2"}}};
+  run.request.job.command = {"train", "{n}"};
+  run.request.job.parameters = {{"n", {"1", "2"}}};
   run.points = {schema::SweepSummary{}};
   run.points.front().point = {{"n", "2"}};
   run.points.front().objective.value = 7;
@@ -95,7 +95,7 @@ TEST_F(RunTableTest, the_envelope_names_what_every_kind_has) {
   EXPECT_EQ(run.trials[0].stage, "compute");
   EXPECT_EQ(run.trials[0].settings["batch"], 64);
   EXPECT_EQ(run.trials[0].details["data"], "device");
-  EXPECT_EQ(run.notes.at(0).at("arguments").at("words"), "a note");
+  EXPECT_EQ(run.notes.at(0).arguments().at("words"), "a note");
   EXPECT_EQ(run.answer["recommended"]["samples_per_s"], 900);
   EXPECT_EQ(run.environments.size(), 1U);
 }

@@ -159,7 +159,7 @@ TEST_F(RetuneResponderTest, only_a_degradation_starts_it) {
 }
 
 TEST_F(RetuneResponderTest, asks_the_runs_question_for_the_settings_of_the_file) {
-  baseline_.run.constraints = {{"latency_p99_ms", true, 60}};
+  baseline_.run.request.constraints = {{"latency_p99_ms", true, 60}};
   baseline_.spec.configuration.set("batch_size", 8);
   const auto request = responder().request();
   ASSERT_TRUE(request);

@@ -218,7 +218,7 @@ TEST_F(GpuProfilesOfRuns, the_newest_answer_of_each_gpu_model_counts) {
   interrupted.interrupted = true;
   save(interrupted);
   auto throughput = answer("20261121-080500-aaaa", "V1", {});
-  throughput.objective = schema::Objective::throughput;
+  throughput.request.objective = schema::Objective::throughput;
   save(throughput);
   const auto last = save(answer("20261121-080600-aaaa", "L4", {}));
   EXPECT_EQ(collected(last), "NVIDIA H2=20261121-080100-aaaa NVIDIA L4=20261121-080600-aaaa cpu=20261121-080200-aaaa ");
@@ -233,7 +233,7 @@ TEST_F(GpuProfilesOfRuns, the_run_named_is_the_answer_for_its_own_gpu) {
 TEST_F(GpuProfilesOfRuns, an_answer_under_other_constraints_is_left_out_with_a_note) {
   save(answer("20261121-080000-aaaa", "L4-1", {}));
   auto limited = answer("20261121-080100-aaaa", "L4-1", {});
-  limited.constraints = {{"gpu_memory_gb", true, 2}};
+  limited.request.constraints = {{"gpu_memory_gb", true, 2}};
   save(limited);
   const auto last = save(answer("20261121-080200-aaaa", "H2-1", {}));
   EXPECT_EQ(collected(last), "NVIDIA H2=20261121-080200-aaaa NVIDIA L4=20261121-080000-aaaa ");
@@ -244,10 +244,10 @@ TEST_F(GpuProfilesOfRuns, an_answer_under_other_constraints_is_left_out_with_a_n
 
 TEST_F(GpuProfilesOfRuns, the_order_of_constraints_does_not_matter) {
   auto first = answer("20261121-080000-aaaa", "L4-1", {});
-  first.constraints = {{"gpu_memory_gb", true, 2}, {"latency_p99_ms", true, 20}};
+  first.request.constraints = {{"gpu_memory_gb", true, 2}, {"latency_p99_ms", true, 20}};
   save(first);
   auto last = answer("20261121-080100-aaaa", "H2-1", {});
-  last.constraints = {{"latency_p99_ms", true, 20}, {"gpu_memory_gb", true, 2}};
+  last.request.constraints = {{"latency_p99_ms", true, 20}, {"gpu_memory_gb", true, 2}};
   save(last);
   EXPECT_EQ(collected(last), "NVIDIA H2=20261121-080100-aaaa NVIDIA L4=20261121-080000-aaaa ");
   EXPECT_TRUE(notes(last).empty());

@@ -48,7 +48,7 @@ TEST_F(PairPlan, is_the_runs_plan_but_for_its_share) {
 }
 
 TEST_F(PairPlan, of_a_quick_search_is_short_where_one_is_far_ahead) {
-  result_.run.search = "quick";
+  result_.run.request.search = "quick";
   add({}, 20);
   add(graph_, 10);
   add(nhwc_, 17);
@@ -60,7 +60,7 @@ TEST_F(PairPlan, of_a_quick_search_is_short_where_one_is_far_ahead) {
   plan_.min_samples = 100;
   EXPECT_EQ(plan(graph_).rounds, plan_.rounds) << "a tail needs its samples";
   plan_.min_samples = 0;
-  result_.run.search = "adaptive";
+  result_.run.request.search = "adaptive";
   EXPECT_EQ(base::Json(plan(graph_)), base::Json(plan_));
 }
 

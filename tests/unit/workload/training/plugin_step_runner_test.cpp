@@ -144,6 +144,7 @@ TEST_F(PluginStepRunnerTest, finds_datasets_and_classes_beforehand) {
   const auto found = runner_->describe(spec_.job);
   ASSERT_TRUE(found) << found.error().error.message;
   EXPECT_EQ(found->runtime, "torch 9.9.9, cpu");
+  EXPECT_FALSE(found->cuda);
   EXPECT_EQ(found->options,
             (std::map<std::string, std::string>{{"classes", "64"}, {"input_dataset", "x"}, {"label_dataset", "y"}}));
   EXPECT_EQ(found->target_sha256.size(), 64U);

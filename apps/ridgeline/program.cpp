@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/program.hpp"
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "ridgeline/commit.hpp"
+#include "ridgeline/exit_code_text.hpp"
+#include "ridgeline/parse_mistake.hpp"
+#include "ridgeline/renamed_options.hpp"
+#include "ridgeline/subcommand.hpp"
+#include "ridgeline/terminal.hpp"
+#include "ridgeline/words.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+bool error_told = false;
+
+void print_error(const base::Error& error) {
+  error_told = true;
+  const auto terminal = inspect_terminal(stderr);
+  // Unlike fmt::print this never throws: standard error may be full as well.
+  auto text = fmt::format("{} {}\n", styled("error:", Style::bad, terminal.colour), error.message);
+  if (!error.hint.empty()) text += fmt::format("{} {}\n", styled("hint:", Style::accent, terminal.colour), error.hint);
+  static_cast<void>(std::fputs(text.c_str(), stderr));
+}
+
+/// How many of the words are ours: behind "--" these commands have another program's, which they find in
+/// Context::arguments and which the parser must not look at.
+int own_words(int argc, char** argv) {
+  if (argc < 2 || (std::string_view(argv[1]) != "sweep" && std::string_view(argv[1]) != "supervise")) return argc;
+  for (int i = 2; i < argc; ++i)
+    if (std::string_view(argv[i]) == "--") return i;
+  return argc;
+}
+
+/// The command line with the present names of options that were renamed.
+std::vector<std::string> present_words(int argc, char** argv) {
+  std::vector<std::string> words(argv, argv + argc);
+  const auto ours = static_cast<std::size_t>(own_words(argc, argv));
+  for (std::size_t i = 2; i < ours; ++i) words[i] = present_option(words[1], std::move(words[i]));
+  return words;
+}
+
+/// A flag takes no value. An option or argument given as the empty text, as an unset variable of a shell gives it, is a
+/// mistake: read as "not given" it would let --db '' write to the results file of every day.
+std::string value_mistake(const CLI::App& cli, int argc, char** argv) {
+  const CLI::App* command = &cli;
+  int at = 1;
+  for (; at < argc; ++at) {
+    const auto found = command->get_subcommands([&](const CLI::App* nested) { return nested->get_name() == argv[at]; });
+    if (found.empty()) break;
+    command = found.front();
+  }
+  for (int i = at; i < argc; ++i) {
+    std::string_view name(argv[i]);
+    if (name == "--") break;
+    if (name.empty()) return fmt::format("{}: argument {} is empty; expected a name", command->get_name(), i - at + 1);
+    if (const auto equals = name.find('='); equals != std::string_view::npos && name.rfind("--", 0) == 0) {
+      const auto* flag = command->get_option_no_throw(std::string(name.substr(0, equals)));
+      if (flag != nullptr && flag->get_items_expected_max() == 0)
+        return fmt::format("{}: {} takes no value", name, name.substr(0, equals));
+    }
+    const bool attached = name.size() > 3 && name.rfind("--", 0) == 0 && name.find('=') == name.size() - 1;
+    if (attached) name.remove_suffix(1);
+    const bool followed = i + 1 < argc && argv[i + 1][0] == '\0';
+    if (!attached && !followed) continue;
+    const auto* option = command->get_option_no_throw(std::string(name));
+    if (option == nullptr || option->get_positional() || option->get_items_expected_max() == 0) continue;
+    return fmt::format("{} '': the value is empty; expected {}{}", name, option->get_type_name(),
+                       option->get_required() ? "" : fmt::format(", or leave {} out", name));
+  }
+  return {};
+}
+
+void add_commands(CLI::App& cli, Context& context) {
+  cli.footer(std::string("Examples:\n"
+                         "  ridgeline tune model.onnx\n"
+                         "  ridgeline tune model.onnx --config config.yaml --output report.md\n"
+                         "  ridgeline tune model.onnx --objective throughput --constraint 'latency_p99_ms<=20'\n") +
+             "\n`ridgeline COMMAND --help` (or `ridgeline help COMMAND`) shows a command's options and an example.\n" +
+             exit_code_table());
+  cli.require_subcommand(1);
+  cli.set_version_flag("--version", "ridgeline " + version_text());
+  cli.get_formatter()->column_width(34);
+  add_tune(cli, context);
+  add_bench(cli, context);
+  add_sweep(cli, context);
+  add_profile(cli, context);
+  add_stream(cli, context);
+  add_monitor(cli, context);
+  add_watch(cli, context);
+  add_show(cli, context);
+  add_history(cli, context);
+  add_report(cli, context);
+  add_compare(cli, context);
+  add_rerun(cli, context);
+  add_apply(cli, context);
+  add_rollback(cli, context);
+  add_doctor(cli, context);
+  add_params(cli, context);
+  add_version(cli, context);
+  add_completion(cli, context);
+  add_worker(cli, context);
+  add_supervise(cli, context);
+  add_train_worker(cli, context);
+}
+
+int run_words(std::vector<std::string> words) {
+  if (const auto language = check_language(); !language) {
+    print_error(language.error());
+    return kBadInput;
+  }
+  Context context;
+  context.arguments = words;
+  context.arguments.front() = "ridgeline";  // the program's own path says nothing on another machine
+  CLI::App cli{"Ridgeline finds the fastest settings of a deep-learning workload on this machine and proves them.",
+               "ridgeline"};
+  add_commands(cli, context);
+  auto own = with_help_words(std::move(words), cli);
+  if (!own) {
+    print_error(own.error());
+    return kBadInput;
+  }
+  words = *std::move(own);
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  const int argc = static_cast<int>(pointers.size());
+  char** argv = pointers.data();
+  if (const auto mistake = value_mistake(cli, argc, argv); !mistake.empty()) {
+    print_error({base::ErrorCode::invalid_argument, mistake});
+    return kBadInput;
+  }
+  try {
+    cli.parse(own_words(argc, argv), argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return cli.exit(success);
+  } catch (const CLI::ParseError& error) {
+    if (argc <= 1) {
+      fmt::print("{}", cli.help());
+      return kBadInput;
+    }
+    print_error(parse_mistake(error, cli, words, context.hint));
+    return kBadInput;
+  }
+  if (context.error) {
+    print_error(*context.error);
+    return base::exit_code_of(context.error->code);
+  }
+  return context.exit_code;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  int code = kInternal;
+  try {
+    code = run_words(present_words(argc, argv));
+  } catch (const std::exception& error) {
+    // What did not fit on standard output, or on standard error, is no fault of ours.
+    if (std::ferror(stderr) != 0) return kBadInput;
+    if (std::ferror(stdout) == 0)
+      print_error({base::ErrorCode::internal, fmt::format("unexpected: {}", error.what()),
+                   "please report this with the command line"});
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    if (!error_told) print_error({base::ErrorCode::io, "cannot write to standard output", "is the disk full?"});
+    return kBadInput;
+  }
+  return code;
+}
+
+}  // namespace ridgeline::app

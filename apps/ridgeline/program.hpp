@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace ridgeline::app {
+
+/// `ridgeline` with these words, the program's own name first; its exit code (exit_code_text.hpp). Faults are a line on
+/// standard error, and never thrown.
+[[nodiscard]] int run_program(int argc, char** argv);
+
+}  // namespace ridgeline::app

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schema/message.hpp"
+
+namespace ridgeline::campaign {
+
+/// Notes on the transforms that take at least a tenth of a sample's time, in the order given; a single one that says so
+/// if none does. `transforms`: name and ms of each; none: the data set does not show them.
+[[nodiscard]] std::vector<schema::Message> loader_cost(const std::vector<std::pair<std::string, double>>& transforms,
+                                                       double sample_ms);
+
+}  // namespace ridgeline::campaign
