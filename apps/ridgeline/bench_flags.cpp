@@ -25,6 +25,7 @@
 #include "ridgeline/waiting_line.hpp"
 #include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
+#include "schema/error_message.hpp"
 #include "workload/training/synthetic_step_options.hpp"
 
 namespace ridgeline::app {
@@ -279,7 +280,7 @@ class BenchReader {
       if (!synthetic && static_cast<std::size_t>(index) >= gpus.size())
         return fail(ErrorCode::invalid_argument, "--device {}: this machine shows {} NVIDIA GPU{}{}", device,
                     gpus.empty() ? "no" : fmt::format("{}", gpus.size()), gpus.size() == 1 ? "" : "s",
-                    plan_.environment.gpu_note.empty() ? "" : " (" + plan_.environment.gpu_note + ")")
+                    plan_.environment.gpu_note.empty() ? "" : " (" + schema::own_text(plan_.environment.gpu_note) + ")")
             .hint("use --device cpu");
     } else {
       return fail(ErrorCode::invalid_argument, "--device {}: expected auto, cpu, cuda or cuda:N", device);

@@ -20,17 +20,9 @@ struct HistoryFlags {
   bool json = false;
 };
 
-/// Of kinds of run whose answer is a message: its words.
-std::string words_of(const std::string& answer) {
-  const auto json = base::Json::parse(answer, nullptr, false);
-  if (!json.is_object()) return answer;
-  const auto message = base::json_as<schema::Message>(json, "answer");
-  return message ? words().text(*message) : answer;
-}
-
 std::string answer_text(const schema::RunSummary& run) {
   if (!run.finished) return "not finished";
-  return run.line.answer.empty() ? "no recommendation" : words_of(run.line.answer);
+  return run.line.answer.empty() ? "no recommendation" : words().text(run.line.answer);
 }
 
 base::Json json_of(const schema::RunSummary& run) {
@@ -44,7 +36,7 @@ base::Json json_of(const schema::RunSummary& run) {
           {"objective", run.line.objective},
           {"trials", run.trials},
           {"decision", run.line.decision},
-          {"answer", words_of(run.line.answer)},
+          {"answer", words().text(run.line.answer)},
           {"value", run.line.value},
           {"duration_s", run.duration_s},
           {"finished", run.finished}};

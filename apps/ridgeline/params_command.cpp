@@ -37,6 +37,15 @@ std::string default_of(const schema::ParamDef& param) {
   return param.default_value->to_text().empty() ? "empty" : param.default_value->to_text();
 }
 
+base::Json json_of(const schema::ParamDef& param) {
+  return {{"key", param.key},          {"target", param.target},       {"scope", param.scope},
+          {"type", param.type},        {"providers", param.providers}, {"values", param.choices},
+          {"minimum", param.minimum},  {"maximum", param.maximum},     {"default", param.default_value},
+          {"unit", param.unit},        {"since", param.since},         {"before", param.before},
+          {"summary", param.summary},  {"when", param.when},           {"hazard", param.hazard},
+          {"searched", param.searched}};
+}
+
 report::Facts facts_of(const schema::ParamDef& param) {
   report::Facts facts;
   facts.rows = {{"what", param.summary},
@@ -88,7 +97,7 @@ base::Result<int> params(const ParamsFlags& flags) {
     base::Json out = base::Json::array();
     for (const auto& param : schema::catalog())
       if (flags.key.empty() || param.key == flags.key) {
-        out.push_back(param);
+        out.push_back(json_of(param));
         out.back()["gpu_rules"] = search::gpu_rules_about(param.key);
       }
     if (!flags.key.empty()) RL_TRY(schema::require_param(flags.key));

@@ -147,14 +147,14 @@ void TerminalProgress::model_ready(const schema::TuneRun& run) {
   facts.push_back(base::format_count(static_cast<double>(model.parameters)) + " parameters");
   if (flops > 0) facts.push_back(base::format_count(flops) + " FLOP per inference");
   fact("model", fmt::format("{}: {}", report::one_line(run.workload.location), fmt::join(facts, ", ")));
-  for (const auto& text : model.shape_notes)
+  for (const auto& text : words().texts(model.shape_notes))
     fact("shapes", text + (batch.empty() ? "" : "; run with" + batch.substr(1)));
   if (model.shape_notes.empty() || model.shapes.size() > 1)
     for (const auto& shapes : model.shapes)
       fact("shapes", (model.shapes.size() > 1 ? "in the mix: " : "") + analysis::shape_text(shapes) + batch);
-  for (const auto& text : model.input_notes) fact("input", text);
+  for (const auto& text : words().texts(model.input_notes)) fact("input", text);
   if (verbosity_ >= 1)
-    for (const auto& text : model.notes) fact("note", text);
+    for (const auto& text : words().texts(model.notes)) fact("note", text);
 }
 
 void TerminalProgress::space_ready(const schema::TuneRun& run, const campaign::TimeForecast& time) {

@@ -12,6 +12,7 @@ from ridgeline_train.failures import type_name
 from . import tensors
 from .attempt import OUT_OF_MEMORY
 from .made import make
+from .messages import message
 from .trial import output_tensors, synchronizer
 
 SEED = 1
@@ -37,11 +38,10 @@ def _mode_notes(made):
     if made.module is None:
         return []
     if made.module.training:
-        return ["the model is in training mode: dropout and batch statistics are active; call model.eval() for inference"]
+        return [message("training_mode")]
     parts = [name for name, part in made.module.named_modules() if part.training]
     if parts:
-        return ["%d part%s of the model, %s first, %s in training mode: dropout and batch statistics are active there"
-                % (len(parts), "" if len(parts) == 1 else "s", parts[0], "is" if len(parts) == 1 else "are")]
+        return [message("parts_in_training_mode", parts=len(parts), first=parts[0])]
     return []
 
 
@@ -49,7 +49,7 @@ def _device_notes(made, device):
     others = sorted(str(one) for one in made.devices() if one != device)
     if not others:
         return []
-    return ["the model is on %s, other weights or inputs on %s: calls may copy between them" % (device, ", ".join(others))]
+    return [message("several_devices", device=str(device), others=others)]
 
 
 def _needs_gradients(made):
@@ -84,23 +84,21 @@ def _size_and_mean(named):
 
 
 def _trend(seen):
-    """How the outputs of calls with one seed change in one direction, as state does; "" where they do not."""
+    """How the outputs of calls with one seed change in one direction, as state does; None where they do not."""
     for name, values in zip(("size", "mean"), zip(*seen)):
         steps = [after - before for before, after in zip(values, values[1:])]
         if all(step > 0 for step in steps) or all(step < 0 for step in steps):
-            return "%s goes from %.4g to %.4g over %d calls" % (name, values[0], values[-1], len(values))
-    return ""
+            return message("keeps_state", size=name == "size", first=float(values[0]), last=float(values[-1]), calls=len(values))
+    return None
 
 
 def _differing_note(call, first):
     """Describes outputs that differ under two seeds; call: outputs under the first seed again."""
     again = tensors.difference(first, call())
     if again is None:
-        return "outputs differ between two eager calls (random): the same seed gives the same outputs"
+        return message("random_by_seed")
     trend = _trend([_size_and_mean(tensors.leaves(call())) for _ in range(TREND_CALLS)])
-    if trend:
-        return "the model keeps state from call to call, also with the same seed: the outputs' %s" % trend
-    return "outputs differ between two eager calls (random), also with the same seed, by up to %.3g" % again
+    return trend or message("random", gap=float(again))
 
 
 def _call_notes(made, device):
@@ -109,11 +107,11 @@ def _call_notes(made, device):
     wait = synchronizer(device)
     before = tensors.kept(made.sets[0])
     gradients = _needs_gradients(made)
-    notes = ["the model computes gradients: no_grad and inference_mode are not possible"] if gradients else []
+    notes = [message("computes_gradients")] if gradients else []
     first = _called(made, wait, SEED, gradients)
     changes = tensors.difference(before, made.sets[0]) is not None
     if changes:
-        notes.append("the model changes its inputs: calls are not alike")
+        notes.append(message("changes_inputs"))
     second = _called(made, wait, SEED + 1, gradients)
     gap = tensors.difference(first, second)
     if gap is not None and not changes:

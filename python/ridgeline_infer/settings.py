@@ -6,6 +6,8 @@ import os
 
 from ridgeline_train.failures import BadSettings
 
+from .messages import message
+
 FLAG = (True, False)
 VALUES = {
     "reference": FLAG,
@@ -108,7 +110,7 @@ def apply_global(chosen, torch, notes):
     """Torch's switches of the whole process. After make(), whose own choices they replace."""
     reference = bool(chosen.get("reference"))
     if tf32(torch) is None:
-        notes.append("the script uses fp32_precision; torch's older TF32 calls cannot be read beside it")
+        notes.append(message("script_sets_precision"))
     if reference or "allow_tf32" in chosen:
         set_tf32(torch, bool(chosen.get("allow_tf32")))
     if reference:

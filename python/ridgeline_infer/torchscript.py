@@ -9,6 +9,7 @@ from ridgeline_train.failures import BadSettings
 
 from . import tensors
 from .attempt import attempt
+from .messages import message
 
 
 class TensorsOnly(torch.nn.Module):
@@ -52,8 +53,7 @@ def traced(made, freeze, notes):
             out = torch.jit.trace(model, sets[0][0], strict=False, check_trace=False)
     frozen = sum(issubclass(one.category, torch.jit.TracerWarning) for one in seen)
     if frozen:
-        notes.append("tracing fixed %d decision%s of the model's Python code to what the first input set needs"
-                     % (frozen, "" if frozen == 1 else "s"))
+        notes.append(message("tracing_fixed", decisions=frozen))
     if freeze:
         with attempt("torchscript freeze"):
             out = torch.jit.freeze(out)

@@ -8,6 +8,7 @@
 #include "execute/executor.hpp"
 #include "schema/configuration.hpp"
 #include "schema/found_runtime.hpp"
+#include "schema/message.hpp"
 #include "schema/model_description.hpp"
 #include "schema/trial_spec.hpp"
 
@@ -30,6 +31,6 @@ struct FoundModel {
 /// Errors: those of reading the model and of finding a runtime.
 [[nodiscard]] base::Result<FoundModel> find_model_spec(const ModelWanted& wanted, execute::Executor& executor,
                                                        const schema::Environment& environment,
-                                                       std::vector<std::string>& notes);
+                                                       std::vector<schema::Message>& notes);
 
 }  // namespace ridgeline::campaign

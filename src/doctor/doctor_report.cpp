@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/exit_code.hpp"
+#include "schema/error_message.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -18,7 +19,7 @@ base::Json runtime_json(const FoundRuntimeFacts& one) {
           {"provider_notes", identity.provider_notes},
           {"plugins", one.identity ? identity.plugins : one.found.plugins},
           {"taken", one.taken},
-          {"problem", one.identity ? one.found.conflict() : base::error_line(one.error)}};
+          {"problem", one.identity ? one.found.conflict() : schema::message_of(one.error)}};
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ struct DriverFacts {
   std::string driver_version;
   std::string cuda_version;                    ///< newest that the driver serves: "13.0"
   std::optional<unsigned> gpus;                ///< as the management library counts them
-  std::string inventory_note;                  ///< GPUs that it counts but cannot open
+  schema::Message inventory_note;              ///< GPUs that it counts but cannot open
   std::optional<std::string> visible_devices;  ///< CUDA_VISIBLE_DEVICES
   std::vector<std::string> absent_devices;     ///< its entries that name no GPU
   std::size_t visible_gpus = 0;                ///< left by it
@@ -71,8 +71,7 @@ struct LibraryFact {
   std::string path;  ///< "" when no file was found
   std::string version;
   std::string load_error;  ///< the loader's words, or how the process died
-  std::string looked_in;
-  int release = 0;  ///< that the CUDA provider asks for; 0: any
+  int release = 0;         ///< that the CUDA provider asks for; 0: any
 };
 
 /// What reads videos and cameras for `stream`; opened in a process of its own.
@@ -157,7 +156,7 @@ struct MachineFacts {
 
 /// A Python installation or environment that has packages of interest, or is what `python3` starts.
 struct PythonFacts {
-  std::string label;                            ///< "Python environment VIRTUAL_ENV=/x"
+  schema::Message label;                        ///< "Python environment VIRTUAL_ENV=/x"
   std::map<std::string, std::string> packages;  ///< "torch", "onnxruntime", "onnxruntime-gpu": version
   std::vector<std::string> ort_providers;       ///< that the installed onnxruntime has libraries for
   std::string torch_cuda;                       ///< "12.8"; "" for a CPU build

@@ -5,9 +5,10 @@
 #include <filesystem>
 #include <utility>
 
-#include <fmt/ranges.h>
-
+#include "execute/messages.hpp"
 #include "execute/provider_choice.hpp"
+#include "schema/error_message.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -28,10 +29,10 @@ std::optional<schema::ProviderPlugin> plugin_of(const schema::RuntimeIdentity& r
 }
 
 /// Why a GPU's user passes it over.
-std::string lacking(const schema::RuntimeIdentity& runtime) {
+schema::Message lacking(const schema::RuntimeIdentity& runtime) {
   const auto& wanted = schema::usual_gpu_provider();
   const auto* note = runtime.why_not(wanted);
-  return note != nullptr ? note->reason() : fmt::format("built without the {} provider", wanted.title);
+  return note != nullptr ? note->reason() : messages::built_without(wanted.title);
 }
 
 /// No statement about the runtime that was asked.
@@ -56,13 +57,15 @@ const Result<schema::RuntimeIdentity>& FoundRuntimes::ask(std::size_t index) {
   auto& identity = answers_[index].identity;
   if (identity) return *identity;
   const auto& found = all()[index];
+  const auto problem = schema::error_of(ErrorCode::unavailable, found.problem);
   if (found.problem.empty())
     identity = probe(*executor_, kind_, found.library_path, 0, {{}, kAskDeadlineS, time_left_()});
   else
-    identity = base::fail(ErrorCode::unavailable, "{}", found.problem).hint("{}", found.hint);
+    identity = tl::unexpected(problem);
   if (!*identity && found.named && !ends_the_run(identity->error()))
-    identity = base::fail(ErrorCode::unavailable, "cannot use {}: {}", found.place, identity->error().message)
-                   .hint("{}", found.hint.empty() ? "name another, or leave it out" : found.hint);
+    identity = base::fail(ErrorCode::unavailable, "cannot use {}: {}", schema::own_text(found.place),
+                          identity->error().message)
+                   .hint("{}", problem.hint.empty() ? "name another, or leave it out" : problem.hint);
   return *identity;
 }
 
@@ -75,21 +78,20 @@ const Result<schema::RuntimeIdentity>& FoundRuntimes::ask_with_plugins(std::size
     if (found && !found->plugins.empty())
       asked = found->plugins.front();
     else if (!found)
-      asked.note = schema::ProviderNote{found.error().message, "", found.error().hint, {}};
+      asked.note = schema::ProviderNote::of(found.error());
     (*answers_[index].identity)->plugins.push_back(std::move(asked));
   }
   return answer;
 }
 
-std::string FoundRuntimes::reason(std::size_t index) const {
+schema::Message FoundRuntimes::reason(std::size_t index) const {
   const auto& answer = answers_[index].identity;
   if (!answer || *answer) return {};
   const auto& error = answer->error();
-  if (error.code == ErrorCode::out_of_time)
-    return fmt::format("{}: --max-time was over: {}", all()[index].library_path, error.message);
   // A reason of the library's own begins with its path.
-  return error.code == ErrorCode::unavailable ? error.message
-                                              : fmt::format("{}: {}", all()[index].library_path, error.message);
+  if (error.code == ErrorCode::unavailable) return schema::message_of(error);
+  return schema::messages::runtime_failed(
+      {.library = all()[index].library_path, .late = error.code == ErrorCode::out_of_time, .error = error.message});
 }
 
 Result<std::string> FoundRuntimes::usable_provider(std::size_t index, const std::string& provider,
@@ -107,8 +109,9 @@ Result<void> FoundRuntimes::check_named_plugins(std::size_t index) {
     });
     if (named && plugin.offers.empty())
       return base::fail(ErrorCode::unavailable, "cannot use --ep-library {}: {}", plugin.library_path,
-                        plugin.note ? plugin.note->reason() : "it offers no device here")
-          .hint("{}", plugin.note && !plugin.note->hint.empty() ? plugin.note->hint : "name another, or leave it out");
+                        schema::own_text(plugin.note ? plugin.note->reason() : schema::messages::offers_no_device()))
+          .hint("{}", plugin.note && !plugin.note->hint.empty() ? schema::own_text(plugin.note->hint)
+                                                                : "name another, or leave it out");
   }
   return {};
 }
@@ -119,8 +122,8 @@ Result<ChosenRuntime> FoundRuntimes::choose(const std::string& provider, const s
   std::optional<ChosenRuntime> taken;
   std::optional<ChosenRuntime> first;  // the first that loads, with its CPU provider
   std::optional<base::Error> refusal;  // of the first that loads
-  std::vector<std::string> failed;
-  std::vector<std::string> passed_over;  // they load, but lack what is wanted
+  std::vector<schema::Message> failed;
+  std::vector<schema::Message> passed_over;  // they load, but lack what is wanted
   for (std::size_t i = 0; i < all().size(); ++i) {
     const auto& found = all()[i];
     if ((pinned || taken) && !found.named) continue;
@@ -140,7 +143,10 @@ Result<ChosenRuntime> FoundRuntimes::choose(const std::string& provider, const s
     }
     if (usable && !first) first = ChosenRuntime{*identity, *usable, {}, i, {}};
     if (!usable && !refusal) refusal = usable.error();
-    passed_over.push_back(usable ? fmt::format("{}: {}", found.title(), lacking(*identity)) : usable.error().message);
+    passed_over.push_back(usable
+                              ? messages::runtime_lacks(
+                                    {.runtime = found.name(), .library = found.library_path, .why = lacking(*identity)})
+                              : schema::message_of(usable.error()));
   }
   if (!taken) passed_over.clear();
   if (!taken) taken = std::move(first);
@@ -148,27 +154,28 @@ Result<ChosenRuntime> FoundRuntimes::choose(const std::string& provider, const s
   if (!taken) return tl::unexpected(search_.none_usable(failed));
 
   passed_over.insert(passed_over.begin(), failed.begin(), failed.end());
-  if (!passed_over.empty()) taken->notes.push_back(fmt::format("passed over: {}", fmt::join(passed_over, "; ")));
+  if (!passed_over.empty()) taken->notes.push_back(messages::runtimes_passed_over(passed_over));
   if (auto conflict = all()[taken->index].conflict(); !conflict.empty()) taken->notes.push_back(std::move(conflict));
   if (const auto more = others(*taken, environment); provider.empty() && !more.empty())
-    taken->notes.push_back(
-        fmt::format("other candidates are here: {}; --provider auto compares them", fmt::join(more, ", ")));
+    taken->notes.push_back(messages::other_candidates(more));
   return std::move(*taken);
 }
 
-std::vector<std::string> FoundRuntimes::others(const ChosenRuntime& chosen,
-                                               const schema::Environment& environment) const {
-  std::vector<std::string> names;
+std::vector<schema::Message> FoundRuntimes::others(const ChosenRuntime& chosen,
+                                                   const schema::Environment& environment) const {
+  std::vector<schema::Message> found;
   for (const auto& row : schema::execution_providers())
     if (row.id != chosen.provider && row.id != schema::cpu_provider().id && chosen.runtime.offers(row) &&
         chosen.runtime.why_not(row) == nullptr && (!row.on_gpu() || !environment.gpus.empty()))
-      names.push_back(row.title + " of the same runtime");
-  for (const auto& plugin : all()[chosen.index].plugins) names.push_back(plugin_title(plugin));
+      found.push_back(messages::same_runtime(row.title));
+  for (const auto& plugin : all()[chosen.index].plugins)
+    found.push_back(schema::messages::foreign(plugin_title(plugin)));
   for (std::size_t i = 0; i < all().size(); ++i) {
     const auto& answer = answers_[i].identity;
-    if (i != chosen.index && all()[i].problem.empty() && (!answer || *answer)) names.push_back(all()[i].title());
+    if (i != chosen.index && all()[i].problem.empty() && (!answer || *answer))
+      found.push_back(messages::runtime_at({.runtime = all()[i].name(), .library = all()[i].library_path}));
   }
-  return names;
+  return found;
 }
 
 }  // namespace ridgeline::execute

@@ -23,7 +23,7 @@ struct ChosenRuntime {
   std::string provider;                            ///< ExecutionProvider::id
   std::optional<schema::ProviderPlugin> plugin{};  ///< where the runtime does not carry it
   std::size_t index = 0;                           ///< in FoundRuntimes::all
-  std::vector<std::string> notes;                  ///< for the user: what was passed over, what else there is
+  std::vector<schema::Message> notes;              ///< what was passed over, what else there is
 };
 
 /// The runtimes of a machine. Each is asked in a process of its own when its answer matters, so that one that crashes
@@ -43,8 +43,8 @@ class FoundRuntimes {
   /// process has that as its note.
   [[nodiscard]] const base::Result<schema::RuntimeIdentity>& ask_with_plugins(std::size_t index);
 
-  /// Why that one cannot be used, with its file, once it was asked; "": it can.
-  [[nodiscard]] std::string reason(std::size_t index) const;
+  /// Why that one cannot be used, with its file, once it was asked; empty: it can.
+  [[nodiscard]] schema::Message reason(std::size_t index) const;
 
   /// For a provider: the first runtime that offers it. For "" and "auto": where a GPU is there the first that can use
   /// it, else the CPU provider of the first that loads. Only those that matter are asked, and all that the user named.
@@ -66,8 +66,8 @@ class FoundRuntimes {
         answers_(search_.runtimes.size()) {}
   [[nodiscard]] base::Result<std::string> usable_provider(std::size_t index, const std::string& provider,
                                                           const schema::Environment& environment);
-  [[nodiscard]] std::vector<std::string> others(const ChosenRuntime& chosen,
-                                                const schema::Environment& environment) const;
+  [[nodiscard]] std::vector<schema::Message> others(const ChosenRuntime& chosen,
+                                                    const schema::Environment& environment) const;
 
   struct Answer {
     std::optional<base::Result<schema::RuntimeIdentity>> identity;

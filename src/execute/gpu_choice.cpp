@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "schema/error_message.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -64,7 +65,7 @@ base::Result<std::vector<GpuGroup>> choose_gpus(const std::string& asked, const 
   std::vector<GpuGroup> groups;
   if (gpus.empty() && !asked.empty())
     return fail(ErrorCode::unavailable, "{} {}: no NVIDIA GPU was found{}{}", kDevicesFlag, asked,
-                environment.gpu_note.empty() ? "" : ": ", environment.gpu_note)
+                environment.gpu_note.empty() ? "" : ": ", schema::own_text(environment.gpu_note))
         .hint("leave it out to tune the CPU, or see ridgeline doctor");
   if (asked.empty()) {
     if (!gpus.empty()) groups.push_back({gpus.front()});

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "schema/environment.hpp"
+#include "schema/message.hpp"
 #include "schema/trial_spec.hpp"
 
 namespace ridgeline::execute {
@@ -15,9 +16,9 @@ namespace ridgeline::execute {
                                                          const schema::RuntimeIdentity& runtime,
                                                          const schema::Environment& environment);
 
-/// Why no GPU was chosen that is there, or that the machine seems to be made for; "" when one was chosen, or nobody
+/// Why no GPU was chosen that is there, or that the machine seems to be made for; empty when one was chosen, or nobody
 /// expects one.
-[[nodiscard]] std::string idle_gpu_note(const std::string& provider, const schema::RuntimeIdentity& runtime,
-                                        const schema::Environment& environment);
+[[nodiscard]] schema::Message idle_gpu_note(const std::string& provider, const schema::RuntimeIdentity& runtime,
+                                            const schema::Environment& environment);
 
 }  // namespace ridgeline::execute

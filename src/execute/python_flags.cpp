@@ -2,7 +2,6 @@
 #include "execute/python_flags.hpp"
 
 #include "execute/messages.hpp"
-#include "schema/messages.hpp"
 
 namespace ridgeline::execute {
 
@@ -10,8 +9,8 @@ using schema::FlagLevel;
 
 std::vector<schema::QualityFlag> prepared_flags(const base::Json& answer) {
   std::vector<schema::QualityFlag> flags;
-  for (const auto& note : answer.value("notes", std::vector<std::string>()))
-    flags.push_back({FlagLevel::info, "torch_note", schema::messages::foreign(note)});
+  for (const auto& note : answer.value("notes", std::vector<schema::Message>()))
+    flags.push_back({FlagLevel::info, "torch_note", note});
   if (answer.value("cold_cache", false))
     flags.push_back({FlagLevel::info, std::string(schema::kColdCompile), messages::cold_compile()});
   if (answer.value("compiled_anew", false))

@@ -11,6 +11,7 @@
 #include "execute/python_fork_server.hpp"
 #include "execute/python_workload.hpp"
 #include "execute/torch_caches.hpp"
+#include "schema/messages.hpp"
 #include "workload/torch/torch_code.hpp"
 
 namespace ridgeline::execute {
@@ -111,7 +112,7 @@ Result<schema::ModelDescription> describe(const std::string& package_folder, con
   model.batch_is_dynamic = model.batch_axis_size.has_value();
   for (const auto& output : answer->value("outputs", Json::array())) model.outputs.push_back(tensor_of(output));
   model.parameter_types = answer->value("parameter_types", std::map<std::string, std::int64_t>());
-  model.notes = answer->value("notes", std::vector<std::string>());
+  model.notes = answer->value("notes", std::vector<schema::Message>());
   if (const auto form = answer->find("form"); form != answer->end()) {
     RL_TRY_ASSIGN(model.python_form, base::json_as<schema::PythonForm>(*form, "the description of " + target));
   }
@@ -145,11 +146,11 @@ workload::WorkloadKind make_python_kind(std::string package_folder) {
     schema::FoundRuntime runtime;
     const auto python = interpreter(request.library);
     runtime.library_path = python ? *python : request.library;
-    runtime.place = request.library.empty() ? "PATH" : "--python-exe " + request.library;
+    runtime.place = schema::messages::place_interpreter(request.library);
     runtime.named = runtime.pinned = !request.library.empty();
-    if (!python) runtime.problem = python.error().message;
+    if (!python) runtime.problem = schema::messages::reported_error({.words = python.error().message});
     search.runtimes.push_back(std::move(runtime));
-    search.looked_in = "PATH";
+    search.looked_in.push_back(schema::messages::place_interpreter({}));
     return search;
   };
   kind.probe = [package_folder](const std::string& library, const std::vector<schema::PluginLibrary>& /*plugins*/) {

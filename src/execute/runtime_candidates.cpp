@@ -3,7 +3,10 @@
 
 #include <utility>
 
+#include "execute/messages.hpp"
 #include "execute/provider_choice.hpp"
+#include "schema/error_message.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -21,16 +24,20 @@ void add_own_providers(std::size_t index, const schema::RuntimeIdentity& runtime
       continue;
     }
     const auto* note = runtime.why_not(row);  // without the places that were looked in, which doctor lists
-    out.passed_over.push_back(fmt::format("{} of {}: {}", row.title, runtime.library_path,
-                                          note != nullptr ? note->message : usable.error().message));
+    out.passed_over.push_back(
+        messages::provider_passed_over({.provider = row.title,
+                                        .library = runtime.library_path,
+                                        .why = note != nullptr ? note->message : schema::message_of(usable.error())}));
   }
 }
 
 void add_plugins(std::size_t index, const schema::RuntimeIdentity& runtime, RuntimeCandidates& out) {
   for (const auto& plugin : runtime.plugins) {
     if (plugin.offers.empty())
-      out.passed_over.push_back(fmt::format("{} with {}: {}", plugin_title(plugin), runtime.library_path,
-                                            plugin.note ? plugin.note->message : "it offers no device here"));
+      out.passed_over.push_back(messages::plugin_passed_over(
+          {.plugin = plugin_title(plugin),
+           .library = runtime.library_path,
+           .why = plugin.note ? plugin.note->message : schema::messages::offers_no_device()}));
     for (const auto& offer : plugin.offers)
       out.usable.push_back({index, runtime, schema::plugin_provider(offer.ep_name).id, offer});
   }

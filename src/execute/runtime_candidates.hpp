@@ -22,8 +22,8 @@ struct UsableProvider {
 };
 
 struct RuntimeCandidates {
-  std::vector<UsableProvider> usable;    ///< by runtime as in FoundRuntimes::all, its own providers before plug-ins
-  std::vector<std::string> passed_over;  ///< runtimes, providers and plug-ins, each with the reason
+  std::vector<UsableProvider> usable;        ///< by runtime as in FoundRuntimes::all, its own providers before plug-ins
+  std::vector<schema::Message> passed_over;  ///< runtimes, providers and plug-ins, each with the reason
 };
 
 /// Everything that trials can run on: every runtime found, each with every provider that it has or that a plug-in of it

@@ -113,7 +113,7 @@ Result<JobAnswer> WorkerRequests::dispatch(const std::string& kind, const base::
 
 Result<JobAnswer> WorkerRequests::find(const FindRequest& request) {
   RL_TRY_ASSIGN(const auto* kind, registry_.find(request.kind));
-  if (!kind->find) return JobAnswer{schema::RuntimeSearch{{schema::FoundRuntime{}}, ""}, {}};
+  if (!kind->find) return JobAnswer{schema::RuntimeSearch{{schema::FoundRuntime{}}, {}}, {}};
   return JobAnswer{kind->find(request.where), {}};
 }
 

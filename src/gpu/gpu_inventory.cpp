@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "gpu/nvml_device.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::gpu {
 namespace {
@@ -35,7 +36,11 @@ schema::GpuDescription describe(const NvmlApi& api, const NvmlDevice& device, un
   return gpu;
 }
 
-void add_note(std::string& note, std::string_view text) { note += fmt::format("{}{}", note.empty() ? "" : "; ", text); }
+/// All that was noted, as one message.
+schema::Message together(std::vector<schema::Message> notes) {
+  if (notes.empty()) return {};
+  return notes.size() == 1 ? std::move(notes.front()) : schema::messages::several(notes);
+}
 
 }  // namespace
 
@@ -43,22 +48,24 @@ GpuInventory GpuInventory::read(const std::vector<std::string>& candidates) {
   GpuInventory inventory;
   const auto api = NvmlApi::load(candidates);
   if (!api) {
-    inventory.note = fmt::format("no NVIDIA GPU is visible: {}", base::error_line(api.error()));
+    inventory.note = schema::messages::no_gpu(base::error_line(api.error()));
     return inventory;
   }
   const auto count = (*api)->device_count();
   if (!count) {
-    inventory.note = fmt::format("no NVIDIA GPU is visible: {}", base::error_line(count.error()));
+    inventory.note = schema::messages::no_gpu(base::error_line(count.error()));
     return inventory;
   }
+  std::vector<schema::Message> lost;
   for (unsigned index = 0; index < *count; ++index) {
     const auto handle = (*api)->device_by_index(index);
     if (handle)
       inventory.gpus.push_back(describe(**api, NvmlDevice(*api, *handle), index));
     else  // a GPU that fell off the bus, or one that a container may not see, must not hide the others
-      add_note(inventory.note, handle.error().message);
+      lost.push_back(schema::messages::gpu_not_opened(handle.error().message));
   }
-  if (*count == 0) inventory.note = fmt::format("no NVIDIA GPU is visible: {} lists none", (*api)->path().string());
+  inventory.note = together(std::move(lost));
+  if (*count == 0) inventory.note = schema::messages::gpus_none_listed((*api)->path().string());
   return inventory;
 }
 
@@ -74,9 +81,14 @@ void GpuInventory::keep_visible(std::string_view visible_devices) {
     if (found == gpus.end()) break;
     kept.push_back(*found);
   }
-  if (kept.size() < gpus.size())
-    add_note(note, fmt::format("CUDA_VISIBLE_DEVICES=\"{}\" hides {} of {} GPUs", visible_devices,
-                               gpus.size() - kept.size(), gpus.size()));
+  if (kept.size() < gpus.size()) {
+    std::vector<schema::Message> notes;
+    if (!note.empty()) notes.push_back(std::move(note));
+    notes.push_back(schema::messages::gpus_hidden({.value = std::string(visible_devices),
+                                                   .hidden = std::ssize(gpus) - std::ssize(kept),
+                                                   .gpus = std::ssize(gpus)}));
+    note = together(std::move(notes));
+  }
   gpus = std::move(kept);
 }
 

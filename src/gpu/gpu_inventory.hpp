@@ -13,7 +13,7 @@ namespace ridgeline::gpu {
 /// The NVIDIA GPUs of the machine, by PCI address as nvidia-smi lists them.
 struct GpuInventory {
   std::vector<schema::GpuDescription> gpus;
-  std::string note;  ///< why the list is empty or incomplete, and what was tried; "" otherwise
+  schema::Message note;  ///< why the list is empty or incomplete, and what was tried; empty otherwise
 
   /// Asks the management library; never fails. Creates no CUDA context.
   [[nodiscard]] static GpuInventory read(const std::vector<std::string>& candidates = NvmlApi::default_candidates());

@@ -10,6 +10,7 @@
 #include "host/load.hpp"
 #include "host/nvidia_driver.hpp"
 #include "host/system_files.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::host {
 namespace {
@@ -50,7 +51,7 @@ void read_gpus(const SystemFiles& files, schema::Environment& environment) {
     gpu.driver_version = nvidia_module_version(files);
     environment.gpus.push_back(std::move(gpu));
   }
-  if (environment.gpus.empty()) environment.gpu_note = "no NVIDIA GPU is visible: the kernel driver lists none";
+  if (environment.gpus.empty()) environment.gpu_note = schema::messages::no_gpu_listed();
 }
 
 void read_memory(const SystemFiles& files, const CgroupLimits& limits, schema::Environment& environment) {

@@ -25,7 +25,7 @@ struct Candidate {
   std::optional<ProviderPlugin> plugin{};
   std::string device;                     ///< TrialSpec::device
   std::vector<std::string> packages{};    ///< that bring it: "onnxruntime-openvino 1.24.1"
-  std::string source;                     ///< where the runtime was found, for people
+  Message source;                         ///< where the runtime was found
   std::optional<WorkloadRef> workload{};  ///< what it runs, where that is not the run's: a model that was exported
 
   /// "openvino@1.24.1", also of what the user has now.

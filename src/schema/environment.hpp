@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/message.hpp"
 
 namespace ridgeline::schema {
 
@@ -51,7 +52,7 @@ struct Environment {
   std::string hostname;
   std::optional<double> load_average;  ///< one minute, when the run started
   std::vector<GpuDescription> gpus;
-  std::string gpu_note;  ///< why no GPU is listed, or ""
+  Message gpu_note;  ///< why no GPU is listed, or not every one; empty otherwise
   std::string ridgeline_version;
   std::vector<std::vector<int>>
       core_siblings;  ///< usable logical CPUs by physical core, cores by NUMA node; empty: unknown

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "schema/message.hpp"
+
 namespace ridgeline::schema {
 
 /// What Ridgeline watches while it measures: the CPU, or an NVIDIA GPU. `other`: neither for sure, so that nothing is
@@ -37,7 +39,7 @@ struct ExecutionProvider {
   bool plugin = false;
   std::string plugin_file;     ///< how the name of that library starts; "": any
   std::string plugin_devices;  ///< what it takes: "CPUs, GPUs and NPUs of Intel"
-  std::string instead;         ///< what to do where it offers no device
+  Message instead;             ///< what to do where it offers no device
 
   [[nodiscard]] bool on_cpu() const noexcept { return device == DeviceKind::cpu; }
   [[nodiscard]] bool on_gpu() const noexcept { return device == DeviceKind::gpu; }

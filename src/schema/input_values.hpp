@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/message.hpp"
 
 namespace ridgeline::schema {
 
@@ -19,7 +20,7 @@ struct InputValues {
   std::vector<std::int64_t> elements;   ///< the values in order, or one for all; at a batch of 0
   std::vector<std::int64_t> per_batch;  ///< what each item of the batch adds to them; empty: nothing
   std::optional<double> real;           ///< one floating-point value for all
-  std::string reason;                   ///< for people: "indices of 30522 rows (Gather ...)". No identity
+  Message reason;                       ///< "indices of 30522 rows (Gather ...)". No identity
   friend bool operator==(const InputValues&, const InputValues&) = default;
 };
 RL_DECLARE_JSON(InputValues)

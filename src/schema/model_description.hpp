@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/message.hpp"
 #include "schema/workload_ref.hpp"
 
 namespace ridgeline::schema {
@@ -59,10 +60,10 @@ struct ModelDescription {
   std::map<std::string, double> flops_by_op;
   std::map<std::string, std::int64_t> uncounted_ops;   ///< operators whose FLOPs are unknown, by type
   std::vector<ShapeSet> shapes;                        ///< the concrete shapes chosen
-  std::vector<std::string> shape_notes;                ///< how each dynamic dimension was chosen, for people
+  std::vector<Message> shape_notes;                    ///< how each dynamic dimension was chosen
   std::vector<std::vector<InputValues>> input_values;  ///< WorkloadRef::input_values
-  std::vector<std::string> input_notes;                ///< how values of generated inputs were chosen, for people
-  std::vector<std::string> notes;               ///< e.g. shape inference stopped at an operator newer than we know
+  std::vector<Message> input_notes;                    ///< how values of generated inputs were chosen
+  std::vector<Message> notes;                   ///< e.g. shape inference stopped at an operator newer than we know
   bool has_control_flow = false;                ///< If, Loop or Scan
   std::optional<std::int64_t> batch_axis_size;  ///< the batch in `shapes`; nullopt when no batch axis is recognised
   bool batch_is_dynamic = false;

@@ -88,13 +88,4 @@ base::Result<Value> parse_value(const ParamDef& param, std::string_view text) {
   return value;
 }
 
-void to_json(base::Json& out, const ParamDef& param) {
-  out = {{"key", param.key},          {"target", param.target},       {"scope", param.scope},
-         {"type", param.type},        {"providers", param.providers}, {"values", param.choices},
-         {"minimum", param.minimum},  {"maximum", param.maximum},     {"default", param.default_value},
-         {"unit", param.unit},        {"since", param.since},         {"before", param.before},
-         {"summary", param.summary},  {"when", param.when},           {"hazard", param.hazard},
-         {"searched", param.searched}};
-}
-
 }  // namespace ridgeline::schema

@@ -59,8 +59,6 @@ struct ParamDef {
 /// Reads the text a person typed as this parameter's type.
 [[nodiscard]] base::Result<Value> parse_value(const ParamDef& param, std::string_view text);
 
-void to_json(base::Json& out, const ParamDef& param);
-
 }  // namespace ridgeline::schema
 
 template <>

@@ -87,11 +87,11 @@ Run to_run(const ProfileRun& run) {
   line.objective = "time";
   if (!run.findings.empty()) {
     line.decision = "change";
-    line.answer = base::dump_json(run.findings.front().title);
+    line.answer = run.findings.front().title;
     line.value = run.findings.front().saving_share;
   } else {
     line.decision = "keep";
-    line.answer = base::dump_json(no_findings(run));
+    line.answer = no_findings(run);
   }
   return wrap_run(ProfileRun::kLayout, run, std::move(line));
 }

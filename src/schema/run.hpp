@@ -21,7 +21,7 @@ struct RunLine {
   std::string device;           ///< "" where the kind knows none
   std::string objective;        ///< "latency", "samples/s", "max:accuracy"
   std::string decision;         ///< "change", "keep", "none"; "" without an answer
-  std::string answer;           ///< for people: "change, 1.95x", "batch 64, 2 workers"; "" without one
+  Message answer;               ///< "change, 1.95x", "batch 64, 2 workers"; empty without one
   std::optional<double> value;  ///< of the recommendation: gain of a change, samples/s, the objective
 };
 RL_DECLARE_JSON(RunLine)

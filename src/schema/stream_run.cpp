@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "schema/message_renderer.hpp"
 #include "schema/messages.hpp"
 
 namespace ridgeline::schema {
@@ -45,6 +44,19 @@ std::string stream_subject(const StreamRun& run) {
   return count == 1 ? name : fmt::format("{} sources: {}{}", count, name, sources.size() > 1 ? " ..." : "");
 }
 
+namespace {
+
+Message answer_of(const StreamRun& run) {
+  if (!run.error.empty()) return run.error;
+  const auto held = run.verdict ? run.verdict->held_per_s : std::nullopt;
+  if (held && *held <= 0) return messages::answer_no_rate_held();
+  const auto [name, ms] = tail_of(run.status.latency);
+  return messages::answer_stream(
+      {.held = held, .rate = run.status.delivered_per_s, .percentile = name, .latency = ms * 1e6});
+}
+
+}  // namespace
+
 Run to_run(const StreamRun& run) {
   RunLine line;
   line.subject =
@@ -53,13 +65,7 @@ Run to_run(const StreamRun& run) {
   line.device = run.request.spec.model.device;
   line.objective = run.request.spec.load ? "goodput" : "throughput";
   line.value = run.status.goodput_per_s;
-  line.answer = run.error.empty()
-                    ? fmt::format("{:.1f} FPS, {}", run.status.delivered_per_s, tail_text(run.status.latency, 1))
-                    : text_of(run.error, messages::table());
-  if (run.error.empty() && run.verdict && run.verdict->held_per_s)
-    line.answer = *run.verdict->held_per_s > 0 ? fmt::format("holds {:g} FPS per source, {}", *run.verdict->held_per_s,
-                                                             tail_text(run.status.latency, 1))
-                                               : "holds none of the rates";
+  line.answer = answer_of(run);
   line.decision = run.verdict && !run.verdict->passed ? "none" : run.error.empty() ? "keep" : "none";
   return wrap_run(StreamRun::kLayout, run, std::move(line));
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "schema/former_keys.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::schema {
 
@@ -39,7 +40,7 @@ Run to_run(const SweepRun& run) {
               return !param.values.empty() && value != point.point.end() && value->second == param.values.front();
             });
         line.decision = is_first ? "keep" : "change";
-        line.answer = point_text(point.point, run.request.job.parameters);
+        line.answer = messages::answer_settings(point_text(point.point, run.request.job.parameters));
         line.value = point.objective.value;
       }
   return wrap_run(SweepRun::kLayout, run, std::move(line));

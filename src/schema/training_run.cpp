@@ -2,6 +2,7 @@
 #include "schema/training_run.hpp"
 
 #include "schema/former_keys.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::schema {
 
@@ -25,7 +26,13 @@ Run to_run(const BenchRun& run) {
   line.objective = "samples/s";
   if (run.answers && run.answers->recommended) {
     line.decision = run.has_current && run.answers->recommended->settings == run.current ? "keep" : "change";
-    line.answer = describe(run.answers->recommended->settings, run.device);
+    const auto& settings = run.answers->recommended->settings;
+    line.answer = messages::answer_training(
+        {.batch = settings.batch,
+         .workers = settings.workers,
+         .precision = settings.amp == AmpMode::off ? std::string() : std::string(base::enum_name(settings.amp)),
+         .pinned = settings.pin_memory,
+         .unpinned = !settings.pin_memory && !is_cpu_device(run.device)});
     line.value = run.answers->recommended->samples_per_s;
   }
   return wrap_run(BenchRun::kLayout, run, std::move(line));

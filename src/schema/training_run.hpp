@@ -119,8 +119,8 @@ struct BenchFinding {
 /// A value of the request and where it came from.
 struct BenchOrigin {
   std::string name;
-  std::string value;
-  Message origin;  ///< "bench.yaml:3", "--batch-sizes", "default"
+  std::string value;  ///< as typed or found; of "reading" the words of the loader
+  Message origin;     ///< "bench.yaml:3", "--batch-sizes", "default"
 };
 
 /// One `ridgeline bench` as recorded: every table, answer and report can be rebuilt from it.

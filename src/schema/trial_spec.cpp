@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "schema/error_message.hpp"
 #include "schema/former_keys.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::schema {
 namespace {
@@ -73,12 +75,17 @@ std::string PairedSpec::key() const {
   return base::sha256_hex(base::dump_json(json));
 }
 
-std::string ProviderNote::reason() const {
-  auto line = message;
-  if (!looked_in.empty()) line += "; looked in: " + looked_in;
-  if (missing.size() > 1)
-    line += fmt::format("; missing as well: {}", fmt::join(missing.begin() + 1, missing.end(), ", "));
-  return line;
+ProviderNote ProviderNote::of(const base::Error& error) {
+  return {message_of({error.code, error.message, {}}),
+          {},
+          error.hint.empty() ? Message() : messages::foreign(error.hint),
+          {}};
+}
+
+Message ProviderNote::reason() const {
+  messages::ProviderNote out{.what = message, .looked_in = looked_in, .missing = missing};
+  if (!missing.empty()) out.missing.erase(out.missing.begin());
+  return out.looked_in.empty() && out.missing.empty() ? message : messages::provider_note(out);
 }
 
 void to_json(base::Json& out, const ProviderNote& note) {
@@ -90,13 +97,13 @@ void to_json(base::Json& out, const ProviderNote& note) {
 
 void from_json(const base::Json& in, ProviderNote& note) {
   note = {};
-  if (in.is_string()) {
+  if (in.is_string() || in.contains("code")) {
     in.get_to(note.message);
     return;
   }
-  note.message = in.value("message", "");
-  note.looked_in = in.value("looked_in", "");
-  note.hint = in.value("hint", "");
+  note.message = in.value("message", Message());
+  note.looked_in = in.value("looked_in", Message());
+  note.hint = in.value("hint", Message());
   note.missing = in.value("missing", std::vector<std::string>{});
 }
 

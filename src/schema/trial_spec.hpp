@@ -16,15 +16,17 @@ namespace ridgeline::schema {
 
 /// Why a provider of a build cannot be used.
 struct ProviderNote {
-  std::string message;               ///< names the first problem: "libcudnn.so.9 (needed by ...) is not found"
-  std::string looked_in;             ///< every place; "" where that is no question
-  std::string hint;                  ///< what to do next
+  Message message;                   ///< names the first problem: "libcudnn.so.9 (needed by ...) is not found"
+  Message looked_in;                 ///< every place; empty where that is no question
+  Message hint;                      ///< what to do next
   std::vector<std::string> missing;  ///< files that are not there or do not load, the one of the message first
 
-  /// One line without the hint: the message, the places and what else is missing.
-  [[nodiscard]] std::string reason() const;
+  /// Of an error: its words and its hint, as they are.
+  [[nodiscard]] static ProviderNote of(const base::Error& error);
+  /// Without the hint: the message, the places and what else is missing.
+  [[nodiscard]] Message reason() const;
 };
-/// A message alone is a text, as in older records.
+/// A message alone stands without the object around it.
 void from_json(const base::Json& in, ProviderNote& note);
 void to_json(base::Json& out, const ProviderNote& note);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "schema/former_keys.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::schema {
 
@@ -38,10 +39,12 @@ Run to_run(const TuneRun& run) {
   if (const auto& verdict = run.verdict) {
     line.decision = base::enum_name(verdict->decision);
     if (verdict->gain) line.value = verdict->gain->ratio;
-    if (verdict->decision == Decision::change && line.value)
-      line.answer = fmt::format("change, {:.2f}x", *line.value);
-    else if (verdict->decision != Decision::none)
-      line.answer = verdict->undecided ? "not decided" : line.decision;
+    using enum messages::AnswerDecisionDecision;
+    if (verdict->decision == Decision::change)
+      line.answer = messages::answer_decision(
+          {.decision = line.value || !verdict->undecided ? change : open, .gain = line.value});
+    else if (verdict->decision == Decision::keep)
+      line.answer = messages::answer_decision({.decision = verdict->undecided ? open : keep});
   }
   return wrap_run(TuneRun::kLayout, run, std::move(line));
 }

@@ -68,6 +68,13 @@ Result<std::string> latest_run(const Connection& connection, std::string_view ki
       .hint("create one with `{}`", example_of(kind));
 }
 
+/// Words as well, of a run that an older version stored and that could not be migrated.
+schema::Message answer_in(const std::string& text) {
+  const auto json = base::Json::parse(text, nullptr, false);
+  return base::json_as<schema::Message>(json.is_object() ? json : base::Json(text), "answer")
+      .value_or(schema::Message());
+}
+
 Result<std::string> of_kind(const Found& found, std::string_view kind) {
   if (kind.empty() || found.kind == kind) return found.id;
   return base::fail(ErrorCode::invalid_argument, "run {} is one of ridgeline {}, expected one of ridgeline {}",
@@ -83,7 +90,9 @@ Result<void> put_run(const Connection& connection, const schema::Run& run) {
   RL_TRY_ASSIGN(auto save, connection.prepare(kPutRun));
   save.bind(1, run.id).bind(2, run.kind).bind(3, run.started_utc).bind(4, run.finished_utc).bind(5, line.subject);
   save.bind(6, line.provider).bind(7, line.device).bind(8, line.objective);
-  save.bind(9, static_cast<std::int64_t>(run.trials.size())).bind(10, line.decision).bind(11, line.answer);
+  save.bind(9, static_cast<std::int64_t>(run.trials.size())).bind(10, line.decision);
+  const auto answer = line.answer.empty() ? std::string() : base::dump_json(line.answer);  // bound by reference
+  save.bind(11, answer);
   if (line.value)
     save.bind(12, *line.value);
   else
@@ -114,7 +123,7 @@ Result<std::vector<schema::RunSummary>> list_runs(const Connection& connection, 
     run.line.objective = statement.text(7);
     run.trials = static_cast<int>(statement.integer(8));
     run.line.decision = statement.text(9);
-    run.line.answer = statement.text(10);
+    run.line.answer = answer_in(std::string(statement.text(10)));
     if (!statement.is_null(11)) run.line.value = statement.real(11);
     run.duration_s = statement.real(12);
     out.push_back(std::move(run));

@@ -10,6 +10,7 @@
 
 #include "campaign/line_of.hpp"
 #include "execute/gpu_choice.hpp"
+#include "schema/error_message.hpp"
 #include "schema/messages.hpp"
 
 namespace ridgeline::watch {
@@ -48,13 +49,13 @@ std::string devices_text(const schema::Environment& environment) {
   const auto& gpus = environment.gpus;
   if (cannot_be_read(gpus))
     return fmt::format("the GPUs of this machine cannot be read ({})",
-                       !environment.gpu_note.empty() ? environment.gpu_note
+                       !environment.gpu_note.empty() ? schema::own_text(environment.gpu_note)
                        : gpus.size() == 1
                            ? fmt::format("the driver reports no UUID of GPU {}", gpus[0].index.value_or(0))
                            : fmt::format("the driver reports no UUID of any of {} GPUs", gpus.size()));
   if (environment.gpus.empty())
     return fmt::format("{} and no GPU{}", environment.cpu_model.empty() ? "an unknown CPU" : environment.cpu_model,
-                       environment.gpu_note.empty() ? "" : " (" + environment.gpu_note + ")");
+                       environment.gpu_note.empty() ? "" : " (" + schema::own_text(environment.gpu_note) + ")");
   return execute::gpu_list(environment.gpus);
 }
 

@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "execute/found_runtimes.hpp"
 #include "schema/catalog.hpp"
+#include "schema/error_message.hpp"
 
 namespace ridgeline::watch {
 
@@ -53,7 +54,7 @@ Result<void> ServiceInspector::check_device(const schema::Environment& environme
   const auto here = [&](const auto& gpu) { return gpu.uuid == uuid; };
   if (std::any_of(environment.gpus.begin(), environment.gpus.end(), here)) return {};
   return base::fail(base::ErrorCode::unavailable, "GPU {} does not answer any more{}{}", uuid,
-                    environment.gpu_note.empty() ? "" : ": ", environment.gpu_note)
+                    environment.gpu_note.empty() ? "" : ": ", schema::own_text(environment.gpu_note))
       .hint("see ridgeline doctor");
 }
 

@@ -206,8 +206,8 @@ check libraries.onnxruntime ok "from RIDGELINE_ORT_LIBRARY=$ORT"
 check libraries.other_runtime.1 warn "SIGSEGV"
 check libraries.other_runtime.2 warn "only the Python module"
 json '.runtimes | map(.taken) | map(tostring) | join(" ")' "true false false"
-json '.runtimes[0].problem' ""
-json '.runtimes[1].from' "Python environment VIRTUAL_ENV=$WORK/venv"
+json '.runtimes[0].problem' null
+json '.runtimes[1].from.text' "Python environment VIRTUAL_ENV=$WORK/venv"
 check libraries.telemetry ok
 
 # A model of the user.

@@ -132,7 +132,7 @@ class TuneRunFixture {
     run.environment.kernel = "6.1.0-26-amd64";
     run.environment.hostname = "bench-01";
     run.environment.load_average = 0.21;
-    run.environment.gpu_note = "none: libnvidia-ml.so.1 was not found";
+    run.environment.gpu_note = schema::messages::legacy({"none: libnvidia-ml.so.1 was not found", {}});
     run.environment.ridgeline_version = "0.1.0";
     auto& model = run.model;
     model.path = "models/ch_PP-OCRv4_det_infer.onnx";
@@ -155,7 +155,7 @@ class TuneRunFixture {
     model.min_bytes = 71.4e6;
     model.uncounted_ops = {{"Resize", 6}};
     model.shapes = {{{"x", {1, 3, 320, 320}}}};
-    model.shape_notes = {"x: batch 1, height 320 and width 320 from --shape"};
+    model.shape_notes = {schema::messages::legacy({"x: batch 1, height 320 and width 320 from --shape", {}})};
     model.batch_axis_size = 1;
     model.batch_is_dynamic = true;
     run.workload = {"onnx", model.path, model.sha256, model.shapes, {}, 1};

@@ -21,7 +21,7 @@ class TypedExecutor : public execute::Executor {
   std::vector<std::size_t> slots_used;  ///< of all jobs but trials, in order; the last is that of the running one
 
   virtual schema::RuntimeSearch find_runtimes(const schema::RuntimeRequest& where) {
-    schema::RuntimeSearch search{{schema::FoundRuntime{}}, ""};
+    schema::RuntimeSearch search{{schema::FoundRuntime{}}, {}};
     search.runtimes.front().library_path = where.library;
     return search;
   }

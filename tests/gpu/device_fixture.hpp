@@ -27,7 +27,7 @@ class DeviceTest : public WorkerTest {
     if (!std::filesystem::exists(kDriver)) GTEST_SKIP() << "no NVIDIA driver on this host: " << kDriver << " is absent";
     auto inventory = gpu::GpuInventory::read();
     if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) inventory.keep_visible(visible);
-    if (inventory.gpus.empty()) GTEST_SKIP() << "no GPU to test on: " << inventory.note;
+    if (inventory.gpus.empty()) GTEST_SKIP() << "no GPU to test on: " << fakes::text_of(inventory.note);
     gpu_ = inventory.gpus.front();
   }
 
@@ -48,7 +48,7 @@ class DeviceTrialTest : public DeviceTest {
     if (std::find(providers.begin(), providers.end(), "CUDAExecutionProvider") == providers.end())
       GTEST_SKIP() << runtime->library_path << " has no CUDA provider; scripts/fetch_onnxruntime.sh --gpu fetches one";
     if (const auto note = runtime->provider_notes.find("cuda"); note != runtime->provider_notes.end())
-      GTEST_SKIP() << note->second.reason();
+      GTEST_SKIP() << fakes::text_of(note->second.reason());
   }
   void TearDown() override {
     executor_.reset();

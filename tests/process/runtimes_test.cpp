@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Libraries that are no ONNX Runtime, or a broken one: each ends the process that asks it, and nothing else.
 #include "execute/found_runtimes.hpp"
+#include "fakes/words.hpp"
 #include "worker_fixture.hpp"
 
 namespace ridgeline::execute {
@@ -62,8 +63,10 @@ TEST_F(RuntimesTest, what_is_merely_found_and_broken_is_passed_over) {
   EXPECT_EQ(chosen->runtime.name, "onnxruntime");
   EXPECT_EQ(chosen->provider, "cpu");
   ASSERT_FALSE(chosen->notes.empty());
-  EXPECT_NE(chosen->notes.front().find("passed over: " + capi.string()), std::string::npos) << chosen->notes.front();
-  EXPECT_NE(chosen->notes.front().find("SIGSEGV"), std::string::npos) << chosen->notes.front();
+  EXPECT_NE(fakes::text_of(chosen->notes.front()).find("passed over: " + capi.string()), std::string::npos)
+      << fakes::text_of(chosen->notes.front());
+  EXPECT_NE(fakes::text_of(chosen->notes.front()).find("SIGSEGV"), std::string::npos)
+      << fakes::text_of(chosen->notes.front());
 }
 
 }  // namespace

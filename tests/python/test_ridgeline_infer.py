@@ -159,24 +159,24 @@ class DescribeTest(Served):
     def test_training_mode_and_random_outputs_are_noted(self):
         facts = self.described(HEAD + "def make():\n    return nn.Dropout(), torch.ones(50)\n")["ok"]
         self.assertTrue(facts["training"])
-        self.assertIn("training mode", facts["notes"][0])
-        self.assertIn("(random): the same seed", facts["notes"][1])
+        self.assertEqual(facts["notes"][0]["code"], "ridgeline_infer.training_mode")
+        self.assertEqual(facts["notes"][1]["code"], "ridgeline_infer.random_by_seed")
         part = self.described(HEAD + "def make():\n    model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.0)).eval()\n"
                                      "    model[1].train()\n    return model, torch.ones(1, 4)\n")["ok"]
-        self.assertEqual([note.split(":")[0] for note in part["notes"]], ["1 part of the model, 1 first, is in training mode"])
+        self.assertEqual([note["arguments"] for note in part["notes"]], [{"parts": 1, "first": "1"}])
 
     def test_state_and_changed_inputs_are_noted(self):
         counter = HEAD + "n = [0]\ndef model(x):\n    n[0] += 1\n    return x + n[0]\ndef make():\n    return model, torch.ones(1)\n"
-        self.assertIn("keeps state from call to call, also with the same seed: the outputs' mean goes from",
-                      self.described(counter)["ok"]["notes"][0])
+        note = self.described(counter)["ok"]["notes"][0]
+        self.assertEqual((note["code"], note["arguments"]["size"]), ("ridgeline_infer.keeps_state", False))
         grows = HEAD + ("kept = []\ndef model(x):\n    kept.append(x)\n    return torch.cat(kept)\n"
                         "def make():\n    return model, torch.ones(1)\n")
-        self.assertIn("the outputs' size goes from", self.described(grows)["ok"]["notes"][0])
+        self.assertTrue(self.described(grows)["ok"]["notes"][0]["arguments"]["size"])
         own = HEAD + ("dice = torch.Generator()\ndef make():\n"
                       "    return (lambda x: x + torch.rand(1, generator=dice)), torch.ones(1)\n")
-        self.assertIn("(random), also with the same seed, by up to", self.described(own)["ok"]["notes"][0])
+        self.assertEqual(self.described(own)["ok"]["notes"][0]["code"], "ridgeline_infer.random")
         changed = HEAD + "def make():\n    return (lambda x: x.add_(1)), torch.ones(1)\n"
-        self.assertEqual(self.described(changed)["ok"]["notes"], ["the model changes its inputs: calls are not alike"])
+        self.assertEqual([note["code"] for note in self.described(changed)["ok"]["notes"]], ["ridgeline_infer.changes_inputs"])
 
     def test_wrong_returns_are_the_users(self):
         for returned, text in (
@@ -384,7 +384,7 @@ class SettingsTest(Served):
                        "def make():\n    return model, torch.ones(3)\n")
         self.assertIn("grad_mode no_grad is not possible here: ", self.refused(code, grad_mode="no_grad"))
         self.assertEqual(self.trial(code)[3]["problems"], [])
-        self.assertIn("computes gradients", self.described(code)["ok"]["notes"][0])
+        self.assertEqual(self.described(code)["ok"]["notes"][0]["code"], "ridgeline_infer.computes_gradients")
 
     def test_channels_last(self):
         plain = self.plain()
@@ -421,7 +421,7 @@ class SettingsTest(Served):
     def test_torchscript_notes_fixed_decisions_and_refuses_what_it_cannot_trace(self):
         branch = HEAD + ("class Net(nn.Module):\n    def forward(self, x):\n        return x if x.sum() > 0 else -x\n"
                          "def make():\n    return Net().eval(), torch.ones(2)\n")
-        self.assertIn("tracing fixed 1 decision of", self.trial(branch, torchscript="trace")[0]["notes"][0])
+        self.assertEqual(self.trial(branch, torchscript="trace")[0]["notes"][0]["arguments"], {"decisions": 1})
         odd = HEAD + ("class Out:\n    pass\nclass Net(nn.Module):\n    def forward(self, x):\n        return {'a': x, 'b': Out()}\n"
                       "def make():\n    return Net(), torch.ones(2)\n")
         self.assertIn("torchscript trace is not possible", self.refused(odd, torchscript="trace"))

@@ -92,10 +92,8 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
   RL_TRY_ASSIGN(run.environment, executor.environment(0));
   run.environment->ridgeline_version = base::version();
   stage("looking at the model and the runtimes");
-  std::vector<std::string> notes;
   RL_TRY_ASSIGN(auto found, find_model_spec({request.workload, request.provider, request.where, request.configuration},
-                                            executor, *run.environment, notes));
-  for (const auto& note : notes) run.notes.push_back(schema::messages::legacy({note, {}}));
+                                            executor, *run.environment, run.notes));
   auto& spec = found.spec;
   run.provider = spec.provider;
   run.runtime = fmt::format("{} {}", spec.runtime.name, spec.runtime.version);
@@ -123,8 +121,7 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
                     });
                   }));
     if (refitted) found.model = *std::move(refitted);
-    if (repeat == 0)
-      for (const auto& note : found.model.shape_notes) run.notes.push_back(schema::messages::legacy({note, {}}));
+    if (repeat == 0) run.notes.insert(run.notes.end(), found.model.shape_notes.begin(), found.model.shape_notes.end());
     RL_TRY_ASSIGN(const auto all, trace::import_onnxruntime(profiled.file));
     // Nodes of a GPU's provider are launches, which a longer one does not make later.
     auto counted =

@@ -101,11 +101,9 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
   run.environment->ridgeline_version = base::version();
   if (request.workload.location != kNoModel) {
     stage("looking at the model and the runtimes");
-    std::vector<std::string> notes;
     RL_TRY_ASSIGN(auto found,
                   find_model_spec({request.workload, request.provider, request.where, request.configuration}, executor,
-                                  *run.environment, notes));
-    for (const auto& note : notes) run.notes.push_back(schema::messages::foreign(note));
+                                  *run.environment, run.notes));
     spec.model = std::move(found.spec);
   } else {
     spec.model.workload = request.workload;

@@ -69,7 +69,7 @@ base::Result<void> add_candidates(RunContext& context, std::size_t current) {
     const auto& where = context.runtimes->all()[one.index];
     if (auto candidate = candidate_of(context, where, std::move(one))) add_candidate(context, std::move(*candidate));
   }
-  for (const auto& reason : found.passed_over) context.note(messages::no_candidate(schema::messages::foreign(reason)));
+  for (const auto& reason : found.passed_over) context.note(messages::no_candidate(reason));
   if (run.candidates.empty()) context.note(messages::no_other_candidate());
   return {};
 }

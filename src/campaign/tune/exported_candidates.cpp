@@ -6,7 +6,7 @@
 #include "campaign/messages.hpp"
 #include "campaign/tune/candidates.hpp"
 #include "campaign/tune/input_checks.hpp"
-#include "schema/messages.hpp"
+#include "schema/error_message.hpp"
 
 namespace ridgeline::campaign {
 
@@ -73,7 +73,7 @@ Result<void> add_exported_candidates(RunContext& context) {
       [&context] { return context.budget.time_to_ask(); });
   if (!runtimes) return tl::unexpected(std::move(runtimes).error());
   RL_TRY_ASSIGN(auto found, execute::runtime_candidates(*runtimes, run.environment));
-  for (const auto& reason : found.passed_over) context.note(messages::no_candidate(schema::messages::foreign(reason)));
+  for (const auto& reason : found.passed_over) context.note(messages::no_candidate(reason));
   if (found.usable.empty()) context.note(messages::no_candidate(messages::no_onnxruntime_for_export()));
   for (const auto& one : exported) {
     const auto passed_over = [&](const schema::Message& why) {
@@ -85,7 +85,7 @@ Result<void> add_exported_candidates(RunContext& context) {
     }
     const auto workload = workload_of(context, one);
     if (!workload) {
-      passed_over(schema::messages::foreign(workload.error().message));
+      passed_over(schema::message_of(workload.error()));
       continue;
     }
     for (const auto& usable : found.usable) {

@@ -193,17 +193,17 @@ Result<void> prepare(RunContext& context) {
     suit_time(request.paired, context.budget);
   run.plan = request.plan;
   context.observer.environment_ready(run);
-  if (auto note = chooses_provider(request) ? execute::idle_gpu_note(run.provider, run.runtime, run.environment) : "";
-      !note.empty())
-    context.note(schema::messages::foreign(note));
-  for (const auto& note : chosen.notes) context.note(schema::messages::foreign(note));
+  if (chooses_provider(request))
+    if (auto note = execute::idle_gpu_note(run.provider, run.runtime, run.environment); !note.empty())
+      context.note(std::move(note));
+  for (const auto& note : chosen.notes) context.note(note);
   if (const auto ignored = execute::ignored_variables(); !ignored.empty())
     context.note(messages::workers_go_without(ignored));
   if (request.provider == "auto") RL_TRY(add_candidates(context, chosen.index));
   if (!request.also.empty()) RL_TRY(add_exported_candidates(context));
   context.observer.model_ready(run);
   if (!run.model.provider.empty())  // code of the user's, not a file: what was seen when it ran
-    for (const auto& note : run.model.notes) context.note(schema::messages::foreign(note));
+    for (const auto& note : run.model.notes) context.note(note);
   recall_device(context);
   return {};
 }

@@ -5,6 +5,7 @@
 
 #include "analysis/summary.hpp"
 #include "campaign/messages.hpp"
+#include "schema/error_message.hpp"
 #include "schema/messages.hpp"
 
 namespace ridgeline::campaign {
@@ -25,7 +26,7 @@ std::vector<schema::Message> unlike_first(execute::Executor& executor, const std
     if (slot == 0 && found) first = *found;
     if (!first) return {};  // the trials will say what is wrong
     if (!found)
-      reason = schema::messages::foreign(found.error().message);
+      reason = schema::message_of(found.error());
     else if (found->version != first->version || found->library_sha256 != first->library_sha256)
       reason = messages::other_version({.runtime = found->name,
                                         .version = found->version,

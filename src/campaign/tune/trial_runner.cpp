@@ -73,7 +73,7 @@ Result<void> TrialRunner::prepare_reference() {
                 }));
   if (!model) return {};
   run.model = *std::move(model);
-  for (const auto& note : run.model.shape_notes) context_.note(schema::messages::foreign(note));
+  for (const auto& note : run.model.shape_notes) context_.note(note);
   return {};
 }
 

@@ -90,7 +90,7 @@ Check driver_check(const DriverFacts& driver) {
                       {"ls -l /dev/nvidia*", "sudo usermod -aG video $USER"});
   }
   if (!driver.inventory_note.empty())
-    return nvml_check(CheckStatus::fail, schema::messages::foreign(driver.inventory_note), messages::fix_lost_gpu(),
+    return nvml_check(CheckStatus::fail, driver.inventory_note, messages::fix_lost_gpu(),
                       {"sudo dmesg | grep -i xid", "sudo reboot"});
   if (!driver.has_gpu())
     return nvml_check(

@@ -97,8 +97,7 @@ Check runtime_check(const RuntimeFacts& runtime) {
                                  [](const auto& one) { return one.package.empty() && one.offers.empty(); });
   if (idle == plugins.end()) return says(CheckStatus::ok, evidence);
   return says(CheckStatus::warn, evidence,
-              idle->note && !idle->note->hint.empty() ? schema::messages::foreign(idle->note->hint)
-                                                      : messages::fix_name_plugin());
+              idle->note && !idle->note->hint.empty() ? idle->note->hint : messages::fix_name_plugin());
 }
 
 Check other_runtime_check(const FoundRuntimeFacts& one, std::size_t number) {
@@ -140,7 +139,7 @@ Check provider_check(const Facts& facts) {
                 messages::cuda_provider({.version = identity->version, .library = facts.runtime.cuda_provider}));
   if (!gpu) return says(CheckStatus::skipped, messages::no_gpu());
   const auto& [message, looked_in, hint, missing] = *note;
-  Remedy remedy{hint.empty() ? messages::fix_see_troubleshooting() : schema::messages::foreign(hint), {}};
+  Remedy remedy{hint.empty() ? messages::fix_see_troubleshooting() : hint, {}};
   if (!missing.empty()) {
     auto install = workload::pip_install_of(missing.front(), facts.runtime.cuda_major.value_or(kNewestCuda));
     if (missing.front() == provider.file)
@@ -148,7 +147,7 @@ Check provider_check(const Facts& facts) {
     else if (!install.empty())
       remedy.commands = {std::move(install)};
   }
-  return says(CheckStatus::fail, schema::messages::foreign(message), std::move(remedy));
+  return says(CheckStatus::fail, message, std::move(remedy));
 }
 
 /// Of the libraries that a worker has loaded, those whose file name starts so: "/x/libcudnn.so.9 (9.19.0)".

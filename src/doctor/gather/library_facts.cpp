@@ -66,14 +66,11 @@ std::vector<std::string> files_in(const fs::path& folder, std::string_view name)
   return names;
 }
 
-std::vector<fs::path> folders(const std::string& core, const workload::OrtSearchEnvironment& environment,
-                              std::string& looked_in) {
+std::vector<fs::path> folders(const std::string& core, const workload::OrtSearchEnvironment& environment) {
   std::vector<fs::path> found;
-  looked_in = "the loader's path";
   for (auto& place :
        workload::gpu_library_places(core.empty() ? fs::path("/nowhere/x") : fs::path(core), environment)) {
-    if (core.empty() && place.label.rfind("beside", 0) == 0) continue;
-    looked_in += ", " + place.label;
+    if (core.empty() && place.label.is("schema.place_provider")) continue;
     found.insert(found.end(), place.folders.begin(), place.folders.end());
   }
   const auto cupti_of = [&](const fs::path& root) { found.push_back(root / "extras/CUPTI/lib64"); };
@@ -187,14 +184,12 @@ OpenedLibrary opened_video(const std::string& file) {
 std::vector<LibraryFact> read_library_facts(const RuntimeFacts& runtime,
                                             const workload::OrtSearchEnvironment& environment,
                                             const LibraryOpener& open) {
-  std::string looked_in;
-  const auto places = folders(runtime.identity ? runtime.identity->library_path : "", environment, looked_in);
+  const auto places = folders(runtime.identity ? runtime.identity->library_path : "", environment);
   std::vector<LibraryFact> found;
   for (const auto& wanted : kWanted) {
     const int release = wanted.release == kOfCuda ? runtime.cuda_major.value_or(0) : wanted.release;
     auto fact = look_for(wanted, release, places, open);
     if (fact.path.empty() && release != 0) fact = look_for(wanted, 0, places, open);
-    fact.looked_in = looked_in;
     fact.release = release;
     found.push_back(std::move(fact));
   }

@@ -13,6 +13,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "schema/execution_provider.hpp"
+#include "schema/messages.hpp"
 #include "workload/onnx/python_environments.hpp"
 #include "workload/onnx/python_packages.hpp"
 
@@ -41,7 +42,9 @@ std::vector<Installation> all_installations(const workload::OrtSearchEnvironment
   for (const auto& folder : base::split(environment.path, ':'))
     if (const auto executable = fs::path(folder) / "python3"; !folder.empty() && fs::exists(executable, error)) {
       const auto prefix = fs::path(folder).parent_path();
-      found.push_back({{"Python under " + prefix.string(), prefix}, executable});
+      found.push_back(
+          {{schema::messages::place_python({schema::messages::PlacePythonWhere::path, prefix.string()}), prefix},
+           executable});
     }
   return found;
 }

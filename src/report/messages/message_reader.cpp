@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <functional>
 #include <utility>
 
 #include "report/messages/argument_value.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -18,6 +20,7 @@ using Json = base::Json;
 
 /// No record has messages of these modules.
 constexpr std::array<std::string_view, 2> kUnrecorded{"doctor.", "report."};
+constexpr std::string_view kSeveral = "schema.several";
 constexpr std::size_t kLeastWords = 8;  ///< letters of its own that a sentence needs: less says nothing about it
 constexpr std::size_t kLeastBesideNumbers = 2;
 
@@ -51,6 +54,20 @@ std::size_t earliest_end(const Parts& parts, std::size_t at, std::string_view te
     }
   }
   return from;
+}
+
+bool is_message(ArgumentKind kind) { return kind == ArgumentKind::message || kind == ArgumentKind::messages; }
+
+/// A template that only joins messages says nothing of what it joins; kSeveral says no more than that.
+bool only_joins(const schema::MessageTemplate& row, const Parts& parts) {
+  return row.code != kSeveral && !row.arguments.empty() &&
+         std::all_of(row.arguments.begin(), row.arguments.end(),
+                     [](const auto& one) { return is_message(one.kind); }) &&
+         std::none_of(parts.begin(), parts.end(), [](const auto& part) {
+           return !part.branches.empty() || std::any_of(part.text.begin(), part.text.end(), [&](unsigned char c) {
+             return part.kind == schema::TemplatePart::Kind::literal && std::isalpha(c) != 0;
+           });
+         });
 }
 
 /// One way to read a text as a template: by trying each end of each value, the shortest first.
@@ -118,7 +135,8 @@ class Match {
       if (is_message(kind)) {
         // What it says is read once the rest fits; the whole text would be read without end.
         if (own.size() == whole_ || !with(part.text, std::string(own), go_on)) continue;
-        arguments_[part.text] = message_of(kind, own);
+        arguments_[part.text] = message_of(kind, part.style, own);
+        if (!is_legacy(arguments_[part.text])) own_letters_ += kLeastWords;  // what it says was found, too
         return true;
       }
       const auto value = argument_value(kind, part.style, own);
@@ -127,11 +145,24 @@ class Match {
     return false;
   }
 
-  static bool is_message(ArgumentKind kind) { return kind == ArgumentKind::message || kind == ArgumentKind::messages; }
+  static bool is_legacy(const Json& message) {
+    const auto& first = message.is_array() && !message.empty() ? message.front() : message;
+    return !first.is_object() || first.at("code") == schema::kLegacy;
+  }
 
-  [[nodiscard]] Json message_of(ArgumentKind kind, std::string_view text) const {
+  [[nodiscard]] Json message_of(ArgumentKind kind, std::string_view style, std::string_view text) const {
     if (kind == ArgumentKind::message) return within_(text);
-    return std::vector{within_(text)};
+    constexpr std::string_view kJoin = "join:";
+    const auto between = style.starts_with(kJoin) ? style.substr(kJoin.size()) : "; ";
+    std::vector<Message> parts;
+    for (auto rest = text; parts.empty() || !rest.empty();) {
+      const auto end = std::min(rest.find(between), rest.size());
+      parts.push_back(within_(rest.substr(0, end)));
+      rest.remove_prefix(std::min(rest.size(), end + between.size()));
+    }
+    const bool known =
+        std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.is(schema::kLegacy); });
+    return known ? parts : std::vector{within_(text)};
   }
 
   bool choice(const schema::TemplatePart& part, std::string_view text, const Then& next) {
@@ -180,9 +211,14 @@ class Match {
 }  // namespace
 
 MessageReader::MessageReader(const schema::MessageRenderer& renderer) : renderer_(renderer) {
-  for (const auto& [code, row] : renderer.rows())
-    if (std::none_of(kUnrecorded.begin(), kUnrecorded.end(), [&](auto module) { return code.starts_with(module); }))
-      rows_.push_back({row, schema::parse_template(row->text)});
+  for (const auto& [code, row] : renderer.rows()) {
+    if (std::any_of(kUnrecorded.begin(), kUnrecorded.end(), [&](auto module) { return code.starts_with(module); }))
+      continue;
+    auto parts = schema::parse_template(row->text);
+    if (!only_joins(*row, parts)) rows_.push_back({row, std::move(parts)});
+  }
+  for (const auto& row : rows_)
+    if (row.row->arguments.empty()) fixed_.emplace(row.row->text);
 }
 
 Message MessageReader::read(const std::string& text) {
@@ -194,7 +230,20 @@ Message MessageReader::read(const std::string& text) {
   return message;
 }
 
+std::optional<Message> MessageReader::with_fixed_end(const std::string& text) {
+  constexpr std::string_view kBetween = "; ";
+  for (auto at = text.find(kBetween); at != std::string::npos; at = text.find(kBetween, at + 1)) {
+    const auto end = text.substr(at + kBetween.size());
+    if (!fixed_.contains(end)) continue;
+    const std::vector parts{read(text.substr(0, at)), read(end)};
+    if (std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.is(schema::kLegacy); }))
+      return schema::messages::several(parts);
+  }
+  return std::nullopt;
+}
+
 Message MessageReader::read_new(const std::string& text) {
+  if (auto found = with_fixed_end(text)) return *std::move(found);
   const Message legacy = Json(text).get<Message>();
   const Match::Within within = [this](std::string_view part) { return read(std::string(part)); };
   Message best = legacy;

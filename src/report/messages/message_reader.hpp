@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +31,13 @@ class MessageReader {
     std::vector<schema::TemplatePart> parts;
   };
   [[nodiscard]] schema::Message read_new(const std::string& text);
+  /// A message and, behind "; ", a sentence without values, as notes were written with what to do about them: otherwise
+  /// that would belong to the last value.
+  [[nodiscard]] std::optional<schema::Message> with_fixed_end(const std::string& text);
 
   const schema::MessageRenderer& renderer_;
   std::vector<Row> rows_;
+  std::set<std::string, std::less<>> fixed_;  ///< sentences without values
   std::map<std::string, schema::Message, std::less<>> known_;
 };
 

@@ -87,7 +87,7 @@ Section candidates_section(const TuneView& view) {
     const auto& runtime = row.candidate.runtime;
     auto text = code_mark(runtime.library_path);
     if (row.candidate.plugin) text += " with " + code_mark(row.candidate.plugin->library_path);
-    if (!row.candidate.source.empty()) text += ", " + plain_text(row.candidate.source);
+    if (!row.candidate.source.empty()) text += ", " + plain_text(view.words.text(row.candidate.source));
     where.rows.emplace_back(row.candidate.id.empty() ? "in use now" : row.candidate.id, std::move(text));
   }
   section.blocks.emplace_back(std::move(where));

@@ -98,7 +98,7 @@ Section environment_section(const TuneView& view) {
     facts.add("GPU", view.text(messages::gpu_described({.name = plain_text(gpu.name),
                                                         .memory = static_cast<double>(gpu.memory_bytes),
                                                         .driver = plain_text(gpu.driver_version)})));
-  if (env.gpus.empty()) facts.add("GPU", plain_text(env.gpu_note));
+  if (env.gpus.empty()) facts.add("GPU", plain_text(view.words.text(env.gpu_note)));
   facts.add("System", plain_text(env.os));
   facts.add("Kernel", plain_text(env.kernel));
   facts.add("Host", plain_text(env.hostname));
@@ -125,8 +125,8 @@ Section model_section(const TuneView& view) {
   facts.add("Inputs", tensors_text(model.inputs));
   facts.add("Outputs", tensors_text(model.outputs));
   facts.add("Shapes timed", shapes_text(model.shapes.empty() ? view.run.workload.shapes : model.shapes));
-  facts.add("How they were chosen", joined_plain(model.shape_notes));
-  facts.add("Values of inputs", joined_plain(model.input_notes));
+  facts.add("How they were chosen", joined_plain(view.words.texts(model.shape_notes)));
+  facts.add("Values of inputs", joined_plain(view.words.texts(model.input_notes)));
   if (model.nodes > 0)
     facts.add("Nodes", fmt::format("{}: {}", model.nodes, histogram_text(view, model.node_counts, 8)));
   if (model.parameters > 0)
@@ -145,7 +145,7 @@ Section model_section(const TuneView& view) {
   if (rate > 0)
     facts.add("Rate reached", view.linked(messages::tune_rate_reached({.flops = rate, .trial = ranked->trial->id})));
   if (!model.uncounted_ops.empty()) facts.add("Not counted", histogram_text(view, model.uncounted_ops, 8));
-  facts.add("Notes", joined_plain(model.notes));
+  facts.add("Notes", joined_plain(view.words.texts(model.notes)));
   return std::move(facts).section("model", "Model");
 }
 

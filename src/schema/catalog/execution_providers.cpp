@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "schema/execution_provider.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::schema {
 namespace {
@@ -59,7 +60,7 @@ const std::vector<ExecutionProvider>& execution_providers() {
        .plugin = true,
        .plugin_file = "libonnxruntime_providers_openvino_plugin.so",
        .plugin_devices = "CPUs, GPUs and NPUs of Intel only",
-       .instead = "use --provider openvino with the package onnxruntime-openvino, which runs on CPUs of AMD too"},
+       .instead = messages::fix_openvino_package()},
       {.id = "webgpu",
        .library_name = "WebGpuExecutionProvider",
        .title = "WebGPU",
@@ -69,7 +70,7 @@ const std::vector<ExecutionProvider>& execution_providers() {
        .plugin = true,
        .plugin_file = "libonnxruntime_providers_webgpu.so",
        .plugin_devices = "GPUs that have a Vulkan driver",
-       .instead = "use another --provider; ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER=1 has it emulate a GPU, slowly"},
+       .instead = messages::fix_webgpu_adapter()},
       {.id = "nv-tensorrt-rtx",
        .library_name = "NvTensorRTRTXExecutionProvider",
        .title = "TensorRT-RTX",
@@ -79,7 +80,7 @@ const std::vector<ExecutionProvider>& execution_providers() {
        .plugin = true,
        .plugin_file = "libonnxruntime_providers_nv_tensorrt_rtx.so",
        .plugin_devices = "GPUs of compute capability 8.6, 8.9 and 12.0 up",
-       .instead = "use --provider cuda or tensorrt with the package onnxruntime-gpu"},
+       .instead = messages::fix_gpu_package(true)},
       {.id = "cuda-plugin",
        .library_name = "CUDAExecutionProvider",
        .title = "CUDA plug-in",
@@ -88,14 +89,14 @@ const std::vector<ExecutionProvider>& execution_providers() {
        .plugin = true,
        .plugin_file = "libonnxruntime_providers_cuda.so",
        .plugin_devices = "NVIDIA GPUs",
-       .instead = "use --provider cuda with the package onnxruntime-gpu"},
+       .instead = messages::fix_gpu_package(false)},
       {.id = "plugin",
        .title = "a plug-in",
        .device = DeviceKind::other,
        .fallbacks = {"cpu"},
        .own_threads = true,
        .plugin = true,
-       .instead = "use another --provider"},
+       .instead = messages::fix_other_provider()},
   };
   return rows;
 }

@@ -13,6 +13,7 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 using Wanted = std::vector<std::optional<double>>;
+using What = messages::InputArgumentWhat;
 
 constexpr std::int64_t kUsualLength = 128;
 constexpr std::int64_t kUsualBest = 100;  // of a TopK or of the boxes that are kept
@@ -41,8 +42,7 @@ Wanted result_sizes(const TypedNode& node, std::size_t argument, bool of_data) {
 }
 
 void want_shape(const TypedNode& node, std::size_t argument, bool of_data, UseCollector& collector) {
-  collector.want(node, argument, result_sizes(node, argument, of_data),
-                 fmt::format("the shape that {} takes", node_label(node.node)));
+  collector.want(node, argument, result_sizes(node, argument, of_data), argument_of(node.node, What::shape));
 }
 
 /// A shape of the same number of elements.
@@ -76,11 +76,11 @@ void want_reshape(const TypedNode& node, UseCollector& collector) {
       if (size > 0) rest /= size;
     }
   }
-  collector.want(node, 1, sizes, fmt::format("the shape that {} takes", node_label(node.node)));
+  collector.want(node, 1, sizes, argument_of(node.node, What::shape));
 }
 
 void want_resize(const TypedNode& node, std::size_t scales, std::size_t sizes, UseCollector& collector) {
-  const auto reason = fmt::format("sizes that {} makes", node_label(node.node));
+  const auto reason = argument_of(node.node, What::result);
   const auto data = dims_of(node, 0);
   const auto declared = output_sizes(node);
   auto wanted_sizes = result_sizes(node, sizes, true);
@@ -94,7 +94,7 @@ void want_resize(const TypedNode& node, std::size_t scales, std::size_t sizes, U
   for (std::size_t at = 0; data && at < factors.size() && declared.size() == data->size() && at < data->size(); ++at)
     if (factors.size() == data->size() && declared[at] && (*data)[at] > 0 && *declared[at] % (*data)[at] == 0)
       factors[at] = static_cast<double>(*declared[at] / (*data)[at]);
-  collector.want(node, scales, factors, fmt::format("factors of {}", node_label(node.node)));
+  collector.want(node, scales, factors, argument_of(node.node, What::factors));
 }
 
 Wanted counting(std::size_t count, std::int64_t from) {
@@ -105,11 +105,10 @@ Wanted counting(std::size_t count, std::int64_t from) {
 }
 
 void want_slice(const TypedNode& node, UseCollector& collector) {
-  const auto label = node_label(node.node);
   const auto data = dims_of(node, 0);
-  collector.want(node, 1, 0, fmt::format("where {} starts", label));
-  collector.want(node, 3, counting(count_of(node, 3), 0), fmt::format("axes of {}", label));
-  collector.want(node, 4, 1, fmt::format("steps of {}", label));
+  collector.want(node, 1, 0, argument_of(node.node, What::start));
+  collector.want(node, 3, counting(count_of(node, 3), 0), argument_of(node.node, What::axes));
+  collector.want(node, 4, 1, argument_of(node.node, What::steps));
   const auto count = count_of(node, 2);
   Wanted ends(std::max<std::size_t>(count, 1), static_cast<double>(std::int64_t{1} << 30));
   const auto* axes = node.known.size() > 3 ? node.known[3].value : nullptr;
@@ -119,7 +118,7 @@ void want_slice(const TypedNode& node, UseCollector& collector) {
     if (axis >= 0 && axis < static_cast<std::int64_t>(data->size()))
       ends[at] = static_cast<double>((*data)[static_cast<std::size_t>(axis)]);
   }
-  collector.want(node, 2, ends, fmt::format("where {} ends: the whole axis", label));
+  collector.want(node, 2, ends, argument_of(node.node, What::end));
 }
 
 /// Axes of the size 1, which can be taken away.
@@ -132,7 +131,6 @@ Wanted single_axes(const TypedNode& node, std::size_t count) {
 }
 
 void want_range(const TypedNode& node, UseCollector& collector) {
-  const auto label = node_label(node.node);
   const auto known = [&](std::size_t input, double otherwise) {
     const auto* value = input < node.known.size() ? node.known[input].value : nullptr;
     return value != nullptr && value->values.size() == 1 ? value->values[0] : otherwise;
@@ -141,10 +139,10 @@ void want_range(const TypedNode& node, UseCollector& collector) {
   const auto length = sizes.size() == 1 && sizes[0] ? *sizes[0] : kUsualLength;
   const double step = known(2, 1);
   collector.want(node, 0, known(1, static_cast<double>(length)) - static_cast<double>(length) * step,
-                 fmt::format("where {} starts", label));
+                 argument_of(node.node, What::start));
   collector.want(node, 1, known(0, 0) + static_cast<double>(length) * step,
-                 fmt::format("where {} ends: {} values", label, length));
-  collector.want(node, 2, 1, fmt::format("the step of {}", label));
+                 argument_of(node.node, What::range_end, length));
+  collector.want(node, 2, 1, argument_of(node.node, What::step));
 }
 
 void want_split(const TypedNode& node, UseCollector& collector) {
@@ -157,7 +155,7 @@ void want_split(const TypedNode& node, UseCollector& collector) {
   const auto parts = static_cast<std::int64_t>(std::max<std::size_t>(count_of(node, 1), 1));
   Dims sizes(static_cast<std::size_t>(parts), size / parts);
   sizes.back() += size % parts;
-  collector.want(node, 1, wanted(sizes), fmt::format("the parts of {}", node_label(node.node)));
+  collector.want(node, 1, wanted(sizes), argument_of(node.node, What::parts));
 }
 
 void want_best(const TypedNode& node, UseCollector& collector) {
@@ -170,16 +168,15 @@ void want_best(const TypedNode& node, UseCollector& collector) {
   if (data && axis >= 0 && axis < rank) count = std::min(count, (*data)[static_cast<std::size_t>(axis)]);
   if (axis >= 0 && axis < static_cast<std::int64_t>(sizes.size()))
     count = sizes[static_cast<std::size_t>(axis)].value_or(count);
-  collector.want(node, 1, static_cast<double>(std::max<std::int64_t>(count, 1)),
-                 fmt::format("how many {} keeps", node_label(node.node)));
+  collector.want(node, 1, static_cast<double>(std::max<std::int64_t>(count, 1)), argument_of(node.node, What::kept));
 }
 
 using Handler = std::function<void(const TypedNode&, UseCollector&)>;
 
 /// A fixed value for one input.
-Handler fixed(std::size_t input, double value, const char* what) {
+Handler fixed(std::size_t input, double value, What what) {
   return [=](const TypedNode& node, UseCollector& collector) {
-    collector.want(node, input, value, fmt::format("{} of {}", what, node_label(node.node)));
+    collector.want(node, input, value, argument_of(node.node, what));
   };
 }
 
@@ -195,11 +192,11 @@ const std::map<std::string, Handler>& handlers() {
         {"ConstantOfShape", shape_argument(0, false)},
         {"CenterCropPad", shape_argument(1, true)},
         {"AffineGrid", shape_argument(1, false)},
-        {"Tile", fixed(1, 1, "repeats")},
+        {"Tile", fixed(1, 1, What::repeats)},
         {"Pad",
          [](const TypedNode& node, UseCollector& collector) {
-           collector.want(node, 1, 0, fmt::format("amounts of {}", node_label(node.node)));
-           collector.want(node, 3, counting(count_of(node, 3), 0), fmt::format("axes of {}", node_label(node.node)));
+           collector.want(node, 1, 0, argument_of(node.node, What::amounts));
+           collector.want(node, 3, counting(count_of(node, 3), 0), argument_of(node.node, What::axes));
          }},
         {"Resize", [](const TypedNode& node, UseCollector& collector) { want_resize(node, 2, 3, collector); }},
         {"Upsample", [](const TypedNode& node, UseCollector& collector) { want_resize(node, 1, 9, collector); }},
@@ -209,12 +206,12 @@ const std::map<std::string, Handler>& handlers() {
         {"TopK", want_best},
         {"Unsqueeze",
          [](const TypedNode& node, UseCollector& collector) {
-           collector.want(node, 1, counting(count_of(node, 1), 0), fmt::format("axes of {}", node_label(node.node)));
+           collector.want(node, 1, counting(count_of(node, 1), 0), argument_of(node.node, What::axes));
          }},
         {"Squeeze",
          [](const TypedNode& node, UseCollector& collector) {
            collector.want(node, 1, single_axes(node, std::max<std::size_t>(count_of(node, 1), 1)),
-                          fmt::format("axes of {}", node_label(node.node)));
+                          argument_of(node.node, What::axes));
          }},
         {"OneHot",
          [](const TypedNode& node, UseCollector& collector) {
@@ -224,32 +221,32 @@ const std::map<std::string, Handler>& handlers() {
            auto depth = kUsualBest;
            if (axis >= 0 && axis < static_cast<std::int64_t>(sizes.size()))
              depth = sizes[static_cast<std::size_t>(axis)].value_or(depth);
-           collector.want(node, 1, static_cast<double>(depth), fmt::format("the depth of {}", node_label(node.node)));
+           collector.want(node, 1, static_cast<double>(depth), argument_of(node.node, What::depth));
          }},
-        {"NonMaxSuppression", fixed(2, static_cast<double>(kUsualBest), "boxes that are kept at most, an argument")},
-        {"CumSum", fixed(1, 0, "the axis")},
-        {"Trilu", fixed(1, 0, "the diagonal")},
-        {"SequenceAt", fixed(1, 0, "the position")},
-        {"SequenceErase", fixed(1, 0, "the position")},
-        {"SequenceInsert", fixed(2, 0, "the position")},
-        {"Dropout", fixed(2, 0, "the training mode, which is off,")},
-        {"TensorScatter", fixed(2, 0, "the position")},
+        {"NonMaxSuppression", fixed(2, static_cast<double>(kUsualBest), What::boxes)},
+        {"CumSum", fixed(1, 0, What::axis)},
+        {"Trilu", fixed(1, 0, What::diagonal)},
+        {"SequenceAt", fixed(1, 0, What::position)},
+        {"SequenceErase", fixed(1, 0, What::position)},
+        {"SequenceInsert", fixed(2, 0, What::position)},
+        {"Dropout", fixed(2, 0, What::training)},
+        {"TensorScatter", fixed(2, 0, What::position)},
         {"MelWeightMatrix",
          [](const TypedNode& node, UseCollector& collector) {
            const double usual[] = {80, 512, 16000, 0, 8000};  // Whisper's
            for (std::size_t at = 0; at < 5; ++at)
-             collector.want(node, at, usual[at], fmt::format("a usual value for {}", node_label(node.node)));
+             collector.want(node, at, usual[at], argument_of(node.node, What::usual));
          }},
     };
     for (const char* name : {"HannWindow", "HammingWindow", "BlackmanWindow"})
-      table.emplace(name, fixed(0, static_cast<double>(kUsualLength), "the size"));
+      table.emplace(name, fixed(0, static_cast<double>(kUsualLength), What::size));
     for (const char* name : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
                              "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"})
       table.emplace(name, [](const TypedNode& node, UseCollector& collector) {
         const auto rank = static_cast<std::int64_t>(dims_of(node, 0).value_or(Dims{}).size());
         const auto count = count_of(node, 1);
         const auto from = std::max<std::int64_t>(0, rank - static_cast<std::int64_t>(std::max<std::size_t>(count, 1)));
-        collector.want(node, 1, counting(count, from), fmt::format("axes of {}", node_label(node.node)));
+        collector.want(node, 1, counting(count, from), argument_of(node.node, What::axes));
       });
     return table;
   }();

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "workload/element_type.hpp"
+#include "workload/messages.hpp"
 #include "workload/onnx/dim_role.hpp"
 #include "workload/onnx/given_values.hpp"
 #include "workload/onnx/input_uses.hpp"
@@ -58,8 +59,9 @@ struct Branch {
   std::size_t set = 0;  ///< of the description
   ShapeSet shapes;
   std::vector<InputValues> values;
-  std::size_t conditions = 0;  ///< how many of the last values choose a branch
-  std::string end;             ///< of the note on these
+  std::size_t conditions = 0;                                      ///< how many of the last values choose a branch
+  messages::BranchValuesEnd end = messages::BranchValuesEnd::own;  ///< of the note on these
+  std::vector<std::string> refitted{};                             ///< its shapes that others do not have, "x:1x256"
 };
 
 class Chooser {
@@ -109,16 +111,16 @@ class Chooser {
                        [&](const auto& file) { return file.name == name; });
   }
 
-  void note(std::string text) {
-    if (std::find(choice_.notes.begin(), choice_.notes.end(), text) == choice_.notes.end())
-      choice_.notes.push_back(std::move(text));
+  void note(schema::Message message) {
+    if (std::find(choice_.notes.begin(), choice_.notes.end(), message) == choice_.notes.end())
+      choice_.notes.push_back(std::move(message));
   }
 
   void note_values(const InputValues& values, const ShapeSet& set, std::int64_t batch) {
     const auto* dims = dims_in(set, values.name);
     const bool scalar = dims != nullptr && dims->empty();
-    note(fmt::format("{}: {}{}, {}", values.name, scalar ? "scalar = " : "", schema::values_text(values, batch),
-                     values.reason));
+    note(messages::input_values(
+        {.input = values.name, .scalar = scalar, .values = schema::values_text(values, batch), .why = values.reason}));
   }
 
   base::Result<Member> fill(const ShapeSet& set) {
@@ -152,10 +154,8 @@ class Chooser {
         if (!whole) use_real(*values);
         member.values.push_back(*std::move(values));
       } else if (whole) {
-        note(fmt::format(
-            "{}: {}, as the graph does not say what it is; give it with --input {}=LOW..HIGH or --input "
-            "{}:FILE.npy",
-            input.name, drawn_by_type(input.element_type, dims_in(set, input.name)), input.name, input.name));
+        note(messages::input_drawn(
+            {.input = input.name, .values = drawn_by_type(input.element_type, dims_in(set, input.name))}));
       }
     }
     return member;
@@ -198,10 +198,10 @@ class Chooser {
         InputValues one;
         one.name = condition.input;
         one.elements = {static_cast<std::int64_t>(chosen.value)};
-        one.reason = fmt::format("takes {}", chosen.branch);
+        one.reason = messages::takes_branch(chosen.branches);
         values.push_back(std::move(one));
       }
-      branches_.push_back({set, member.shapes, std::move(values), pick.size(), "; a shape set of its own"});
+      branches_.push_back({set, member.shapes, std::move(values), pick.size()});
     }
   }
 
@@ -218,16 +218,14 @@ class Chooser {
       auto shapes = refit_(branch.set, known_values(description_, branch.shapes, branch.values));
       if (!shapes) continue;
       RL_TRY_ASSIGN(auto member, fill(*shapes));
-      Branch other{branch.set, *shapes, std::move(member.values), branch.conditions, ""};
+      Branch other{branch.set, *shapes, std::move(member.values), branch.conditions,
+                   messages::BranchValuesEnd::refitted};
       other.values.insert(other.values.end(), branch.values.end() - static_cast<std::ptrdiff_t>(branch.conditions),
                           branch.values.end());
       if (is_refused(other)) continue;
-      std::vector<std::string> given;
       for (const auto& shape : *shapes)
         if (const auto* dims = dims_in(branch.shapes, shape.name); dims != nullptr && *dims != shape.dims)
-          given.push_back(fmt::format("{}:{}", shape.name, shape_text(shape.dims)));
-      other.end = fmt::format("; a shape set of its own with {}, as this branch refuses the other's sizes",
-                              fmt::join(given, ", "));
+          other.refitted.push_back(fmt::format("{}:{}", shape.name, shape_text(shape.dims)));
       branch = std::move(other);
     }
     return {};
@@ -239,7 +237,7 @@ class Chooser {
     std::vector<Branch> refused;
     for (auto& branch : branches_) (is_refused(branch) ? refused : kept).push_back(std::move(branch));
     if (kept.empty()) kept = std::exchange(refused, {});
-    for (auto& branch : refused) branch.end = ", which refuses these shapes and is left out";
+    for (auto& branch : refused) branch.end = messages::BranchValuesEnd::refused;
     for (const auto* group : {&kept, &refused})
       for (const auto& branch : *group) note_conditions(branch);
     branches_ = std::move(kept);
@@ -248,7 +246,11 @@ class Chooser {
   void note_conditions(const Branch& branch) {
     for (auto one = branch.values.end() - static_cast<std::ptrdiff_t>(branch.conditions); one != branch.values.end();
          ++one)
-      note(fmt::format("{}: {}, {}{}", one->name, schema::values_text(*one, 0), one->reason, branch.end));
+      note(messages::branch_values({.input = one->name,
+                                    .values = schema::values_text(*one, 0),
+                                    .why = one->reason,
+                                    .end = branch.end,
+                                    .shapes = branch.refitted}));
   }
 
   const onnx::ModelProto& model_;

@@ -18,7 +18,7 @@ namespace ridgeline::workload {
 struct ValueChoice {
   std::vector<schema::ShapeSet> sets;
   std::vector<std::vector<schema::InputValues>> values;  ///< an entry for each set; empty: none has any
-  std::vector<std::string> notes;                        ///< what each integer, bool or argument is, and why
+  std::vector<schema::Message> notes;                    ///< what each integer, bool or argument is, and why
 };
 
 /// Other shapes for the set of that number, whose branch refuses its own with these values; nullopt: none fit.

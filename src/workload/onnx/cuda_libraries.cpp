@@ -9,6 +9,8 @@
 #include <mutex>
 #include <set>
 
+#include "schema/error_message.hpp"
+#include "schema/messages.hpp"
 #include "workload/onnx/elf_file.hpp"
 #include "workload/onnx/gpu_library_names.hpp"
 #include "workload/onnx/python_environments.hpp"
@@ -19,12 +21,15 @@ namespace {
 namespace fs = std::filesystem;
 using base::ErrorCode;
 
-constexpr std::string_view kLoader = "the system's loader";
-
 fs::path path_of(void* handle, const fs::path& otherwise) {
   link_map* map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr && map->l_name[0] != '\0') return map->l_name;
   return otherwise;
+}
+
+base::Fault unusable(const schema::ProviderNote& note) {
+  return base::fail(ErrorCode::unavailable, "{}", schema::own_text(note.reason()))
+      .hint("{}", schema::own_text(note.hint));
 }
 
 /// Opens one provider's libraries, each after those that it needs itself.
@@ -60,7 +65,7 @@ class Opener {
       return true;
     }
     std::string reasons;
-    if (open_file(soname, std::string(kLoader), soname, reasons)) return true;
+    if (open_file(soname, schema::messages::place_loader(), soname, reasons)) return true;
     if (!is_driver_library(soname))
       for (const auto& place : places_)
         for (const auto& folder : place.folders)
@@ -78,7 +83,7 @@ class Opener {
     return folder / soname;
   }
 
-  bool open_at(const fs::path& file, const std::string& where, const std::string& soname, bool required,
+  bool open_at(const fs::path& file, const schema::Message& where, const std::string& soname, bool required,
                std::string& reasons) {
     std::error_code error;
     if (!fs::exists(file, error)) return false;
@@ -88,7 +93,8 @@ class Opener {
     return open_file(file.string(), where, soname, reasons);
   }
 
-  bool open_file(const std::string& file, const std::string& where, const std::string& soname, std::string& reasons) {
+  bool open_file(const std::string& file, const schema::Message& where, const std::string& soname,
+                 std::string& reasons) {
     // Kept open on purpose: the loader then answers the provider's own request for this soname with this file.
     void* handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_GLOBAL);
     if (handle != nullptr) {
@@ -105,22 +111,13 @@ class Opener {
 
   [[nodiscard]] MissingLibrary missing(const std::string& soname, const std::string& needed_by,
                                        const std::string& reasons, bool required) const {
-    auto problem = reasons.empty() ? fmt::format("{} (needed by {}) is not found", soname, needed_by)
-                                   : fmt::format("{} (needed by {}) does not load: {}", soname, needed_by, reasons);
-    if (is_driver_library(soname))
-      return {soname, std::move(problem), "",
-              "it comes with the NVIDIA driver: install the driver, or start the container with --gpus all", required};
-    std::string looked = fmt::format("the loader's folders (LD_LIBRARY_PATH {})",
-                                     environment_.ld_library_path.empty() ? "not set" : environment_.ld_library_path);
-    for (const auto& place : places_) {
-      looked += "; " + place.label;
-      if (place.folders.empty()) looked += " (no such folder)";
-    }
-    const auto install = pip_install_of(soname, cuda_major_);
-    return {
-        soname, std::move(problem), std::move(looked),
-        fmt::format("{}put its folder on LD_LIBRARY_PATH", install.empty() ? "" : fmt::format("run {}, or ", install)),
-        required};
+    auto problem = schema::messages::library_missing({.library = soname, .user = needed_by, .why = reasons});
+    if (is_driver_library(soname)) return {soname, std::move(problem), {}, schema::messages::fix_driver(), required};
+    schema::messages::LoaderAndPlaces looked{.path = environment_.ld_library_path};
+    for (const auto& place : places_)
+      looked.places.push_back(place.folders.empty() ? schema::messages::place_absent(place.label) : place.label);
+    return {soname, std::move(problem), schema::messages::loader_and_places(looked),
+            schema::messages::fix_library_path(pip_install_of(soname, cuda_major_)), required};
   }
 
   std::vector<LibraryPlace> places_;
@@ -154,7 +151,7 @@ std::optional<schema::ProviderNote> ProviderLibraries::problem() const {
 base::Result<void> ProviderLibraries::usable() const {
   const auto note = problem();
   if (!note) return {};
-  return base::fail(ErrorCode::unavailable, "{}", note->reason()).hint("{}", note->hint);
+  return unusable(*note);
 }
 
 std::vector<LibraryPlace> gpu_library_places(const fs::path& provider_file, const OrtSearchEnvironment& environment) {
@@ -166,9 +163,9 @@ std::vector<LibraryPlace> gpu_library_places(const fs::path& provider_file, cons
     return folders;
   };
   const auto folder = provider_file.parent_path();
-  std::vector<LibraryPlace> places{{"beside the provider (" + folder.string() + ")", {folder}}};
+  std::vector<LibraryPlace> places{{schema::messages::place_provider(folder.string()), {folder}}};
   for (auto& python : python_environments(environment)) {
-    LibraryPlace place{python.label + " (nvidia/*/lib, tensorrt_libs)", {}};
+    LibraryPlace place{schema::messages::place_gpu_packages(python.label), {}};
     for (const auto& packages : python_package_folders(python.prefix)) {
       for (const auto& package : folders_in(packages / "nvidia", "")) place.folders.push_back(package / "lib");
       place.folders.push_back(packages / "tensorrt_libs");
@@ -181,9 +178,10 @@ std::vector<LibraryPlace> gpu_library_places(const fs::path& provider_file, cons
     return std::vector<fs::path>{root / "lib64", root / "targets/x86_64-linux/lib", root / "lib"};
   };
   if (!environment.cuda_home.empty())
-    places.push_back({"CUDA_HOME=" + environment.cuda_home, existing(toolkit(environment.cuda_home))});
+    places.push_back({schema::messages::place_cuda({.home = true, .folder = environment.cuda_home}),
+                      existing(toolkit(environment.cuda_home))});
   if (!environment.cuda_parent.empty()) {
-    LibraryPlace system{(environment.cuda_parent / "cuda*").string(), {}};
+    LibraryPlace system{schema::messages::place_cuda({.folder = (environment.cuda_parent / "cuda*").string()}), {}};
     for (const auto& root : folders_in(environment.cuda_parent, "cuda"))
       for (auto& lib : existing(toolkit(root))) system.folders.push_back(std::move(lib));
     places.push_back(std::move(system));
@@ -204,15 +202,24 @@ base::Result<ProviderLibraries> prepare_provider_libraries(const fs::path& provi
   return prepared[provider_file] = Opener(provider_file, environment, opened).run(provider_file, dynamic->needed);
 }
 
-base::Result<fs::path> provider_file(const fs::path& core, const schema::ExecutionProvider& provider) {
+std::optional<schema::ProviderNote> missing_provider_file(const fs::path& core,
+                                                          const schema::ExecutionProvider& provider) {
   std::error_code error;
   for (const auto& name : {provider.file, std::string("libonnxruntime_providers_shared.so")}) {
     const auto file = fs::path(core).replace_filename(name);
     if (!fs::exists(file, error))
-      return base::fail(ErrorCode::unavailable, "provider {}: {} is missing: it was expected beside {}", provider.id,
-                        file.string(), core.filename().string())
-          .hint("run scripts/fetch_onnxruntime.sh --gpu, or give --ort-library a GPU release of ONNX Runtime");
+      return schema::ProviderNote{
+          schema::messages::provider_file_missing(
+              {.provider = provider.id, .file = file.string(), .library = core.filename().string()}),
+          {},
+          schema::messages::fix_gpu_build(),
+          {provider.file}};
   }
+  return std::nullopt;
+}
+
+base::Result<fs::path> provider_file(const fs::path& core, const schema::ExecutionProvider& provider) {
+  if (const auto note = missing_provider_file(core, provider)) return unusable(*note);
   return fs::path(core).replace_filename(provider.file);
 }
 

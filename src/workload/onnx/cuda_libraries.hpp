@@ -18,16 +18,16 @@ namespace ridgeline::workload {
 struct OpenedLibrary {
   std::string soname;  ///< as the provider asks for it: "libcublas.so.13"
   std::filesystem::path path;
-  std::string where;  ///< for people: "the system's loader", "Python environment VIRTUAL_ENV=/x"
+  schema::Message where;  ///< "the system's loader", "Python environment VIRTUAL_ENV=/x"
 };
 
 /// A GPU library that could not be opened.
 struct MissingLibrary {
   std::string soname;
-  std::string problem;    ///< names it and what needs it
-  std::string looked_in;  ///< every place; "" for a library of the driver
-  std::string hint;       ///< the fix
-  bool required = true;   ///< false: the provider works without it
+  schema::Message problem;    ///< names it and what needs it
+  schema::Message looked_in;  ///< every place; empty for a library of the driver
+  schema::Message hint;       ///< the fix
+  bool required = true;       ///< false: the provider works without it
 };
 
 /// What a provider library needs, opened in dependency order and kept open until the process ends.
@@ -42,7 +42,7 @@ struct ProviderLibraries {
 
 /// A place where GPU libraries may lie.
 struct LibraryPlace {
-  std::string label;  ///< for people, ready to print
+  schema::Message label;
   std::vector<std::filesystem::path> folders;
 };
 
@@ -57,6 +57,10 @@ struct LibraryPlace {
 /// file itself is absent or no shared library; what it needs and lacks is in `missing`.
 [[nodiscard]] base::Result<ProviderLibraries> prepare_provider_libraries(const std::filesystem::path& provider_file,
                                                                          const OrtSearchEnvironment& environment);
+
+/// Of the provider's files beside the core library the first that is not there; nullopt: they are.
+[[nodiscard]] std::optional<schema::ProviderNote> missing_provider_file(const std::filesystem::path& core,
+                                                                        const schema::ExecutionProvider& provider);
 
 /// The provider's file beside the core library. Errors: unavailable naming the file that is not there
 /// (also libonnxruntime_providers_shared.so, which they all need).

@@ -45,22 +45,22 @@ std::optional<ImageAxes> image_axes(const schema::TensorDescription& input) {
 
 DimHint guess_spatial(const schema::TensorDescription& input, bool is_height, const std::optional<ImageAxes>& axes,
                       const ShapeHints& hints) {
-  const char* what = is_height ? "height" : "width";
   if (hints.image)
-    return {is_height ? hints.image->height : hints.image->width, fmt::format("{} from {}", what, hints.image->reason)};
+    return {is_height ? hints.image->height : hints.image->width,
+            messages::dim_image({.height = is_height, .source = hints.image->source})};
   if (axes) {
     const auto height = input.dims[axes->height];
     const auto width = input.dims[axes->width];
     if (!is_height && height > 0 && height <= kTextLineMaxHeight)
-      return {kTextLineWidth, fmt::format("a usual width of text lines {} high", height)};
-    if (const auto other = is_height ? width : height; other > 0) return {other, "square like the fixed side"};
+      return {kTextLineWidth, messages::dim_text_line(height)};
+    if (const auto other = is_height ? width : height; other > 0) return {other, messages::dim_square()};
   }
-  if (hints.other_side) return {*hints.other_side, fmt::format("a {} that fits the graph, usual ones do not", what)};
-  if (hints.classifies) return {kClassifierImage, fmt::format("a usual {} of classifiers", what)};
-  return {kDenseImage, fmt::format("a usual {} of detection and segmentation models", what)};
+  if (hints.other_side) return {*hints.other_side, messages::dim_side_fits(is_height)};
+  if (hints.classifies) return {kClassifierImage, messages::dim_usual_side({.height = is_height, .classifiers = true})};
+  return {kDenseImage, messages::dim_usual_side({.height = is_height})};
 }
 
-DimHint guess_length(const ShapeHints& hints, std::int64_t usual, const char* reason) {
+DimHint guess_length(const ShapeHints& hints, std::int64_t usual, const schema::Message& reason) {
   return hints.other_length.value_or(DimHint{usual, reason});
 }
 
@@ -73,28 +73,28 @@ bool is_batch_of_state(const schema::TensorDescription& input, std::size_t axis,
 
 DimHint guess_dim(const schema::TensorDescription& input, std::size_t axis, const ShapeHints& hints, bool decodes) {
   const auto axes = image_axes(input);
-  if (dynamic_batch_axis(input) == axis) return {1, "batch"};
+  if (dynamic_batch_axis(input) == axis) return {1, messages::dim_batch()};
   switch (role_of_dim_name(input.dim_names[axis])) {
-    case DimRole::batch: return {1, "batch"};
-    case DimRole::channels: return {3, "channels of a colour image"};
+    case DimRole::batch: return {1, messages::dim_batch()};
+    case DimRole::channels: return {3, messages::dim_channels()};
     case DimRole::height: return guess_spatial(input, true, axes, hints);
     case DimRole::width: return guess_spatial(input, false, axes, hints);
-    case DimRole::past: return {kSequence, "a usual number of past tokens"};
-    case DimRole::samples: return guess_length(hints, kSamples, "one second of audio at 16 kHz");
+    case DimRole::past: return {kSequence, messages::dim_past()};
+    case DimRole::samples: return guess_length(hints, kSamples, messages::dim_second_of_audio());
     case DimRole::frames:
-      if (input.dims.size() == 5) return {kClip, "a usual number of frames"};
-      return guess_length(hints, kSequence, "a usual number of frames");
+      if (input.dims.size() == 5) return {kClip, messages::dim_frames()};
+      return guess_length(hints, kSequence, messages::dim_frames());
     case DimRole::sequence:
-      if (decodes) return {1, "one new token after the past ones"};
-      return guess_length(hints, kSequence, "a usual sequence length");
+      if (decodes) return {1, messages::dim_new_token()};
+      return guess_length(hints, kSequence, messages::dim_sequence());
     case DimRole::unknown: break;
   }
-  if (is_batch_of_state(input, axis, hints)) return {1, "the batch of a recurrent state"};
+  if (is_batch_of_state(input, axis, hints)) return {1, messages::dim_state_batch()};
   if (axes && axis == axes->height) return guess_spatial(input, true, axes, hints);
   if (axes && axis == axes->width) return guess_spatial(input, false, axes, hints);
-  if (axes && axis == 1 && input.dims.size() == 4) return {3, "channels of a colour image"};
-  if (input.dims.size() == 5 && axes) return {kClip, "a usual number of frames"};
-  return guess_length(hints, kSequence, "a usual length");
+  if (axes && axis == 1 && input.dims.size() == 4) return {3, messages::dim_channels()};
+  if (input.dims.size() == 5 && axes) return {kClip, messages::dim_frames()};
+  return guess_length(hints, kSequence, messages::dim_length());
 }
 
 }  // namespace ridgeline::workload

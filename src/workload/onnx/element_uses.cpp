@@ -54,7 +54,7 @@ void collect_length_uses(const TypedNode& node, const std::string& name, UseColl
   const auto length = [&](std::size_t input, std::optional<std::int64_t> size, std::int64_t less = 0) {
     if (size && *size > less)
       collector.want(node, input, static_cast<double>(*size - less),
-                     fmt::format("the time axis of {}", node_label(node.node)));
+                     messages::input_time_axis({.op = node.node.op_type(), .name = node_name(node.node)}));
   };
   if (name == "LSTM" || name == "GRU" || name == "RNN")
     return length(4, size_of_axis(node, 0, attribute_int(node.node, "layout", 0) == 1 ? 1 : 0));
@@ -73,13 +73,15 @@ void collect_length_uses(const TypedNode& node, const std::string& name, UseColl
     // position < length, or its opposite; position <= last.
     const bool strict =
         side == 1 ? name == "Less" || name == "GreaterOrEqual" : name == "Greater" || name == "LessOrEqual";
-    collector.want(node, side, strict ? *size : *size - 1,
-                   fmt::format("the axis of {} positions that {} compares it with", *size, node_label(node.node)));
+    collector.want(
+        node, side, strict ? *size : *size - 1,
+        messages::input_positions(
+            {.positions = static_cast<std::int64_t>(*size), .op = node.node.op_type(), .name = node_name(node.node)}));
   }
 }
 
 void collect_mask_uses(const TypedNode& node, const std::string& name, UseCollector& collector) {
-  const auto reason = fmt::format("a mask that hides nothing ({})", node_label(node.node));
+  const auto reason = messages::input_mask({.op = node.node.op_type(), .name = node_name(node.node)});
   const auto mask = [&](std::size_t input, bool wanted) {
     collector.want_truth(node, input, wanted, reason, UseKind::mask);
   };
@@ -105,9 +107,11 @@ void collect_mask_uses(const TypedNode& node, const std::string& name, UseCollec
 
 void collect_divisor_uses(const TypedNode& node, const std::string& name, UseCollector& collector) {
   if ((name == "Div" || name == "Mod") && divides_integers(node))
-    collector.want_truth(node, 1, true, fmt::format("a divisor, which must not be 0 ({})", node_label(node.node)),
+    collector.want_truth(node, 1, true,
+                         messages::input_divisor({.op = node.node.op_type(), .name = node_name(node.node)}),
                          UseKind::divisor);
-  if (name == "BitShift") collector.bound(node, 1, 0, 7, fmt::format("bits to shift by ({})", node_label(node.node)));
+  if (name == "BitShift")
+    collector.bound(node, 1, 0, 7, messages::input_bits({.op = node.node.op_type(), .name = node_name(node.node)}));
   // Its other value is the one of the other branch, if there is one.
   if (name == "Equal")
     for (std::size_t side = 0; side < 2 && node.known.size() == 2; ++side)

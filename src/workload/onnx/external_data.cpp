@@ -6,6 +6,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "workload/element_type.hpp"
+#include "workload/messages.hpp"
 #include "workload/onnx/model_walk.hpp"
 
 namespace ridgeline::workload {
@@ -82,9 +83,7 @@ base::Result<ExternalData> check_external_data(const onnx::ModelProto& model, co
       sizes[location] = bytes;
       external.files[location] = slice.file;
       external.bytes += bytes;
-      if (leaves_folder(location))
-        external.notes.push_back(
-            fmt::format("external data {} lies outside the model's folder, which newer runtimes refuse", location));
+      if (leaves_folder(location)) external.notes.push_back(messages::external_outside(location));
     }
     const auto size = sizes[location];
     if (slice.offset > size || slice.bytes > size - slice.offset)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/message.hpp"
 #include "workload/onnx/onnx_proto.hpp"
 
 namespace ridgeline::workload {
@@ -23,7 +24,7 @@ struct ExternalSlice {
 struct ExternalData {
   std::map<std::string, std::filesystem::path> files;  ///< by location as the model writes it
   std::int64_t bytes = 0;                              ///< of all these files
-  std::vector<std::string> notes;
+  std::vector<schema::Message> notes;
 };
 
 /// Finds every external tensor's file and checks that it holds the tensor. Locations are relative to the model's

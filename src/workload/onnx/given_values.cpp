@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "workload/messages.hpp"
 
 namespace ridgeline::workload {
 namespace {
@@ -50,7 +51,7 @@ std::optional<WholeNumbers> whole_numbers_of(const std::string& element_type) {
 Result<schema::InputValues> read_given_value(const schema::GivenValue& given, const schema::TensorDescription& input) {
   schema::InputValues values;
   values.name = given.name;
-  values.reason = "as --input gives it";
+  values.reason = messages::as_given();
   auto text = given.text;
   if (text == "ones" || text == "true") text = "1";
   if (text == "zeros" || text == "false") text = "0";

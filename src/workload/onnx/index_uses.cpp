@@ -11,8 +11,7 @@ namespace {
 void index(const TypedNode& node, std::size_t input, std::optional<std::int64_t> size, UseCollector& collector) {
   if (strands_of(node, input) == nullptr) return;
   if (size && *size < 1) return;
-  const auto what = size ? fmt::format("indices of {} row{} ({})", *size, *size == 1 ? "" : "s", node_label(node.node))
-                         : fmt::format("indices of an axis whose size is not known ({})", node_label(node.node));
+  const auto what = messages::input_indices({.rows = size, .op = node.node.op_type(), .name = node_name(node.node)});
   collector.bound(node, input, 0, size ? static_cast<double>(*size - 1) : 0, what);
 }
 

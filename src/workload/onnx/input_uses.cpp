@@ -14,10 +14,11 @@ namespace {
 constexpr double kUsualRounds = 10;  // of a loop that nothing bounds
 
 void collect_control_uses(const TypedNode& node, UseCollector& collector) {
-  const auto label = node_label(node.node);
-  if (node.node.op_type() == "Loop") {
-    collector.want(node, 0, kUsualRounds, fmt::format("rounds of {}", label), UseKind::count);
-    collector.want_truth(node, 1, true, fmt::format("{} goes on while it holds", label), UseKind::mask);
+  const auto& op = node.node.op_type();
+  const auto& name = node_name(node.node);
+  if (op == "Loop") {
+    collector.want(node, 0, kUsualRounds, messages::input_rounds({.op = op, .name = name}), UseKind::count);
+    collector.want_truth(node, 1, true, messages::input_goes_on({.op = op, .name = name}), UseKind::mask);
     return;
   }
   const auto* origin = strands_of(node, 0);
@@ -26,15 +27,22 @@ void collect_control_uses(const TypedNode& node, UseCollector& collector) {
     const auto yes = strand.solve(true);
     const auto no = strand.solve(false);
     if (yes && no)
-      collector.add(strand, {.kind = UseKind::condition, .exact = *yes, .otherwise = *no, .reason = label});
+      collector.add(strand, {.kind = UseKind::condition,
+                             .exact = *yes,
+                             .otherwise = *no,
+                             .reason = messages::branch({.first = true, .op = op, .name = name}),
+                             .otherwise_reason = messages::branch({.first = false, .op = op, .name = name})});
   }
 }
 
 }  // namespace
 
-std::string node_label(const onnx::NodeProto& node) {
-  const auto& name = !node.name().empty() || node.output_size() == 0 ? node.name() : node.output(0);
-  return fmt::format("{} \"{}\"", node.op_type(), name);
+const std::string& node_name(const onnx::NodeProto& node) {
+  return !node.name().empty() || node.output_size() == 0 ? node.name() : node.output(0);
+}
+
+schema::Message argument_of(const onnx::NodeProto& node, messages::InputArgumentWhat what, std::int64_t values) {
+  return messages::input_argument({.what = what, .values = values, .op = node.op_type(), .name = node_name(node)});
 }
 
 const Origin* strands_of(const TypedNode& node, std::size_t input) {
@@ -70,7 +78,8 @@ void UseCollector::add(const Strand& strand, InputUse use) {
   uses_.push_back(std::move(use));
 }
 
-void UseCollector::bound(const TypedNode& node, std::size_t input, double low, double high, const std::string& reason) {
+void UseCollector::bound(const TypedNode& node, std::size_t input, double low, double high,
+                         const schema::Message& reason) {
   const auto* origin = strands_of(node, input);
   if (origin == nullptr) return;
   for (const auto& strand : origin->strands) {
@@ -86,7 +95,7 @@ void UseCollector::bound(const TypedNode& node, std::size_t input, double low, d
 }
 
 void UseCollector::want(const TypedNode& node, std::size_t input, const std::vector<std::optional<double>>& values,
-                        const std::string& reason, UseKind kind) {
+                        const schema::Message& reason, UseKind kind) {
   const auto* origin = strands_of(node, input);
   if (origin == nullptr || values.empty()) return;
   const auto ask = [&](const Strand& strand, std::optional<double> value) {
@@ -101,7 +110,7 @@ void UseCollector::want(const TypedNode& node, std::size_t input, const std::vec
   for (const auto& strand : origin->strands) ask(strand, values.front());
 }
 
-void UseCollector::want_truth(const TypedNode& node, std::size_t input, bool wanted, const std::string& reason,
+void UseCollector::want_truth(const TypedNode& node, std::size_t input, bool wanted, const schema::Message& reason,
                               UseKind kind) {
   const auto* origin = strands_of(node, input);
   if (origin == nullptr) return;

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "schema/message.hpp"
 #include "schema/workload_ref.hpp"
+#include "workload/messages.hpp"
 #include "workload/onnx/graph_shapes.hpp"
 #include "workload/onnx/onnx_proto.hpp"
 
@@ -31,7 +33,8 @@ struct InputUse {
   double otherwise = 0;
   double low = 0;
   double high = 0;
-  std::string reason;  ///< "indices of 30522 rows (Gather "emb")"
+  schema::Message reason;              ///< "indices of 30522 rows (Gather "emb")"; of a condition: its then branch
+  schema::Message otherwise_reason{};  ///< of a condition: its else branch
 };
 
 /// What the operators that integers, bools and small arguments reach ask of them with these shapes.
@@ -43,24 +46,28 @@ class UseCollector {
   explicit UseCollector(std::vector<InputUse>& uses) : uses_(uses) {}
 
   /// Values of the node's input lie from low to high.
-  void bound(const TypedNode& node, std::size_t input, double low, double high, const std::string& reason);
+  void bound(const TypedNode& node, std::size_t input, double low, double high, const schema::Message& reason);
   /// Elements of the node's input, in order, are these; a single one holds for all. nullopt: nothing is asked.
   void want(const TypedNode& node, std::size_t input, const std::vector<std::optional<double>>& values,
-            const std::string& reason, UseKind kind = UseKind::argument);
-  void want(const TypedNode& node, std::size_t input, double value, const std::string& reason,
+            const schema::Message& reason, UseKind kind = UseKind::argument);
+  void want(const TypedNode& node, std::size_t input, double value, const schema::Message& reason,
             UseKind kind = UseKind::argument) {
     want(node, input, std::vector<std::optional<double>>{value}, reason, kind);
   }
   /// The node's input, as a truth, is `wanted` for all of it.
-  void want_truth(const TypedNode& node, std::size_t input, bool wanted, const std::string& reason, UseKind kind);
+  void want_truth(const TypedNode& node, std::size_t input, bool wanted, const schema::Message& reason, UseKind kind);
   void add(const Strand& strand, InputUse use);
 
  private:
   std::vector<InputUse>& uses_;
 };
 
-/// `Gather "/emb/Gather"`.
-[[nodiscard]] std::string node_label(const onnx::NodeProto& node);
+/// Its name, or the one of its result.
+[[nodiscard]] const std::string& node_name(const onnx::NodeProto& node);
+
+/// "the shape that Reshape "y" takes".
+[[nodiscard]] schema::Message argument_of(const onnx::NodeProto& node, messages::InputArgumentWhat what,
+                                          std::int64_t values = 0);
 
 /// The origin of a node's input when values of model inputs are in it, else nullptr.
 [[nodiscard]] const Origin* strands_of(const TypedNode& node, std::size_t input);

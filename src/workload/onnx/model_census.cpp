@@ -5,6 +5,7 @@
 #include <map>
 
 #include "workload/element_type.hpp"
+#include "workload/messages.hpp"
 #include "workload/onnx/model_walk.hpp"
 #include "workload/onnx/node_attributes.hpp"
 #include "workload/onnx/random_nodes.hpp"
@@ -70,8 +71,7 @@ void count_parameter(const onnx::TensorProto& tensor, schema::ModelDescription& 
   // More than any memory holds: the file is damaged, and adding such numbers up would overflow.
   constexpr std::int64_t kImpossible = std::int64_t{1} << 50;
   if (!count || bytes < 0 || *count > kImpossible || bytes > kImpossible) {
-    description.notes.push_back(
-        fmt::format("tensor {} has the impossible shape {} and was not counted", tensor.name(), shape_text(dims)));
+    description.notes.push_back(messages::impossible_tensor({.tensor = tensor.name(), .shape = shape_text(dims)}));
     return;
   }
   description.parameters += *count;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "workload/element_type.hpp"
+#include "workload/messages.hpp"
 #include "workload/onnx/flop_count.hpp"
 #include "workload/onnx/known_values.hpp"
 #include "workload/onnx/model_census.hpp"
@@ -32,13 +33,16 @@ double bytes_of_inputs(const schema::ModelDescription& description, const schema
   return total;
 }
 
-std::string list_counts(const std::map<std::string, std::int64_t>& counts) {
-  std::vector<std::string> parts;
-  for (const auto& [name, count] : counts) parts.push_back(count == 1 ? name : fmt::format("{} ({})", name, count));
+/// The first operators with their counts, as arguments of a note.
+template <typename Arguments>
+Arguments list_counts(const std::map<std::string, std::int64_t>& counts) {
   constexpr std::size_t kShown = 8;
-  const auto more = parts.size() > kShown ? fmt::format(" and {} more", parts.size() - kShown) : std::string();
-  parts.resize(std::min(parts.size(), kShown));
-  return fmt::format("{}{}", fmt::join(parts, ", "), more);
+  Arguments out;
+  for (const auto& [name, count] : counts)
+    if (out.operators.size() < kShown)
+      out.operators.push_back(messages::operator_count({.type = name, .count = count}));
+  if (counts.size() > kShown) out.more = static_cast<std::int64_t>(counts.size() - kShown);
+  return out;
 }
 
 /// Sums over the nodes of one pass.
@@ -80,23 +84,17 @@ void note_gaps(const ShapeReport& report, schema::ModelDescription& description)
   auto& notes = description.notes;
   const auto opset = description.opsets.find("");
   if (opset != description.opsets.end() && opset->second > kNewestKnownOpset)
-    notes.push_back(
-        fmt::format("opset {} is newer than {}, the newest that the shape rules here know: shapes of changed operators "
-                    "may be missing",
-                    opset->second, kNewestKnownOpset));
+    notes.push_back(messages::newer_opset({.opset = opset->second, .newest = kNewestKnownOpset}));
   if (!report.unknown_operators.empty())
-    notes.push_back(fmt::format("operators without a shape rule here: {}", list_counts(report.unknown_operators)));
+    notes.push_back(messages::no_shape_rule(list_counts<messages::NoShapeRule>(report.unknown_operators)));
   if (report.shapeless_nodes > 0)
-    notes.push_back(fmt::format("{} of {} nodes have results of unknown shape: flops and min_bytes are lower bounds",
-                                report.shapeless_nodes, description.nodes));
+    notes.push_back(messages::shapes_unknown({.unknown = report.shapeless_nodes, .nodes = description.nodes}));
   if (!description.uncounted_ops.empty())
     notes.push_back(
-        fmt::format("arithmetic of these operators is not counted: {}", list_counts(description.uncounted_ops)));
-  if (report.unknown_trip_count) notes.push_back("a loop runs as often as the data decide: its body is counted once");
-  if (report.unknown_branch) notes.push_back("a branch depends on the data: both sides are counted by half");
-  for (const auto& contradiction : report.contradictions)
-    notes.push_back(
-        fmt::format("the chosen shapes do not fit {}; other ones can be given with --shape", contradiction));
+        messages::arithmetic_uncounted(list_counts<messages::ArithmeticUncounted>(description.uncounted_ops)));
+  if (report.unknown_trip_count) notes.push_back(messages::loop_counted_once());
+  if (report.unknown_branch) notes.push_back(messages::branches_by_half());
+  for (const auto& contradiction : report.contradictions) notes.push_back(messages::shapes_contradict(contradiction));
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ ShapeHints with_inner_batches(ShapeHints hints, const ModelDescription& descript
   for (const auto& input : description.inputs)
     for (std::size_t axis = 1; axis < input.dims.size(); ++axis)
       if (input.dims[axis] < 0 && role_of_dim_name(input.dim_names[axis]) == DimRole::unknown)
-        hints.known.try_emplace({input.name, axis}, DimHint{1, "as the graph refuses the usual length"});
+        hints.known.try_emplace({input.name, axis}, DimHint{1, messages::dim_usual_refused()});
   return hints;
 }
 
@@ -101,7 +101,7 @@ constexpr OtherSizes kOtherSizes[] = {{224, 256}, {256, 512}, {512, 1024}, {384,
 
 ShapeHints with_other_sizes(ShapeHints hints, OtherSizes sizes) {
   hints.other_side = sizes.side;
-  hints.other_length = DimHint{sizes.length, "a length that fits the graph, usual ones do not"};
+  hints.other_length = DimHint{sizes.length, messages::dim_length_fits()};
   return hints;
 }
 
@@ -171,8 +171,7 @@ base::Result<ModelDescription> inspect_onnx(const InspectRequest& request) {
   take_census(model, description);
 
   auto hints = collect_shape_hints(model, path, description.inputs, description.outputs);
-  if (request.length)
-    hints.other_length = DimHint{*request.length, "as the runtime refuses other lengths that were tried"};
+  if (request.length) hints.other_length = DimHint{*request.length, messages::dim_others_refused()};
   RL_TRY_ASSIGN(const auto wanted, shapes_and_files(description, request));
   RL_TRY_ASSIGN(auto choice, choose_fitting_shapes(model, description, wanted, hints));
   description.shapes = std::move(choice.sets);

@@ -9,6 +9,8 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "schema/error_message.hpp"
+#include "schema/messages.hpp"
 #include "workload/onnx/cuda_libraries.hpp"
 #include "workload/onnx/elf_file.hpp"
 #include "workload/onnx/file_memo.hpp"
@@ -38,18 +40,19 @@ int newest_api_of(const std::string& version) {
 /// Runtime alone: without it the process ends in its constructors.
 std::optional<schema::ProviderNote> missing_neighbour(const std::filesystem::path& file) {
   const auto dynamic = read_elf_dynamic(file);
-  if (!dynamic) return schema::ProviderNote{dynamic.error().message, "", dynamic.error().hint, {}};
+  if (!dynamic) return schema::ProviderNote::of(dynamic.error());
   std::error_code error;
   for (const auto& needed : dynamic->needed) {
     const auto beside = file.parent_path() / needed;
     const auto path = std::filesystem::exists(beside, error) ? beside.string() : needed;
     if (::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) continue;
     const char* said = ::dlerror();
-    return schema::ProviderNote{fmt::format("{} (needed by {}) does not load: {}", needed, file.string(),
-                                            said != nullptr ? said : "unknown reason"),
-                                "",
-                                "install the package that it came with again",
-                                {needed}};
+    return schema::ProviderNote{
+        schema::messages::library_missing(
+            {.library = needed, .user = file.string(), .why = said != nullptr ? said : "unknown reason"}),
+        {},
+        schema::messages::fix_package(),
+        {needed}};
   }
   return std::nullopt;
 }
@@ -100,9 +103,9 @@ base::Result<OrtLibrary> OrtLibrary::open_file(const std::string& file) {
 
 base::Result<OrtLibrary> OrtLibrary::open(const std::string& library, const OrtSearchEnvironment& environment) {
   const auto found = find_runtimes({library, {}, {}}, environment);
-  std::vector<std::string> reasons;
+  std::vector<schema::Message> reasons;
   for (const auto& runtime : found.runtimes) {
-    base::Result<OrtLibrary> opened = base::fail(ErrorCode::unavailable, "{}", runtime.problem);
+    base::Result<OrtLibrary> opened = base::fail(ErrorCode::unavailable, "{}", schema::own_text(runtime.problem));
     if (runtime.problem.empty()) opened = open_file(runtime.library_path);
     if (opened) return opened;
     if (runtime.pinned)
@@ -110,7 +113,7 @@ base::Result<OrtLibrary> OrtLibrary::open(const std::string& library, const OrtS
                         "{}; expected libonnxruntime.so of version 1.{} or later, or a folder that holds it",
                         opened.error().message, kOldestApi)
           .hint("name another, or leave it out");
-    reasons.push_back(opened.error().message);
+    reasons.push_back(schema::message_of(opened.error()));
   }
   return tl::unexpected(found.none_usable(reasons));
 }
@@ -135,15 +138,15 @@ base::Result<schema::RuntimeIdentity> OrtLibrary::identity(const OrtSearchEnviro
   bool on_gpu = false;
   for (const auto& provider : schema::execution_providers()) {
     if (provider.file.empty() || !identity.offers(provider)) continue;
-    const auto file = provider_file(path(), provider);
-    if (!file) {
-      identity.provider_notes[provider.id] = {file.error().message, "", file.error().hint, {provider.file}};
+    if (auto missing = missing_provider_file(path(), provider)) {
+      identity.provider_notes[provider.id] = *std::move(missing);
       continue;
     }
     on_gpu = on_gpu || provider.on_gpu();
-    const auto described = describe_provider(*file, provider, environment, memo, identity);
+    const auto described =
+        describe_provider(path().parent_path() / provider.file, provider, environment, memo, identity);
     if (!described)
-      identity.provider_notes[provider.id] = {described.error().message, "", described.error().hint, {}};
+      identity.provider_notes[provider.id] = schema::ProviderNote::of(described.error());
     else if (*described)
       identity.provider_notes[provider.id] = **described;
   }

@@ -9,7 +9,9 @@
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
+#include "schema/error_message.hpp"
 #include "schema/execution_provider.hpp"
+#include "schema/messages.hpp"
 #include "workload/onnx/cuda_libraries.hpp"
 #include "workload/onnx/file_memo.hpp"
 #include "workload/onnx/ort_status.hpp"
@@ -107,7 +109,8 @@ bool lists_gpu(const host::SystemFiles& system) {
 
 base::Fault no_device(const fs::path& library) {
   const auto note = no_device_note(library, host::SystemFiles());
-  return base::fail(ErrorCode::unavailable, "{}", note.message).hint("{}", note.hint);
+  return base::fail(ErrorCode::unavailable, "{}", schema::own_text(note.message))
+      .hint("{}", schema::own_text(note.hint));
 }
 
 /// A row for each provider and kind of device.
@@ -166,19 +169,15 @@ void ask_plugins(const OrtEnvironment& environment, std::vector<schema::PluginLi
                  const OrtSearchEnvironment& search) {
   for (auto& library : plugins)
     if (const auto asked = ask(environment, library, search); !asked)
-      library.note = schema::ProviderNote{asked.error().message, "", asked.error().hint, {}};
+      library.note = schema::ProviderNote::of(asked.error());
 }
 
 schema::ProviderNote no_device_note(const fs::path& library, const host::SystemFiles& system) {
   const auto* row = schema::find_plugin_in(library.filename().string());
   schema::ProviderNote note;
-  note.message = fmt::format("{} offers no device here", library.string());
-  if (row != nullptr) note.message += fmt::format(": it takes {}", row->plugin_devices);
-  if ((row == nullptr || !row->on_cpu()) && !lists_gpu(system))
-    note.message += fmt::format(
-        "{} ONNX Runtime looks for GPUs in /sys/class/drm and /sys/bus/pci/devices, and neither "
-        "has one (a container may hide them)",
-        row == nullptr ? ":" : ", and");
+  note.message = schema::messages::no_device_here({.library = library.string(),
+                                                   .takes = row != nullptr ? row->plugin_devices : std::string(),
+                                                   .no_gpu = (row == nullptr || !row->on_cpu()) && !lists_gpu(system)});
   note.hint = (row != nullptr ? *row : schema::plugin_provider({})).instead;
   return note;
 }

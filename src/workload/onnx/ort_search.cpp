@@ -5,10 +5,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "schema/messages.hpp"
 #include "workload/onnx/python_environments.hpp"
 #include "workload/onnx/python_packages.hpp"
 
@@ -69,23 +68,28 @@ class Finder {
 
   schema::RuntimeSearch find() && {
     if (!request_.library.empty()) {
-      add_named("--ort-library " + request_.library, request_.library, {.named = true, .pinned = true});
+      add_named(schema::messages::place_flag({.value = request_.library}), request_.library,
+                {.named = true, .pinned = true});
     } else {
-      add_variable("RIDGELINE_ORT_LIBRARY", environment_.ort_library);
-      add_variable("ONNXRUNTIME_ROOT", environment_.ort_root);
+      add_variable(false, environment_.ort_library);
+      add_variable(true, environment_.ort_root);
       if (!request_.python.empty())
-        add_python({"Python environment of " + request_.python, fs::path(request_.python).parent_path().parent_path()});
+        add_python({schema::messages::place_python({schema::messages::PlacePythonWhere::given, request_.python}),
+                    fs::path(request_.python).parent_path().parent_path()});
       for (const auto& python : python_environments(environment_)) add_python(python);
       add_own_copy();
       add_system();
     }
-    for (const auto& named : request_.runtimes) add_named("--runtime " + named, named, {.named = true});
+    for (const auto& named : request_.runtimes)
+      add_named(schema::messages::place_flag({.runtime = true, .value = named}), named, {.named = true});
     for (auto& runtime : found_.runtimes) add_plugins(runtime.plugins, request_.plugins);
     return std::move(found_);
   }
 
  private:
-  void note_place(const std::string& text) { found_.looked_in += (found_.looked_in.empty() ? "" : "; ") + text; }
+  void note_place(schema::Message place, bool any = true) {
+    found_.looked_in.push_back(any ? std::move(place) : schema::messages::place_empty(place));
+  }
 
   static void add_plugins(std::vector<schema::PluginLibrary>& to, const std::vector<schema::PluginLibrary>& more) {
     for (const auto& plugin : more) {
@@ -128,7 +132,7 @@ class Finder {
   }
 
   /// The best file of the folder; whether there is one.
-  bool add_folder(const std::string& place, const fs::path& folder) {
+  bool add_folder(const schema::Message& place, const fs::path& folder) {
     auto files = ort_files_in(folder);
     if (files.empty()) return false;
     schema::FoundRuntime runtime;
@@ -138,7 +142,7 @@ class Finder {
     return true;
   }
 
-  void add_named(const std::string& place, const std::string& named, schema::FoundRuntime runtime) {
+  void add_named(const schema::Message& place, const std::string& named, schema::FoundRuntime runtime) {
     note_place(place);
     std::error_code error;
     const fs::path path(named);
@@ -155,7 +159,7 @@ class Finder {
         runtime.library_path = std::move(files.front());
     if (runtime.library_path.empty()) {
       runtime.library_path = named;
-      runtime.problem = fmt::format("{}: no libonnxruntime.so in that folder", named);
+      runtime.problem = schema::messages::no_runtime_in_folder(named);
       const auto module = std::find_if(folders.begin(), folders.end(), &has_module_only);
       if (module != folders.end()) add_module_problem(*module, runtime);
     }
@@ -163,10 +167,11 @@ class Finder {
   }
 
   /// Only the first variable that is set pins the runtime.
-  void add_variable(const std::string& name, const std::string& value) {
-    if (value.empty()) return note_place(name + " (not set)");
+  void add_variable(bool root, const std::string& value) {
+    const auto place = schema::messages::place_variable({.root = root, .value = value});
+    if (value.empty()) return note_place(place);
     const bool first = found_.runtimes.empty();
-    add_named(fmt::format("{}={}", name, value), value, {.named = first, .pinned = first});
+    add_named(place, value, {.named = first, .pinned = first});
   }
 
   static bool has_module_only(const fs::path& capi) {
@@ -178,10 +183,8 @@ class Finder {
   static void add_module_problem(const fs::path& capi, schema::FoundRuntime& runtime) {
     runtime.library_path = capi.string();
     runtime.packages = onnxruntime_builds(python_packages(capi.parent_path().parent_path()));
-    runtime.problem =
-        fmt::format("{}: only the Python module of {}, no libonnxruntime.so, which PyPI's packages have from 1.19.2 on",
-                    capi.string(), runtime.packages.empty() ? "onnxruntime" : runtime.packages.front());
-    runtime.hint = "install a newer one there: pip install --upgrade onnxruntime";
+    runtime.problem = schema::messages::only_python_module(
+        {.folder = capi.string(), .package = runtime.packages.empty() ? "onnxruntime" : runtime.packages.front()});
   }
 
   void add_python(const PythonEnvironment& python) {
@@ -199,28 +202,28 @@ class Finder {
     }
     std::error_code error;
     if (fs::exists(python.prefix / "conda-meta", error)) any |= add_folder(python.label, python.prefix / "lib");
-    note_place(python.label + (any ? "" : ": none there"));
+    note_place(python.label, any);
   }
 
   void add_own_copy() {
     const auto folder = environment_.executable.parent_path();
-    const auto beside = fmt::format("beside the program ({0}, {0}/../lib)", folder.string());
+    const auto beside = schema::messages::place_program(folder.string());
     bool any = add_folder(beside, folder);
     any |= add_folder(beside, folder.parent_path() / "lib");
-    note_place(beside + (any ? "" : ": none there"));
+    note_place(beside, any);
     const auto cache = environment_.cache / "onnxruntime";
+    const auto in_cache = schema::messages::place_cache(cache.string());
     any = false;
-    for (const auto& version : folders_in(cache, ""))
-      any |= add_folder(fmt::format("the cache ({})", cache.string()), version / "lib");
-    note_place(fmt::format("the cache ({}){}", cache.string(), any ? "" : ": none there"));
+    for (const auto& version : folders_in(cache, "")) any |= add_folder(in_cache, version / "lib");
+    note_place(in_cache, any);
   }
 
   void add_system() {
     for (const auto& folder : base::split(environment_.ld_library_path, ':'))
-      if (!folder.empty()) add_folder(fmt::format("LD_LIBRARY_PATH ({})", folder), folder);
+      if (!folder.empty()) add_folder(schema::messages::place_library_path(folder), folder);
     for (const auto& folder : environment_.system_folders)
-      add_folder(fmt::format("the system ({})", folder.string()), folder);
-    note_place("the system's library folders");
+      add_folder(schema::messages::place_system(folder.string()), folder);
+    note_place(schema::messages::place_system({}));
   }
 
   const schema::RuntimeRequest& request_;

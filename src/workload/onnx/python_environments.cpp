@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "schema/messages.hpp"
 #include "workload/onnx/ort_search.hpp"
 
 namespace ridgeline::workload {
@@ -56,13 +57,14 @@ std::vector<fs::path> folders_in(const fs::path& parent, std::string_view prefix
 
 std::vector<PythonEnvironment> python_environments(const OrtSearchEnvironment& environment) {
   std::vector<PythonEnvironment> found;
-  const auto add = [&found](const std::string& label, const fs::path& prefix) {
-    if (!prefix.empty()) found.push_back({label + prefix.string(), prefix});
+  using enum schema::messages::PlacePythonWhere;
+  const auto add = [&found](schema::messages::PlacePythonWhere where, const fs::path& prefix) {
+    if (!prefix.empty()) found.push_back({schema::messages::place_python({where, prefix.string()}), prefix});
   };
-  add("Python environment VIRTUAL_ENV=", environment.virtual_env);
-  add("Python environment CONDA_PREFIX=", environment.conda_prefix);
-  add("Python under ", python_prefix_on_path(environment.path));
-  if (!environment.home.empty()) add("Python packages under ", fs::path(environment.home) / ".local");
+  add(venv, environment.virtual_env);
+  add(conda, environment.conda_prefix);
+  add(path, python_prefix_on_path(environment.path));
+  if (!environment.home.empty()) add(home, fs::path(environment.home) / ".local");
   return found;
 }
 

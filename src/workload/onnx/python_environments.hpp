@@ -6,13 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "schema/message.hpp"
+
 namespace ridgeline::workload {
 
 struct OrtSearchEnvironment;
 
 /// A Python installation or environment whose packages may hold libraries.
 struct PythonEnvironment {
-  std::string label;             ///< "Python environment VIRTUAL_ENV=/x", ready to print
+  schema::Message label;         ///< "Python environment VIRTUAL_ENV=/x"
   std::filesystem::path prefix;  ///< holds lib/python3.*
 };
 

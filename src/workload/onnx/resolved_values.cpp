@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <limits>
-
-#include <fmt/ranges.h>
+#include <utility>
 
 #include "workload/onnx/given_values.hpp"
 #include "workload/onnx/known_values.hpp"
@@ -29,11 +28,12 @@ struct Cell {
   [[nodiscard]] bool is_bounded() const { return high < kUnbounded || low > -kUnbounded; }
 };
 
-std::string join_reasons(const std::vector<std::string>& reasons) {
-  const auto shown = std::min(reasons.size(), kMostReasons);
-  auto text = fmt::format("{}", fmt::join(reasons.begin(), reasons.begin() + static_cast<std::ptrdiff_t>(shown), "; "));
-  if (reasons.size() > shown) text += fmt::format("; and {} more", reasons.size() - shown);
-  return text;
+schema::Message joined(std::vector<schema::Message> reasons) {
+  if (reasons.size() == 1) return std::move(reasons.front());
+  std::optional<std::int64_t> more;
+  if (reasons.size() > kMostReasons) more = static_cast<std::int64_t>(reasons.size() - kMostReasons);
+  reasons.resize(std::min(reasons.size(), kMostReasons));
+  return messages::input_uses({.uses = std::move(reasons), .more = more});
 }
 
 void apply(const InputUse& use, Cell& cell) {
@@ -79,7 +79,7 @@ std::optional<InputValues> settle_cells(const TensorDescription& input, std::vec
   const auto limits = whole_numbers_of(input.element_type);
   InputValues values;
   values.name = input.name;
-  std::vector<std::string> reasons;
+  std::vector<schema::Message> reasons;
   const auto give_reasons = [&](const Cell& cell) {
     for (const auto* use : uses)
       if (is_of_kind(use->kind, cell) && std::find(reasons.begin(), reasons.end(), use->reason) == reasons.end())
@@ -103,7 +103,7 @@ std::optional<InputValues> settle_cells(const TensorDescription& input, std::vec
   const auto fitting = [&](double value) {
     return static_cast<std::int64_t>(std::clamp(value, std::max(least, -1e18), std::min(most, 1e18)));
   };
-  values.reason = join_reasons(reasons);
+  values.reason = joined(std::move(reasons));
   if (all_ranges) {
     values.high = fitting(std::min(all.high, 1e9));
     values.low = std::min(fitting(std::max(all.low, std::min(0.0, all.high))), values.high);
@@ -120,12 +120,12 @@ std::optional<InputValues> settle_cells(const TensorDescription& input, std::vec
 
 std::vector<BranchValue> alternatives_of(const std::vector<const InputUse*>& uses) {
   std::vector<BranchValue> found;
-  const auto add = [&](double value, const std::string& branch) {
+  const auto add = [&](double value, const schema::Message& branch) {
     const auto known = std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.value == value; });
     if (known == found.end())
-      found.push_back({value, branch});
-    else if (known->branch.find(branch) == std::string::npos)
-      known->branch += " and " + branch;
+      found.push_back({value, {branch}});
+    else if (std::find(known->branches.begin(), known->branches.end(), branch) == known->branches.end())
+      known->branches.push_back(branch);
   };
   std::vector<double> compared;
   for (const auto* use : uses)
@@ -136,8 +136,8 @@ std::vector<BranchValue> alternatives_of(const std::vector<const InputUse*>& use
     for (const double one : compared)  // another number that the graph knows
       if (std::find(compared.begin(), compared.end(), use->exact) != compared.end() && one != use->exact)
         otherwise = one;
-    add(use->exact, "the then branch of " + use->reason);
-    add(otherwise, "the else branch of " + use->reason);
+    add(use->exact, use->reason);
+    add(otherwise, use->otherwise_reason);
   }
   return found;
 }

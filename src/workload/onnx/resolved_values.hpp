@@ -14,7 +14,7 @@ namespace ridgeline::workload {
 /// One value that an input takes for the sake of a branch.
 struct BranchValue {
   double value = 0;
-  std::string branch;  ///< "the then branch of If "y""
+  std::vector<schema::Message> branches;  ///< that it takes: "the then branch of If "y""
 };
 
 /// What the uses of an input come to.

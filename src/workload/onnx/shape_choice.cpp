@@ -110,8 +110,7 @@ class SetBuilder {
       if (shape == nullptr || shape->dims.size() != input.dims.size()) continue;
       for (std::size_t axis = 0; axis < input.dims.size(); ++axis)
         if (!input.dim_names[axis].empty())
-          symbols_.try_emplace(input.dim_names[axis],
-                               DimHint{shape->dims[axis], "as --shape gives it for " + input.name});
+          symbols_.try_emplace(input.dim_names[axis], DimHint{shape->dims[axis], messages::dim_as_given(input.name)});
     }
   }
 
@@ -125,7 +124,7 @@ class SetBuilder {
   /// "past + 1", "past_sequence_length + sequence_length": the sum when every term is known.
   [[nodiscard]] std::optional<DimHint> sum_of_symbols(const std::string& name) const {
     if (name.find('+') == std::string::npos) return std::nullopt;
-    DimHint sum{0, "the sum its name asks for"};
+    DimHint sum{0, messages::dim_sum()};
     for (const auto& part : base::split(name, '+')) {
       const std::string term(base::trim(part));
       if (const auto number = base::parse_integer(term, "dimension"); number && *number >= 0) {
@@ -152,7 +151,7 @@ class SetBuilder {
     if (const auto known = hints_.known.find({input.name, axis}); known != hints_.known.end()) return known->second;
     auto hint = sum_of_symbols(name);
     if (!hint && decodes_ && name.find("total") != std::string::npos)
-      hint = DimHint{guess_term("past").size + guess_term("sequence").size, "past tokens and the new one"};
+      hint = DimHint{guess_term("past").size + guess_term("sequence").size, messages::dim_past_and_new()};
     if (!hint) hint = guess_dim(input, axis, hints_, decodes_);
     choice.guessed = true;
     if (!name.empty()) symbols_.emplace(name, *hint);
@@ -161,22 +160,22 @@ class SetBuilder {
 
   InputShape fill(const TensorDescription& input, ShapeChoice& choice) {
     InputShape shape{input.name, input.dims};
-    std::vector<std::string> reasons;
+    std::vector<schema::Message> axes;
     for (std::size_t axis = 0; axis < input.dims.size(); ++axis) {
       if (input.dims[axis] >= 0) continue;
       const auto hint = choose(input, axis, choice);
       shape.dims[axis] = hint.size;
-      const auto label = input.dim_names[axis].empty() ? "" : fmt::format(" ({})", input.dim_names[axis]);
-      reasons.push_back(fmt::format("axis {}{} = {}, {}", axis, label, hint.size, hint.reason));
+      axes.push_back(messages::shape_axis({.axis = static_cast<std::int64_t>(axis),
+                                           .name = input.dim_names[axis],
+                                           .size = hint.size,
+                                           .why = hint.reason}));
     }
-    std::string note;
-    if (!reasons.empty())
-      note = fmt::format("{} is taken as {}: {}; override with --shape {}:{}", input.name, shape_text(shape.dims),
-                         fmt::join(reasons, "; "), input.name, shape_text(shape.dims));
+    schema::Message note;
+    if (!axes.empty())
+      note = messages::shape_taken({.input = input.name, .shape = shape_text(shape.dims), .axes = std::move(axes)});
     if (hints_.unranked.count(input.name) != 0) {
       choice.guessed = true;
-      note = fmt::format("{} declares no shape and is taken as a scalar; override with --shape {}:DIMS", input.name,
-                         input.name);
+      note = messages::shape_undeclared(input.name);
     }
     if (!note.empty() && std::find(choice.notes.begin(), choice.notes.end(), note) == choice.notes.end())
       choice.notes.push_back(note);

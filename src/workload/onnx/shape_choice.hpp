@@ -10,21 +10,23 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/message.hpp"
 #include "schema/model_description.hpp"
+#include "workload/messages.hpp"
 
 namespace ridgeline::workload {
 
-/// A size and where it comes from, as the middle of a sentence ("the model's metadata imgsz").
+/// A size and where it comes from.
 struct DimHint {
   std::int64_t size = 0;
-  std::string reason;
+  schema::Message reason;
 };
 
 /// Height and width of an image input, with their origin.
 struct ImageHint {
   std::int64_t height = 0;
   std::int64_t width = 0;
-  std::string reason;
+  messages::DimImageSource source{};
 };
 
 /// What the model says of its dynamic dimensions beside their names.
@@ -41,7 +43,7 @@ struct ShapeHints {
 /// Concrete shapes for every input.
 struct ShapeChoice {
   std::vector<schema::ShapeSet> sets;  ///< at least one; each names every tensor input, in the model's order
-  std::vector<std::string> notes;      ///< one sentence an input that had a dimension guessed
+  std::vector<schema::Message> notes;  ///< one sentence an input that had a dimension guessed
   bool guessed = false;                ///< some dimension came neither from the user nor from the model
 };
 

@@ -28,7 +28,7 @@ std::optional<ImageHint> image_from_metadata(const onnx::ModelProto& model) {
       sizes.push_back(*number);
     }
     if (sizes.empty() || sizes.size() > 2) return std::nullopt;
-    return ImageHint{sizes.front(), sizes.back(), "the model's metadata imgsz"};
+    return ImageHint{sizes.front(), sizes.back(), messages::DimImageSource::metadata};
   }
   return std::nullopt;
 }
@@ -39,9 +39,9 @@ std::optional<ImageHint> image_from_name(const std::filesystem::path& path) {
   for (auto& c : stem) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const auto has = [&](const char* part) { return stem.find(part) != std::string::npos; };
   if (!has("ppocr") && !has("pp-ocr") && !has("pp_ocr")) return std::nullopt;
-  if (has("cls")) return ImageHint{48, 192, "PP-OCR's text-direction classifiers"};
-  if (has("rec")) return ImageHint{48, 320, "PP-OCR's text recognisers"};
-  if (has("det")) return ImageHint{640, 640, "PP-OCR's text detectors"};
+  if (has("cls")) return ImageHint{48, 192, messages::DimImageSource::directions};
+  if (has("rec")) return ImageHint{48, 320, messages::DimImageSource::recognisers};
+  if (has("det")) return ImageHint{640, 640, messages::DimImageSource::detectors};
   return std::nullopt;
 }
 
@@ -99,7 +99,7 @@ void collect_known(const onnx::GraphProto& graph, const std::vector<schema::Tens
     const auto forced = forced_axis(node, input->dims.size(), weight->second);
     if (forced && forced->size > 0 && input->dims[forced->axis] < 0)
       hints.known.try_emplace({input->name, forced->axis},
-                              DimHint{forced->size, fmt::format("as the weights of its {} need", node.op_type())});
+                              DimHint{forced->size, messages::dim_of_weights(node.op_type())});
   }
 }
 

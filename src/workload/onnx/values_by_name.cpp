@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <fmt/format.h>
-
+#include "workload/messages.hpp"
 #include "workload/onnx/dim_role.hpp"
 #include "workload/onnx/known_values.hpp"
 
@@ -28,13 +27,13 @@ std::optional<schema::InputValues> values_by_name(const schema::TensorDescriptio
   values.name = input.name;
   if (has_word(input.name, "mask")) {
     values.elements = {1};
-    values.reason = "a mask by its name";
+    values.reason = messages::mask_by_name();
     return values;
   }
   if (input.element_type == "bool") return std::nullopt;
   if (has_word(input.name, "_idx") || has_word(input.name, "_index")) {
     values.elements = {0};
-    values.reason = "an index by its name";
+    values.reason = messages::index_by_name();
     return values;
   }
   if (!has_word(input.name, "len")) return std::nullopt;
@@ -45,7 +44,7 @@ std::optional<schema::InputValues> values_by_name(const schema::TensorDescriptio
       if (other.name == input.name || dims == nullptr || axis >= dims->size() || other.dims[axis] >= 0) continue;
       if (role != DimRole::sequence && role != DimRole::samples && role != DimRole::frames) continue;
       values.elements = {(*dims)[axis]};
-      values.reason = fmt::format("a length by its name: that of {}", other.name);
+      values.reason = messages::length_by_name(other.name);
       return values;
     }
   return std::nullopt;

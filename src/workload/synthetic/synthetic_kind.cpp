@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "base/version.hpp"
 #include "schema/catalog.hpp"
+#include "workload/messages.hpp"
 #include "workload/synthetic/synthetic_workload.hpp"
 
 namespace ridgeline::workload {
@@ -32,9 +33,9 @@ std::map<std::string, std::int64_t> nodes_of(SurfaceKind surface) {
 }
 
 Result<std::vector<schema::ShapeSet>> choose_shapes(const std::vector<schema::ShapeSet>& asked,
-                                                    std::vector<std::string>& notes) {
+                                                    std::vector<schema::Message>& notes) {
   if (asked.empty()) {
-    notes.emplace_back("x: batch N = 1 (default)");
+    notes.push_back(messages::batch_default({.input = "x", .axis = "N", .size = 1}));
     return std::vector<schema::ShapeSet>{{{"x", {1, 3, 64, 64}}}};
   }
   for (const auto& set : asked)
@@ -63,7 +64,7 @@ Result<schema::ModelDescription> inspect_synthetic(const InspectRequest& request
   RL_TRY_ASSIGN(model.shapes, choose_shapes(request.workload.shapes, model.shape_notes));
   model.batch_axis_size = model.shapes.front().empty() ? 1 : model.shapes.front().front().dims.front();
   model.batch_is_dynamic = true;
-  model.notes.emplace_back("a made-up workload: times follow a formula, nothing is computed");
+  model.notes.push_back(messages::synthetic_model());
   return model;
 }
 

@@ -6,6 +6,7 @@
 #include "doctor/checks/checks.hpp"
 #include "fakes/words.hpp"
 #include "healthy_facts.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -43,7 +44,7 @@ TEST(DoctorReport, ids_are_unique_and_titles_fit_their_column) {
 
 TEST(DoctorReport, whatever_is_wrong_comes_with_a_fix) {
   auto facts = healthy_facts();
-  facts.driver.inventory_note = "opening GPU 1: GPU is lost";
+  facts.driver.inventory_note = schema::messages::gpu_not_opened("opening GPU 1: GPU is lost");
   facts.gpus.front().gpu.persistence = false;
   facts.machine.shm_bytes = 1 << 20;
   facts.smoke.back().status = schema::TrialStatus::crashed;

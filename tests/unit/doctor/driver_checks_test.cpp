@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/checks/checks.hpp"
 #include "healthy_facts.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -88,7 +89,7 @@ TEST(DriverChecks, closed_device_files_and_lost_gpus_fail) {
   EXPECT_EQ(driver_of(closed).status, CheckStatus::fail);
   EXPECT_TRUE(contains(text_of(driver_of(closed).evidence), "/dev/nvidia0"));
   auto lost = healthy_facts();
-  lost.driver.inventory_note = "opening GPU 1: GPU is lost (NVML 15)";
+  lost.driver.inventory_note = schema::messages::gpu_not_opened("opening GPU 1: GPU is lost (NVML 15)");
   EXPECT_EQ(driver_of(lost).status, CheckStatus::fail);
   EXPECT_TRUE(contains(text_of(driver_of(lost).evidence), "GPU is lost"));
 }

@@ -15,6 +15,7 @@
 #include "fakes/fake_nvml.hpp"
 #include "fakes/words.hpp"
 #include "healthy_facts.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -456,7 +457,7 @@ TEST_F(Runs, the_newest_opset_is_found_by_trying) {
 }
 
 TEST_F(Runs, a_provider_whose_libraries_do_not_load_is_not_started) {
-  notes["cuda"].message = "libcudnn.so.9 is not found";
+  notes["cuda"].message = schema::messages::foreign("libcudnn.so.9 is not found");
   const auto runs = run({healthy_gpu()});
   EXPECT_FALSE(runs.back().not_run.empty());
   EXPECT_EQ(gpu_executors, 0);

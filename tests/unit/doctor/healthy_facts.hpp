@@ -10,6 +10,7 @@
 #include "doctor/facts.hpp"
 #include "doctor/messages.hpp"
 #include "fakes/words.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::doctor {
 
@@ -69,12 +70,12 @@ inline Facts healthy_facts() {
                                "/cuda/libcudnn.so.9 (9.19.0)"};
   facts.runtime.cuda_major = 13;
   facts.runtime.cuda_provider = "/ort/libonnxruntime_providers_cuda.so";
-  facts.libraries = {{"TensorRT", "/trt/libnvinfer.so.10", "10.13.2", "", ""},
-                     {"CUPTI", "/cuda/libcupti.so.13", "13.0", "", ""},
-                     {"LibTorch", "/torch/lib/libtorch_cpu.so", "2.11.0", "", ""},
-                     {"CUDA runtime", "/cuda/libcudart.so.13", "13.0", "", "", 13},
-                     {"cuBLAS", "/cuda/libcublas.so.13", "13.1.0", "", "", 13},
-                     {"cuDNN", "/cuda/libcudnn.so.9", "9.19.0", "", "", 9}};
+  facts.libraries = {{"TensorRT", "/trt/libnvinfer.so.10", "10.13.2", ""},
+                     {"CUPTI", "/cuda/libcupti.so.13", "13.0", ""},
+                     {"LibTorch", "/torch/lib/libtorch_cpu.so", "2.11.0", ""},
+                     {"CUDA runtime", "/cuda/libcudart.so.13", "13.0", "", 13},
+                     {"cuBLAS", "/cuda/libcublas.so.13", "13.1.0", "", 13},
+                     {"cuDNN", "/cuda/libcudnn.so.9", "9.19.0", "", 9}};
   facts.video = {"/lib/ridgeline_video.so", "FFmpeg 5.1.9, GPL version 2 or later", "", ""};
   for (const auto* provider : {"cpu", "cuda"}) {
     ProviderRun run;
@@ -97,7 +98,7 @@ inline Facts healthy_facts() {
   facts.machine.open_files_soft = 65536;
   facts.machine.open_files_hard = 1048576;
   facts.machine.disks = {{messages::folder_current(), "/work", 100LL << 30, "ext4", "nvme0n1", false, true}};
-  facts.pythons = {{"Python environment VIRTUAL_ENV=/venv",
+  facts.pythons = {{schema::messages::place_python({schema::messages::PlacePythonWhere::venv, "/venv"}),
                     {{"onnxruntime-gpu", "1.29.0"}, {"torch", "2.11.0"}},
                     {"CUDAExecutionProvider"},
                     "13.0"}};
@@ -116,7 +117,7 @@ inline Facts cpu_facts() {
   facts.runtime.cuda_major.reset();
   facts.runtime.cuda_provider.clear();
   facts.pythons.clear();
-  facts.libraries = {{"TensorRT", "", "", "", ""}, {"CUPTI", "", "", "", ""}, {"LibTorch", "", "", "", ""}};
+  facts.libraries = {{"TensorRT", "", "", ""}, {"CUPTI", "", "", ""}, {"LibTorch", "", "", ""}};
   return facts;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/checks/checks.hpp"
 #include "healthy_facts.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -32,10 +33,12 @@ TEST(LibraryChecks, no_onnx_runtime_fails_with_the_script_that_fetches_it) {
   EXPECT_TRUE(contains(text_of(see_library(facts, "onnxruntime").evidence), "SIGSEGV"));
 }
 
+schema::Message said(const char* text) { return schema::messages::foreign(text); }
+
 FoundRuntimeFacts found_at(const std::string& path) {
   FoundRuntimeFacts one;
   one.found.library_path = path;
-  one.found.place = "the place of " + path;
+  one.found.place = schema::messages::foreign("the place of " + path);
   auto& identity = one.identity.emplace();
   identity.version = "1.32.0";
   identity.library_path = path;
@@ -73,7 +76,7 @@ TEST(LibraryChecks, a_plug_in_that_was_named_and_offers_nothing_is_a_warning) {
   auto& plugin = one.identity->plugins.emplace_back();
   plugin.library_path = "/p.so";
   plugin.package = "onnxruntime-ep-openvino 1.8.1";
-  plugin.note = schema::ProviderNote{"it takes Intel CPUs only", "", "install onnxruntime-openvino", {}};
+  plugin.note = schema::ProviderNote{said("it takes Intel CPUs only"), {}, said("install onnxruntime-openvino"), {}};
   EXPECT_EQ(see_library(facts, "onnxruntime").status, CheckStatus::ok);
   plugin.package.clear();
   const auto check = see_library(facts, "onnxruntime");
@@ -105,7 +108,7 @@ TEST(LibraryChecks, a_cpu_build_is_a_warning_only_beside_a_gpu) {
 TEST(LibraryChecks, a_cuda_provider_that_is_missing_is_fetched_with_the_script_where_it_is) {
   auto facts = healthy_facts();
   facts.runtime.identity->provider_notes["cuda"] = {
-      "provider cuda: its file is missing", "", "fetch it", {"libonnxruntime_providers_cuda.so"}};
+      said("provider cuda: its file is missing"), {}, said("fetch it"), {"libonnxruntime_providers_cuda.so"}};
   const auto check = see_library(facts, "cuda_provider");
   EXPECT_EQ(text_of(check.fix).rfind("run /src/scripts/fetch_onnxruntime.sh --gpu, or give", 0), 0U)
       << text_of(check.fix);
@@ -115,7 +118,7 @@ TEST(LibraryChecks, a_cuda_provider_that_is_missing_is_fetched_with_the_script_w
 TEST(LibraryChecks, an_installed_copy_is_not_sent_to_a_script_that_it_does_not_have) {
   auto missing = healthy_facts();
   missing.runtime.identity->provider_notes["cuda"] = {
-      "provider cuda: its file is missing", "", "fetch it", {"libonnxruntime_providers_cuda.so"}};
+      said("provider cuda: its file is missing"), {}, said("fetch it"), {"libonnxruntime_providers_cuda.so"}};
   auto without = healthy_facts();
   without.runtime.identity->providers = {"CPUExecutionProvider"};
   for (auto* facts : {&missing, &without}) {
@@ -140,9 +143,9 @@ TEST(LibraryChecks, an_installed_copy_is_not_sent_to_a_script_that_it_does_not_h
 TEST(LibraryChecks, the_first_missing_library_is_named_without_the_places_looked_in) {
   auto facts = healthy_facts();
   facts.runtime.identity->provider_notes["cuda"] = {
-      "libcudnn.so.9 (needed by libonnxruntime_providers_cuda.so) is not found",
-      "a; b",
-      "run pip install nvidia-cudnn-cu13, or put its folder on LD_LIBRARY_PATH",
+      said("libcudnn.so.9 (needed by libonnxruntime_providers_cuda.so) is not found"),
+      said("a; b"),
+      said("run pip install nvidia-cudnn-cu13, or put its folder on LD_LIBRARY_PATH"),
       {"libcudnn.so.9"}};
   facts.runtime.identity->loaded_libraries.pop_back();
   facts.libraries.pop_back();
@@ -160,9 +163,9 @@ Facts without_cuda(int cuda_major) {
   facts.runtime.cuda_major = cuda_major;
   facts.runtime.identity->loaded_libraries.clear();
   facts.runtime.identity->provider_notes["cuda"] = {
-      "libcublas is not found",
-      "",
-      "",
+      said("libcublas is not found"),
+      {},
+      {},
       {fmt::format("libcublas.so.{}", cuda_major), fmt::format("libcudart.so.{}", cuda_major), "libcudnn.so.9"}};
   facts.libraries.clear();
   return facts;
@@ -211,7 +214,7 @@ TEST(LibraryChecks, a_part_of_cuda_that_loads_but_is_named_by_the_provider_is_a_
 
 TEST(LibraryChecks, a_part_of_another_cuda_release_does_not_serve_the_provider) {
   auto facts = without_cuda(12);
-  facts.libraries = {{"cuBLAS", "/cuda/libcublas.so.13", "13.1.0", "", "", 12}};
+  facts.libraries = {{"cuBLAS", "/cuda/libcublas.so.13", "13.1.0", "", 12}};
   const auto check = see_library(facts, "cublas");
   EXPECT_EQ(check.status, CheckStatus::fail);
   EXPECT_TRUE(contains(text_of(check.evidence), "/cuda/libcublas.so.13 (13.1.0) is of release 13"))
@@ -224,7 +227,7 @@ TEST(LibraryChecks, a_part_of_another_cuda_release_does_not_serve_the_provider) 
 TEST(LibraryChecks, a_broken_part_of_cuda_names_the_first_missing_thing) {
   auto facts = without_cuda(13);
   facts.libraries = {{"cuBLAS", "/cuda/libcublas.so.13", "",
-                      "libcublasLt.so.13: cannot open shared object file: No such file or directory", "", 13}};
+                      "libcublasLt.so.13: cannot open shared object file: No such file or directory", 13}};
   EXPECT_EQ(see_library(facts, "cublas").status, CheckStatus::fail);
   EXPECT_TRUE(contains(text_of(see_library(facts, "cublas").evidence),
                        "/cuda/libcublas.so.13: libcublasLt.so.13 is not found"));
@@ -259,7 +262,7 @@ TEST(LibraryChecks, an_optional_library_that_does_not_load_names_the_first_missi
   EXPECT_TRUE(contains(text_of(see_library(facts, "cupti").evidence), "symbol cuGraphNew is missing"));
   facts = cpu_facts();
   facts.libraries[0] = {"TensorRT", "/trt/libnvinfer.so.10", "",
-                        "libcuda.so.1: cannot open shared object file: No such file or directory", ""};
+                        "libcuda.so.1: cannot open shared object file: No such file or directory"};
   EXPECT_EQ(see_library(facts, "tensorrt").status, CheckStatus::skipped)
       << "without a GPU the driver's library is no loss";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/checks/checks.hpp"
 #include "healthy_facts.hpp"
+#include "schema/messages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -16,7 +17,8 @@ TEST(PythonChecks, an_environment_says_what_it_would_use) {
 
 TEST(PythonChecks, torch_of_another_python_than_the_one_on_the_path_says_how_to_choose_it) {
   auto facts = cpu_facts();
-  facts.pythons = {{"x", {}, {}, "", "/x/bin/python3", true}, {"y", {{"torch", "1.13.0"}}, {}, "", "/usr/bin/python3"}};
+  facts.pythons = {{schema::messages::foreign("x"), {}, {}, "", "/x/bin/python3", true},
+                   {schema::messages::foreign("y"), {{"torch", "1.13.0"}}, {}, "", "/usr/bin/python3"}};
   const auto checks = check_python(facts);
   ASSERT_EQ(checks.size(), 2U);
   EXPECT_EQ(checks.front().status, CheckStatus::skipped);
@@ -36,7 +38,8 @@ TEST(PythonChecks, both_builds_of_onnxruntime_are_a_warning) {
 
 TEST(PythonChecks, every_two_builds_of_onnxruntime_collide_but_an_add_on_does_not) {
   auto facts = cpu_facts();
-  facts.pythons = {{"x", {{"onnxruntime", "1.24.1"}, {"onnxruntime-extensions", "0.14"}}, {}, ""}};
+  facts.pythons = {
+      {schema::messages::foreign("x"), {{"onnxruntime", "1.24.1"}, {"onnxruntime-extensions", "0.14"}}, {}, ""}};
   EXPECT_EQ(first(facts).status, CheckStatus::ok);
   facts.pythons.front().packages["onnxruntime-ep-openvino"] = "1.8.1";  // a plug-in has a folder of its own
   EXPECT_EQ(first(facts).status, CheckStatus::ok);
@@ -48,9 +51,9 @@ TEST(PythonChecks, every_two_builds_of_onnxruntime_collide_but_an_add_on_does_no
 
 TEST(PythonChecks, cpu_builds_are_a_warning_only_beside_a_gpu) {
   auto facts = healthy_facts();
-  facts.pythons = {{"x", {{"torch", "2.11.0"}}, {}, ""}};
+  facts.pythons = {{schema::messages::foreign("x"), {{"torch", "2.11.0"}}, {}, ""}};
   EXPECT_EQ(first(facts).status, CheckStatus::warn);
-  facts.pythons = {{"x", {{"onnxruntime", "1.29.0"}}, {"CPUExecutionProvider"}, ""}};
+  facts.pythons = {{schema::messages::foreign("x"), {{"onnxruntime", "1.29.0"}}, {"CPUExecutionProvider"}, ""}};
   EXPECT_EQ(first(facts).status, CheckStatus::warn);
   facts.driver = {};
   EXPECT_EQ(first(facts).status, CheckStatus::ok);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/typed_executor.hpp"
+#include "fakes/words.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -15,7 +16,7 @@ using base::ErrorCode;
 /// Runtimes by the files that they are in.
 class RuntimesMachine final : public fakes::TypedExecutor {
  public:
-  schema::RuntimeSearch search{{}, "everywhere"};
+  schema::RuntimeSearch search{{}, {schema::messages::foreign("everywhere")}};
   std::map<std::string, base::Result<schema::RuntimeIdentity>> answers;
   std::map<std::string, base::Result<schema::PluginLibrary>> plugin_answers;
   std::vector<std::string> asked;  ///< in order; a runtime with a plug-in as "runtime+plugin"
@@ -24,7 +25,7 @@ class RuntimesMachine final : public fakes::TypedExecutor {
     answers.emplace(path, std::move(answer));
     auto& found = search.runtimes.emplace_back();
     found.library_path = path;
-    found.place = "the place of " + path;
+    found.place = schema::messages::foreign("the place of " + path);
     found.version = "1.24.1";
     return found;
   }
@@ -77,7 +78,7 @@ TEST_F(FoundRuntimesTest, without_a_gpu_the_first_that_loads_is_taken_and_no_oth
   EXPECT_EQ(chosen->index, 1U);
   EXPECT_EQ(chosen->provider, "cpu");
   EXPECT_EQ(machine_.asked, (Lines{"/a", "/b"}));
-  EXPECT_EQ(chosen->notes,
+  EXPECT_EQ(fakes::texts_of(chosen->notes),
             (Lines{"passed over: /a: the worker died of SIGSEGV",
                    "other candidates are here: onnxruntime-gpu 1.31.1 at /c; --provider auto compares them"}));
 }
@@ -94,13 +95,14 @@ TEST_F(FoundRuntimesTest, what_has_no_answer_within_the_runs_time_ends_the_choic
   const auto candidates = runtime_candidates(*found, environment_);
   ASSERT_TRUE(candidates) << candidates.error().message;
   EXPECT_EQ(candidates->usable.size(), 1U);
-  EXPECT_EQ(candidates->passed_over, (Lines{"/a: --max-time was over: ended after 5.0 s"}));
+  EXPECT_EQ(fakes::texts_of(candidates->passed_over), (Lines{"/a: --max-time was over: ended after 5.0 s"}));
 }
 
 TEST_F(FoundRuntimesTest, with_a_gpu_the_first_that_can_use_it_is_taken) {
   give_gpu();
   auto broken = kGpuBuild;
-  broken.provider_notes["cuda"] = {"libcudart.so.13 is not found", "", "", {"libcudart.so.13"}};
+  broken.provider_notes["cuda"] = {
+      schema::messages::foreign("libcudart.so.13 is not found"), {}, {}, {"libcudart.so.13"}};
   machine_.add("/a", kCpuBuild);
   machine_.add("/b", broken);
   machine_.add("/c", kGpuBuild);
@@ -110,8 +112,9 @@ TEST_F(FoundRuntimesTest, with_a_gpu_the_first_that_can_use_it_is_taken) {
   EXPECT_EQ(chosen->index, 2U);
   EXPECT_EQ(chosen->provider, "cuda");
   EXPECT_EQ(machine_.asked, (Lines{"/a", "/b", "/c"}));
-  EXPECT_EQ(chosen->notes, (Lines{"passed over: ONNX Runtime 1.24.1 at /a: built without the CUDA provider; ONNX "
-                                  "Runtime 1.24.1 at /b: libcudart.so.13 is not found"}));
+  EXPECT_EQ(fakes::texts_of(chosen->notes),
+            (Lines{"passed over: ONNX Runtime 1.24.1 at /a: built without the CUDA provider; ONNX "
+                   "Runtime 1.24.1 at /b: libcudart.so.13 is not found"}));
 }
 
 TEST_F(FoundRuntimesTest, where_none_can_use_the_gpu_the_first_is_taken_with_its_cpu_provider) {
@@ -133,7 +136,8 @@ TEST_F(FoundRuntimesTest, a_provider_is_taken_from_the_first_that_offers_it) {
   ASSERT_TRUE(chosen);
   EXPECT_EQ(chosen->index, 1U);
   ASSERT_EQ(chosen->notes.size(), 1U);
-  EXPECT_NE(chosen->notes[0].find("was built without CUDAExecutionProvider"), std::string::npos) << chosen->notes[0];
+  EXPECT_NE(fakes::text_of(chosen->notes[0]).find("was built without CUDAExecutionProvider"), std::string::npos)
+      << fakes::text_of(chosen->notes[0]);
   const auto absent = choose("tensorrt");
   ASSERT_FALSE(absent);
   EXPECT_EQ(absent.error().code, ErrorCode::unavailable);
@@ -164,7 +168,7 @@ TEST_F(FoundRuntimesTest, what_the_user_named_and_cannot_be_used_ends_the_run) {
 
 TEST_F(FoundRuntimesTest, without_any_the_places_are_told) {
   auto& python_only = machine_.add("/a", kCpuBuild);
-  python_only.problem = "/a: only the Python module of onnxruntime 1.18.1";
+  python_only.problem = schema::messages::foreign("/a: only the Python module of onnxruntime 1.18.1");
   const auto none = choose("");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::not_found);
@@ -183,7 +187,8 @@ TEST_F(FoundRuntimesTest, packages_in_conflict_are_told_of_the_runtime_that_is_t
   machine_.add("/a", kCpuBuild).packages = {"onnxruntime 1.32.0", "onnxruntime-gpu 1.31.1"};
   const auto chosen = choose("cpu");
   ASSERT_EQ(chosen->notes.size(), 1U);
-  EXPECT_NE(chosen->notes[0].find("overwrote each other's files"), std::string::npos) << chosen->notes[0];
+  EXPECT_NE(fakes::text_of(chosen->notes[0]).find("overwrote each other's files"), std::string::npos)
+      << fakes::text_of(chosen->notes[0]);
 }
 
 TEST_F(FoundRuntimesTest, plug_ins_are_asked_one_by_one_and_only_where_they_matter) {
@@ -196,7 +201,7 @@ TEST_F(FoundRuntimesTest, plug_ins_are_asked_one_by_one_and_only_where_they_matt
   offered.offers.emplace_back().ep_name = "WebGpuExecutionProvider";
   machine_.plugin_answers.emplace("/p", tl::unexpected(kCrash));
   machine_.plugin_answers.emplace("/q", offered);
-  EXPECT_EQ(choose("")->notes,
+  EXPECT_EQ(fakes::texts_of(choose("")->notes),
             (Lines{"other candidates are here: /p, onnxruntime-ep-webgpu 0.4.0; --provider auto compares them"}));
   EXPECT_EQ(machine_.asked, Lines{"/a"});
   auto runtimes = FoundRuntimes::find(machine_, "onnx", {});
@@ -204,7 +209,7 @@ TEST_F(FoundRuntimesTest, plug_ins_are_asked_one_by_one_and_only_where_they_matt
     const auto& identity = runtimes->ask_with_plugins(0);
     ASSERT_TRUE(identity);
     ASSERT_EQ(identity->plugins.size(), 2U);
-    EXPECT_EQ(identity->plugins[0].note->message, "the worker died of SIGSEGV");
+    EXPECT_EQ(fakes::text_of(identity->plugins[0].note->message), "the worker died of SIGSEGV");
     EXPECT_EQ(identity->plugins[1].offers.size(), 1U);
   }
   EXPECT_EQ(machine_.asked, (Lines{"/a", "/a", "/a+/p", "/a+/q"}));
@@ -215,7 +220,8 @@ TEST_F(FoundRuntimesTest, a_named_plug_in_that_offers_nothing_ends_the_run) {
   where.plugins.emplace_back().library_path = "/p";
   machine_.add("/a", kCpuBuild).plugins = where.plugins;
   auto answer = where.plugins.front();
-  answer.note = schema::ProviderNote{"needs ONNX Runtime 1.24.4", "", "use a newer one", {}};
+  answer.note = schema::ProviderNote{
+      schema::messages::foreign("needs ONNX Runtime 1.24.4"), {}, schema::messages::foreign("use a newer one"), {}};
   machine_.plugin_answers.emplace("/p", answer);
   auto runtimes = FoundRuntimes::find(machine_, "onnx", where);
   const auto refused = runtimes->check_named_plugins(0);
@@ -241,7 +247,8 @@ class RuntimeCandidatesTest : public FoundRuntimesTest {
 TEST_F(RuntimeCandidatesTest, are_every_provider_and_plug_in_of_every_runtime) {
   give_gpu();
   auto broken = kGpuBuild;
-  broken.provider_notes["cuda"] = {"libcudart.so.13 is not found", "", "", {"libcudart.so.13"}};
+  broken.provider_notes["cuda"] = {
+      schema::messages::foreign("libcudart.so.13 is not found"), {}, {}, {"libcudart.so.13"}};
   auto& first = machine_.add("/a", kGpuBuild);
   first.pinned = first.named = true;
   first.plugins.emplace_back().library_path = "/p";
@@ -262,8 +269,9 @@ TEST_F(RuntimeCandidatesTest, are_every_provider_and_plug_in_of_every_runtime) {
   ASSERT_EQ(found->usable.size(), 5U);
   EXPECT_EQ(found->usable[2].plugin->library_path, "/p");
   EXPECT_FALSE(found->usable[1].plugin);
-  EXPECT_EQ(found->passed_over, (Lines{"/q with /x: the worker died of SIGSEGV",
-                                       "CUDA of /x: libcudart.so.13 is not found", "/c: the worker died of SIGSEGV"}));
+  EXPECT_EQ(fakes::texts_of(found->passed_over),
+            (Lines{"/q with /x: the worker died of SIGSEGV", "CUDA of /x: libcudart.so.13 is not found",
+                   "/c: the worker died of SIGSEGV"}));
 }
 
 TEST_F(RuntimeCandidatesTest, without_a_gpu_are_those_of_the_cpu) {

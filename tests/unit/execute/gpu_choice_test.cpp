@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/gpu_choice.hpp"
+#include "fakes/words.hpp"
+#include "schema/error_message.hpp"
 
 #include <gtest/gtest.h>
 
@@ -62,30 +64,30 @@ TEST(GpuChoice, what_does_not_exist_is_refused_with_the_list) {
 
 TEST(GpuChoice, without_a_gpu_the_reason_is_told) {
   schema::Environment none;
-  none.gpu_note = "no driver";
+  none.gpu_note = fakes::legacy("no driver");
   EXPECT_EQ(uuids(choose_gpus("all", none)),
             "--devices all: no NVIDIA GPU was found: no driver; leave it out to tune the CPU, or see ridgeline doctor");
 }
 
 TEST(GpuChoice, numbers_stay_those_of_the_machine_when_some_are_hidden) {
   auto environment = schema::Environment{};
-  describe_gpus(environment, {mixed_box().gpus, ""}, "3,GPU-aa");
+  describe_gpus(environment, {mixed_box().gpus, {}}, "3,GPU-aa");
   EXPECT_EQ(uuids(choose_gpus("", environment)), "GPU-b2 | ");
   EXPECT_EQ(uuids(choose_gpus("0", environment)), "GPU-aa | ");
   const auto hidden = choose_gpus("1", environment);
   ASSERT_FALSE(hidden);
   EXPECT_NE(hidden.error().message.find("3 (NVIDIA H200, GPU-b2), 0 (NVIDIA L4, GPU-aa)"), std::string::npos)
       << hidden.error().message;
-  EXPECT_NE(environment.gpu_note.find("CUDA_VISIBLE_DEVICES"), std::string::npos);
+  EXPECT_TRUE(environment.gpu_note.is("schema.gpus_hidden"));
 }
 
 TEST(GpuChoice, the_kernel_drivers_list_stands_in_for_the_management_library) {
   auto environment = mixed_box();
-  describe_gpus(environment, {{}, "no library"}, std::nullopt);
+  describe_gpus(environment, {{}, fakes::legacy("no library")}, std::nullopt);
   EXPECT_EQ(environment.gpus.size(), 4U);
   environment.gpus.clear();
-  describe_gpus(environment, {{}, "no library"}, std::nullopt);
-  EXPECT_EQ(environment.gpu_note, "no library");
+  describe_gpus(environment, {{}, fakes::legacy("no library")}, std::nullopt);
+  EXPECT_EQ(schema::own_text(environment.gpu_note), "no library");
 }
 
 TEST(GpuChoice, a_worker_sees_its_gpu_only) {
@@ -98,7 +100,7 @@ TEST(GpuChoice, mig_instances_are_left_to_cuda) {
   auto environment = mixed_box();
   environment.gpus[0].mig = true;
   EXPECT_TRUE(gpu_environment(environment.gpus[0]).empty());
-  describe_gpus(environment, {environment.gpus, ""}, "MIG-1234");
+  describe_gpus(environment, {environment.gpus, {}}, "MIG-1234");
   EXPECT_EQ(environment.gpus.size(), 4U);
 }
 

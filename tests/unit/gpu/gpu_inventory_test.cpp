@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "fakes/fake_nvml.hpp"
+#include "fakes/words.hpp"
 #include "gpu/nvml_device.hpp"
 
 namespace ridgeline::gpu {
 namespace {
+
+std::string text_of(const GpuInventory& inventory) { return fakes::text_of(inventory.note); }
 
 class GpuInventoryTest : public ::testing::Test {
  protected:
@@ -17,7 +20,7 @@ class GpuInventoryTest : public ::testing::Test {
 
 TEST_F(GpuInventoryTest, describes_a_gpu) {
   const auto inventory = read();
-  EXPECT_EQ(inventory.note, "");
+  EXPECT_TRUE(inventory.note.empty());
   ASSERT_EQ(inventory.gpus.size(), 1U);
   const auto& gpu = inventory.gpus[0];
   EXPECT_EQ(gpu.name, "NVIDIA H200");
@@ -55,14 +58,14 @@ TEST_F(GpuInventoryTest, leaves_unknown_what_a_driver_does_not_tell) {
 TEST_F(GpuInventoryTest, says_why_there_is_none) {
   const auto absent = GpuInventory::read({"/nowhere/libnvidia-ml.so.1"});
   EXPECT_TRUE(absent.gpus.empty());
-  EXPECT_NE(absent.note.find("/nowhere/libnvidia-ml.so.1"), std::string::npos) << absent.note;
+  EXPECT_NE(text_of(absent).find("/nowhere/libnvidia-ml.so.1"), std::string::npos) << text_of(absent);
 
   nvml_.set(kFakeInitStatus, 9);
-  EXPECT_NE(read().note.find("Driver Not Loaded (NVML 9)"), std::string::npos) << read().note;
+  EXPECT_NE(text_of(read()).find("Driver Not Loaded (NVML 9)"), std::string::npos) << text_of(read());
 
   nvml_.set(kFakeInitStatus, 0);
   nvml_.set(kFakeDeviceCount, 0);
-  EXPECT_NE(read().note.find("lists none"), std::string::npos) << read().note;
+  EXPECT_NE(text_of(read()).find("lists none"), std::string::npos) << text_of(read());
 }
 
 TEST_F(GpuInventoryTest, lists_the_others_when_one_is_lost) {
@@ -71,7 +74,7 @@ TEST_F(GpuInventoryTest, lists_the_others_when_one_is_lost) {
   const auto inventory = read();
   ASSERT_EQ(inventory.gpus.size(), 2U);
   EXPECT_EQ(inventory.gpus[1].index, 2);
-  EXPECT_EQ(inventory.note, "opening GPU 1: GPU is lost (NVML 15)");
+  EXPECT_EQ(text_of(inventory), "opening GPU 1: GPU is lost (NVML 15)");
 }
 
 TEST_F(GpuInventoryTest, obeys_the_visible_devices) {
@@ -81,7 +84,7 @@ TEST_F(GpuInventoryTest, obeys_the_visible_devices) {
   ASSERT_EQ(inventory.gpus.size(), 2U);
   EXPECT_EQ(inventory.gpus[0].index, 2);
   EXPECT_EQ(inventory.gpus[1].index, 0);
-  EXPECT_EQ(inventory.note, "CUDA_VISIBLE_DEVICES=\"2,GPU-fake-0\" hides 1 of 3 GPUs");
+  EXPECT_EQ(text_of(inventory), "CUDA_VISIBLE_DEVICES=\"2,GPU-fake-0\" hides 1 of 3 GPUs");
 
   auto cut = read();
   cut.keep_visible("1,-1,0");

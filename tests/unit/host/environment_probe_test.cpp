@@ -43,7 +43,7 @@ TEST(EnvironmentProbe, reads_a_desktop_with_eight_cores_and_sixteen_threads) {
   EXPECT_EQ(found.gpus[0].name, "NVIDIA GeForce RTX 3080");
   EXPECT_EQ(found.gpus[0].uuid, "GPU-12345678-aaaa-bbbb-cccc-1234567890ab");
   EXPECT_EQ(found.gpus[0].driver_version, "535.154.05");
-  EXPECT_EQ(found.gpu_note, "");
+  EXPECT_TRUE(found.gpu_note.empty());
 }
 
 TEST(EnvironmentProbe, takes_the_tightest_limit_of_nested_version_2_cgroups) {

@@ -16,8 +16,10 @@ class DiceKind : public Kind {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "dice"; }
   [[nodiscard]] base::Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
-    return report::ReportModel{
-        "Dice: " + run.line.subject, "run " + run.id, {{"answer", "Answer", {report::Paragraph{run.line.answer}}}}, ""};
+    return report::ReportModel{"Dice: " + run.line.subject,
+                               "run " + run.id,
+                               {{"answer", "Answer", {report::Paragraph{fakes::text_of(run.line.answer)}}}},
+                               ""};
   }
   [[nodiscard]] base::Result<base::Json> json(const schema::Run& run, store::Store&) const override {
     return run.answer;
@@ -59,7 +61,7 @@ schema::Run run_of(const std::string& kind, const std::string& id) {
   run.id = id;
   run.kind = kind;
   run.started_utc = run.finished_utc = "2026-11-21T08:15:00Z";
-  run.line = {"a fair die", "", "", "pips", "change", "4 pips", 4.0};
+  run.line = {"a fair die", "", "", "pips", "change", fakes::legacy("4 pips"), 4.0};
   run.request = {{"rolls", 3}};
   run.trials = {{1, "key", "roll", {{"hand", "left"}}, false, 0.5, fakes::legacy("the first"), nullptr}};
   run.answer = {{"pips", 4}};
@@ -82,7 +84,7 @@ TEST_F(ToyKindTest, is_in_the_history) {
   const auto runs = *store_.list_runs(10);
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].kind, "dice");
-  EXPECT_EQ(runs[0].line.answer, "4 pips");
+  EXPECT_EQ(fakes::text_of(runs[0].line.answer), "4 pips");
   EXPECT_EQ(runs[0].trials, 1);
 }
 

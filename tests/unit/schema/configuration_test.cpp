@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "schema/error_message.hpp"
+#include "schema/messages.hpp"
 #include "schema/trial_spec.hpp"
 #include "schema/tune_run.hpp"
 
@@ -73,7 +75,7 @@ TEST(TrialSpec, key_sees_the_versions_of_its_own_providers_libraries_only) {
   EXPECT_EQ(with(cpu, "cuda", "9.10.2"), cpu.key());
   EXPECT_NE(with(cuda, "cuda", "9.10.2"), with(cuda, "cuda", "9.19.0"));
   EXPECT_EQ(with(cuda, "tensorrt", "9.10.2"), cuda.key());
-  cuda.runtime.provider_notes["tensorrt"].message = "libnvinfer.so.10 is not found";
+  cuda.runtime.provider_notes["tensorrt"].message = messages::foreign("libnvinfer.so.10 is not found");
   EXPECT_EQ(cuda.key(), [] {
     TrialSpec spec;
     spec.provider = "cuda";
@@ -109,12 +111,15 @@ TEST(PairedSpec, key_sees_what_the_other_arm_runs_on) {
 TEST(RuntimeIdentity, reads_provider_notes_of_older_records_and_its_own) {
   const auto old =
       base::Json::parse(R"({"provider_notes":{"cuda":"libcudnn.so.9 is not found"}})").get<RuntimeIdentity>();
-  EXPECT_EQ(old.provider_notes.at("cuda").reason(), "libcudnn.so.9 is not found");
+  EXPECT_EQ(own_text(old.provider_notes.at("cuda").reason()), "libcudnn.so.9 is not found");
   RuntimeIdentity identity;
-  identity.provider_notes["cuda"] = {"a is not found", "/x; /y", "install it", {"a", "b", "c"}};
+  identity.provider_notes["cuda"] = {messages::foreign("a is not found"),
+                                     messages::foreign("/x; /y"),
+                                     messages::foreign("install it"),
+                                     {"a", "b", "c"}};
   const auto back = base::Json::parse(base::Json(identity).dump()).get<RuntimeIdentity>().provider_notes.at("cuda");
-  EXPECT_EQ(back.reason(), "a is not found; looked in: /x; /y; missing as well: b, c");
-  EXPECT_EQ(back.hint, "install it");
+  EXPECT_EQ(own_text(back.reason()), "a is not found; looked in: /x; /y; missing as well: b, c");
+  EXPECT_EQ(back.hint, messages::foreign("install it"));
 }
 
 TEST(TuneRun, round_trips_through_json_with_its_optional_parts) {

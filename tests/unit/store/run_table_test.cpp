@@ -2,6 +2,7 @@
 // Runs of all kinds in one table.
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "sample_records.hpp"
 #include "schema/messages.hpp"
 #include "schema/sweep.hpp"
@@ -64,14 +65,14 @@ TEST_F(RunTableTest, lists_every_kind_in_one_line_each) {
   EXPECT_EQ(runs[0].kind, "sweep");
   EXPECT_EQ(runs[0].line.subject, "train {n}");
   EXPECT_EQ(runs[0].line.objective, "min:seconds");
-  EXPECT_EQ(runs[0].line.answer, "n=2");
+  EXPECT_EQ(fakes::text_of(runs[0].line.answer), "n=2");
   EXPECT_EQ(runs[0].line.decision, "change");
   EXPECT_EQ(runs[0].line.value, 7);
   EXPECT_FALSE(runs[0].finished);
   EXPECT_EQ(runs[1].kind, "bench");
   EXPECT_EQ(runs[1].line.subject, "python train:make");
   EXPECT_EQ(runs[1].line.device, "cuda:0");
-  EXPECT_EQ(runs[1].line.answer, "batch 128, 4 workers, bf16, pinned");
+  EXPECT_EQ(fakes::text_of(runs[1].line.answer), "batch 128, 4 workers, bf16, pinned");
   EXPECT_EQ(runs[1].line.value, 900);
   EXPECT_TRUE(runs[1].finished);
   EXPECT_EQ(runs[2].kind, "tune");

@@ -208,14 +208,14 @@ TEST_F(BaselineTest, gpus_that_cannot_be_read_are_told) {
   save(make("2021-a", "gpu:GPU-1"));
   here_.gpus = {{}};
   here_.gpus[0].index = 0;
-  here_.gpu_note = "the driver is ill";
+  here_.gpu_note = fakes::legacy("the driver is ill");
   for (const auto* run : {"latest", "2021-a"}) {
     const auto line = refusal({run, ""});
     EXPECT_NE(line.find("2021-a"), std::string::npos) << line;
     EXPECT_NE(line.find("the GPUs of this machine cannot be read (the driver is ill)"), std::string::npos) << line;
     EXPECT_NE(line.find("ridgeline doctor"), std::string::npos) << line;
   }
-  here_.gpu_note.clear();
+  here_.gpu_note = {};
   EXPECT_NE(refusal({"latest", ""}).find("cannot be read (the driver reports no UUID of GPU 0)"), std::string::npos)
       << refusal({"latest", ""});
 }

@@ -169,7 +169,7 @@ TEST_F(WorkerProbeTest, what_is_wrong_with_the_service_is_a_problem_and_no_error
   EXPECT_EQ(fakes::text_of(look().problem), "out_of_memory in create_session: no memory for the arena");
   machine_.failure.reset();
   environment_.gpus.clear();
-  environment_.gpu_note = "GPU is lost";
+  environment_.gpu_note = fakes::legacy("GPU is lost");
   EXPECT_NE(fakes::words().line(look().problem).find("GPU GPU-1 does not answer any more: GPU is lost"),
             std::string::npos);
   environment_ = baseline_.state.environment;

@@ -21,7 +21,7 @@ class RefusedInputsTest : public fakes::TuneCampaignFixture {
     executor_.model.shapes = {{{"x", {1, 128}}}};
     executor_.take_length = [](std::int64_t length, schema::ModelDescription& model) {
       model.shapes = {{{"x", {1, length}}}};
-      model.shape_notes = {fmt::format("x is taken as 1x{}", length)};
+      model.shape_notes = {fakes::legacy(fmt::format("x is taken as 1x{}", length))};
     };
     executor_.reference_error = [this](const schema::TrialSpec& spec) -> std::optional<base::Error> {
       const auto length = spec.workload.shapes.at(0).at(0).dims.at(1);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/onnx_builder.hpp"
+#include "fakes/words.hpp"
 #include "unit/workload/temp_folder.hpp"
 #include "workload/onnx/model_inspector.hpp"
 
@@ -198,7 +199,7 @@ TEST_F(ChosenValuesTest, where_the_graph_does_not_tell_the_name_does) {
   for (const char* part : {"x_lens: 128, a length by its name", "attention_mask: 1, a mask by its name",
                            "beam_idx: 0, an index by its name", "other: 0 or 1, as the graph does not say what it is"})
     EXPECT_TRUE(std::any_of(seen.input_notes.begin(), seen.input_notes.end(), [&](const auto& note) {
-      return note.rfind(part, 0) == 0;
+      return fakes::text_of(note).rfind(part, 0) == 0;
     })) << part;
 }
 
@@ -215,7 +216,7 @@ TEST_F(ChosenValuesTest, what_the_user_gives_goes_before_all_of_it) {
   const auto seen = look(model, {{"scale", "0.5"}});
   EXPECT_EQ(text(seen, "a:0"), "0..9");
   EXPECT_EQ(text(seen, "scale"), "0.5");
-  EXPECT_EQ(seen.input_notes.back(), "scale: scalar = 0.5, as --input gives it");
+  EXPECT_EQ(fakes::text_of(seen.input_notes.back()), "scale: scalar = 0.5, as --input gives it");
 }
 
 TEST_F(ChosenValuesTest, each_branch_of_a_condition_is_a_shape_set) {
@@ -231,7 +232,7 @@ TEST_F(ChosenValuesTest, each_branch_of_a_condition_is_a_shape_set) {
   EXPECT_EQ(text(seen, "rate", 0), "16000");
   EXPECT_NE(text(seen, "rate", 1), "16000");
   ASSERT_EQ(seen.input_notes.size(), 2U);
-  EXPECT_NE(seen.input_notes[0].find("then branch"), std::string::npos);
+  EXPECT_NE(fakes::text_of(seen.input_notes[0]).find("then branch"), std::string::npos);
   const auto given = look(model, {{"rate", "16000"}});
   EXPECT_EQ(given.shapes.size(), 1U);
 }
@@ -251,8 +252,8 @@ TEST_F(ChosenValuesTest, a_branch_that_refuses_the_shapes_of_the_others_has_its_
   EXPECT_EQ(seen.shapes[1][0].dims, (std::vector<std::int64_t>{1, 1, 64}));
   EXPECT_EQ(text(seen, "rate", 0), "16000");
   ASSERT_FALSE(seen.input_notes.empty());
-  EXPECT_NE(seen.input_notes[0].find("a shape set of its own with x:1x1x256"), std::string::npos)
-      << seen.input_notes[0];
+  EXPECT_NE(fakes::text_of(seen.input_notes[0]).find("a shape set of its own with x:1x1x256"), std::string::npos)
+      << fakes::text_of(seen.input_notes[0]);
 }
 
 TEST_F(ChosenValuesTest, a_loop_has_rounds) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "host/this_process.hpp"
 #include "unit/workload/temp_folder.hpp"
 #include "workload/onnx/elf_file.hpp"
@@ -22,6 +23,8 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 
 const fs::path kFakes = RL_TEST_GPU_LIBRARIES;
+
+schema::Message said(const char* text) { return schema::messages::foreign(text); }
 
 class CudaLibraries : public ::testing::Test {
  protected:
@@ -48,7 +51,8 @@ class CudaLibraries : public ::testing::Test {
   static std::string line_of(const ProviderLibraries& libraries, const std::string& soname) {
     for (const auto& library : libraries.missing)
       if (library.soname == soname)
-        return base::error_line(library.problem + "; looked in: " + library.looked_in, library.hint);
+        return base::error_line(fakes::text_of(library.problem) + "; looked in: " + fakes::text_of(library.looked_in),
+                                fakes::text_of(library.hint));
     return "";
   }
 
@@ -77,8 +81,8 @@ TEST_F(CudaLibraries, of_a_python_environment_and_a_toolkit_are_opened_in_the_or
   EXPECT_LT(lt, blas);
   EXPECT_EQ(runtime->path, cudart);
   EXPECT_EQ(blas->path, cublas);
-  EXPECT_EQ(runtime->where.find("Python environment VIRTUAL_ENV=" + environment_.virtual_env), 0U) << runtime->where;
-  EXPECT_EQ(lt->where, (folder_ / "local/cuda*").string());
+  EXPECT_EQ(fakes::text_of(runtime->where).find("Python environment VIRTUAL_ENV=" + environment_.virtual_env), 0U);
+  EXPECT_EQ(fakes::text_of(lt->where), (folder_ / "local/cuda*").string());
 
   const auto tensorrt = prepare(copy("libprovider.so", "ort/libonnxruntime_providers_tensorrt.so"));
   ASSERT_NE(opened(tensorrt, "libcublas.so.991"), nullptr);
@@ -135,17 +139,17 @@ TEST_F(CudaLibraries, a_provider_linked_to_a_cudnn_is_asked_for_no_other) {
 
 TEST_F(CudaLibraries, absent_optional_ones_do_not_make_the_provider_unusable) {
   ProviderLibraries libraries;
-  libraries.missing.push_back({"libcufft.so.12", "no cuFFT", "", "", false});
+  libraries.missing.push_back({"libcufft.so.12", said("no cuFFT"), {}, {}, false});
   EXPECT_TRUE(libraries.usable());
-  libraries.missing.push_back({"libcudnn.so.9", "no cuDNN", "/a", "get it", true});
+  libraries.missing.push_back({"libcudnn.so.9", said("no cuDNN"), said("/a"), said("get it"), true});
   ASSERT_FALSE(libraries.usable());
   EXPECT_EQ(base::error_line(libraries.usable().error()), "no cuDNN; looked in: /a; get it");
 }
 
 TEST_F(CudaLibraries, an_absent_driver_is_named_before_all_else) {
   ProviderLibraries libraries;
-  libraries.missing = {{"libcublas.so.13", "no cuBLAS", "/a", "get it", true},
-                       {"libcuda.so.1", "no driver", "", "", true}};
+  libraries.missing = {{"libcublas.so.13", said("no cuBLAS"), said("/a"), said("get it"), true},
+                       {"libcuda.so.1", said("no driver"), {}, {}, true}};
   ASSERT_FALSE(libraries.usable());
   EXPECT_EQ(libraries.usable().error().message, "no driver; missing as well: libcublas.so.13");
 }
@@ -207,12 +211,14 @@ TEST(TensorrtProvider, without_tensorrt_names_the_file_and_the_fix) {
   ASSERT_TRUE(identity) << identity.error().message;
   const auto* note = identity->why_not(*schema::find_provider("tensorrt"));
   ASSERT_NE(note, nullptr);
-  EXPECT_NE(note->reason().find("libnvinfer.so.10 (needed by libonnxruntime_providers_tensorrt.so) is not found"),
+  EXPECT_NE(fakes::text_of(note->reason())
+                .find("libnvinfer.so.10 (needed by libonnxruntime_providers_tensorrt.so) is not found"),
             std::string::npos)
-      << note->reason();
-  EXPECT_EQ(note->reason().find('\n'), std::string::npos);
-  EXPECT_NE(note->hint.find("pip install --extra-index-url https://pypi.nvidia.com tensorrt-cu13"), std::string::npos)
-      << note->hint;
+      << fakes::text_of(note->reason());
+  EXPECT_EQ(fakes::text_of(note->reason()).find('\n'), std::string::npos);
+  EXPECT_NE(fakes::text_of(note->hint).find("pip install --extra-index-url https://pypi.nvidia.com tensorrt-cu13"),
+            std::string::npos)
+      << fakes::text_of(note->hint);
 }
 
 TEST(ElfFile, a_file_cut_short_anywhere_is_refused_or_read_but_never_harms) {

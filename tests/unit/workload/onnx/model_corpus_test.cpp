@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.hpp"
+#include "fakes/words.hpp"
 #include "unit/workload/temp_folder.hpp"
 #include "workload/onnx/model_inspector.hpp"
 
@@ -45,7 +46,7 @@ TEST(ModelCorpus, describes_every_model_of_the_onnx_backend_tests) {
     EXPECT_GE(description->shapes.size(), 1U);
     for (const auto& shape : description->shapes.front())
       for (const auto dim : shape.dims) EXPECT_GE(dim, 0) << path << " " << shape.name;
-    for (const auto& note : description->notes) {
+    for (const auto& note : fakes::texts_of(description->notes)) {
       EXPECT_EQ(note.find("do not fit"), std::string::npos) << path << ": " << note;  // they are all valid models
       EXPECT_EQ(note.find('\n'), std::string::npos) << path << ": " << note;
     }

@@ -5,6 +5,7 @@
 
 #include "base/hash.hpp"
 #include "fakes/onnx_builder.hpp"
+#include "fakes/words.hpp"
 #include "unit/workload/temp_folder.hpp"
 
 namespace ridgeline::workload {
@@ -171,8 +172,9 @@ TEST_F(ModelInspectorTest, sees_the_window_of_a_convolution_behind_pads_that_the
   const auto description = describe(spectrum_model(17));
   EXPECT_EQ(description.shapes.at(0).at(0).dims, (std::vector<std::int64_t>{1, 256}));
   ASSERT_EQ(description.shape_notes.size(), 1U);
-  EXPECT_NE(description.shape_notes[0].find("axis 1 (sequence) = 256, a length that fits the graph"), std::string::npos)
-      << description.shape_notes[0];
+  EXPECT_NE(fakes::text_of(description.shape_notes[0]).find("axis 1 (sequence) = 256, a length that fits the graph"),
+            std::string::npos)
+      << fakes::text_of(description.shape_notes[0]);
 }
 
 TEST_F(ModelInspectorTest, sees_it_in_opsets_that_are_newer_than_the_rules) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "fakes/words.hpp"
 #include "unit/workload/onnx/ort_fixture.hpp"
 #include "workload/onnx/node_assignment.hpp"
 #include "workload/onnx/session_settings.hpp"
@@ -38,15 +39,16 @@ class OrtPlugins : public OrtTest {
 TEST_F(OrtPlugins, a_library_tells_its_provider_its_version_and_its_devices) {
   std::vector<schema::PluginLibrary> plugins{{RL_TEST_RELU_PLUGIN, "", "", {}}, {RL_TEST_RELU_PLUGIN, "Other", "", {}}};
   ask_plugins(*environment_, plugins, test_search());
-  ASSERT_EQ(plugins[0].offers.size(), 1U) << plugins[0].note->message;
+  ASSERT_EQ(plugins[0].offers.size(), 1U) << fakes::text_of(plugins[0].note->message);
   const auto& offer = plugins[0].offers[0];
   EXPECT_EQ(offer.ep_name, "ReluExecutionProvider");
   EXPECT_EQ(offer.version, "1.2.3");
   EXPECT_EQ(offer.device, "CPU");
   EXPECT_EQ(offer.library_sha256.size(), 64U);
   ASSERT_TRUE(plugins[1].note);
-  EXPECT_NE(plugins[1].note->message.find("has no provider Other, but ReluExecutionProvider"), std::string::npos)
-      << plugins[1].note->message;
+  EXPECT_NE(fakes::text_of(plugins[1].note->message).find("has no provider Other, but ReluExecutionProvider"),
+            std::string::npos)
+      << fakes::text_of(plugins[1].note->message);
 }
 
 TEST_F(OrtPlugins, what_cannot_be_used_says_why) {
@@ -57,9 +59,10 @@ TEST_F(OrtPlugins, what_cannot_be_used_says_why) {
   const std::vector<std::string> reasons{"offers no device here", "there is no such file", "CreateEpFactories"};
   for (std::size_t at = 0; at < plugins.size(); ++at) {
     ASSERT_TRUE(plugins[at].note) << plugins[at].library_path;
-    EXPECT_NE(plugins[at].note->message.find(reasons[at]), std::string::npos) << plugins[at].note->message;
-    EXPECT_NE(plugins[at].note->message.find(plugins[at].library_path), std::string::npos);
-    EXPECT_EQ(plugins[at].note->message.find('\n'), std::string::npos);
+    EXPECT_NE(fakes::text_of(plugins[at].note->message).find(reasons[at]), std::string::npos)
+        << fakes::text_of(plugins[at].note->message);
+    EXPECT_NE(fakes::text_of(plugins[at].note->message).find(plugins[at].library_path), std::string::npos);
+    EXPECT_EQ(fakes::text_of(plugins[at].note->message).find('\n'), std::string::npos);
     EXPECT_FALSE(plugins[at].note->hint.empty());
   }
 }
@@ -129,17 +132,17 @@ TEST_F(OrtPlugins, a_provider_that_took_no_node_fails_the_trial) {
 TEST(PluginNote, says_whether_the_runtime_sees_a_gpu_and_what_to_use_instead) {
   const TempFolder folder;
   const auto blind = no_device_note("/x/libonnxruntime_providers_webgpu.so", host::SystemFiles(folder.path()));
-  EXPECT_NE(blind.message.find("neither has one"), std::string::npos) << blind.message;
+  EXPECT_NE(fakes::text_of(blind.message).find("neither has one"), std::string::npos) << fakes::text_of(blind.message);
   std::filesystem::create_directories(folder / "sys/class/drm/card0");
   const auto seeing = no_device_note("/x/libonnxruntime_providers_webgpu.so", host::SystemFiles(folder.path()));
-  EXPECT_EQ(seeing.message,
+  EXPECT_EQ(fakes::text_of(seeing.message),
             "/x/libonnxruntime_providers_webgpu.so offers no device here: it takes GPUs that have a "
             "Vulkan driver");
   const auto openvino =
       no_device_note("/x/libonnxruntime_providers_openvino_plugin.so.1.8.1", host::SystemFiles(folder.path()));
-  EXPECT_NE(openvino.message.find("Intel only"), std::string::npos);
-  EXPECT_EQ(openvino.message.find("/sys/"), std::string::npos) << "it runs on a CPU";
-  EXPECT_NE(openvino.hint.find("onnxruntime-openvino"), std::string::npos);
+  EXPECT_NE(fakes::text_of(openvino.message).find("Intel only"), std::string::npos);
+  EXPECT_EQ(fakes::text_of(openvino.message).find("/sys/"), std::string::npos) << "it runs on a CPU";
+  EXPECT_NE(fakes::text_of(openvino.hint).find("onnxruntime-openvino"), std::string::npos);
 }
 
 TEST(PluginNote, a_gpu_of_a_server_is_on_the_bus_alone) {
@@ -147,8 +150,8 @@ TEST(PluginNote, a_gpu_of_a_server_is_on_the_bus_alone) {
   std::filesystem::create_directories(folder / "sys/bus/pci/devices/0000:0f:00.0");
   folder.write("sys/bus/pci/devices/0000:0f:00.0/class", "0x030200\n");
   const auto note = no_device_note("/x/libonnxruntime_providers_nv_tensorrt_rtx.so", host::SystemFiles(folder.path()));
-  EXPECT_EQ(note.message.find("/sys/class"), std::string::npos) << note.message;
-  EXPECT_NE(note.message.find("8.6, 8.9 and 12.0"), std::string::npos);
+  EXPECT_EQ(fakes::text_of(note.message).find("/sys/class"), std::string::npos) << fakes::text_of(note.message);
+  EXPECT_NE(fakes::text_of(note.message).find("8.6, 8.9 and 12.0"), std::string::npos);
 }
 
 }  // namespace

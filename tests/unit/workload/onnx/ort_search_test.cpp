@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "unit/workload/temp_folder.hpp"
 
 namespace ridgeline::workload {
@@ -48,7 +49,7 @@ TEST_F(OrtSearch, a_library_named_by_the_flag_is_the_only_one_but_for_those_that
   ASSERT_EQ(found.size(), 2U);
   EXPECT_TRUE(found[0].named && found[0].pinned);
   EXPECT_EQ(found[0].library_path, "/x/libonnxruntime.so");
-  EXPECT_EQ(found[0].place, "--ort-library /x/libonnxruntime.so");
+  EXPECT_EQ(fakes::text_of(found[0].place), "--ort-library /x/libonnxruntime.so");
   EXPECT_TRUE(found[1].named && !found[1].pinned);
 }
 
@@ -73,7 +74,7 @@ TEST_F(OrtSearch, a_named_folder_may_be_that_of_an_archive_a_package_or_an_envir
   std::filesystem::create_directories(folder_ / "app");
   const auto none = find({(folder_ / "app").string(), {}, {}});
   ASSERT_EQ(none.size(), 1U);
-  EXPECT_NE(none[0].problem.find("no libonnxruntime.so in that folder"), std::string::npos) << none[0].problem;
+  EXPECT_NE(fakes::text_of(none[0].problem).find("no libonnxruntime.so in that folder"), std::string::npos);
 }
 
 TEST_F(OrtSearch, only_the_first_variable_pins_the_runtime) {
@@ -119,7 +120,9 @@ TEST_F(OrtSearch, a_python_without_onnxruntime_is_silent) {
   std::filesystem::create_directories(folder_ / ("usr/" + kSite));
   environment_.path = (folder_ / "usr/bin").string();
   EXPECT_TRUE(find().empty());
-  EXPECT_NE(find_runtimes({}, environment_).looked_in.find("none there"), std::string::npos);
+  const auto looked_in = find_runtimes({}, environment_).looked_in;
+  EXPECT_TRUE(std::any_of(looked_in.begin(), looked_in.end(),
+                          [](const auto& place) { return place.is("schema.place_empty"); }));
 }
 
 TEST_F(OrtSearch, the_python_of_pyenv_is_the_version_that_its_script_starts) {
@@ -161,9 +164,9 @@ TEST_F(OrtSearch, a_package_that_has_only_the_python_module_is_told) {
   environment_.virtual_env = (folder_ / "venv").string();
   const auto found = find();
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_NE(found[0].problem.find("only the Python module of onnxruntime 1.18.1"), std::string::npos)
-      << found[0].problem;
-  EXPECT_NE(found[0].hint.find("pip install --upgrade"), std::string::npos);
+  EXPECT_NE(fakes::text_of(found[0].problem).find("only the Python module of onnxruntime 1.18.1"), std::string::npos)
+      << fakes::text_of(found[0].problem);
+  EXPECT_NE(fakes::words().hint(found[0].problem).find("pip install --upgrade"), std::string::npos);
   EXPECT_FALSE(found[0].named);
   const auto named = find({(folder_ / "venv").string(), {}, {}});
   ASSERT_EQ(named.size(), 1U);
@@ -181,7 +184,7 @@ TEST_F(OrtSearch, packages_that_overwrote_each_other_are_told_with_the_fix) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].version, "1.32.0");
   EXPECT_EQ(found[0].packages, (std::vector<std::string>{"onnxruntime 1.32.0", "onnxruntime-gpu 1.31.1"}));
-  const auto conflict = found[0].conflict();
+  const auto conflict = fakes::text_of(found[0].conflict());
   EXPECT_NE(conflict.find("onnxruntime 1.32.0 and onnxruntime-gpu 1.31.1 overwrote"), std::string::npos) << conflict;
   EXPECT_NE(conflict.find("pip uninstall -y onnxruntime onnxruntime-gpu"), std::string::npos) << conflict;
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/words.hpp"
 #include "workload/onnx/dim_role.hpp"
 
 namespace ridgeline::workload {
@@ -46,14 +47,16 @@ TEST(ShapeChoice, guesses_images_by_layout_and_what_is_fixed) {
 
 TEST(ShapeChoice, lets_metadata_and_weights_decide_before_guessing) {
   ShapeHints hints;
-  hints.image = ImageHint{416, 608, "the model's metadata imgsz"};
-  hints.known[{"x", 1}] = {4, "as the weights of its Conv need"};
+  hints.image = ImageHint{416, 608, messages::DimImageSource::metadata};
+  hints.known[{"x", 1}] = {4, messages::dim_of_weights("Conv")};
   const auto choice = choose_shapes({tensor("x", {-1, -1, -1, -1})}, {}, hints);
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->sets[0][0].dims, (Dims{1, 4, 416, 608}));
   ASSERT_EQ(choice->notes.size(), 1U);
-  EXPECT_NE(choice->notes[0].find("metadata imgsz"), std::string::npos) << choice->notes[0];
-  EXPECT_NE(choice->notes[0].find("--shape x:1x4x416x608"), std::string::npos) << choice->notes[0];
+  EXPECT_NE(fakes::text_of(choice->notes[0]).find("metadata imgsz"), std::string::npos)
+      << fakes::text_of(choice->notes[0]);
+  EXPECT_NE(fakes::text_of(choice->notes[0]).find("--shape x:1x4x416x608"), std::string::npos)
+      << fakes::text_of(choice->notes[0]);
 }
 
 TEST(ShapeChoice, gives_a_symbolic_name_one_size_everywhere) {
