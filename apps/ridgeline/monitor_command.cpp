@@ -109,7 +109,7 @@ Style style_of(monitor::Style style) {
   }
 }
 
-void print_once(const monitor::Canvas& canvas, bool colour) {
+void print_once(const monitor::CellGrid& canvas, bool colour) {
   const auto text = canvas.text();
   if (!colour) {
     fmt::print("{}\n", text);

@@ -128,7 +128,7 @@ base::Result<ScreenTerminal> ScreenTerminal::open(bool colour, bool ascii, std::
 
 monitor::ScreenSize ScreenTerminal::size() const { return {getmaxy(stdscr), getmaxx(stdscr), impl_->unicode}; }
 
-void ScreenTerminal::show(const monitor::Canvas& canvas) {
+void ScreenTerminal::show(const monitor::CellGrid& canvas) {
   erase();
   std::wstring run;
   for (int row = 0; row < canvas.rows(); ++row) {

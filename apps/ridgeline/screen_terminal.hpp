@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "monitor/canvas.hpp"
+#include "monitor/cell_grid.hpp"
 #include "monitor/screen.hpp"
 #include "monitor/view_state.hpp"
 
@@ -21,7 +21,7 @@ class ScreenTerminal {
                                                          std::FILE* input = stdin);
 
   [[nodiscard]] monitor::ScreenSize size() const;
-  void show(const monitor::Canvas& canvas);
+  void show(const monitor::CellGrid& canvas);
   /// The next key; nullopt after `patience`, at a resize and at a signal.
   [[nodiscard]] std::optional<monitor::KeyPress> wait_for_key(std::chrono::milliseconds patience);
 

@@ -6,17 +6,17 @@ import os
 import sys
 import traceback
 
-from ridgeline_train import channel
-from ridgeline_train.failures import UserError, facts_of
+from ridgeline_worker import channel
+from ridgeline_worker.failures import UserError, facts_of
 
-from ridgeline_train.user_frames import user_frames
+from ridgeline_worker.user_frames import user_frames
 
 USAGE = "ridgeline_infer is started by `ridgeline tune --python FILE.py:FUNCTION`"
 
 
 def load_function(target):
     """The user's function and its file."""
-    from ridgeline_train.target import load
+    from ridgeline_worker.target import load
 
     if ":" not in target:
         raise UserError("target %r names no function; expected FILE.py:FUNCTION or MODULE:FUNCTION" % target)

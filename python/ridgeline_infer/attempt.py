@@ -5,7 +5,7 @@ import contextlib
 
 import torch
 
-from ridgeline_train.failures import OWN, BadSettings
+from ridgeline_worker.failures import OWN, BadSettings
 
 
 HEADING = "The following operation failed in the TorchScript interpreter."  # above a traceback; the reason comes last

@@ -8,7 +8,7 @@ import sys
 
 import torch
 
-from ridgeline_train.failures import BadSettings
+from ridgeline_worker.failures import BadSettings
 
 REASONS = 3
 LETTERS = 300

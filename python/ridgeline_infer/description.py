@@ -7,7 +7,7 @@ import platform
 
 import torch
 
-from ridgeline_train.failures import type_name
+from ridgeline_worker.failures import type_name
 
 from . import tensors
 from .attempt import OUT_OF_MEMORY

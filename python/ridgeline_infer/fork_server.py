@@ -20,7 +20,7 @@ import socket
 import sys
 import traceback
 
-from ridgeline_train import channel
+from ridgeline_worker import channel
 
 from . import __main__ as program
 from .fork_relay import receive

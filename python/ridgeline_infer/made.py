@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import torch
 
-from ridgeline_train.failures import UserError, type_name
+from ridgeline_worker.failures import UserError, type_name
 
 from . import form, tensors
 

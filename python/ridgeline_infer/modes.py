@@ -5,7 +5,7 @@ import contextlib
 
 import torch
 
-from ridgeline_train.failures import BadSettings
+from ridgeline_worker.failures import BadSettings
 
 DTYPES = {"autocast_fp16": torch.float16, "autocast_bf16": torch.bfloat16, "fp16": torch.float16, "bf16": torch.bfloat16}
 BACKENDS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH", "cudnn": "CUDNN_ATTENTION"}

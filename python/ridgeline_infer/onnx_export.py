@@ -8,7 +8,7 @@ import warnings
 
 import torch
 
-from ridgeline_train.failures import BadSettings
+from ridgeline_worker.failures import BadSettings
 
 from . import modes, tensors
 from .attempt import first_line

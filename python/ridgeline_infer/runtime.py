@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 
-from ridgeline_train.failures import UserError
+from ridgeline_worker.failures import UserError
 
 
 def _versions():

@@ -4,7 +4,7 @@ or the user's own behaviour."""
 
 import os
 
-from ridgeline_train.failures import BadSettings
+from ridgeline_worker.failures import BadSettings
 
 from .messages import message
 

@@ -5,7 +5,7 @@ import warnings
 
 import torch
 
-from ridgeline_train.failures import BadSettings
+from ridgeline_worker.failures import BadSettings
 
 from . import tensors
 from .attempt import attempt

@@ -9,7 +9,7 @@ import time
 
 import torch
 
-from ridgeline_train.failures import BadSettings, UserError, type_name
+from ridgeline_worker.failures import BadSettings, UserError, type_name
 
 from . import attention, batch, compiling, cuda_graph, fresh_inputs, host_io, modes, proof, settings, tensors, torchscript
 from .attempt import OUT_OF_MEMORY, attempt

@@ -5,13 +5,13 @@ output stays the user's own. See execute/training_child.hpp for the messages."""
 import sys
 import traceback
 
-from . import channel
+from ridgeline_worker import channel
 
 
 def ended(error, phase):
     """A script that parses arguments, or is its own program."""
-    from .failures import UserError
-    from .user_frames import place_of_error
+    from ridgeline_worker.failures import UserError
+    from ridgeline_worker.user_frames import place_of_error
 
     place = place_of_error(error)
     return UserError("the script ended the process (exit code %s) in phase \"%s\"%s" % (error.code, phase, ", at " + place if place else ""),
@@ -19,8 +19,9 @@ def ended(error, phase):
 
 
 def serve(connection):
-    from . import phase, target, transforms
-    from .failures import facts_of
+    from ridgeline_worker import phase, target
+    from ridgeline_worker.failures import facts_of
+    from . import transforms
     from .trial import Trial
 
     phase.tell_to(connection)

@@ -6,7 +6,8 @@ its rate would stand beside a batch that nobody trained with."""
 import collections.abc
 import dataclasses
 
-from .failures import BadSettings, UserError, WrongLoader
+from ridgeline_worker.failures import BadSettings, UserError, WrongLoader
+
 from .messages import message
 
 MOST_MEMBERS = 8     # of a list that are looked at

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules of (PyTorch) Lightning, which bring their step, optimizer and data along. Lightning itself is not needed."""
 
-from .failures import UserError
+from ridgeline_worker.failures import UserError
+
 from .messages import message
 
 

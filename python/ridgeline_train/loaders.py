@@ -3,7 +3,8 @@
 
 import inspect
 
-from .failures import BadSettings, UserError
+from ridgeline_worker.failures import BadSettings, UserError
+
 from .messages import message
 from .result import LOADING, shown
 

@@ -3,7 +3,8 @@
 
 import collections.abc
 
-from .failures import NoGradient, UserError
+from ridgeline_worker.failures import NoGradient, UserError
+
 from .messages import message
 from .result import shown
 

@@ -5,7 +5,8 @@ import collections.abc
 import functools
 import inspect
 
-from .failures import UserError
+from ridgeline_worker.failures import UserError
+
 from .messages import message
 from .result import first_of, shown
 

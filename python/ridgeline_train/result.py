@@ -5,8 +5,10 @@ import collections.abc
 import difflib
 import inspect
 
-from . import lightning, phase
-from .failures import UserError
+from ridgeline_worker import phase
+from ridgeline_worker.failures import UserError
+
+from . import lightning
 from .messages import message
 
 LOADING = ("collate_fn", "sampler", "worker_init_fn", "prefetch_factor", "persistent_workers", "shuffle")

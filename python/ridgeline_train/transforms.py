@@ -3,7 +3,7 @@
 
 import time
 
-from .failures import BadSettings
+from ridgeline_worker.failures import BadSettings
 
 SAMPLES = 64
 LIMIT_S = 20.0

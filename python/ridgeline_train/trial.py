@@ -4,8 +4,10 @@
 import contextlib
 import time
 
-from . import batches, learning, loader_cost, losses, optimizers, phase, result
-from .failures import BadSettings, UserError
+from ridgeline_worker import phase
+from ridgeline_worker.failures import BadSettings, UserError
+
+from . import batches, learning, loader_cost, losses, optimizers, result
 from .loaders import Loaders
 from .marks import ClockMarks, EventMarks
 from .messages import message

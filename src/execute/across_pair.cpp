@@ -71,7 +71,7 @@ class ArmProcesses {
             messages::no_comparison({.limit_s = job_.deadline_s, .phase = std::string(base::enum_name(death->phase))});
       return failed(arm, status_of(*death), failure_of(*death), error_of(*death).code);
     }
-    auto& frame = std::get<Frame>(reply);
+    auto& frame = std::get<WireFrame>(reply);
     if (frame.type == FrameType::error) return tl::unexpected<base::Error>(read_error_frame(frame));
     RL_TRY_ASSIGN(auto answered, read_frame(std::move(frame)));
     RL_TRY_ASSIGN(auto answer, base::json_as<ArmAnswer>(answered.value, kWorkerAnswer));

@@ -63,27 +63,27 @@ base::Result<schema::PairedOutcome> read_answer(JobAnswer answer) {
   return outcome;
 }
 
-Frame make_frame(JobAnswer answer) {
+WireFrame make_frame(JobAnswer answer) {
   return {FrameType::result, base::dump_json(answer.value), std::move(answer.samples)};
 }
 
-base::Result<JobAnswer> read_frame(Frame frame) {
+base::Result<JobAnswer> read_frame(WireFrame frame) {
   RL_TRY_ASSIGN(auto value, base::parse_json(frame.json, kWorkerAnswer));
   return JobAnswer{std::move(value), std::move(frame.samples)};
 }
 
-Frame make_job_frame(std::string_view kind, const base::Json& request) {
+WireFrame make_job_frame(std::string_view kind, const base::Json& request) {
   return {FrameType::job, base::dump_json({{"kind", kind}, {"request", request}}), {}};
 }
 
-Frame make_error_frame(const base::Error& error) {
+WireFrame make_error_frame(const base::Error& error) {
   base::Json json = {{"code", std::string(base::to_string(error.code))}, {"message", error.message}};
   if (!error.hint.empty()) json["hint"] = error.hint;
   if (error.number != 0) json["number"] = error.number;
   return {FrameType::error, base::dump_json(json), {}};
 }
 
-base::Error read_error_frame(const Frame& frame) {
+base::Error read_error_frame(const WireFrame& frame) {
   const auto json = base::parse_json(frame.json, kWorkerAnswer);
   if (!json) return json.error();
   base::Error error;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "execute/frame.hpp"
 #include "execute/job.hpp"
+#include "execute/wire_frame.hpp"
 #include "schema/found_runtime.hpp"
 #include "schema/profiled_model.hpp"
 #include "schema/sweep.hpp"
@@ -126,13 +126,13 @@ struct ReferenceRequest {
 RL_DECLARE_JSON(ReferenceRequest)
 
 template <typename T>
-[[nodiscard]] Frame make_frame(FrameType type, const T& message) {
+[[nodiscard]] WireFrame make_frame(FrameType type, const T& message) {
   return {type, base::dump_json(base::Json(message)), {}};
 }
 
 /// Errors (corrupt) name what is missing or mistyped.
 template <typename T>
-[[nodiscard]] base::Result<T> read_frame(const Frame& frame, std::string_view what) {
+[[nodiscard]] base::Result<T> read_frame(const WireFrame& frame, std::string_view what) {
   RL_TRY_ASSIGN(const auto json, base::parse_json(frame.json, what));
   return base::json_as<T>(json, what);
 }
@@ -157,13 +157,13 @@ struct CommandTrial {
 RL_DECLARE_JSON(CommandTrial)
 
 /// Both ways between an answer and the frame that carries it.
-[[nodiscard]] Frame make_frame(JobAnswer answer);
-[[nodiscard]] base::Result<JobAnswer> read_frame(Frame frame);
-[[nodiscard]] Frame make_job_frame(std::string_view kind, const base::Json& request);
+[[nodiscard]] WireFrame make_frame(JobAnswer answer);
+[[nodiscard]] base::Result<JobAnswer> read_frame(WireFrame frame);
+[[nodiscard]] WireFrame make_job_frame(std::string_view kind, const base::Json& request);
 
-[[nodiscard]] Frame make_error_frame(const base::Error& error);
+[[nodiscard]] WireFrame make_error_frame(const base::Error& error);
 /// The error that an error frame carries.
-[[nodiscard]] base::Error read_error_frame(const Frame& frame);
+[[nodiscard]] base::Error read_error_frame(const WireFrame& frame);
 
 }  // namespace ridgeline::execute
 

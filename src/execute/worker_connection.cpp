@@ -103,7 +103,7 @@ base::Result<void> WorkerConnection::greet() {
                       "worker \"{}\" was not ready within {:g} s: {}{}", command, options_.launch_timeout_s, why,
                       printed);
   }
-  const auto& frame = std::get<Frame>(reply);
+  const auto& frame = std::get<WireFrame>(reply);
   if (frame.type == FrameType::error) return tl::unexpected<base::Error>(read_error_frame(frame).in(command));
   const auto hello = read_frame<Hello>(frame, "worker's greeting");
   if (frame.type != FrameType::hello || !hello)
@@ -167,7 +167,7 @@ std::string WorkerConnection::output_tail() {
   return tail_.text();
 }
 
-base::Result<WorkerConnection::Reply> WorkerConnection::exchange(const Frame& request, double deadline_s,
+base::Result<WorkerConnection::Reply> WorkerConnection::exchange(const WireFrame& request, double deadline_s,
                                                                  const TimeLeft& time_left) {
   resume();
   if (output_open_) output_open_ = tail_.drain(process_.output_fd());
@@ -178,7 +178,7 @@ base::Result<WorkerConnection::Reply> WorkerConnection::exchange(const Frame& re
   // Of one that was killed while it was paused, the count before the pause says why.
   if (alive() || !oom_kills_before_) oom_kills_before_ = host::oom_kills();
   auto reply = wait_for_reply(encode_frame(request), deadline_s, time_left);
-  if (reply && std::holds_alternative<Frame>(*reply)) status_->control.phase.store(schema::TrialPhase::launch);
+  if (reply && std::holds_alternative<WireFrame>(*reply)) status_->control.phase.store(schema::TrialPhase::launch);
   return reply;
 }
 

@@ -10,8 +10,8 @@
 #include "base/error.hpp"
 #include "base/subprocess.hpp"
 #include "execute/classify.hpp"
-#include "execute/frame.hpp"
 #include "execute/output_tail.hpp"
+#include "execute/wire_frame.hpp"
 #include "execute/worker_jobs.hpp"
 #include "execute/worker_status.hpp"
 
@@ -22,7 +22,7 @@ namespace ridgeline::execute {
 class WorkerConnection {
  public:
   /// An answer, or how the worker died over the request.
-  using Reply = std::variant<Frame, WorkerDeath>;
+  using Reply = std::variant<WireFrame, WorkerDeath>;
 
   /// Starts the worker and checks that it is of our version. Errors: the program cannot be started, it dies or says
   /// nothing within launch_timeout_s, it is of another version, cancelled. `options` must outlive the object.
@@ -33,7 +33,7 @@ class WorkerConnection {
 
   /// Sends a request and waits for its answer; stdout and stderr are drained all the while. Errors: cancelled and
   /// out_of_time only.
-  [[nodiscard]] base::Result<Reply> exchange(const Frame& request, double deadline_s, const TimeLeft& time_left);
+  [[nodiscard]] base::Result<Reply> exchange(const WireFrame& request, double deadline_s, const TimeLeft& time_left);
 
   /// A process outside its group that works for it, with the group that it leads, if any: stands still with it.
   void comes_with(pid_t outside) noexcept { outside_ = outside; }
@@ -100,7 +100,7 @@ class WorkerConnection {
   base::Subprocess process_;
   SharedStatus status_;
   int socket_;
-  FrameReader reader_;
+  WireFrameReader reader_;
   OutputTail tail_;
   std::string mark_;  ///< in the environment of all that the worker starts
   bool output_open_ = true;

@@ -124,14 +124,15 @@ class WorkerJobs {
 
   /// Sends the request to the worker in `slot`, started when there is none. The slot is empty afterwards unless the
   /// worker has answered.
-  Result<Reply> exchange(WorkerPool::Slot& slot, const Frame& request, double deadline_s, const TimeLeft& time_left) {
+  Result<Reply> exchange(WorkerPool::Slot& slot, const WireFrame& request, double deadline_s,
+                         const TimeLeft& time_left) {
     if (slot && !slot->alive()) slot.reset();  // killed from outside while it was idle
     const bool reused = slot != nullptr;
     if (!slot) {
       RL_TRY_ASSIGN(slot, WorkerConnection::launch(options_));
     }
     auto reply = slot->exchange(request, deadline_s, time_left);
-    if (reply && std::holds_alternative<Frame>(*reply)) return reply;
+    if (reply && std::holds_alternative<WireFrame>(*reply)) return reply;
     slot.reset();
     // An idle worker that died just before it got the request says nothing about the request.
     const auto* death = reply ? std::get_if<WorkerDeath>(&*reply) : nullptr;
@@ -146,7 +147,7 @@ class WorkerJobs {
     if (!reply) return tl::unexpected<base::Error>(std::move(reply).error());
     if (const auto* death = std::get_if<WorkerDeath>(&*reply))
       return tl::unexpected<base::Error>(error_of(*death).in(job.doing));
-    auto& frame = std::get<Frame>(*reply);
+    auto& frame = std::get<WireFrame>(*reply);
     if (frame.type == FrameType::error) {
       auto error = read_error_frame(frame);
       if (!leaves_worker_usable(status_of(error)) && error.code != ErrorCode::not_found) slot.reset();
@@ -165,7 +166,7 @@ class WorkerJobs {
       outcome.status = status_of(*death);
       outcome.failure = failure_of(*death);
     } else {
-      auto& frame = std::get<Frame>(reply);
+      auto& frame = std::get<WireFrame>(reply);
       if (frame.type == FrameType::error) return tl::unexpected<base::Error>(read_error_frame(frame));
       auto answered = read_frame(std::move(frame)).and_then([](JobAnswer&& answer) {
         return read_answer<Outcome>(std::move(answer));

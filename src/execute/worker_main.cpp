@@ -23,7 +23,7 @@ constexpr int kExitUsage = 2;
 constexpr int kExitProtocol = 70;
 
 /// False when the parent is gone.
-bool send_frame(const Frame& frame) {
+bool send_frame(const WireFrame& frame) {
   const auto bytes = encode_frame(frame);
   std::size_t done = 0;
   while (done < bytes.size()) {
@@ -36,14 +36,14 @@ bool send_frame(const Frame& frame) {
 }
 
 /// nullopt at end of file.
-base::Result<std::optional<Frame>> receive_frame(FrameReader& reader) {
+base::Result<std::optional<WireFrame>> receive_frame(WireFrameReader& reader) {
   std::array<char, 65536> chunk;
   for (;;) {
     RL_TRY_ASSIGN(auto frame, reader.next());
     if (frame) return frame;
     const auto got = ::read(kRequestFd, chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return std::optional<Frame>{};
+    if (got <= 0) return std::optional<WireFrame>{};
     reader.append({chunk.data(), static_cast<std::size_t>(got)});
   }
 }
@@ -67,7 +67,7 @@ int worker_main(const workload::WorkloadRegistry& registry) {
   if (!send_frame(make_frame(FrameType::hello, hello))) return 0;
 
   WorkerRequests requests(registry, **status, heartbeat);
-  FrameReader reader;
+  WireFrameReader reader;
   for (;;) {
     auto request = receive_frame(reader);
     if (!request) {

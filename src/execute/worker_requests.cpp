@@ -52,7 +52,7 @@ Result<JobAnswer> answer_by(WorkerRequests& worker, Result<JobAnswer> (WorkerReq
 
 }  // namespace
 
-Frame WorkerRequests::answer(const Frame& frame) {
+WireFrame WorkerRequests::answer(const WireFrame& frame) {
   base::Error error;
   std::string kind;
   try {
@@ -77,7 +77,7 @@ Frame WorkerRequests::answer(const Frame& frame) {
   heartbeat_.follow(nullptr);
   // An exception that got past every wrapper is the runtime's failure, so it belongs to the trial.
   const bool thrown = error.code == ErrorCode::out_of_memory || error.code == ErrorCode::internal;
-  std::optional<Frame> outcome;
+  std::optional<WireFrame> outcome;
   if (thrown && kind == job_kind::kTrial)
     outcome = make_frame(answer_of(failed_outcome<schema::TrialOutcome>(error, phase(), gpu_)));
   if (thrown && kind == job_kind::kPair)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "execute/frame.hpp"
 #include "execute/gpu_observer.hpp"
 #include "execute/heartbeat.hpp"
 #include "execute/message.hpp"
+#include "execute/wire_frame.hpp"
 #include "execute/worker_status.hpp"
 #include "measure/paired_arm.hpp"
 #include "workload/workload_registry.hpp"
@@ -21,7 +21,7 @@ class WorkerRequests {
 
   /// Never fails: what goes wrong becomes an outcome with a status, or an error frame when the request itself or our
   /// own files are at fault. Exceptions of libraries end here.
-  [[nodiscard]] Frame answer(const Frame& request);
+  [[nodiscard]] WireFrame answer(const WireFrame& request);
 
  private:
   [[nodiscard]] base::Result<JobAnswer> dispatch(const std::string& kind, const base::Json& request);

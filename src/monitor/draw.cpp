@@ -29,7 +29,7 @@ Style style_of(Palette palette, double level) noexcept {
   return level < 0.7 ? Style::heat_low : level < 0.9 ? Style::heat_mid : Style::heat_high;
 }
 
-void draw_bar(Canvas& canvas, int row, int column, int width, const std::optional<double>& level, Palette palette) {
+void draw_bar(CellGrid& canvas, int row, int column, int width, const std::optional<double>& level, Palette palette) {
   const double share = std::clamp(level.value_or(0), 0.0, 1.0);
   const auto style = style_of(palette, share);
   const int eighths = static_cast<int>(std::lround(share * width * 8));
@@ -46,7 +46,7 @@ void draw_bar(Canvas& canvas, int row, int column, int width, const std::optiona
 
 int readings_in(int columns, bool unicode) noexcept { return unicode ? columns * 2 : columns; }
 
-void draw_plot(Canvas& canvas, const Plot& plot) {
+void draw_plot(CellGrid& canvas, const Plot& plot) {
   const bool fine = canvas.unicode();
   const int steps_a_row = fine ? 4 : 2;
   const int all = plot.rows * steps_a_row;

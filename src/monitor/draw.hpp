@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "monitor/canvas.hpp"
+#include "monitor/cell_grid.hpp"
 
 namespace ridgeline::monitor {
 
@@ -18,7 +18,7 @@ enum class Palette { load, heat };
 [[nodiscard]] Style style_of(Palette palette, double level) noexcept;
 
 /// A horizontal bar of `width` columns; an unknown level leaves an empty one.
-void draw_bar(Canvas& canvas, int row, int column, int width, const std::optional<double>& level, Palette palette);
+void draw_bar(CellGrid& canvas, int row, int column, int width, const std::optional<double>& level, Palette palette);
 
 /// Where and what to plot: the newest reading at the right edge, as many readings as fit.
 struct Plot {
@@ -34,7 +34,7 @@ struct Plot {
 
 /// A filled curve: braille dots, two readings a column and four steps a row; one reading a column and two steps in
 /// ASCII.
-void draw_plot(Canvas& canvas, const Plot& plot);
+void draw_plot(CellGrid& canvas, const Plot& plot);
 
 /// Readings that a plot of so many columns shows.
 [[nodiscard]] int readings_in(int columns, bool unicode) noexcept;

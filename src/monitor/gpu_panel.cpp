@@ -28,7 +28,7 @@ struct Half {
   int from = 0;
   int to = 0;
 
-  void bar(Canvas& canvas, int row, const char* label, const std::optional<double>& level, const std::string& value,
+  void bar(CellGrid& canvas, int row, const char* label, const std::optional<double>& level, const std::string& value,
            Palette palette) const {
     canvas.put(row, from, label, Style::dim);
     constexpr int kValue = 14;
@@ -36,7 +36,7 @@ struct Half {
     draw_bar(canvas, row, from + kLabel, std::max(to - from - kLabel - room - 1, 0), level, palette);
     canvas.put_right(row, to, value, value == "-" ? Style::dim : Style::bold);
   }
-  void text(Canvas& canvas, int row, const char* label, const std::string& value, Style style = Style::normal) const {
+  void text(CellGrid& canvas, int row, const char* label, const std::string& value, Style style = Style::normal) const {
     canvas.put(row, from, label, Style::dim);
     canvas.put(row, from + kLabel, value, style, to - from - kLabel);
   }
@@ -81,7 +81,7 @@ std::string traffic(const std::optional<double>& in, const std::optional<double>
   return fmt::format("↓{} ↑{}", tight(rate_text(in)), tight(rate_text(out)));
 }
 
-int draw_slowdowns(Canvas& canvas, int row, const GpuReading& gpu, double since_start_s) {
+int draw_slowdowns(CellGrid& canvas, int row, const GpuReading& gpu, double since_start_s) {
   canvas.put(row, 1, "Slowed", Style::dim);
   const int column = 1 + kLabel;
   const int end = canvas.columns() - 1;
@@ -113,7 +113,7 @@ std::string slice_mark(const SliceReading& slice, const std::vector<SliceReading
   return begin_alike ? slice.uuid.substr(slice.uuid.size() - kMark) : slice.uuid.substr(0, kMark);
 }
 
-int draw_slice(Canvas& canvas, int row, const SliceReading& slice, const std::vector<SliceReading>& slices) {
+int draw_slice(CellGrid& canvas, int row, const SliceReading& slice, const std::vector<SliceReading>& slices) {
   const int middle = canvas.columns() / 2;
   const auto mark = slice_mark(slice, slices);
   const int room = middle - 2 - (mark.empty() ? 0 : columns_of(mark) + 1);
@@ -137,7 +137,7 @@ int gpu_rows(const GpuReading& gpu) noexcept {
   return kDetailRows + static_cast<int>(gpu.slices.size());
 }
 
-int draw_gpu(Canvas& canvas, int row, const GpuReading& gpu, double since_start_s) {
+int draw_gpu(CellGrid& canvas, int row, const GpuReading& gpu, double since_start_s) {
   const int end = canvas.columns() - 1;
   const int after = canvas.put(row, 1, fmt::format("GPU {}  {}", gpu.index, short_name(gpu)), Style::accent);
   if (gpu.state != GpuState::ok) {
@@ -195,7 +195,7 @@ int draw_gpu(Canvas& canvas, int row, const GpuReading& gpu, double since_start_
   return row;
 }
 
-int draw_gpu_list(Canvas& canvas, int row, int rows, const Snapshot& snapshot, int selected) {
+int draw_gpu_list(CellGrid& canvas, int row, int rows, const Snapshot& snapshot, int selected) {
   const int width = canvas.columns();
   const int spare = std::max(width - 80, 0);
   int longest = 4;

@@ -93,7 +93,7 @@ std::string cell_of(const ProcessReading& process, const Column& column) {
 
 }  // namespace
 
-int draw_host(Canvas& canvas, int row, const HostReading& host) {
+int draw_host(CellGrid& canvas, int row, const HostReading& host) {
   const int width = canvas.columns();
   const int bar = std::clamp((width - 60) / 3, 6, 30);
   int column = canvas.put(row, 1, "CPU ", Style::dim);
@@ -115,7 +115,7 @@ int draw_host(Canvas& canvas, int row, const HostReading& host) {
   return row + 1;
 }
 
-int draw_plots(Canvas& canvas, int row, int rows, const GpuReading* gpu, const History& history) {
+int draw_plots(CellGrid& canvas, int row, int rows, const GpuReading* gpu, const History& history) {
   const int width = canvas.columns();
   const int across = std::max(width / 38, 1);
   const int column_width = (width - 2 - (across - 1)) / across;
@@ -170,7 +170,7 @@ int draw_plots(Canvas& canvas, int row, int rows, const GpuReading* gpu, const H
   return end;
 }
 
-int draw_processes(Canvas& canvas, int row, int rows, const Snapshot& snapshot, const ViewState& view) {
+int draw_processes(CellGrid& canvas, int row, int rows, const Snapshot& snapshot, const ViewState& view) {
   const int width = canvas.columns();
   auto order = view.order;
   if (view.only_selected && view.selected < static_cast<int>(snapshot.gpus.size()))
@@ -219,7 +219,7 @@ int draw_processes(Canvas& canvas, int row, int rows, const Snapshot& snapshot, 
   return row + rows;
 }
 
-int draw_text(Canvas& canvas, int row, int rows, std::string_view text, Style style) {
+int draw_text(CellGrid& canvas, int row, int rows, std::string_view text, Style style) {
   const auto width = static_cast<std::size_t>(std::max(canvas.columns() - 2, 1));
   const int end = row + rows;
   while (!text.empty() && row < end) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "monitor/canvas.hpp"
+#include "monitor/cell_grid.hpp"
 #include "monitor/history.hpp"
 #include "monitor/snapshot.hpp"
 #include "monitor/view_state.hpp"
@@ -10,23 +10,23 @@
 namespace ridgeline::monitor {
 
 /// CPU and memory of the machine, one line.
-int draw_host(Canvas& canvas, int row, const HostReading& host);
+int draw_host(CellGrid& canvas, int row, const HostReading& host);
 
 /// One line a GPU, from `first` on, at most `rows` with the header.
-int draw_gpu_list(Canvas& canvas, int row, int rows, const Snapshot& snapshot, int selected);
+int draw_gpu_list(CellGrid& canvas, int row, int rows, const Snapshot& snapshot, int selected);
 
 /// Everything about one GPU.
-int draw_gpu(Canvas& canvas, int row, const GpuReading& gpu, double since_start_s);
+int draw_gpu(CellGrid& canvas, int row, const GpuReading& gpu, double since_start_s);
 /// Rows that takes.
 [[nodiscard]] int gpu_rows(const GpuReading& gpu) noexcept;
 
 /// Plots of a GPU, or of the host when it is nullptr, in `rows` rows.
-int draw_plots(Canvas& canvas, int row, int rows, const GpuReading* gpu, const History& history);
+int draw_plots(CellGrid& canvas, int row, int rows, const GpuReading* gpu, const History& history);
 
 /// The table of processes in `rows` rows with its header.
-int draw_processes(Canvas& canvas, int row, int rows, const Snapshot& snapshot, const ViewState& view);
+int draw_processes(CellGrid& canvas, int row, int rows, const Snapshot& snapshot, const ViewState& view);
 
 /// A text over several lines, broken at blanks; at most `rows` of them.
-int draw_text(Canvas& canvas, int row, int rows, std::string_view text, Style style);
+int draw_text(CellGrid& canvas, int row, int rows, std::string_view text, Style style);
 
 }  // namespace ridgeline::monitor

@@ -17,7 +17,7 @@ constexpr int kLeastProcesses = 4;  // rows with the header
 constexpr int kLeastPlots = 5;
 constexpr double kNoteSeconds = 5;
 
-void draw_title(Canvas& canvas, const Snapshot& snapshot, const ViewState* view) {
+void draw_title(CellGrid& canvas, const Snapshot& snapshot, const ViewState* view) {
   const int width = canvas.columns();
   canvas.fill(0, 0, width, Style::title);
   std::string left = "Ridgeline monitor";
@@ -32,7 +32,7 @@ void draw_title(Canvas& canvas, const Snapshot& snapshot, const ViewState* view)
   if (end + columns_of(right) + 1 < width) canvas.put_right(0, width - 1, right, Style::title);
 }
 
-void draw_keys(Canvas& canvas, const ViewState& view) {
+void draw_keys(CellGrid& canvas, const ViewState& view) {
   const int row = canvas.rows() - 1;
   if (view.editing_filter) {
     const int end = canvas.put(row, 1, "filter: " + view.order.filter, Style::key);
@@ -56,7 +56,7 @@ void draw_keys(Canvas& canvas, const ViewState& view) {
     canvas.put_right(row, canvas.columns() - 1, fmt::format(" filter: {}", view.order.filter), Style::warn);
 }
 
-void draw_help(Canvas& canvas) {
+void draw_help(CellGrid& canvas) {
   const auto& keys = key_help();
   const int width = std::min(canvas.columns(), 64);
   const int height = std::min(canvas.rows(), static_cast<int>(keys.size()) + 4);
@@ -82,7 +82,7 @@ void draw_help(Canvas& canvas) {
   }
 }
 
-int draw_notes(Canvas& canvas, int row, int rows, const Snapshot& snapshot, Style style) {
+int draw_notes(CellGrid& canvas, int row, int rows, const Snapshot& snapshot, Style style) {
   const int end = row + rows;
   for (const auto& note : snapshot.notes)
     if (row < end) row = draw_text(canvas, row, end - row, note, style);
@@ -90,7 +90,7 @@ int draw_notes(Canvas& canvas, int row, int rows, const Snapshot& snapshot, Styl
 }
 
 /// What follows the host's line when there is no GPU.
-void draw_without_gpu(Canvas& canvas, int row, const Snapshot& snapshot, const History& history,
+void draw_without_gpu(CellGrid& canvas, int row, const Snapshot& snapshot, const History& history,
                       const ViewState& view) {
   const int last = canvas.rows() - 1;
   row = draw_notes(canvas, row + 1, std::min(6, last - row - 1), snapshot, Style::warn);
@@ -108,8 +108,8 @@ std::string note_in_turn(const Snapshot& snapshot) {
 
 }  // namespace
 
-Canvas draw_screen(const Snapshot& snapshot, const History& history, const ViewState& view, const ScreenSize& size) {
-  Canvas canvas(size.rows, size.columns, size.unicode);
+CellGrid draw_screen(const Snapshot& snapshot, const History& history, const ViewState& view, const ScreenSize& size) {
+  CellGrid canvas(size.rows, size.columns, size.unicode);
   if (size.rows < 6 || size.columns < 40) {
     canvas.put(0, 0, "too small: 40x6 at least", Style::bad);
     return canvas;
@@ -144,10 +144,10 @@ Canvas draw_screen(const Snapshot& snapshot, const History& history, const ViewS
   return canvas;
 }
 
-Canvas draw_once(const Snapshot& snapshot, const ProcessOrder& order, int columns, bool unicode) {
+CellGrid draw_once(const Snapshot& snapshot, const ProcessOrder& order, int columns, bool unicode) {
   int rows = 4 + 8 + static_cast<int>(snapshot.processes.size()) + 8 * static_cast<int>(snapshot.notes.size());
   for (const auto& gpu : snapshot.gpus) rows += gpu_rows(gpu) + 1;
-  Canvas canvas(rows, std::max(columns, 60), unicode);
+  CellGrid canvas(rows, std::max(columns, 60), unicode);
   draw_title(canvas, snapshot, nullptr);
   int row = draw_host(canvas, 1, snapshot.host);
   for (const auto& gpu : snapshot.gpus) row = draw_gpu(canvas, row + 1, gpu, snapshot.since_start_s);

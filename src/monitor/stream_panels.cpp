@@ -34,7 +34,7 @@ std::string ms_text(const std::optional<double>& ms) {
   return !ms ? "-" : fmt::format("{:.{}f}", *ms, *ms < 9.995 ? 2 : *ms < 999.5 ? 1 : 0);
 }
 
-void heading(Canvas& canvas, const StreamArea& area, std::string_view left, std::string_view right) {
+void heading(CellGrid& canvas, const StreamArea& area, std::string_view left, std::string_view right) {
   canvas.fill(area.row, area.from, area.to, Style::header);
   canvas.put(area.row, area.from + 1, left, Style::header, area.to - area.from - 2);
   if (columns_of(left) + columns_of(right) + 3 <= area.to - area.from)
@@ -42,7 +42,7 @@ void heading(Canvas& canvas, const StreamArea& area, std::string_view left, std:
 }
 
 /// Label, bar, percent.
-void share_row(Canvas& canvas, const StreamArea& area, int row, std::string_view label, int label_room, double share,
+void share_row(CellGrid& canvas, const StreamArea& area, int row, std::string_view label, int label_room, double share,
                Palette palette) {
   canvas.put(row, area.from + 1, label, Style::dim, label_room);
   const int begin = area.from + 1 + label_room + 1;
@@ -50,7 +50,7 @@ void share_row(Canvas& canvas, const StreamArea& area, int row, std::string_view
   canvas.put_right(row, area.to - 1, fmt::format("{:.0f} %", 100 * share), Style::bold);
 }
 
-float highest(const StreamArea& area, const Canvas& canvas, const std::function<float(std::size_t)>& reading) {
+float highest(const StreamArea& area, const CellGrid& canvas, const std::function<float(std::size_t)>& reading) {
   float most = 0;
   const int shown = readings_in(area.to - area.from, canvas.unicode());
   for (int age = 0; age < shown; ++age)
@@ -58,7 +58,7 @@ float highest(const StreamArea& area, const Canvas& canvas, const std::function<
   return most;
 }
 
-void plot_below(Canvas& canvas, const StreamArea& area, double high, Palette palette,
+void plot_below(CellGrid& canvas, const StreamArea& area, double high, Palette palette,
                 std::function<float(std::size_t)> reading) {
   Plot plot;
   plot.row = area.row + 1;
@@ -71,14 +71,14 @@ void plot_below(Canvas& canvas, const StreamArea& area, double high, Palette pal
   draw_plot(canvas, plot);
 }
 
-std::string reach(const StreamArea& area, const Canvas& canvas, const StreamHistory& history) {
+std::string reach(const StreamArea& area, const CellGrid& canvas, const StreamHistory& history) {
   const auto shown = static_cast<std::size_t>(readings_in(area.to - area.from, canvas.unicode()));
   return "last " + span_text(history.seconds_back(shown));
 }
 
 }  // namespace
 
-void draw_stream_rate(Canvas& canvas, const StreamArea& area, const StreamView& view) {
+void draw_stream_rate(CellGrid& canvas, const StreamArea& area, const StreamView& view) {
   const auto reading = [&](std::size_t age) { return view.history.frames_per_s(age); };
   const auto now = reading(0);
   heading(canvas, area, fmt::format("{} FPS", std::isfinite(now) ? fmt::format("{:.1f}", now) : "-"),
@@ -86,7 +86,7 @@ void draw_stream_rate(Canvas& canvas, const StreamArea& area, const StreamView& 
   plot_below(canvas, area, highest(area, canvas, reading), Palette::load, reading);
 }
 
-void draw_stream_p99(Canvas& canvas, const StreamArea& area, const StreamView& view) {
+void draw_stream_p99(CellGrid& canvas, const StreamArea& area, const StreamView& view) {
   const auto reading = [&](std::size_t age) { return view.history.p99(age); };
   const double top = std::max(static_cast<double>(highest(area, canvas, reading)), view.slo_ms);
   heading(canvas, area, fmt::format("p99 {} ms", ms_text(view.progress.recent.p99)),
@@ -96,7 +96,7 @@ void draw_stream_p99(Canvas& canvas, const StreamArea& area, const StreamView& v
   plot_below(canvas, area, top, view.slo_ms > 0 ? Palette::heat : Palette::load, reading);
 }
 
-void draw_stream_latency(Canvas& canvas, const StreamArea& area, const StreamView& view) {
+void draw_stream_latency(CellGrid& canvas, const StreamArea& area, const StreamView& view) {
   const auto& [status, recent] = view.progress;
   const int room = (area.to - area.from - 14) / 3;
   heading(canvas, area, "Latency, ms", "");
@@ -124,7 +124,7 @@ void draw_stream_latency(Canvas& canvas, const StreamArea& area, const StreamVie
   share_row(canvas, area, area.row + 4, "busy", 11, status.busy, Palette::load);
 }
 
-void draw_stream_batches(Canvas& canvas, const StreamArea& area, const StreamView& view) {
+void draw_stream_batches(CellGrid& canvas, const StreamArea& area, const StreamView& view) {
   const auto& status = view.progress.status;
   heading(canvas, area, "Frames in an inference", fmt::format("mean {:.1f}", status.mean_batch));
   const int sizes = static_cast<int>(status.batches.size()) - 1;
@@ -150,7 +150,7 @@ int stream_time_rows(const StreamView& view) {
   return 1 + std::max(static_cast<int>(parts), kUsualTimeParts);
 }
 
-void draw_stream_time(Canvas& canvas, const StreamArea& area, const StreamView& view) {
+void draw_stream_time(CellGrid& canvas, const StreamArea& area, const StreamView& view) {
   heading(canvas, area, "Workers' time", "");
   const auto& worker_s = view.progress.status.worker_s;
   double all = 0;
@@ -163,7 +163,7 @@ void draw_stream_time(Canvas& canvas, const StreamArea& area, const StreamView& 
   }
 }
 
-void draw_stream_frames(Canvas& canvas, const StreamArea& area, const StreamView& view) {
+void draw_stream_frames(CellGrid& canvas, const StreamArea& area, const StreamView& view) {
   const auto& status = view.progress.status;
   heading(canvas, area, "Frames", "since start");
   const auto dropped = status.all_dropped();
@@ -185,7 +185,7 @@ void draw_stream_frames(Canvas& canvas, const StreamArea& area, const StreamView
   for (const auto& [count, reason] : reasons) line("  " + reason, count, Style::warn);
 }
 
-int draw_stream_gpu(Canvas& canvas, int row, const StreamView& view) {
+int draw_stream_gpu(CellGrid& canvas, int row, const StreamView& view) {
   const auto& gpu = view.progress.recent.gpu;
   if (!gpu) return row;
   canvas.put(row, 1, "GPU", Style::accent);

@@ -19,7 +19,7 @@ constexpr int kMostPlotRows = 14;
 constexpr int kRoomyRows = 30;  ///< from which a blank line stands between the parts
 constexpr int kMostSourceRows = 3;
 
-void draw_stream_title(Canvas& canvas, const StreamView& view) {
+void draw_stream_title(CellGrid& canvas, const StreamView& view) {
   const int width = canvas.columns();
   canvas.fill(0, 0, width, Style::title);
   std::string right = span_text(view.progress.status.elapsed_s);
@@ -30,7 +30,7 @@ void draw_stream_title(Canvas& canvas, const StreamView& view) {
   canvas.put_right(0, width - 1, right, Style::title);
 }
 
-int draw_sources(Canvas& canvas, int row, int rows, const StreamView& view) {
+int draw_sources(CellGrid& canvas, int row, int rows, const StreamView& view) {
   const auto& sources = view.ready.sources;
   for (std::size_t i = 0; i < sources.size() && i < static_cast<std::size_t>(rows); ++i) {
     const auto& source = sources[i];
@@ -44,7 +44,7 @@ int draw_sources(Canvas& canvas, int row, int rows, const StreamView& view) {
   return row;
 }
 
-int draw_stream_notes(Canvas& canvas, int row, int end, const StreamView& view) {
+int draw_stream_notes(CellGrid& canvas, int row, int end, const StreamView& view) {
   // The newest ones.
   const auto first = view.notes.size() - std::min(view.notes.size(), static_cast<std::size_t>(std::max(end - row, 0)));
   for (auto i = first; i < view.notes.size() && row < end; ++i)
@@ -54,8 +54,8 @@ int draw_stream_notes(Canvas& canvas, int row, int end, const StreamView& view) 
 
 }  // namespace
 
-Canvas draw_stream_screen(const StreamView& view, const ScreenSize& size) {
-  Canvas canvas(size.rows, size.columns, size.unicode);
+CellGrid draw_stream_screen(const StreamView& view, const ScreenSize& size) {
+  CellGrid canvas(size.rows, size.columns, size.unicode);
   if (size.rows < kLeastRows || size.columns < kLeastColumns) {
     canvas.put(0, 0, fmt::format("too small: {}x{} at least", kLeastColumns, kLeastRows), Style::bad);
     return canvas;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "monitor/canvas.hpp"
+#include "monitor/cell_grid.hpp"
 #include "monitor/screen.hpp"
 #include "monitor/stream_view.hpp"
 
@@ -9,6 +9,6 @@ namespace ridgeline::monitor {
 
 /// The whole screen of a running stream; pure. Lays out for any size: plots take the rows that are left, and what does
 /// not fit goes in the order notes, GPU, sources.
-[[nodiscard]] Canvas draw_stream_screen(const StreamView& view, const ScreenSize& size);
+[[nodiscard]] CellGrid draw_stream_screen(const StreamView& view, const ScreenSize& size);
 
 }  // namespace ridgeline::monitor

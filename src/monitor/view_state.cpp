@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "monitor/canvas.hpp"
+#include "monitor/cell_grid.hpp"
 
 namespace ridgeline::monitor {
 namespace {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 
-#include "search/candidates.hpp"
 #include "search/cpu_budget.hpp"
 #include "search/gpu_pruning.hpp"
 #include "search/messages.hpp"
 #include "search/model_facts.hpp"
 #include "search/rule_condition.hpp"
+#include "search/values_to_try.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -218,7 +218,7 @@ Reason why_pointless(const ParamDef& param, const SpaceInput& input) {
   if (about_throughput && input.objective != schema::Objective::throughput)
     return messages::only_throughput(std::string(base::enum_name(input.objective)));
   if (auto reason = first_reason(kPrunings, param.key, std::nullopt, input)) return reason;
-  if (candidates(param, input).empty()) return messages::only_the_default();
+  if (values_to_try(param, input).empty()) return messages::only_the_default();
   return std::nullopt;
 }
 

@@ -8,7 +8,6 @@
 
 #include "schema/catalog.hpp"
 #include "schema/message_renderer.hpp"
-#include "search/candidates.hpp"
 #include "search/constraint_expression.hpp"
 #include "search/cpu_budget.hpp"
 #include "search/gpu_rules.hpp"
@@ -18,6 +17,7 @@
 #include "search/pruning.hpp"
 #include "search/relevance.hpp"
 #include "search/torch_rules.hpp"
+#include "search/values_to_try.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -166,7 +166,7 @@ class SpaceBuild {
     if (request_.only_listed) return drop(messages::not_listed());
     if (auto reason = why_pointless(param, input_)) return drop(std::move(*reason));
     Dimension dimension{param.key, {}};
-    for (const auto& value : candidates(param, input_)) {
+    for (const auto& value : values_to_try(param, input_)) {
       if (auto reason = why_pointless(param, value, input_))
         pruned_.push_back({param.key, {value}, std::move(*reason)});
       else

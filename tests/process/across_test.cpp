@@ -99,7 +99,7 @@ TEST_F(AcrossTest, what_comes_with_a_worker_stands_still_with_it) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(host::process_cpu_s(busy.pid()), used);
   EXPECT_LT((*worker)->pauses().cpu_s, 0.01);
-  const Frame inspect = make_job_frame(job_kind::kArm, ArmRequest{});
+  const WireFrame inspect = make_job_frame(job_kind::kArm, ArmRequest{});
   ASSERT_TRUE((*worker)->exchange(inspect, 10, TimeLeft{}));
   EXPECT_TRUE(eventually([&] { return host::process_cpu_s(busy.pid()) > used; })) << "goes on with the next request";
 }

@@ -36,9 +36,9 @@ except ImportError:
 
 from ridgeline_infer import __main__ as server  # noqa: E402
 from ridgeline_infer import settings  # noqa: E402
-from ridgeline_train.user_frames import user_frames  # noqa: E402
-from ridgeline_train.channel import Channel  # noqa: E402
-from ridgeline_train.failures import BadSettings  # noqa: E402
+from ridgeline_worker.user_frames import user_frames  # noqa: E402
+from ridgeline_worker.channel import Channel  # noqa: E402
+from ridgeline_worker.failures import BadSettings  # noqa: E402
 
 torch.set_num_threads(1)
 HEAD = "import torch\nfrom torch import nn\n"

@@ -18,7 +18,7 @@ import torch  # noqa: E402  the pretended one
 from torch.utils.data import DataLoader  # noqa: E402
 
 from ridgeline_train import transforms  # noqa: E402
-from ridgeline_train.failures import BadSettings, UserError, WrongLoader, facts_of  # noqa: E402
+from ridgeline_worker.failures import BadSettings, UserError, WrongLoader, facts_of  # noqa: E402
 from ridgeline_train.trial import Trial  # noqa: E402
 
 
@@ -371,7 +371,7 @@ class ElsewhereTest(unittest.TestCase):
         self.assertEqual([one["type"] for one in facts["causes"]], ["OSError"])
 
     def test_our_own_refusal_in_a_worker_is_ours(self):
-        facts = self.facts(UserError, self.TRACE + "ridgeline_train.failures.UserError: the samples do not make one batch\n")
+        facts = self.facts(UserError, self.TRACE + "ridgeline_worker.failures.UserError: the samples do not make one batch\n")
         self.assertEqual((facts["type"], facts["message"], facts["user_error"]), ("", "the samples do not make one batch", True))
 
     def test_wrapped_twice(self):
@@ -501,7 +501,7 @@ class ServerTest(unittest.TestCase):
                     os.makedirs(os.path.join(folder, os.path.dirname(name)), exist_ok=True)
                     with open(os.path.join(folder, name), "w") as file:
                         file.write("from .net import bench\n" if name.endswith("job.py") else "")
-                script = "from ridgeline_train.target import load\nfrom ridgeline_train.failures import facts_of\ntry:\n    load(%r)\n" \
+                script = "from ridgeline_worker.target import load\nfrom ridgeline_worker.failures import facts_of\ntry:\n    load(%r)\n" \
                          "except Exception as error:\n    print(facts_of(error)['hint'])\n" % target
                 env = dict(os.environ, PYTHONPATH=os.path.join(ROOT, "python"))
                 told = subprocess.run([sys.executable, "-c", script], cwd=folder, env=env, stdout=subprocess.PIPE, text=True).stdout

@@ -11,7 +11,7 @@ import torch  # noqa: E402  the pretended one
 from torch.utils.data import DataLoader, IterableDataset  # noqa: E402
 
 from ridgeline_train import placing, transforms  # noqa: E402
-from ridgeline_train.failures import NoGradient, UserError  # noqa: E402
+from ridgeline_worker.failures import NoGradient, UserError  # noqa: E402
 from ridgeline_train.trial import Trial  # noqa: E402
 
 

@@ -21,11 +21,11 @@ schema::TrialOutcome sample_outcome() {
 }
 
 template <typename Outcome>
-Frame outcome_frame(Outcome outcome) {
+WireFrame outcome_frame(Outcome outcome) {
   return make_frame(answer_of(std::move(outcome)));
 }
 template <typename Outcome>
-base::Result<Outcome> read_outcome(Frame frame) {
+base::Result<Outcome> read_outcome(WireFrame frame) {
   return read_frame(std::move(frame)).and_then(&read_answer<Outcome>);
 }
 

@@ -248,19 +248,19 @@ TEST_F(ScreenTest, filters_and_scrolls_the_processes) {
 }
 
 TEST_F(ScreenTest, plots_the_newest_at_the_right_edge) {
-  Canvas canvas(2, 4, true);
+  CellGrid canvas(2, 4, true);
   const auto rising = [](std::size_t age) {
     return age < 6 ? static_cast<float>(60 - 10 * static_cast<int>(age)) : std::nanf("");
   };
   draw_plot(canvas, {0, 0, 2, 4, 0, 80, Palette::load, rising});
   EXPECT_EQ(canvas.text(), "   ⣠\n ⣠⣾⣿") << canvas.text();
-  Canvas ascii(2, 4, false);
+  CellGrid ascii(2, 4, false);
   draw_plot(ascii, {0, 0, 2, 4, 0, 80, Palette::load, rising});
   EXPECT_EQ(ascii.text(), "  __\n####") << ascii.text();
 }
 
 TEST_F(ScreenTest, draws_bars_to_an_eighth) {
-  Canvas canvas(1, 8, true);
+  CellGrid canvas(1, 8, true);
   draw_bar(canvas, 0, 0, 8, 0.5 + 3.0 / 64, Palette::heat);
   EXPECT_EQ(canvas.text(), "████▍···");
   draw_bar(canvas, 0, 0, 8, std::nullopt, Palette::heat);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "execute/frame.hpp"
+#include "execute/wire_frame.hpp"
 
 #include <bit>
 #include <cstring>
@@ -69,7 +69,7 @@ base::Result<void> check(const Header& header) {
 
 }  // namespace
 
-std::string encode_frame(const Frame& frame) {
+std::string encode_frame(const WireFrame& frame) {
   const std::size_t sample_bytes = frame.samples.size() * sizeof(double);
   std::string bytes(sizeof(Header) + frame.json.size() + sample_bytes, '\0');
   std::memcpy(bytes.data() + sizeof(Header), frame.json.data(), frame.json.size());
@@ -85,30 +85,30 @@ std::string encode_frame(const Frame& frame) {
   return bytes;
 }
 
-base::Result<std::optional<Frame>> FrameReader::next() {
+base::Result<std::optional<WireFrame>> WireFrameReader::next() {
   const auto broken = [this](base::Error error) {
     broken_ = std::move(error);
     buffer_.clear();
     return tl::unexpected<base::Error>(*broken_);
   };
   if (broken_) return tl::unexpected<base::Error>(*broken_);
-  if (buffer_.size() < sizeof(Header)) return std::optional<Frame>{};
+  if (buffer_.size() < sizeof(Header)) return std::optional<WireFrame>{};
   Header header;
   std::memcpy(&header, buffer_.data(), sizeof header);
   if (auto checked = check(header); !checked) return broken(checked.error());
   const std::size_t sample_bytes = std::size_t{header.sample_count} * sizeof(double);
   const std::size_t total = sizeof(Header) + header.json_bytes + sample_bytes;
-  if (buffer_.size() < total) return std::optional<Frame>{};
+  if (buffer_.size() < total) return std::optional<WireFrame>{};
   const auto payload = std::string_view(buffer_).substr(sizeof(Header), total - sizeof(Header));
   if (sum_of(payload) != header.payload_sum) return broken({base::ErrorCode::corrupt, "message content is damaged"});
 
-  Frame frame;
+  WireFrame frame;
   frame.type = static_cast<FrameType>(header.type);
   frame.json.assign(payload.substr(0, header.json_bytes));
   frame.samples.resize(header.sample_count);
   if (sample_bytes > 0) std::memcpy(frame.samples.data(), payload.data() + header.json_bytes, sample_bytes);
   buffer_.erase(0, total);
-  return std::optional<Frame>(std::move(frame));
+  return std::optional<WireFrame>(std::move(frame));
 }
 
 }  // namespace ridgeline::execute

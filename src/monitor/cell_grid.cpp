@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/canvas.hpp"
+#include "monitor/cell_grid.hpp"
 
 #include <algorithm>
 
@@ -27,17 +27,17 @@ char32_t ascii(char32_t glyph) {
 
 }  // namespace
 
-Canvas::Canvas(int rows, int columns, bool unicode)
+CellGrid::CellGrid(int rows, int columns, bool unicode)
     : rows_(std::max(rows, 0)),
       columns_(std::max(columns, 0)),
       unicode_(unicode),
       cells_(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(columns_)) {}
 
-const Cell& Canvas::at(int row, int column) const {
+const Cell& CellGrid::at(int row, int column) const {
   return cells_[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(column)];
 }
 
-int Canvas::put(int row, int column, std::string_view text, Style style, int room) {
+int CellGrid::put(int row, int column, std::string_view text, Style style, int room) {
   const int end = room < 0 ? columns_ : std::min(columns_, column + room);
   while (!text.empty()) {
     const auto character = base::first_character(text);
@@ -52,22 +52,22 @@ int Canvas::put(int row, int column, std::string_view text, Style style, int roo
   return column;
 }
 
-void Canvas::put_right(int row, int column, std::string_view text, Style style) {
+void CellGrid::put_right(int row, int column, std::string_view text, Style style) {
   put(row, std::max(column - columns_of(text), 0), text, style);
 }
 
-void Canvas::put_glyph(int row, int column, char32_t glyph, Style style) {
+void CellGrid::put_glyph(int row, int column, char32_t glyph, Style style) {
   if (!inside(row, column)) return;
   cells_[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(column)] = {
       unicode_ ? glyph : ascii(glyph), style};
 }
 
-void Canvas::fill(int row, int from, int to, Style style) {
+void CellGrid::fill(int row, int from, int to, Style style) {
   for (int column = from; column < to; ++column)
     if (inside(row, column)) put_glyph(row, column, at(row, column).glyph, style);
 }
 
-std::string Canvas::row_text(int row) const {
+std::string CellGrid::row_text(int row) const {
   std::string text;
   for (int column = 0; column < columns_; ++column)
     if (const auto glyph = at(row, column).glyph; glyph != 0) text += base::utf8(glyph);
@@ -75,7 +75,7 @@ std::string Canvas::row_text(int row) const {
   return text;
 }
 
-std::string Canvas::text() const {
+std::string CellGrid::text() const {
   std::string all;
   for (int row = 0; row < rows_; ++row) all += row_text(row) + "\n";
   all.erase(all.find_last_not_of('\n') + 1);

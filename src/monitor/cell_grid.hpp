@@ -38,9 +38,9 @@ struct Cell {
 };
 
 /// A grid of characters to draw on; what falls outside is cut off. Without `unicode` only ASCII is ever stored.
-class Canvas {
+class CellGrid {
  public:
-  Canvas(int rows, int columns, bool unicode);
+  CellGrid(int rows, int columns, bool unicode);
 
   [[nodiscard]] int rows() const noexcept { return rows_; }
   [[nodiscard]] int columns() const noexcept { return columns_; }

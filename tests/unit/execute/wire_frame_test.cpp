@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "execute/frame.hpp"
+#include "execute/wire_frame.hpp"
 
 #include <cstring>
 
@@ -8,17 +8,19 @@
 namespace ridgeline::execute {
 namespace {
 
-Frame sample_frame(std::size_t samples = 5) {
-  Frame frame{FrameType::result, "{\"status\":\"ok\"}", {}};
+WireFrame sample_frame(std::size_t samples = 5) {
+  WireFrame frame{FrameType::result, "{\"status\":\"ok\"}", {}};
   for (std::size_t i = 0; i < samples; ++i) frame.samples.push_back(static_cast<double>(i) * 1.5);
   return frame;
 }
 
-bool equal(const Frame& a, const Frame& b) { return a.type == b.type && a.json == b.json && a.samples == b.samples; }
+bool equal(const WireFrame& a, const WireFrame& b) {
+  return a.type == b.type && a.json == b.json && a.samples == b.samples;
+}
 
-TEST(FrameReader, gives_back_what_was_encoded) {
+TEST(WireFrameReader, gives_back_what_was_encoded) {
   for (const std::size_t samples : {0U, 1U, 10'000U}) {
-    FrameReader reader;
+    WireFrameReader reader;
     reader.append(encode_frame(sample_frame(samples)));
     const auto frame = reader.next();
     ASSERT_TRUE(frame && *frame);
@@ -27,10 +29,10 @@ TEST(FrameReader, gives_back_what_was_encoded) {
   }
 }
 
-TEST(FrameReader, takes_bytes_one_at_a_time_and_frames_back_to_back) {
+TEST(WireFrameReader, takes_bytes_one_at_a_time_and_frames_back_to_back) {
   const auto bytes = encode_frame(sample_frame(3)) + encode_frame({FrameType::error, "{}", {}});
-  FrameReader reader;
-  std::vector<Frame> frames;
+  WireFrameReader reader;
+  std::vector<WireFrame> frames;
   for (const char byte : bytes) {
     reader.append({&byte, 1});
     auto frame = reader.next();
@@ -42,9 +44,9 @@ TEST(FrameReader, takes_bytes_one_at_a_time_and_frames_back_to_back) {
   EXPECT_EQ(frames[1].type, FrameType::error);
 }
 
-TEST(FrameReader, waits_for_a_truncated_frame) {
+TEST(WireFrameReader, waits_for_a_truncated_frame) {
   const auto bytes = encode_frame(sample_frame());
-  FrameReader reader;
+  WireFrameReader reader;
   reader.append(std::string_view(bytes).substr(0, bytes.size() - 1));
   const auto frame = reader.next();
   ASSERT_TRUE(frame);
@@ -52,8 +54,8 @@ TEST(FrameReader, waits_for_a_truncated_frame) {
   EXPECT_TRUE(reader.has_partial());
 }
 
-TEST(FrameReader, stays_broken_after_the_first_fault) {
-  FrameReader reader;
+TEST(WireFrameReader, stays_broken_after_the_first_fault) {
+  WireFrameReader reader;
   reader.append(std::string(64, 'x'));
   const auto first = reader.next();
   ASSERT_FALSE(first);
@@ -64,12 +66,12 @@ TEST(FrameReader, stays_broken_after_the_first_fault) {
   EXPECT_EQ(second.error().message, first.error().message);
 }
 
-TEST(FrameReader, finds_a_change_of_any_single_bit) {
+TEST(WireFrameReader, finds_a_change_of_any_single_bit) {
   const auto good = encode_frame(sample_frame(2));
   for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
     auto damaged = good;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
-    FrameReader reader;
+    WireFrameReader reader;
     reader.append(damaged);
     EXPECT_FALSE(reader.next()) << "bit " << bit;
   }
@@ -98,7 +100,7 @@ std::string mutate(std::string bytes, base::Random& random) {
   return bytes;
 }
 
-TEST(FrameReader, survives_thirty_thousand_mutated_streams_and_never_invents_a_frame) {
+TEST(WireFrameReader, survives_thirty_thousand_mutated_streams_and_never_invents_a_frame) {
   constexpr int kStreams = 30'000;
   base::Random random(20261121);
   int errors = 0;
@@ -108,7 +110,7 @@ TEST(FrameReader, survives_thirty_thousand_mutated_streams_and_never_invents_a_f
     const auto clean = encode_frame(original);
     auto stream = mutate(clean, random);
     if (random.below(4) == 0) stream = clean + stream;
-    FrameReader reader;
+    WireFrameReader reader;
     for (std::size_t sent = 0; sent < stream.size();) {
       const auto piece = static_cast<std::size_t>(1 + random.below(64));
       reader.append(std::string_view(stream).substr(sent, piece));

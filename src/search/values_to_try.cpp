@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/candidates.hpp"
+#include "search/values_to_try.hpp"
 
 #include <algorithm>
 #include <set>
@@ -119,7 +119,7 @@ std::vector<Value> cpu_candidates(const schema::ParamDef& param, const SpaceInpu
 
 }  // namespace
 
-std::vector<Value> candidates(const schema::ParamDef& param, const SpaceInput& input) {
+std::vector<Value> values_to_try(const schema::ParamDef& param, const SpaceInput& input) {
   auto values = on_gpu(input) ? gpu_candidates(param, input) : cpu_candidates(param, input);
   // "fp16" is for autocast to it and for weights in it.
   if (param.key == "torch_precision" && input.precision != "auto")

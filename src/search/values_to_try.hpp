@@ -15,6 +15,6 @@ namespace ridgeline::search {
 
 /// Values of a parameter worth trying on this machine and model, ascending, legal, without the default; empty when
 /// there are none.
-[[nodiscard]] std::vector<schema::Value> candidates(const schema::ParamDef& param, const SpaceInput& input);
+[[nodiscard]] std::vector<schema::Value> values_to_try(const schema::ParamDef& param, const SpaceInput& input);
 
 }  // namespace ridgeline::search
