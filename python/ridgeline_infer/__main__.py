@@ -120,8 +120,33 @@ def failure(error, ooms_before):
     return facts
 
 
-def serve(connection, functions=()):
-    server = Server(functions)
+def replied(server, request):
+    ooms = num_ooms()
+    try:
+        return {"ok": server.answer(request)}
+    except (Exception, SystemExit) as error:  # every failure is the trial's outcome
+        traceback.print_exc()
+        sys.stderr.flush()
+        return {"error": failure(error, ooms)}
+
+
+def prepared(functions, request, together):
+    """(server, reply, request) of a trial that nobody waits for yet, one of `together` that share the CPUs."""
+    import torch
+
+    server, threads = Server(functions), torch.get_num_threads()
+    torch.set_num_threads(max(1, min(threads, len(os.sched_getaffinity(0)) // together)))
+    reply = replied(server, request)
+    if "torch_threads" not in request.get("settings", {}):
+        torch.set_num_threads(threads)
+    if "ok" in reply:
+        reply["ok"]["beside"] = together > 1
+    return server, reply, request
+
+
+def serve(connection, functions=(), ahead=None):
+    """`ahead`: what prepared() gave, for the first request."""
+    server, reply, known = ahead or (Server(functions), None, None)
     while True:
         request = connection.receive()
         if request is None:
@@ -129,15 +154,10 @@ def serve(connection, functions=()):
         if request.get("op") == "close":
             connection.send({"ok": {}})
             return
-        ooms = num_ooms()
-        try:
-            answer = server.answer(request)
-        except (Exception, SystemExit) as error:  # every failure is the trial's outcome
-            traceback.print_exc()
-            sys.stderr.flush()
-            connection.send({"error": failure(error, ooms)})
-        else:
-            connection.send({"ok": answer})
+        if reply is not None and request != known:
+            reply = {"error": failure(ValueError("this process was prepared for another trial"), None)}
+        connection.send(reply if reply is not None else replied(server, request))
+        reply = None
 
 
 if __name__ == "__main__":

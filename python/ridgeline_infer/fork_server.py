@@ -3,10 +3,14 @@
 
     RIDGELINE_FORK_FD=N python -m ridgeline_infer.fork_server TARGET [LEVEL]
 
-N is a listening socket; a fork_relay connects for each process, and its connection is that process's life. The server ends with
-its parent. What the user's file leaves behind must
-not reach a fork: with CUDA started or more threads than torch itself has, the server begins anew at the next lower level, and
-where importing torch alone is too much it ends."""
+N is a listening socket; a fork_relay connects for each process, and its connection is that process's life. Others send one line of
+JSON instead:
+    {"op": "ahead", "jobs": [{"key", "folder", "environment", "request"}..], "most": N}   what to prepare before its turn (ahead.py)
+    {"op": "states"}                                                             -> {KEY: "waiting"|"preparing"|"ready"|"failed"}
+    {"op": "lease"}                            -> {"on_gpu": N, "was_busy": ..}: until the connection ends what is prepared stands still
+A relay whose environment has RIDGELINE_AHEAD_KEY gets the process that was prepared under that key, if there is one. The server ends
+with its parent. What the user's file leaves behind must not reach a fork: with CUDA started or more threads than torch itself has, the
+server begins anew at the next lower level, and where importing torch alone is too much it ends."""
 
 import builtins
 import contextlib
@@ -23,9 +27,11 @@ import traceback
 from ridgeline_worker import channel
 
 from . import __main__ as program
+from . import ahead
 from .fork_relay import receive
 from .runtime import gpu_count
 
+KEY = "RIDGELINE_AHEAD_KEY"
 KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 LEVELS = ("file", "compiler", "torch")  # what is imported: torch, from the right on torch.compile and the user's file too
 # Whose threads bear forks: OpenBLAS and Arrow make them anew in the child.
@@ -144,6 +150,40 @@ def changes_since(environment):
 
 def become(request, numbers, functions, changes):
     """In the new process: what `python -m ridgeline_infer` would be. `changes`: of the environment, by the user's file."""
+    _begin(request, changes)
+    wanted = int(os.environ["RIDGELINE_CHANNEL_FD"])
+    high = [os.dup(number) for number in numbers]
+    while min(high) <= max(2, wanted):  # above the numbers that they are to have
+        high = [os.dup(number) for number in high]
+    for number, target in zip(high, (1, 2, wanted)):
+        os.dup2(number, target, inheritable=True)
+    _close_sockets(wanted)
+    return channel.run(lambda connection: program.serve(connection, functions), program.USAGE)
+
+
+def become_ahead(job, control, functions, changes, together):
+    """The same of a process that prepares its trial at once, one of `together`, and waits for who takes it over."""
+    _begin(job.wish, changes)
+    _close_sockets(control.fileno())
+    output = ahead.Output()
+    prepared = program.prepared(functions, job.wish["request"], together)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with contextlib.suppress(OSError):  # somebody has it already
+        control.sendall(b"r" if "ok" in prepared[1] else b"f")
+    taker = ahead.wait_for_taker(control)
+    if taker is None:
+        return 0
+    for number, target in zip(taker, (1, 2)):
+        os.dup2(number, target, inheritable=True)
+    output.give_to(2)
+    os.set_inheritable(taker[2], False)
+    program.serve(channel.Channel(taker[2]), functions, prepared)
+    sys.stdout.flush()
+    return 0
+
+
+def _begin(request, changes):
     os.setsid()
     ctypes.CDLL(None).prctl(KILLED_WITH_PARENT, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -154,18 +194,14 @@ def become(request, numbers, functions, changes):
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
-    wanted = int(os.environ["RIDGELINE_CHANNEL_FD"])
-    high = [os.dup(number) for number in numbers]
-    while min(high) <= max(2, wanted):  # above the numbers that they are to have
-        high = [os.dup(number) for number in high]
-    for number, target in zip(high, (1, 2, wanted)):
-        os.dup2(number, target, inheritable=True)
-    for number in range(3, max(high) + 1):
-        if number != wanted and _is_socket(number):
-            os.close(number)
     os.chdir(request["folder"])
     sys.argv = ["ridgeline_infer"]
-    return channel.run(lambda connection: program.serve(connection, functions), program.USAGE)
+
+
+def _close_sockets(kept):
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) not in (0, 1, 2, kept) and _is_socket(int(name)):
+            os.close(int(name))
 
 
 def _is_socket(number):
@@ -188,37 +224,74 @@ class ForkServer:
         self.changes = changes
         self.functions = functions
         self.living = {}  # process: its relay's socket
+        self.ahead = ahead.Ahead(self._fork_ahead)
 
     def serve(self):
         while True:
-            ready, _, _ = select.select([self.listener] + list(self.living.values()), [], [], 0.01 if self.living else None)
+            others = list(self.living.values()) + self.ahead.sockets()
+            busy = self.living or self.ahead.jobs
+            ready, _, _ = select.select([self.listener] + others, [], [], 0.01 if busy else None)
+            self.ahead.look_after_leases(ready)
+            self.ahead.listen(ready)
             if self.listener in ready:
                 self._accept()
             self._look_after(ready)
+            self._look_after_ahead()
 
     def _accept(self):
-        relay, _ = self.listener.accept()
-        data, numbers = receive(relay, 3)
+        connection, _ = self.listener.accept()
+        data, numbers = receive(connection, 3)
         if not data:
-            relay.close()
+            connection.close()
             return
+        request = json.loads(data)
+        if "op" in request:
+            self._answer(connection, request)
+            return
+        job = self.ahead.take(request["environment"].get(KEY))
+        if job:
+            ahead.hand_over(job, numbers)
+            process = job.process
+        else:
+            process = self._fork(lambda: become(request, numbers, self.functions, self.changes))
+        for number in numbers:
+            os.close(number)
+        self.living[process] = connection
+        try:
+            connection.sendall(b"forked\n")
+        except OSError:  # it has gone; its process goes with the next look
+            pass
+
+    def _answer(self, connection, request):
+        if request["op"] == "lease":
+            self.ahead.lease(connection)
+            return
+        if request["op"] == "ahead":
+            self.ahead.want(request["jobs"], request["most"])
+        try:
+            connection.sendall((json.dumps(self.ahead.states()) + "\n").encode())
+        except OSError:
+            pass
+        connection.close()
+
+    def _fork(self, body):
         sys.stdout.flush()
         process = os.fork()
         if process == 0:
             code = 1
             try:
-                code = become(json.loads(data), numbers, self.functions, self.changes)
+                code = body()
             except BaseException:
                 traceback.print_exc()
             finally:
                 os._exit(code)
-        for number in numbers:
-            os.close(number)
-        self.living[process] = relay
-        try:
-            relay.sendall(b"forked\n")
-        except OSError:  # it has gone; its process goes with the next look
-            pass
+        return process
+
+    def _fork_ahead(self, job):
+        ours, theirs = socket.socketpair()
+        process = self._fork(lambda: become_ahead(job, theirs, self.functions, self.changes, self.ahead.most))
+        theirs.close()
+        return process, ours
 
     def _look_after(self, ready):
         for process, relay in list(self.living.items()):
@@ -234,6 +307,11 @@ class ForkServer:
                 pass
             relay.close()
             del self.living[process]
+
+    def _look_after_ahead(self):
+        for process in self.ahead.processes():
+            if os.waitpid(process, os.WNOHANG)[0]:
+                self.ahead.ended(process)
 
 
 def main(target, level="file"):

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trials that are prepared before their turn: forks that make and compile the model while another trial is prepared or timed, and
+then wait for a relay to take them over. Whoever times has them stand still (Lease)."""
+
+import array
+import json
+import os
+import select
+import signal
+import socket
+import tempfile
+import time
+
+STILL_S = 1.0  # for processes to stand still; longer, and the kernel holds them
+TICK_S = 0.0005
+MOST_KEPT = 1 << 20  # bytes of what one printed
+
+
+def parents():
+    """{process: its parent}."""
+    out = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open("/proc/%s/stat" % name) as file:
+                    out[int(name)] = int(file.read().rpartition(")")[2].split()[1])
+            except (OSError, IndexError, ValueError):  # it has ended
+                pass
+    return out
+
+
+def with_descendants(roots):
+    every, known = parents(), set(roots)
+    grown = True
+    while grown:
+        found = {process for process, parent in every.items() if parent in known} - known
+        known |= found
+        grown = bool(found)
+    return known
+
+
+def _stands(process):
+    try:
+        with open("/proc/%d/stat" % process) as file:
+            return file.read().rpartition(")")[2].split()[0] in "tTZXx"
+    except OSError:
+        return True
+
+
+def stop(roots):
+    """Stops them and all that they started; what starts meanwhile as well. The processes that were stopped."""
+    stopped, end = set(), time.monotonic() + STILL_S
+    while time.monotonic() < end:
+        fresh = with_descendants(roots) - stopped
+        for process in fresh:
+            try:
+                os.kill(process, signal.SIGSTOP)
+            except OSError:
+                pass
+        stopped |= fresh
+        if not fresh and all(_stands(process) for process in stopped):
+            break
+        time.sleep(TICK_S)
+    return stopped
+
+
+def go_on(processes):
+    for process in processes:
+        try:
+            os.kill(process, signal.SIGCONT)
+        except OSError:
+            pass
+
+
+def on_gpu(process):
+    """Whether it has started CUDA."""
+    try:
+        return any(os.readlink("/proc/%d/fd/%s" % (process, name)).startswith("/dev/nvidia-uvm")
+                   for name in os.listdir("/proc/%d/fd" % process))
+    except OSError:
+        return False
+
+
+class Job:
+    """One that is wanted: its process, once it has begun, and how far that is."""
+
+    def __init__(self, wish):
+        self.wish = wish  # {"key", "folder", "environment", "request"}
+        self.process = 0
+        self.control = None  # its process tells how it went, and is told who takes it over
+        self.state = "waiting"  # then "preparing", then "ready" or "failed"
+
+    @property
+    def key(self):
+        return self.wish["key"]
+
+
+class Ahead:
+    """The server's side. `fork(job)` makes a process that calls serve_ahead and returns its number and the socket to it."""
+
+    def __init__(self, fork):
+        self.fork = fork
+        self.jobs = []
+        self.ending = []  # processes that were killed
+        self.most = 0
+        self.leases = []
+        self.stopped = set()
+
+    # --- what is wanted ---
+
+    def want(self, wishes, most):
+        """In this order, at most `most` in preparation at a time; what is not wanted any more ends."""
+        self.most = most
+        left, jobs = list(self.jobs), []
+        for wish in wishes:
+            known = next((job for job in left if job.key == wish["key"]), None)
+            if known:
+                left.remove(known)
+            jobs.append(known or Job(wish))
+        for job in left:
+            self._end(job)
+        self.jobs = jobs
+        self.begin_waiting()
+
+    def begin_waiting(self):
+        if self.leases:  # whoever times now is not to be disturbed
+            return
+        for job in self.jobs:
+            if sum(one.state == "preparing" for one in self.jobs) >= self.most:
+                return
+            if job.state == "waiting":
+                job.process, job.control = self.fork(job)
+                job.state = "preparing"
+
+    def _end(self, job):
+        if not job.process:
+            return
+        for process in with_descendants([job.process]):
+            try:
+                os.kill(process, signal.SIGKILL)
+            except OSError:
+                pass
+        job.control.close()
+        self.ending.append(job.process)
+
+    def processes(self):
+        """All that the server has to wait for."""
+        return [job.process for job in self.jobs if job.process] + self.ending
+
+    def ended(self, process):
+        """Of a process that the server has waited for. One that died in preparation is made again when its turn comes, and dies
+        before who can tell of it."""
+        self.ending = [one for one in self.ending if one != process]
+        for job in [one for one in self.jobs if one.process == process]:
+            job.control.close()
+            self.jobs.remove(job)
+        self.begin_waiting()
+
+    def listen(self, ready):
+        for job in self.jobs:
+            if job.state == "preparing" and job.control in ready:
+                said = job.control.recv(1)
+                if said:
+                    job.state = "ready" if said == b"r" else "failed"
+        self.begin_waiting()
+
+    def sockets(self):
+        return [job.control for job in self.jobs if job.state == "preparing"] + list(self.leases)
+
+    def states(self):
+        return {job.key: job.state for job in self.jobs}
+
+    def take(self, key):
+        """A process for that trial, which is no longer looked after here; None where there is none."""
+        found = [job for job in self.jobs if job.key == key and job.process]
+        if not found:
+            return None
+        job = min(found, key=lambda one: one.state == "preparing")
+        self.jobs.remove(job)
+        go_on(self.stopped & with_descendants([job.process]))
+        return job
+
+    # --- standing still ---
+
+    def lease(self, connection):
+        """Until the connection ends all that is prepared stands still."""
+        self.leases.append(connection)
+        busy = any(job.state == "preparing" for job in self.jobs)
+        self.stopped |= stop([job.process for job in self.jobs if job.process])
+        there = sum(on_gpu(job.process) for job in self.jobs if job.process)
+        try:
+            connection.sendall((json.dumps({"on_gpu": there, "was_busy": busy}) + "\n").encode())
+        except OSError:
+            pass
+
+    def look_after_leases(self, ready):
+        for connection in [one for one in self.leases if one in ready]:  # says nothing more: it has gone
+            connection.close()
+            self.leases.remove(connection)
+        if not self.leases and self.stopped:
+            go_on(self.stopped)
+            self.stopped = set()
+            self.begin_waiting()
+
+
+def hand_over(job, numbers):
+    """Gives its process the output and the channel of the one that takes it over."""
+    fds = array.array("i", numbers)
+    job.control.sendmsg([b"t"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+    job.control.close()
+
+
+class Output:
+    """What the process prints until it is taken over: in a file, as nobody reads a pipe."""
+
+    def __init__(self):
+        self.file = tempfile.TemporaryFile()
+        for number in (1, 2):
+            os.dup2(self.file.fileno(), number)
+
+    def give_to(self, number):
+        self.file.seek(0)
+        kept = self.file.read(MOST_KEPT)
+        while kept:
+            kept = kept[os.write(number, kept):]
+        self.file.close()
+
+
+def wait_for_taker(control):
+    """Standard output, standard error and the channel; None when the server has gone."""
+    select.select([control], [], [])
+    data, ancillary, _, _ = control.recvmsg(1, socket.CMSG_SPACE(3 * 4))
+    if not data:
+        return None
+    numbers = array.array("i")
+    for _, _, content in ancillary:
+        numbers.frombytes(content[:len(content) - len(content) % numbers.itemsize])
+    return list(numbers)

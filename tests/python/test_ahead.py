@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ridgeline_infer.ahead: trials that the fork server prepares before their turn; exit code 77 without torch."""
+
+import json
+import os
+import signal
+import socket
+import time
+import unittest
+
+from test_fork_server import LOADED, ForkServerTest
+
+REQUEST = {"op": "prepare", "target": "infer.py:make", "settings": {"grad_mode": "no_grad"}}
+SLOW = LOADED.replace("    print(", "    import time\n    end = time.time() + 1.5\n    while time.time() < end: pass\n    print(")
+
+
+class AheadTest(ForkServerTest):
+    def say(self, **request):
+        """The connection and what the server answers."""
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(self.environment["RIDGELINE_FORK_SERVER"])
+        self.addCleanup(connection.close)
+        return connection, self.ask(connection, **request)
+
+    def want(self, *keys, most=2, request=None):
+        jobs = [{"key": key, "folder": self.folder.name, "environment": self.environment, "request": request or REQUEST} for key in keys]
+        return self.say(op="ahead", jobs=jobs, most=most)[1]
+
+    def wait_for(self, key, state):
+        for _ in range(1000):
+            states = self.say(op="states")[1]
+            if states.get(key) == state:
+                return states
+            time.sleep(0.02)
+        self.fail("%s is %s, not %s" % (key, states.get(key), state))
+
+    def take(self, key):
+        self.environment["RIDGELINE_AHEAD_KEY"] = key
+        process, channel = self.relay()
+        del self.environment["RIDGELINE_AHEAD_KEY"]
+        return process, channel
+
+    def children(self):
+        with open("/proc/%d/task/%d/children" % (self.server.pid, self.server.pid)) as file:
+            return [int(word) for word in file.read().split()]
+
+    def state_of(self, pid):
+        with open("/proc/%d/stat" % pid) as file:
+            return file.read().rpartition(")")[2].split()[0]
+
+    def test_a_trial_gets_what_was_prepared(self):
+        self.write(LOADED)
+        self.start()
+        self.want("a")
+        self.wait_for("a", "ready")
+        pid, = self.children()
+        process, channel = self.take("a")
+        answer = self.ask(channel, **REQUEST)["ok"]
+        self.assertEqual(answer["pid"], pid)
+        self.assertTrue(answer["beside"])
+        self.assertEqual(len(self.ask(channel, op="call", count=3)["ok"]["ns"]), 3)
+        self.assertEqual(self.ask(channel, op="close"), {"ok": {}})
+        self.assertEqual(process.wait(timeout=20), 0)
+        self.assertIn("made by %d" % pid, process.stdout.read().decode())
+
+    def test_who_comes_early_waits_for_it(self):
+        self.write(SLOW)
+        self.start()
+        self.want("a")
+        self.wait_for("a", "preparing")
+        process, channel = self.take("a")
+        pid, = self.children()
+        self.assertEqual(self.ask(channel, **REQUEST)["ok"]["pid"], pid)
+        process.kill()
+        self.assertTrue(self.gone(pid))
+
+    def test_a_failure_is_told_to_who_takes_it(self):
+        self.write(LOADED.replace("    return", "    raise ValueError('boom')\n    return"))
+        self.start()
+        self.want("a")
+        self.wait_for("a", "failed")
+        _, channel = self.take("a")
+        self.assertIn("boom", self.ask(channel, **REQUEST)["error"]["message"])
+
+    def test_what_dies_is_prepared_again_by_the_trial(self):
+        self.write(LOADED.replace("    return", "    if os.environ.get('DIES'): os._exit(3)\n    return"))
+        self.start()
+        self.environment["DIES"] = "yes"
+        self.want("a")
+        for _ in range(1000):
+            if not self.say(op="states")[1]:
+                break
+            time.sleep(0.02)
+        del self.environment["DIES"]
+        _, channel = self.take("a")
+        self.assertIn("ok", self.ask(channel, **REQUEST))
+
+    def test_no_more_than_asked_for_at_a_time_and_in_order(self):
+        self.write(SLOW)
+        self.start()
+        self.assertEqual(self.want("a", "b", "c", most=1), {"a": "preparing", "b": "waiting", "c": "waiting"})
+        self.assertEqual(self.wait_for("a", "ready"), {"a": "ready", "b": "preparing", "c": "waiting"})
+
+    def test_what_is_not_wanted_any_more_ends(self):
+        self.write(SLOW)
+        self.start()
+        self.want("a", "b")
+        first = self.children()
+        self.assertEqual(self.want("b"), {"b": "preparing"})
+        self.assertTrue(self.gone(first[0]))
+        self.assertTrue(os.path.exists("/proc/%d" % first[1]))
+
+    def test_one_key_twice_is_two_processes(self):
+        self.write(LOADED)
+        self.start()
+        self.want("a", "a")
+        self.wait_for("a", "ready")
+        pids = set()
+        for _ in range(2):
+            _, channel = self.take("a")
+            pids.add(self.ask(channel, **REQUEST)["ok"]["pid"])
+        self.assertEqual(len(pids), 2)
+
+    def test_all_stands_still_under_a_lease(self):
+        self.write(SLOW)
+        self.start()
+        self.want("a", "b", "c", most=2)
+        pids = self.children()
+        connection, told = self.say(op="lease")
+        self.assertEqual(told, {"on_gpu": 0, "was_busy": True})
+        self.assertEqual([self.state_of(pid) for pid in pids], ["T", "T"])
+        second, _ = self.say(op="lease")
+        connection.close()
+        time.sleep(0.1)
+        self.assertEqual([self.state_of(pid) for pid in pids], ["T", "T"])
+        _, channel = self.take("a")  # which the holder of the lease may want
+        self.assertEqual(self.ask(channel, **REQUEST)["ok"]["pid"], pids[0])
+        self.assertEqual(self.state_of(pids[1]), "T")
+        self.assertEqual(len(self.children()), 2)  # nothing new begins
+        second.close()
+        self.wait_for("c", "ready")
+
+    def test_another_trials_process_is_not_taken(self):
+        self.write(LOADED)
+        self.start()
+        self.want("a")
+        self.wait_for("a", "ready")
+        process, channel = self.take("b")
+        self.assertNotIn("beside", self.ask(channel, **REQUEST)["ok"])
+        self.assertEqual(len(self.children()), 2)
+        process.send_signal(signal.SIGKILL)
+
+
+for name in [name for name in vars(ForkServerTest) if name.startswith("test_")]:
+    setattr(AheadTest, name, None)  # they are of the other file
+
+if __name__ == "__main__":
+    unittest.main(argv=["test_ahead", "AheadTest"])
