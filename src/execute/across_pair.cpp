@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "execute/classify.hpp"
+#include "execute/fork_server_client.hpp"
 #include "execute/gpu_observer.hpp"
 #include "execute/message.hpp"
 #include "execute/messages.hpp"
@@ -228,9 +229,19 @@ Result<schema::PairedOutcome> run_across(const WorkerOptions& options, const Job
   control.gpu = gpu.watch();
   if (const double left_s = processes.time_left().seconds; std::isfinite(left_s))
     control.ends_within_s = std::max(0.0, left_s);
-  auto measurement = measure::measure_paired_rounds(
-      measure::MakeArm([&] { return RemoteArm::make(processes, 'A', spec.base); }),
-      measure::MakeArm([&] { return RemoteArm::make(processes, 'B', other); }), spec.plan, control);
+  StandStill still;
+  const auto made = [&](char name, const schema::TrialSpec& one) {
+    still.end();
+    auto arm = RemoteArm::make(processes, name, one);
+    if (one.on_gpu()) {
+      still = StandStill::begin();
+      gpu.expect_companions(still.on_gpu());
+    }
+    return arm;
+  };
+  auto measurement =
+      measure::measure_paired_rounds(measure::MakeArm([&] { return made('A', spec.base); }),
+                                     measure::MakeArm([&] { return made('B', other); }), spec.plan, control);
   schema::PairedOutcome outcome;
   if (measurement) {
     outcome.measurement = std::move(*measurement);

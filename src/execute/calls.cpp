@@ -120,6 +120,14 @@ std::vector<Result<schema::TrialOutcome>> run_trials(Executor& executor, const s
   return outcomes;
 }
 
+void prepare_ahead(Executor& executor, const std::vector<schema::TrialSpec>& specs, std::int64_t most) {
+  const auto known = executor.capabilities(0);
+  if (std::find(known.begin(), known.end(), job_kind::kAhead) == known.end()) return;
+  std::vector<Job> jobs;
+  jobs.push_back(job_of(job_kind::kAhead, AheadRequest{specs, most}, kFindDeadlineS, "preparing trials ahead"));
+  static_cast<void>(run_jobs(executor, std::move(jobs)));
+}
+
 Result<schema::PairedOutcome> run_pair(Executor& executor, const schema::PairedSpec& spec, const TimeLeft& time_left) {
   double deadline_s = derived_deadline_s(spec.plan, spec.base.provider);
   if (spec.across) deadline_s = std::max(deadline_s, derived_deadline_s(spec.plan, spec.across->provider));

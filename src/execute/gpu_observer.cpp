@@ -21,6 +21,11 @@ void GpuObserver::add_worker(std::int64_t pid) {
   added_.push_back(pid);
 }
 
+void GpuObserver::expect_companions(int count) {
+  companions_ = count;
+  if (sampler_) sampler_->expect_companions(count);
+}
+
 void GpuObserver::begin(const schema::TrialSpec& spec) {
   if (open_ || !spec.on_gpu()) return;
   if (!sampler_options_.workers && schema::provider_of(spec.provider).own_process)
@@ -65,7 +70,8 @@ void GpuObserver::end(schema::Measurement& measurement) {
   open_ = false;
   auto record = sampler_->end_trial();
   if (busy_) record.busy = busy_->busy();
-  if (const auto peak = record.peak_bytes()) {
+  // What the whole device holds is more than the trial's, where others stand by.
+  if (const auto peak = companions_ > 0 ? record.process_peak_bytes : record.peak_bytes()) {
     measurement.metrics["gpu_memory_gb"] = static_cast<double>(*peak) * 1e-9;
     if (!record.process_peak_bytes)
       measurement.flags.push_back({FlagLevel::info, "gpu_memory_of_device", record.process_memory_note});

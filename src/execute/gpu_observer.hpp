@@ -32,6 +32,9 @@ class GpuObserver {
   /// That process works for this one: what it does on the GPU is no stranger's. It may have ended since.
   void add_worker(std::int64_t pid);
 
+  /// So many processes of ours stand still beside the trial, with their contexts: they are no strangers either.
+  void expect_companions(int count);
+
   /// Starts a record when the spec runs on a GPU and none is open. Before the workload touches CUDA.
   void begin(const schema::TrialSpec& spec);
   /// nullptr while there is no record.
@@ -54,6 +57,7 @@ class GpuObserver {
   std::optional<gpu::GpmReader> gpm_;   ///< of the sampler's GPU; nullopt: it has none
   std::optional<gpu::BusyWatch> busy_;  ///< of the open record
   bool open_ = false;
+  int companions_ = 0;
   std::mutex mutex_;                   ///< of added_, which the sampler's thread reads
   std::vector<std::int64_t> added_{};  ///< by add_worker
   std::string problem_;

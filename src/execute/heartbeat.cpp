@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "execute/fork_server_client.hpp"
 #include "execute/process_tree.hpp"
 #include "host/process_cpu.hpp"
 
@@ -27,6 +28,7 @@ std::int64_t process_cpu_ns() noexcept {
 
 Heartbeat::Heartbeat(WorkerStatus& status) : status_(status) {
   status_.beats.fetch_add(1, std::memory_order_relaxed);
+  if (const char* pid = std::getenv(kForkServerPidVariable)) fork_server_ = static_cast<pid_t>(std::atoi(pid));
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
@@ -45,7 +47,9 @@ void Heartbeat::look_at_children() {
   if (now - looked_ < kLookInterval || !works_without_steps(status_.control.phase.load()) || !has_children()) return;
   looked_ = now;
   double seconds = 0;
-  for (const auto pid : read_tree(::getpid()).processes) seconds += host::process_cpu_s(pid).value_or(0);
+  for (const auto root : {::getpid(), fork_server_})
+    if (root > 0)
+      for (const auto pid : read_tree(root).processes) seconds += host::process_cpu_s(pid).value_or(0);
   const auto ns = base::from_seconds(seconds).count();
   outside_ns_ += std::max<std::int64_t>(0, ns - children_ns_);  // those that have ended take theirs with them
   children_ns_ = ns;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -37,6 +39,7 @@ class Heartbeat {
   std::chrono::steady_clock::time_point looked_;
   std::int64_t children_ns_ = 0;  ///< processor time of those that there were at the last look
   std::int64_t outside_ns_ = 0;   ///< that all have used, as far as looks saw it
+  pid_t fork_server_ = 0;         ///< the parent of what a Python trial runs in; 0: none
   std::jthread thread_;
 };
 

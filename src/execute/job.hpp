@@ -31,6 +31,7 @@ inline constexpr std::string_view kProbe = "probe";              ///< which runt
 inline constexpr std::string_view kInspect = "inspect";          ///< what a model is
 inline constexpr std::string_view kExport = "export";            ///< the model as ONNX files
 inline constexpr std::string_view kTrial = "trial";              ///< one configuration, timed
+inline constexpr std::string_view kAhead = "ahead";              ///< trials to prepare before their turn
 inline constexpr std::string_view kPair = "pair";                ///< two configurations, compared
 inline constexpr std::string_view kArm = "arm";                  ///< one side of a pair over two processes
 inline constexpr std::string_view kReference = "reference";      ///< outputs that others are compared with

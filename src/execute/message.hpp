@@ -19,7 +19,7 @@
 namespace ridgeline::execute {
 
 /// Changes whenever frames or messages do; a worker with another number is refused.
-inline constexpr int kProtocolVersion = 11;
+inline constexpr int kProtocolVersion = 12;
 
 /// What errors call a message of the worker.
 inline constexpr std::string_view kWorkerAnswer = "worker's answer";
@@ -73,6 +73,12 @@ struct TrialRequest {
   bool apart = false;  ///< TrialOptions::apart; a worker does not care
 };
 RL_DECLARE_JSON(TrialRequest)
+
+struct AheadRequest {
+  std::vector<schema::TrialSpec> specs;
+  std::int64_t most = 0;
+};
+RL_DECLARE_JSON(AheadRequest)
 
 struct PairRequest {
   schema::PairedSpec spec;

@@ -13,6 +13,8 @@ std::vector<schema::QualityFlag> prepared_flags(const base::Json& answer) {
     flags.push_back({FlagLevel::info, "torch_note", note});
   if (answer.value("cold_cache", false))
     flags.push_back({FlagLevel::info, std::string(schema::kColdCompile), messages::cold_compile()});
+  if (answer.value("beside", false) && answer.value("compile_s", 0.0) > 0)
+    flags.push_back({FlagLevel::info, "prepared_beside", messages::prepared_beside()});
   if (answer.value("compiled_anew", false))
     flags.push_back({FlagLevel::info, std::string(schema::kCompiledAnew), messages::compiled_anew()});
   if (const auto hits = answer.value("cache_hits", std::int64_t{0}); hits > 0)

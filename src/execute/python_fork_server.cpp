@@ -10,12 +10,12 @@
 
 #include <fmt/format.h>
 
+#include "execute/fork_server_client.hpp"
 #include "execute/process_tree.hpp"
 
 namespace ridgeline::execute {
 namespace {
 
-constexpr const char* kVariable = "RIDGELINE_FORK_SERVER";  ///< the path of the socket
 constexpr const char* kForkLifeVariable = "RIDGELINE_FORK_LIFE";
 constexpr int kListener = 3;  ///< its number in the server
 constexpr int kBacklog = 16;
@@ -57,18 +57,20 @@ PythonForkServer::PythonForkServer(const std::string& python, const std::string&
   ::close(listener);
   if (!process) return;
   process_.emplace(std::move(*process));
-  ::setenv(kVariable, path.c_str(), 1);
+  ::setenv(kForkServerVariable, path.c_str(), 1);
+  ::setenv(kForkServerPidVariable, std::to_string(process_->pid()).c_str(), 1);
 }
 
 PythonForkServer::~PythonForkServer() {
   if (!process_) return;
-  ::unsetenv(kVariable);
+  ::unsetenv(kForkServerVariable);
+  ::unsetenv(kForkServerPidVariable);
   // What the user's file has started as it was imported.
   (void)end_detached(process_->poll() ? std::nullopt : std::optional(process_->pid()), mark_);
 }
 
 std::vector<std::string> fork_relay(const std::string& python, const std::string& package_folder) {
-  if (std::getenv(kVariable) == nullptr) return {};
+  if (std::getenv(kForkServerVariable) == nullptr) return {};
   return {python, "-S", "-E", package_folder + "/ridgeline_infer/fork_relay.py"};
 }
 

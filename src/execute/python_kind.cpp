@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/python_kind.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
+#include "execute/fork_server_client.hpp"
 #include "execute/python_export.hpp"
 #include "execute/python_fork_server.hpp"
 #include "execute/python_workload.hpp"
@@ -133,6 +139,37 @@ Result<schema::RuntimeIdentity> probe(const std::string& package_folder, const s
   return identity;
 }
 
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> all;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view variable(*entry);
+    const auto equals = variable.find('=');
+    if (equals != std::string_view::npos) all.emplace(variable.substr(0, equals), variable.substr(equals + 1));
+  }
+  return all;
+}
+
+JsonChildOptions trial_child(const std::string& package_folder, const schema::TrialSpec& spec) {
+  auto child = child_of(spec.runtime.library_path, package_folder);
+  for (auto& variable : torch_cache_environment(spec)) child.environment.push_back(std::move(variable));
+  return child;
+}
+
+void prepare_ahead(const std::string& package_folder, const std::vector<schema::TrialSpec>& specs, std::int64_t most) {
+  auto jobs = Json::array();
+  std::error_code ignored;
+  const auto folder = std::filesystem::current_path(ignored).string();
+  for (const auto& spec : specs) {
+    const auto request = prepare_request(spec);
+    if (!request) continue;  // its trial says what is wrong
+    auto environment = own_environment();
+    for (auto& [name, value] : trial_child(package_folder, spec).environment) environment[name] = value;
+    jobs.push_back(
+        {{"key", ahead_key(*request)}, {"folder", folder}, {"environment", environment}, {"request", *request}});
+  }
+  static_cast<void>(ask_fork_server({{"op", "ahead"}, {"jobs", std::move(jobs)}, {"most", most}}));
+}
+
 }  // namespace
 
 workload::WorkloadKind make_python_kind(std::string package_folder) {
@@ -157,9 +194,10 @@ workload::WorkloadKind make_python_kind(std::string package_folder) {
     return probe(package_folder, library);
   };
   kind.make = [package_folder](const schema::TrialSpec& spec) -> Result<std::unique_ptr<workload::Workload>> {
-    auto child = child_of(spec.runtime.library_path, package_folder);
-    for (auto& variable : torch_cache_environment(spec)) child.environment.push_back(std::move(variable));
-    return std::make_unique<PythonWorkload>(std::move(child), spec);
+    return std::make_unique<PythonWorkload>(trial_child(package_folder, spec), spec);
+  };
+  kind.prepare_ahead = [package_folder](const std::vector<schema::TrialSpec>& specs, std::int64_t most) {
+    prepare_ahead(package_folder, specs, most);
   };
   kind.export_models = [package_folder](const schema::WorkloadRef& workload, const std::string& library,
                                         const std::string& folder, const std::vector<std::string>& precisions) {

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.hpp"
+#include "base/hash.hpp"
 #include "execute/python_flags.hpp"
 #include "host/this_process.hpp"
 #include "schema/catalog.hpp"
@@ -51,18 +52,9 @@ Result<workload::OutputSet> tensors_of(const Json& answer, std::string_view byte
 
 }  // namespace
 
-PythonWorkload::PythonWorkload(JsonChildOptions child, schema::TrialSpec spec)
-    : spec_(std::move(spec)), child_(std::move(child)) {}
-
-Result<Json> PythonWorkload::ask(const Json& request, double limit_s) {
-  auto answer = child_.ask(request, limit_s);
-  if (!answer) return tl::unexpected<base::Error>(std::move(answer).error().error);
-  return std::move(*answer);
-}
-
-Result<void> PythonWorkload::prepare() {
+Result<Json> prepare_request(const schema::TrialSpec& spec) {
   Json settings = Json::object();
-  for (const auto& [key, value] : spec_.configuration.values()) {
+  for (const auto& [key, value] : spec.configuration.values()) {
     RL_TRY_ASSIGN(const auto* param, schema::require_param(key));
     if (param->scope != schema::ParamScope::torch_option && !param->any_engine)
       return base::fail(ErrorCode::invalid_argument, "{}={}: a PyTorch model has no such setting", key, value.to_text())
@@ -72,13 +64,38 @@ Result<void> PythonWorkload::prepare() {
   // What was chosen for compiled models says nothing of others.
   if (!settings.contains("torch_compile"))
     for (const auto* key : {"compile_dynamic", "compile_freezing", "compile_fullgraph"}) settings.erase(key);
+  return Json{{"op", "prepare"},
+              {"target", spec.workload.location},
+              {"settings", std::move(settings)},
+              {"io", spec.tensor_location},
+              {"seed", spec.workload.seed}};
+}
+
+std::string ahead_key(const Json& prepare_request) { return base::sha256_hex(base::dump_json(prepare_request)); }
+
+namespace {
+
+JsonChildOptions with_key(JsonChildOptions child, const schema::TrialSpec& spec) {
+  if (const auto request = prepare_request(spec))
+    child.environment.emplace_back("RIDGELINE_AHEAD_KEY", ahead_key(*request));
+  return child;
+}
+
+}  // namespace
+
+PythonWorkload::PythonWorkload(JsonChildOptions child, schema::TrialSpec spec)
+    : spec_(std::move(spec)), child_(with_key(std::move(child), spec_)) {}
+
+Result<Json> PythonWorkload::ask(const Json& request, double limit_s) {
+  auto answer = child_.ask(request, limit_s);
+  if (!answer) return tl::unexpected<base::Error>(std::move(answer).error().error);
+  return std::move(*answer);
+}
+
+Result<void> PythonWorkload::prepare() {
+  RL_TRY_ASSIGN(const auto request, prepare_request(spec_));
   phase_ = schema::TrialPhase::create_session;
-  RL_TRY_ASSIGN(const auto made, ask({{"op", "prepare"},
-                                      {"target", spec_.workload.location},
-                                      {"settings", std::move(settings)},
-                                      {"io", spec_.tensor_location},
-                                      {"seed", spec_.workload.seed}},
-                                     kPrepareLimitS));
+  RL_TRY_ASSIGN(const auto made, ask(request, kPrepareLimitS));
   items_ = made.value("items", 1.0);
   if (const auto* batch = spec_.configuration.find("batch_size")) rows_ = batch->as_integer();
   process_ = made.value("pid", child_.pid());

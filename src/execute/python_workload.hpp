@@ -13,6 +13,11 @@
 
 namespace ridgeline::execute {
 
+/// What "prepare" asks for, of a spec. Errors: a setting that is none of a PyTorch model's.
+[[nodiscard]] base::Result<base::Json> prepare_request(const schema::TrialSpec& spec);
+/// Under which a process that has prepared that stands ready (python/ridgeline_infer/ahead.py).
+[[nodiscard]] std::string ahead_key(const base::Json& prepare_request);
+
 /// A PyTorch model of the user's in a Python process of its own (python/ridgeline_infer), which times its calls itself:
 /// from before the call until the device is done with it. Messages beside those of JsonChild:
 ///   {"op":"prepare","target":T,"settings":{..},"seed":N,"io":"host"|"device"} ->

@@ -37,10 +37,15 @@ class WorkerJobs {
     RL_TRY_ASSIGN(const auto spec, base::json_as<schema::TrialSpec>(*found, "job"));
     auto& worker = pool_.find(Role::trials, WorkerPool::runtime_of(spec));
     if (spec.on_gpu()) pool_.leave_gpu(&worker);
-    gpu_gate_.look(spec.device, pool_.on_gpu());
+    gpu_gate_.look(spec.device, ours_on_gpu());
     auto answer = ask(worker, job);
     mark(worker, spec);
     return answer;
+  }
+
+  Result<JobAnswer> ahead(const Job& job) {
+    prepares_ahead_ = true;
+    return plain(job);
   }
 
   /// A job that loads a library whose sessions may never be wanted, or leaves more memory on the GPU than trials need.
@@ -58,7 +63,7 @@ class WorkerJobs {
     // An idle worker still holds memory on the GPU, and the trial would call it somebody else.
     if (spec.on_gpu()) pool_.leave_gpu(&worker);
     if (spec.isolated) worker.reset();  // an earlier session made its process one of several streams
-    auto flag = gpu_gate_.enter(spec.device, pool_.on_gpu());
+    auto flag = gpu_gate_.enter(spec.device, ours_on_gpu());
     const bool used = worker != nullptr;
     const auto ask = [&] { return run<schema::TrialOutcome>(worker, job, job.request, job.time_left); };
     auto outcome = ask();
@@ -82,7 +87,7 @@ class WorkerJobs {
         on_gpu && !request.fresh_process && pool_.has(Role::trials, runtime) ? Role::trials : Role::pairs, runtime);
     if (on_gpu) pool_.leave_gpu(&worker);
     if (request.fresh_process) worker.reset();
-    auto flag = gpu_gate_.enter(spec.base.device, pool_.on_gpu());
+    auto flag = gpu_gate_.enter(spec.base.device, ours_on_gpu());
     const bool used = worker != nullptr;
     const auto begin = options_.clock->now();
     const auto ask = [&] {
@@ -110,7 +115,7 @@ class WorkerJobs {
     std::optional<schema::QualityFlag> flag;
     if (spec.base.on_gpu() || spec.across->on_gpu()) {
       pool_.leave_gpu(nullptr);
-      flag = gpu_gate_.enter((spec.base.on_gpu() ? spec.base : *spec.across).device, false);
+      flag = gpu_gate_.enter((spec.base.on_gpu() ? spec.base : *spec.across).device, prepares_ahead_);
     }
     const auto measured_utc = base::system_clock().utc_now();
     const auto begun = options_.clock->now();
@@ -190,8 +195,11 @@ class WorkerJobs {
     if (flag && outcome) schema::add_flag(*outcome, std::move(*flag));
   }
 
+  [[nodiscard]] bool ours_on_gpu() const { return prepares_ahead_ || pool_.on_gpu(); }
+
   const WorkerOptions options_;
   WorkerPool pool_;
+  bool prepares_ahead_ = false;  ///< processes that nobody here knows may come to the GPU and leave it
   GpuMemoryGate gpu_gate_{nvml_free_memory()};
 };
 
@@ -204,6 +212,7 @@ void add_worker_jobs(LocalTransport& transport, WorkerOptions options) {
     transport.add(kind, [workers](const Job& job) { return workers->plain(job); });
   for (const auto kind : {job_kind::kProbe, job_kind::kCeilings, job_kind::kProfile})
     transport.add(kind, [workers](const Job& job) { return workers->by_itself(job); });
+  transport.add(job_kind::kAhead, [workers](const Job& job) { return workers->ahead(job); });
   transport.add(job_kind::kTrial, [workers](const Job& job) { return workers->trial(job); });
   transport.add(job_kind::kPair, [workers](const Job& job) { return workers->pair(job); });
 }

@@ -97,6 +97,7 @@ void WorkerRequests::release() {
 Result<JobAnswer> WorkerRequests::dispatch(const std::string& kind, const base::Json& request) {
   const auto by = [&](auto method) -> Result<JobAnswer> { return answer_by(*this, method, request); };
   if (kind == job_kind::kTrial) return by(&WorkerRequests::trial);
+  if (kind == job_kind::kAhead) return by(&WorkerRequests::ahead);
   kept_.reset();
   if (kind == job_kind::kFind) return by(&WorkerRequests::find);
   if (kind == job_kind::kProbe) return by(&WorkerRequests::probe);
@@ -157,6 +158,13 @@ Result<std::unique_ptr<workload::Workload>> WorkerRequests::prepared(const schem
   return workload;
 }
 
+StandStill WorkerRequests::stand_still(const schema::TrialSpec& spec) {
+  if (!spec.on_gpu()) return {};
+  auto still = StandStill::begin();
+  gpu_.expect_companions(still.on_gpu());
+  return still;
+}
+
 std::unique_ptr<workload::Workload> WorkerRequests::take_kept(const schema::TrialSpec& spec) {
   auto kept = std::move(kept_);
   if (!kept || kept_key_ != session_key(spec)) return nullptr;
@@ -172,6 +180,14 @@ Result<schema::Measurement> WorkerRequests::measured(workload::Workload& workloa
   return measure::measure(workload, request.spec.plan, control);
 }
 
+Result<JobAnswer> WorkerRequests::ahead(const AheadRequest& request) {
+  JobAnswer answer{base::Json::object(), {}};
+  if (request.specs.empty()) return answer;
+  RL_TRY_ASSIGN(const auto* kind, registry_.find(request.specs.front().workload.kind));
+  if (kind->prepare_ahead) kind->prepare_ahead(request.specs, request.most);
+  return answer;
+}
+
 Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
   const bool fresh_mark = host::reset_peak_rss() || !std::exchange(served_trial_, true);
   const auto failed = [this](const base::Error& error) {
@@ -181,6 +197,7 @@ Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
   const bool again = kept != nullptr;
   auto workload = again ? Result<std::unique_ptr<workload::Workload>>(std::move(kept)) : prepared(request.spec);
   if (!workload) return failed(workload.error());
+  const auto still = stand_still(request.spec);
   auto measurement = measured(**workload, request);
   if (!measurement) {
     workload->reset();
@@ -222,10 +239,13 @@ Result<JobAnswer> WorkerRequests::pair(const PairRequest& request) {
   auto other = request.spec.base;
   other.configuration = request.spec.other;
   std::string_view arm;  // being made
+  StandStill still;
   const auto maker = [&](const schema::TrialSpec& spec, std::string_view name) -> measure::MakeWorkload {
     return [&, name] {
       arm = name;
+      still.end();
       auto made = prepared(spec);
+      still = stand_still(spec);
       if (made) arm = {};
       status_.control.gpu = gpu_.watch();  // which is open from the first arm on
       return made;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "execute/fork_server_client.hpp"
 #include "execute/gpu_observer.hpp"
 #include "execute/heartbeat.hpp"
 #include "execute/message.hpp"
@@ -29,6 +30,7 @@ class WorkerRequests {
   [[nodiscard]] base::Result<JobAnswer> probe(const ProbeRequest& request);
   [[nodiscard]] base::Result<JobAnswer> inspect(const InspectMessage& request);
   [[nodiscard]] base::Result<JobAnswer> export_models(const ExportRequest& request);
+  [[nodiscard]] base::Result<JobAnswer> ahead(const AheadRequest& request);
   [[nodiscard]] base::Result<JobAnswer> trial(const TrialRequest& request);
   [[nodiscard]] base::Result<JobAnswer> pair(const PairRequest& request);
   [[nodiscard]] base::Result<JobAnswer> arm(const ArmRequest& request);
@@ -40,6 +42,8 @@ class WorkerRequests {
 
   [[nodiscard]] base::Result<std::unique_ptr<workload::Workload>> prepared(const schema::TrialSpec& spec,
                                                                            bool watch_gpu = true);
+  /// What is prepared ahead, while a trial on a GPU is timed.
+  [[nodiscard]] StandStill stand_still(const schema::TrialSpec& spec);
   /// The workload that the trial before has kept, when it is of this spec; else nullptr, and it is gone.
   [[nodiscard]] std::unique_ptr<workload::Workload> take_kept(const schema::TrialSpec& spec);
   [[nodiscard]] base::Result<schema::Measurement> measured(workload::Workload& workload, const TrialRequest& request);

@@ -102,7 +102,7 @@ void TelemetrySampler::sample(Mode mode) {
     for (const auto* process : own)
       if (process->memory_bytes)
         sample.process_memory_bytes = sample.process_memory_bytes.value_or(0) + *process->memory_bytes;
-    const auto others = static_cast<int>(processes->size() - own.size());
+    const auto others = std::max(0, static_cast<int>(processes->size() - own.size()) - companions_);
     part_others_ = std::max(part_others_.value_or(others), others);
   }
   keep(sample, mode);
@@ -176,7 +176,19 @@ std::optional<std::vector<schema::GpuNeighbour>> TelemetrySampler::others() {
   const std::lock_guard lock(mutex_);
   const auto own = find_own(*list);
   for (auto at = own.rbegin(); at != own.rend(); ++at) list->erase(list->begin() + (*at - list->data()));
+  // In a container the list has other numbers than the companions have here; they came after this process.
+  for (int left = companions_; left > 0; --left) {
+    const auto late =
+        std::find_if(list->rbegin(), list->rend(), [&](const auto& one) { return strangers_.count(one.pid) == 0; });
+    if (late == list->rend()) break;
+    list->erase(std::next(late).base());
+  }
   return list;
+}
+
+void TelemetrySampler::expect_companions(int count) {
+  const std::lock_guard lock(mutex_);
+  companions_ = count;
 }
 
 void TelemetrySampler::switch_to(Mode mode) {

@@ -46,6 +46,8 @@ class TelemetrySampler final : public RoundWatch {
 
   [[nodiscard]] const std::string& uuid() const noexcept { return uuid_; }
 
+  /// So many of the processes on the GPU belong to this one and do nothing; from now on.
+  void expect_companions(int count);
   /// Starts a new record in fine mode.
   void begin_trial();
   void begin_timing() override;
@@ -90,6 +92,7 @@ class TelemetrySampler final : public RoundWatch {
   Mode mode_ = Mode::idle;
   bool closing_ = false;
   base::Nanoseconds begun_{0};
+  int companions_ = 0;
   std::int64_t self_ = 0;   ///< this process's number in the list; 0: not known yet
   double least_gap_s_ = 0;  ///< between kept samples; doubled whenever they are thinned out
   std::vector<double> part_clocks_;

@@ -40,8 +40,12 @@ namespace ridgeline::schema {
 [[nodiscard]] std::vector<ParamDef> webgpu_provider_params();
 [[nodiscard]] std::vector<ParamDef> tensorrt_rtx_provider_params();
 [[nodiscard]] std::vector<ParamDef> torch_params();
-/// What is worth trying on a PyTorch model, each on top of the best before it: cheap and strong first, slow to compile
-/// last. After what the recipes of benchmarks/torch_loop.py took on an H100.
-[[nodiscard]] std::vector<Configuration> torch_recipes();
+/// What is worth trying on a PyTorch model, by what usually wins (benchmarks/results/torch.md).
+struct TorchRecipes {
+  Configuration calls;                  ///< how each of `complete` is called
+  std::vector<Configuration> complete;  ///< beside `calls`; known before anything ran, so that all can be prepared
+  std::vector<Configuration> on_best;   ///< each on top of the best so far, slow to compile last
+};
+[[nodiscard]] TorchRecipes torch_recipes();
 
 }  // namespace ridgeline::schema

@@ -27,6 +27,10 @@ class CandidateRace final : public Searcher {
   explicit CandidateRace(std::vector<Racer> racers);
 
   [[nodiscard]] std::optional<Proposal> propose() override;
+  /// Of the first candidate, while it is in the race.
+  [[nodiscard]] std::vector<schema::Configuration> foreseen() const override {
+    return lanes_.front().in_race() ? lanes_.front().racer.searcher->foreseen() : std::vector<schema::Configuration>{};
+  }
   void observe(const Proposal& proposal, const Observation& observation) override;
   void revise(const schema::Configuration& configuration, const Observation& observation) override;
   [[nodiscard]] std::size_t remaining() const override;

@@ -11,36 +11,80 @@ namespace ridgeline::search {
 
 using schema::Configuration;
 
-RecipeSearcher::RecipeSearcher(const SearchSpace& space, const SearcherOptions& options,
-                               std::vector<Configuration> recipes, bool refines)
+RecipeSearcher::RecipeSearcher(const SearchSpace& space, const SearcherOptions& options, schema::TorchRecipes recipes,
+                               bool refines)
     : Strategy(space, options),
       factors_(make_factors(this->space(), options.learned)),
       recipes_(std::move(recipes)),
       refinement_(this->space(), factors_, options.min_effect),
       refines_(refines) {}
 
-Configuration RecipeSearcher::cooked(const Configuration& recipe) const {
-  const auto* best = history().incumbent(options().min_effect / 2);
-  auto configuration = best != nullptr ? best->configuration : space().defaults();
+Configuration RecipeSearcher::cooked(Configuration base, const Configuration& recipe) const {
   for (const auto& [key, value] : recipe.values()) {
     const auto* dimension = space().dimension(key);
     if (dimension == nullptr) continue;
     if (is_default(key, value))
-      configuration.unset(key);
+      base.unset(key);
     else if (std::find(dimension->values.begin(), dimension->values.end(), value) != dimension->values.end())
-      configuration.set(key, value);
+      base.set(key, value);
   }
-  return configuration;
+  return space().canonical(base);
+}
+
+Configuration RecipeSearcher::complete(const Configuration& recipe) const {
+  auto settings = recipes_.calls;
+  for (const auto& [key, value] : recipe.values()) settings.set(key, value);
+  for (const auto& [key, value] : refused().values()) settings.unset(key);
+  return cooked(space().defaults(), settings);
+}
+
+Configuration RecipeSearcher::on_best(const Configuration& recipe) const {
+  const auto* best = history().incumbent(options().min_effect / 2);
+  return cooked(best != nullptr ? best->configuration : space().defaults(), recipe);
+}
+
+bool RecipeSearcher::has_failed(const Configuration& configuration) const {
+  const auto* seen = history().find(configuration);
+  return seen != nullptr && !seen->observation.cost;
+}
+
+bool RecipeSearcher::is_to_be_narrowed_down() const {
+  auto first = recipes_.calls;
+  for (const auto& [key, value] : recipes_.complete.front().values()) first.set(key, value);
+  return has_failed(cooked(space().defaults(), first));
+}
+
+Configuration RecipeSearcher::refused() const {
+  if (!is_to_be_narrowed_down()) return {};
+  const auto plain = cooked(space().defaults(), recipes_.calls);
+  if (history().find(plain) == nullptr) return {};
+  return has_failed(plain) ? recipes_.calls : recipes_.complete.front();
+}
+
+std::vector<Configuration> RecipeSearcher::foreseen() const {
+  std::vector<Configuration> out;
+  for (auto at = at_; at < recipes_.complete.size(); ++at) {
+    auto configuration = complete(recipes_.complete[at]);
+    if (space().allows(configuration) && !history().proposed(configuration) &&
+        std::find(out.begin(), out.end(), configuration) == out.end())
+      out.push_back(std::move(configuration));
+  }
+  return out;
 }
 
 std::optional<Proposal> RecipeSearcher::next() {
-  while (at_ < recipes_.size()) {
-    const auto& recipe = recipes_[at_++];
-    auto proposal =
-        history().offer(cooked(recipe), schema::TrialStage::screening, messages::best_with(recipe.to_text()));
-    if (!proposal) continue;
-    proposal->stop_above = history().hopeless_above(kRaceMargin);
+  const auto offered = [&](const Configuration& configuration, const Configuration& named) {
+    auto proposal = history().offer(configuration, schema::TrialStage::screening, messages::best_with(named.to_text()));
+    if (proposal) proposal->stop_above = history().hopeless_above(kRaceMargin);
     return proposal;
+  };
+  if (at_ > 0 && is_to_be_narrowed_down())
+    if (auto proposal = offered(cooked(space().defaults(), recipes_.calls), recipes_.calls)) return proposal;
+  const auto first_on_best = recipes_.complete.size();
+  while (is_opening()) {
+    const auto at = at_++;
+    const auto& recipe = at < first_on_best ? recipes_.complete[at] : recipes_.on_best[at - first_on_best];
+    if (auto proposal = offered(at < first_on_best ? complete(recipe) : on_best(recipe), recipe)) return proposal;
   }
   while (refines_) {
     auto step = refinement_.next(history());
@@ -53,6 +97,8 @@ std::optional<Proposal> RecipeSearcher::next() {
   return std::nullopt;
 }
 
-std::size_t RecipeSearcher::upcoming() const { return recipes_.size() - at_ + (refines_ ? refinement_.upcoming() : 0); }
+std::size_t RecipeSearcher::upcoming() const {
+  return recipes_.complete.size() + recipes_.on_best.size() - at_ + (refines_ ? refinement_.upcoming() : 0);
+}
 
 }  // namespace ridgeline::search

@@ -46,6 +46,8 @@ class Searcher {
   /// A further trial that does not depend on what is not observed yet, so that it may run beside it; nullopt when there
   /// is none until more is observed. Proposals are observed in the order in which they were made.
   [[nodiscard]] virtual std::optional<Proposal> propose_beside() { return std::nullopt; }
+  /// What is likely to be proposed next, whatever is observed until then, in this order: so that it may be prepared.
+  [[nodiscard]] virtual std::vector<schema::Configuration> foreseen() const { return {}; }
   virtual void observe(const Proposal& proposal, const Observation& observation) = 0;
   /// What was observed of that configuration looks otherwise now: the machine's speed at that time is known better, or
   /// it was measured again. One that was not observed is left alone.

@@ -11,6 +11,8 @@
 #include "campaign/tune/candidates.hpp"
 #include "campaign/tune/device_memory.hpp"
 #include "campaign/tune/input_checks.hpp"
+#include "campaign/tune/space.hpp"
+#include "campaign/tune/trial_runner.hpp"
 #include "execute/provider_choice.hpp"
 #include "execute/worker_environment.hpp"
 #include "measure/gpu_plans.hpp"
@@ -200,7 +202,10 @@ Result<void> prepare(RunContext& context) {
   if (const auto ignored = execute::ignored_variables(); !ignored.empty())
     context.note(messages::workers_go_without(ignored));
   if (request.provider == "auto") RL_TRY(add_candidates(context, chosen.index));
-  if (!request.also.empty()) RL_TRY(add_exported_candidates(context));
+  if (!request.also.empty()) {
+    TrialRunner(context).prepare_ahead(foreseen_trials(context));  // compiling takes longer than exporting
+    RL_TRY(add_exported_candidates(context));
+  }
   context.observer.model_ready(run);
   if (!run.model.provider.empty())  // code of the user's, not a file: what was seen when it ran
     for (const auto& note : run.model.notes) context.note(note);

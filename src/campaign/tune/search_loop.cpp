@@ -79,6 +79,7 @@ Result<bool> SearchLoop::run() {
   for (auto batch = search::next_batch(searcher_, runner_.device_slots()); !batch.empty();
        batch = search::next_batch(searcher_, runner_.device_slots())) {
     RL_TRY(context_.check_cancelled());
+    runner_.prepare_ahead(with_foreseen(batch));
     RL_TRY_ASSIGN(const bool goes_on, measure(batch));
     if (!goes_on) break;
     if (!looked_ && has_current()) {
@@ -98,6 +99,13 @@ Result<bool> SearchLoop::run() {
   take_in({});
   revise();
   return cut_short_;
+}
+
+std::vector<schema::Configuration> SearchLoop::with_foreseen(const std::vector<search::Proposal>& batch) const {
+  std::vector<schema::Configuration> out;
+  for (const auto& proposal : batch) out.push_back(proposal.configuration);
+  for (auto& configuration : searcher_.foreseen()) out.push_back(std::move(configuration));
+  return out;
 }
 
 void SearchLoop::finish() {

@@ -43,6 +43,8 @@ class SearchLoop : private RunPart {
   };
 
   [[nodiscard]] base::Result<bool> measure(const std::vector<search::Proposal>& batch);
+  /// Their configurations, and those that are likely to follow.
+  [[nodiscard]] std::vector<schema::Configuration> with_foreseen(const std::vector<search::Proposal>& batch) const;
   /// The run's trials that are not in seen_ yet. `proposals`: theirs.
   void take_in(const std::vector<search::Proposal>& proposals);
   [[nodiscard]] bool has_time_to_read(const std::vector<search::Proposal>& before) const;

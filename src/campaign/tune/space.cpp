@@ -170,6 +170,13 @@ Result<std::unique_ptr<search::Searcher>> build_space(RunContext& context) {
   return build_race(context, std::move(searcher), options);
 }
 
+std::vector<schema::Configuration> foreseen_trials(const RunContext& context) {
+  const auto built = search::build_space(space_input(context));
+  if (!built) return {};
+  const auto searcher = search::make_searcher(context.request.search, built->space, {});
+  return searcher ? (*searcher)->foreseen() : std::vector<schema::Configuration>{};
+}
+
 bool has_known_trials(const RunContext& context) {
   if (!context.request.use_store) return false;
   const auto& run = context.result.run;

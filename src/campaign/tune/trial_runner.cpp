@@ -15,6 +15,7 @@
 #include "campaign/tune/stored_failure.hpp"
 #include "execute/deadline.hpp"
 #include "schema/messages.hpp"
+#include "workload/torch/torch_code.hpp"
 
 namespace ridgeline::campaign {
 
@@ -36,6 +37,12 @@ constexpr std::string_view kDefaults = "the runtime's defaults";
 std::string name_of(const schema::Configuration& configuration) {
   return configuration.empty() ? std::string(kDefaults) : configuration.to_text();
 }
+
+constexpr double kLeastCoresAhead = 3;  // of CPUs, for each that compiles
+constexpr double kMostAhead = 6;
+constexpr double kHostBytesAhead = 4e9;  // PyTorch, its compiler and the processes of that
+constexpr double kContextBytes = 1.5e9;  // of CUDA, with its libraries
+constexpr double kParameterCopies = 4;   // weights, what is folded, converted or laid out anew, and activations
 
 /// Of a trial that its share of --max-time ended.
 void name_share(schema::TrialOutcome& outcome, double share_s, double limit_s) {
@@ -395,6 +402,45 @@ Result<schema::TrialOutcome> TrialRunner::finish(PendingTrial trial) {
   return verdict;
 }
 
+std::int64_t TrialRunner::most_ahead() const {
+  const auto& run = result_.run;
+  const auto& gpus = run.environment.gpus;
+  const bool counts_memory =
+      std::any_of(run.request.constraints.begin(), run.request.constraints.end(),
+                  [](const auto& constraint) { return constraint.metric.starts_with("gpu_memory"); });
+  if (run.workload.kind != workload::kPythonKind || !run.on_gpu() || gpus.empty() || !gpus.front().memory_free_bytes ||
+      counts_memory || run.request.objective == schema::Objective::throughput)
+    return 0;
+  const double one = kContextBytes + kParameterCopies * static_cast<double>(run.model.parameter_bytes);
+  // One that is timed and one more have their memory in any case.
+  const double by_gpu = static_cast<double>(*gpus.front().memory_free_bytes) / one - 2;
+  const double by_host = static_cast<double>(run.environment.memory_available_bytes) / kHostBytesAhead;
+  const double most = std::min({kMostAhead, run.environment.usable_cpus / kLeastCoresAhead, by_gpu, by_host});
+  return most < 2 ? 0 : static_cast<std::int64_t>(most);
+}
+
+void TrialRunner::prepare_ahead(const std::vector<schema::Configuration>& configurations) {
+  ahead_ = configurations;
+  prepare_ahead({}, ahead_);
+}
+
+void TrialRunner::prepare_ahead(const std::vector<schema::Configuration>& before,
+                                const std::vector<schema::Configuration>& rest) {
+  const auto most = most_ahead();
+  if (most == 0) return;
+  std::vector<schema::TrialSpec> specs;
+  const auto add = [&](const schema::Configuration& configuration, bool may_be_known) {
+    // What waits holds its memory, too.
+    if (std::ssize(specs) >= most + 2 || !schema::candidate_of(configuration).empty()) return;
+    auto spec = spec_for(configuration);
+    const auto known = may_be_known && request_.use_store ? store_.find_trial(spec.key()) : std::nullopt;
+    if (!known || !*known) specs.push_back(std::move(spec));
+  };
+  for (const auto& one : before) add(one, false);
+  for (const auto& one : rest) add(one, true);
+  execute::prepare_ahead(executor_, specs, most);
+}
+
 Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const schema::Configuration& a,
                                             const schema::Configuration& b, const std::string& setting,
                                             const schema::PairedPlan& plan, bool again) {
@@ -420,6 +466,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
     }
   }
   if (!outcome) {
+    prepare_ahead({a, b}, ahead_);
     const double usual_s = budget_.is_by_user() ? budget_.expected_pair_s(plan, spec.fresh_process, a, b) : 0;
     RL_TRY_ASSIGN(
         outcome, execute::run_pair(executor_, spec, budget_.time_left(0, 2 * usual_s)).map_error([&](auto error) {

@@ -156,20 +156,24 @@ std::vector<ParamDef> torch_params() {
   };
 }
 
-std::vector<Configuration> torch_recipes() {
+TorchRecipes torch_recipes() {
   // With a graph at once: eager calls of small models are as fast as Python, and as uneven.
-  return {{{"grad_mode", "inference_mode"}, {"allow_tf32", true}, {"cudnn_benchmark", true}, {"cuda_graph", true}},
-          {{"grad_mode", "inference_mode"}, {"allow_tf32", true}, {"cudnn_benchmark", true}},
-          {{"cuda_graph", true}},
-          {{"channels_last", true}},
-          {{"torchscript", "freeze"}},
-          {{"torch_compile", "default"}},
-          {{"compile_dynamic", false}},
-          {{"torch_precision", "fp16"}},
-          {{"compile_freezing", true}},
-          {{"torch_precision", "bf16"}},
-          {{"torch_compile", "reduce-overhead"}, {"cuda_graph", false}},
-          {{"torch_compile", "max-autotune"}, {"cuda_graph", true}}};
+  const Configuration frozen{{"torch_compile", "default"}, {"compile_freezing", true}, {"cuda_graph", true}};
+  const Configuration compiled{{"torch_compile", "default"}, {"cuda_graph", true}};
+  const Configuration graph{{"cuda_graph", true}};
+  const auto half = [](const Configuration& recipe) { return recipe.with("torch_precision", "fp16"); };
+  return {
+      .calls = {{"grad_mode", "inference_mode"}, {"allow_tf32", true}, {"cudnn_benchmark", true}},
+      .complete =
+          {graph, frozen, half(frozen), compiled, half(compiled), half(graph), graph.with("channels_last", true), {}},
+      .on_best = {{{"channels_last", true}},
+                  {{"torchscript", "freeze"}},
+                  {{"torch_compile", "default"}},
+                  {{"compile_dynamic", false}},
+                  {{"compile_freezing", true}},
+                  {{"torch_precision", "bf16"}},
+                  {{"torch_compile", "reduce-overhead"}, {"cuda_graph", false}},
+                  {{"torch_compile", "max-autotune"}, {"cuda_graph", true}}}};
 }
 
 }  // namespace ridgeline::schema

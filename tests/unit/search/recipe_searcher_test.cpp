@@ -82,6 +82,37 @@ TEST_F(RecipeSearcherTest, WhatDoesNotRunIsNotBuiltUpon) {
   std::size_t without = 0;
   for (const auto& one : seen) without += one.get_or("allow_tf32", false).as_bool() ? 0 : 1;
   EXPECT_EQ(without + 2, seen.size()) << "once with a CUDA graph and once without";
+  EXPECT_TRUE(std::any_of(seen.begin(), seen.end(), [](const auto& one) {
+    return one.contains("torch_compile") && one.get_or("cuda_graph", false).as_bool();
+  }));
+}
+
+TEST_F(RecipeSearcherTest, WhereNoGraphCanBeCapturedTheRestIsTriedWithout) {
+  const auto seen = run(space(true), "quick", [](const Configuration& c) {
+    return c.get_or("cuda_graph", false).as_bool() ? std::nullopt : of_table(c);
+  });
+  EXPECT_FALSE(seen[2].contains("cuda_graph")) << seen[2].to_text();
+  EXPECT_TRUE(seen[2].get_or("allow_tf32", false).as_bool());
+  EXPECT_TRUE(std::any_of(seen.begin(), seen.end(), [](const auto& one) {
+    return one.get_or("compile_freezing", false).as_bool() && one.get_or("allow_tf32", false).as_bool();
+  }));
+}
+
+TEST_F(RecipeSearcherTest, CompleteRecipesAreForeseenBeforeAnythingRan) {
+  const auto gpu = space(true);
+  auto searcher = make_searcher("adaptive", gpu, {});
+  const auto foreseen = (*searcher)->foreseen();
+  ASSERT_GE(foreseen.size(), 4U);
+  std::vector<Configuration> seen;
+  while (auto proposal = (*searcher)->propose()) {
+    seen.push_back(proposal->configuration);
+    Observation observation;
+    observation.cost = of_table(proposal->configuration);
+    observation.cost_low = observation.cost_high = *observation.cost;
+    (*searcher)->observe(*proposal, observation);
+  }
+  EXPECT_TRUE(std::equal(foreseen.begin(), foreseen.end(), seen.begin() + 1)) << "after the defaults, in this order";
+  EXPECT_TRUE((*searcher)->foreseen().empty());
 }
 
 TEST_F(RecipeSearcherTest, NothingThatNeedsAGpuIsTriedOnACpu) {
