@@ -34,7 +34,8 @@ Configuration RecipeSearcher::cooked(Configuration base, const Configuration& re
 Configuration RecipeSearcher::complete(const Configuration& recipe) const {
   auto settings = recipes_.calls;
   for (const auto& [key, value] : recipe.values()) settings.set(key, value);
-  for (const auto& [key, value] : refused().values()) settings.unset(key);
+  const auto left_out = refused();
+  for (const auto& [key, value] : left_out.values()) settings.unset(key);
   return cooked(space().defaults(), settings);
 }
 

@@ -41,7 +41,7 @@ std::string name_of(const schema::Configuration& configuration) {
 constexpr double kLeastCoresAhead = 3;  // of CPUs, for each that compiles
 constexpr double kMostAhead = 6;
 constexpr double kHostBytesAhead = 4e9;  // PyTorch, its compiler and the processes of that
-constexpr double kContextBytes = 1.5e9;  // of CUDA, with its libraries
+constexpr double kProcessBytes = 1.5e9;  // of CUDA, with its libraries
 constexpr double kParameterCopies = 4;   // weights, what is folded, converted or laid out anew, and activations
 
 /// Of a trial that its share of --max-time ended.
@@ -411,7 +411,7 @@ std::int64_t TrialRunner::most_ahead() const {
   if (run.workload.kind != workload::kPythonKind || !run.on_gpu() || gpus.empty() || !gpus.front().memory_free_bytes ||
       counts_memory || run.request.objective == schema::Objective::throughput)
     return 0;
-  const double one = kContextBytes + kParameterCopies * static_cast<double>(run.model.parameter_bytes);
+  const double one = kProcessBytes + kParameterCopies * static_cast<double>(run.model.parameter_bytes);
   // One that is timed and one more have their memory in any case.
   const double by_gpu = static_cast<double>(*gpus.front().memory_free_bytes) / one - 2;
   const double by_host = static_cast<double>(run.environment.memory_available_bytes) / kHostBytesAhead;
