@@ -77,7 +77,8 @@ struct ProbeOptions {
 /// Has these trials prepared before their turn, in this order, at most `most` at a time, in processes that stand still
 /// while anything is timed; what was asked for before and is not named again is given up. Of workloads that are made in
 /// Python; nothing where they cannot be.
-void prepare_ahead(Executor& executor, const std::vector<schema::TrialSpec>& specs, std::int64_t most);
+void prepare_ahead(Executor& executor, const std::string& kind, const std::vector<schema::TrialSpec>& specs,
+                   std::int64_t most);
 /// In a fresh process, or in that of the pair before when the spec allows it; with PairedSpec::across in two at a time,
 /// fresh ones for every pair of sessions.
 [[nodiscard]] base::Result<schema::PairedOutcome> run_pair(Executor& executor, const schema::PairedSpec& spec,

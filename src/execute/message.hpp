@@ -75,6 +75,7 @@ struct TrialRequest {
 RL_DECLARE_JSON(TrialRequest)
 
 struct AheadRequest {
+  std::string kind;  ///< of the workloads
   std::vector<schema::TrialSpec> specs;
   std::int64_t most = 0;
 };

@@ -181,11 +181,9 @@ Result<schema::Measurement> WorkerRequests::measured(workload::Workload& workloa
 }
 
 Result<JobAnswer> WorkerRequests::ahead(const AheadRequest& request) {
-  JobAnswer answer{base::Json::object(), {}};
-  if (request.specs.empty()) return answer;
-  RL_TRY_ASSIGN(const auto* kind, registry_.find(request.specs.front().workload.kind));
+  RL_TRY_ASSIGN(const auto* kind, registry_.find(request.kind));
   if (kind->prepare_ahead) kind->prepare_ahead(request.specs, request.most);
-  return answer;
+  return JobAnswer{base::Json::object(), {}};
 }
 
 Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {

@@ -427,7 +427,8 @@ void TrialRunner::prepare_ahead(const std::vector<schema::Configuration>& config
 void TrialRunner::prepare_ahead(const std::vector<schema::Configuration>& before,
                                 const std::vector<schema::Configuration>& rest) {
   const auto most = most_ahead();
-  if (most == 0) return;
+  if (most == 0 || (before.empty() && rest.empty() && !prepares_)) return;
+  prepares_ = true;
   std::vector<schema::TrialSpec> specs;
   const auto add = [&](const schema::Configuration& configuration, bool may_be_known) {
     // What waits holds its memory, too.
@@ -438,7 +439,8 @@ void TrialRunner::prepare_ahead(const std::vector<schema::Configuration>& before
   };
   for (const auto& one : before) add(one, false);
   for (const auto& one : rest) add(one, true);
-  execute::prepare_ahead(executor_, specs, most);
+  budget_.expect_prepared(specs);
+  execute::prepare_ahead(executor_, result_.run.workload.kind, specs, most);
 }
 
 Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const schema::Configuration& a,

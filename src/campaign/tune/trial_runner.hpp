@@ -62,6 +62,7 @@ class TrialRunner : private RunPart {
                                                            std::string_view what);
   /// Has these prepared in the background, in this order, where that is possible: models that are made in Python, on a
   /// GPU with memory for several.
+  /// What is prepared and not named is given up.
   void prepare_ahead(const std::vector<schema::Configuration>& configurations);
   /// How many trials are worth giving to trials() at once.
   [[nodiscard]] std::size_t device_slots() const;
@@ -122,6 +123,7 @@ class TrialRunner : private RunPart {
 
   AccuracyReference reference_;
   std::vector<schema::Configuration> ahead_;             ///< what the search has asked for
+  bool prepares_ = false;                                ///< something was asked for
   std::optional<std::set<std::string>> of_interrupted_;  ///< keys, see trials_of_interrupted; unset: not looked yet
   std::optional<Interference> interference_;             ///< unset: not looked at yet
   std::function<double(const std::string&)> allowance_ = [](const std::string&) { return 1.0; };

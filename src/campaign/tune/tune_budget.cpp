@@ -39,6 +39,10 @@ constexpr double kAskGraceS = 5;                         // loading a runtime fr
 constexpr double kSessionS = 0.3;                        // loading the runtime and creating a session of a small model
 constexpr std::size_t kMostAblations = 4;                // settings of a usual winner that are taken out once each
 
+bool compiles(const Configuration& configuration) {
+  return configuration.get_or("torch_compile", "off").as_text() != "off";
+}
+
 }  // namespace
 
 double TuneBudget::search_share() const {
@@ -59,8 +63,9 @@ execute::TimeLeft TuneBudget::time_to_ask() const {
 std::optional<double> TuneBudget::trial_limit_s(const Configuration& configuration, std::size_t remaining) const {
   const bool may_compile = schema::provider_of(result_.run.provider).compiles_calls;
   if (!by_user_ || !may_compile || !schema::candidate_of(configuration).empty()) return std::nullopt;
-  const bool compiles = configuration.get_or("torch_compile", "off").as_text() != "off";
-  const double share = compiles ? std::max(kTrialShare, 1 / (1 + static_cast<double>(remaining))) : 1;
+  // Others are compiled meanwhile, where that goes on in the background.
+  const bool waits = compiles(configuration) && prepared_.count(schema::without_candidate(configuration)) == 0;
+  const double share = waits ? std::max(kTrialShare, 1 / (1 + static_cast<double>(remaining))) : 1;
   return std::max(kLeastTrialS, share * std::min(left_s(search_share()), plannable_s() - pair_reserve_s()));
 }
 
@@ -191,7 +196,34 @@ TimeForecast TuneBudget::forecast(std::size_t trials, std::size_t concurrency) c
   return out;
 }
 
+void TuneBudget::expect_prepared(const std::vector<schema::TrialSpec>& specs) {
+  std::map<Configuration, double> now;
+  for (const auto& spec : specs) {
+    const auto known = prepared_.find(spec.configuration);
+    now[spec.configuration] = known == prepared_.end() ? elapsed_s() : known->second;
+  }
+  prepared_ = std::move(now);
+}
+
+std::optional<double> TuneBudget::expected_prepared_s(const Configuration& configuration) const {
+  const auto asked = prepared_.find(configuration);
+  if (asked == prepared_.end()) return std::nullopt;
+  // As long as the longest of those that are made in the same way took, less what has passed of it.
+  std::optional<double> making_s;
+  double timing_s = 0;
+  for (const auto& trial : result_.run.trials) {
+    const auto& outcome = result_.outcomes.at(trial.key);
+    if (trial.cached || !outcome.measurement) continue;
+    const double session_s = outcome.measurement->session_create_ns * 1e-9;
+    timing_s = std::max(timing_s, std::min(outcome.duration_s, outcome.measurement->wall_ns * 1e-9 + kGraceS));
+    if (compiles(trial.configuration) == compiles(configuration)) making_s = std::max(making_s.value_or(0), session_s);
+  }
+  if (!making_s) return std::nullopt;
+  return timing_s + std::max(0.0, *making_s - (elapsed_s() - asked->second));
+}
+
 double TuneBudget::expected_trial_s(const Configuration& configuration) const {
+  if (const auto prepared_s = expected_prepared_s(configuration)) return *prepared_s;
   return measure::expected_trial_s(costs(false), static_cast<double>(sessions_of(configuration)));
 }
 

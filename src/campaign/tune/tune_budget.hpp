@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -61,6 +62,8 @@ class TuneBudget : public Budget {
   /// By the plans alone. `callers`: how many trials run side by side, at least 1.
   [[nodiscard]] TimeForecast forecast(std::size_t trials, std::size_t concurrency) const;
 
+  /// These are being prepared in the background from now on, and those that are not named no longer are.
+  void expect_prepared(const std::vector<schema::TrialSpec>& specs);
   [[nodiscard]] double expected_trial_s(const schema::Configuration& configuration) const;
   [[nodiscard]] double longest_trial_s() const { return measure::longest_trial_s(costs(false)); }
   /// In a fresh process.
@@ -78,6 +81,8 @@ class TuneBudget : public Budget {
                                                double left_s) const;
 
  private:
+  /// What a trial that is prepared in the background still takes; nullopt: it is not, or nothing tells.
+  [[nodiscard]] std::optional<double> expected_prepared_s(const schema::Configuration& configuration) const;
   /// Of the limit, after which the search ends even if comparisons left more.
   [[nodiscard]] double search_share() const;
   /// A search for one answer that nothing explains.
@@ -99,6 +104,7 @@ class TuneBudget : public Budget {
   const TuneResult& result_;
   const CandidateSpaces& spaces_;
   bool by_user_;
+  std::map<schema::Configuration, double> prepared_;  ///< elapsed_s() when it was asked for
 };
 
 }  // namespace ridgeline::campaign

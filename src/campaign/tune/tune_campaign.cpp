@@ -39,15 +39,18 @@ Result<void> search_and_decide(RunContext& context, TrialRunner& runner, SpeedWa
   Explainer explainer(context, runner);
   SearchLoop loop(context, runner, speed, searcher, [&] { explainer.look_at_current(); });
   RL_TRY_ASSIGN(bool cut_short, loop.run());
+  runner.prepare_ahead({});
   explainer.look_at_fastest();
   RL_TRY(CandidateComparisons(context, runner).run());
   auto decided = decision.decide(cut_short);
   while (decided && !*decided) {
     RL_TRY_ASSIGN(cut_short, loop.run());
+    runner.prepare_ahead({});
     decided = decision.decide(cut_short);
   }
   loop.finish();
   context.result.run.cut_short = cut_short;
+  runner.prepare_ahead({});
   RL_TRY(std::move(decided));
   explainer.measure_isolated();
   return {};
