@@ -30,6 +30,15 @@ std::vector<double> untimed_s_a_session(const TrialCosts& made) {
   return of_warm(made, false, [](const auto& trial) { return trial.untimed_s / trial.sessions; });
 }
 
+/// The same of sessions that are made again.
+std::vector<double> again_s_a_session(const TrialCosts& made) {
+  return of_warm(made, false, [](const auto& trial) {
+    const double again_s =
+        trial.saved_s > 0 ? std::max(trial.session_s, trial.untimed_s - trial.saved_s) : trial.untimed_s;
+    return again_s / trial.sessions;
+  });
+}
+
 double most(const std::vector<double>& values) {
   return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
@@ -126,7 +135,8 @@ TrialCost trial_cost(const schema::TrialOutcome& outcome, double sessions) {
   const double timed_ns = std::accumulate(seen.latency_ns.begin(), seen.latency_ns.end(), 0.0);
   cost.timed = true;
   cost.untimed_s = std::max(0.0, outcome.duration_s - timed_ns * 1e-9 / sessions);
-  const double again_s = seen.session_create_ns * 1e-9 - saved_by_cache_s(seen);
+  cost.saved_s = saved_by_cache_s(seen);
+  const double again_s = seen.session_create_ns * 1e-9 - cost.saved_s;
   cost.create_s = again_s / std::max<double>(1, static_cast<double>(seen.concurrency));
   cost.session_s = again_s + seen.first_run_ns * 1e-9;
   return cost;
@@ -161,7 +171,7 @@ double expected_graph_s(const TrialCosts& known, std::int64_t weight_bytes) {
 PairCost pair_cost(const TrialCosts& made, const TrialCost& a, const TrialCost& b, bool on_gpu, bool fresh_process) {
   PairCost cost{arm_of(made, a, on_gpu), arm_of(made, b, on_gpu), 0};
   if (!b.tried)
-    cost.b.setup_s = cost.b.session_s = b.sessions * most(untimed_s_a_session(made));
+    cost.b.setup_s = cost.b.session_s = b.sessions * most(again_s_a_session(made));
   else if (cost.b.setup_s == 0 && b.sessions > 1)
     cost.b.setup_s = cost.b.session_s = b.sessions * mean(untimed_s_a_session(made));
   if (fresh_process) cost.start_s = on_gpu ? kStartOnGpuS : kStartOnCpuS;

@@ -16,6 +16,7 @@ struct TrialCost {
   double sessions = 1;
   double duration_s = 0;
   double untimed_s = 0;    ///< all but the timed inferences: sessions, warm-up, checks; of a failed trial everything
+  double saved_s = 0;      ///< of that, what making it again takes from a cache of compiled code
   double create_s = 0;     ///< creating one session
   double session_s = 0;    ///< creating the first session, and its first inference
   double inference_s = 0;  ///< median; only arms of a comparison need it

@@ -88,9 +88,10 @@ double TuneBudget::code_s() const {
 double TuneBudget::fastest_compile_s() const {
   const auto ranking = analysis::rank(result_.run, result_.outcomes);
   if (ranking.empty()) return 0;
-  const auto& metrics = result_.outcomes.at(ranking.front().trial->key).measurement->metrics;
-  const auto found = metrics.find("compile_s");
-  return found == metrics.end() ? 0 : found->second;
+  const auto& outcome = result_.outcomes.at(ranking.front().trial->key);
+  const auto found = outcome.measurement->metrics.find("compile_s");
+  if (found == outcome.measurement->metrics.end()) return 0;
+  return std::max(0.0, found->second - measure::trial_cost(outcome, 1).saved_s);
 }
 
 bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next) const {

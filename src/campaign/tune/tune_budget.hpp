@@ -89,7 +89,7 @@ class TuneBudget : public Budget {
   [[nodiscard]] bool has_one_pair() const { return request_.finalists == 1 && !request_.leave_one_out; }
   /// What everything leaves for running the code of the answer, where that is not settings alone.
   [[nodiscard]] double code_s() const;
-  /// Of the fastest trial so far; 0 where it does not compile.
+  /// Of the fastest trial so far, made again; 0 where it does not compile.
   [[nodiscard]] double fastest_compile_s() const;
   /// What a search leaves for comparing these, a share of the limit at most.
   [[nodiscard]] double candidates_s() const;
