@@ -21,6 +21,8 @@ using Json = base::Json;
 /// No record has messages of these modules.
 constexpr std::array<std::string_view, 2> kUnrecorded{"doctor.", "report."};
 constexpr std::string_view kSeveral = "schema.several";
+constexpr int kMostWithin = 6;          // messages within messages: each reads its text in a recursion of its own
+constexpr int kMostReads = 1000;        // of texts within one: long lists have many ways to be taken apart
 constexpr std::size_t kLeastWords = 8;  ///< letters of its own that a sentence needs: less says nothing about it
 constexpr std::size_t kLeastBesideNumbers = 2;
 
@@ -222,11 +224,26 @@ MessageReader::MessageReader(const schema::MessageRenderer& renderer) : renderer
 }
 
 Message MessageReader::read(const std::string& text) {
+  const Message legacy = Json(text).get<Message>();
+  if (depth_ == 0) reads_left_ = kMostReads;
+  const auto seen = known_.find(text);
+  if (seen != known_.end()) return seen->second;
+  if (depth_ == kMostWithin || --reads_left_ < 0) {
+    cut_off_ = true;
+    return legacy;
+  }
   // Until it is read it counts as legacy: a template that is one message alone asks for the same text again.
-  const auto [known, fresh] = known_.try_emplace(text, Json(text).get<Message>());
-  if (!fresh) return known->second;
+  known_.emplace(text, legacy);
+  const bool cut_off_before = std::exchange(cut_off_, false);
+  ++depth_;
   auto message = read_new(text);
-  known_[text] = message;
+  --depth_;
+  // What was cut off may be read from a lesser depth.
+  if (cut_off_ && depth_ > 0)
+    known_.erase(text);
+  else
+    known_[text] = message;
+  cut_off_ = depth_ > 0 && (cut_off_ || cut_off_before);
   return message;
 }
 

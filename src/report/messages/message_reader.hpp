@@ -39,6 +39,9 @@ class MessageReader {
   std::vector<Row> rows_;
   std::set<std::string, std::less<>> fixed_;  ///< sentences without values
   std::map<std::string, schema::Message, std::less<>> known_;
+  int depth_ = 0;         ///< of messages within messages
+  int reads_left_ = 0;    ///< for the text that was asked for
+  bool cut_off_ = false;  ///< something was not read since the flag was cleared
 };
 
 }  // namespace ridgeline::report

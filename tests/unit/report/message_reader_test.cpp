@@ -152,6 +152,14 @@ TEST(MessageReader, LeavesWhatToDoOutOfTheLastValue) {
   EXPECT_EQ(renderer.text(found), missing + "; " + fix);
 }
 
+TEST(MessageReader, BearsLongLists) {
+  const schema::MessageRenderer renderer(message_tables());
+  MessageReader reader(renderer);
+  std::string text = "head: what it is";
+  for (int i = 0; i < 40; ++i) text += fmt::format("; part {}: of {} (why {} x{} and more)", i, i, i, i);
+  EXPECT_EQ(renderer.text(reader.read(text)), text);
+}
+
 /// The sentences of the program itself: what they say is found again, or two say the same.
 TEST(MessageReader, ReadsWhatTheCataloguesSay) {
   const schema::MessageRenderer renderer(message_tables());
