@@ -87,7 +87,7 @@ class Job:
     def __init__(self, wish):
         self.wish = wish  # {"key", "folder", "environment", "request"}
         self.process = 0
-        self.control = None  # its process tells how it went, and is told who takes it over
+        self.control = None  # a socket: the process reports its state on it and receives the descriptors of the relay that takes it over
         self.state = "waiting"  # then "preparing", then "ready" or "failed"
 
     @property
@@ -148,8 +148,8 @@ class Ahead:
         return [job.process for job in self.jobs if job.process] + self.ending
 
     def ended(self, process):
-        """Of a process that the server has waited for. One that died in preparation is made again when its turn comes, and dies
-        before who can tell of it."""
+        """The server has reaped this process. If it died while preparing, its job is dropped: the trial starts a new process, and
+        its failure is then reported as usual."""
         self.ending = [one for one in self.ending if one != process]
         for job in [one for one in self.jobs if one.process == process]:
             job.control.close()

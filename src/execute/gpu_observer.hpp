@@ -32,7 +32,7 @@ class GpuObserver {
   /// That process works for this one: what it does on the GPU is no stranger's. It may have ended since.
   void add_worker(std::int64_t pid);
 
-  /// So many processes of ours stand still beside the trial, with their contexts: they are no strangers either.
+  /// `count` stopped processes of this run hold CUDA contexts on the GPU: they are not counted as neighbours.
   void expect_companions(int count);
 
   /// Starts a record when the spec runs on a GPU and none is open. Before the workload touches CUDA.

@@ -46,7 +46,7 @@ class TelemetrySampler final : public RoundWatch {
 
   [[nodiscard]] const std::string& uuid() const noexcept { return uuid_; }
 
-  /// So many of the processes on the GPU belong to this one and do nothing; from now on.
+  /// From now on, `count` of the processes on the GPU are idle ones of this run and not neighbours.
   void expect_companions(int count);
   /// Starts a new record in fine mode.
   void begin_trial();
