@@ -26,7 +26,7 @@ target_compile_options(rl_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -
   -Wcast-align -Woverloaded-virtual -Wnull-dereference -Wdouble-promotion -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlaps and overruns inside its own std::string at -O1 and above (GCC bugs 105329, 105651).
-  # With -O3 it takes strings that were just moved for null or uninitialized; the dev build keeps those warnings.
+  # In release builds it takes strings that were just moved for null or uninitialized; the dev build keeps those warnings.
   target_compile_options(rl_warnings INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
     "$<$<CONFIG:Release>:-Wno-null-dereference;-Wno-maybe-uninitialized>")
 endif()
