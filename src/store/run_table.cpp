@@ -68,11 +68,12 @@ Result<std::string> latest_run(const Connection& connection, std::string_view ki
       .hint("create one with `{}`", example_of(kind));
 }
 
-/// Words as well, of a run that an older version stored and that could not be migrated.
+/// What is no message (words of a run that could not be migrated, a damaged line) is shown as it is.
 schema::Message answer_in(const std::string& text) {
   const auto json = base::Json::parse(text, nullptr, false);
-  return base::json_as<schema::Message>(json.is_object() ? json : base::Json(text), "answer")
-      .value_or(schema::Message());
+  if (json.is_object())
+    if (auto message = base::json_as<schema::Message>(json, "answer")) return *message;
+  return base::Json(text).get<schema::Message>();
 }
 
 Result<std::string> of_kind(const Found& found, std::string_view kind) {

@@ -7,6 +7,7 @@
 #include "schema/messages.hpp"
 #include "schema/sweep.hpp"
 #include "schema/training_run.hpp"
+#include "store/sqlite.hpp"
 
 namespace ridgeline::store {
 namespace {
@@ -78,6 +79,12 @@ TEST_F(RunTableTest, lists_every_kind_in_one_line_each) {
   EXPECT_EQ(runs[2].kind, "tune");
   ASSERT_EQ(store_.list_runs(10, "bench")->size(), 1U);
   EXPECT_EQ(store_.list_runs(10, "bench")->front().id, "20261121-090000-bbbb");
+}
+
+TEST_F(RunTableTest, shows_an_answer_that_cannot_be_read_as_it_is) {
+  ASSERT_TRUE((*Connection::open(store_.path(), std::chrono::seconds(1)))
+                  ->execute("UPDATE runs SET answer = '{\"code\": 3}' WHERE id = '20261121-100000-cccc'"));
+  EXPECT_EQ(fakes::text_of(store_.list_runs(10)->front().line.answer), "{\"code\": 3}");
 }
 
 TEST_F(RunTableTest, gives_back_what_a_kind_saved) {
