@@ -16,6 +16,8 @@ from .messages import message
 from .trial import output_tensors, synchronizer
 
 SEED = 1
+MOST_NAMED = 5  # parts of the model in a note
+CHANCES = ("p", "dropout", "drop_prob")  # of dropout, recurrent and attention layers, stochastic depth
 TREND_CALLS = 8  # of which chance puts hardly ever each above the one before
 
 
@@ -34,15 +36,24 @@ def _device_name(device):
     return torch.cuda.get_device_name(device) if device.type == "cuda" else _processor() if device.type == "cpu" else device.type
 
 
+def _asks_for_its_mode(part):
+    """Whether it computes something else while it is trained: its forward asks, and its probability, if it has one, is not 0."""
+    forward = getattr(type(part).forward, "__code__", None)
+    chances = [getattr(part, name) for name in CHANCES if isinstance(getattr(part, name, None), (int, float))]
+    return forward is not None and "training" in forward.co_names and (not chances or any(chances))
+
+
 def _mode_notes(made):
     if made.module is None:
         return []
-    if made.module.training:
+    asking = [(name, part) for name, part in made.module.named_modules() if _asks_for_its_mode(part)]
+    training = ["%s (%s)" % (name or "itself", type(part).__name__) for name, part in asking if part.training]
+    if not training:
+        return []
+    if made.module.training and len(training) == len(asking):
         return [message("training_mode")]
-    parts = [name for name, part in made.module.named_modules() if part.training]
-    if parts:
-        return [message("parts_in_training_mode", parts=len(parts), first=parts[0])]
-    return []
+    named = training[:MOST_NAMED] + (["..."] if len(training) > MOST_NAMED else [])
+    return [message("parts_in_training_mode", parts=len(training), names=named)]
 
 
 def _device_notes(made, device):

@@ -161,9 +161,20 @@ class DescribeTest(Served):
         self.assertTrue(facts["training"])
         self.assertEqual(facts["notes"][0]["code"], "ridgeline_infer.training_mode")
         self.assertEqual(facts["notes"][1]["code"], "ridgeline_infer.random_by_seed")
-        part = self.described(HEAD + "def make():\n    model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.0)).eval()\n"
-                                     "    model[1].train()\n    return model, torch.ones(1, 4)\n")["ok"]
-        self.assertEqual([note["arguments"] for note in part["notes"]], [{"parts": 1, "first": "1"}])
+        part = self.described(HEAD + "def make():\n    model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Dropout()).eval()\n"
+                                     "    model[1].train()\n    return model, torch.ones(2, 4)\n")["ok"]
+        self.assertEqual(part["notes"][0]["arguments"], {"parts": 1, "names": ["1 (BatchNorm1d)"]})
+
+    def test_only_parts_that_ask_for_their_mode_count(self):
+        wrapper = HEAD + ("class Wrapper(nn.Module):\n    def __init__(self, part):\n        super().__init__()\n        self.part = part.eval()\n"
+                          "    def forward(self, x):\n        return self.part(x)\n"
+                          "def make():\n    return %s, torch.ones(2, 4)\n")
+        for model in ("Wrapper(nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Dropout()))", "nn.Linear(4, 4)",
+                      "nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.0))"):
+            self.assertEqual(self.described(wrapper % model)["ok"]["notes"], [], model)
+        own = wrapper.replace("return self.part(x)", "return self.part(x) + (1 if self.training else 0)")
+        notes = self.described(own % "Wrapper(nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)))")["ok"]["notes"]
+        self.assertEqual(notes[0]["arguments"], {"parts": 1, "names": ["itself (Wrapper)"]})
 
     def test_state_and_changed_inputs_are_noted(self):
         counter = HEAD + "n = [0]\ndef model(x):\n    n[0] += 1\n    return x + n[0]\ndef make():\n    return model, torch.ones(1)\n"
