@@ -85,7 +85,7 @@ class Job:
     """One that is wanted: its process, once it has begun, and how far that is."""
 
     def __init__(self, wish):
-        self.wish = wish  # {"key", "folder", "environment", "request"}
+        self.wish = wish  # {"key", "folder", "environment", "request"}, of a program (program_ahead.py) "program" in place of "request"
         self.process = 0
         self.control = None  # a socket: the process reports its state on it and receives the descriptors of the relay that takes it over
         self.state = "waiting"  # then "preparing", then "ready" or "failed"
@@ -203,10 +203,11 @@ class Ahead:
             self.begin_waiting()
 
 
-def hand_over(job, numbers):
-    """Gives its process the output and the channel of the one that takes it over."""
+def hand_over(job, numbers, environment):
+    """Gives its process the output, the channel and the environment of the one that takes it over."""
     fds = array.array("i", numbers)
     job.control.sendmsg([b"t"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+    job.control.sendall(json.dumps(environment).encode())
     job.control.close()
 
 
@@ -227,7 +228,7 @@ class Output:
 
 
 def wait_for_taker(control):
-    """Standard output, standard error and the channel; None when the server has gone."""
+    """(standard output, standard error and, of a trial, the channel), the environment; None when the server has gone."""
     select.select([control], [], [])
     data, ancillary, _, _ = control.recvmsg(1, socket.CMSG_SPACE(3 * 4))
     if not data:
@@ -235,4 +236,5 @@ def wait_for_taker(control):
     numbers = array.array("i")
     for _, _, content in ancillary:
         numbers.frombytes(content[:len(content) - len(content) % numbers.itemsize])
-    return list(numbers)
+    with control.makefile("rb") as rest:
+        return list(numbers), json.loads(rest.read())

@@ -3,8 +3,8 @@
 
     RIDGELINE_FORK_SERVER=PATH RIDGELINE_CHANNEL_FD=N python -S fork_relay.py COMMAND...
 
-PATH is the socket where the server listens. Where there is none, the relay becomes COMMAND. Imports next to nothing, so that it
-starts at once."""
+PATH is the socket where the server listens. Where there is none, the relay becomes COMMAND; so it does without a channel, for a
+program, unless the server has prepared it (program_ahead.py). Imports next to nothing, so that it starts at once."""
 
 import array
 import json
@@ -31,9 +31,9 @@ def receive(connection, most):
     return data, list(numbers)
 
 
-def handed_over(connection, path, train):
+def handed_over(connection, path, numbers):
     request = {"folder": os.getcwd(), "environment": dict(os.environ)}
-    numbers = array.array("i", [1, 2, train])
+    numbers = array.array("i", numbers)
     data = (json.dumps(request) + "\n").encode()
     try:
         connection.connect(path)
@@ -45,13 +45,15 @@ def handed_over(connection, path, train):
 
 
 def main(command):
-    train = int(os.environ["RIDGELINE_CHANNEL_FD"])
+    channel = [int(os.environ["RIDGELINE_CHANNEL_FD"])] if "RIDGELINE_CHANNEL_FD" in os.environ else []
     connection = socket.socket(socket.AF_UNIX)
-    if not handed_over(connection, os.environ.pop("RIDGELINE_FORK_SERVER"), train):
+    if not handed_over(connection, os.environ.pop("RIDGELINE_FORK_SERVER"), [1, 2] + channel):
         connection.close()
-        os.set_inheritable(train, True)
+        for number in channel:
+            os.set_inheritable(number, True)
         os.execvp(command[0], command)
-    os.close(train)  # the channel ends with the process that uses it
+    for number in channel:  # it ends with the process that uses it
+        os.close(number)
     answer = connection.recv(100)
     if not answer:  # the server was killed, and with it what it had made
         os.kill(os.getpid(), signal.SIGKILL)

@@ -5,7 +5,8 @@
 
 N is a listening socket; a fork_relay connects for each process, and its connection is that process's life. Others send one line of
 JSON instead:
-    {"op": "ahead", "jobs": [{"key", "folder", "environment", "request"}..], "most": N}   what to prepare before its turn (ahead.py)
+    {"op": "ahead", "jobs": [{"key", "folder", "environment", "request"}..], "most": N}   what to prepare before its turn (ahead.py);
+                                                                     "program": PATH in place of "request": a program (program_ahead.py)
     {"op": "states"}                                                             -> {KEY: "waiting"|"preparing"|"ready"|"failed"}
     {"op": "lease"}                            -> {"on_gpu": N, "was_busy": ..}: until the connection ends what is prepared stands still
 A relay whose environment has RIDGELINE_AHEAD_KEY gets the process that was prepared under that key, if there is one. The server ends
@@ -29,6 +30,7 @@ from ridgeline_worker import channel
 from . import __main__ as program
 from . import ahead
 from .fork_relay import receive
+from .program_ahead import ProgramAhead
 from .runtime import gpu_count
 
 KEY = "RIDGELINE_AHEAD_KEY"
@@ -171,16 +173,42 @@ def become_ahead(job, control, functions, changes, together):
     sys.stderr.flush()
     with contextlib.suppress(OSError):  # somebody has it already
         control.sendall(b"r" if "ok" in prepared[1] else b"f")
-    taker = ahead.wait_for_taker(control)
-    if taker is None:
+    taken = taken_over(control, output)
+    if taken is None:
         return 0
-    for number, target in zip(taker, (1, 2)):
-        os.dup2(number, target, inheritable=True)
-    output.give_to(2)
-    os.set_inheritable(taker[2], False)
-    program.serve(channel.Channel(taker[2]), functions, prepared)
+    number = taken[0][2]
+    os.set_inheritable(number, False)
+    program.serve(channel.Channel(number), functions, prepared)
     sys.stdout.flush()
     return 0
+
+
+def become_program(job, control, changes):
+    """The same of a program: what comes before its timed part runs at once, the rest once it is taken over."""
+    _begin(job.wish, changes)
+    _close_sockets(control.fileno())
+    output = ahead.Output()
+    program_ahead = ProgramAhead(job.wish["program"])
+    worked = program_ahead.begin()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with contextlib.suppress(OSError):
+        control.sendall(b"r" if worked else b"f")
+    taken = taken_over(control, output)
+    if taken is None:
+        return 0
+    os.environ.update(taken[1])
+    return program_ahead.end()
+
+
+def taken_over(control, output):
+    """What wait_for_taker gives, once this process prints where the taker does."""
+    taken = ahead.wait_for_taker(control)
+    if taken is not None:
+        for number, target in zip(taken[0], (1, 2)):
+            os.dup2(number, target, inheritable=True)
+        output.give_to(2)
+    return taken
 
 
 def _begin(request, changes):
@@ -250,8 +278,13 @@ class ForkServer:
             return
         job = self.ahead.take(request["environment"].get(KEY))
         if job:
-            ahead.hand_over(job, numbers)
+            ahead.hand_over(job, numbers, request["environment"])
             process = job.process
+        elif len(numbers) < 3:  # a program runs by itself
+            connection.close()
+            for number in numbers:
+                os.close(number)
+            return
         else:
             process = self._fork(lambda: become(request, numbers, self.functions, self.changes))
         for number in numbers:
@@ -289,7 +322,8 @@ class ForkServer:
 
     def _fork_ahead(self, job):
         ours, theirs = socket.socketpair()
-        process = self._fork(lambda: become_ahead(job, theirs, self.functions, self.changes, self.ahead.most))
+        process = self._fork(lambda: become_program(job, theirs, self.changes) if "program" in job.wish
+                             else become_ahead(job, theirs, self.functions, self.changes, self.ahead.most))
         theirs.close()
         return process, ours
 

@@ -120,12 +120,11 @@ std::vector<Result<schema::TrialOutcome>> run_trials(Executor& executor, const s
   return outcomes;
 }
 
-void prepare_ahead(Executor& executor, const std::string& kind, const std::vector<schema::TrialSpec>& specs,
-                   std::int64_t most) {
+void prepare_ahead(Executor& executor, const workload::AheadRequest& request) {
   const auto known = executor.capabilities(0);
   if (std::find(known.begin(), known.end(), job_kind::kAhead) == known.end()) return;
   std::vector<Job> jobs;
-  jobs.push_back(job_of(job_kind::kAhead, AheadRequest{kind, specs, most}, kFindDeadlineS, "preparing trials ahead"));
+  jobs.push_back(job_of(job_kind::kAhead, request, kFindDeadlineS, "preparing trials ahead"));
   static_cast<void>(run_jobs(executor, std::move(jobs)));
 }
 

@@ -74,11 +74,9 @@ struct ProbeOptions {
 /// Side by side, at most one a slot; answers in their order once all have ended.
 [[nodiscard]] std::vector<base::Result<schema::TrialOutcome>> run_trials(Executor& executor,
                                                                          const std::vector<TrialJob>& jobs);
-/// Has these trials prepared before their turn, in this order, at most `most` at a time, in processes that stand still
-/// while anything is timed; what was asked for before and is not named again is given up. Of workloads that are made in
-/// Python; nothing where they cannot be.
-void prepare_ahead(Executor& executor, const std::string& kind, const std::vector<schema::TrialSpec>& specs,
-                   std::int64_t most);
+/// In processes that stand still while anything is timed. Of workloads that are made in Python; nothing where they
+/// cannot be.
+void prepare_ahead(Executor& executor, const workload::AheadRequest& request);
 /// In a fresh process, or in that of the pair before when the spec allows it; with PairedSpec::across in two at a time,
 /// fresh ones for every pair of sessions.
 [[nodiscard]] base::Result<schema::PairedOutcome> run_pair(Executor& executor, const schema::PairedSpec& spec,

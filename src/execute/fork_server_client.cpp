@@ -59,6 +59,12 @@ std::optional<base::Json> exchange(int connection, const base::Json& request) {
 
 }  // namespace
 
+std::vector<std::string> fork_relay(const std::string& python) {
+  const char* relay = std::getenv(kForkRelayVariable);
+  if (std::getenv(kForkServerVariable) == nullptr || relay == nullptr) return {};
+  return {python, "-S", "-E", relay};
+}
+
 std::optional<base::Json> ask_fork_server(const base::Json& request) {
   const int connection = connection_to_server();
   if (connection < 0) return std::nullopt;

@@ -107,7 +107,6 @@ RL_DEFINE_JSON_REQUIRED(ProbeRequest, kind, library, plugins)
 RL_DEFINE_JSON_REQUIRED(InspectMessage, workload, library, length)
 RL_DEFINE_JSON_REQUIRED(ExportRequest, workload, library, folder, precisions)
 RL_DEFINE_JSON_REQUIRED(TrialRequest, spec, stop_above_ns, throughput, reference, keep_session, apart)
-RL_DEFINE_JSON_REQUIRED(AheadRequest, kind, specs, most)
 RL_DEFINE_JSON_REQUIRED(PairRequest, spec, ends_within_s, fresh_process)
 RL_DEFINE_JSON_REQUIRED(ArmRequest, step, spec, plan)
 RL_DEFINE_JSON_REQUIRED(ArmAnswer, status, failure, warm_up_flag, flags, outside_process, items_per_inference,

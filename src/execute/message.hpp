@@ -74,13 +74,6 @@ struct TrialRequest {
 };
 RL_DECLARE_JSON(TrialRequest)
 
-struct AheadRequest {
-  std::string kind;  ///< of the workloads
-  std::vector<schema::TrialSpec> specs;
-  std::int64_t most = 0;
-};
-RL_DECLARE_JSON(AheadRequest)
-
 struct PairRequest {
   schema::PairedSpec spec;
   double ends_within_s = 0;   ///< MeasureControl::ends_within_s; 0: no bound

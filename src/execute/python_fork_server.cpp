@@ -59,19 +59,16 @@ PythonForkServer::PythonForkServer(const std::string& python, const std::string&
   process_.emplace(std::move(*process));
   ::setenv(kForkServerVariable, path.c_str(), 1);
   ::setenv(kForkServerPidVariable, std::to_string(process_->pid()).c_str(), 1);
+  ::setenv(kForkRelayVariable, (package_folder + "/ridgeline_infer/fork_relay.py").c_str(), 1);
 }
 
 PythonForkServer::~PythonForkServer() {
   if (!process_) return;
   ::unsetenv(kForkServerVariable);
   ::unsetenv(kForkServerPidVariable);
+  ::unsetenv(kForkRelayVariable);
   // What the user's file has started as it was imported.
   (void)end_detached(process_->poll() ? std::nullopt : std::optional(process_->pid()), mark_);
-}
-
-std::vector<std::string> fork_relay(const std::string& python, const std::string& package_folder) {
-  if (std::getenv(kForkServerVariable) == nullptr) return {};
-  return {python, "-S", "-E", package_folder + "/ridgeline_infer/fork_relay.py"};
 }
 
 }  // namespace ridgeline::execute

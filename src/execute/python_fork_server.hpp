@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/scratch_folder.hpp"
 #include "base/subprocess.hpp"
@@ -27,9 +26,5 @@ class PythonForkServer {
   std::optional<base::Subprocess> process_;
   std::string mark_;  ///< in the environment of all that it starts
 };
-
-/// What goes before the command of a Python process, so that it is forked where there is a server. Empty: there is
-/// none.
-[[nodiscard]] std::vector<std::string> fork_relay(const std::string& python, const std::string& package_folder);
 
 }  // namespace ridgeline::execute

@@ -14,7 +14,6 @@
 #include "base/hash.hpp"
 #include "execute/fork_server_client.hpp"
 #include "execute/python_export.hpp"
-#include "execute/python_fork_server.hpp"
 #include "execute/python_workload.hpp"
 #include "execute/torch_caches.hpp"
 #include "schema/messages.hpp"
@@ -40,7 +39,7 @@ Result<std::string> interpreter(const std::string& named) {
 /// `forked`: by the server that there may be, which is worth its wait for what imports torch.
 JsonChildOptions child_of(const std::string& python, const std::string& package_folder, bool forked = true) {
   JsonChildOptions options;
-  if (forked) options.command = fork_relay(python, package_folder);
+  if (forked) options.command = fork_relay(python);
   options.command.insert(options.command.end(), {python, "-m", "ridgeline_infer"});
   auto path = package_folder;
   if (const char* set = std::getenv("PYTHONPATH"); set != nullptr && *set != '\0') path += ":" + std::string(set);
@@ -155,11 +154,11 @@ JsonChildOptions trial_child(const std::string& package_folder, const schema::Tr
   return child;
 }
 
-void prepare_ahead(const std::string& package_folder, const std::vector<schema::TrialSpec>& specs, std::int64_t most) {
+void prepare_ahead(const std::string& package_folder, const workload::AheadRequest& wanted) {
   auto jobs = Json::array();
   std::error_code ignored;
   const auto folder = std::filesystem::current_path(ignored).string();
-  for (const auto& spec : specs) {
+  for (const auto& spec : wanted.specs) {
     const auto request = prepare_request(spec);
     if (!request) continue;  // its trial says what is wrong
     auto environment = own_environment();
@@ -167,7 +166,13 @@ void prepare_ahead(const std::string& package_folder, const std::vector<schema::
     jobs.push_back(
         {{"key", ahead_key(*request)}, {"folder", folder}, {"environment", environment}, {"request", *request}});
   }
-  static_cast<void>(ask_fork_server({{"op", "ahead"}, {"jobs", std::move(jobs)}, {"most", most}}));
+  for (const auto& program : wanted.programs) {
+    auto environment = own_environment();
+    for (const auto& [name, value] : program.environment) environment[name] = value;
+    jobs.push_back(
+        {{"key", program.path}, {"folder", folder}, {"environment", environment}, {"program", program.path}});
+  }
+  static_cast<void>(ask_fork_server({{"op", "ahead"}, {"jobs", std::move(jobs)}, {"most", wanted.most}}));
 }
 
 }  // namespace
@@ -196,8 +201,8 @@ workload::WorkloadKind make_python_kind(std::string package_folder) {
   kind.make = [package_folder](const schema::TrialSpec& spec) -> Result<std::unique_ptr<workload::Workload>> {
     return std::make_unique<PythonWorkload>(trial_child(package_folder, spec), spec);
   };
-  kind.prepare_ahead = [package_folder](const std::vector<schema::TrialSpec>& specs, std::int64_t most) {
-    prepare_ahead(package_folder, specs, most);
+  kind.prepare_ahead = [package_folder](const workload::AheadRequest& request) {
+    prepare_ahead(package_folder, request);
   };
   kind.export_models = [package_folder](const schema::WorkloadRef& workload, const std::string& library,
                                         const std::string& folder, const std::vector<std::string>& precisions) {

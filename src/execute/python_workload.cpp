@@ -77,7 +77,7 @@ namespace {
 
 JsonChildOptions with_key(JsonChildOptions child, const schema::TrialSpec& spec) {
   if (const auto request = prepare_request(spec))
-    child.environment.emplace_back("RIDGELINE_AHEAD_KEY", ahead_key(*request));
+    child.environment.emplace_back(kAheadKeyVariable, ahead_key(*request));
   return child;
 }
 

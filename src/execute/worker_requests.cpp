@@ -180,9 +180,9 @@ Result<schema::Measurement> WorkerRequests::measured(workload::Workload& workloa
   return measure::measure(workload, request.spec.plan, control);
 }
 
-Result<JobAnswer> WorkerRequests::ahead(const AheadRequest& request) {
+Result<JobAnswer> WorkerRequests::ahead(const workload::AheadRequest& request) {
   RL_TRY_ASSIGN(const auto* kind, registry_.find(request.kind));
-  if (kind->prepare_ahead) kind->prepare_ahead(request.specs, request.most);
+  if (kind->prepare_ahead) kind->prepare_ahead(request);
   return JobAnswer{base::Json::object(), {}};
 }
 

@@ -30,7 +30,7 @@ class WorkerRequests {
   [[nodiscard]] base::Result<JobAnswer> probe(const ProbeRequest& request);
   [[nodiscard]] base::Result<JobAnswer> inspect(const InspectMessage& request);
   [[nodiscard]] base::Result<JobAnswer> export_models(const ExportRequest& request);
-  [[nodiscard]] base::Result<JobAnswer> ahead(const AheadRequest& request);
+  [[nodiscard]] base::Result<JobAnswer> ahead(const workload::AheadRequest& request);
   [[nodiscard]] base::Result<JobAnswer> trial(const TrialRequest& request);
   [[nodiscard]] base::Result<JobAnswer> pair(const PairRequest& request);
   [[nodiscard]] base::Result<JobAnswer> arm(const ArmRequest& request);

@@ -13,6 +13,7 @@ namespace {
 /// Until the first inference, beyond making the session: starting CUDA took 1.5 s on an H200 host.
 constexpr double kStartOnGpuS = 1.5;
 constexpr double kStartOnCpuS = 0.2;
+constexpr double kTakeOverS = 0.5;  // a process that was prepared: to take it over, and to warm up
 constexpr double kNothingS = 1e-9;
 constexpr double kWeightBytesPerS = 1e9;  // through a file
 
@@ -89,11 +90,14 @@ double most_rounds(const schema::PairedPlan& plan, const PairCost::Arm& a, const
 }
 
 /// Making and warming up the sessions of all rounds, of as many as an uneven machine may need.
-double sessions_s(const schema::PairedPlan& plan, const PairCost::Arm& a, const PairCost::Arm& b) {
-  const double first_s = a.setup_s + b.setup_s;
+double sessions_s(const schema::PairedPlan& plan, PairCost::Arm a, PairCost::Arm b) {
   const double rounds = most_rounds(plan, a, b);
-  if (plan.max_rounds <= plan.rounds || plan.abba_rounds < plan.rounds) return rounds * first_s;
-  return first_s + (rounds - 1) * (a.session_s + b.session_s);
+  const double ready_s = std::max(a.ready_s.value_or(0), b.ready_s.value_or(0));
+  for (auto* arm : {&a, &b})
+    if (arm->ready_s) arm->setup_s = arm->session_s = std::min(arm->session_s, kTakeOverS);
+  const double first_s = a.setup_s + b.setup_s;
+  if (plan.max_rounds <= plan.rounds || plan.abba_rounds < plan.rounds) return ready_s + rounds * first_s;
+  return ready_s + first_s + (rounds - 1) * (a.session_s + b.session_s);
 }
 
 /// As many blocks of an arm as its share of the samples asks for.
@@ -191,6 +195,12 @@ PairCost in_own_processes(PairCost cost, bool on_gpu) {
 double expected_pair_s(const schema::PairedPlan& plan, const PairCost& cost) {
   const double tail_s = std::min(samples_s(plan, cost.a) + samples_s(plan, cost.b), plan.min_samples_time_s);
   return cost.start_s + sessions_s(plan, cost.a, cost.b) + std::max(blocks_s(plan, cost), tail_s);
+}
+
+schema::PairedPlan with_rounds_by_cost(schema::PairedPlan plan, const PairCost& cost) {
+  if (!cost.a.ready_s && !cost.b.ready_s) return plan;
+  plan.max_rounds = std::min(plan.max_rounds, static_cast<int>(most_rounds(plan, cost.a, cost.b)));
+  return plan;
 }
 
 schema::PairedPlan fitted_plan(const schema::PairedPlan& plan, const PairCost& cost, double left_s) {

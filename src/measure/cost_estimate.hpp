@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "schema/trial_outcome.hpp"
@@ -46,6 +47,9 @@ struct PairCost {
     double setup_s = 0;    ///< the first time, with the warm-up
     double session_s = 0;  ///< again, on a warm machine
     double inference_s = 0;
+    /// Seconds until its sessions are there, which are all made at a time in the background, in processes of their own;
+    /// unset: they are made one after another.
+    std::optional<double> ready_s{};
   };
   Arm a;
   Arm b;
@@ -57,6 +61,10 @@ struct PairCost {
 
 /// The same where each session is made in a fresh process, PairedSpec::across.
 [[nodiscard]] PairCost in_own_processes(PairCost cost, bool on_gpu);
+
+/// The plan with no more pairs of sessions than it has time to make, where they are made in the background and so cost
+/// no time that measure::measure_paired_rounds sees.
+[[nodiscard]] schema::PairedPlan with_rounds_by_cost(schema::PairedPlan plan, const PairCost& cost);
 
 /// Seconds that a comparison may take: the sessions of each round, as many blocks as an uneven machine asks for, and
 /// the start of the process.

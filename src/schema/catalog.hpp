@@ -44,7 +44,8 @@ namespace ridgeline::schema {
 struct TorchRecipes {
   Configuration calls;                  ///< how each of `complete` is called
   std::vector<Configuration> complete;  ///< beside `calls`; known before anything ran, so that all can be prepared
-  std::vector<Configuration> on_best;   ///< each on top of the best so far, slow to compile last
+  std::vector<Configuration> on_best;   ///< each on top of the best so far
+  std::vector<Configuration> last;      ///< the same, after all else: slow to compile, and seldom faster
 };
 [[nodiscard]] TorchRecipes torch_recipes();
 

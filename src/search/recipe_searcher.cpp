@@ -11,6 +11,12 @@ namespace ridgeline::search {
 
 using schema::Configuration;
 
+namespace {
+
+constexpr std::size_t kMostForeseen = 6;  // of the refinement, which each trial may turn elsewhere
+
+}  // namespace
+
 RecipeSearcher::RecipeSearcher(const SearchSpace& space, const SearcherOptions& options, schema::TorchRecipes recipes,
                                bool refines)
     : Strategy(space, options),
@@ -64,12 +70,20 @@ Configuration RecipeSearcher::refused() const {
 
 std::vector<Configuration> RecipeSearcher::foreseen() const {
   std::vector<Configuration> out;
-  for (auto at = at_; at < recipes_.complete.size(); ++at) {
-    auto configuration = complete(recipes_.complete[at]);
+  const auto add = [&](Configuration configuration) {
     if (space().allows(configuration) && !history().proposed(configuration) &&
         std::find(out.begin(), out.end(), configuration) == out.end())
       out.push_back(std::move(configuration));
-  }
+  };
+  const auto complete_ones = recipes_.complete.size();
+  for (auto at = at_; at < complete_ones; ++at) add(complete(recipes_.complete[at]));
+  // The rest goes from the best, which is not known before most of these were tried.
+  if (at_ < complete_ones) return out;
+  for (auto at = at_; at < complete_ones + recipes_.on_best.size(); ++at)
+    add(on_best(recipes_.on_best[at - complete_ones]));
+  if (refines_)
+    for (auto& configuration : refinement_.foreseen(history(), kMostForeseen)) add(std::move(configuration));
+  for (auto at = at_last_; at < recipes_.last.size(); ++at) add(on_best(recipes_.last[at]));
   return out;
 }
 
@@ -95,11 +109,16 @@ std::optional<Proposal> RecipeSearcher::next() {
     proposal->stop_above = history().hopeless_above(step->race_margin);
     return proposal;
   }
+  while (at_last_ < recipes_.last.size()) {
+    const auto& recipe = recipes_.last[at_last_++];
+    if (auto proposal = offered(on_best(recipe), recipe)) return proposal;
+  }
   return std::nullopt;
 }
 
 std::size_t RecipeSearcher::upcoming() const {
-  return recipes_.complete.size() + recipes_.on_best.size() - at_ + (refines_ ? refinement_.upcoming() : 0);
+  return recipes_.complete.size() + recipes_.on_best.size() - at_ + (refines_ ? refinement_.upcoming() : 0) +
+         recipes_.last.size() - at_last_;
 }
 
 }  // namespace ridgeline::search

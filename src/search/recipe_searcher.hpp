@@ -12,8 +12,8 @@ namespace ridgeline::search {
 
 /// For spaces whose strong settings are known and slow to try (torch.compile takes up to minutes): the default and the
 /// current configuration, then the complete recipes, then the others on top of the best so far (schema::TorchRecipes),
-/// then Refinement. Where the first complete recipe does not run, what it is called with or the rest of it is left out
-/// of the others. Clear losers may be stopped early.
+/// then Refinement, then the recipes that are kept for last. Where the first complete recipe does not run, what it is
+/// called with or the rest of it is left out of the others. Clear losers may be stopped early.
 class RecipeSearcher final : public Strategy {
  public:
   RecipeSearcher(const SearchSpace& space, const SearcherOptions& options, schema::TorchRecipes recipes, bool refines);
@@ -38,6 +38,7 @@ class RecipeSearcher final : public Strategy {
   schema::TorchRecipes recipes_;
   Refinement refinement_;
   std::size_t at_ = 0;
+  std::size_t at_last_ = 0;
   bool refines_;
 };
 

@@ -56,21 +56,40 @@ std::optional<Step> Refinement::next(const SearchHistory& history) {
   const auto* best = history.incumbent(min_effect_ / 2);
   if (best == nullptr || without_gain_ >= patience_ || steps_ >= kMost) return std::nullopt;
   for (const auto& candidate : plausible(history)) {
-    const auto& first = (*factors_)[candidate.first.factor];
-    auto configuration = first.apply(*space_, best->configuration, candidate.first.level);
-    std::string beside;
-    if (candidate.second) {
-      const auto& second = (*factors_)[candidate.second->factor];
-      configuration = second.apply(*space_, configuration, candidate.second->level);
-      beside = second.name;
-    }
-    if (history.proposed(configuration) || !space_->allows(configuration)) continue;
+    const auto configuration = applied(candidate, best->configuration);
+    if (!is_new(history, configuration)) continue;
     ++steps_;
     awaited_ = Awaited{configuration, best->configuration, candidate.expected};
-    return Step{configuration, schema::TrialStage::search, messages::refining({.factor = first.name, .second = beside}),
+    const auto& name = (*factors_)[candidate.first.factor].name;
+    const auto second = candidate.second ? (*factors_)[candidate.second->factor].name : std::string();
+    return Step{configuration, schema::TrialStage::search, messages::refining({.factor = name, .second = second}),
                 min_effect_ / 2};
   }
   return std::nullopt;
+}
+
+std::vector<Configuration> Refinement::foreseen(const SearchHistory& history, std::size_t most) const {
+  std::vector<Configuration> out;
+  const auto* best = history.incumbent(min_effect_ / 2);
+  most = std::min(most, upcoming());
+  if (best == nullptr || most == 0) return out;
+  for (const auto& candidate : plausible(history)) {
+    auto configuration = applied(candidate, best->configuration);
+    if (!is_new(history, configuration) || std::find(out.begin(), out.end(), configuration) != out.end()) continue;
+    out.push_back(std::move(configuration));
+    if (out.size() == most) break;
+  }
+  return out;
+}
+
+Configuration Refinement::applied(const Candidate& candidate, Configuration best) const {
+  best = (*factors_)[candidate.first.factor].apply(*space_, best, candidate.first.level);
+  if (!candidate.second) return best;
+  return (*factors_)[candidate.second->factor].apply(*space_, best, candidate.second->level);
+}
+
+bool Refinement::is_new(const SearchHistory& history, const Configuration& configuration) const {
+  return !history.proposed(configuration) && space_->allows(configuration);
 }
 
 /// Levels seen only in configurations that failed.

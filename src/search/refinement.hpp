@@ -25,6 +25,8 @@ class Refinement {
   Refinement(const SearchSpace& space, const std::vector<Factor>& factors, double min_effect);
 
   [[nodiscard]] std::optional<Step> next(const SearchHistory& history);
+  /// What it would propose from now on if nothing that is observed changed its mind, `most` at most.
+  [[nodiscard]] std::vector<schema::Configuration> foreseen(const SearchHistory& history, std::size_t most) const;
   [[nodiscard]] std::size_t upcoming() const;
 
  private:
@@ -44,6 +46,8 @@ class Refinement {
   void learn(const SearchHistory& history);
   [[nodiscard]] std::vector<Change> changes(const SearchHistory& history) const;
   [[nodiscard]] std::vector<Candidate> plausible(const SearchHistory& history) const;
+  [[nodiscard]] schema::Configuration applied(const Candidate& candidate, schema::Configuration best) const;
+  [[nodiscard]] bool is_new(const SearchHistory& history, const schema::Configuration& configuration) const;
   [[nodiscard]] std::vector<std::vector<bool>> hopeless_levels(const SearchHistory& history) const;
 
   const SearchSpace* space_;

@@ -15,6 +15,7 @@
 #include "schema/profiled_model.hpp"
 #include "schema/runtime_graph.hpp"
 #include "schema/trial_spec.hpp"
+#include "workload/ahead_request.hpp"
 #include "workload/stream_model.hpp"
 #include "workload/workload.hpp"
 
@@ -40,9 +41,8 @@ struct WorkloadKind {
                                                       const std::vector<schema::PluginLibrary>& plugins)>
       probe;
   std::function<base::Result<std::unique_ptr<Workload>>(const schema::TrialSpec&)> make;
-  /// Has these trials, in this order, prepared before their turn, at most `most` at a time; what was asked for before
-  /// and is not named again is given up. Null: the kind cannot.
-  std::function<void(const std::vector<schema::TrialSpec>&, std::int64_t most)> prepare_ahead{};
+  /// Null: the kind cannot.
+  std::function<void(const AheadRequest&)> prepare_ahead{};
   /// The model as ONNX files in a folder that is there, in each of these precisions (ExportedModel::precision);
   /// `library`: of the run's runtime. Null: it is one, or cannot be.
   std::function<std::vector<schema::ExportedModel>(const schema::WorkloadRef&, const std::string& library,

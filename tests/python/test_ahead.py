@@ -5,10 +5,13 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 import unittest
 
-from test_fork_server import LOADED, ForkServerTest
+from test_fork_server import LOADED, RELAY, ForkServerTest
+from ridgeline_infer.program_ahead import MARK
 
 REQUEST = {"op": "prepare", "target": "infer.py:make", "settings": {"grad_mode": "no_grad"}}
 SLOW = LOADED.replace("    print(", "    import time\n    end = time.time() + 1.5\n    while time.time() < end: pass\n    print(")
@@ -149,6 +152,61 @@ class AheadTest(ForkServerTest):
         self.assertNotIn("beside", self.ask(channel, **REQUEST)["ok"])
         self.assertEqual(len(self.children()), 2)
         process.send_signal(signal.SIGKILL)
+
+    def program(self, first, rest):
+        """The path of a program in two parts."""
+        path = os.path.join(self.folder.name, "program.py")
+        with open(path, "w") as file:
+            file.write("import os, sys\nprint('first part by', os.getpid(), flush=True)\n%s\n%s%s\n" % (first, MARK, rest))
+        return path
+
+    def want_program(self, path):
+        self.say(op="ahead", jobs=[{"key": path, "folder": self.folder.name, "environment": self.environment, "program": path}], most=2)
+
+    def run_program(self, path, **environment):
+        """(its exit code, what it printed)"""
+        done = subprocess.run([sys.executable, "-S", RELAY, sys.executable, path], cwd=self.folder.name, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, env=dict(self.environment, RIDGELINE_AHEAD_KEY=path, **environment))
+        return done.returncode, done.stdout.decode()
+
+    def test_the_timed_part_of_a_program_runs_when_it_is_taken_over(self):
+        self.write(LOADED)
+        self.start()
+        path = self.program("value = 3", "print('rest by', os.getpid(), value + 1, os.environ['WHERE'], __name__, sys.argv)")
+        self.want_program(path)
+        self.wait_for(path, "ready")
+        pid, = self.children()
+        code, said = self.run_program(path, WHERE="there")
+        self.assertEqual(code, 0)
+        self.assertEqual(said, "first part by %d\nrest by %d 4 there __main__ ['%s']\n" % (pid, pid, path))
+
+    def test_a_program_fails_as_it_would_by_itself(self):
+        self.write(LOADED)
+        self.start()
+        for first, rest, state in (("raise ValueError('boom')", "", "failed"), ("", "raise ValueError('boom')", "ready")):
+            path = self.program(first, rest)
+            self.want_program(path)
+            self.wait_for(path, state)
+            code, said = self.run_program(path)
+            self.assertEqual(code, 1)
+            self.assertRegex(said, r'(?s)^first part[^\n]*\nTraceback[^\n]*\n  File "%s", line [35], in <module>\n[^\n]*\nValueError: boom\n$' % path)
+
+    def test_a_program_that_gives_up_says_why(self):
+        self.write(LOADED)
+        self.start()
+        path = self.program("raise SystemExit('nothing was compiled')", "print('never')")
+        self.want_program(path)
+        self.wait_for(path, "failed")
+        code, said = self.run_program(path)
+        self.assertEqual(code, 1)
+        self.assertTrue(said.endswith("nothing was compiled\n"), said)
+
+    def test_a_program_that_is_not_prepared_runs_by_itself(self):
+        self.write(LOADED)
+        self.start()
+        code, said = self.run_program(self.program("", "print('ppid', os.getppid())"))
+        self.assertEqual(code, 0)
+        self.assertNotIn("ppid %d\n" % self.server.pid, said)
 
 
 for name in [name for name in vars(ForkServerTest) if name.startswith("test_")]:

@@ -81,19 +81,21 @@ void Explainer::measure_isolated() {
   auto& run = result_.run;
   if (!run.on_gpu() || !request_.fresh_finals || !run.verdict || run.verdict->decision == schema::Decision::none)
     return;
-  const double limit_s = budget_.limit_s();
-  const double explained_s = budget_.is_limited() ? limit_s : kExplainedS;
-  const auto has_time = [&](const schema::Configuration& configuration, double window_s, double until_s) {
-    return budget_.spent_s() + budget_.expected_isolated_s(configuration) + window_s <= until_s;
-  };
   const auto& configuration = run.verdict->configuration;
-  if (analysis::in_flight(configuration) != 1 || !has_time(configuration, 0, limit_s)) return;
-  const bool long_enough = has_time(configuration, measure::kEnergyWindowS, explained_s);
+  runner_.ahead().want_program(configuration);
+  runner_.ahead().want_again({configuration, run.current});
+  const auto has_time = [&](const schema::Configuration& one, double window_s) {
+    const double takes_s = budget_.expected_isolated_s(one) + window_s;
+    const bool worth_it = budget_.is_limited() || window_s == 0 || budget_.spent_s() + takes_s <= kExplainedS;
+    return worth_it && takes_s <= budget_.plannable_s();
+  };
+  if (analysis::in_flight(configuration) != 1 || !has_time(configuration, 0)) return;
+  const bool long_enough = has_time(configuration, measure::kEnergyWindowS);
   if (auto key = runner_.measure_isolated(configuration, long_enough ? measure::kEnergyWindowS : 0,
                                           "the recommended settings"))
     run.verdict->isolated_key = std::move(*key);
   if (configuration == run.current || analysis::in_flight(run.current) != 1 ||
-      !has_time(run.current, measure::kEnergyWindowS, explained_s))
+      !has_time(run.current, measure::kEnergyWindowS))
     return;
   if (auto key = runner_.measure_isolated(run.current, measure::kEnergyWindowS, "the current settings"))
     run.verdict->isolated_current_key = std::move(*key);

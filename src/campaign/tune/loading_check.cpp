@@ -6,15 +6,16 @@
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "base/scratch_folder.hpp"
 #include "base/text.hpp"
 #include "campaign/messages.hpp"
 #include "execute/calls.hpp"
+#include "execute/fork_server_client.hpp"
 #include "execute/torch_caches.hpp"
 #include "schema/error_message.hpp"
 #include "workload/onnx/loading_code.hpp"
 #include "workload/onnx/loading_program.hpp"
 #include "workload/torch/torch_code.hpp"
-#include "workload/torch/torch_program.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -91,9 +92,13 @@ Command cpp_command(const schema::TrialSpec& spec, const fs::path& folder) {
           {}};
 }
 
-Command torch_command(const schema::TrialSpec& spec, const fs::path& folder) {
-  const auto& python = spec.runtime.library_path;
-  return {{python, (folder / "program.py").string()}, execute::torch_cache_environment(spec), python, {}};
+/// The program goes on where it was prepared.
+Command torch_command(const CodeProgram& program) {
+  const auto& python = program.spec().runtime.library_path;
+  Command command{execute::fork_relay(python), execute::torch_cache_environment(program.spec()), python, {}};
+  if (!command.words.empty()) command.environment.emplace_back(execute::kAheadKeyVariable, program.path().string());
+  command.words.insert(command.words.end(), {python, program.path().string()});
+  return command;
 }
 
 /// What the trial took to compile and to capture.
@@ -104,26 +109,6 @@ double compile_s(const RunContext& context, const schema::TrialSpec& spec) {
   const auto found = metrics.find("compile_s");
   return found == metrics.end() ? 0 : found->second;
 }
-
-/// A temporary folder that goes with the object; its path is empty where none can be made.
-class CodeFolder {
- public:
-  CodeFolder() {
-    std::error_code error;
-    std::string pattern = (fs::temp_directory_path(error) / "ridgeline-code-XXXXXX").string();
-    if (!error && ::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  CodeFolder(const CodeFolder&) = delete;
-  CodeFolder& operator=(const CodeFolder&) = delete;
-  ~CodeFolder() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
-  }
-  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-
- private:
-  fs::path path_;
-};
 
 class CodeCheck {
  public:
@@ -140,16 +125,22 @@ class CodeCheck {
   }
 
   [[nodiscard]] schema::CodeRun run(const std::string& file, const std::string& source, const Command& command) const {
+    if (auto written = base::write_file_atomically(folder_ / file, source); !written && command.missing.empty()) {
+      schema::CodeRun out;
+      out.problem = schema::message_of({written.error().code, written.error().message});
+      return out;
+    }
+    return run(command);
+  }
+
+  /// Of a program that is there.
+  [[nodiscard]] schema::CodeRun run(const Command& command) const {
     schema::CodeRun out;
     out.problem = command.missing;
     if (!out.problem.empty()) return out;
     const double left_s = std::min(kLongestS + more_s_, std::max(0.0, context_.budget.left_s()) + grace_s_);
     if (left_s < kShortestS) {
       out.problem = messages::code_no_time();
-      return out;
-    }
-    if (auto written = base::write_file_atomically(folder_ / file, source); !written) {
-      out.problem = schema::message_of({written.error().code, written.error().message});
       return out;
     }
     schema::SweepTrialSpec trial;
@@ -182,26 +173,27 @@ class CodeCheck {
 
 void run_code(RunContext& context, const schema::TrialSpec& spec, schema::LoadingCode& code) {
   context.observer.stage("running the code of the recommendation");
-  const bool is_python = spec.workload.kind == workload::kPythonKind;
-  const CodeFolder folder;
-  if (folder.path().empty()) {
-    code.python_run = schema::CodeRun{"", std::nullopt, messages::code_no_folder()};
-    if (!is_python) code.cpp_run = code.python_run;
+  if (spec.workload.kind == workload::kPythonKind) {
+    auto& program = context.code_program;
+    if (!program || program->spec().key() != spec.key()) program.emplace(spec, context.result.run.model);
+    const CodeCheck check(context, program->folder(), compile_s(context, spec), kTorchGraceS);
+    code.python_run = program->path().empty() ? schema::CodeRun{"", std::nullopt, messages::code_no_folder()}
+                                              : check.run(torch_command(*program));
     return;
   }
-  const CodeCheck check(context, folder.path(), is_python ? compile_s(context, spec) : 0, is_python ? kTorchGraceS : 0);
-  if (is_python) {
-    const auto program = workload::torch_program(code, spec, context.result.run.model);
-    code.python_run = check.run("program.py", program, torch_command(spec, folder.path()));
-  } else {
-    code.python_run = check.python(code, spec);
-    code.cpp_run = check.cpp(code, spec);
+  const base::ScratchFolder folder("code");
+  if (folder.path().empty()) {
+    code.python_run = code.cpp_run = schema::CodeRun{"", std::nullopt, messages::code_no_folder()};
+    return;
   }
+  const CodeCheck check(context, folder.path(), 0, 0);
+  code.python_run = check.python(code, spec);
+  code.cpp_run = check.cpp(code, spec);
 }
 
 void time_current_code(RunContext& context, const schema::TrialSpec& current, schema::LoadingCode& code) {
   const auto own = workload::loading_code(current, workload::RuntimeAccess::opened);
-  const CodeFolder folder;
+  const base::ScratchFolder folder("code");
   if (!own || folder.path().empty()) return;
   const auto was_timed = [](const std::optional<schema::CodeRun>& run) { return run && run->median_s; };
   if (!was_timed(code.python_run) && !was_timed(code.cpp_run)) return;

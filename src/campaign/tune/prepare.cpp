@@ -12,7 +12,7 @@
 #include "campaign/tune/device_memory.hpp"
 #include "campaign/tune/input_checks.hpp"
 #include "campaign/tune/space.hpp"
-#include "campaign/tune/trial_runner.hpp"
+#include "campaign/tune/trials_ahead.hpp"
 #include "execute/provider_choice.hpp"
 #include "execute/worker_environment.hpp"
 #include "measure/gpu_plans.hpp"
@@ -203,7 +203,7 @@ Result<void> prepare(RunContext& context) {
     context.note(messages::workers_go_without(ignored));
   if (request.provider == "auto") RL_TRY(add_candidates(context, chosen.index));
   if (!request.also.empty()) {
-    TrialRunner(context).prepare_ahead(foreseen_trials(context));  // compiling takes longer than exporting
+    TrialsAhead(context).want(foreseen_trials(context));  // compiling takes longer than exporting
     RL_TRY(add_exported_candidates(context));
   }
   context.observer.model_ready(run);

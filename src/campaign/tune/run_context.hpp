@@ -8,6 +8,7 @@
 
 #include "campaign/run_frame.hpp"
 #include "campaign/tune/candidate_spaces.hpp"
+#include "campaign/tune/code_program.hpp"
 #include "campaign/tune/tune_budget.hpp"
 #include "execute/found_runtimes.hpp"
 
@@ -41,7 +42,8 @@ struct RunContext {
   std::function<bool()> cancelled;
   TuneRequest request;  ///< its plans suit the provider and --max-time once the run is prepared
   TuneResult result;
-  std::optional<execute::FoundRuntimes> runtimes;            ///< set once the run is prepared
+  std::optional<CodeProgram> code_program;         ///< of the answer, while it is not known, of the best so far
+  std::optional<execute::FoundRuntimes> runtimes;  ///< set once the run is prepared
   std::map<std::string, schema::ModelDescription> exported;  ///< what candidates run that have a workload of their own
   CandidateSpaces spaces;                                    ///< none until they are built
   TuneBudget budget{clock, request, result, spaces};

@@ -79,7 +79,7 @@ Result<bool> SearchLoop::run() {
   for (auto batch = search::next_batch(searcher_, runner_.device_slots()); !batch.empty();
        batch = search::next_batch(searcher_, runner_.device_slots())) {
     RL_TRY(context_.check_cancelled());
-    runner_.prepare_ahead(with_foreseen(batch));
+    runner_.ahead().want(with_foreseen(batch));
     RL_TRY_ASSIGN(const bool goes_on, measure(batch));
     if (!goes_on) break;
     if (!looked_ && has_current()) {
@@ -88,6 +88,7 @@ Result<bool> SearchLoop::run() {
     }
     RL_TRY(take_doubtful_again(false));
   }
+  runner_.ahead().want({});
   if (speed_.is_stale() && has_time_to_read({})) {
     RL_TRY(speed_.read());
     revise();

@@ -15,7 +15,6 @@
 #include "campaign/tune/stored_failure.hpp"
 #include "execute/deadline.hpp"
 #include "schema/messages.hpp"
-#include "workload/torch/torch_code.hpp"
 
 namespace ridgeline::campaign {
 
@@ -31,18 +30,12 @@ const schema::MeasurementPlan kReadingPlan{.warmup_runs = 1,
                                            .min_time_s = 0.08,
                                            .max_time_s = 0.6,
                                            .target_interval_ratio = 0.01};
-constexpr std::int64_t kCallsPerWait = 16;
+constexpr int kPairsAhead = 3;  // of sessions of a comparison
 constexpr std::string_view kDefaults = "the runtime's defaults";
 
 std::string name_of(const schema::Configuration& configuration) {
   return configuration.empty() ? std::string(kDefaults) : configuration.to_text();
 }
-
-constexpr double kLeastCoresAhead = 3;  // of CPUs, for each that compiles
-constexpr double kMostAhead = 6;
-constexpr double kHostBytesAhead = 4e9;  // PyTorch, its compiler and the processes of that
-constexpr double kProcessBytes = 1.5e9;  // of CUDA, with its libraries
-constexpr double kParameterCopies = 4;   // weights, what is folded, converted or laid out anew, and activations
 
 /// Of a trial that its share of --max-time ended.
 void name_share(schema::TrialOutcome& outcome, double share_s, double limit_s) {
@@ -98,26 +91,7 @@ Result<void> TrialRunner::check_inputs() {
 }
 
 schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configuration) const {
-  const auto& run = result_.run;
-  schema::TrialSpec spec;
-  spec.workload = run.workload;
-  spec.provider = run.provider;
-  spec.device = run.device;
-  spec.runtime = run.runtime;
-  spec.plugin = run.plugin;
-  spec.configuration = schema::without_candidate(configuration);
-  spec.plan = run.plan;
-  spec.tensor_location = run.tensor_location;
-  if (const auto* candidate = schema::find_candidate(run.candidates, schema::candidate_of(configuration))) {
-    spec.provider = candidate->provider;
-    spec.device = candidate->device;
-    spec.runtime = candidate->runtime;
-    spec.plugin = candidate->plugin;
-    if (candidate->workload) spec.workload = *candidate->workload;
-  } else if (!run.model.provider.empty() && run.on_gpu() && run.request.objective == schema::Objective::throughput) {
-    spec.calls_per_wait = kCallsPerWait;
-  }
-  return spec;
+  return campaign::spec_for(result_.run, configuration);
 }
 
 bool TrialRunner::failure_stands(const store::StoredTrial& stored) {
@@ -402,51 +376,11 @@ Result<schema::TrialOutcome> TrialRunner::finish(PendingTrial trial) {
   return verdict;
 }
 
-std::int64_t TrialRunner::most_ahead() const {
-  const auto& run = result_.run;
-  const auto& gpus = run.environment.gpus;
-  const bool counts_memory =
-      std::any_of(run.request.constraints.begin(), run.request.constraints.end(),
-                  [](const auto& constraint) { return constraint.metric.starts_with("gpu_memory"); });
-  if (run.workload.kind != workload::kPythonKind || !run.on_gpu() || gpus.empty() || !gpus.front().memory_free_bytes ||
-      counts_memory || run.request.objective == schema::Objective::throughput)
-    return 0;
-  const double one = kProcessBytes + kParameterCopies * static_cast<double>(run.model.parameter_bytes);
-  // One that is timed and one more have their memory in any case.
-  const double by_gpu = static_cast<double>(*gpus.front().memory_free_bytes) / one - 2;
-  const double by_host = static_cast<double>(run.environment.memory_available_bytes) / kHostBytesAhead;
-  const double most = std::min({kMostAhead, run.environment.usable_cpus / kLeastCoresAhead, by_gpu, by_host});
-  return most < 2 ? 0 : static_cast<std::int64_t>(most);
-}
-
-void TrialRunner::prepare_ahead(const std::vector<schema::Configuration>& configurations) {
-  ahead_ = configurations;
-  prepare_ahead({}, ahead_);
-}
-
-void TrialRunner::prepare_ahead(const std::vector<schema::Configuration>& before,
-                                const std::vector<schema::Configuration>& rest) {
-  const auto most = most_ahead();
-  if (most == 0 || (before.empty() && rest.empty() && !prepares_)) return;
-  prepares_ = true;
-  std::vector<schema::TrialSpec> specs;
-  const auto add = [&](const schema::Configuration& configuration, bool may_be_known) {
-    // What waits holds its memory, too.
-    if (std::ssize(specs) >= most + 2 || !schema::candidate_of(configuration).empty()) return;
-    auto spec = spec_for(configuration);
-    const auto known = may_be_known && request_.use_store ? store_.find_trial(spec.key()) : std::nullopt;
-    if (!known || !*known) specs.push_back(std::move(spec));
-  };
-  for (const auto& one : before) add(one, false);
-  for (const auto& one : rest) add(one, true);
-  budget_.expect_prepared(specs);
-  execute::prepare_ahead(executor_, result_.run.workload.kind, specs, most);
-}
-
 Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const schema::Configuration& a,
                                             const schema::Configuration& b, const std::string& setting,
-                                            const schema::PairedPlan& plan, bool again) {
+                                            const schema::PairedPlan& asked, bool again) {
   auto& run = result_.run;
+  const auto plan = budget_.with_rounds_by_cost(asked, a, b);
   schema::PairedSpec spec{spec_for(a), schema::without_candidate(b), plan};
   if (schema::candidate_of(a) != schema::candidate_of(b)) spec.across = spec_for(b);
   // No winner rests on a used process unless it has to be there in seconds; what only explains one may, because
@@ -468,7 +402,8 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
     }
   }
   if (!outcome) {
-    prepare_ahead({a, b}, ahead_);
+    if (purpose == schema::PairPurpose::finalist) ahead_.want_program(b);
+    ahead_.want_pair(a, b, std::clamp(plan.max_rounds, 1, kPairsAhead));
     const double usual_s = budget_.is_by_user() ? budget_.expected_pair_s(plan, spec.fresh_process, a, b) : 0;
     RL_TRY_ASSIGN(
         outcome, execute::run_pair(executor_, spec, budget_.time_left(0, 2 * usual_s)).map_error([&](auto error) {

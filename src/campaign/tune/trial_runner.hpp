@@ -9,6 +9,7 @@
 
 #include "campaign/tune/accuracy_reference.hpp"
 #include "campaign/tune/trial_interference.hpp"
+#include "campaign/tune/trials_ahead.hpp"
 
 namespace ridgeline::campaign {
 
@@ -26,7 +27,7 @@ class TrialRunner : private RunPart {
   // Errors of trial, trials and pair: out_of_time where the user's --max-time ended what was under way; it names that,
   // and nothing of it is kept.
 
-  explicit TrialRunner(RunContext& context) : RunPart(context), reference_(context) {}
+  explicit TrialRunner(RunContext& context) : RunPart(context), reference_(context), ahead_(context) {}
 
   /// Sets the run's accuracy tolerance from the reference's run-to-run noise, with other lengths of inputs where the
   /// runtime refuses those that were guessed. Errors: the model cannot run, or its outputs are not finite.
@@ -60,10 +61,7 @@ class TrialRunner : private RunPart {
   /// key; not one of the run's trials.
   [[nodiscard]] base::Result<std::string> measure_isolated(const schema::Configuration& configuration, double least_s,
                                                            std::string_view what);
-  /// Has these prepared in the background, in this order, where that is possible: models that are made in Python, on a
-  /// GPU with memory for several.
-  /// What is prepared and not named is given up.
-  void prepare_ahead(const std::vector<schema::Configuration>& configurations);
+  [[nodiscard]] TrialsAhead& ahead() noexcept { return ahead_; }
   /// How many trials are worth giving to trials() at once.
   [[nodiscard]] std::size_t device_slots() const;
 
@@ -107,9 +105,6 @@ class TrialRunner : private RunPart {
   [[nodiscard]] base::Result<void> check_interference_once(std::vector<PendingTrial>& trials);
   [[nodiscard]] base::Result<void> measure(std::vector<PendingTrial>& trials);
   [[nodiscard]] base::Result<schema::TrialOutcome> finish(PendingTrial trial);
-  /// How many may be prepared at a time; 0: none.
-  [[nodiscard]] std::int64_t most_ahead() const;
-  void prepare_ahead(const std::vector<schema::Configuration>& before, const std::vector<schema::Configuration>& rest);
   /// TrialSpec::device of each slot.
   [[nodiscard]] std::vector<std::string> devices() const;
   /// Slots whose figures can stand beside those of slot 0, which is the first; that one alone until it is known.
@@ -122,8 +117,7 @@ class TrialRunner : private RunPart {
   [[nodiscard]] bool failure_stands(const store::StoredTrial& stored);
 
   AccuracyReference reference_;
-  std::vector<schema::Configuration> ahead_;             ///< what the search has asked for
-  bool prepares_ = false;                                ///< something was asked for
+  TrialsAhead ahead_;
   std::optional<std::set<std::string>> of_interrupted_;  ///< keys, see trials_of_interrupted; unset: not looked yet
   std::optional<Interference> interference_;             ///< unset: not looked at yet
   std::function<double(const std::string&)> allowance_ = [](const std::string&) { return 1.0; };

@@ -18,13 +18,14 @@ namespace {
 
 constexpr double kSearchShare = 0.7;      // of --max-time; the rest is for comparisons
 constexpr double kCompilingShare = 0.85;  // the same where trials compile, which takes longer than any comparison
-constexpr double kCandidatesShare =
-    0.2;                             // of --max-time, for comparing candidates at their defaults, or the fastest of two
-constexpr double kHopeless = 1.3;    // times the fastest: an exported model that is not compared at its defaults
-constexpr double kCodeS = 8;         // for running the code that loads another candidate
-constexpr double kTorchCodeS = 30;   // for the same in PyTorch, which is imported and compiles again
-constexpr double kCodeShare = 0.05;  // of --max-time, for the same, at most
+constexpr double kRivalShare = 0.2;       // of --max-time, for comparing the fastest of two candidates
+constexpr double kHopeless = 1.3;         // times the fastest: an exported model that is not compared at its defaults
+constexpr double kCodeS = 8;              // for running the code that loads another candidate
+constexpr double kTorchCodeS = 30;        // for the same in PyTorch, which is imported and compiles again
+constexpr double kCodeShare = 0.05;       // of --max-time, for the same, at most
 constexpr double kTorchCodeShare = 0.1;
+constexpr double kPreparedCodeS = 4;          // where all but the timing is done in the background
+constexpr double kCodeCalls = 20;             // that it times
 constexpr double kMostTorchCodeShare = 0.25;  // of --max-time, where compiling takes long
 constexpr double kPlannedShare = 0.97;
 // Where all of the time is for one comparison none can be left out, and on an H200 with an uneven CPU what was planned
@@ -36,8 +37,10 @@ constexpr double kTrialShare = 0.5;                      // of what the search h
 constexpr double kLeastTrialS = 10;                      // importing torch and making an ordinary model
 constexpr double kGraceS = 1;                            // for creating the session and checking the outputs
 constexpr double kAskGraceS = 5;                         // loading a runtime from a warm disk
-constexpr double kSessionS = 0.3;                        // loading the runtime and creating a session of a small model
-constexpr std::size_t kMostAblations = 4;                // settings of a usual winner that are taken out once each
+constexpr double kSlowStartS = 3;          // of a process that shares the machine with others that are being made
+constexpr double kFinalsAhead = 1.5;       // times what it takes to make them
+constexpr double kSessionS = 0.3;          // loading the runtime and creating a session of a small model
+constexpr std::size_t kMostAblations = 4;  // settings of a usual winner that are taken out once each
 
 bool compiles(const Configuration& configuration) {
   return configuration.get_or("torch_compile", "off").as_text() != "off";
@@ -46,6 +49,7 @@ bool compiles(const Configuration& configuration) {
 }  // namespace
 
 double TuneBudget::search_share() const {
+  if (prepares_) return kPlannedShare;  // what follows takes little, and is_up() counts it
   return schema::provider_of(result_.run.provider).compiles_calls ? kCompilingShare : kSearchShare;
 }
 
@@ -81,6 +85,7 @@ double TuneBudget::code_s() const {
   const bool is_python = result_.run.workload.kind == workload::kPythonKind;
   if (!is_limited() || (result_.run.candidates.empty() && !is_python)) return 0;
   if (!is_python) return std::min(kCodeS, kCodeShare * limit_s());
+  if (prepares_) return kPreparedCodeS + kCodeCalls * fastest_call_s();
   const double usual_s = std::min(kTorchCodeS, kTorchCodeShare * limit_s());
   return std::max(usual_s, std::min(usual_s + fastest_compile_s(), kMostTorchCodeShare * limit_s()));
 }
@@ -92,6 +97,11 @@ double TuneBudget::fastest_compile_s() const {
   const auto found = outcome.measurement->metrics.find("compile_s");
   if (found == outcome.measurement->metrics.end()) return 0;
   return std::max(0.0, found->second - measure::trial_cost(outcome, 1).saved_s);
+}
+
+double TuneBudget::fastest_call_s() const {
+  const auto ranking = analysis::rank(result_.run, result_.outcomes);
+  return ranking.empty() ? 0 : cost_of(ranking.front().trial->configuration).inference_s;
 }
 
 bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next) const {
@@ -114,7 +124,7 @@ bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next)
       pair_s = std::max(pair_s, expected_pair_s(plan, request_.fresh_finals, run.current, proposal.configuration));
     }
   }
-  return plannable_s() < next_s + pair_s + candidates_s() + rival_s();
+  return plannable_s() < next_s + pair_s + rival_s();
 }
 
 double TuneBudget::rival_s() const {
@@ -129,7 +139,7 @@ double TuneBudget::rival_s() const {
     if (ranked.cost.value > reach) break;
     if (schema::candidate_of(other) == schema::candidate_of(best) || other == run.current) continue;
     const auto plan = pair_plan(result_, request_.paired, best, other, 1);
-    return std::min(expected_pair_s(plan, false, best, other), kCandidatesShare * limit_s());
+    return std::min(expected_pair_s(plan, false, best, other), kRivalShare * limit_s());
   }
   return 0;
 }
@@ -158,14 +168,6 @@ std::vector<Configuration> TuneBudget::candidates_to_compare() const {
       out.push_back(configuration);
   }
   return out;
-}
-
-double TuneBudget::candidates_s() const {
-  const auto& current = result_.run.current;
-  double sum = 0;
-  for (const auto& defaults : candidates_to_compare())
-    sum += expected_pair_s(short_pair_plan(result_, request_.paired, current, defaults), false, current, defaults);
-  return std::min(sum, kCandidatesShare * limit_s());
 }
 
 bool TuneBudget::is_up(const std::vector<search::Proposal>& next) const {
@@ -198,12 +200,31 @@ TimeForecast TuneBudget::forecast(std::size_t trials, std::size_t concurrency) c
 }
 
 void TuneBudget::expect_prepared(const std::vector<schema::TrialSpec>& specs) {
+  prepares_ = true;
   std::map<Configuration, double> now;
   for (const auto& spec : specs) {
     const auto known = prepared_.find(spec.configuration);
     now[spec.configuration] = known == prepared_.end() ? elapsed_s() : known->second;
   }
   prepared_ = std::move(now);
+}
+
+bool TuneBudget::ends_soon() const {
+  if (!is_limited() || !prepares_) return false;
+  const auto ranking = analysis::rank(result_.run, result_.outcomes);
+  if (ranking.empty()) return false;
+  const double making_s = cost_of(ranking.front().trial->configuration).session_s;
+  return plannable_s() < expected_final_s() + kFinalsAhead * (kSlowStartS + making_s);
+}
+
+double TuneBudget::ready_s(const Configuration& configuration, double making_s) const {
+  const auto asked = prepared_.find(schema::without_candidate(configuration));
+  return std::max(0.0, kSlowStartS + making_s - (asked == prepared_.end() ? 0 : elapsed_s() - asked->second));
+}
+
+schema::PairedPlan TuneBudget::with_rounds_by_cost(const schema::PairedPlan& plan, const Configuration& a,
+                                                   const Configuration& b) const {
+  return measure::with_rounds_by_cost(plan, pair_cost(false, a, b));
 }
 
 std::optional<double> TuneBudget::expected_prepared_s(const Configuration& configuration) const {
@@ -229,6 +250,10 @@ double TuneBudget::expected_trial_s(const Configuration& configuration) const {
 }
 
 double TuneBudget::expected_isolated_s(const Configuration& configuration) const {
+  if (prepares_ && schema::candidate_of(configuration).empty()) {
+    const auto own = cost_of(configuration);
+    return ready_s(configuration, own.session_s) + std::max(0.0, own.duration_s - own.untimed_s) + kGraceS;
+  }
   return measure::expected_isolated_s(costs(false), cost_of(configuration));
 }
 
@@ -279,7 +304,11 @@ measure::TrialCost TuneBudget::cost_of(const Configuration& configuration) const
 
 measure::PairCost TuneBudget::pair_cost(bool fresh_process, const Configuration& a, const Configuration& b) const {
   const bool on_gpu = result_.run.on_gpu();
-  const auto cost = measure::pair_cost(costs(false), cost_of(a), cost_of(b), on_gpu, fresh_process);
+  auto cost = measure::pair_cost(costs(false), cost_of(a), cost_of(b), on_gpu, fresh_process);
+  if (prepares_) {
+    if (schema::candidate_of(a).empty()) cost.a.ready_s = ready_s(a, cost.a.session_s);
+    if (schema::candidate_of(b).empty()) cost.b.ready_s = ready_s(b, cost.b.session_s);
+  }
   return schema::candidate_of(a) == schema::candidate_of(b) ? cost : measure::in_own_processes(cost, on_gpu);
 }
 

@@ -64,6 +64,11 @@ class TuneBudget : public Budget {
 
   /// These are being prepared in the background from now on, and those that are not named no longer are.
   void expect_prepared(const std::vector<schema::TrialSpec>& specs);
+  /// Whether the comparison after the search has to be prepared now, or it would have to wait for that.
+  [[nodiscard]] bool ends_soon() const;
+  /// The plan of a pair whose sessions are made in the background (measure::with_rounds_by_cost).
+  [[nodiscard]] schema::PairedPlan with_rounds_by_cost(const schema::PairedPlan& plan, const schema::Configuration& a,
+                                                       const schema::Configuration& b) const;
   [[nodiscard]] double expected_trial_s(const schema::Configuration& configuration) const;
   [[nodiscard]] double longest_trial_s() const { return measure::longest_trial_s(costs(false)); }
   /// In a fresh process.
@@ -83,6 +88,8 @@ class TuneBudget : public Budget {
  private:
   /// What a trial that is prepared in the background still takes; nullopt: it is not, or nothing tells.
   [[nodiscard]] std::optional<double> expected_prepared_s(const schema::Configuration& configuration) const;
+  /// Until a session of one that has been tried, made again in the background, is there.
+  [[nodiscard]] double ready_s(const schema::Configuration& configuration, double making_s) const;
   /// Of the limit, after which the search ends even if comparisons left more.
   [[nodiscard]] double search_share() const;
   /// A search for one answer that nothing explains.
@@ -91,9 +98,10 @@ class TuneBudget : public Budget {
   [[nodiscard]] double code_s() const;
   /// Of the fastest trial so far, made again; 0 where it does not compile.
   [[nodiscard]] double fastest_compile_s() const;
-  /// What a search leaves for comparing these, a share of the limit at most.
-  [[nodiscard]] double candidates_s() const;
-  /// What it leaves for comparing the fastest with the fastest of another candidate, where either may be the faster.
+  /// Median of the fastest trial so far.
+  [[nodiscard]] double fastest_call_s() const;
+  /// What a search leaves for comparing the fastest with the fastest of another candidate, where either may be the
+  /// faster.
   [[nodiscard]] double rival_s() const;
   [[nodiscard]] measure::TrialCosts costs(bool with_stored) const;
   [[nodiscard]] measure::TrialCost cost_of(const schema::Configuration& configuration) const;
@@ -104,6 +112,7 @@ class TuneBudget : public Budget {
   const TuneResult& result_;
   const CandidateSpaces& spaces_;
   bool by_user_;
+  bool prepares_ = false;                             ///< in the background
   std::map<schema::Configuration, double> prepared_;  ///< elapsed_s() when it was asked for
 };
 

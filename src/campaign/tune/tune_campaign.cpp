@@ -39,18 +39,16 @@ Result<void> search_and_decide(RunContext& context, TrialRunner& runner, SpeedWa
   Explainer explainer(context, runner);
   SearchLoop loop(context, runner, speed, searcher, [&] { explainer.look_at_current(); });
   RL_TRY_ASSIGN(bool cut_short, loop.run());
-  runner.prepare_ahead({});
   explainer.look_at_fastest();
-  RL_TRY(CandidateComparisons(context, runner).run());
+  // What is left untried could be faster than what was tried.
+  if (!cut_short) RL_TRY(CandidateComparisons(context, runner).run());
   auto decided = decision.decide(cut_short);
   while (decided && !*decided) {
     RL_TRY_ASSIGN(cut_short, loop.run());
-    runner.prepare_ahead({});
     decided = decision.decide(cut_short);
   }
   loop.finish();
   context.result.run.cut_short = cut_short;
-  runner.prepare_ahead({});
   RL_TRY(std::move(decided));
   explainer.measure_isolated();
   return {};
@@ -67,7 +65,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
   RL_TRY(prepare(context));
   RL_TRY_ASSIGN(const auto searcher, build_space(context));
   TrialRunner runner(context);
-  runner.prepare_ahead(searcher->foreseen());
+  runner.ahead().want(searcher->foreseen());
   auto forecast = context.budget.forecast(searcher->remaining(), runner.device_slots());
   forecast.stored = has_known_trials(context);
   observer_.space_ready(context.result.run, forecast);
@@ -92,6 +90,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
   }
   save_exported(context);
   record_changes(context.result.run);
+  runner.ahead().end();
   if (context.result.run.verdict)
     add_code(context, runner.spec_for(context.result.run.verdict->configuration),
              runner.spec_for(context.result.run.current));

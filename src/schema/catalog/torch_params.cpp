@@ -171,9 +171,9 @@ TorchRecipes torch_recipes() {
                   {{"torch_compile", "default"}},
                   {{"compile_dynamic", false}},
                   {{"compile_freezing", true}},
-                  {{"torch_precision", "bf16"}},
-                  {{"torch_compile", "reduce-overhead"}, {"cuda_graph", false}},
-                  {{"torch_compile", "max-autotune"}, {"cuda_graph", true}}}};
+                  {{"torch_precision", "bf16"}}},
+      .last = {{{"torch_compile", "reduce-overhead"}, {"cuda_graph", false}},
+               {{"torch_compile", "max-autotune"}, {"cuda_graph", true}}}};
 }
 
 }  // namespace ridgeline::schema

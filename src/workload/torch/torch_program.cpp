@@ -37,7 +37,7 @@ calls = [from_host(function, one) for function, one in calls]
 
 /// {0}: calls for each wait.
 constexpr std::string_view kLoop = R"(
-gc.collect()
+{1}gc.collect()
 gc.disable()
 for function, one in calls * 3:
     function(one)
@@ -93,7 +93,7 @@ std::string torch_program(const schema::LoadingCode& code, const schema::TrialSp
                       spec.on_gpu() ? "torch.cuda.synchronize" : "lambda: None");
   if (mode != nullptr && mode->as_text() != "off") text += kProof;
   if (spec.on_gpu() && spec.tensor_location == "host") text += kFromHost;
-  return text + fmt::format(fmt::runtime(kLoop), spec.calls_per_wait);
+  return text + fmt::format(fmt::runtime(kLoop), spec.calls_per_wait, kTimedPart);
 }
 
 }  // namespace ridgeline::workload

@@ -104,14 +104,21 @@ TEST_F(RecipeSearcherTest, CompleteRecipesAreForeseenBeforeAnythingRan) {
   const auto foreseen = (*searcher)->foreseen();
   ASSERT_GE(foreseen.size(), 4U);
   std::vector<Configuration> seen;
+  std::size_t announced = 0;  // before it was proposed, of those that follow the recipes
+  std::vector<Configuration> next;
   while (auto proposal = (*searcher)->propose()) {
+    if (seen.size() > foreseen.size())
+      announced += std::count(next.begin(), next.end(), proposal->configuration) == 1 ? 1 : 0;
     seen.push_back(proposal->configuration);
     Observation observation;
     observation.cost = of_table(proposal->configuration);
     observation.cost_low = observation.cost_high = *observation.cost;
     (*searcher)->observe(*proposal, observation);
+    next = (*searcher)->foreseen();
+    for (const auto& one : next) EXPECT_EQ(std::count(seen.begin(), seen.end(), one), 0) << one.to_text();
   }
   EXPECT_TRUE(std::equal(foreseen.begin(), foreseen.end(), seen.begin() + 1)) << "after the defaults, in this order";
+  EXPECT_GT(announced, (seen.size() - foreseen.size()) / 2) << "and most of what goes from the best";
   EXPECT_TRUE((*searcher)->foreseen().empty());
 }
 

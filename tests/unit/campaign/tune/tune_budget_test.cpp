@@ -148,6 +148,34 @@ TEST_F(TuneBudgetTest, the_code_of_a_model_that_compiles_long_gets_that_time_aga
   EXPECT_DOUBLE_EQ(left_for_a_pair(31), 97 - 25) << "a quarter of the limit at most";
 }
 
+// Two sessions of each arm are made at the same time, before or while others are tried.
+TEST_F(TuneBudgetTest, sessions_that_are_made_in_the_background_cost_a_comparison_what_is_left_of_them) {
+  request_.paired.rounds = 2;
+  request_.paired.max_rounds = 12;
+  request_.fresh_finals = true;
+  add({}, false, 2e6);
+  add(two_, false, 1e6);
+  result_.outcomes["trial-2"].measurement->session_create_ns = 20e9;
+  result_.outcomes["trial-2"].duration_s = 20.1;
+  const double in_turn_s = budget().expected_final_s();
+  EXPECT_GT(in_turn_s, 40) << "two sessions, one after the other";
+  schema::TrialSpec other;
+  other.configuration = {{"intra_op_num_threads", 4}};
+  budget_->expect_prepared({other});
+  const double now_s = budget_->expected_final_s();
+  EXPECT_LT(now_s, in_turn_s - 15) << "all are made at once";
+  schema::TrialSpec spec;
+  spec.configuration = two_;
+  budget_->expect_prepared({spec});
+  clock_.advance(std::chrono::seconds(10));
+  EXPECT_NEAR(budget_->expected_final_s(), now_s - 10, 1e-9) << "and are half made";
+  EXPECT_FALSE(budget_->ends_soon());
+  clock_.advance(std::chrono::seconds(50));
+  EXPECT_TRUE(budget_->ends_soon());
+  EXPECT_EQ(budget_->with_rounds_by_cost(request_.paired, {}, two_).max_rounds, 2)
+      << "a third session would have to be waited for";
+}
+
 // ConvNeXt-T on an H200: ONNX Runtime's trial was 5 % faster than the compiled model's, which the search had left no
 // time to compare; in fresh processes it was 21 % slower.
 TEST_F(TuneBudgetTest, on_a_gpu_a_search_leaves_time_to_compare_the_fastest_of_two_engines) {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/scratch_folder.hpp"
+#include "schema/model_description.hpp"
+#include "schema/trial_spec.hpp"
+
+namespace ridgeline::campaign {
+
+/// The program that runs the lines of workload::torch_code for a trial of a PyTorch model, in a folder of its own.
+class CodeProgram {
+ public:
+  CodeProgram(const schema::TrialSpec& spec, const schema::ModelDescription& model);
+
+  [[nodiscard]] const schema::TrialSpec& spec() const noexcept { return spec_; }
+  /// Empty: it could not be written.
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_.path(); }
+
+ private:
+  schema::TrialSpec spec_;
+  base::ScratchFolder folder_{"code"};
+  std::filesystem::path path_;
+};
+
+}  // namespace ridgeline::campaign

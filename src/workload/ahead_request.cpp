@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/ahead_request.hpp"
+
+namespace ridgeline::workload {
+
+RL_DEFINE_JSON_REQUIRED(ProgramAhead, path, environment)
+RL_DEFINE_JSON_REQUIRED(AheadRequest, kind, specs, programs, most)
+
+}  // namespace ridgeline::workload
