@@ -163,9 +163,10 @@ def become(request, numbers, functions, changes):
     return channel.run(lambda connection: program.serve(connection, functions), program.USAGE)
 
 
-def become_ahead(job, control, functions, changes, together):
-    """The same of a process that prepares its trial at once, one of `together`, and waits for who takes it over."""
+def become_ahead(job, control, functions, changes, together, nice):
+    """The same of a process that prepares its trial at once, one of `together`, and waits for who takes it over. `nice`: it may be."""
     _begin(job.wish, changes)
+    patience = ahead.Nice() if nice else None
     _close_sockets(control.fileno())
     output = ahead.Output()
     prepared = program.prepared(functions, job.wish["request"], together)
@@ -173,7 +174,7 @@ def become_ahead(job, control, functions, changes, together):
     sys.stderr.flush()
     with contextlib.suppress(OSError):  # somebody has it already
         control.sendall(b"r" if "ok" in prepared[1] else b"f")
-    taken = taken_over(control, output)
+    taken = taken_over(control, output, patience)
     if taken is None:
         return 0
     number = taken[0][2]
@@ -183,9 +184,10 @@ def become_ahead(job, control, functions, changes, together):
     return 0
 
 
-def become_program(job, control, changes):
+def become_program(job, control, changes, nice):
     """The same of a program: what comes before its timed part runs at once, the rest once it is taken over."""
     _begin(job.wish, changes)
+    patience = ahead.Nice() if nice else None
     _close_sockets(control.fileno())
     output = ahead.Output()
     program_ahead = ProgramAhead(job.wish["program"])
@@ -194,17 +196,19 @@ def become_program(job, control, changes):
     sys.stderr.flush()
     with contextlib.suppress(OSError):
         control.sendall(b"r" if worked else b"f")
-    taken = taken_over(control, output)
+    taken = taken_over(control, output, patience)
     if taken is None:
         return 0
     os.environ.update(taken[1])
     return program_ahead.end()
 
 
-def taken_over(control, output):
-    """What wait_for_taker gives, once this process prints where the taker does."""
+def taken_over(control, output, patience):
+    """What wait_for_taker gives, once this process prints where the taker does and is as urgent."""
     taken = ahead.wait_for_taker(control)
     if taken is not None:
+        if patience:
+            patience.end()
         for number, target in zip(taken[0], (1, 2)):
             os.dup2(number, target, inheritable=True)
         output.give_to(2)
@@ -253,6 +257,7 @@ class ForkServer:
         self.functions = functions
         self.living = {}  # process: its relay's socket
         self.ahead = ahead.Ahead(self._fork_ahead)
+        self.nice = ahead.can_be_nice()
 
     def serve(self):
         while True:
@@ -322,8 +327,8 @@ class ForkServer:
 
     def _fork_ahead(self, job):
         ours, theirs = socket.socketpair()
-        process = self._fork(lambda: become_program(job, theirs, self.changes) if "program" in job.wish
-                             else become_ahead(job, theirs, self.functions, self.changes, self.ahead.most))
+        process = self._fork(lambda: become_program(job, theirs, self.changes, self.nice) if "program" in job.wish
+                             else become_ahead(job, theirs, self.functions, self.changes, self.ahead.most, self.nice))
         theirs.close()
         return process, ours
 

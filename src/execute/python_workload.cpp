@@ -13,6 +13,7 @@
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
+#include "execute/fork_server_client.hpp"
 #include "execute/python_flags.hpp"
 #include "host/this_process.hpp"
 #include "schema/catalog.hpp"

@@ -11,6 +11,7 @@ import time
 import unittest
 
 from test_fork_server import LOADED, RELAY, ForkServerTest
+from ridgeline_infer.ahead import can_be_nice
 from ridgeline_infer.program_ahead import MARK
 
 REQUEST = {"op": "prepare", "target": "infer.py:make", "settings": {"grad_mode": "no_grad"}}
@@ -65,6 +66,22 @@ class AheadTest(ForkServerTest):
         self.assertEqual(self.ask(channel, op="close"), {"ok": {}})
         self.assertEqual(process.wait(timeout=20), 0)
         self.assertIn("made by %d" % pid, process.stdout.read().decode())
+
+    def niceness(self, pid):
+        return {os.getpriority(os.PRIO_PROCESS, int(thread)) for thread in os.listdir("/proc/%d/task" % pid)}
+
+    @unittest.skipUnless(can_be_nice(), "this user may not raise priorities")
+    def test_what_is_prepared_is_nice_until_it_is_taken(self):
+        self.write(LOADED)
+        self.start()
+        self.want("a")
+        self.wait_for("a", "ready")
+        pid, = self.children()
+        before = os.getpriority(os.PRIO_PROCESS, 0)
+        self.assertEqual(self.niceness(pid), {min(before + 10, 19)})
+        _, channel = self.take("a")
+        self.ask(channel, **REQUEST)
+        self.assertEqual(self.niceness(pid), {before})
 
     def test_who_comes_early_waits_for_it(self):
         self.write(SLOW)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/recipe_searcher.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include <gtest/gtest.h>
