@@ -58,6 +58,10 @@ std::size_t earliest_end(const Parts& parts, std::size_t at, std::string_view te
   return from;
 }
 
+std::string_view fixed_text(const schema::TemplatePart& part) {
+  return part.kind == schema::TemplatePart::Kind::literal ? std::string_view(part.text) : std::string_view();
+}
+
 bool is_message(ArgumentKind kind) { return kind == ArgumentKind::message || kind == ArgumentKind::messages; }
 
 /// A template that only joins messages says nothing of what it joins; kSeveral says no more than that.
@@ -217,7 +221,12 @@ MessageReader::MessageReader(const schema::MessageRenderer& renderer) : renderer
     if (std::any_of(kUnrecorded.begin(), kUnrecorded.end(), [&](auto module) { return code.starts_with(module); }))
       continue;
     auto parts = schema::parse_template(row->text);
-    if (!only_joins(*row, parts)) rows_.push_back({row, std::move(parts)});
+    if (!only_joins(*row, parts)) rows_.push_back({row, std::move(parts), {}, {}});
+  }
+  for (auto& row : rows_) {
+    if (row.parts.empty()) continue;
+    row.begin = fixed_text(row.parts.front());
+    row.end = fixed_text(row.parts.back());
   }
   for (const auto& row : rows_)
     if (row.row->arguments.empty()) fixed_.emplace(row.row->text);
@@ -267,8 +276,9 @@ Message MessageReader::read_new(const std::string& text) {
   std::size_t best_letters = 0;
   bool several = false;
   for (const auto& row : rows_) {
-    Match match(*row.row, within);
+    if (!text.starts_with(row.begin) || !text.ends_with(row.end)) continue;
     if (earliest_end(row.parts, 0, text, 0) == std::string_view::npos) continue;
+    Match match(*row.row, within);
     if (!match.run(row.parts, text) || match.own_letters() < std::max(least_letters(*row.row), best_letters)) continue;
     const auto found =
         Json{{"code", row.row->code}, {"arguments", match.arguments()}, {"severity", row.row->severity}}.get<Message>();

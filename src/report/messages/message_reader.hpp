@@ -29,6 +29,8 @@ class MessageReader {
   struct Row {
     const schema::MessageTemplate* row = nullptr;
     std::vector<schema::TemplatePart> parts;
+    std::string_view begin;  ///< what its texts begin with, as far as that is the same for all; in the template
+    std::string_view end;    ///< the same of their end
   };
   [[nodiscard]] schema::Message read_new(const std::string& text);
   /// A message and, behind "; ", a sentence without values, as notes were written with what to do about them: otherwise
