@@ -239,7 +239,7 @@ def hand_over(job, numbers, environment):
     """Gives its process the output, the channel and the environment of the one that takes it over."""
     fds = array.array("i", numbers)
     job.control.sendmsg([b"t"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
-    job.control.sendall(json.dumps(environment).encode())
+    job.control.sendall((json.dumps(environment) + "\n").encode())
     job.control.close()
 
 
@@ -269,4 +269,4 @@ def wait_for_taker(control):
     for _, _, content in ancillary:
         numbers.frombytes(content[:len(content) - len(content) % numbers.itemsize])
     with control.makefile("rb") as rest:
-        return list(numbers), json.loads(rest.read())
+        return list(numbers), json.loads(rest.readline())

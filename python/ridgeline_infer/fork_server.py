@@ -34,6 +34,7 @@ from .program_ahead import ProgramAhead
 from .runtime import gpu_count
 
 KEY = "RIDGELINE_AHEAD_KEY"
+BEGUN = b"b"  # of a process that prepares: it ends with its server and holds nobody's sockets
 KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 LEVELS = ("file", "compiler", "torch")  # what is imported: torch, from the right on torch.compile and the user's file too
 # Whose threads bear forks: OpenBLAS and Arrow make them anew in the child.
@@ -168,6 +169,7 @@ def become_ahead(job, control, functions, changes, together, nice):
     _begin(job.wish, changes)
     patience = ahead.Nice() if nice else None
     _close_sockets(control.fileno())
+    control.sendall(BEGUN)
     output = ahead.Output()
     prepared = program.prepared(functions, job.wish["request"], together)
     sys.stdout.flush()
@@ -189,6 +191,7 @@ def become_program(job, control, changes, nice):
     _begin(job.wish, changes)
     patience = ahead.Nice() if nice else None
     _close_sockets(control.fileno())
+    control.sendall(BEGUN)
     output = ahead.Output()
     program_ahead = ProgramAhead(job.wish["program"])
     worked = program_ahead.begin()
@@ -330,6 +333,7 @@ class ForkServer:
         process = self._fork(lambda: become_program(job, theirs, self.changes, self.nice) if "program" in job.wish
                              else become_ahead(job, theirs, self.functions, self.changes, self.ahead.most, self.nice))
         theirs.close()
+        ours.recv(len(BEGUN))  # stopped earlier, it would outlive its server and keep sockets of others open
         return process, ours
 
     def _look_after(self, ready):

@@ -160,6 +160,15 @@ class AheadTest(ForkServerTest):
         second.close()
         self.wait_for("c", "ready")
 
+    def test_what_stands_still_ends_with_the_server(self):
+        self.write(SLOW)
+        self.start()
+        self.want("a", "b")
+        self.say(op="lease")
+        pids = self.children()
+        self.end()
+        self.assertTrue(all(self.gone(pid) for pid in pids))
+
     def test_another_trials_process_is_not_taken(self):
         self.write(LOADED)
         self.start()
