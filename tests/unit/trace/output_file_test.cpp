@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <csignal>
+#include <cstdint>
 
 #include "base/file.hpp"
 #include "trace_files.hpp"
@@ -42,7 +43,7 @@ class FullDisk {
 
 std::string lines(int count) {
   std::string out;
-  for (int i = 0; i < count; ++i) out += fmt::format("line {}\n", i * 7919 % 100'003);
+  for (std::int64_t i = 0; i < count; ++i) out += fmt::format("line {}\n", i * 7919 % 100'003);
   return out;
 }
 
