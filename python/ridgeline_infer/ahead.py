@@ -103,7 +103,7 @@ def can_be_nice():
 
 
 class Nice:
-    """Of a process group of its own, until it is taken over: whoever is waited for goes first."""
+    """Lowers the priority of this process group until end() restores it, so that what a trial waits for gets the CPUs first."""
 
     def __init__(self):
         self.before = os.getpriority(os.PRIO_PROCESS, 0)

@@ -34,7 +34,7 @@ from .program_ahead import ProgramAhead
 from .runtime import gpu_count
 
 KEY = "RIDGELINE_AHEAD_KEY"
-BEGUN = b"b"  # of a process that prepares: it ends with its server and holds nobody's sockets
+BEGUN = b"b"  # sent by a process that prepares, once it ends with its server and has closed the sockets of others
 KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 LEVELS = ("file", "compiler", "torch")  # what is imported: torch, from the right on torch.compile and the user's file too
 # Whose threads bear forks: OpenBLAS and Arrow make them anew in the child.
