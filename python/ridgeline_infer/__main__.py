@@ -145,15 +145,15 @@ def prepared(functions, request, together):
 
 
 def serve(connection, functions=(), ahead=None):
-    """`ahead`: what prepared() gave, for the first request."""
+    """`ahead`: what prepared() gave, for the first request. Whether it was told to close, rather than left."""
     server, reply, known = ahead or (Server(functions), None, None)
     while True:
         request = connection.receive()
         if request is None:
-            return
+            return False
         if request.get("op") == "close":
             connection.send({"ok": {}})
-            return
+            return True
         if reply is not None and request != known:
             reply = {"error": failure(ValueError("this process was prepared for another trial"), None)}
         connection.send(reply if reply is not None else replied(server, request))

@@ -14,7 +14,9 @@ import time
 STILL_S = 1.0  # for processes to stand still; longer, and the kernel holds them
 TICK_S = 0.0005
 NICE = 10
-MOST_KEPT = 1 << 20  # bytes of what one printed
+MOST_PRINTED = 1 << 20  # bytes that are kept of what one printed
+IS_KEPT = "RIDGELINE_IS_KEPT"  # of the environment of who takes one over
+KEPT = b"k"  # sent by a process that has ended what it was taken over for, and waits for the next who takes it over
 
 
 def parents():
@@ -121,6 +123,7 @@ class Job:
         self.process = 0
         self.control = None  # a socket: the process reports its state on it and receives the descriptors of the relay that takes it over
         self.state = "waiting"  # then "preparing", then "ready" or "failed"
+        self.used = False  # it has been taken over before, and waits for the next
 
     @property
     def key(self):
@@ -133,6 +136,8 @@ class Ahead:
     def __init__(self, fork):
         self.fork = fork
         self.jobs = []
+        self.taken = []  # jobs whose processes come back (KEPT)
+        self.kept = set()  # keys of those
         self.ending = []  # processes that were killed
         self.most = 0
         self.leases = []
@@ -140,9 +145,10 @@ class Ahead:
 
     # --- what is wanted ---
 
-    def want(self, wishes, most):
-        """In this order, at most `most` in preparation at a time; what is not wanted any more ends."""
-        self.most = most
+    def want(self, wishes, most, kept=()):
+        """In this order, at most `most` in preparation at a time; what is not wanted any more ends. A process whose key is one of
+        `kept` is not used up by whoever takes it over: it waits for the next one, as it is."""
+        self.most, self.kept = most, set(kept)
         left, jobs = list(self.jobs), []
         for wish in wishes:
             known = next((job for job in left if job.key == wish["key"]), None)
@@ -150,7 +156,10 @@ class Ahead:
                 left.remove(known)
             jobs.append(known or Job(wish))
         for job in left:
-            self._end(job)
+            if job.used and job.key in self.kept:
+                jobs.append(job)
+            else:
+                self._end(job)
         self.jobs = jobs
         self.begin_waiting()
 
@@ -188,6 +197,30 @@ class Ahead:
             self.jobs.remove(job)
         self.begin_waiting()
 
+    def come_back(self, ready):
+        """Processes that have ended what they were taken over for, and wait for the next."""
+        out = []
+        for job in [one for one in self.taken if one.control in ready]:
+            self.taken.remove(job)
+            if job.control.recv(1) != KEPT:
+                job.control.close()
+                continue
+            out.append(job.process)
+            if job.key not in self.kept:
+                self._end(job)
+                continue
+            job.state, job.used = "ready", True
+            self.jobs.append(job)
+            if self.leases:
+                self.stopped |= stop([job.process])
+        return out
+
+    def forget(self, process):
+        """It has ended, and so does not come back."""
+        for job in [one for one in self.taken if one.process == process]:
+            job.control.close()
+            self.taken.remove(job)
+
     def listen(self, ready):
         for job in self.jobs:
             if job.state == "preparing" and job.control in ready:
@@ -197,7 +230,7 @@ class Ahead:
         self.begin_waiting()
 
     def sockets(self):
-        return [job.control for job in self.jobs if job.state == "preparing"] + list(self.leases)
+        return [job.control for job in self.jobs if job.state == "preparing"] + [job.control for job in self.taken] + list(self.leases)
 
     def states(self):
         return {job.key: job.state for job in self.jobs}
@@ -209,8 +242,18 @@ class Ahead:
             return None
         job = min(found, key=lambda one: one.state == "preparing")
         self.jobs.remove(job)
+        if key in self.kept:
+            self.taken.append(job)
         go_on(self.stopped & with_descendants([job.process]))
         return job
+
+    def hand_over(self, job, numbers, environment):
+        """Gives its process the output, the channel and the environment of the one that takes it over, and whether it is to come back."""
+        fds = array.array("i", numbers)
+        job.control.sendmsg([b"t"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+        job.control.sendall((json.dumps(dict(environment, **{IS_KEPT: str(job in self.taken)})) + "\n").encode())
+        if job not in self.taken:
+            job.control.close()
 
     # --- standing still ---
 
@@ -235,14 +278,6 @@ class Ahead:
             self.begin_waiting()
 
 
-def hand_over(job, numbers, environment):
-    """Gives its process the output, the channel and the environment of the one that takes it over."""
-    fds = array.array("i", numbers)
-    job.control.sendmsg([b"t"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
-    job.control.sendall((json.dumps(environment) + "\n").encode())
-    job.control.close()
-
-
 class Output:
     """What the process prints until it is taken over: in a file, as nobody reads a pipe."""
 
@@ -253,7 +288,7 @@ class Output:
 
     def give_to(self, number):
         self.file.seek(0)
-        kept = self.file.read(MOST_KEPT)
+        kept = self.file.read(MOST_PRINTED)
         while kept:
             kept = kept[os.write(number, kept):]
         self.file.close()
@@ -270,3 +305,12 @@ def wait_for_taker(control):
         numbers.frombytes(content[:len(content) - len(content) % numbers.itemsize])
     with control.makefile("rb") as rest:
         return list(numbers), json.loads(rest.readline())
+
+
+def is_kept(control):
+    """In a process that has ended what it was taken over for: whether the server wants to give it to another."""
+    try:
+        control.sendall(KEPT)
+    except OSError:  # it has closed its end
+        return False
+    return True

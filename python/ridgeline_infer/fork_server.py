@@ -6,7 +6,8 @@
 N is a listening socket; a fork_relay connects for each process, and its connection is that process's life. Others send one line of
 JSON instead:
     {"op": "ahead", "jobs": [{"key", "folder", "environment", "request"}..], "most": N}   what to prepare before its turn (ahead.py);
-                                                                     "program": PATH in place of "request": a program (program_ahead.py)
+                                                                     "program": PATH in place of "request": a program (program_ahead.py);
+                                                                     "kept": [KEY..]: whose processes may be taken over again and again
     {"op": "states"}                                                             -> {KEY: "waiting"|"preparing"|"ready"|"failed"}
     {"op": "lease"}                            -> {"on_gpu": N, "was_busy": ..}: until the connection ends what is prepared stands still
 A relay whose environment has RIDGELINE_AHEAD_KEY gets the process that was prepared under that key, if there is one. The server ends
@@ -176,14 +177,21 @@ def become_ahead(job, control, functions, changes, together, nice):
     sys.stderr.flush()
     with contextlib.suppress(OSError):  # somebody has it already
         control.sendall(b"r" if "ok" in prepared[1] else b"f")
-    taken = taken_over(control, output, patience)
-    if taken is None:
-        return 0
-    number = taken[0][2]
-    os.set_inheritable(number, False)
-    program.serve(channel.Channel(number), functions, prepared)
-    sys.stdout.flush()
-    return 0
+    while True:
+        taken = taken_over(control, output, patience)
+        if taken is None:
+            return 0
+        number = taken[0][2]
+        os.set_inheritable(number, False)
+        if "ok" in prepared[1]:
+            prepared[1]["ok"]["kept"] = taken[1][ahead.IS_KEPT] == "True"
+        closed = program.serve(channel.Channel(number), functions, prepared)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        output, patience = ahead.Output(), None
+        os.close(number)
+        if not closed or "ok" not in prepared[1] or not ahead.is_kept(control):
+            return 0
 
 
 def become_program(job, control, changes, nice):
@@ -214,6 +222,7 @@ def taken_over(control, output, patience):
             patience.end()
         for number, target in zip(taken[0], (1, 2)):
             os.dup2(number, target, inheritable=True)
+            os.close(number)
         output.give_to(2)
     return taken
 
@@ -265,9 +274,10 @@ class ForkServer:
     def serve(self):
         while True:
             others = list(self.living.values()) + self.ahead.sockets()
-            busy = self.living or self.ahead.jobs
+            busy = self.living or self.ahead.processes()
             ready, _, _ = select.select([self.listener] + others, [], [], 0.01 if busy else None)
             self.ahead.look_after_leases(ready)
+            self._let_go(self.ahead.come_back(ready))
             self.ahead.listen(ready)
             if self.listener in ready:
                 self._accept()
@@ -286,7 +296,7 @@ class ForkServer:
             return
         job = self.ahead.take(request["environment"].get(KEY))
         if job:
-            ahead.hand_over(job, numbers, request["environment"])
+            self.ahead.hand_over(job, numbers, request["environment"])
             process = job.process
         elif len(numbers) < 3:  # a program runs by itself
             connection.close()
@@ -308,7 +318,7 @@ class ForkServer:
             self.ahead.lease(connection)
             return
         if request["op"] == "ahead":
-            self.ahead.want(request["jobs"], request["most"])
+            self.ahead.want(request["jobs"], request["most"], request.get("kept", ()))
         try:
             connection.sendall((json.dumps(self.ahead.states()) + "\n").encode())
         except OSError:
@@ -336,6 +346,16 @@ class ForkServer:
         ours.recv(len(BEGUN))  # stopped earlier, it would outlive its server and keep sockets of others open
         return process, ours
 
+    def _let_go(self, processes):
+        """They are no longer those of who took them over, whom this tells that they have ended."""
+        for process in processes:
+            relay = self.living.pop(process, None)
+            if relay is None:
+                continue
+            with contextlib.suppress(OSError):
+                relay.sendall(b"0\n")
+            relay.close()
+
     def _look_after(self, ready):
         for process, relay in list(self.living.items()):
             if relay in ready:  # a relay says nothing more: it has gone
@@ -343,6 +363,7 @@ class ForkServer:
             done, status = os.waitpid(process, os.WNOHANG)
             if not done:
                 continue
+            self.ahead.forget(process)
             _kill_group(process)  # what it left behind
             try:
                 relay.sendall(b"%d\n" % status)

@@ -26,9 +26,9 @@ class AheadTest(ForkServerTest):
         self.addCleanup(connection.close)
         return connection, self.ask(connection, **request)
 
-    def want(self, *keys, most=2, request=None):
+    def want(self, *keys, most=2, request=None, kept=()):
         jobs = [{"key": key, "folder": self.folder.name, "environment": self.environment, "request": request or REQUEST} for key in keys]
-        return self.say(op="ahead", jobs=jobs, most=most)[1]
+        return self.say(op="ahead", jobs=jobs, most=most, kept=list(kept))[1]
 
     def wait_for(self, key, state):
         for _ in range(1000):
@@ -62,6 +62,7 @@ class AheadTest(ForkServerTest):
         answer = self.ask(channel, **REQUEST)["ok"]
         self.assertEqual(answer["pid"], pid)
         self.assertTrue(answer["beside"])
+        self.assertFalse(answer["kept"])
         self.assertEqual(len(self.ask(channel, op="call", count=3)["ok"]["ns"]), 3)
         self.assertEqual(self.ask(channel, op="close"), {"ok": {}})
         self.assertEqual(process.wait(timeout=20), 0)
@@ -178,6 +179,61 @@ class AheadTest(ForkServerTest):
         self.assertNotIn("beside", self.ask(channel, **REQUEST)["ok"])
         self.assertEqual(len(self.children()), 2)
         process.send_signal(signal.SIGKILL)
+
+    def use(self, key):
+        """The number of the process that serves a trial of that key, and what was printed."""
+        process, channel = self.take(key)
+        answer = self.ask(channel, **REQUEST)["ok"]
+        pid = answer["pid"]
+        self.assertIs(answer.get("kept", False), key == "a")
+        self.assertEqual(len(self.ask(channel, op="call", count=2)["ok"]["ns"]), 2)
+        self.assertEqual(self.ask(channel, op="close"), {"ok": {}})
+        channel.close()
+        self.assertEqual(process.wait(timeout=20), 0)
+        return pid, process.stdout.read().decode()
+
+    def test_a_process_that_is_kept_is_taken_over_again(self):
+        self.write(LOADED)
+        self.start()
+        self.want("a", kept=["a"])
+        self.wait_for("a", "ready")
+        pid, printed = self.use("a")
+        self.assertIn("made by %d" % pid, printed)
+        for _ in range(2):
+            self.assertEqual(self.wait_for("a", "ready"), {"a": "ready"})
+            self.assertEqual(self.use("a"), (pid, ""))
+        self.want("b", kept=["a"])
+        time.sleep(0.2)
+        self.assertTrue(os.path.exists("/proc/%d" % pid))
+        lease, _ = self.say(op="lease")
+        self.assertEqual(self.state_of(pid), "T")
+        lease.close()
+        self.want("b")
+        self.assertTrue(self.gone(pid))
+
+    def test_what_is_not_kept_any_more_ends_with_its_trial(self):
+        self.write(LOADED)
+        self.start()
+        self.want("a", kept=["a"])
+        self.wait_for("a", "ready")
+        process, channel = self.take("a")
+        pid = self.ask(channel, **REQUEST)["ok"]["pid"]
+        self.want()
+        self.ask(channel, op="close")
+        self.assertEqual(process.wait(timeout=20), 0)
+        self.assertTrue(self.gone(pid))
+
+    def test_what_is_kept_ends_with_who_took_it_over(self):
+        self.write(LOADED)
+        self.start()
+        self.want("a", kept=["a"])
+        self.wait_for("a", "ready")
+        process, channel = self.take("a")
+        pid = self.ask(channel, **REQUEST)["ok"]["pid"]
+        process.kill()
+        self.assertTrue(self.gone(pid))
+        self.assertEqual(self.say(op="states")[1], {})
+        self.assertNotEqual(self.use("b")[0], pid)
 
     def program(self, first, rest):
         """The path of a program in two parts."""
