@@ -9,7 +9,7 @@ import torch
 
 from ridgeline_worker.failures import type_name
 
-from . import tensors
+from . import proof, tensors
 from .attempt import OUT_OF_MEMORY
 from .made import make
 from .messages import message
@@ -168,6 +168,7 @@ def describe(function, target, path):
         "parameter_bytes": sum(one.numel() * one.element_size() for one in parameters),
         "parameter_types": _parameter_types(parameters),
         "sets": [tensors.facts(one) for one in made.inputs()],
+        "four_dimensional": bool(proof.four_dimensional(made)),
         "has_metric": made.metric is not None,
         "form": made.returned_as,
         "notes": _mode_notes(made) + _device_notes(made, device),

@@ -21,6 +21,7 @@ void to_json(base::Json& out, const ModelDescription& model) {
   static_cast<ModelDescription&>(described) = model;
   to_json(out, described);
   if (model.python_form) out["python_form"] = *model.python_form;
+  if (model.four_dimensional) out["four_dimensional"] = *model.four_dimensional;
   if (!model.random_nodes.empty()) out["random_nodes"] = model.random_nodes;
 }
 
@@ -29,6 +30,7 @@ void from_json(const base::Json& in, ModelDescription& model) {
   from_json(in, described);
   model = std::move(described);
   if (const auto form = in.find("python_form"); form != in.end()) form->get_to(model.python_form.emplace());
+  if (const auto known = in.find("four_dimensional"); known != in.end()) model.four_dimensional = known->get<bool>();
   if (const auto nodes = in.find("random_nodes"); nodes != in.end()) nodes->get_to(model.random_nodes);
 }
 

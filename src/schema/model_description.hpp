@@ -69,10 +69,11 @@ struct ModelDescription {
   bool batch_is_dynamic = false;
   std::int64_t one_dimensional_convolutions = 0;  ///< of the convolutions among the nodes
   std::optional<PythonForm> python_form{};        ///< of a Python function's model
+  std::optional<bool> four_dimensional{};         ///< of such a model: some weight or input has four dimensions
   /// Nodes that draw random numbers, `RandomNormalLike "noise"`, those of subgraphs and functions included.
   std::vector<std::string> random_nodes{};
 };
-/// Without `python_form` and `random_nodes` where there are none.
+/// Without `python_form`, `four_dimensional` and `random_nodes` where there are none.
 void to_json(base::Json& out, const ModelDescription& model);
 void from_json(const base::Json& in, ModelDescription& model);
 

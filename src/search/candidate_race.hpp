@@ -31,6 +31,14 @@ class CandidateRace final : public Searcher {
   [[nodiscard]] std::vector<schema::Configuration> foreseen() const override {
     return lanes_.front().in_race() ? lanes_.front().racer.searcher->foreseen() : std::vector<schema::Configuration>{};
   }
+  /// Of the first candidate, where it is its turn.
+  [[nodiscard]] std::vector<schema::Configuration> in_any_order() const override {
+    return at_ == 0 && lanes_.front().in_race() ? lanes_.front().racer.searcher->in_any_order()
+                                                : std::vector<schema::Configuration>{};
+  }
+  void prefer(const std::vector<schema::Configuration>& first) override {
+    lanes_.front().racer.searcher->prefer(first);
+  }
   void observe(const Proposal& proposal, const Observation& observation) override;
   void revise(const schema::Configuration& configuration, const Observation& observation) override;
   [[nodiscard]] std::size_t remaining() const override;

@@ -68,13 +68,36 @@ Configuration RecipeSearcher::refused() const {
   return has_failed(plain) ? recipes_.calls : recipes_.complete.front();
 }
 
+bool RecipeSearcher::is_open(const Configuration& configuration) const {
+  return space().allows(configuration) && !history().proposed(configuration);
+}
+
+std::vector<Configuration> RecipeSearcher::in_any_order() const {
+  std::vector<Configuration> out;
+  if (at_ == 0 || (is_to_be_narrowed_down() && is_open(cooked(space().defaults(), recipes_.calls)))) return out;
+  for (auto at = at_; at < recipes_.complete.size(); ++at)
+    if (auto configuration = complete(recipes_.complete[at]);
+        is_open(configuration) && std::find(out.begin(), out.end(), configuration) == out.end())
+      out.push_back(std::move(configuration));
+  return out;
+}
+
+void RecipeSearcher::prefer(const std::vector<Configuration>& first) {
+  if (in_any_order().empty()) return;
+  const auto from = recipes_.complete.begin() + static_cast<std::ptrdiff_t>(at_);
+  std::stable_partition(from, recipes_.complete.end(), [&](const auto& recipe) {
+    return std::find(first.begin(), first.end(), complete(recipe)) != first.end();
+  });
+}
+
 std::vector<Configuration> RecipeSearcher::foreseen() const {
   std::vector<Configuration> out;
   const auto add = [&](Configuration configuration) {
-    if (space().allows(configuration) && !history().proposed(configuration) &&
-        std::find(out.begin(), out.end(), configuration) == out.end())
+    if (is_open(configuration) && std::find(out.begin(), out.end(), configuration) == out.end())
       out.push_back(std::move(configuration));
   };
+  add(space().defaults());
+  add(options().current);
   const auto complete_ones = recipes_.complete.size();
   for (auto at = at_; at < complete_ones; ++at) add(complete(recipes_.complete[at]));
   // The rest goes from the best, which is not known before most of these were tried.

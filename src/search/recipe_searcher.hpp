@@ -19,6 +19,9 @@ class RecipeSearcher final : public Strategy {
   RecipeSearcher(const SearchSpace& space, const SearcherOptions& options, schema::TorchRecipes recipes, bool refines);
   [[nodiscard]] bool is_opening() const override { return at_ < recipes_.complete.size() + recipes_.on_best.size(); }
   [[nodiscard]] std::vector<schema::Configuration> foreseen() const override;
+  /// The complete recipes but the first, which says what runs here.
+  [[nodiscard]] std::vector<schema::Configuration> in_any_order() const override;
+  void prefer(const std::vector<schema::Configuration>& first) override;
 
  private:
   std::optional<Proposal> next() override;
@@ -33,6 +36,8 @@ class RecipeSearcher final : public Strategy {
   /// The first recipe has not run, and nobody knows why.
   [[nodiscard]] bool is_to_be_narrowed_down() const;
   [[nodiscard]] bool has_failed(const schema::Configuration& configuration) const;
+  /// The space has it, and it was not tried yet.
+  [[nodiscard]] bool is_open(const schema::Configuration& configuration) const;
 
   std::vector<Factor> factors_;
   schema::TorchRecipes recipes_;

@@ -48,6 +48,10 @@ class Searcher {
   [[nodiscard]] virtual std::optional<Proposal> propose_beside() { return std::nullopt; }
   /// What is likely to be proposed next, whatever is observed until then, in this order: so that it may be prepared.
   [[nodiscard]] virtual std::vector<schema::Configuration> foreseen() const { return {}; }
+  /// What comes next in whatever order prefer() likes; empty: the next one is decided already.
+  [[nodiscard]] virtual std::vector<schema::Configuration> in_any_order() const { return {}; }
+  /// Of in_any_order() these come before the others.
+  virtual void prefer(const std::vector<schema::Configuration>& /*first*/) {}
   virtual void observe(const Proposal& proposal, const Observation& observation) = 0;
   /// What was observed of that configuration looks otherwise now: the machine's speed at that time is known better, or
   /// it was measured again. One that was not observed is left alone.

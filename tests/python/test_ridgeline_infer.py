@@ -146,6 +146,8 @@ class DescribeTest(Served):
 
     def test_facts_of_a_module(self):
         facts = self.described(LINEAR % "torch.ones(1, 4)")["ok"]
+        self.assertIs(facts["four_dimensional"], False)
+        self.assertIs(self.described(HEAD + "def make():\n    return nn.Conv2d(3, 2, 1), torch.ones(3, 8, 8)\n")["ok"]["four_dimensional"], True)
         self.assertEqual((facts["parameters"], facts["parameter_bytes"], facts["dtype"]), (10, 40, "float32"))
         self.assertEqual((facts["device"], facts["training"], facts["has_metric"]), ("cpu", False, False))
         self.assertEqual(facts["torch"], str(torch.__version__))
