@@ -120,12 +120,12 @@ std::vector<Result<schema::TrialOutcome>> run_trials(Executor& executor, const s
   return outcomes;
 }
 
-void prepare_ahead(Executor& executor, const workload::AheadRequest& request) {
+workload::AheadStates prepare_ahead(Executor& executor, const workload::AheadRequest& request) {
   const auto known = executor.capabilities(0);
-  if (std::find(known.begin(), known.end(), job_kind::kAhead) == known.end()) return;
-  std::vector<Job> jobs;
-  jobs.push_back(job_of(job_kind::kAhead, request, kFindDeadlineS, "preparing trials ahead"));
-  static_cast<void>(run_jobs(executor, std::move(jobs)));
+  if (std::find(known.begin(), known.end(), job_kind::kAhead) == known.end()) return {};
+  auto states = call<workload::AheadStates>(
+      executor, job_of(job_kind::kAhead, request, kFindDeadlineS, "preparing trials ahead"));
+  return states ? std::move(*states) : workload::AheadStates{};
 }
 
 Result<schema::PairedOutcome> run_pair(Executor& executor, const schema::PairedSpec& spec, const TimeLeft& time_left) {

@@ -75,8 +75,8 @@ struct ProbeOptions {
 [[nodiscard]] std::vector<base::Result<schema::TrialOutcome>> run_trials(Executor& executor,
                                                                          const std::vector<TrialJob>& jobs);
 /// In processes that stand still while anything is timed. Of workloads that are made in Python; nothing where they
-/// cannot be.
-void prepare_ahead(Executor& executor, const workload::AheadRequest& request);
+/// cannot be. Asked again for the same, it only says how far that is.
+workload::AheadStates prepare_ahead(Executor& executor, const workload::AheadRequest& request);
 /// In a fresh process, or in that of the pair before when the spec allows it; with PairedSpec::across in two at a time,
 /// fresh ones for every pair of sessions.
 [[nodiscard]] base::Result<schema::PairedOutcome> run_pair(Executor& executor, const schema::PairedSpec& spec,

@@ -117,6 +117,8 @@ Result<schema::ModelDescription> describe(const std::string& package_folder, con
   model.batch_is_dynamic = model.batch_axis_size.has_value();
   for (const auto& output : answer->value("outputs", Json::array())) model.outputs.push_back(tensor_of(output));
   model.parameter_types = answer->value("parameter_types", std::map<std::string, std::int64_t>());
+  if (const auto known = answer->find("four_dimensional"); known != answer->end() && known->is_boolean())
+    model.four_dimensional = known->get<bool>();
   model.notes = answer->value("notes", std::vector<schema::Message>());
   if (const auto form = answer->find("form"); form != answer->end()) {
     RL_TRY_ASSIGN(model.python_form, base::json_as<schema::PythonForm>(*form, "the description of " + target));
@@ -154,25 +156,35 @@ JsonChildOptions trial_child(const std::string& package_folder, const schema::Tr
   return child;
 }
 
-void prepare_ahead(const std::string& package_folder, const workload::AheadRequest& wanted) {
+workload::AheadStates prepare_ahead(const std::string& package_folder, const workload::AheadRequest& wanted) {
+  std::vector<std::string> keys;
   auto jobs = Json::array();
+  auto kept = Json::array();
   std::error_code ignored;
   const auto folder = std::filesystem::current_path(ignored).string();
   for (const auto& spec : wanted.specs) {
     const auto request = prepare_request(spec);
+    keys.push_back(request ? ahead_key(*request) : "");
     if (!request) continue;  // its trial says what is wrong
     auto environment = own_environment();
     for (auto& [name, value] : trial_child(package_folder, spec).environment) environment[name] = value;
-    jobs.push_back(
-        {{"key", ahead_key(*request)}, {"folder", folder}, {"environment", environment}, {"request", *request}});
+    jobs.push_back({{"key", keys.back()}, {"folder", folder}, {"environment", environment}, {"request", *request}});
   }
+  for (const auto& spec : wanted.kept)
+    if (const auto request = prepare_request(spec)) kept.push_back(ahead_key(*request));
   for (const auto& program : wanted.programs) {
     auto environment = own_environment();
     for (const auto& [name, value] : program.environment) environment[name] = value;
     jobs.push_back(
         {{"key", program.path}, {"folder", folder}, {"environment", environment}, {"program", program.path}});
+    keys.push_back(program.path);
   }
-  static_cast<void>(ask_fork_server({{"op", "ahead"}, {"jobs", std::move(jobs)}, {"most", wanted.most}}));
+  const auto states =
+      ask_fork_server({{"op", "ahead"}, {"jobs", std::move(jobs)}, {"kept", std::move(kept)}, {"most", wanted.most}});
+  if (!states || !states->is_object()) return {};
+  workload::AheadStates out;
+  for (const auto& key : keys) out.states.push_back(states->value(key, ""));
+  return out;
 }
 
 }  // namespace
@@ -202,7 +214,7 @@ workload::WorkloadKind make_python_kind(std::string package_folder) {
     return std::make_unique<PythonWorkload>(trial_child(package_folder, spec), spec);
   };
   kind.prepare_ahead = [package_folder](const workload::AheadRequest& request) {
-    prepare_ahead(package_folder, request);
+    return prepare_ahead(package_folder, request);
   };
   kind.export_models = [package_folder](const schema::WorkloadRef& workload, const std::string& library,
                                         const std::string& folder, const std::vector<std::string>& precisions) {

@@ -87,6 +87,10 @@ JsonChildOptions with_key(JsonChildOptions child, const schema::TrialSpec& spec)
 PythonWorkload::PythonWorkload(JsonChildOptions child, schema::TrialSpec spec)
     : spec_(std::move(spec)), child_(with_key(std::move(child), spec_)) {}
 
+PythonWorkload::~PythonWorkload() {
+  if (kept_) child_.close();
+}
+
 Result<Json> PythonWorkload::ask(const Json& request, double limit_s) {
   auto answer = child_.ask(request, limit_s);
   if (!answer) return tl::unexpected<base::Error>(std::move(answer).error().error);
@@ -100,6 +104,7 @@ Result<void> PythonWorkload::prepare() {
   items_ = made.value("items", 1.0);
   if (const auto* batch = spec_.configuration.find("batch_size")) rows_ = batch->as_integer();
   process_ = made.value("pid", child_.pid());
+  kept_ = made.value("kept", false);
   create_time_ = base::from_seconds(made.value("make_s", 0.0) + made.value("compile_s", 0.0));
   if (const double compile_s = made.value("compile_s", 0.0); compile_s > 0) metrics_["compile_s"] = compile_s;
   flags_ = prepared_flags(made);

@@ -33,6 +33,10 @@ namespace ridgeline::execute {
 class PythonWorkload final : public workload::Workload {
  public:
   PythonWorkload(JsonChildOptions child, schema::TrialSpec spec);
+  /// Lets a process that others are to go on with end its part by itself; others are killed.
+  ~PythonWorkload() override;
+  PythonWorkload(const PythonWorkload&) = delete;
+  PythonWorkload& operator=(const PythonWorkload&) = delete;
 
   /// Errors beside those of Workload: unsupported where it ran otherwise than the settings say (PyTorch goes on without
   /// compiled code where it cannot compile).
@@ -68,6 +72,7 @@ class PythonWorkload final : public workload::Workload {
   std::atomic<schema::TrialPhase> phase_{schema::TrialPhase::load_runtime};
   base::Nanoseconds create_time_{0};
   pid_t process_ = -1;  ///< that makes the calls
+  bool kept_ = false;   ///< by the server that has prepared it
   base::Error error_{base::ErrorCode::internal, "", ""};
   double items_ = 1;
   std::int64_t rows_ = 0;           ///< of a batch that was asked for

@@ -182,8 +182,7 @@ Result<schema::Measurement> WorkerRequests::measured(workload::Workload& workloa
 
 Result<JobAnswer> WorkerRequests::ahead(const workload::AheadRequest& request) {
   RL_TRY_ASSIGN(const auto* kind, registry_.find(request.kind));
-  if (kind->prepare_ahead) kind->prepare_ahead(request);
-  return JobAnswer{base::Json::object(), {}};
+  return JobAnswer{base::Json(kind->prepare_ahead ? kind->prepare_ahead(request) : workload::AheadStates{}), {}};
 }
 
 Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {

@@ -4,6 +4,7 @@
 namespace ridgeline::workload {
 
 RL_DEFINE_JSON_REQUIRED(ProgramAhead, path, environment)
-RL_DEFINE_JSON_REQUIRED(AheadRequest, kind, specs, programs, most)
+RL_DEFINE_JSON_REQUIRED(AheadRequest, kind, specs, kept, programs, most)
+RL_DEFINE_JSON_REQUIRED(AheadStates, states)
 
 }  // namespace ridgeline::workload

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
@@ -24,9 +25,18 @@ RL_DECLARE_JSON(ProgramAhead)
 struct AheadRequest {
   std::string kind;  ///< of the workloads
   std::vector<schema::TrialSpec> specs;
-  std::vector<ProgramAhead> programs;  ///< after them
-  std::int64_t most = 0;               ///< in preparation at a time
+  std::vector<schema::TrialSpec> kept;  ///< whose processes are not used up by a trial, and go on with the next
+  std::vector<ProgramAhead> programs;   ///< after the specs
+  std::int64_t most = 0;                ///< in preparation at a time
 };
 RL_DECLARE_JSON(AheadRequest)
+
+/// How far each of AheadRequest::specs is, in their order, then of its programs; empty: nothing is prepared here.
+struct AheadStates {
+  static constexpr std::string_view kReady = "ready";
+  static constexpr std::string_view kFailed = "failed";
+  std::vector<std::string> states;  ///< "waiting", "preparing", kReady, kFailed; "": it is not prepared
+};
+RL_DECLARE_JSON(AheadStates)
 
 }  // namespace ridgeline::workload

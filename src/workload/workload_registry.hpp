@@ -42,7 +42,7 @@ struct WorkloadKind {
       probe;
   std::function<base::Result<std::unique_ptr<Workload>>(const schema::TrialSpec&)> make;
   /// Null: the kind cannot.
-  std::function<void(const AheadRequest&)> prepare_ahead{};
+  std::function<AheadStates(const AheadRequest&)> prepare_ahead{};
   /// The model as ONNX files in a folder that is there, in each of these precisions (ExportedModel::precision);
   /// `library`: of the run's runtime. Null: it is one, or cannot be.
   std::function<std::vector<schema::ExportedModel>(const schema::WorkloadRef&, const std::string& library,

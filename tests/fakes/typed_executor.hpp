@@ -54,6 +54,8 @@ class TypedExecutor : public execute::Executor {
     for (const auto& job : jobs) outcomes.push_back(run_trial(job.spec, job.options));
     return outcomes;
   }
+  /// Where capabilities() names it.
+  virtual workload::AheadStates prepare_ahead(const workload::AheadRequest&) { return {}; }
   virtual schema::Environment machine() const { return {}; }
 
   [[nodiscard]] const std::vector<execute::DeviceSlot>& slots() const override { return places; }
@@ -135,6 +137,8 @@ class TypedExecutor : public execute::Executor {
       const auto asked = read<execute::ReferenceRequest>(job);
       return packed(make_reference(asked.spec, asked.path, job.time_left));
     }
+    if (job.kind == kind::kAhead)
+      return execute::JobAnswer{base::Json(prepare_ahead(read<workload::AheadRequest>(job))), {}};
     if (job.kind == kind::kGraph) return packed(runtime_graph(read<execute::GraphRequest>(job).spec));
     if (job.kind == kind::kTrainingTrial) return packed(run_training(read<schema::TrainingTrialSpec>(job)));
     if (job.kind == kind::kCommand) return packed(run_command(read<execute::CommandTrial>(job), job.time_left));

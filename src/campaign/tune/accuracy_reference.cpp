@@ -134,6 +134,14 @@ Result<std::filesystem::path> AccuracyReference::outputs(const schema::TrialSpec
   return path;
 }
 
+std::optional<schema::TrialSpec> AccuracyReference::needed(const schema::TrialSpec& current) const {
+  if (!request_.check_accuracy) return std::nullopt;
+  auto spec = spec_for(current);
+  const auto known = store_.find_trial(spec.key());
+  if (request_.use_store && known && *known && (*known)->outcome.output_error) return std::nullopt;
+  return spec;
+}
+
 Result<void> AccuracyReference::prepare(const schema::TrialSpec& current, const execute::TimeLeft& time_left) {
   auto& run = result_.run;
   if (!request_.check_accuracy) return {};

@@ -23,6 +23,8 @@ class AccuracyReference : private RunPart {
   /// current configuration. Errors: the model cannot run, its outputs or the user's metric of them are not finite,
   /// or it keeps state.
   [[nodiscard]] base::Result<void> prepare(const schema::TrialSpec& current, const execute::TimeLeft& time_left);
+  /// What prepare() is going to run; nullopt: nothing, or it is known.
+  [[nodiscard]] std::optional<schema::TrialSpec> needed(const schema::TrialSpec& current) const;
   /// The file for trials like that, made where it does not exist yet. Errors: as above.
   [[nodiscard]] base::Result<std::filesystem::path> outputs(const schema::TrialSpec& like,
                                                             const execute::TimeLeft& time_left);

@@ -19,11 +19,15 @@ class CodeProgram {
   /// Empty: it could not be written.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_.path(); }
+  /// All but its timed part has run in the background.
+  [[nodiscard]] bool is_ready() const noexcept { return is_ready_; }
+  void set_ready(bool is_ready) noexcept { is_ready_ = is_ready; }
 
  private:
   schema::TrialSpec spec_;
   base::ScratchFolder folder_{"code"};
   std::filesystem::path path_;
+  bool is_ready_ = false;
 };
 
 }  // namespace ridgeline::campaign

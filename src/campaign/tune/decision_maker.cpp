@@ -216,6 +216,8 @@ schema::PairedPlan DecisionMaker::decisive_plan(const Configuration& configurati
   auto plan = pairs_.decisive_plan(configuration);
   if (plan.rounds < pairs_.plan_for(result_.run.current, configuration, 1).rounds)
     context_.note(messages::compared_over_one_pair());
+  else if (budget_.is_short())
+    context_.note(messages::compared_as_tried());
   return plan;
 }
 

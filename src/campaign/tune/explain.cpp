@@ -64,7 +64,7 @@ void Explainer::measure_ceilings() {
   if (!request_.fresh_finals || budget_.is_up(kCeilingsS, {})) {
     run.gpu_ceilings = cache.known(run);
     if (!run.gpu_ceilings)
-      run.notes.push_back(request_.fresh_finals ? messages::ceilings_no_time() : messages::ceilings_not_quick());
+      run.notes.push_back(request_.search == "quick" ? messages::ceilings_not_quick() : messages::ceilings_no_time());
     return;
   }
   const auto found = cache.get(run, [&] {

@@ -24,6 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr double kLongestS = 60;     // for compiling, opening a session and timing it
 constexpr double kShortestS = 3;     // below which it is not begun
+constexpr double kTorchStartS = 3;   // making the model and timing it, where torch is imported
+constexpr double kFromCache = 0.4;   // of compiling, with what was compiled in a cache
 constexpr double kTorchGraceS = 15;  // beyond --max-time, as the code is most of the answer of a PyTorch model
 
 /// Of a program that has to be there, else why it is not.
@@ -176,7 +178,13 @@ void run_code(RunContext& context, const schema::TrialSpec& spec, schema::Loadin
   if (spec.workload.kind == workload::kPythonKind) {
     auto& program = context.code_program;
     if (!program || program->spec().key() != spec.key()) program.emplace(spec, context.result.run.model);
-    const CodeCheck check(context, program->folder(), compile_s(context, spec), kTorchGraceS);
+    const double compiled_s = compile_s(context, spec);
+    const bool is_short = context.budget.is_short();
+    if (is_short && !program->is_ready() && context.budget.left_s() < kTorchStartS + kFromCache * compiled_s) {
+      code.python_run = schema::CodeRun{"", std::nullopt, messages::code_no_time()};
+      return;
+    }
+    const CodeCheck check(context, program->folder(), compiled_s, is_short && !program->is_ready() ? 0 : kTorchGraceS);
     code.python_run = program->path().empty() ? schema::CodeRun{"", std::nullopt, messages::code_no_folder()}
                                               : check.run(torch_command(*program));
     return;

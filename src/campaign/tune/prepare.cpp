@@ -28,7 +28,9 @@ namespace {
 
 constexpr double kPairShare = 0.25;      // the most for one comparison on a CPU, so that several fit in
 constexpr double kPairShareOnGpu = 0.1;  // on a GPU, where head-to-head comparisons come before it
-constexpr double kWarmUpShare = 0.25;    // of a comparison's time, for each arm
+constexpr double kPairShareInShort = 0.02;
+constexpr double kTrialShareOnGpu = 0.01;  // of all, for warming up in one trial, and for timing it
+constexpr double kWarmUpShare = 0.25;      // of a comparison's time, for each arm
 
 /// A quick search on a GPU has ten seconds: no time for fresh processes, nor for a second pair of sessions, so that a
 /// difference of the 2 % by which sessions of one configuration differ may be chance.
@@ -41,17 +43,28 @@ void apply_gpu_defaults(TuneRequest& request, TuneBudget& budget) {
   }
   auto& plan = request.paired;
   request.finalists = std::min<std::size_t>(request.finalists, 2);
-  if (request.search != "quick") {
+  if (budget.is_short()) {  // of others the plans are alike, so that a longer run knows what a shorter one measured
+    const double most_s = kTrialShareOnGpu * budget.limit_s();
+    request.plan.warmup_max_s = std::min(request.plan.warmup_max_s, most_s);
+    request.plan.max_time_s = std::max(request.plan.min_time_s, std::min(request.plan.max_time_s, most_s));
+    request.paired.warmup.warmup_max_s = std::min(request.paired.warmup.warmup_max_s, most_s);
+  }
+  if (request.search != "quick" && !budget.is_short()) {
     plan.max_time_s = std::min(plan.max_time_s, kPairShareOnGpu * budget.limit_s());
+    return;
+  }
+  plan.rounds = plan.max_rounds = 1;
+  request.leave_one_out = false;
+  request.fresh_finals = false;
+  if (budget.is_short() && !budget.is_very_short()) {
+    plan.max_time_s = std::min(plan.max_time_s, kPairShareInShort * budget.limit_s());
     return;
   }
   plan.abba_rounds = std::min(plan.abba_rounds, 8);
   plan.max_abba_rounds = std::min(plan.max_abba_rounds, 12);
   plan.max_time_s = std::min(plan.max_time_s, 1.5);
-  plan.rounds = plan.max_rounds = 1;
   request.finalists = 1;
-  request.leave_one_out = false;
-  request.fresh_finals = false;
+  if (budget.is_short()) return;
   if (!budget.is_limited()) budget.set_limit(std::chrono::seconds(10));
 }
 

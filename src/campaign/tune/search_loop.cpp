@@ -19,15 +19,16 @@ using base::Result;
 
 namespace {
 
-constexpr int kMostRetakes = 2;        // of one trial
-constexpr double kDoubt = 0.012;       // standard error of the machine's speed from which on a trial is in doubt
-constexpr double kReachErrors = 2;     // standard errors by which a trial may be better than it looks
-constexpr double kReach = 0.01;        // behind the best, within which a trial matters
-constexpr double kSlowReach = 0.1;     // the same of what was measured in a slow stretch
-constexpr double kWaitShare = 0.1;     // of --max-time, for the same
-constexpr double kMostReading = 0.05;  // of the time that is left, for one reading
-constexpr double kFelt = 0.03;         // log of the slow-down from which a narrower trial may not have felt it
-constexpr double kSurprise = 1.25;     // a trial so much slower than the best asks whether the machine is
+constexpr std::size_t kMostInShort = 2;  // of what may come next, where there is little time
+constexpr int kMostRetakes = 2;          // of one trial
+constexpr double kDoubt = 0.012;         // standard error of the machine's speed from which on a trial is in doubt
+constexpr double kReachErrors = 2;       // standard errors by which a trial may be better than it looks
+constexpr double kReach = 0.01;          // behind the best, within which a trial matters
+constexpr double kSlowReach = 0.1;       // the same of what was measured in a slow stretch
+constexpr double kWaitShare = 0.1;       // of --max-time, for the same
+constexpr double kMostReading = 0.05;    // of the time that is left, for one reading
+constexpr double kFelt = 0.03;           // log of the slow-down from which a narrower trial may not have felt it
+constexpr double kSurprise = 1.25;       // a trial so much slower than the best asks whether the machine is
 
 search::Observation observation_of(const schema::TuneRun& run, const schema::TunedTrial& trial,
                                    const schema::TrialOutcome& outcome) {
@@ -76,10 +77,19 @@ const std::string& SearchLoop::device_of(std::size_t at) const {
 Result<bool> SearchLoop::run() {
   take_in({});  // those of the decision, where it sends the search on
   revise();
-  for (auto batch = search::next_batch(searcher_, runner_.device_slots()); !batch.empty();
-       batch = search::next_batch(searcher_, runner_.device_slots())) {
+  for (;;) {
+    RL_TRY_ASSIGN(const bool is_there, await_next());
+    if (!is_there) break;
+    const auto batch = search::next_batch(searcher_, runner_.device_slots());
+    if (batch.empty()) break;
     RL_TRY(context_.check_cancelled());
     runner_.ahead().want(with_foreseen(batch));
+    if (has_current()) {
+      std::vector<schema::Configuration> next;
+      for (const auto& proposal : batch) next.push_back(proposal.configuration);
+      RL_TRY_ASSIGN(const bool is_made, await_any(next, searcher_.remaining() + batch.size()));
+      if (!is_made) break;
+    }
     RL_TRY_ASSIGN(const bool goes_on, measure(batch));
     if (!goes_on) break;
     if (!looked_ && has_current()) {
@@ -117,13 +127,36 @@ void SearchLoop::finish() {
   if (run.speed && run.speed->taken_again > 0) observer_.note(messages::trials_taken_again(run.speed->taken_again));
 }
 
+Result<bool> SearchLoop::await_any(const std::vector<schema::Configuration>& choice, std::size_t untried) {
+  RL_TRY_ASSIGN(const auto there, runner_.ahead().await_any(choice));
+  searcher_.prefer(there);
+  if (!there.empty()) return true;
+  for (const auto& configuration : choice)
+    if (const double time_s = budget_.prepared_for_s(configuration); time_s > 0)
+      context_.note(messages::still_made({.configuration = configuration.to_text(), .time_s = time_s}));
+  cut_short(untried);
+  return false;
+}
+
+Result<bool> SearchLoop::await_next() {
+  auto choice = searcher_.in_any_order();
+  if (choice.empty()) return true;
+  // They come by what usually wins, and whatever is timed holds up what is being made.
+  if (budget_.is_very_short()) choice.resize(std::min(choice.size(), kMostInShort));
+  runner_.ahead().want(searcher_.foreseen());
+  return await_any(choice, searcher_.remaining());
+}
+
+void SearchLoop::cut_short(std::size_t untried) {
+  cut_short_ = true;
+  context_.note(messages::search_cut({.limit_s = budget_.limit_s(), .proposals = static_cast<std::int64_t>(untried)}));
+}
+
 Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
   auto& run = result_.run;
   const auto chosen = is_up(batch) ? session_limit_.keep(result_, batch) : batch;
   if (is_up(chosen)) {
-    cut_short_ = true;
-    context_.note(messages::search_cut(
-        {.limit_s = budget_.limit_s(), .proposals = static_cast<std::int64_t>(searcher_.remaining() + batch.size())}));
+    cut_short(searcher_.remaining() + batch.size());
     return false;
   }
   if (speed_.is_due() && has_time_to_read(chosen)) RL_TRY(speed_.read());

@@ -42,6 +42,12 @@ class SearchLoop : private RunPart {
     int disturbed = 0;  ///< retakes that other processes spoilt
   };
 
+  /// Waits for what can be tried next, where that is made in the background, and has it tried first. False: there is no
+  /// more time for it.
+  [[nodiscard]] base::Result<bool> await_next();
+  /// The same of one of these.
+  [[nodiscard]] base::Result<bool> await_any(const std::vector<schema::Configuration>& choice, std::size_t untried);
+  void cut_short(std::size_t untried);
   [[nodiscard]] base::Result<bool> measure(const std::vector<search::Proposal>& batch);
   /// Their configurations, and those that are likely to follow.
   [[nodiscard]] std::vector<schema::Configuration> with_foreseen(const std::vector<search::Proposal>& batch) const;

@@ -64,6 +64,10 @@ schema::TrialOutcome judged(schema::TrialOutcome outcome, const schema::TuneRun&
   return outcome;
 }
 
+void TrialRunner::want_from_start(std::vector<schema::Configuration> foreseen) {
+  ahead_.want_from_start(reference_.needed(spec_for(result_.run.current)), std::move(foreseen));
+}
+
 Result<void> TrialRunner::prepare_reference() {
   auto& run = result_.run;
   auto asked = run.workload;

@@ -62,6 +62,8 @@ class TrialRunner : private RunPart {
   [[nodiscard]] base::Result<std::string> measure_isolated(const schema::Configuration& configuration, double least_s,
                                                            std::string_view what);
   [[nodiscard]] TrialsAhead& ahead() noexcept { return ahead_; }
+  /// What prepare_reference() and the first trials run is made in the background from now on.
+  void want_from_start(std::vector<schema::Configuration> foreseen);
   /// How many trials are worth giving to trials() at once.
   [[nodiscard]] std::size_t device_slots() const;
 

@@ -37,7 +37,9 @@ constexpr double kTrialShare = 0.5;                      // of what the search h
 constexpr double kLeastTrialS = 10;                      // importing torch and making an ordinary model
 constexpr double kGraceS = 1;                            // for creating the session and checking the outputs
 constexpr double kAskGraceS = 5;                         // loading a runtime from a warm disk
+constexpr double kShortS = 180;            // on an H200 host each frozen model was compiled anew, for 20 to 43 s
 constexpr double kSlowStartS = 3;          // of a process that shares the machine with others that are being made
+constexpr double kTakeOverS = 0.5;         // a process that was prepared
 constexpr double kFinalsAhead = 1.5;       // times what it takes to make them
 constexpr double kSessionS = 0.3;          // loading the runtime and creating a session of a small model
 constexpr std::size_t kMostAblations = 4;  // settings of a usual winner that are taken out once each
@@ -47,6 +49,11 @@ bool compiles(const Configuration& configuration) {
 }
 
 }  // namespace
+
+bool TuneBudget::is_short() const {
+  return by_user_ && limit_s() <= kShortS && result_.run.workload.kind == workload::kPythonKind &&
+         result_.run.on_gpu() && request_.search != "quick";
+}
 
 double TuneBudget::search_share() const {
   if (prepares_) return kPlannedShare;  // what follows takes little, and is_up() counts it
@@ -76,7 +83,7 @@ std::optional<double> TuneBudget::trial_limit_s(const Configuration& configurati
 double TuneBudget::pair_reserve_s() const { return by_user_ && request_.finalists > 0 ? expected_final_s() : 0; }
 
 double TuneBudget::plannable_s() const {
-  return left_s(has_one_pair() ? kPlannedShareForOnePair : kPlannedShare) - code_s();
+  return left_s(has_one_pair() && !is_short() ? kPlannedShareForOnePair : kPlannedShare) - code_s();
 }
 
 double TuneBudget::whole_plannable_s() const { return left_s(kPlannedShare) - code_s(); }
@@ -85,6 +92,7 @@ double TuneBudget::code_s() const {
   const bool is_python = result_.run.workload.kind == workload::kPythonKind;
   if (!is_limited() || (result_.run.candidates.empty() && !is_python)) return 0;
   if (!is_python) return std::min(kCodeS, kCodeShare * limit_s());
+  if (prepares_ && is_very_short()) return 0;  // it runs if there is time
   if (prepares_) return kPreparedCodeS + kCodeCalls * fastest_call_s();
   const double usual_s = std::min(kTorchCodeS, kTorchCodeShare * limit_s());
   return std::max(usual_s, std::min(usual_s + fastest_compile_s(), kMostTorchCodeShare * limit_s()));
@@ -209,6 +217,18 @@ void TuneBudget::expect_prepared(const std::vector<schema::TrialSpec>& specs) {
   prepared_ = std::move(now);
 }
 
+double TuneBudget::prepared_for_s(const Configuration& configuration) const {
+  const auto asked = prepared_.find(schema::without_candidate(configuration));
+  return asked == prepared_.end() ? 0 : elapsed_s() - asked->second;
+}
+
+bool TuneBudget::may_wait_for(const std::vector<Configuration>& prepared) const {
+  std::vector<search::Proposal> next;
+  for (const auto& configuration : prepared) next.push_back({configuration, {}, {}, std::nullopt});
+  const double timing_s = std::min(result_.run.plan.warmup_max_s, kGraceS) + result_.run.plan.min_time_s;
+  return !is_up(kTakeOverS + timing_s, next);
+}
+
 bool TuneBudget::ends_soon() const {
   if (!is_limited() || !prepares_) return false;
   const auto ranking = analysis::rank(result_.run, result_.outcomes);
@@ -218,8 +238,8 @@ bool TuneBudget::ends_soon() const {
 }
 
 double TuneBudget::ready_s(const Configuration& configuration, double making_s) const {
-  const auto asked = prepared_.find(schema::without_candidate(configuration));
-  return std::max(0.0, kSlowStartS + making_s - (asked == prepared_.end() ? 0 : elapsed_s() - asked->second));
+  if (is_short()) return 0;  // the process of its trial is compared
+  return std::max(0.0, kSlowStartS + making_s - prepared_for_s(configuration));
 }
 
 schema::PairedPlan TuneBudget::with_rounds_by_cost(const schema::PairedPlan& plan, const Configuration& a,
@@ -240,6 +260,7 @@ std::optional<double> TuneBudget::expected_prepared_s(const Configuration& confi
     timing_s = std::max(timing_s, std::min(outcome.duration_s, outcome.measurement->wall_ns * 1e-9 + kGraceS));
     if (compiles(trial.configuration) == compiles(configuration)) making_s = std::max(making_s.value_or(0), session_s);
   }
+  if (made_.count(configuration) > 0) return std::max(timing_s, kTakeOverS);
   if (!making_s) return std::nullopt;
   return timing_s + std::max(0.0, *making_s - (elapsed_s() - asked->second));
 }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "campaign/budget.hpp"
@@ -34,6 +36,11 @@ class TuneBudget : public Budget {
 
   /// The user set the limit. One that a quick search sets itself ends nothing that is under way.
   [[nodiscard]] bool is_by_user() const noexcept { return by_user_; }
+  /// So little of the user's time that compiling a PyTorch model takes much of it: the processes of the trials are
+  /// compared, one of each configuration, as others would have to be made, and nothing else is measured.
+  [[nodiscard]] bool is_short() const;
+  /// Of these, one for which a compiled model may be too late.
+  [[nodiscard]] bool is_very_short() const { return is_short() && limit_s() <= kVeryShortS; }
   /// What a request gets of the user's --max-time, `reserve_s` kept for what follows; where it works, it may go on for
   /// what a trial takes by plan, and `more_s`.
   [[nodiscard]] execute::TimeLeft time_left(double reserve_s, double more_s) const;
@@ -64,6 +71,12 @@ class TuneBudget : public Budget {
 
   /// These are being prepared in the background from now on, and those that are not named no longer are.
   void expect_prepared(const std::vector<schema::TrialSpec>& specs);
+  /// Of these, those are there.
+  void expect_made(std::set<schema::Configuration> made) { made_ = std::move(made); }
+  /// Since that was asked for; 0: it was not.
+  [[nodiscard]] double prepared_for_s(const schema::Configuration& configuration) const;
+  /// Whether one of these, if it were there now, could still be measured and compared.
+  [[nodiscard]] bool may_wait_for(const std::vector<schema::Configuration>& prepared) const;
   /// Whether the comparison after the search has to be prepared now, or it would have to wait for that.
   [[nodiscard]] bool ends_soon() const;
   /// The plan of a pair whose sessions are made in the background (measure::with_rounds_by_cost).
@@ -86,6 +99,8 @@ class TuneBudget : public Budget {
                                                double left_s) const;
 
  private:
+  static constexpr double kVeryShortS = 90;  // importing torch, and 30 to 45 s of compiling
+
   /// What a trial that is prepared in the background still takes; nullopt: it is not, or nothing tells.
   [[nodiscard]] std::optional<double> expected_prepared_s(const schema::Configuration& configuration) const;
   /// Until a session of one that has been tried, made again in the background, is there.
@@ -114,6 +129,7 @@ class TuneBudget : public Budget {
   bool by_user_;
   bool prepares_ = false;                             ///< in the background
   std::map<schema::Configuration, double> prepared_;  ///< elapsed_s() when it was asked for
+  std::set<schema::Configuration> made_;
 };
 
 }  // namespace ridgeline::campaign

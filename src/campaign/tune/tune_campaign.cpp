@@ -65,7 +65,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
   RL_TRY(prepare(context));
   RL_TRY_ASSIGN(const auto searcher, build_space(context));
   TrialRunner runner(context);
-  runner.ahead().want(searcher->foreseen());
+  runner.want_from_start(searcher->foreseen());
   auto forecast = context.budget.forecast(searcher->remaining(), runner.device_slots());
   forecast.stored = has_known_trials(context);
   observer_.space_ready(context.result.run, forecast);

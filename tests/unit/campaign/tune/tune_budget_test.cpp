@@ -176,6 +176,38 @@ TEST_F(TuneBudgetTest, sessions_that_are_made_in_the_background_cost_a_compariso
       << "a third session would have to be waited for";
 }
 
+// An EfficientNetV2-S with constant weights was compiled for 42 s on an H200 host, and as long for each further
+// process.
+TEST_F(TuneBudgetTest, in_a_short_run_the_processes_of_the_trials_are_compared) {
+  result_.run.workload.kind = workload::kPythonKind;
+  result_.run.provider = result_.run.model.provider = schema::torch_providers().back().id;
+  request_.max_time = std::chrono::seconds(150);
+  request_.finalists = 2;
+  add({}, false, 9e6);
+  add(two_, false, 1e6);
+  result_.outcomes["trial-2"].duration_s = 42.1;
+  result_.outcomes["trial-2"].measurement->session_create_ns = 42e9;
+  EXPECT_TRUE(budget().is_short());
+  EXPECT_FALSE(budget_->is_very_short());
+  schema::TrialSpec next;
+  next.configuration = {{"intra_op_num_threads", 4}};
+  budget_->expect_prepared({next});
+  EXPECT_LT(budget_->expected_final_s(), 15);
+  clock_.advance(std::chrono::seconds(100));
+  EXPECT_TRUE(budget_->may_wait_for({next.configuration}));
+  EXPECT_DOUBLE_EQ(budget_->prepared_for_s(next.configuration), 100);
+  clock_.advance(std::chrono::seconds(40));
+  EXPECT_FALSE(budget_->may_wait_for({next.configuration})) << "there is no more time to compare it";
+  budget_->expect_made({next.configuration});
+  EXPECT_LT(budget_->expected_trial_s(next.configuration), 2);
+  request_.max_time = std::chrono::seconds(300);
+  EXPECT_FALSE(budget().is_short());
+  request_.max_time = std::chrono::seconds(60);
+  EXPECT_TRUE(budget().is_very_short());
+  result_.run.workload.kind = "onnx";
+  EXPECT_FALSE(budget().is_short());
+}
+
 // ConvNeXt-T on an H200: ONNX Runtime's trial was 5 % faster than the compiled model's, which the search had left no
 // time to compare; in fresh processes it was 21 % slower.
 TEST_F(TuneBudgetTest, on_a_gpu_a_search_leaves_time_to_compare_the_fastest_of_two_engines) {
