@@ -106,24 +106,26 @@ Json load_json(const TuneView& view) {
 Json run_json(const schema::TuneRun& run) {
   Json constraints = Json::array();
   for (const auto& constraint : run.request.constraints) constraints.push_back(constraint.to_text());
-  return {{"id", run.id},
-          {"command_line", run.command_line},
-          {"started_utc", run.started_utc},
-          {"finished_utc", run.finished_utc},
-          {"duration_s", run.duration_s},
-          {"interrupted", run.interrupted},
-          {"request", run.request},
-          {"objective", run.request.objective},
-          {"constraints", constraints},
-          {"min_effect", run.request.min_effect},
-          {"accuracy_tolerance", run.accuracy_tolerance},
-          {"accuracy_gate", run.accuracy_gate},
-          {"call_variation", run.call_variation},
-          {"search", run.request.search},
-          {"seed", run.request.seed},
-          {"provider", run.provider},
-          {"device", run.device},
-          {"space_size", run.space_size}};
+  Json out{{"id", run.id},
+           {"command_line", run.command_line},
+           {"started_utc", run.started_utc},
+           {"finished_utc", run.finished_utc},
+           {"duration_s", run.duration_s},
+           {"interrupted", run.interrupted},
+           {"request", run.request},
+           {"objective", run.request.objective},
+           {"constraints", constraints},
+           {"min_effect", run.request.min_effect},
+           {"accuracy_tolerance", run.accuracy_tolerance},
+           {"accuracy_gate", run.accuracy_gate},
+           {"call_variation", run.call_variation},
+           {"search", run.request.search},
+           {"seed", run.request.seed},
+           {"provider", run.provider},
+           {"device", run.device},
+           {"space_size", run.space_size}};
+  if (run.time_spent) out["time_spent"] = *run.time_spent;
+  return out;
 }
 
 Json isolated_json(const schema::Measurement* measurement) {

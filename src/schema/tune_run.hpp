@@ -149,6 +149,14 @@ struct TuneVerdict {
 };
 
 /// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.
+/// What the time of a run went to, in seconds.
+struct TimeSpent {
+  double preparation_s = 0;  ///< before the first trial: runtimes, model, exports, reference outputs
+  double trials_s = 0;
+  double comparisons_s = 0;  ///< that decide
+  double answer_s = 0;       ///< what explains the answer, and running its code
+};
+
 struct TuneRun : RunEnvelope {
   static constexpr RunLayout kLayout{"tune", "configuration", "verdict"};
 
@@ -184,6 +192,7 @@ struct TuneRun : RunEnvelope {
   std::optional<GpuCeilings> gpu_ceilings{};   ///< of the GPU tuned on; nullopt: not probed
   std::vector<RuntimeGraph> runtime_graphs{};  ///< one a level that was looked at
   std::optional<SpeedRecord> speed{};          ///< unset: the reference was not timed again
+  std::optional<TimeSpent> time_spent{};       ///< unset: in older runs, and where nothing was measured
 
   [[nodiscard]] bool on_gpu() const { return runs_on_gpu(provider); }
 };
@@ -224,6 +233,7 @@ RL_DECLARE_JSON(SpeedRecord)
 RL_DECLARE_JSON(TunedTrial)
 RL_DECLARE_JSON(TunedPair)
 RL_DECLARE_JSON(TuneVerdict)
+RL_DECLARE_JSON(TimeSpent)
 RL_DECLARE_JSON(TuneRun)
 
 [[nodiscard]] Run to_run(const TuneRun& run);

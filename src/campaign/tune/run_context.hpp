@@ -9,6 +9,7 @@
 #include "campaign/run_frame.hpp"
 #include "campaign/tune/candidate_spaces.hpp"
 #include "campaign/tune/code_program.hpp"
+#include "campaign/tune/time_keeper.hpp"
 #include "campaign/tune/tune_budget.hpp"
 #include "execute/found_runtimes.hpp"
 
@@ -47,6 +48,7 @@ struct RunContext {
   std::map<std::string, schema::ModelDescription> exported;  ///< what candidates run that have a workload of their own
   CandidateSpaces spaces;                                    ///< none until they are built
   TuneBudget budget{clock, request, result, spaces};
+  TimeKeeper times{budget, result.run};
   RunFrame<schema::TuneRun> frame{store, clock, budget, result.run, schema::shell_line(request.arguments)};
 };
 

@@ -137,7 +137,7 @@ bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next)
 
 double TuneBudget::rival_s() const {
   const auto& run = result_.run;
-  if (run.candidates.empty() || !run.on_gpu() || request_.finalists < 2) return 0;
+  if ((run.candidates.empty() && !is_short()) || !run.on_gpu() || request_.finalists < 2) return 0;
   const auto ranking = analysis::rank(run, result_.outcomes);
   if (ranking.empty()) return 0;
   const auto& best = ranking.front().trial->configuration;
@@ -145,7 +145,8 @@ double TuneBudget::rival_s() const {
   for (const auto& ranked : ranking) {
     const auto& other = ranked.trial->configuration;
     if (ranked.cost.value > reach) break;
-    if (schema::candidate_of(other) == schema::candidate_of(best) || other == run.current) continue;
+    if (other == best || other == run.current) continue;
+    if (schema::candidate_of(other) == schema::candidate_of(best) && !is_short()) continue;
     const auto plan = pair_plan(result_, request_.paired, best, other, 1);
     return std::min(expected_pair_s(plan, false, best, other), kRivalShare * limit_s());
   }

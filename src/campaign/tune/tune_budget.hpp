@@ -115,8 +115,8 @@ class TuneBudget : public Budget {
   [[nodiscard]] double fastest_compile_s() const;
   /// Median of the fastest trial so far.
   [[nodiscard]] double fastest_call_s() const;
-  /// What a search leaves for comparing the fastest with the fastest of another candidate, where either may be the
-  /// faster.
+  /// What a search leaves for comparing the fastest with the fastest of another candidate, in a short run with any
+  /// other, where either may be the faster.
   [[nodiscard]] double rival_s() const;
   [[nodiscard]] measure::TrialCosts costs(bool with_stored) const;
   [[nodiscard]] measure::TrialCost cost_of(const schema::Configuration& configuration) const;

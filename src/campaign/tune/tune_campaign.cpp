@@ -38,18 +38,24 @@ Result<void> search_and_decide(RunContext& context, TrialRunner& runner, SpeedWa
   allow_for_slow_start(context);
   Explainer explainer(context, runner);
   SearchLoop loop(context, runner, speed, searcher, [&] { explainer.look_at_current(); });
+  context.times.enter(&schema::TimeSpent::trials_s);
   RL_TRY_ASSIGN(bool cut_short, loop.run());
+  context.times.enter(&schema::TimeSpent::answer_s);
   explainer.look_at_fastest();
+  context.times.enter(&schema::TimeSpent::comparisons_s);
   // What is left untried could be faster than what was tried.
   if (!cut_short) RL_TRY(CandidateComparisons(context, runner).run());
   auto decided = decision.decide(cut_short);
   while (decided && !*decided) {
+    context.times.enter(&schema::TimeSpent::trials_s);
     RL_TRY_ASSIGN(cut_short, loop.run());
+    context.times.enter(&schema::TimeSpent::comparisons_s);
     decided = decision.decide(cut_short);
   }
   loop.finish();
   context.result.run.cut_short = cut_short;
   RL_TRY(std::move(decided));
+  context.times.enter(&schema::TimeSpent::answer_s);
   explainer.measure_isolated();
   return {};
 }
@@ -88,6 +94,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
       return tl::unexpected(error);
     }
   }
+  context.times.enter(&schema::TimeSpent::answer_s);
   save_exported(context);
   record_changes(context.result.run);
   runner.ahead().end();
@@ -95,6 +102,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
     add_code(context, runner.spec_for(context.result.run.verdict->configuration),
              runner.spec_for(context.result.run.current));
   learn_of_device(context);
+  context.times.enter(&schema::TimeSpent::answer_s);
   RL_TRY(context.frame.end());
   return std::move(context.result);
 }

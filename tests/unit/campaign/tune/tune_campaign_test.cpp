@@ -38,6 +38,18 @@ TEST_F(TuneCampaignTest, looks_at_the_graphs_of_the_current_and_of_the_fastest_c
   EXPECT_EQ(load_stored(*store_, store_->list_runs(1).value().front().id).value().run.runtime_graphs.size(), 2U);
 }
 
+TEST_F(TuneCampaignTest, says_what_its_time_went_to) {
+  const auto run = must_run().run;
+  ASSERT_TRUE(run.time_spent);
+  const auto& spent = *run.time_spent;
+  for (const double part_s : {spent.preparation_s, spent.trials_s, spent.comparisons_s, spent.answer_s})
+    EXPECT_GT(part_s, 0);
+  EXPECT_NEAR(spent.preparation_s + spent.trials_s + spent.comparisons_s + spent.answer_s, run.duration_s,
+              0.1 * run.duration_s);
+  const auto again = must_run().run;
+  EXPECT_FALSE(again.time_spent) << "it was answered from the results file";
+}
+
 TEST_F(TuneCampaignTest, looks_at_the_graph_of_settings_that_are_not_the_defaults) {
   request_.current = {{"graph_optimization_level", "disable_all"}};
   request_.space.values = {{"graph_optimization_level", {"basic"}}};  // so that the defaults come first
