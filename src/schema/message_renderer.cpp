@@ -13,6 +13,7 @@ namespace ridgeline::schema {
 namespace {
 
 constexpr std::string_view kBetweenMessages = "join:; ";
+constexpr std::string_view kMissing = "?";  // in a file that someone else wrote
 constexpr std::string_view kHint = "hint";  ///< of a message: what it advises
 constexpr std::string_view kLine = "line";  ///< of a message: text and advice
 
@@ -41,7 +42,24 @@ class Filling {
         for (const auto& branch : part.branches)
           if (value != nullptr && *value == branch.word) return text(branch.parts);
         return {};
-      default: return value != nullptr ? value_text(part, *value) : std::string();
+      default: return value != nullptr ? value_text(part, *value) : missing_text(part);
+    }
+  }
+
+  ArgumentKind kind_of(const TemplatePart& part) const {
+    const auto row = std::find_if(row_.arguments.begin(), row_.arguments.end(),
+                                  [&](const auto& argument) { return argument.name == part.text; });
+    return row == row_.arguments.end() ? ArgumentKind::text : row->kind;
+  }
+
+  /// Empty texts and messages of older records are absent.
+  std::string missing_text(const TemplatePart& part) const {
+    switch (kind_of(part)) {
+      case ArgumentKind::text:
+      case ArgumentKind::texts:
+      case ArgumentKind::message:
+      case ArgumentKind::messages: return {};
+      default: return std::string(kMissing);
     }
   }
 
@@ -59,9 +77,7 @@ class Filling {
   }
 
   std::string value_text(const TemplatePart& part, const base::Json& value) const {
-    const auto row = std::find_if(row_.arguments.begin(), row_.arguments.end(),
-                                  [&](const auto& argument) { return argument.name == part.text; });
-    const auto kind = row == row_.arguments.end() ? ArgumentKind::text : row->kind;
+    const auto kind = kind_of(part);
     try {
       if (kind == ArgumentKind::message) return message_text(part.style, value.get<Message>());
       if (kind == ArgumentKind::messages)

@@ -139,6 +139,11 @@ TEST(MessageRenderer, ShowsTheCodeOfANewerVersion) {
   EXPECT_EQ(renderer().text({}), "");
 }
 
+TEST(MessageRenderer, ShowsWhereAnArgumentIsMissing) {
+  const auto damaged = MessageMaker("t.number", Severity::note).with("value", 2).take();
+  EXPECT_EQ(renderer().text(damaged), "2 in ?, ?, ?");
+}
+
 TEST(MessageRenderer, DecoratesEachSentenceButNotWhatOlderVersionsWrote) {
   const std::array<MessageTable, 2> tables{MessageTable(kRendererRows), messages::table()};
   const MessageRenderer pseudo(tables, [](std::string text) { return "⟦" + text + "⟧"; });
