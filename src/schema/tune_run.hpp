@@ -148,7 +148,6 @@ struct TuneVerdict {
   std::optional<std::vector<SettingChange>> changes{};
 };
 
-/// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.
 /// What the time of a run went to, in seconds.
 struct TimeSpent {
   double preparation_s = 0;  ///< before the first trial: runtimes, model, exports, reference outputs
@@ -157,6 +156,7 @@ struct TimeSpent {
   double answer_s = 0;       ///< what explains the answer, and running its code
 };
 
+/// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.
 struct TuneRun : RunEnvelope {
   static constexpr RunLayout kLayout{"tune", "configuration", "verdict"};
 
