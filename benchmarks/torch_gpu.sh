@@ -8,7 +8,8 @@
 #   benchmarks/torch_gpu.sh MODEL...     of: convnext_tiny, swin_tiny, efficientnet_v2_s, whisper_tiny_encoder, segformer_b0
 # By environment: OUT (default: torch-results), GPUS (so many measurements at a time, each on a GPU and with an equal share of the CPUs;
 # default: 1), RIDGELINE (the program; default: build/release/bin, build/bench/bin, build/ci/bin, then PATH), PYTHON (which has torch;
-# default: python3), PRECISIONS (default: fp32 auto), MAX_TIME (of tune, default: 4m40s), BUDGET (of the loop in seconds, default: 180),
+# default: python3), PRECISIONS (default: fp32 auto), MAX_TIME (of tune, default: 4m40s; several, "150s 60s": tuned with each from empty
+# caches, and all picks timed by one loop), FILE (of benchmarks/models, default: torch_models), BUDGET (of the loop in seconds, default: 180),
 # TUNE and LOOP (more arguments, for example TUNE="--also onnx"), ONNXRUNTIME (a site-packages folder), AITUNE (a folder of
 # scripts/fetch_aitune.sh), AITUNE_TIME (its limit in seconds, default: 300), AITUNE_ARGUMENTS (for example "--thorough").
 set -uo pipefail
@@ -32,21 +33,26 @@ trap 'rm -rf "$scratch"' EXIT
 
 # measure MODEL PRECISION; false where something failed.
 measure() {
-  local model=$1 precision=$2 target name wanted=() rival=() begin=$SECONDS code=0 failed=0 start cache
-  target=$ROOT/benchmarks/models/torch_models.py:$model
+  local model=$1 precision=$2 target name limit picks=() tuned wanted=() rival=() begin=$SECONDS code=0 failed=0 start compiled cache
+  target=$ROOT/benchmarks/models/${FILE:-torch_models}.py:$model
   name=$OUT/$model.$precision
   # FP32 is what tune does without being asked.
   [ "$precision" = fp32 ] || wanted=(--precision "$precision")
-  # The loop finds what tune compiled: it is torch's own code, and compiling it twice is half of the loop's time.
-  cache=$scratch/$model.$precision.cache
-  TORCHINDUCTOR_CACHE_DIR=$cache/inductor TRITON_CACHE_DIR=$cache/triton "$RIDGELINE" tune --python "$target" --python-exe "$PYTHON" \
-    --max-time "${MAX_TIME:-4m40s}" --db "$scratch/$model.$precision.db" --fresh --json \
-    ${wanted[@]+"${wanted[@]}"} ${tune[@]+"${tune[@]}"} >"$name.tune.json" 2>"$name.tune.txt" || code=$?
-  printf '%s %s: tune ended with %d after %d s\n' "$model" "$precision" $code $((SECONDS - begin)) | tee "$name.txt"
-  if [ $code -gt 1 ] && [ $code -ne 4 ]; then
-    tail -n 5 "$name.tune.txt"
-    return 1
-  fi
+  : >"$name.txt"
+  for limit in ${MAX_TIME:-4m40s}; do
+    tuned=$name.tune compiled=$scratch/$model.$precision.$limit.cache start=$SECONDS code=0
+    # The loop finds what the first tune compiled: it is torch's own code, and compiling it twice is half of the loop's time.
+    [ ${#picks[@]} -eq 0 ] && cache=$compiled || tuned=$name.$limit.tune
+    XDG_CACHE_HOME=$scratch/$model.$precision.$limit.xdg TORCHINDUCTOR_CACHE_DIR=$compiled/inductor TRITON_CACHE_DIR=$compiled/triton \
+      "$RIDGELINE" tune --python "$target" --python-exe "$PYTHON" --max-time "$limit" --db "$scratch/$model.$precision.$limit.db" --fresh --json \
+      ${wanted[@]+"${wanted[@]}"} ${tune[@]+"${tune[@]}"} >"$tuned.json" 2>"$tuned.txt" || code=$?
+    printf '%s %s: tune with %s ended with %d after %d s\n' "$model" "$precision" "$limit" $code $((SECONDS - start)) | tee -a "$name.txt"
+    if [ $code -gt 1 ] && [ $code -ne 4 ]; then
+      tail -n 5 "$tuned.txt"
+      return 1
+    fi
+    picks+=(--pick "$tuned.json")
+  done
   if [ -n "${AITUNE:-}" ]; then
     rm -f "$name.aitune.json"
     start=$SECONDS
@@ -58,7 +64,7 @@ measure() {
     [ "$code" -eq 0 ] || failed=1
     [ ! -e "$name.aitune.json" ] || rival=(--aitune "$name.aitune.json")
   fi
-  "$PYTHON" "$ROOT/benchmarks/torch_loop.py" "$target" --precision "$precision" --pick "$name.tune.json" --ridgeline "$RIDGELINE" --cache "$cache" \
+  "$PYTHON" "$ROOT/benchmarks/torch_loop.py" "$target" --precision "$precision" "${picks[@]}" --ridgeline "$RIDGELINE" --cache "$cache" \
     --budget "${BUDGET:-180}" --json "$name.json" ${rival[@]+"${rival[@]}"} ${loop[@]+"${loop[@]}"} 2>"$name.loop.txt" | tee -a "$name.txt"
   [ "${PIPESTATUS[0]}" -eq 0 ] || { tail -n 3 "$name.loop.txt"; failed=1; }
   rm -rf "${scratch:?}/$model.$precision"*

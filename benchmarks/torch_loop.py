@@ -10,7 +10,8 @@ compile cache is shared, so that a fresh process runs the code that the first on
 intervals.
     benchmarks/torch_loop.py benchmarks/models/torch_models.py:swin_tiny --json swin.json --pick RUN.json
     benchmarks/torch_loop.py --summary swin.json convnext.json      a table and the geometric means
-`--pick RUN.json` is what `ridgeline tune --python ... --json` recommends, applied from its settings. `--precision auto` adds half
+`--pick RUN.json` is what `ridgeline tune --python ... --json` recommends, applied from its settings; given several times, of runs with
+other limits for example, the first is the pick, and the others are timed beside it. `--precision auto` adds half
 weights. `--onnxruntime FOLDER` is the site-packages folder of an onnxruntime that torch's Python does not have. `--aitune CHOICE.json`, of
 benchmarks/torch_aitune.py, puts what NVIDIA AITune chose beside the pick.
 """
@@ -38,6 +39,7 @@ T = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2
 LEAST_COSINE, LARGEST_ERROR = 0.999, 1e-2  # of half weights; of FP32 with TF32, scaled
 HOPELESS = 1.5  # times the fastest after the first look
 TOO_SLOW = 0.97  # of the best's speed: the whole interval of a pick that is shown to be slower lies below
+PICKED = ("settings", "engine", "provider", "options", "packages")  # what a pick is
 TUNED = {"grad_mode": "inference_mode", "allow_tf32": True, "cudnn_benchmark": True}
 EAGER = {"grad_mode": "no_grad"}
 
@@ -45,7 +47,7 @@ EAGER = {"grad_mode": "no_grad"}
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", nargs="?", metavar="FILE.py:FUNCTION")
-    parser.add_argument("--pick", type=pathlib.Path, metavar="RUN.json")
+    parser.add_argument("--pick", type=pathlib.Path, metavar="RUN.json", action="append", default=[])
     parser.add_argument("--aitune", type=pathlib.Path, metavar="CHOICE.json")
     parser.add_argument("--precision", choices=["fp32", "auto"], default="fp32")
     parser.add_argument("--onnxruntime", default="", metavar="FOLDER")
@@ -245,16 +247,26 @@ def compare(options):
         return options.budget - (time.perf_counter() - begun)
 
     candidates = [each for each in recipes(options.precision) if not options.only or each["name"] in ["eager", *options.only]]
-    pick = picked(json.loads(options.pick.read_text()), options.ridgeline) if options.pick else None
+    runs = [json.loads(file.read_text()) for file in options.pick]
+    picks = []  # one for each run; the same for runs that recommend the same
+    for run in runs:
+        made = picked(run, options.ridgeline)
+        same = next((each for each in picks if all(each.get(key) == made.get(key) for key in PICKED)), None)
+        if not same and picks:
+            made["name"] = f"pick {len(picks) + 1}"
+        picks.append(same or made)
+    pick = picks[0] if picks else None
+    distinct = [each for at, each in enumerate(picks) if each not in picks[:at]]
     choice = json.loads(options.aitune.read_text()) if options.aitune else None
     rivals = [candidate(**each) for each in torch_aitune.candidates(choice)] if choice else []
     cpus = len(os.sched_getaffinity(0))
     at_once = min(16, cpus)
-    look([each for each in candidates if not each["slow_start"]] + ([pick] if pick else []), options, 0.45 * options.budget, at_once)
+    look([each for each in candidates if not each["slow_start"]] + distinct, options, 0.45 * options.budget, at_once)
     if candidates[0]["failed"]:
         raise SystemExit(f"error: eager: {candidates[0]['failed']}")
-    if pick and pick["failed"]:
-        raise SystemExit(f"error: the pick: {pick['failed']}")
+    for each in distinct:
+        if each["failed"]:
+            raise SystemExit(f"error: the {each['name']}: {each['failed']}")
     # What times kernels while it compiles is alone on the device; fresh processes take what is left.
     finals_s = 0.4 * options.budget
     for each in candidates:
@@ -270,7 +282,7 @@ def compare(options):
     timed = sorted((each for each in candidates[1:] if not each["failed"]), key=lambda each: each["look_ms"])
     best_ms = min(each["look_ms"] for each in (timed or candidates[:1]))
     finalists = [each for each in timed[:2] if each["look_ms"] <= HOPELESS * best_ms]
-    again = [candidates[0], *finalists, *([pick] if pick else []), *(each for each in rivals if not each["failed"])]
+    again = [candidates[0], *finalists, *distinct, *(each for each in rivals if not each["failed"])]
     # Starting takes longer than timing, so the processes of all sets start together and wait, idle, for their set's turn.
     orders = [again[number % len(again):] + again[:number % len(again)] for number in range(options.repetitions)]
     with children([each for order in orders for each in order], options, 120, at_once if cpus >= 2 * len(again) else 1) as ready:
@@ -294,13 +306,22 @@ def compare(options):
     if pick:
         result.update(pick_settings=pick["settings"], pick_engine=pick["engine"], pick_against_best=ratio(own, pick),
                       pick_against_eager=ratio(candidates[0], pick))
-        result["tune_s"] = json.loads(options.pick.read_text())["run"].get("duration_s")
+        result["tune_s"] = runs[0]["run"].get("duration_s")
+        result["picks"] = [{"limit": limit_of(run), "tune_s": run["run"].get("duration_s"), "time_spent": run["run"].get("time_spent"),
+                            "trials": len(run["trials"]), "settings": each["settings"], "engine": each["engine"],
+                            "against_best": ratio(own, each), "against_eager": ratio(candidates[0], each)} for run, each in zip(runs, picks)]
     if choice:
         result["aitune"] = torch_aitune.result_of(choice, rivals, pick, candidates[0], ratio, wrong)
-    result["candidates"] = candidates + ([pick] if pick else []) + rivals
+    result["candidates"] = candidates + distinct + rivals
     for each in result["candidates"]:
         each.pop("facts", None)
     return result
+
+
+def limit_of(run):
+    """--max-time of a run as it was given; "" without."""
+    words = run["run"]["command_line"].split()
+    return words[words.index("--max-time") + 1] if "--max-time" in words else ""
 
 
 def ratio(base, other):
@@ -331,8 +352,26 @@ def report(result):
     print(f"best of these: {result['best']}, {interval(result['best_against_eager'])} times as fast as eager")
     if "pick_against_best" in result:
         print(f"pick: {interval(result['pick_against_best'])} of the best's speed, {interval(result['pick_against_eager'])} of eager's")
+    for each in result.get("picks", [])[1:]:
+        print(f"pick with {each['limit'] or 'no limit'}: {interval(each['against_best'])} of the best's speed, "
+              f"{interval(each['against_eager'])} of eager's")
     if "aitune" in result:
         print(torch_aitune.reported(result, interval))
+
+
+def by_limit(results):
+    """Lines of how near the picks of each limit come to the best of the loop."""
+    picks = {}
+    for result in results:
+        for each in result.get("picks", []):
+            picks.setdefault(each["limit"], []).append((each["against_best"][0], each["against_eager"][0], each["tune_s"] or 0))
+    lines = []
+    for limit, rows in picks.items():
+        best, eager, took_s = zip(*rows)
+        counts = ", ".join(f"at least {least:.2f} in {sum(one >= least for one in best)}" for least in (0.95, 0.85, 0.8))
+        lines.append(f"\n--max-time {limit or 'none'}, {len(rows)} runs: of the speed of the loop's best {counts}; the lowest {min(best):.3f}; "
+                     f"against eager at least {min(eager):.3f}; the longest took {max(took_s):.0f} s")
+    return lines
 
 
 def summary(results):
@@ -352,6 +391,7 @@ def summary(results):
     for precision, ratios in sorted(by_precision.items()):
         eager, best = (math.exp(statistics.fmean(math.log(one) for one in column)) for column in zip(*ratios))
         lines.append(f"\n{precision}, {len(ratios)} models: {eager:.2f} times as fast as eager and {best:.3f} times as the best of the loop (geometric means)")
+    lines += by_limit(results)
     return "\n".join(lines) + torch_aitune.table(results, interval)
 
 
