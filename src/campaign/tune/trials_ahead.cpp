@@ -101,7 +101,8 @@ Result<std::vector<Configuration>> TrialsAhead::await_any(const std::vector<Conf
 }
 
 bool TrialsAhead::is_there(const Configuration& configuration) const {
-  if (states_.states.empty() || budget_.prepared_for_s(configuration) > kLongestWaitS) return true;
+  const bool is_made_here = !states_.states.empty() && schema::candidate_of(configuration).empty();
+  if (!is_made_here || budget_.prepared_for_s(configuration) > kLongestWaitS) return true;
   const auto spec = spec_for(result_.run, configuration);
   for (std::size_t i = 0; i < std::min(latest_.specs.size(), states_.states.size()); ++i) {
     if (latest_.specs[i].configuration != spec.configuration) continue;

@@ -114,6 +114,15 @@ TEST_F(TrialsAheadTest, nothing_waits_for_what_has_died_or_is_not_made_here) {
   EXPECT_EQ(elsewhere.await_any({frozen_}).value(), std::vector{frozen_});
 }
 
+// With --also onnx: those candidates have processes of their own.
+TEST_F(TrialsAheadTest, nothing_waits_for_a_candidate_that_python_does_not_run) {
+  TrialsAhead ahead(context());
+  ahead.want({frozen_});
+  const Configuration onnx{{std::string(schema::kCandidateKey), "onnx:cuda"}};
+  EXPECT_EQ(ahead.await_any({onnx}).value(), std::vector{onnx});
+  EXPECT_LT(context_->budget.elapsed_s(), 1);
+}
+
 TEST_F(TrialsAheadTest, references_come_first_and_their_processes_are_used_up) {
   TrialsAhead ahead(context());
   schema::TrialSpec reference;
