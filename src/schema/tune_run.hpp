@@ -148,14 +148,14 @@ struct TuneVerdict {
   std::optional<std::vector<SettingChange>> changes{};
 };
 
-/// What the time of a run went to, in seconds.
+/// What the time of a run went to, in seconds: all until the first trial, the trials, the comparisons that decide, and
+/// what follows them.
 struct TimeSpent {
   double preparation_s = 0;  ///< before the first trial: runtimes, model, exports, reference outputs
   double trials_s = 0;
   double comparisons_s = 0;  ///< that decide
   double answer_s = 0;       ///< what explains the answer, and running its code
 };
-
 /// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.
 struct TuneRun : RunEnvelope {
   static constexpr RunLayout kLayout{"tune", "configuration", "verdict"};
