@@ -126,7 +126,7 @@ def window(server, channel, leases):
 
 
 def interval(alone, beside):
-    """Of the ratio of medians: normal, over the logarithms of the windows' medians."""
+    """The ratio of the medians and its 95 % interval, which takes the logarithms of the windows' medians as normally distributed."""
     logs = [[math.log(value) for value in values] for values in (alone, beside)]
     middle = statistics.median(logs[1]) - statistics.median(logs[0])
     # The median of a normal sample has pi/2 times the variance of its mean.

@@ -145,7 +145,8 @@ def prepared(functions, request, together):
 
 
 def serve(connection, functions=(), ahead=None):
-    """`ahead`: what prepared() gave, for the first request. Whether it was told to close, rather than left."""
+    """Answers until the connection ends; True if the client asked to close. `ahead`: what prepared() returned, the answer to the first
+    request."""
     server, reply, known = ahead or (Server(functions), None, None)
     while True:
         request = connection.receive()

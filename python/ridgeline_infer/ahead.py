@@ -198,7 +198,7 @@ class Ahead:
         self.begin_waiting()
 
     def come_back(self, ready):
-        """Processes that have ended what they were taken over for, and wait for the next."""
+        """The processes that have served their trial and wait for the next one."""
         out = []
         for job in [one for one in self.taken if one.control in ready]:
             self.taken.remove(job)
@@ -308,7 +308,7 @@ def wait_for_taker(control):
 
 
 def is_kept(control):
-    """In a process that has ended what it was taken over for: whether the server wants to give it to another."""
+    """Called in a process that has served its trial: reports that to the server, and returns whether the server keeps the process."""
     try:
         control.sendall(KEPT)
     except OSError:  # it has closed its end

@@ -347,7 +347,7 @@ class ForkServer:
         return process, ours
 
     def _let_go(self, processes):
-        """They are no longer those of who took them over, whom this tells that they have ended."""
+        """Ends the relays of these processes, which go on without them."""
         for process in processes:
             relay = self.living.pop(process, None)
             if relay is None:

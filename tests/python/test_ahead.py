@@ -180,6 +180,15 @@ class AheadTest(ForkServerTest):
         self.assertEqual(len(self.children()), 2)
         process.send_signal(signal.SIGKILL)
 
+    def begun(self):
+        """A trial whose process is kept: its relay, the channel and the process."""
+        self.write(LOADED)
+        self.start()
+        self.want("a", kept=["a"])
+        self.wait_for("a", "ready")
+        process, channel = self.take("a")
+        return process, channel, self.ask(channel, **REQUEST)["ok"]["pid"]
+
     def use(self, key):
         """The number of the process that serves a trial of that key, and what was printed."""
         process, channel = self.take(key)
@@ -212,24 +221,14 @@ class AheadTest(ForkServerTest):
         self.assertTrue(self.gone(pid))
 
     def test_what_is_not_kept_any_more_ends_with_its_trial(self):
-        self.write(LOADED)
-        self.start()
-        self.want("a", kept=["a"])
-        self.wait_for("a", "ready")
-        process, channel = self.take("a")
-        pid = self.ask(channel, **REQUEST)["ok"]["pid"]
+        process, channel, pid = self.begun()
         self.want()
         self.ask(channel, op="close")
         self.assertEqual(process.wait(timeout=20), 0)
         self.assertTrue(self.gone(pid))
 
     def test_what_is_kept_ends_with_who_took_it_over(self):
-        self.write(LOADED)
-        self.start()
-        self.want("a", kept=["a"])
-        self.wait_for("a", "ready")
-        process, channel = self.take("a")
-        pid = self.ask(channel, **REQUEST)["ok"]["pid"]
+        process, channel, pid = self.begun()
         process.kill()
         self.assertTrue(self.gone(pid))
         self.assertEqual(self.say(op="states")[1], {})
