@@ -382,6 +382,7 @@ def main(target, level="file"):
     number = int(os.environ["RIDGELINE_FORK_FD"])
     os.set_inheritable(number, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal
+    sys.argv = ["ridgeline_infer"]  # as in a process of a trial: the user's file may read it
     loaded = preload(target, level)
     if loaded is None and level != LEVELS[-1]:
         os.set_inheritable(number, True)

@@ -89,6 +89,14 @@ class ForkServerTest(unittest.TestCase):
             seen.add(pid)
         self.assertEqual(len(seen), 2)
 
+    def test_a_file_sees_no_arguments_of_the_server(self):
+        self.write("import sys\nif len(sys.argv) > 1:\n    raise ValueError('arguments: %s' % sys.argv)\n" + LOADED)
+        self.start()
+        process, channel, _ = self.prepared()
+        self.ask(channel, op="close")
+        process.wait(timeout=20)
+        self.assertIn("loaded by %d " % self.server.pid, process.stdout.read().decode())
+
     def test_a_relay_ends_as_its_process_does(self):
         self.write(LOADED)
         self.start()
