@@ -58,8 +58,9 @@ endfunction()
 set(RL_COMMON_HEADERS <algorithm> <array> <chrono> <cstdint> <functional> <map> <memory> <optional> <string> <string_view>
   <utility> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp> <tl/expected.hpp>)
 set(RL_RECORD_HEADERS ${RL_COMMON_HEADERS})
+# <schema/...>: a full path would make the precompiled header one of its folder, which ccache could give to no other.
 foreach(_header message_renderer profile stream_run sweep training_run tune_run)
-  list(APPEND RL_RECORD_HEADERS "${PROJECT_SOURCE_DIR}/src/schema/${_header}.hpp")
+  list(APPEND RL_RECORD_HEADERS "<schema/${_header}.hpp>")
 endforeach()
 
 # Modules that time, simulate or read large files; the rest is optimized less in release builds, which takes the compiler a quarter

@@ -3,11 +3,7 @@
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
-find_program(RL_CCACHE ccache)
-if(RL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Paths relative to the sources: a second build folder with the same flags is filled from the first one's objects.
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${PROJECT_SOURCE_DIR};CCACHE_NOHASHDIR=1;CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime;${RL_CCACHE}")
-endif()
+include(CompilerCache)
 
 add_library(rl_settings INTERFACE)
 target_compile_features(rl_settings INTERFACE cxx_std_20)
