@@ -71,7 +71,8 @@ std::string forecast_text(const schema::TuneRun& run, const campaign::TimeForeca
   const bool quick = run.request.search == "quick";
   const auto low = rough_time(time.low_s);
   const auto high = rough_time(time.high_s);
-  std::string text = time.limit_s  ? fmt::format("at most {} (--max-time)", rough_time(*time.limit_s))
+  const auto limited_by = time.by_default ? "on a GPU, without --max-time" : "--max-time";
+  std::string text = time.limit_s  ? fmt::format("at most {} ({})", rough_time(*time.limit_s), limited_by)
                      : low == high ? "about " + high
                                    : fmt::format("{} to {}", low, high);
   text += fmt::format(": about {} trial{}{}", time.trials, time.trials == 1 ? "" : "s", quick ? " (--quick)" : "");
@@ -80,6 +81,7 @@ std::string forecast_text(const schema::TuneRun& run, const campaign::TimeForeca
   std::vector<std::string> shorter;
   if (!quick) shorter.emplace_back("--quick gives a first answer sooner");
   if (!time.limit_s) shorter.emplace_back("--max-time 5m bounds it");
+  if (time.by_default) shorter.emplace_back("--max-time 20m searches longer");
   if (!shorter.empty()) text += fmt::format("; {}", fmt::join(shorter, ", "));
   return text;
 }
@@ -176,6 +178,21 @@ void TerminalProgress::space_ready(const schema::TuneRun& run, const campaign::T
   if (verbosity_ >= 0) line("");
 }
 
+void TerminalProgress::forecast_changed(const campaign::RunForecast& forecast) {
+  end_s_ = forecast.all_s;
+  if (!forecast.is_news) return;
+  fact("time",
+       words().text(report::messages::tune_forecast(
+           {.all = forecast.all_s * 1e9,
+            .search = forecast.search_s * 1e9,
+            .trials = static_cast<std::int64_t>(forecast.trials),
+            .comparisons = forecast.comparisons_s > 0 ? std::optional(forecast.comparisons_s * 1e9) : std::nullopt})));
+}
+
+void TerminalProgress::run_ended(const schema::TuneRun& run) {
+  if (run.time_spent) fact("time", words().text(report::time_division(*run.time_spent)));
+}
+
 void TerminalProgress::stage(std::string_view title) {
   stage_ = title;
   now_.clear();
@@ -201,7 +218,6 @@ void TerminalProgress::trial_finished(const schema::TunedTrial& trial, const sch
     ++cached_;
   } else {
     ++measured_;
-    measured_s_ += outcome.duration_s;
   }
   if (outcome.status != schema::TrialStatus::ok || !outcome.measurement) ++failed_;
   trial_line(trial, outcome, trial.cached ? "  (cached)" : "");
@@ -276,10 +292,6 @@ const TerminalProgress::Figure* TerminalProgress::best_figure() const {
   return best == figures_.end() ? nullptr : &best->second;
 }
 
-double TerminalProgress::seconds_left() const {
-  return measured_ == 0 ? 0 : measured_s_ / static_cast<double>(measured_) * static_cast<double>(remaining_);
-}
-
 std::string TerminalProgress::headline() const {
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
   const auto total = finished_ + remaining_;
@@ -289,7 +301,7 @@ std::string TerminalProgress::headline() const {
       styled(bar(total > 0 ? static_cast<double>(finished_) / static_cast<double>(total) : 0, cells), Style::accent,
              terminal_.colour),
       finished_, total, minutes(elapsed));
-  if (stage_ == "searching" && seconds_left() > 0) text += fmt::format(", about {} left", minutes(seconds_left()));
+  if (end_s_ > elapsed) text += fmt::format(", about {} left", minutes(end_s_ - elapsed));
   return text;
 }
 

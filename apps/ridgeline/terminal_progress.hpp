@@ -26,6 +26,8 @@ class TerminalProgress final : public campaign::CampaignObserver {
   /// Every trial is run with this batch, whatever the shapes of one sample say.
   void run_with_batch(std::int64_t batch) { batch_ = batch; }
   void space_ready(const schema::TuneRun& run, const campaign::TimeForecast& time) override;
+  void forecast_changed(const campaign::RunForecast& forecast) override;
+  void run_ended(const schema::TuneRun& run) override;
   void stage(std::string_view title) override;
   void trial_started(const schema::TunedTrial& trial, std::size_t remaining) override;
   void trial_finished(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) override;
@@ -51,7 +53,6 @@ class TerminalProgress final : public campaign::CampaignObserver {
   void draw(bool forced);
   void erase();
   [[nodiscard]] std::string headline() const;
-  [[nodiscard]] double seconds_left() const;
 
   Terminal terminal_;
   int verbosity_;
@@ -66,7 +67,7 @@ class TerminalProgress final : public campaign::CampaignObserver {
   std::size_t cached_ = 0;
   std::size_t failed_ = 0;
   std::size_t remaining_ = 0;
-  double measured_s_ = 0;
+  double end_s_ = 0;  ///< of the run, by the latest forecast
   std::string stage_;
   std::string now_;
   std::string phase_;

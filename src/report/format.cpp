@@ -169,4 +169,13 @@ schema::Message value_by(const schema::Measurement& measurement, schema::Objecti
   return messages::objective_value(out);
 }
 
+schema::Message time_division(const schema::TimeSpent& spent) {
+  const double rest_s = spent.trials_s + spent.comparisons_s + spent.answer_s;
+  return messages::tune_time_spent({.preparation = spent.preparation_s * 1e9,
+                                    .trials = spent.trials_s * 1e9,
+                                    .share = rest_s > 0 ? spent.trials_s / rest_s : 0,
+                                    .comparisons = spent.comparisons_s * 1e9,
+                                    .answer = spent.answer_s * 1e9});
+}
+
 }  // namespace ridgeline::report

@@ -73,6 +73,8 @@ using base::counted;
 /// "2026-11-21 08:15:00 UTC" from "2026-11-21T08:15:00Z"; any other text as it is.
 [[nodiscard]] std::string utc_text(std::string_view utc);
 
+/// How the time of a run was divided.
+[[nodiscard]] schema::Message time_division(const schema::TimeSpent& spent);
 /// "8.21 ms" or "134 items/s" of a measurement by the objective.
 [[nodiscard]] schema::Message value_by(const schema::Measurement& measurement, schema::Objective objective);
 

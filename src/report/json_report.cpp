@@ -125,6 +125,7 @@ Json run_json(const schema::TuneRun& run) {
            {"device", run.device},
            {"space_size", run.space_size}};
   if (run.time_spent) out["time_spent"] = *run.time_spent;
+  if (!run.untried.empty()) out["untried"] = run.untried;
   return out;
 }
 

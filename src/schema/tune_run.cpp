@@ -19,11 +19,12 @@ RL_DEFINE_JSON(TunedPair, purpose, key, a, b, setting, status, comparison, failu
 RL_DEFINE_JSON(SettingChange, key, from, to)
 RL_DEFINE_JSON(TuneVerdict, decision, configuration, trial_id, gain, tied_with, reason, unproven, isolated_key,
                isolated_current_key, code, changes, undecided)
-RL_DEFINE_JSON(TimeSpent, preparation_s, trials_s, comparisons_s, answer_s)
+RL_DEFINE_JSON(TimeSpent, preparation_s, trials_s, comparisons_s, answer_s, forecast_s)
+RL_DEFINE_JSON(UntriedConfiguration, configuration, made_for_s)
 RL_DEFINE_JSON(TuneRun, RL_RUN_ENVELOPE, cut_short, request, accuracy_tolerance, accuracy_gate, call_variation,
                provider, tensor_location, device, environment, model, workload, runtime, plugin, candidates, plan,
                current, current_origins, in_file, file_provider, space, space_size, pruned, trials, pairs, verdict,
-               gpu_ceilings, runtime_graphs, speed, time_spent)
+               gpu_ceilings, runtime_graphs, speed, time_spent, untried)
 
 std::string model_name(const TuneRun& run) {
   if (run.workload.kind == "synthetic") return "synthetic:" + run.workload.location;

@@ -153,9 +153,18 @@ struct TuneVerdict {
 struct TimeSpent {
   double preparation_s = 0;  ///< before the first trial: runtimes, model, exports, reference outputs
   double trials_s = 0;
-  double comparisons_s = 0;  ///< that decide
-  double answer_s = 0;       ///< what explains the answer, and running its code
+  double comparisons_s = 0;            ///< that decide
+  double answer_s = 0;                 ///< what explains the answer, and running its code
+  std::optional<double> forecast_s{};  ///< of the whole run, once the first trials had shown what one takes; unset: the
+                                       ///< run was shorter than any forecast
 };
+
+/// A configuration that usually is among the fastest, and that the run had no time to try.
+struct UntriedConfiguration {
+  Configuration configuration;
+  std::optional<double> made_for_s{};  ///< it was being compiled for this long when the time was up; unset: not begun
+};
+
 /// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.
 struct TuneRun : RunEnvelope {
   static constexpr RunLayout kLayout{"tune", "configuration", "verdict"};
@@ -193,6 +202,7 @@ struct TuneRun : RunEnvelope {
   std::vector<RuntimeGraph> runtime_graphs{};  ///< one a level that was looked at
   std::optional<SpeedRecord> speed{};          ///< unset: the reference was not timed again
   std::optional<TimeSpent> time_spent{};       ///< unset: in older runs, and where nothing was measured
+  std::vector<UntriedConfiguration> untried{};
 
   [[nodiscard]] bool on_gpu() const { return runs_on_gpu(provider); }
 };
@@ -234,6 +244,7 @@ RL_DECLARE_JSON(TunedTrial)
 RL_DECLARE_JSON(TunedPair)
 RL_DECLARE_JSON(TuneVerdict)
 RL_DECLARE_JSON(TimeSpent)
+RL_DECLARE_JSON(UntriedConfiguration)
 RL_DECLARE_JSON(TuneRun)
 
 [[nodiscard]] Run to_run(const TuneRun& run);

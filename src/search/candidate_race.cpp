@@ -116,9 +116,11 @@ void CandidateRace::drop(Lane& lane, schema::Message reason) {
 }
 
 std::size_t CandidateRace::remaining() const {
+  // Who has not begun may turn out to be far behind: all but the first count with their defaults alone.
+  const auto begins = [&](const Lane& lane) { return heat_ == 0 && lane.heat == 0 && &lane != &lanes_.front(); };
   std::size_t count = 0;
   for (const auto& lane : lanes_)
-    if (lane.in_race()) count += heat_ == 0 && lane.heat == 0 ? 1 : lane.racer.searcher->remaining();
+    if (lane.in_race()) count += begins(lane) ? 1 : lane.racer.searcher->remaining();
   return count;
 }
 

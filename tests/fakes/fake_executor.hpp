@@ -35,6 +35,9 @@ class FakeExecutor final : public TypedExecutor {
   /// real machine need not agree with each other.
   std::function<std::optional<double>(const schema::Configuration& a, const schema::Configuration& b)> pair_ratio =
       [](const auto&, const auto&) { return std::nullopt; };
+  /// When it answers, that is what a pair measured.
+  std::function<std::optional<schema::PairedMeasurement>(const schema::PairedSpec&)> pair_measurement =
+      [](const auto&) { return std::nullopt; };
   /// Of a session, as the outcome says; it takes no time here.
   std::function<double(const schema::Configuration&)> setup_s = [](const auto&) { return 0.0; };
   std::function<double(int)> duration_s = [](int) { return 1.0; };  ///< of the n-th trial, as the outcome says
@@ -161,6 +164,8 @@ class FakeExecutor final : public TypedExecutor {
     ++pairs_run;
     pair_plans.push_back(spec.plan);
     schema::PairedOutcome outcome;
+    outcome.measurement = pair_measurement(spec);
+    if (outcome.measurement) return outcome;
     auto& measurement = outcome.measurement.emplace();
     measurement.flags = pair_flags;
     const auto ratio = pair_ratio(spec.base.configuration, spec.other);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "execute/job.hpp"
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_executor.hpp"
 
@@ -29,8 +30,10 @@ class FakeGpuPool final : public TypedExecutor {
   double start_s = 0;
   double reference_s = 0;  ///< until reference outputs are there
   std::function<double(const schema::PairedSpec&, double left_s)> pair_s = [](const auto&, double) { return 0.0; };
-  std::vector<double> pace;                    ///< of a slot alone; 2: takes twice as long
-  std::vector<double> disturbance;             ///< factor on it while another slot is at work
+  std::vector<double> pace;         ///< of a slot alone; 2: takes twice as long
+  std::vector<double> disturbance;  ///< factor on it while another slot is at work
+  /// Until a model that is made in the background is there, all of them at a time; unset: nothing is made there.
+  std::function<double(const schema::Configuration&)> ahead_s;
   double session_spread = 0;                   ///< log standard deviation from session to session of one slot
   base::Random luck{11};                       ///< of sessions
   std::vector<std::string> devices;            ///< that trials were for, in order
@@ -38,6 +41,20 @@ class FakeGpuPool final : public TypedExecutor {
   std::vector<schema::MeasurementPlan> plans;  ///< of the trials, in order
 
   [[nodiscard]] const base::Clock& clock() const noexcept override { return clock_; }
+
+  [[nodiscard]] std::vector<std::string> capabilities(std::size_t) const override {
+    if (!ahead_s) return {};
+    return {std::string(execute::job_kind::kAhead)};
+  }
+  workload::AheadStates prepare_ahead(const workload::AheadRequest& request) override {
+    workload::AheadStates out;
+    for (const auto& spec : request.specs) {
+      const double now_s = base::to_seconds(clock_.now());
+      const double begun_s = begun_.try_emplace(spec.configuration, now_s).first->second;
+      out.states.emplace_back(now_s - begun_s < ahead_s(spec.configuration) ? "preparing" : "ready");
+    }
+    return out;
+  }
 
   base::Result<schema::RuntimeIdentity> probe(const std::string& kind, const std::string& library) override {
     auto identity = simple.probe(kind, library);
@@ -107,7 +124,8 @@ class FakeGpuPool final : public TypedExecutor {
     return session;
   }
 
-  std::map<std::size_t, Session> sessions_;  ///< by slot
+  std::map<std::size_t, Session> sessions_;        ///< by slot
+  std::map<schema::Configuration, double> begun_;  ///< in the background, when
   const FakeClock& clock_;
 };
 

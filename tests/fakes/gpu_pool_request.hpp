@@ -8,6 +8,9 @@
 
 #include "campaign/tune/tune_campaign.hpp"
 #include "fakes/fake_clock.hpp"
+#include "fakes/fake_executor.hpp"
+#include "schema/execution_provider.hpp"
+#include "workload/torch/torch_code.hpp"
 
 namespace ridgeline::fakes {
 
@@ -35,6 +38,33 @@ inline campaign::TuneRequest gpu_pool_request(const std::filesystem::path& folde
   }
   request.environment = environment;
   return request;
+}
+
+/// Makes the request one for a PyTorch model on the first of these GPUs, with all of its settings, for an executor that
+/// answers as_torch.
+inline void ask_pytorch(campaign::TuneRequest& request) {
+  request.workload.kind = workload::kPythonKind;
+  request.workload.location = "infer.py:make";
+  request.provider.clear();
+  request.precision = "fp32";
+  request.search = "adaptive";
+  request.space.values.clear();
+  request.space.only_listed = false;
+  request.environment->usable_cpus = request.environment->logical_cpus = 16;
+  request.environment->memory_available_bytes = 100'000'000'000;
+  for (auto& gpu : request.environment->gpus) gpu.memory_free_bytes = 80'000'000'000;
+}
+inline void as_torch(FakeExecutor& executor) {
+  const auto& row = schema::torch_providers().back();
+  executor.model = {};
+  executor.model.path = "infer.py:make";
+  executor.model.provider = row.id;
+  executor.model.outputs = {{"0", "float", {1, 10}, {"", ""}}};
+  executor.model.shapes = {{{"0", {1, 4}}}};
+  executor.runtime.emplace();
+  executor.runtime->name = "torch";
+  executor.runtime->version = "2.11.0";
+  executor.runtime->providers = {row.library_name};
 }
 
 /// What the campaign answers to the request, with its records in `database`; an error fails the test.

@@ -26,6 +26,9 @@ using schema::Configuration;
 namespace {
 
 constexpr int kMostHeadToHeads = 2;
+constexpr int kEarlyRounds = 8;  // ABBA rounds of a first answer, as of a quick search
+constexpr int kMostEarlyRounds = 12;
+constexpr double kEarlyS = 3;
 constexpr int kMostChallengers = 3;  // of a leader that came to less than it promised
 constexpr std::size_t kMostOthers =
     3;  // that are tried where the finalists lose against what they were expected to beat
@@ -52,6 +55,17 @@ void DecisionMaker::give_up(std::optional<double> limit_s, const std::string& wh
     conclude(schema::Decision::none, messages::ended_before_any({.limit_s = limit_s, .what = what}));
     return;
   }
+  if (const auto* proven = best_proven(ranking)) {
+    const int trial = analysis::trial_of(ranking, proven->b)->id;
+    conclude(schema::Decision::change,
+             messages::first_answer_stands(
+                 {.trial = trial, .gain = analysis::gain_of(*proven->comparison), .limit_s = limit_s, .what = what}));
+    auto& verdict = *result_.run.verdict;
+    verdict.configuration = proven->b;
+    verdict.trial_id = trial;
+    verdict.gain = proven->comparison;
+    return;
+  }
   const auto& best = ranking.front();
   conclude(schema::Decision::none,
            messages::ended_before_comparisons({.limit_s = limit_s,
@@ -60,6 +74,49 @@ void DecisionMaker::give_up(std::optional<double> limit_s, const std::string& wh
                                                .fresh = !request_.use_store,
                                                .what = what}));
   result_.run.verdict->trial_id = best.trial->id;
+}
+
+const schema::TunedPair* DecisionMaker::best_proven(const std::vector<analysis::RankedTrial>& ranking) const {
+  const auto& run = result_.run;
+  for (const auto& ranked : ranking) {
+    if (!may_win(ranked)) continue;
+    const auto& configuration = ranked.trial->configuration;
+    for (auto pair = run.pairs.rbegin(); pair != run.pairs.rend(); ++pair)
+      if (pair->purpose == schema::PairPurpose::finalist && pair->a == run.current && pair->b == configuration &&
+          pair->comparison && analysis::is_of_quiet_machine(*pair) &&
+          analysis::proves_change(run, configuration, *pair->comparison))
+        return &*pair;
+  }
+  return nullptr;
+}
+
+Result<bool> DecisionMaker::answer_early() {
+  const auto& run = result_.run;
+  const auto ranking = analysis::rank(run, result_.outcomes);
+  const auto of = [&](const auto& matches) { return std::find_if(ranking.begin(), ranking.end(), matches); };
+  const auto best = of([&](const auto& ranked) { return may_win(ranked); });
+  const auto current = of([&](const auto& ranked) { return ranked.trial->configuration == run.current; });
+  if (request_.finalists == 0 || run.request.objective == schema::Objective::p99 || best == ranking.end() ||
+      current == ranking.end() || !current->meets_constraints ||
+      best->cost.value * (1 + run.request.min_effect) > current->cost.value)
+    return false;
+  const auto& configuration = best->trial->configuration;
+  auto plan = pairs_.decisive_plan(configuration);
+  plan.rounds = plan.max_rounds = 1;
+  plan.abba_rounds = std::min(plan.abba_rounds, kEarlyRounds);
+  plan.max_abba_rounds = std::min(plan.max_abba_rounds, kMostEarlyRounds);
+  plan.max_time_s = std::min(plan.max_time_s, kEarlyS);
+  plan.min_time_s = std::min(plan.min_time_s, plan.max_time_s);
+  observer_.stage(fmt::format("a first answer: trial {} and the current configuration, interleaved", best->trial->id));
+  const auto measured = pairs_.measure(schema::PairPurpose::finalist, run.current, configuration, "", plan);
+  if (!measured && pairs_.was_cut(measured.error())) return true;
+  RL_TRY(measured);
+  if (const auto* proven = best_proven(ranking))
+    context_.note(messages::first_answer({.elapsed = budget_.elapsed_s() * 1e9,
+                                          .trial = best->trial->id,
+                                          .gain = analysis::gain_of(*proven->comparison),
+                                          .configuration = configuration.to_text()}));
+  return true;
 }
 
 std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::vector<analysis::RankedTrial>& ranking) {
@@ -229,6 +286,10 @@ Result<void> DecisionMaker::compare(Contender& contender) {
   RL_TRY_ASSIGN(const auto pair, pairs_.measure(schema::PairPurpose::finalist, result_.run.current, configuration, "",
                                                 decisive_plan(configuration)));
   contender.gain = pair.comparison;
+  // It takes the place of the short one that answer_early made.
+  std::erase_if(result_.run.pairs, [&](const auto& other) {
+    return other.purpose == pair.purpose && other.a == pair.a && other.b == pair.b && other.key != pair.key;
+  });
   return {};
 }
 

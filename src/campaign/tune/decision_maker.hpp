@@ -22,8 +22,12 @@ class DecisionMaker : private RunPart {
   /// included).
   [[nodiscard]] base::Result<bool> decide(bool cut_short = false);
 
-  /// The answer when the run ended before the comparisons: decision none, naming the best trial so far. `why` says what
-  /// ended it ("interrupted"), `next` what to do.
+  /// In a search that goes on for long: compares the fastest so far shortly with the current configuration, so that
+  /// there may be an answer from then on. False: nothing looks faster yet. Errors: as of decide.
+  [[nodiscard]] base::Result<bool> answer_early();
+
+  /// The answer of a run that ended before decide: what was proven until then, else decision none, naming the best
+  /// trial so far. `limit_s`: the limit that ended it, while `what` went on; nullopt: an interrupt.
   void give_up(std::optional<double> limit_s, const std::string& what);
 
  private:
@@ -55,6 +59,8 @@ class DecisionMaker : private RunPart {
   [[nodiscard]] bool may_stand_in(const schema::Configuration& a, const schema::Configuration& b,
                                   const std::optional<schema::TunedPair>& pair) const;
   void conclude(schema::Decision decision, schema::Message reason);
+  /// The fastest of what is proven to be faster than the current configuration; nullptr: nothing is.
+  [[nodiscard]] const schema::TunedPair* best_proven(const std::vector<analysis::RankedTrial>& ranking) const;
   /// Concludes where there is nothing to compare, or nothing was to be compared.
   [[nodiscard]] bool concludes_uncompared(const std::vector<analysis::RankedTrial>& ranking);
   /// Concludes to keep the current configuration, `current` in the ranking if it is there.

@@ -26,7 +26,7 @@ using base::Result;
 
 namespace {
 
-constexpr double kPairShare = 0.25;      // the most for one comparison on a CPU, so that several fit in
+constexpr double kPairShare = 0.15;  // the most for the blocks of one comparison on a CPU; its sessions take as long
 constexpr double kPairShareOnGpu = 0.1;  // on a GPU, where head-to-head comparisons come before it
 constexpr double kPairShareInShort = 0.02;
 constexpr double kTrialShareOnGpu = 0.01;  // of all, for warming up in one trial, and for timing it
@@ -202,12 +202,16 @@ Result<void> prepare(RunContext& context) {
   RL_TRY(check_provider(request, run));
   run.device = !run.on_gpu() || run.environment.gpus.empty() ? run.environment.cpu_device_id()
                                                              : "gpu:" + run.environment.gpus.front().uuid;
+  const bool is_unlimited = run.on_gpu() && !context.budget.is_limited() && request.search == "adaptive";
+  if (is_unlimited) context.budget.limit_by_default();
   if (run.on_gpu())
     apply_gpu_defaults(request, context.budget);
   else
     suit_time(request.paired, context.budget);
   run.plan = request.plan;
   context.observer.environment_ready(run);
+  // Who watches reads it in the forecast.
+  if (is_unlimited) run.notes.push_back(messages::limited_by_default(context.budget.limit_s()));
   if (chooses_provider(request))
     if (auto note = execute::idle_gpu_note(run.provider, run.runtime, run.environment); !note.empty())
       context.note(std::move(note));

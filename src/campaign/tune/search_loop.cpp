@@ -20,6 +20,8 @@ using base::Result;
 namespace {
 
 constexpr std::size_t kMostInShort = 2;  // of what may come next, where there is little time
+constexpr std::size_t kFirstAnswer = 6;  // trials before it
+constexpr double kLongSearchS = 45;      // that are left
 constexpr int kMostRetakes = 2;          // of one trial
 constexpr double kDoubt = 0.012;         // standard error of the machine's speed from which on a trial is in doubt
 constexpr double kReachErrors = 2;       // standard errors by which a trial may be better than it looks
@@ -58,6 +60,12 @@ bool tries(const std::vector<search::Proposal>& batch, const schema::Configurati
                      [&](const auto& proposal) { return proposal.configuration == configuration; });
 }
 
+std::vector<schema::Configuration> configurations_of(const std::vector<search::Proposal>& batch) {
+  std::vector<schema::Configuration> out;
+  for (const auto& proposal : batch) out.push_back(proposal.configuration);
+  return out;
+}
+
 }  // namespace
 
 bool SearchLoop::has_current() const {
@@ -75,6 +83,7 @@ const std::string& SearchLoop::device_of(std::size_t at) const {
 }
 
 Result<bool> SearchLoop::run() {
+  result_.run.untried.clear();
   take_in({});  // those of the decision, where it sends the search on
   revise();
   for (;;) {
@@ -85,9 +94,7 @@ Result<bool> SearchLoop::run() {
     RL_TRY(context_.check_cancelled());
     runner_.ahead().want(with_foreseen(batch));
     if (has_current()) {
-      std::vector<schema::Configuration> next;
-      for (const auto& proposal : batch) next.push_back(proposal.configuration);
-      RL_TRY_ASSIGN(const bool is_made, await_any(next, searcher_.remaining() + batch.size()));
+      RL_TRY_ASSIGN(const bool is_made, await_any(configurations_of(batch), searcher_.remaining() + batch.size()));
       if (!is_made) break;
     }
     RL_TRY_ASSIGN(const bool goes_on, measure(batch));
@@ -97,6 +104,8 @@ Result<bool> SearchLoop::run() {
       on_current_();
     }
     RL_TRY(take_doubtful_again(false));
+    forecast_.look(searcher_.remaining());
+    RL_TRY(answer_early());
   }
   runner_.ahead().want({});
   if (speed_.is_stale() && has_time_to_read({})) {
@@ -113,16 +122,28 @@ Result<bool> SearchLoop::run() {
 }
 
 std::vector<schema::Configuration> SearchLoop::with_foreseen(const std::vector<search::Proposal>& batch) const {
-  std::vector<schema::Configuration> out;
-  for (const auto& proposal : batch) out.push_back(proposal.configuration);
+  auto out = configurations_of(batch);
   for (auto& configuration : searcher_.foreseen()) out.push_back(std::move(configuration));
   return out;
+}
+
+Result<void> SearchLoop::answer_early() {
+  if (answered_ || budget_.is_short() || is_quick(result_.run) || searcher_.is_opening() ||
+      result_.run.trials.size() < kFirstAnswer || forecast_.search_s(searcher_.remaining()) < kLongSearchS)
+    return {};
+  RL_TRY_ASSIGN(answered_, on_long_());
+  return {};
 }
 
 void SearchLoop::finish() {
   auto& run = result_.run;
   for (auto& entry : searcher_.left_out()) run.pruned.push_back(std::move(entry));
   if (auto entry = session_limit_.left_out(run)) run.pruned.push_back(std::move(*entry));
+  for (const auto& trial : run.trials) {
+    const auto& outcome = result_.outcomes.at(trial.key);
+    if (outcome.failure && outcome.failure->message.is("campaign.share_of_time_over"))
+      run.untried.push_back({trial.configuration, outcome.duration_s});
+  }
   // For who watches: the report has a finding about it.
   if (run.speed && run.speed->taken_again > 0) observer_.note(messages::trials_taken_again(run.speed->taken_again));
 }
@@ -131,10 +152,7 @@ Result<bool> SearchLoop::await_any(const std::vector<schema::Configuration>& cho
   RL_TRY_ASSIGN(const auto there, runner_.ahead().await_any(choice));
   searcher_.prefer(there);
   if (!there.empty()) return true;
-  for (const auto& configuration : choice)
-    if (const double time_s = budget_.prepared_for_s(configuration); time_s > 0)
-      context_.note(messages::still_made({.configuration = configuration.to_text(), .time_s = time_s}));
-  cut_short(untried);
+  cut_short(choice, untried);
   return false;
 }
 
@@ -147,8 +165,19 @@ Result<bool> SearchLoop::await_next() {
   return await_any(choice, searcher_.remaining());
 }
 
-void SearchLoop::cut_short(std::size_t untried) {
+void SearchLoop::cut_short(std::vector<schema::Configuration> next, std::size_t untried) {
   cut_short_ = true;
+  std::erase_if(next, [&](const auto& configuration) { return budget_.prepared_for_s(configuration) == 0; });
+  for (auto& configuration : searcher_.in_any_order())
+    if (std::find(next.begin(), next.end(), configuration) == next.end()) next.push_back(std::move(configuration));
+  for (auto& configuration : next) {
+    schema::UntriedConfiguration entry{std::move(configuration)};
+    if (const double time_s = budget_.prepared_for_s(entry.configuration); time_s > 0) {
+      entry.made_for_s = time_s;
+      observer_.note(messages::still_made({.configuration = entry.configuration.to_text(), .time_s = time_s}));
+    }
+    result_.run.untried.push_back(std::move(entry));
+  }
   context_.note(messages::search_cut({.limit_s = budget_.limit_s(), .proposals = static_cast<std::int64_t>(untried)}));
 }
 
@@ -156,7 +185,7 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
   auto& run = result_.run;
   const auto chosen = is_up(batch) ? session_limit_.keep(result_, batch) : batch;
   if (is_up(chosen)) {
-    cut_short(searcher_.remaining() + batch.size());
+    cut_short(configurations_of(batch), searcher_.remaining() + batch.size());
     return false;
   }
   if (speed_.is_due() && has_time_to_read(chosen)) RL_TRY(speed_.read());

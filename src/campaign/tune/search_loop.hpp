@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "campaign/tune/earlier_runs.hpp"
+#include "campaign/tune/running_forecast.hpp"
 #include "campaign/tune/session_limit.hpp"
 #include "campaign/tune/speed_watch.hpp"
 
@@ -14,15 +15,18 @@ namespace ridgeline::campaign {
 /// and what the machine's changes left in doubt and may matter is taken again, before the searcher builds on it.
 class SearchLoop : private RunPart {
  public:
-  /// All must outlive the loop. `on_current` is called once, when the current configuration was measured.
+  /// All must outlive the loop. `on_current` is called once, when the current configuration was measured; `on_long`
+  /// before a search that goes on for long, until it returns true.
   SearchLoop(RunContext& context, TrialRunner& runner, SpeedWatch& speed, search::Searcher& searcher,
-             std::function<void()> on_current)
+             std::function<void()> on_current, std::function<base::Result<bool>()> on_long)
       : RunPart(context),
         runner_(runner),
         speed_(speed),
         searcher_(searcher),
         earlier_(context.store, context.result.run),
-        on_current_(std::move(on_current)) {}
+        on_current_(std::move(on_current)),
+        on_long_(std::move(on_long)),
+        forecast_(context) {}
 
   /// Until the searcher has finished or the time is up. True where the time ended it. Errors: those of TrialRunner.
   /// Called again it goes on where what is known of the machine has changed.
@@ -47,7 +51,8 @@ class SearchLoop : private RunPart {
   [[nodiscard]] base::Result<bool> await_next();
   /// The same of one of these.
   [[nodiscard]] base::Result<bool> await_any(const std::vector<schema::Configuration>& choice, std::size_t untried);
-  void cut_short(std::size_t untried);
+  /// The time is up, with what was to be tried next and with so many proposals in all untried.
+  void cut_short(std::vector<schema::Configuration> next, std::size_t untried);
   [[nodiscard]] base::Result<bool> measure(const std::vector<search::Proposal>& batch);
   /// Their configurations, and those that are likely to follow.
   [[nodiscard]] std::vector<schema::Configuration> with_foreseen(const std::vector<search::Proposal>& batch) const;
@@ -74,6 +79,8 @@ class SearchLoop : private RunPart {
   [[nodiscard]] base::Result<bool> interleave(std::size_t at);
   /// A trial was measured again just now.
   void count_take(std::size_t at);
+  /// Has an answer proven before a search that goes on for long is over.
+  [[nodiscard]] base::Result<void> answer_early();
   [[nodiscard]] bool has_current() const;
   [[nodiscard]] bool is_up(const std::vector<search::Proposal>& next) const;
   [[nodiscard]] const std::string& device_of(std::size_t at) const;
@@ -83,11 +90,14 @@ class SearchLoop : private RunPart {
   search::Searcher& searcher_;
   EarlierRuns earlier_;
   std::function<void()> on_current_;
+  std::function<base::Result<bool>()> on_long_;
+  RunningForecast forecast_;
   SessionLimit session_limit_;
   std::vector<Seen> seen_;   ///< by the run's trials
   double retake_error_ = 0;  ///< of the latest comparison with the reference: no less doubt asks for another
   bool cut_short_ = false;
-  bool looked_ = false;  ///< at the current configuration
+  bool looked_ = false;    ///< at the current configuration
+  bool answered_ = false;  ///< early
 };
 
 }  // namespace ridgeline::campaign

@@ -23,6 +23,18 @@ class TimeKeeper {
     phase_ = phase;
   }
 
+  /// What went to that until now, in seconds.
+  [[nodiscard]] double so_far(Phase phase) const {
+    const double closed_s = run_.time_spent ? (*run_.time_spent).*phase : 0;
+    return closed_s + (phase == phase_ ? budget_.elapsed_s() - since_s_ : 0);
+  }
+
+  /// The run was said to take that long, from its beginning to its end.
+  void forecast(double all_s) {
+    if (!run_.time_spent) run_.time_spent.emplace();
+    run_.time_spent->forecast_s = all_s;
+  }
+
  private:
   const TuneBudget& budget_;
   schema::TuneRun& run_;

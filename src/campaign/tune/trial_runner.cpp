@@ -408,7 +408,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
   if (!outcome) {
     if (purpose == schema::PairPurpose::finalist) ahead_.want_program(b);
     ahead_.want_pair(a, b, std::clamp(plan.max_rounds, 1, kPairsAhead));
-    const double usual_s = budget_.is_by_user() ? budget_.expected_pair_s(plan, spec.fresh_process, a, b) : 0;
+    const double usual_s = budget_.is_binding() ? budget_.expected_pair_s(plan, spec.fresh_process, a, b) : 0;
     RL_TRY_ASSIGN(
         outcome, execute::run_pair(executor_, spec, budget_.time_left(0, 2 * usual_s)).map_error([&](auto error) {
           return out_of_time_in(std::move(error), fmt::format("comparing {} with {}", name_of(b), name_of(a)));

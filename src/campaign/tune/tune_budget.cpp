@@ -51,8 +51,13 @@ bool compiles(const Configuration& configuration) {
 }  // namespace
 
 bool TuneBudget::is_short() const {
-  return by_user_ && limit_s() <= kShortS && result_.run.workload.kind == workload::kPythonKind &&
+  return binding_ && limit_s() <= kShortS && result_.run.workload.kind == workload::kPythonKind &&
          result_.run.on_gpu() && request_.search != "quick";
+}
+
+void TuneBudget::limit_by_default() {
+  set_limit(kUsualLimit);
+  binding_ = by_default_ = true;
 }
 
 double TuneBudget::search_share() const {
@@ -61,26 +66,34 @@ double TuneBudget::search_share() const {
 }
 
 execute::TimeLeft TuneBudget::time_left(double reserve_s, double more_s) const {
-  if (!by_user_) return {};
+  if (!binding_ || is_first_trial_free()) return {};
   const auto& plan = result_.run.plan;
   return {std::max(0.0, left_s() - reserve_s), reserve_s + more_s + plan.warmup_max_s + plan.max_time_s + kGraceS};
 }
 
+execute::TimeLeft TuneBudget::time_for_candidate() const {
+  if (!binding_) return {};
+  return {std::max(0.0, left_s()), kGraceS};
+}
+
+bool TuneBudget::is_first_trial_free() const { return by_default_ && result_.run.trials.empty(); }
+
 execute::TimeLeft TuneBudget::time_to_ask() const {
-  if (!by_user_) return {};
+  if (!binding_) return {};
   return {std::max(0.0, left_s()), kAskGraceS};
 }
 
 std::optional<double> TuneBudget::trial_limit_s(const Configuration& configuration, std::size_t remaining) const {
   const bool may_compile = schema::provider_of(result_.run.provider).compiles_calls;
-  if (!by_user_ || !may_compile || !schema::candidate_of(configuration).empty()) return std::nullopt;
+  if (!binding_ || is_first_trial_free() || !may_compile || !schema::candidate_of(configuration).empty())
+    return std::nullopt;
   // Others are compiled meanwhile, where that goes on in the background.
   const bool waits = compiles(configuration) && prepared_.count(schema::without_candidate(configuration)) == 0;
   const double share = waits ? std::max(kTrialShare, 1 / (1 + static_cast<double>(remaining))) : 1;
   return std::max(kLeastTrialS, share * std::min(left_s(search_share()), plannable_s() - pair_reserve_s()));
 }
 
-double TuneBudget::pair_reserve_s() const { return by_user_ && request_.finalists > 0 ? expected_final_s() : 0; }
+double TuneBudget::pair_reserve_s() const { return binding_ && request_.finalists > 0 ? expected_final_s() : 0; }
 
 double TuneBudget::plannable_s() const {
   return left_s(has_one_pair() && !is_short() ? kPlannedShareForOnePair : kPlannedShare) - code_s();
@@ -203,6 +216,7 @@ TimeForecast TuneBudget::forecast(std::size_t trials, std::size_t concurrency) c
   const double most_pair_s = std::max(paired.max_time_s, paired.min_samples > 0 ? paired.min_samples_time_s : 0);
   out.high_s = rounds * (kSessionS + plan.warmup_max_s + plan.max_time_s) + pairs * (2 * kSessionS + most_pair_s);
   if (is_limited()) out.limit_s = limit_s();
+  out.by_default = by_default_;
   out.low_s = std::min(out.low_s, limit_s());
   out.high_s = std::min(out.high_s, limit_s());
   return out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -23,6 +24,7 @@ struct TimeForecast {
   double low_s = 0;               ///< where times are steady at once
   double high_s = 0;              ///< where none ever is
   std::optional<double> limit_s;  ///< --max-time, which both are within
+  bool by_default = false;        ///< that limit is TuneBudget::limit_by_default
   bool stored = false;            ///< the results file has runs of this model, whose trials take no time again
 };
 
@@ -32,10 +34,14 @@ class TuneBudget : public Budget {
   /// All must outlive the budget.
   TuneBudget(const base::Clock& clock, const TuneRequest& request, const TuneResult& result,
              const CandidateSpaces& spaces)
-      : Budget(clock, request.max_time), request_(request), result_(result), spaces_(spaces), by_user_(is_limited()) {}
+      : Budget(clock, request.max_time), request_(request), result_(result), spaces_(spaces), binding_(is_limited()) {}
 
-  /// The user set the limit. One that a quick search sets itself ends nothing that is under way.
-  [[nodiscard]] bool is_by_user() const noexcept { return by_user_; }
+  /// Of a whole search on a GPU that nobody limits.
+  static constexpr std::chrono::minutes kUsualLimit{5};
+  /// Sets it.
+  void limit_by_default();
+  /// The limit ends what is under way, as the user's does. One that a quick search sets itself does not.
+  [[nodiscard]] bool is_binding() const noexcept { return binding_; }
   /// So little of the user's time that compiling a PyTorch model takes much of it: the processes of the trials are
   /// compared, one of each configuration, as others would have to be made, and nothing else is measured.
   [[nodiscard]] bool is_short() const;
@@ -44,6 +50,8 @@ class TuneBudget : public Budget {
   /// What a request gets of the user's --max-time, `reserve_s` kept for what follows; where it works, it may go on for
   /// what a trial takes by plan, and `more_s`.
   [[nodiscard]] execute::TimeLeft time_left(double reserve_s, double more_s) const;
+  /// The same of making another candidate, without which there is an answer too.
+  [[nodiscard]] execute::TimeLeft time_for_candidate() const;
   /// What a question beside the trials gets of it, of a runtime or a GPU: all, and a few seconds to end in.
   [[nodiscard]] execute::TimeLeft time_to_ask() const;
   /// The most that one trial gets of the user's --max-time where calls may be compiled, so that a compilation without
@@ -99,6 +107,8 @@ class TuneBudget : public Budget {
                                                double left_s) const;
 
  private:
+  /// Nobody limited the run, and without any trial there is no answer.
+  [[nodiscard]] bool is_first_trial_free() const;
   static constexpr double kVeryShortS = 90;  // importing torch, and 30 to 45 s of compiling
 
   /// What a trial that is prepared in the background still takes; nullopt: it is not, or nothing tells.
@@ -126,7 +136,8 @@ class TuneBudget : public Budget {
   const TuneRequest& request_;
   const TuneResult& result_;
   const CandidateSpaces& spaces_;
-  bool by_user_;
+  bool binding_;
+  bool by_default_ = false;
   bool prepares_ = false;                             ///< in the background
   std::map<schema::Configuration, double> prepared_;  ///< elapsed_s() when it was asked for
   std::set<schema::Configuration> made_;

@@ -26,7 +26,7 @@ constexpr double kUsualStartS = 4;  // of the runtime, reference outputs include
 /// the first time was ready after 6.5 s, and nothing could be tried in what was left.
 void allow_for_slow_start(RunContext& context) {
   const double ready_s = context.budget.spent_s();
-  if (!context.budget.is_limited() || context.budget.is_by_user() || ready_s <= kUsualStartS) return;
+  if (!context.budget.is_limited() || context.budget.is_binding() || ready_s <= kUsualStartS) return;
   context.budget.exclude_from_budget(ready_s - kUsualStartS);
   context.note(messages::ready_late(ready_s));
 }
@@ -37,7 +37,14 @@ Result<void> search_and_decide(RunContext& context, TrialRunner& runner, SpeedWa
   RL_TRY(runner.prepare_reference());
   allow_for_slow_start(context);
   Explainer explainer(context, runner);
-  SearchLoop loop(context, runner, speed, searcher, [&] { explainer.look_at_current(); });
+  const auto answer_early = [&]() -> Result<bool> {
+    context.times.enter(&schema::TimeSpent::comparisons_s);
+    auto answered = decision.answer_early();
+    context.times.enter(&schema::TimeSpent::trials_s);
+    return answered;
+  };
+  SearchLoop loop(
+      context, runner, speed, searcher, [&] { explainer.look_at_current(); }, answer_early);
   context.times.enter(&schema::TimeSpent::trials_s);
   RL_TRY_ASSIGN(bool cut_short, loop.run());
   context.times.enter(&schema::TimeSpent::answer_s);
@@ -104,6 +111,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
   learn_of_device(context);
   context.times.enter(&schema::TimeSpent::answer_s);
   RL_TRY(context.frame.end());
+  observer_.run_ended(context.result.run);
   return std::move(context.result);
 }
 

@@ -40,6 +40,15 @@ struct TuneRequest : schema::TuneRequest {
 
 struct TimeForecast;
 
+/// How long a run that has begun goes on, in seconds.
+struct RunForecast {
+  double all_s = 0;          ///< from its beginning to its end, at most its limit
+  double search_s = 0;       ///< that the search goes on
+  double comparisons_s = 0;  ///< after it
+  std::size_t trials = 0;    ///< that are likely to be tried
+  bool is_news = false;      ///< the first one, or much has changed since one that was
+};
+
 /// What a display hears. Every call comes from the campaign's thread.
 class CampaignObserver {
  public:
@@ -48,6 +57,8 @@ class CampaignObserver {
   virtual void model_ready(const schema::TuneRun&) {}
   /// The forecast counts what the search is likely to try, of a grid all that the rules leave.
   virtual void space_ready(const schema::TuneRun&, const TimeForecast&) {}
+  /// After each trial once the first were measured.
+  virtual void forecast_changed(const RunForecast&) {}
   /// A step before or after the search ("reference outputs", "comparing finalist 2 of 3").
   virtual void stage(std::string_view /*title*/) {}
   virtual void trial_started(const schema::TunedTrial&, std::size_t /*remaining*/) {}
@@ -55,6 +66,8 @@ class CampaignObserver {
   /// It was measured once more, and what that says is its number from now on.
   virtual void trial_taken_again(const schema::TunedTrial&, const schema::TrialOutcome&) {}
   virtual void pair_finished(const schema::TunedPair&) {}
+  /// The run has its answer and TuneRun::time_spent.
+  virtual void run_ended(const schema::TuneRun&) {}
   virtual void note(const schema::Message&) {}
 };
 

@@ -43,12 +43,7 @@ Section search_section(const TuneView& view) {
   if (view.run.space_size >= 1)
     out.share = std::min(1.0, static_cast<double>(view.run.trials.size()) / view.run.space_size);
   section.blocks.emplace_back(Paragraph{view.text(messages::tune_search(out))});
-  if (const auto& spent = view.run.time_spent)
-    section.blocks.emplace_back(
-        Paragraph{view.text(messages::tune_time_spent({.preparation = spent->preparation_s * 1e9,
-                                                       .trials = spent->trials_s * 1e9,
-                                                       .comparisons = spent->comparisons_s * 1e9,
-                                                       .answer = spent->answer_s * 1e9}))});
+  if (const auto& spent = view.run.time_spent) section.blocks.emplace_back(Paragraph{view.text(time_division(*spent))});
   section.blocks.emplace_back(timeline_chart(view));
   if (auto chart = gpu_timeline_chart(view)) section.blocks.emplace_back(std::move(*chart));
   if (!view.run.space.empty()) section.blocks.emplace_back(space_table(view));

@@ -310,6 +310,14 @@ Section verdict_section(const TuneView& view) {
   if (view.run.interrupted)
     section.blocks.emplace_back(
         Callout{Tone::warning, "The run was interrupted", view.text(messages::tune_interrupted())});
+  if (!view.run.untried.empty()) {
+    std::vector<Message> untried;
+    for (const auto& entry : view.run.untried)
+      untried.push_back(messages::tune_untried_one(
+          {.configuration = code_mark(entry.configuration.to_text()),
+           .made = entry.made_for_s ? std::optional(*entry.made_for_s * 1e9) : std::nullopt}));
+    section.blocks.emplace_back(Paragraph{view.text(messages::tune_untried(untried))});
+  }
   section.blocks.emplace_back(key_figures(view));
   if (view.on_gpu()) section.blocks.emplace_back(Paragraph{view.text(messages::tune_scenario(view.scenario()))});
   const auto& verdict = view.run.verdict;

@@ -108,7 +108,7 @@ TEST_F(CampaignTimeTest, a_contribution_whose_comparison_the_time_ends_leaves_th
 }
 
 // A run with 20 s took 44: on an uneven machine one comparison went on for its own 30.
-TEST_F(CampaignTimeTest, a_comparison_gets_a_quarter_of_the_time_at_most) {
+TEST_F(CampaignTimeTest, the_blocks_of_a_comparison_get_15_percent_of_the_time_at_most) {
   (void)must_run();
   for (const auto& plan : executor_.pair_plans) EXPECT_GT(plan.max_time_s, 15);
   executor_.pair_plans.clear();
@@ -117,9 +117,9 @@ TEST_F(CampaignTimeTest, a_comparison_gets_a_quarter_of_the_time_at_most) {
   (void)must_run();
   ASSERT_FALSE(executor_.pair_plans.empty());
   for (const auto& plan : executor_.pair_plans) {
-    EXPECT_LE(plan.max_time_s, 5);
-    EXPECT_LE(plan.warmup.warmup_max_s, 1.25) << "each arm's warm-up counts too";
-    EXPECT_LE(plan.min_time_s, 2.5);
+    EXPECT_LE(plan.max_time_s, 3);
+    EXPECT_LE(plan.warmup.warmup_max_s, 0.75) << "each arm's warm-up counts too";
+    EXPECT_LE(plan.min_time_s, 1.5);
   }
 }
 
@@ -144,7 +144,7 @@ TEST_F(CampaignTimeTest, time_for_one_comparison_goes_to_the_fastest) {
   };
   executor_.setup_s = [](const Configuration&) { return 5.0; };
   request_.leave_one_out = false;
-  request_.max_time = std::chrono::seconds(80);
+  request_.max_time = std::chrono::seconds(60);
   const auto result = must_run();
   ASSERT_FALSE(result.run.pairs.empty());
   EXPECT_EQ(result.run.pairs.front().b, idle);

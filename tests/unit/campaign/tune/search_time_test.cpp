@@ -10,6 +10,8 @@
 #include "fakes/gpu_pool_request.hpp"
 #include "fakes/temporary_folder.hpp"
 #include "fakes/words.hpp"
+#include "report/renderers.hpp"
+#include "report/tune_report.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -69,6 +71,36 @@ TEST_F(SearchTimeTest, with_more_time_they_are_tried) {
   EXPECT_TRUE(tried(found, kOneThread));
   EXPECT_TRUE(
       std::none_of(found.pruned.begin(), found.pruned.end(), [](const auto& entry) { return !entry.values.empty(); }));
+}
+
+// The time is up while what usually is the fastest is still being compiled.
+TEST_F(SearchTimeTest, the_verdict_names_what_was_still_being_made) {
+  fakes::ask_pytorch(request_);
+  request_.objective = schema::Objective::latency;
+  request_.max_time = std::chrono::seconds(60);
+  fakes::FakeGpuPool pool(clock_, 1);
+  fakes::as_torch(pool.simple);
+  const auto is_frozen = [](const Configuration& c) { return c.contains("compile_freezing"); };
+  pool.ahead_s = [&](const Configuration& c) {
+    return is_frozen(c) ? 200.0 : c.contains("torch_compile") ? 15.0 : 4.0;
+  };
+  pool.simple.cost_ns = [](const Configuration& c) { return c.contains("torch_compile") ? 1e6 : 2e6; };
+  const auto result = fakes::tuned(pool, clock_, folder_ / "results.db", request_);
+  const auto& run = result.run;
+  EXPECT_LE(run.duration_s, 60);
+  ASSERT_TRUE(run.verdict);
+  EXPECT_EQ(run.verdict->decision, schema::Decision::change);
+  ASSERT_FALSE(run.untried.empty());
+  for (const auto& entry : run.untried) {
+    EXPECT_TRUE(is_frozen(entry.configuration)) << entry.configuration.to_text();
+    EXPECT_FALSE(tried(run, entry.configuration));
+  }
+  ASSERT_TRUE(run.untried.front().made_for_s);
+  EXPECT_GT(*run.untried.front().made_for_s, 20);
+  const auto report =
+      report::render_markdown(report::build_tune_report(fakes::words(), run, result.outcomes, result.pairs));
+  EXPECT_NE(report.find("Not measured, as the time was up"), std::string::npos);
+  EXPECT_NE(report.find("compile_freezing=true"), std::string::npos);
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST_F(TuneBudgetTest, a_search_is_up_when_its_share_is_spent_or_its_comparison_
 }
 
 TEST_F(TuneBudgetTest, a_limit_of_its_own_plans_the_search_but_ends_nothing_under_way) {
-  EXPECT_TRUE(budget().is_by_user());
+  EXPECT_TRUE(budget().is_binding());
   clock_.advance(std::chrono::seconds(95));
   EXPECT_DOUBLE_EQ(budget_->time_left(2, 1).seconds, 3);
   EXPECT_DOUBLE_EQ(budget_->time_left(2, 1).grace_s,
@@ -95,7 +95,7 @@ TEST_F(TuneBudgetTest, a_limit_of_its_own_plans_the_search_but_ends_nothing_unde
   EXPECT_FALSE(own.is_up(1e9, {}));
   own.set_limit(std::chrono::seconds(10));
   clock_.advance(std::chrono::seconds(11));
-  EXPECT_FALSE(own.is_by_user());
+  EXPECT_FALSE(own.is_binding());
   EXPECT_TRUE(own.is_up(0, {}));
   EXPECT_EQ(own.time_left(0, 0).seconds, std::numeric_limits<double>::infinity());
   EXPECT_EQ(own.pair_reserve_s(), 0);
