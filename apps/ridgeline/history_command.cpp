@@ -7,6 +7,7 @@
 #include "report/simulated.hpp"
 #include "report/utf8.hpp"
 #include "ridgeline/flag_values.hpp"
+#include "ridgeline/run_answer.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/words.hpp"
@@ -19,11 +20,6 @@ struct HistoryFlags {
   bool ids = false;
   bool json = false;
 };
-
-std::string answer_text(const schema::RunSummary& run) {
-  if (!run.finished) return "not finished";
-  return run.line.answer.empty() ? "no recommendation" : words().text(run.line.answer);
-}
 
 base::Json json_of(const schema::RunSummary& run) {
   return {{"id", run.id},

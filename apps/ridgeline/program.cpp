@@ -11,6 +11,8 @@
 
 #include "ridgeline/commit.hpp"
 #include "ridgeline/exit_code_text.hpp"
+#include "ridgeline/help_text.hpp"
+#include "ridgeline/overview.hpp"
 #include "ridgeline/parse_mistake.hpp"
 #include "ridgeline/renamed_options.hpp"
 #include "ridgeline/subcommand.hpp"
@@ -79,6 +81,8 @@ std::string value_mistake(const CLI::App& cli, int argc, char** argv) {
   return {};
 }
 
+}  // namespace
+
 void add_commands(CLI::App& cli, Context& context) {
   cli.footer(std::string("Examples:\n"
                          "  ridgeline tune model.onnx\n"
@@ -88,7 +92,6 @@ void add_commands(CLI::App& cli, Context& context) {
              exit_code_table());
   cli.require_subcommand(1);
   cli.set_version_flag("--version", "ridgeline " + version_text());
-  cli.get_formatter()->column_width(34);
   add_tune(cli, context);
   add_bench(cli, context);
   add_sweep(cli, context);
@@ -112,6 +115,23 @@ void add_commands(CLI::App& cli, Context& context) {
   add_train_worker(cli, context);
 }
 
+namespace {
+
+/// Of the command that the words name.
+void print_help(const CLI::App& cli, const Context& context, const std::vector<std::string>& words) {
+  const CLI::App* command = &cli;
+  auto level = HelpLevel::usual;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto found = command->get_subcommands([&](const CLI::App* one) { return one->get_name() == words[i]; });
+    if (!found.empty()) command = found.front();
+    if (words[i] == "-h" || words[i] == "--help" || words[i] == "--help-all") {
+      level = help_level(words[i]);
+      break;
+    }
+  }
+  fmt::print("{}", help_text(*command, context, level, inspect_terminal(stdout).width));
+}
+
 int run_words(std::vector<std::string> words) {
   if (const auto language = check_language(); !language) {
     print_error(language.error());
@@ -133,19 +153,22 @@ int run_words(std::vector<std::string> words) {
   for (auto& word : words) pointers.push_back(word.data());
   const int argc = static_cast<int>(pointers.size());
   char** argv = pointers.data();
+  if (argc <= 1) {
+    fmt::print("{}", overview_text(cli, context, inspect_terminal(stdout).width));
+    return kOk;
+  }
   if (const auto mistake = value_mistake(cli, argc, argv); !mistake.empty()) {
     print_error({base::ErrorCode::invalid_argument, mistake});
     return kBadInput;
   }
   try {
     cli.parse(own_words(argc, argv), argv);
-  } catch (const CLI::Success& success) {  // --help, --version
+  } catch (const CLI::CallForHelp&) {
+    print_help(cli, context, words);
+    return kOk;
+  } catch (const CLI::Success& success) {  // --version
     return cli.exit(success);
   } catch (const CLI::ParseError& error) {
-    if (argc <= 1) {
-      fmt::print("{}", cli.help());
-      return kBadInput;
-    }
     print_error(parse_mistake(error, cli, words, context.hint));
     return kBadInput;
   }

@@ -26,9 +26,27 @@ base::Result<store::Store> Context::open_existing_store() const {
   return open_store(store::Access::read);
 }
 
+namespace {
+
+/// Of the list of commands.
+std::string group_of(std::string_view command) {
+  static const std::map<std::string_view, std::string> kGroups{
+      {"tune", "Measure"},       {"bench", "Measure"},      {"sweep", "Measure"},    {"stream", "Measure"},
+      {"profile", "Understand"}, {"compare", "Understand"}, {"rerun", "Understand"}, {"params", "Understand"},
+      {"monitor", "Operate"},    {"watch", "Operate"},      {"doctor", "Operate"},   {"apply", "Operate"},
+      {"rollback", "Operate"},   {"show", "Runs"},          {"history", "Runs"},     {"report", "Runs"},
+      {"version", "About"},      {"completion", "About"}};
+  const auto found = kGroups.find(command);
+  return found == kGroups.end() ? "Commands" : found->second;
+}
+
+}  // namespace
+
 CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& name, const std::string& description,
                          const std::string& example, std::function<base::Result<int>()> body) {
   auto* command = app.add_subcommand(name, description);
+  command->group(app.get_parent() == nullptr ? group_of(name) : "Commands");
+  command->set_help_flag("-h,--help,--help-all", "Print this help; -h: briefly, --help-all: with seldom used options");
   const bool nested = app.get_parent() != nullptr;
   if (!example.empty())
     command->footer("Example:\n" + example + exit_codes_of(nested ? app.get_name() + " " + name : name));

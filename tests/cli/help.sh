@@ -12,8 +12,22 @@ for command in $commands; do
 done
 run 0 --version
 out "ridgeline $(cat "$SOURCE/VERSION")"
-run 2
-out "Usage"
+for option in -h --help-all; do
+  run 0 tune $option
+  out "Usage: ridgeline tune [OPTIONS] [MODEL]"
+done
+out "  --isolation "
+# Alone: what to do next, and the newest run with its answer once there is one.
+export XDG_STATE_HOME="$WORK/state"
+run 0
+out "ridgeline doctor"
+out "Measure:"
+run 0 tune synthetic:surface=conv --quick
+run 0
+out "Newest run: "
+out "tune of synthetic:surface=conv: "
+out "  ridgeline show "
+unset XDG_STATE_HOME
 bad "nonsense" -- nonsense
 bad "\"tnue\"" "did you mean \"tune\"" -- tnue model.onnx
 bad "--nonsense" "hint: see ridgeline tune --help" -- tune --nonsense
@@ -47,7 +61,7 @@ run 2 tune
 is "$(cat "$WORK/err")" "error: no model is named"$'\n'"hint: name one, for example: ridgeline tune model.onnx" "tune"
 run 0 tune --help
 # Every option that README and docs name exists somewhere.
-for command in $commands "profile import" "profile diff" "stream run" "stream bench"; do "$RIDGELINE" $command --help; done >all-help
+for command in $commands "profile import" "profile diff" "stream run" "stream bench"; do "$RIDGELINE" $command --help-all; done >all-help
 for option in $(grep -ohE '(^|[ `(])--[a-z][a-z-]+' "$SOURCE/README.md" "$SOURCE"/docs/*.md | grep -oE -- '--[a-z-]+' | sort -u |
   grep -vE -- '--(metrics|page|trace|type|workflow|preset|install|prefix|help|gpu|gpus|extra-index-url|gres|nv|pid|cuda-graph-trace)$'); do
   checks=$((checks + 1))
