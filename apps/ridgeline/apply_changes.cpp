@@ -31,13 +31,14 @@ std::string without_comment(const config::PatchResult& patch) {
   return keys;
 }
 
-bool agreed(const std::string& file) {
-  fmt::print("write this to {}? [Y/n] ", file);
+bool agreed(const ApplyRequest& request, std::size_t values) {
+  fmt::print("Write {} value{}{} to {}? [y/N] ", values, values == 1 ? "" : "s",
+             request.gain.empty() ? "" : fmt::format(" ({})", request.gain), request.file);
   std::fflush(stdout);
   std::string answer;
   if (!std::getline(std::cin, answer)) return false;
   const auto word = base::trim(answer);
-  return word.empty() || word == "y" || word == "Y" || word == "yes";
+  return word == "y" || word == "Y" || word == "yes";
 }
 
 }  // namespace
@@ -115,7 +116,7 @@ base::Result<void> apply_change(const ApplyRequest& request, const std::string& 
     say(fmt::format("{}: not touched; to write it: {} --yes  (there is no terminal to ask on)\n", request.file, later));
     return {};
   }
-  if (request.mode == ApplyMode::ask && !agreed(request.file)) {
+  if (request.mode == ApplyMode::ask && !agreed(request, patch.edits.size())) {
     say(fmt::format("{}: not touched; later: {}\n", request.file, later));
     return {};
   }

@@ -26,6 +26,7 @@ struct ApplyRequest {
   config::PatchOptions patch;
   ApplyMode mode = ApplyMode::ask;
   bool provenance = false;
+  std::string gain{};       ///< "1.65× as fast, 1.62–1.69", for the question; "" if it is not known
   std::string later{};      ///< what `ridgeline apply` has to be given beside run and file
   bool quiet = false;       ///< print nothing but errors and a question
   std::FILE* out = stdout;  ///< where the diff goes

@@ -86,4 +86,8 @@ std::string section_text(const report::Section& section, const Terminal& termina
   return out;
 }
 
+std::string answer_text(const report::ReportModel& report, const Terminal& terminal) {
+  return wrapped(report.asked, terminal.width, 0) + "\n\n" + section_text(report.answer, terminal);
+}
+
 }  // namespace ridgeline::app

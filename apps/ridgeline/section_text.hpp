@@ -11,4 +11,7 @@ namespace ridgeline::app {
 /// A report section for a terminal: tables aligned, callouts coloured, charts as their one-sentence alternative.
 [[nodiscard]] std::string section_text(const report::Section& section, const Terminal& terminal);
 
+/// What a run was asked, and its answer.
+[[nodiscard]] std::string answer_text(const report::ReportModel& report, const Terminal& terminal);
+
 }  // namespace ridgeline::app

@@ -1,15 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
+#include <fmt/ranges.h>
+
+#include "report/renderers.hpp"
 #include "ridgeline/kinds.hpp"
 #include "ridgeline/section_text.hpp"
 #include "ridgeline/subcommand.hpp"
 
 namespace ridgeline::app {
 
+namespace {
+
+base::Result<int> show_section(const report::ReportModel& report, const std::string& name, const Terminal& terminal) {
+  std::vector<std::string> names;
+  for (const auto& section : report.sections) {
+    if (section.id == name) {
+      fmt::print("{}", section_text(section, terminal));
+      return kOk;
+    }
+    names.push_back(section.id);
+  }
+  return base::fail(base::ErrorCode::not_found, "--section {}: this run's report has no such section; it has {}", name,
+                    fmt::join(names, ", "));
+}
+
+}  // namespace
+
 void add_show(CLI::App& app, Context& context) {
   struct Flags {
     std::string run = "latest";
+    std::string section;
+    bool summary = false;
     bool json = false;
   };
   auto flags = std::make_shared<Flags>();
@@ -29,6 +51,11 @@ void add_show(CLI::App& app, Context& context) {
                        }
                        const auto terminal = inspect_terminal(stdout);
                        RL_TRY_ASSIGN(const auto report, kind->report(run, store));
+                       if (flags->summary) {
+                         fmt::print("{}", report::render_summary(report));
+                         return kOk;
+                       }
+                       if (!flags->section.empty()) return show_section(report, flags->section, terminal);
                        fmt::print("{}\n{}\n\n", styled(report.title, Style::bold, terminal.colour), report.subtitle);
                        for (const auto& section : report.sections) fmt::print("{}\n", section_text(section, terminal));
                        return kOk;
@@ -37,6 +64,9 @@ void add_show(CLI::App& app, Context& context) {
       ->add_option("RUN", flags->run,
                    "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep, profile, stream)")
       ->capture_default_str();
+  command->add_option("--section", flags->section, "Only this section of the report, for example code")
+      ->type_name("NAME");
+  command->add_flag("--summary", flags->summary, "Five lines of Markdown to paste: what was asked, and the answer");
   command->add_flag("--json", flags->json, "As JSON");
   add_database_option(*command, context);
 }

@@ -173,4 +173,22 @@ std::string render_markdown(const ReportModel& report) {
   return std::move(writer.out);
 }
 
+std::string render_summary(const ReportModel& report) {
+  std::string verdict;
+  std::string changes;
+  for (const auto& block : report.answer.blocks) {
+    // A page's anchors lead nowhere elsewhere.
+    if (const auto* callout = std::get_if<Callout>(&block); callout != nullptr && verdict.empty())
+      verdict = fmt::format("**{}**: {}", plain_markdown(callout->title), plain_markdown(strip_marks(callout->text)));
+    if (const auto* facts = std::get_if<Facts>(&block))
+      for (const auto& [key, value] : facts->rows)
+        changes += fmt::format("{}{}: {}", changes.empty() ? "" : "; ", code(key, false), inline_markdown(value));
+  }
+  std::string out;
+  for (const auto& line :
+       {plain_markdown(report.asked), verdict, changes, plain_markdown(report.subtitle), plain_markdown(report.footer)})
+    if (!line.empty()) out += (out.empty() ? "" : "  \n") + line;
+  return out + "\n";
+}
+
 }  // namespace ridgeline::report

@@ -10,6 +10,10 @@ namespace ridgeline::report {
 
 [[nodiscard]] std::string render_markdown(const ReportModel& report);
 
+/// Five lines of Markdown at most, to paste into a message: what was asked, the answer, what changes, where, and the
+/// run.
+[[nodiscard]] std::string render_summary(const ReportModel& report);
+
 /// One self-contained file: no external link; `echarts_js` is inlined.
 [[nodiscard]] std::string render_html(const ReportModel& report, std::string_view echarts_js);
 

@@ -50,6 +50,12 @@ ReportModel build_tune_report(const schema::MessageRenderer& words, const schema
   report.title = is_simulated(run) ? "Tuning report (simulated)" : "Tuning report";
   if (!name.empty()) report.title += ": " + name;
   report.subtitle = subtitle(view);
+  report.asked = one_line(view.text(messages::tune_asked({.model = name.empty() ? run.workload.location : name,
+                                                          .provider = run.provider,
+                                                          .objective = objective_name(run.request.objective),
+                                                          .trials = std::ssize(run.trials),
+                                                          .time = run.duration_s * 1e9})));
+  report.answer = answer_section(view);
   for (const auto build : kSections) {
     auto section = build(view);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));

@@ -138,10 +138,10 @@ if command -v script >/dev/null; then
   answer() { printf '%s\n' "$1" | TERM=xterm script -qec "$RIDGELINE tune '$S' ${FAST[*]} --quick --config asked.yaml $2 --db r.db" /dev/null >screen 2>&1; }
   checks=$((checks + 3))
   answer n ""
-  grep -q "write this to asked.yaml?" screen || problem "a terminal was not asked: $(tail -n 3 screen)"
+  grep -q "Write 1 value (.* as fast, 95 % interval .*) to asked.yaml? .y/N." screen || problem "a terminal was not asked: $(tail -n 3 screen)"
   same asked.yaml asked.before
   answer y --no-apply
-  grep -q "write this to" screen && problem "asked beside --no-apply"
+  grep -q "Write 1 value" screen && problem "asked beside --no-apply"
   same asked.yaml asked.before
   answer y ""
   grep -q 'graph_optimization_level: all' asked.yaml || problem "yes did not write: $(tail -n 3 screen)"

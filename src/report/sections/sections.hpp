@@ -9,6 +9,8 @@ namespace ridgeline::report {
 // One function a section, each in its own file; tune_report.cpp lists them in order. A section without blocks is left
 // out.
 
+/// What was found, in some 15 lines of a terminal.
+[[nodiscard]] Section answer_section(const TuneView& view);
 [[nodiscard]] Section verdict_section(const TuneView& view);
 [[nodiscard]] Section code_section(const TuneView& view);
 [[nodiscard]] Section candidates_section(const TuneView& view);

@@ -11,12 +11,15 @@
 #include "report/inline_text.hpp"
 #include "report/messages.hpp"
 #include "report/sections/sections.hpp"
+#include "report/sections/setting_changes.hpp"
 #include "report/utf8.hpp"
 #include "report/yaml_text.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::report {
 namespace {
+
+constexpr std::size_t kRowsOfAnswer = 5;
 
 using schema::Decision;
 using schema::Message;
@@ -113,11 +116,15 @@ Message compile_sentence(const TuneView& view) {
        .calls = calls > 0 ? std::optional(std::llround(std::ceil(calls / step) * step)) : std::nullopt});
 }
 
-std::string change_sentence(const TuneView& view) {
+/// Of a recommendation without a comparison.
+std::string uncompared_sentence(const TuneView& view) {
+  return view.text(messages::tune_nothing_compared()) + " " +
+         link_trials(view, sentence(plain_text(view.text(view.run.verdict->reason))));
+}
+
+/// How much faster it is, by which numbers.
+std::vector<Message> gain_sentences(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
-  if (!verdict.gain)
-    return view.text(messages::tune_nothing_compared()) + " " +
-           link_trials(view, sentence(plain_text(view.text(verdict.reason))));
   std::vector<Message> out;
   const auto* in_use = view.current() != nullptr ? view.ranked(view.current()->id) : nullptr;
   if (in_use != nullptr && !in_use->meets_constraints) out.push_back(messages::tune_breaks(in_use->broken_constraint));
@@ -135,6 +142,12 @@ std::string change_sentence(const TuneView& view) {
     change.interleaved = turns.has_value();
   }
   out.push_back(messages::tune_change(change));
+  return out;
+}
+
+std::string change_sentence(const TuneView& view) {
+  if (!view.run.verdict->gain) return uncompared_sentence(view);
+  auto out = gain_sentences(view);
   if (has_other_ratio(view)) out.push_back(messages::tune_other_times());
   for (auto& more : {head_to_head_sentence(view), compile_sentence(view)})
     if (!more.empty()) out.push_back(more);
@@ -167,8 +180,11 @@ std::string keep_sentence(const TuneView& view) {
   return view.text(messages::tune_not_beaten(out));
 }
 
-Callout verdict_callout(const TuneView& view) {
+Callout verdict_callout(const TuneView& view, bool in_short) {
   const auto decision = view.run.verdict ? view.run.verdict->decision : Decision::none;
+  if (decision == Decision::change && in_short && view.run.verdict->gain)
+    return {Tone::good, "Change the configuration",
+            link_trials(view, fmt::format("{}", fmt::join(view.words.texts(gain_sentences(view)), " ")))};
   if (decision == Decision::change) return {Tone::good, "Change the configuration", change_sentence(view)};
   if (decision == Decision::keep && analysis::is_undecided(view.run))
     return {Tone::warning, "Not decided", keep_sentence(view)};
@@ -237,13 +253,6 @@ KeyFigures key_figures(const TuneView& view) {
   return out;
 }
 
-std::string value_text(const schema::TuneRun& run, const schema::Configuration& configuration, const std::string& key) {
-  if (key == schema::kCandidateKey) return value_mark(analysis::candidate_in(run, configuration).name());
-  const auto value = schema::effective_value(configuration, key);
-  if (!value) return "default";
-  return value_mark(value->to_text()) + (configuration.contains(key) ? "" : " (default)");
-}
-
 /// The recommended configuration with the defaults written out for settings that are set to something else now.
 schema::Configuration spelled_out(const schema::TuneRun& run) {
   auto out = run.verdict->configuration;
@@ -261,37 +270,21 @@ std::string contribution_of(const TuneView& view, const std::string& key) {
   return contribution;
 }
 
-/// What config.yaml has for a key that changes.
-std::string now_text(const schema::TuneRun& run, const schema::SettingChange& change) {
-  return change.from ? value_mark(change.from->to_text()) : value_text(run, {}, change.key);
-}
-
-/// What is written for it, with a note where that is what the runtime does anyway.
-std::string wanted_text(const TuneView& view, const schema::SettingChange& change) {
-  if (!change.to) return view.text(messages::tune_take_out());
-  const auto* param = schema::find_param(change.key);
-  const bool is_default = param != nullptr && param->default_value == change.to;
-  return value_mark(change.to->to_text()) +
-         (is_default && !view.run.verdict->configuration.contains(change.key) ? " (default)" : "");
-}
-
 /// The settings that change, as they are written to config.yaml, and the contribution of each where it was measured.
 void add_changes(Section& section, const TuneView& view) {
   Table table{"Settings that change", {{"Setting"}, {"Now"}, {"Recommended"}, {"Contribution", Align::right}}, {}};
   std::size_t absent = 0;
-  for (const auto& change : changes_of(view.run)) {
+  for (const auto& change : changed_settings(view)) {
     auto contribution = contribution_of(view, change.key);
     absent += contribution == kAbsent ? 1 : 0;
     table.rows.push_back(
-        {{code_mark(change.key), now_text(view.run, change), wanted_text(view, change), std::move(contribution)},
-         Tone::neutral,
-         ""});
+        {{code_mark(change.key), change.now, change.wanted, std::move(contribution)}, Tone::neutral, ""});
   }
   const auto& recommended = view.run.verdict->configuration;
   if (schema::candidate_of(recommended) != schema::candidate_of(view.run.current))
     section.blocks.emplace_back(Paragraph{view.text(messages::tune_other_runtime(
-        {.wanted = value_text(view.run, recommended, std::string(schema::kCandidateKey)),
-         .now = value_text(view.run, view.run.current, std::string(schema::kCandidateKey))}))});
+        {.wanted = setting_text(view.run, recommended, std::string(schema::kCandidateKey)),
+         .now = setting_text(view.run, view.run.current, std::string(schema::kCandidateKey))}))});
   if (table.rows.empty()) return;
   const bool none = absent == table.rows.size();
   if (none) {
@@ -302,22 +295,66 @@ void add_changes(Section& section, const TuneView& view) {
   if (absent > 0 && !none) section.blocks.emplace_back(Paragraph{view.text(messages::tune_not_separate())});
 }
 
+Callout interrupted_callout(const TuneView& view) {
+  return {Tone::warning, "The run was interrupted", view.text(messages::tune_interrupted())};
+}
+
+/// What the run had no time to try.
+std::optional<Paragraph> untried_paragraph(const TuneView& view) {
+  if (view.run.untried.empty()) return std::nullopt;
+  std::vector<Message> untried;
+  for (const auto& entry : view.run.untried)
+    untried.push_back(
+        messages::tune_untried_one({.configuration = code_mark(entry.configuration.to_text()),
+                                    .made = entry.made_for_s ? std::optional(*entry.made_for_s * 1e9) : std::nullopt}));
+  return Paragraph{view.text(messages::tune_untried(untried))};
+}
+
+/// The fastest trials, with the recommended one and the one in use, by the settings in which they differ from each
+/// other.
+std::optional<Table> fastest_trials(const TuneView& view) {
+  std::vector<const analysis::RankedTrial*> shown;
+  for (const auto* trial : {view.recommended(), view.current()})
+    if (const auto* ranked = ranked_of(view, trial);
+        ranked != nullptr && std::find(shown.begin(), shown.end(), ranked) == shown.end())
+      shown.push_back(ranked);
+  for (const auto& ranked : view.ranking)
+    if (shown.size() < kRowsOfAnswer && has_objective(view.run, ranked) &&
+        std::find(shown.begin(), shown.end(), &ranked) == shown.end())
+      shown.push_back(&ranked);
+  if (shown.size() < 2) return std::nullopt;
+  std::sort(shown.begin(), shown.end());  // they lie in one list, the best first
+  std::vector<std::string> keys;
+  for (const auto* one : shown)
+    for (const auto& key : schema::differing_keys(one->trial->configuration, shown.front()->trial->configuration))
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  Table table{"",
+              {{"Trial", Align::right},
+               {view.objective_title(), Align::right},
+               {"95 % interval", Align::right, true},
+               {"Settings"}},
+              {}};
+  for (const auto* one : shown) {
+    std::string settings;
+    for (const auto& key : keys)
+      settings += fmt::format("{}{}={}", settings.empty() ? "" : " ", key,
+                              plain_text(setting_text(view.run, one->trial->configuration, key)));
+    const char* mark = one->trial == view.recommended() ? "recommended: " : one->trial == view.current() ? "now: " : "";
+    table.rows.push_back({{fmt::format("{}", one->trial->id), view.objective.text(one->measured.value),
+                           view.objective.interval(one->measured.interval), mark + settings},
+                          one->trial == view.recommended() ? Tone::good : Tone::neutral,
+                          ""});
+  }
+  return table;
+}
+
 }  // namespace
 
 Section verdict_section(const TuneView& view) {
   Section section{"verdict", "Verdict", {}};
-  section.blocks.emplace_back(verdict_callout(view));
-  if (view.run.interrupted)
-    section.blocks.emplace_back(
-        Callout{Tone::warning, "The run was interrupted", view.text(messages::tune_interrupted())});
-  if (!view.run.untried.empty()) {
-    std::vector<Message> untried;
-    for (const auto& entry : view.run.untried)
-      untried.push_back(messages::tune_untried_one(
-          {.configuration = code_mark(entry.configuration.to_text()),
-           .made = entry.made_for_s ? std::optional(*entry.made_for_s * 1e9) : std::nullopt}));
-    section.blocks.emplace_back(Paragraph{view.text(messages::tune_untried(untried))});
-  }
+  section.blocks.emplace_back(verdict_callout(view, false));
+  if (view.run.interrupted) section.blocks.emplace_back(interrupted_callout(view));
+  if (auto untried = untried_paragraph(view)) section.blocks.emplace_back(std::move(*untried));
   section.blocks.emplace_back(key_figures(view));
   if (view.on_gpu()) section.blocks.emplace_back(Paragraph{view.text(messages::tune_scenario(view.scenario()))});
   const auto& verdict = view.run.verdict;
@@ -331,6 +368,21 @@ Section verdict_section(const TuneView& view) {
     section.blocks.emplace_back(
         CodeBlock{"yaml", to_yaml(shown, analysis::config_section(view.run, verdict->configuration))});
   }
+  return section;
+}
+
+Section answer_section(const TuneView& view) {
+  Section section{"answer", "", {}};
+  section.blocks.emplace_back(verdict_callout(view, true));
+  if (view.run.interrupted) section.blocks.emplace_back(interrupted_callout(view));
+  if (auto untried = untried_paragraph(view)) section.blocks.emplace_back(std::move(*untried));
+  if (view.changes()) {
+    Facts changes;
+    for (const auto& change : changed_settings(view))
+      changes.rows.emplace_back(change.key, change.now + " → " + change.wanted);
+    if (!changes.rows.empty()) section.blocks.emplace_back(std::move(changes));
+  }
+  if (auto table = fastest_trials(view)) section.blocks.emplace_back(std::move(*table));
   return section;
 }
 
