@@ -35,9 +35,9 @@ void add_show(CLI::App& app, Context& context) {
                      });
   command
       ->add_option("RUN", flags->run,
-                   "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep, profile, stream)")
+                   "Run id or its first characters, latest, or latest:KIND (tune, bench, sweep, profile, stream)")
       ->capture_default_str();
-  command->add_flag("--json", flags->json, "As JSON");
+  command->add_flag("--json", flags->json, "Print as JSON");
   add_database_option(*command, context);
 }
 

@@ -353,7 +353,7 @@ bad "--stream batch_size: expected KEY=VALUE" -- stream run --source synthetic:8
 bad "none of bgr24, rgb24, gray, nv12" -- stream run --source - --raw 8x8:yuv --model null
 bad "camera: the size \"wide\" is not WIDTHxHEIGHT" -- stream run --source synthetic:8x8x2 --camera wide --model null
 bad "expected one of tcp|udp" -- stream run --source synthetic:8x8x2 --rtsp-transport pigeon --model null
-bad "standard input can be one source only" -- stream run --source - --source - --model null
+bad "only one source can read standard input" -- stream run --source - --source - --model null
 bad "No such file or directory" "choose another file" -- stream run --source synthetic:8x8x2 --model null --output /no/such/folder/out.jsonl
 bad "--output - and --json" -- stream run --source synthetic:8x8x2 --model null --output - --json
 bad "--crop-model: without a model" -- stream run --source synthetic:8x8x2 --model null --crop-model x.onnx

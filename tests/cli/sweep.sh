@@ -83,7 +83,7 @@ json '.difference | "\(.metric) \(.value.value < -1.5) \(.value.low < .value.val
 run 0 compare latest "$before" --db d.db --min-effect 5
 out "no difference of 5 or more"
 run 0 compare latest/1 "$before/1" --db d.db
-out "(measured once, no interval): inconclusive: one of them was measured once"
+out "(measured once, no interval): inconclusive: one of them was measured only once"
 run 0 rerun "$before" --db d.db
 out "now - then: reward "
 run "0|1" rerun "$before" --db d.db --json
@@ -216,7 +216,7 @@ same c.yaml before.yaml
 run 0 sweep --param workers=2,1 --config c.yaml --repeat 1 --db now.db --json -- sh -c 'sleep 0.{workers}'
 json '.request.job.parameters[0].values | join(" ")' "1 2"
 run 0 sweep --param workers=3,2 --config c.yaml --repeat 1 --db now.db -- sh -c 'sleep 0.{workers}'
-out "c.yaml:4: workers is 1, which is not among the values of --param: it is not measured"
+out "c.yaml:4: workers is 1, which is not among the values of --param, so it is not measured"
 out "c.yaml: not touched; to write it: ridgeline apply "
 same c.yaml before.yaml
 printf 'param: ["workers=2,1"]\nrepeat: 1\nobjective: "min:seconds"\n' >sweep_options.yaml
@@ -254,8 +254,8 @@ id=$(jq -r '[.[] | select(.kind == "sweep")][0].id' <"$WORK/out")
 run 0 sweep --show "$id" --db r.db
 
 # Mistakes
-bad "no command is given" "--param" -- sweep --param b=1
-bad "\"echo\" is no option of sweep" "behind --" -- sweep --param b=1 echo {b}
+bad "no command given" "--param" -- sweep --param b=1
+bad "\"echo\" is not an option of sweep" "after --" -- sweep --param b=1 echo {b}
 bad "placeholder {batch} is no parameter" "did you mean \"bach\"" -- sweep --param bach=1 -- echo {batch}
 bad "--param b: neither command nor --env has {b}" -- sweep --param b=1 -- echo
 bad "expected NAME=VALUE" -- sweep --param b -- echo {b}
@@ -282,7 +282,7 @@ printf 'a:\n  b: 1\nc:\n  b: 2\n' >twice.yaml
 bad "twice.yaml" "several places" "--apply-to" -- sweep --param b=1 --apply twice.yaml -- echo {b}
 bad "--apply-to x=y" "no parameter" -- sweep --param b=1 --apply twice.yaml --apply-to x=y -- echo {b}
 bad "--dry-run" "--config FILE" -- sweep --param b=1 --dry-run -- echo {b}
-bad "--report-html" "no file is named" -- sweep --param b=1 --report-html -- echo {b}
+bad "--report-html" "no file given" -- sweep --param b=1 --report-html -- echo {b}
 bad "does not exist" -- sweep --param b=1 --output nowhere/r.md -- echo {b}
 bad "run 1999 is not in" -- sweep --show 1999 --db r.db
 [ ! -e "$XDG_STATE_HOME/ridgeline/ridgeline.db" ] || problem "a mistake left a results file behind"

@@ -15,11 +15,11 @@ grep -q 'crashed' report.md || problem "the report does not list the crash"
 # What it will take is told before it begins, with what makes it shorter.
 told() { checks=$((checks + 1)); tr -s '\n ' ' ' <"$WORK/err" | grep -qF -- "$1" || problem "$LAST: \"$1\" was not told"; }
 run 0 tune synthetic:base=1ms "${FAST[@]}" --db time.db
-told "; --quick gives a first answer sooner, --max-time 5m bounds it"
+told "; --quick gives a first answer sooner, --max-time 5m limits it"
 run 0 tune synthetic:base=1ms "${FAST[@]}" --quick --max-time 1m --db time.db
 told "at most 60 s (--max-time): about "
 told " (--quick), then up to "
-told "less what the results file knows"
+told "minus cached results"
 # Options in a file.
 printf 'quick: true\ntrial_time: 200ms\nset: ["execution_mode=sequential", "intra_op_num_threads=2"]\nquiet: false\n' >options.yaml
 run 0 tune synthetic:base=1ms --options options.yaml --db options.db
