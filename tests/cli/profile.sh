@@ -159,7 +159,7 @@ is "$(head -n 1 memory_tables/memory.csv)" time_ns,device,allocated_bytes,reserv
 is "$(cut -d, -f3 memory_tables/memory.csv | sort -n | tail -n 1)" $((96 << 20)) "the most in memory.csv"
 checks=$((checks + 1)); grep -q "At most 96.0 MiB are allocated on GPU 0" memory.md && grep -q memory-chart memory.html || problem "a report without the chart of memory"
 run 0 show "${DB[@]}"
-out "Held at the peak by"
+out "Allocated at the peak by"
 run 0 compare snapshot2.pickle snapshot4.pickle "${DB[@]}"
 bad "command.pickle" "would run code" -- profile import command.pickle "${DB[@]}"
 checks=$((checks + 1)); [ ! -e was_run ] || problem "a pickle was executed"

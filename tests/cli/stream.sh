@@ -38,7 +38,7 @@ run 0 report latest --report-html page.html --output page.md
 checks=$((checks + 3))
 grep -q "^ridgeline stream run --source raw" page.md || problem "no command in the report"
 grep -q "prepare, infer, decode" page.md || problem "no stages in the report"
-grep -q "Frames that may wait" page.html || problem "no pipeline in the page"
+grep -q "Queue size, frames" page.html || problem "no pipeline in the page"
 : >x.yaml
 run 2 apply latest --config x.yaml
 err "recommends no settings"

@@ -9,10 +9,10 @@ SPEED='samples_per_s=speed: ([0-9.]+) samples/s'
 # The classic case.
 run 0 sweep --param batch=16,64 --param workers=0,2 --metric "$SPEED" --metric loss=json:loss --objective max:samples_per_s \
   --db r.db --output report.md --report-html -- "${TRAIN[@]}" --bs {batch} --workers {workers} --step-ms 4 --steps 12
-for text in batch workers samples_per_s loss Seconds 'CPU%' 'Mem(GB)' Status "x best's cost" "best, recommended" "Gain" "3 rounds"; do out "$text"; done
+for text in batch workers samples_per_s loss Seconds 'CPU%' 'Mem(GB)' Status "Relative cost" "best, recommended" "Gain" "3 rounds"; do out "$text"; done
 out "Recommended  batch=64 workers=2"
 no_out "GPU%"
-grep -q "What each parameter does" report.md || problem "report.md lacks the effects"
+grep -q "Effect of each parameter" report.md || problem "report.md lacks the effects"
 grep -q "<html" report.html || problem "report.html is no page"
 [ "$(find sweeps -name output.log | wc -l)" -eq 12 ] || problem "outputs were not kept"
 [ "$(find sweeps -name metrics.txt | wc -l)" -eq 12 ] || problem "metric files were not kept"

@@ -334,7 +334,7 @@ TEST(ProfileRoof, more_than_all_of_it_is_no_share_and_is_said) {
   run.tables.nodes = {{"near", "Conv", "CPUExecutionProvider", "", 1, 2000, 1000, 0},
                       {"beyond", "Concat", "CPUExecutionProvider", "", 1, 1000, 9460, 0}};
   const auto table = nodes_table(run, 10);
-  EXPECT_EQ(table.columns.back().title, "Of roof");
+  EXPECT_EQ(table.columns.back().title, "% of roof");
   EXPECT_EQ(table.rows[0].cells.back(), "50 %");
   EXPECT_EQ(table.rows[1].cells.back(), kAbsent);
   ASSERT_EQ(rate_notes(run).size(), 1U);
@@ -431,7 +431,7 @@ TEST(ProfileReport, of_memory_alone_has_no_times) {
   EXPECT_FALSE(is_memory_only(profile_of_layers()));
   std::string titles;
   for (const auto& section : build_profile_report(fakes::words(), run).sections) titles += section.title + "|";
-  EXPECT_EQ(titles, "Summary|Memory|What was read|");
+  EXPECT_EQ(titles, "Summary|Memory|Input files|");
   EXPECT_EQ(render_markdown(build_profile_report(fakes::words(), run)).find("timeline"), std::string::npos);
   EXPECT_EQ(memory_chart(fakes::words(), run)->option["series"].size(), 4U);
   for (const auto& [name, content] : profile_csv(fakes::words(), run)) {
