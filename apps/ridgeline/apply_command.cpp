@@ -170,8 +170,9 @@ void add_apply(CLI::App& app, Context& context) {
                    "Path of a sweep parameter in the file, if it has another name there; repeatable")
       ->type_name("NAME=PATH")
       ->allow_extra_args(false);
-  command->add_flag("--for-gpu", flags->for_gpu,
-                    "Write a profile per GPU model instead, each from its newest run of the same model and objective");
+  command->add_flag(
+      "--for-gpu", flags->for_gpu,
+      "Write a profile per GPU model instead, each from its newest run of the same model, inputs and objective");
   command->add_flag("--match", flags->match, "Use the profile for this machine's GPU (cpu if it has none)");
   command->add_flag("--dry-run", flags->dry_run, "Show the change without writing it");
   command->add_flag("--provenance", flags->provenance, "Add the run and trial as comments to changed values");

@@ -242,7 +242,7 @@ void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
       ->type_name("DEVICE")
       ->capture_default_str();
   bench.add_flag("--spread", flags.spread,
-                 "Use all GPUs of the same model, one trial each, in parallel unless they slow each other down");
+                 "Spread trials over all GPUs of the same GPU model, in parallel unless they slow each other down");
   add_number(bench, "--seed", flags.seed, 0, kMostSeed, "Seed for weights and shuffling")
       ->default_str(std::to_string(schema::TrainingJob().seed));
 }

@@ -212,9 +212,9 @@ Table stream_load_table(const StreamRun& run) {
   for (const auto& [rate, status, moments, verdict] : run.points)
     table.rows.push_back(
         {{fmt::format("{:g}", rate),
-          verdict.passed   ? "held"
+          verdict.passed   ? "kept up"
           : status.is_void ? "void"
-                           : "not held",
+                           : "fell behind",
           ms(status.latency.p50), ms(status.latency.p99),
           share(static_cast<double>(status.all_dropped()), static_cast<double>(status.offered)),
           fmt::format("{:.1f}/s", status.span_s > 0 ? static_cast<double>(status.offered) / status.span_s : 0),
