@@ -241,8 +241,9 @@ void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
   bench.add_option("--device", flags.device, "Device to train on: auto, cpu, cuda or cuda:N")
       ->type_name("DEVICE")
       ->capture_default_str();
-  bench.add_flag("--spread", flags.spread,
-                 "Spread trials over all GPUs of the same GPU model, in parallel unless they slow each other down");
+  bench.add_flag(
+      "--spread", flags.spread,
+      "Spread trials over all GPUs of the same GPU model, one each, in parallel unless they slow each other down");
   add_number(bench, "--seed", flags.seed, 0, kMostSeed, "Seed for weights and shuffling")
       ->default_str(std::to_string(schema::TrainingJob().seed));
 }
