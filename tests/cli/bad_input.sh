@@ -113,7 +113,7 @@ begun=$SECONDS
 run 1 "${hung[@]}"
 checks=$((checks + 1))
 [ $((SECONDS - begun)) -lt 30 ] || problem "it took $((SECONDS - begun)) s"
-err "no recommendation: --max-time of 2 s was over before any configuration had been measured"
+err "no recommendation: --max-time of 2 s was over before any configuration was measured"
 err "in phase measure, in which nothing had moved for"
 err "a longer --max-time"
 run 1 "${hung[@]}" --json

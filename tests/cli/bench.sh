@@ -43,25 +43,25 @@ out "no answer"
 run 0 bench --model $S "${SMALL[@]}" --stability-run 100 --search grid
 out "ok, stability run"
 out "passed"
-no_out "makes"
+no_out "adds one"
 run 0 bench --model $S "${SMALL[@]}" --search grid
 out "ok, stability run"
 run 0 bench --show latest --db r.db --json
 json '.answers.recommended.reason.text | test("passed a stability run of 200 steps")' true
 run 0 bench --model $S "${SMALL[@]}" --search grid --stability-run 0
-out "makes"
+out "adds one"
 no_out "ok, stability run"
 # One that nobody asked for is short, whatever its steps take, and lengthens no --max-time.
 run 0 bench --model $S,compute_us=50000 --batch-sizes 64 --num-workers 2 --search grid --no-diagnosis --db slow.db --json
 json '[.trials[] | select(.stage == "stability_run") | .outcome.duration_s < 240] | all' true
-json '.answers.recommended.reason.text | test("stability run cut at [0-9]+ of 200 steps")' true
+json '.answers.recommended.reason.text | test("stability run stopped after [0-9]+ of 200 steps")' true
 run 0 bench --model $S --max-time 60s --db short.db --json
 json '.duration_s < 66' true
 
 # --max-time holds for the stability run too, and an end without an answer is told.
 run 0 bench --model $S --max-time 60s --stability-run 100000 --db limit.db --json
 json '.duration_s < 62' true
-json '.answers.recommended.reason.text | test("stability run cut at [0-9]+ of 100000 steps")' true
+json '.answers.recommended.reason.text | test("stability run stopped after [0-9]+ of 100000 steps")' true
 json '[.trials[] | select(.stage == "stability_run") | .outcome.measurement.flags[].code] | index("stability_run_cut") != null' true
 run 0 bench --show latest --db limit.db
 out "of 100000 steps"

@@ -107,7 +107,7 @@ wide() { run 0 sweep --param n="$1" --metric 'v=v (\S+)' --objective min:v --db 
 wide 1,2 --output wide.md
 out "too few measurements"
 out "compared with the first combination: too few measurements for a ratio"
-no_out "times as good"
+no_out "x as good"
 checks=$((checks + 1)); grep -q "too few measurements for a ratio" wide.md || problem "wide.md gives a ratio"
 wide 1 -q
 wide 2 -q
@@ -138,13 +138,13 @@ out "crashed: ended by SIGSEGV"
 run 1 sweep --param b=60 --timeout 300ms --db f.db -- sleep {b}
 out "timeout: not finished within 0.3 s"
 run 1 sweep --param b=1 --metric 'speed=speed ([0-9]+)' --objective max:speed --db f.db -- echo {b}
-out "last of /speed ([0-9]+)/ found nothing"
+out "last of /speed ([0-9]+)/ matched nothing"
 run 1 sweep --param b=1 --objective max:rate --db f.db -- echo {b}
 out "did not report rate"
 run 0 sweep --param b=0.2,0.3,30 --max-time 1500ms --repeat 1 --db f.db -- sleep {b}
 out "ended early: --max-time is used up"
 run 0 sweep --param b=1 --repeat 1 --db f.db -- sh -c '(setsid sleep 500 >/dev/null 2>&1 &); sleep 0.{b}'
-out "1 process was left behind and ended"
+out "1 process was left behind and stopped"
 
 # Nothing is left 5 s after a cancel, and a parent that is killed leaves nothing either.
 cat >deaf.sh <<'DEAF'
