@@ -301,7 +301,7 @@ if start_rtsp $port; then
   await_lines 100
   kill -STOP "$rtsp_pid"
   ends 2
-  says "the other sources go on"
+  says "the other sources continue"
   holds '.sources["0"] == 250 and .sources["2"] == 250 and .sources["3"] > 90 and .run.status.delivered + (.dropped | add // 0) == .lines'
   end_rtsp
   passed
