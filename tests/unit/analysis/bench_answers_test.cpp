@@ -128,7 +128,7 @@ TEST(BenchAnswers, the_recommendation_says_how_long_the_stability_run_was) {
       << reason(options);
   options.stability_steps = 500;
   options.no_stability_run = messages::bench_max_time_up();
-  EXPECT_NE(reason(options).find("no stability run: --max-time was used up"), std::string::npos) << reason(options);
+  EXPECT_NE(reason(options).find("no stability run: --max-time ran out"), std::string::npos) << reason(options);
   auto stability_run = trial(kLarge, 3900, 40);
   stability_run.stage = schema::BenchStage::stability_run;
   stability_run.outcome.measurement->steps = 300;
@@ -146,7 +146,7 @@ TEST(BenchAnswers, a_cut_stability_run_is_marked) {
   mark_cut_stability_run(stability_run, 500, messages::bench_max_time_up());
   EXPECT_EQ(fakes::text_of(cut_stability_run(stability_run)), "stopped after 312 steps");
   EXPECT_EQ(fakes::text_of(stability_run.outcome.measurement->flags.back().message),
-            "stability run stopped after 312 of 500 steps: --max-time was used up");
+            "stability run stopped after 312 of 500 steps: --max-time ran out");
 }
 
 TEST(BenchAnswers, only_ok_trials_with_the_loader_are_named) {
