@@ -40,7 +40,11 @@ function(rl_add_message_tables)
     string(APPEND RL_MESSAGE_TABLES "${_name}::messages::table(), ")
   endforeach()
   configure_file("${PROJECT_SOURCE_DIR}/cmake/message_tables.cpp.in" "${RL_GENERATED}/message_tables.cpp" @ONLY)
-  add_library(rl_message_tables STATIC "${RL_GENERATED}/message_tables.cpp")
+  set(_former "${PROJECT_SOURCE_DIR}/src/report/messages/former.json")
+  add_custom_command(OUTPUT "${RL_GENERATED}/former_messages.cpp" VERBATIM
+    COMMAND Python3::Interpreter "${RL_MAKE_MESSAGES}" --former "${_former}" "${RL_GENERATED}/former_messages.cpp"
+    DEPENDS "${_former}" "${RL_MAKE_MESSAGES}")
+  add_library(rl_message_tables STATIC "${RL_GENERATED}/message_tables.cpp" "${RL_GENERATED}/former_messages.cpp")
   target_link_libraries(rl_message_tables PRIVATE rl_warnings PUBLIC rl_report ${_libraries})
   target_precompile_headers(rl_message_tables REUSE_FROM rl_schema)
   target_compile_options(rl_message_tables PRIVATE ${RL_LESS_OPTIMIZED})

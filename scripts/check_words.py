@@ -89,6 +89,7 @@ def allowed(root):
 
 def plain(text):
     """Without what a template asks for (names of arguments and of choices), so that only words are left."""
+    text = re.sub(r"\{\w+(?::[^{}|]*)?\}", "{}", text)  # what is filled in
     text = re.sub(r"\{\w+[?#=]", "{", text)
     return re.sub(r"(?<=[{|])\w+:(?=\S)", "", text)
 

@@ -4,6 +4,7 @@
 the Python package python/MODULE, which sends its messages by their names.
 
 Usage: make_messages.py MODULE CATALOGUE OUTPUT.hpp OUTPUT.cpp
+       make_messages.py --former FORMER.json OUTPUT.cpp    the words that messages had in records of text ("module.name": row)
        make_messages.py --unused REPOSITORY
 Fails on a template that does not parse and on an argument that no template uses or that is not declared; with --unused, on a
 message that no source makes.
@@ -285,6 +286,35 @@ schema::MessageTable table() noexcept {{ return kTable; }}
     return header, source
 
 
+def former(rows):
+    """The table of report::former_messages()."""
+    table = []
+    for code, row in rows.items():
+        module, name = code.split(".")
+        try:
+            table.append(Message(name, row).row(module))
+        except (Fault, KeyError) as fault:
+            raise Fault(f"{code}: {fault}") from None
+    arrays = "".join(array.replace("kArguments_", f"kArguments{number}_") for number, (array, _) in enumerate(table))
+    lines = "\n".join(line.replace("{kArguments_", f"{{kArguments{number}_") for number, (_, line) in enumerate(table))
+    return f"""// Made of former.json by scripts/make_messages.py.
+#include "report/messages/message_tables.hpp"
+
+namespace ridgeline::report {{
+namespace {{
+
+{arrays}constexpr schema::MessageTemplate kTable[] = {{
+{lines}
+}};
+
+}}  // namespace
+
+schema::MessageTable former_messages() {{ return kTable; }}
+
+}}  // namespace ridgeline::report
+"""
+
+
 def write(path, text):
     """Only a file that changes is written, so that nothing is compiled anew for one that did not."""
     file = pathlib.Path(path)
@@ -298,6 +328,12 @@ def main():
         if left := unused(pathlib.Path(sys.argv[2])):
             sys.exit(f"no source makes: {', '.join(left)}")
         return
+    if sys.argv[1] == "--former":
+        catalogue, source = sys.argv[2:]
+        try:
+            return write(source, former(json.loads(pathlib.Path(catalogue).read_text(encoding="utf-8"))))
+        except (Fault, ValueError) as fault:
+            sys.exit(f"{catalogue}: {fault}")
     module, catalogue, header, source = sys.argv[1:]
     try:
         texts = generate(module, json.loads(pathlib.Path(catalogue).read_text(encoding="utf-8")))

@@ -239,7 +239,7 @@ code=0
 timeout 30 "$RIDGELINE" stream run --source "$clips/bikes.mp4" --source "$clips/bikes.mp4" --model mean.onnx --output - 2>err | head -n 5 >out.jsonl ||
   code=${PIPESTATUS[0]}
 [ "$code" = 2 ] || problem "exit code $code, expected 2"
-says "standard output: its reader is gone"
+says "standard output: the reader has gone away"
 [ "$(wc -l <out.jsonl)" = 5 ] || problem "$(wc -l <out.jsonl) lines"
 passed
 
@@ -301,7 +301,7 @@ if start_rtsp $port; then
   await_lines 100
   kill -STOP "$rtsp_pid"
   ends 2
-  says "the other sources go on"
+  says "the other sources continue"
   holds '.sources["0"] == 250 and .sources["2"] == 250 and .sources["3"] > 90 and .run.status.delivered + (.dropped | add // 0) == .lines'
   end_rtsp
   passed

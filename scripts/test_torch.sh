@@ -121,7 +121,7 @@ if has faults; then
   # Waits for ever, works for ten minutes: no trial takes more than a share of the time.
   for name in hangs compiles_long; do
     faulty $name 'torch_compile: [default, "off"]' 70s
-    row "$COMPILED" timeout "one trial gets no more of the 70 s"
+    row "$COMPILED" timeout "one trial gets no more than that of the 70 s"
     rest "$COMPILED"
   done
   faulty not_compilable "$COMPILE" 90s

@@ -97,16 +97,16 @@ base::Result<void> apply_change(const ApplyRequest& request, const std::string& 
     if (!request.quiet) fmt::print(request.out, "{}", line);
   };
   if (patch.edits.empty()) {
-    say(fmt::format("{}: already holds the recommended values\n", request.file));
+    say(fmt::format("{}: already has the recommended values\n", request.file));
     return {};
   }
   say(coloured_diff(config::unified_diff(text, patch.text, request.file), terminal.colour));
   if (request.provenance)
     if (const auto keys = without_comment(patch); !keys.empty())
-      say(fmt::format(
-          "note: --provenance: no comment behind {}: there is no place for one in a {{flow mapping}} or where "
-          "another comment stands; the diff is whole without it\n",
-          keys));
+      say(
+          fmt::format("note: --provenance: no comment added to {}: a {{flow mapping}} or a line with another comment "
+                      "has no room for one; the diff is complete without it\n",
+                      keys));
   if (request.mode == ApplyMode::dry_run) {
     say(fmt::format("{}: not written (--dry-run)\n", request.file));
     return {};
@@ -117,7 +117,7 @@ base::Result<void> apply_change(const ApplyRequest& request, const std::string& 
     return {};
   }
   if (request.mode == ApplyMode::ask && !agreed(request, patch.edits.size())) {
-    say(fmt::format("{}: not touched; later: {}\n", request.file, later));
+    say(fmt::format("{}: not touched; to write it later: {}\n", request.file, later));
     return {};
   }
   RL_TRY_ASSIGN(const auto applied, write());

@@ -88,7 +88,7 @@ base::Result<int> apply_profiles(const ApplyFlags& flags, const Context& context
 /// --match: the profile of the GPU at hand into the main section.
 base::Result<int> apply_match(const ApplyFlags& flags, const Context& context) {
   if (!flags.run.empty() || flags.for_gpu)
-    return base::fail(base::ErrorCode::invalid_argument, "--match takes the profile from {}", flags.config)
+    return base::fail(base::ErrorCode::invalid_argument, "--match reads the profile from {}", flags.config)
         .hint("leave out {}", flags.for_gpu ? "--for-gpu" : "the run");
   if (!flags.dry_run) RL_TRY(config::check_patchable(flags.config));
   const auto environment = execute::local_environment();
@@ -114,13 +114,13 @@ base::Result<int> apply_match(const ApplyFlags& flags, const Context& context) {
 base::Result<int> apply(const ApplyFlags& flags, const Context& context) {
   if (flags.match) return apply_match(flags, context);
   if (flags.run.empty())
-    return base::fail(base::ErrorCode::invalid_argument, "no run is named")
-        .hint("name one, for example: ridgeline apply latest --config {}", flags.config);
+    return base::fail(base::ErrorCode::invalid_argument, "no run given")
+        .hint("give one, for example: ridgeline apply latest --config {}", flags.config);
   if (!flags.dry_run) RL_TRY(config::check_patchable(flags.config));
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   if (flags.for_gpu) {
     if (flags.run.find('/') != std::string::npos)
-      return base::fail(base::ErrorCode::invalid_argument, "{}: --for-gpu takes the newest answers, not one trial",
+      return base::fail(base::ErrorCode::invalid_argument, "{}: --for-gpu uses the newest runs, not one trial",
                         flags.run)
           .hint("leave out --for-gpu, or the trial");
     RL_TRY_ASSIGN(const auto tuned, store.load<schema::TuneRun>(flags.run));
@@ -154,30 +154,30 @@ void add_apply(CLI::App& app, Context& context) {
                      "  ridgeline apply latest --config config.yaml --for-gpu   (a profile for each GPU model tuned)\n"
                      "  ridgeline apply --match --config config.yaml            (the profile of this machine's GPU)",
                      [flags, &context] { return apply(*flags, context); });
-  command->add_option(
-      "RUN", flags->run,
-      "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep, profile); RUN/TRIAL: another trial "
-      "than the recommended one");
+  command->add_option("RUN", flags->run,
+                      "Run id or its first characters, latest, or latest:KIND (tune, bench, sweep, profile); RUN/TRIAL "
+                      "for a trial other than the recommended one");
   command->add_option("--config", flags->config, "YAML file to change")->type_name("FILE")->required();
   command
       ->add_option("--config-section", flags->section,
-                   "Section for keys it does not have yet; made where there is none")
+                   "Section for keys the file does not have yet; created if missing")
       ->type_name("NAME")
       ->default_str("onnxruntime");
-  command->add_option("--space", flags->space, "Space file whose mapping section says where keys live")
+  command->add_option("--space", flags->space, "Space file whose mapping section lists the path of each key")
       ->type_name("FILE.yaml");
   command
       ->add_option("--apply-to", flags->apply_to,
-                   "Where a sweep's parameter stands, when under another name; repeatable")
+                   "Path of a sweep parameter in the file, if it has another name there; repeatable")
       ->type_name("NAME=PATH")
       ->allow_extra_args(false);
-  command->add_flag("--for-gpu", flags->for_gpu,
-                    "Write profiles instead: the newest answer for each GPU model to the run's question");
-  command->add_flag("--match", flags->match, "Use the profile of the GPU in this machine (without one: cpu)");
-  command->add_flag("--dry-run", flags->dry_run, "Show the change, write nothing");
-  command->add_flag("--provenance", flags->provenance, "Comment changed values with the run and trial");
+  command->add_flag(
+      "--for-gpu", flags->for_gpu,
+      "Write a profile per GPU model instead, each from its newest run of the same model, inputs and objective");
+  command->add_flag("--match", flags->match, "Use the profile for this machine's GPU (cpu if it has none)");
+  command->add_flag("--dry-run", flags->dry_run, "Show the change without writing it");
+  command->add_flag("--provenance", flags->provenance, "Add the run and trial as comments to changed values");
   command->add_flag("-y,--yes", flags->yes,
-                    "Write without asking; without it, and without a terminal to ask on, nothing is written");
+                    "Write without asking; otherwise nothing is written unless confirmed on a terminal");
   add_database_option(*command, context);
 }
 

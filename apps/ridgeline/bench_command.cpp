@@ -140,8 +140,8 @@ void print_answer(const schema::BenchRun& run, const Terminal& terminal) {
   fmt::print("\n");
   print_summary(report::bench_summary(words(), run), terminal, 20);
   if (!run.answers)
-    fmt::print("{}\n", run.interruption.empty() ? "no answer: no trial with the loader went well; the table says why"
-                                                : "no answer: the run ended before a trial with the loader went well");
+    fmt::print("{}\n", run.interruption.empty() ? "no answer: no trial with the loader succeeded; the table shows why"
+                                                : "no answer: the run ended before a trial with the loader succeeded");
   if (!run.interruption.empty()) fmt::print("ended early: {}\n", words().text(run.interruption));
   for (const auto& skipped : run.skipped)
     fmt::print("not run: {}: {}\n", schema::describe(skipped.settings, run.device), words().text(skipped.reason));
@@ -216,53 +216,62 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
 }
 
 void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
-  bench.option_defaults()->group("What is trained");
+  bench.option_defaults()->group("Training");
   bench
       .add_option("--python", flags.python,
-                  "Function that returns model, optimizer, loss and dataset; see docs/bench.md")
+                  "Function that returns the model, optimizer, loss and dataset; see docs/bench.md")
       ->type_name("MODULE:FUNCTION");
-  bench.add_option("--python-exe", flags.interpreter, "Python interpreter that has torch (default: python3)")
+  bench.add_option("--python-exe", flags.interpreter, "Python interpreter with torch (default: python3)")
       ->type_name("PATH");
   bench
       .add_option("--model", flags.model,
                   "Built-in model (mlp, resnet18, resnet50, wideresnet, vit-tiny, vit-small, transformer, gnn), "
-                  "TorchScript file, or synthetic:OPTIONS, a simulated training step")
+                  "TorchScript file, or synthetic:OPTIONS for a simulated training step")
       ->type_name("NAME");
-  bench.add_option("--torch-plugin", flags.torch_plugin, "LibTorch plugin of the built-in models (default: searched)")
+  bench
+      .add_option("--torch-plugin", flags.torch_plugin,
+                  "LibTorch plugin for the built-in models (default: found automatically)")
       ->type_name("FILE");
   bench
       .add_option("--option", flags.options,
-                  "Passed on to the function or model: depth, hidden, loss, optimizer, input ...; repeatable")
+                  "Option for the function or model: depth, hidden, loss, optimizer, input ...; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  bench.add_option("--data-path", flags.data_path, "Data that is trained on")->type_name("PATH");
-  bench.add_option("--device", flags.device, "auto, cpu, cuda or cuda:N")->type_name("DEVICE")->capture_default_str();
-  bench.add_flag("--spread", flags.spread,
-                 "Trials on all GPUs of that model, one each, side by side where they do not slow each other down");
-  add_number(bench, "--seed", flags.seed, 0, kMostSeed, "Of weights and shuffling")
+  bench.add_option("--data-path", flags.data_path, "Training data, file or folder")->type_name("PATH");
+  bench.add_option("--device", flags.device, "Device to train on: auto, cpu, cuda or cuda:N")
+      ->type_name("DEVICE")
+      ->capture_default_str();
+  bench.add_flag(
+      "--spread", flags.spread,
+      "Spread trials over all GPUs of the same GPU model, one each, in parallel unless they slow each other down");
+  add_number(bench, "--seed", flags.seed, 0, kMostSeed, "Seed for weights and shuffling")
       ->default_str(std::to_string(schema::TrainingJob().seed));
 }
 
 void add_what_is_tried(CLI::App& bench, Context& context, BenchFlags& flags) {
-  bench.option_defaults()->group("What is tried");
-  bench.add_option("--batch-sizes", flags.batch_sizes, "Batch sizes (default: 1 to 8192)")->type_name("N...");
-  bench.add_option("--num-workers", flags.num_workers, "Loader workers (default: 0 to 16, up to the cores)")
+  bench.option_defaults()->group("Search");
+  bench.add_option("--batch-sizes", flags.batch_sizes, "Batch sizes to try (default: 1 to 8192)")->type_name("N...");
+  bench
+      .add_option("--num-workers", flags.num_workers,
+                  "Numbers of loader workers to try (default: 0 to 16, at most the number of cores)")
       ->type_name("N...");
-  add_choice(bench, context, "--amp", flags.amp, {"off", "bf16", "fp16", "both"}, "Precision; both: off and bf16");
-  add_choice(bench, context, "--pin-memory", flags.pin_memory, {"on", "off", "both"}, "Page-locked batches");
+  add_choice(bench, context, "--amp", flags.amp, {"off", "bf16", "fp16", "both"},
+             "Mixed precision; both tries off and bf16");
+  add_choice(bench, context, "--pin-memory", flags.pin_memory, {"on", "off", "both"},
+             "Pinned (page-locked) memory for batches");
   add_choice(bench, context, "--search", flags.search, {"adaptive", "grid"}, "Search strategy");
   bench.get_option("--search")->default_str(schema::BenchRequest().search);
-  add_number(bench, "--steps", flags.steps, 1, 1'000'000, "Least timed steps a trial (default 20)");
-  add_time(bench, "--max-time", flags.max_time_s, "Time for the whole run, for example 30m", "1s");
+  add_number(bench, "--steps", flags.steps, 1, 1'000'000, "Minimum number of timed steps per trial (default 20)");
+  add_time(bench, "--max-time", flags.max_time_s, "Time limit for the whole run, for example 30m", "1s");
   add_number(bench, "--stability-run", flags.stability_run, 0, 100'000'000,
-             "Steps that the recommended settings have to hold through (default: 200, in half a minute at most; "
-             "0: none)");
-  add_share(bench, "--mem-headroom", flags.mem_headroom, "Memory that the recommendation leaves free")
+             "Steps of the stability run of the recommended settings (default: 200, at most half a minute; 0: no "
+             "stability run)");
+  add_share(bench, "--mem-headroom", flags.mem_headroom, "Share of memory that the recommendation leaves free")
       ->default_str(share_text(schema::BenchRequest().headroom));
-  add_share(bench, "--tolerance", flags.tolerance, "Speed that the recommendation may give up")
+  add_share(bench, "--tolerance", flags.tolerance, "Slow-down accepted to save memory or workers")
       ->default_str(share_text(schema::BenchRequest().tolerance));
-  bench.add_flag("--no-diagnosis", flags.no_diagnosis, "No experiments for what holds training back");
-  bench.add_flag("--fresh", flags.fresh, "Measure again what the results file already knows");
+  bench.add_flag("--no-diagnosis", flags.no_diagnosis, "Skip the experiments that find what limits training speed");
+  bench.add_flag("--fresh", flags.fresh, "Measure again instead of using cached results");
 }
 
 }  // namespace
@@ -270,19 +279,20 @@ void add_what_is_tried(CLI::App& bench, Context& context, BenchFlags& flags) {
 void add_bench(CLI::App& app, Context& context) {
   auto flags = std::make_shared<BenchFlags>();
   auto* command = add_subcommand(
-      app, context, "bench", "Find the batch size, loading processes, precision and pinning that train fastest",
+      app, context, "bench", "Find the batch size, loader workers, precision and pinning that train fastest",
       "  ridgeline bench --python train:bench --batch-sizes 64 128 256 --num-workers 0 2 4\n"
       "  ridgeline bench --config train.yaml --python train.py:bench --data-path data.h5 --apply\n"
-      "  ridgeline bench --data-path data.h5   (no training of your own: a built-in graph network)\n"
+      "  ridgeline bench --data-path data.h5   (without your own training: a built-in graph network)\n"
       "  ridgeline bench --model resnet18 --data-path data.h5 --option optimizer=adamw --amp both\n"
       "  ridgeline bench --model synthetic:decode_us=800 --search grid   (no torch needed: a simulated training step)",
       [flags, &context] { return bench(*flags, context); });
   add_what_is_trained(*command, *flags);
   add_what_is_tried(*command, context, *flags);
   add_output_flags(*command, context, *flags,
-                   "Your training's YAML file: batch_size, num_workers, pin_memory and use_amp in it are the current "
-                   "settings, a section benchmark says what is tried",
-                   ApplySpelling::flag_or_file, "Errors only, and what another batch means for the learning rate");
+                   "Your training's YAML file: its batch_size, num_workers, pin_memory and use_amp are the current "
+                   "settings, its section benchmark lists what to try",
+                   ApplySpelling::flag_or_file,
+                   "Print only errors, and what a new batch size means for the learning rate");
   add_show_flag(*command, *flags);
 }
 

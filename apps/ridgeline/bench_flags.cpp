@@ -157,24 +157,24 @@ class BenchReader {
   Result<void> read_job() {
     auto& job = plan_.request.job;
     if (!flags_.model.empty() && !flags_.python.empty())
-      return fail(ErrorCode::invalid_argument, "--model {} and --python {} name two training steps", flags_.model,
+      return fail(ErrorCode::invalid_argument, "--model {} and --python {} are two training steps", flags_.model,
                   flags_.python)
           .hint("give one");
     if (flags_.model.empty() && flags_.python.empty()) model_ = default_model();
     if (model_.empty() && flags_.python.empty())
-      return fail(ErrorCode::invalid_argument, "no training step is named")
+      return fail(ErrorCode::invalid_argument, "no training step given")
           .hint(
-              "name one, for example: ridgeline bench --python train:make, --model resnet18, or --model synthetic to "
+              "give one, for example: ridgeline bench --python train:make, --model resnet18, or --model synthetic to "
               "try it out");
     if (!flags_.model.empty()) note("model", flags_.model, campaign::messages::origin_flag("--model"));
     if (flags_.model.empty() && !model_.empty()) use_default_model();
     if (!flags_.python.empty()) note("training step", flags_.python, campaign::messages::origin_flag("--python"));
     if (!flags_.interpreter.empty() && flags_.python.empty())
-      return fail(ErrorCode::invalid_argument, "--python-exe {}: belongs to --python", flags_.interpreter)
-          .hint("name the plugin of --model with --torch-plugin");
+      return fail(ErrorCode::invalid_argument, "--python-exe {}: only valid with --python", flags_.interpreter)
+          .hint("give the plugin for --model with --torch-plugin");
     if (!flags_.torch_plugin.empty() && (!flags_.python.empty() || is_synthetic()))
       return fail(ErrorCode::invalid_argument,
-                  "--torch-plugin {}: belongs to the built-in models and TorchScript files of --model",
+                  "--torch-plugin {}: only valid with a built-in model or a TorchScript file in --model",
                   flags_.torch_plugin)
           .hint("leave it out");
     job.seed = flags_.seed.value_or(job.seed);
@@ -208,7 +208,7 @@ class BenchReader {
     if (!facts) {
       auto error = facts.error();
       if (flags_.model.empty() && error.code == ErrorCode::invalid_argument)
-        error.hint = "name another built-in model; --model mlp takes any sample";
+        error.hint = "use another built-in model; --model mlp takes any sample";
       return tl::unexpected<base::Error>(std::move(error));
     }
     const auto& found = *facts;
@@ -255,7 +255,7 @@ class BenchReader {
       if (gpu.uuid != first.uuid && gpu.name == first.name && gpu.memory_bytes == first.memory_bytes)
         plan_.gpus.push_back(gpu);
     if (plan_.gpus.size() < 2)
-      return fail(ErrorCode::invalid_argument, "--spread: there is one {} only", first.name).hint("leave it out");
+      return fail(ErrorCode::invalid_argument, "--spread: there is only one {}", first.name).hint("leave it out");
     plan_.request.device = "cuda:0";
     return {};
   }
@@ -311,9 +311,8 @@ class BenchReader {
         !flags_.data_path.empty() ? campaign::messages::origin_flag("--data-path") : place("data.data_path");
     auto data = loader::data_fingerprint(job.data_path);
     if (!data && data.error().code == ErrorCode::not_found)
-      return fail(ErrorCode::not_found,
-                  "data {} ({}): no such file; expected the file or folder that the training reads", job.data_path,
-                  words().text(origin));
+      return fail(ErrorCode::not_found, "data {} ({}): no such file; expected the training data, file or folder",
+                  job.data_path, words().text(origin));
     if (!data) return tl::unexpected(std::move(data).error());
     job.data_sha256 = base::sha256_hex(data->text);
     note("data", job.data_path, origin);
@@ -357,7 +356,7 @@ class BenchReader {
       return fail(ErrorCode::invalid_argument, "{}{} {}: {} has {} samples, fewer than any of these batches",
                   words().text(origin), flags_.batch_sizes.empty() ? ": batch_sizes" : "", listed(batches),
                   plan_.request.job.data_path, *samples_)
-          .hint("name smaller ones");
+          .hint("give smaller ones");
     const std::vector<double> left_out(fits, batches.end());
     batches.erase(fits, batches.end());
     return campaign::messages::origin_left_out({.origin = origin, .batches = left_out, .samples = *samples_});

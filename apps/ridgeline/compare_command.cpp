@@ -53,7 +53,7 @@ std::string advice(const run::RunComparison& found) {
   const double reach = std::ceil(std::max(comparison.high, 1 / comparison.low) * 100 - 100);
   const bool scatter = reach > 2 * least;
   return fmt::format(
-      "two separate runs cannot tell less than about {:.1f} % apart, however long they are; use --min-effect "
+      "two separate runs cannot show differences below about {:.1f} %, however long they are; use --min-effect "
       "{:.0f}%{}, or measure both in one tune run",
       floor * 100, scatter ? least : std::max(least, reach),
       scatter ? " and measure longer with --runs or --trial-time" : "");
@@ -63,7 +63,7 @@ std::string sentence(const run::RunComparison& found, const CompareFlags& flags)
   switch (found.comparison.verdict) {
     case schema::Verdict::faster: return fmt::format("{} is faster", flags.b);
     case schema::Verdict::slower: return fmt::format("{} is slower", flags.b);
-    case schema::Verdict::no_difference: return "no difference worth speaking of";
+    case schema::Verdict::no_difference: return "no significant difference";
     case schema::Verdict::inconclusive:
       return "inconclusive: the interval is too wide" +
              (found.details.is_null() ? "; " + advice(found) : std::string());
@@ -80,7 +80,7 @@ std::string difference_sentence(const run::RunComparison& found, const CompareFl
     case schema::Verdict::inconclusive: break;
   }
   return fmt::format("inconclusive: {}; {}",
-                     found.difference->has_interval ? "the interval is too wide" : "one of them was measured once",
+                     found.difference->has_interval ? "the interval is too wide" : "one of them was measured only once",
                      advice(found));
 }
 
@@ -120,7 +120,7 @@ base::Result<run::TrialName> find_side(store::Store& store, const std::string& r
     if (!names_file(reference)) return run::find_trial(store, reference);
     return base::fail(base::ErrorCode::not_found, "{}: {}", reference,
                       std::filesystem::exists(reference, ignored) ? "not a regular file" : "no such file")
-        .hint("expected a file of a profiler, or a run: `ridgeline history` lists them");
+        .hint("expected a profiler's file, or a run from the list of `ridgeline history`");
   }
   RL_TRY_ASSIGN(auto files, campaign::profile_files({reference}));
   schema::ProfileRun profile;
@@ -186,7 +186,7 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
     fmt::print("B is {} as fast as A, {:.0f} % interval {:.3f} to {:.3f}{}: {}\n", ratio, 100 * found.confidence,
                comparison.low, comparison.high, analysis::tail_note(comparison), sentence(found, flags));
   else
-    fmt::print("B is {} as fast as A by what there is\n", ratio);
+    fmt::print("B is {} as fast as A; too few measurements for an interval\n", ratio);
   for (const auto& line : differences(a, b)) fmt::print("  {}\n", line);
   for (const auto& line : found.lines) fmt::print("{}\n", line);
   return code;
@@ -199,26 +199,25 @@ void add_comparison(CLI::App& app, Context& context, const std::string& name, co
   auto flags = std::make_shared<CompareFlags>();
   auto* command =
       add_subcommand(app, context, name, description, example, [flags, &context] { return compare(*flags, context); });
-  command->add_option("A", flags->a, "Run (its recommended trial), RUN/TRIAL, or a file of a profiler")->required();
-  command->add_option("B", flags->b, "The one to judge against A")->required();
+  command->add_option("A", flags->a, "Run (its recommended trial), RUN/TRIAL, or a profiler's file")->required();
+  command->add_option("B", flags->b, "Run or file to compare with A")->required();
   add_effect(*command, "--min-effect", flags->min_effect,
-             fmt::format("Smaller differences are none (default {}, of profiles {}); a number in the metric's unit for "
-                         "sweeps of values of 0 and below (default: theirs)",
+             fmt::format("Minimum difference to report (default {}, for profiles {}); for sweeps with values of 0 or "
+                         "below, a number in the metric's unit (default: the sweep's own)",
                          share_text(analysis::separate_min_effect()), share_text(analysis::kProfileEffect)));
   add_choice(*command, context, "--undecided", flags->undecided, {"pass", "fail"},
-             "What an inconclusive comparison is to a script: exit code 0, or 4");
-  command->add_flag("--json", flags->json, "As JSON");
+             "Exit code of an inconclusive comparison: 0 with pass, 4 with fail");
+  command->add_flag("--json", flags->json, "Print as JSON");
   add_database_option(*command, context);
 }
 
 void add_compare(CLI::App& app, Context& context) {
-  add_comparison(
-      app, context, "compare", "Ratio of two runs with its interval; exit code 1 on a slow-down",
-      "  ridgeline compare 20261120-0900 latest\n"
-      "  ridgeline compare RUN_A/3 RUN_B/7 --min-effect 5%     (single trials)\n"
-      "In CI measure both sides in one job, and again (ridgeline rerun) before you believe a slow-down: on a shared\n"
-      "machine about one comparison in ten is a false alarm; docs/compare.md\n"
-      "  ridgeline compare before.json.gz after.json.gz        (traces: docs/profile.md)");
+  add_comparison(app, context, "compare", "Compare two runs: ratio and its interval; exit code 1 on a slow-down",
+                 "  ridgeline compare 20261120-0900 latest\n"
+                 "  ridgeline compare RUN_A/3 RUN_B/7 --min-effect 5%     (single trials)\n"
+                 "In CI, measure both sides in one job, and confirm a slow-down with ridgeline rerun: on a shared\n"
+                 "machine about one comparison in ten is a false alarm; docs/compare.md\n"
+                 "  ridgeline compare before.json.gz after.json.gz        (traces: docs/profile.md)");
 }
 
 }  // namespace ridgeline::app

@@ -99,16 +99,17 @@ base::Result<int> run_doctor(const DoctorFlags& flags, const Context& context) {
 
 void add_doctor(CLI::App& app, Context& context) {
   auto flags = std::make_shared<DoctorFlags>();
-  auto* command = add_subcommand(
-      app, context, "doctor", "Check driver, libraries, GPUs and machine, and say how to fix what is wrong",
-      "  ridgeline doctor\n  ridgeline doctor --model model.onnx\n  ridgeline doctor --fix-hints\n\n"
-      "A terminal's lines are cut to its width: ridgeline doctor | cat, or --json, shows them whole.",
-      [flags, &context] { return run_doctor(*flags, context); });
+  auto* command =
+      add_subcommand(app, context, "doctor", "Check driver, libraries, GPUs and machine, and show how to fix problems",
+                     "  ridgeline doctor\n  ridgeline doctor --model model.onnx\n  ridgeline doctor --fix-hints\n\n"
+                     "Lines are cut to the terminal's width; ridgeline doctor | cat, or --json, shows them in full.",
+                     [flags, &context] { return run_doctor(*flags, context); });
   command->add_option("--model", flags->model, "Also try this model on every provider")->type_name("FILE");
   add_runtime_flags(*command, flags->where);
-  auto* json = command->add_flag("--json", flags->json, "As JSON");
-  command->add_flag("--fix-hints", flags->fix_hints, "The fixes as a checklist with lines to copy")->excludes(json);
-  command->add_flag("--no-load", flags->no_load, "Only look: run nothing on GPU or CPU (for a busy machine)");
+  auto* json = command->add_flag("--json", flags->json, "Print as JSON");
+  command->add_flag("--fix-hints", flags->fix_hints, "Print the fixes as a checklist with commands to copy")
+      ->excludes(json);
+  command->add_flag("--no-load", flags->no_load, "Run no tests on the GPU or CPU (for a busy machine)");
 }
 
 }  // namespace ridgeline::app

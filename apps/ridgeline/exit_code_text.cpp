@@ -19,14 +19,13 @@ struct CommandCode {
 };
 
 constexpr std::array kCommandCodes{
-    CommandCode{"tune", kFinding,
-                "nothing to recommend: all trials failed, none met the constraints, or the time was over"},
-    CommandCode{"tune", kNoAnswer, "not decided: too uneven a machine or too wide an interval; nothing is changed"},
+    CommandCode{"tune", kFinding, "nothing to recommend: all trials failed, none met the constraints, or time ran out"},
+    CommandCode{"tune", kNoAnswer, "undecided: the machine is too noisy or the interval too wide; nothing is changed"},
     CommandCode{"bench", kFinding, "no setting could be trained"},
-    CommandCode{"sweep", kFinding, "no combination went well"},
+    CommandCode{"sweep", kFinding, "no combination succeeded"},
     CommandCode{"stream bench", kFinding, "it did not keep up with the load"},
-    CommandCode{"stream bench", kNoAnswer, "the load was void: not what it should have been"},
-    CommandCode{"watch", kFinding, "with --once or --count: slower, or failing"},
+    CommandCode{"stream bench", kNoAnswer, "void: the load was not what it should have been"},
+    CommandCode{"watch", kFinding, "with --once or --count: slower or failing"},
     CommandCode{"compare", kFinding, "B is slower"},
     CommandCode{"compare", kNoAnswer, "inconclusive, with --undecided fail (0 without)"},
     CommandCode{"profile diff", kFinding, "B is slower"},
@@ -49,7 +48,7 @@ std::string exit_codes_of(std::string_view command) {
   std::string out;
   for (const auto& [whose, code, meaning] : kCommandCodes)
     if (whose == command) out += fmt::format("  {:<3} {}\n", static_cast<int>(code), meaning);
-  return out.empty() ? out : "\n\nExit codes besides those of every command (ridgeline --help):\n" + out;
+  return out.empty() ? out : "\n\nExit codes in addition to the common ones (ridgeline --help):\n" + out;
 }
 
 }  // namespace ridgeline::app

@@ -101,9 +101,9 @@ void add_history(CLI::App& app, Context& context) {
   auto* command =
       add_subcommand(app, context, "history", "List the runs in the results file, newest first",
                      "  ridgeline history --limit 10", [flags, &context] { return history(*flags, context); });
-  add_number(*command, "--limit", flags->limit, 1, kAnyNumber, "Runs shown");
-  command->add_flag("--ids", flags->ids, "Run ids only, one a line");
-  command->add_flag("--json", flags->json, "As JSON");
+  add_number(*command, "--limit", flags->limit, 1, kAnyNumber, "Maximum number of runs to list");
+  command->add_flag("--ids", flags->ids, "Print only run ids, one per line");
+  command->add_flag("--json", flags->json, "Print as JSON");
   add_database_option(*command, context);
 }
 

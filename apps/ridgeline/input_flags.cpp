@@ -38,8 +38,7 @@ struct Parts {
 Result<Parts> parts_of(const std::string& text) {
   const auto refused = [&] {
     return fail(ErrorCode::invalid_argument,
-                "--input {}: expected NAME:FILE.npy or NAME=VALUE, a value being a number, ones, zeros or LOW..HIGH",
-                text)
+                "--input {}: expected NAME:FILE.npy or NAME=VALUE; VALUE is a number, ones, zeros or LOW..HIGH", text)
         .hint("for example --input {}; put a name with : or = in quotes", kExample);
   };
   if (const auto rest = after_quotes(text); !rest.empty()) {

@@ -33,9 +33,9 @@ LineOutput::LineOutput(LineOutput&& other) noexcept
 LineOutput::~LineOutput() { (void)finish(); }
 
 base::Fault LineOutput::fault() const {
-  if (errno == EPIPE) return base::fail(base::ErrorCode::io, "{}: its reader is gone", name_);
+  if (errno == EPIPE) return base::fail(base::ErrorCode::io, "{}: the reader has gone away", name_);
   auto fault = base::fail(base::ErrorCode::io, "{}: {}", name_, std::strerror(errno));
-  return errno == ENOSPC ? std::move(fault).hint("free some space, or name another file") : fault;
+  return errno == ENOSPC ? std::move(fault).hint("free some space, or choose another file") : fault;
 }
 
 base::Result<void> LineOutput::write(const std::string& line) {

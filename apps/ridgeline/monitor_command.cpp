@@ -223,15 +223,15 @@ Result<int> monitor_machine(const MonitorFlags& flags) {
   if (!base::enum_from_name<monitor::SortKey>(flags.sort))
     return base::fail(ErrorCode::invalid_argument, "--sort {}: unknown column", flags.sort);
   if (flags.once && count != 0)
-    return base::fail(ErrorCode::invalid_argument, "--once with --count {}: --once is one look", count)
+    return base::fail(ErrorCode::invalid_argument, "--once with --count {}: --once takes one reading", count)
         .hint("leave one out");
   if (flags.headless && !flags.once && !flags.json && flags.csv.empty() && flags.prometheus.empty())
-    return base::fail(ErrorCode::invalid_argument, "--headless: nothing would come out")
+    return base::fail(ErrorCode::invalid_argument, "--headless: there would be no output")
         .hint("add --once, --json, --csv FILE or --prometheus :PORT");
   if (flags.csv == "-")
     return base::fail(ErrorCode::invalid_argument, "--csv -: expected a file").hint("for standard output use --json");
   if (flags.once && !flags.prometheus.empty())
-    return base::fail(ErrorCode::invalid_argument, "--once with --prometheus: an exporter has to stay")
+    return base::fail(ErrorCode::invalid_argument, "--once with --prometheus: an exporter must keep running")
         .hint("leave one out");
 
   monitor::SourceOptions options;
@@ -263,34 +263,40 @@ Result<int> monitor_machine(const MonitorFlags& flags) {
 
 void add_monitor(CLI::App& app, Context& context) {
   auto flags = std::make_shared<MonitorFlags>();
-  auto* command = add_subcommand(app, context, "monitor", "Watch the GPUs live, record them, or export them",
+  auto* command = add_subcommand(app, context, "monitor", "Show GPU activity live, record it, or export it",
                                  "  ridgeline monitor\n"
                                  "  ridgeline monitor --once --json\n"
                                  "  ridgeline monitor --csv gpus.csv --interval 5s --headless\n"
                                  "  ridgeline monitor --prometheus :9417 --headless",
                                  [flags] { return monitor_machine(*flags); });
-  command->add_flag("--once", flags->once, "Print one look and end; two samples about 60 ms apart give the rates");
-  command->add_flag("--json", flags->json, "JSON with units in the keys: one object with --once, else one a line");
-  command->add_option("--csv", flags->csv, "Record to this file, one line a GPU and interval; a recording is continued")
+  command->add_flag("--once", flags->once, "Print one reading and exit; rates come from two samples about 60 ms apart");
+  command->add_flag("--json", flags->json,
+                    "Print JSON with units in the keys: one object with --once, otherwise one per line");
+  command
+      ->add_option("--csv", flags->csv,
+                   "Record to this file, one line per GPU and interval; appends to an earlier recording")
       ->type_name("FILE");
-  add_time(*command, "--interval", flags->interval_s, "Time between looks, 100ms to 1h", "100ms", "1h");
-  add_number(*command, "--count", flags->count, 1, kAnyNumber, "End after so many looks");
+  add_time(*command, "--interval", flags->interval_s, "Time between readings, 100ms to 1h", "100ms", "1h");
+  add_number(*command, "--count", flags->count, 1, kAnyNumber, "Number of readings after which to exit");
   command
       ->add_option("--prometheus", flags->prometheus,
-                   "Serve metrics over HTTP at /metrics; without HOST on the loopback only")
+                   "Serve metrics over HTTP at /metrics; without HOST, on loopback only")
       ->type_name("[HOST]:PORT");
-  command->add_option("--devices", flags->devices, "GPUs by number or UUID, joined by commas, or all")
+  command->add_option("--devices", flags->devices, "GPUs by number or UUID, separated by commas, or all")
       ->type_name("LIST")
       ->capture_default_str();
   add_choice(*command, context, "--sort", flags->sort,
-             {"memory", "sm", "cpu", "host-memory", "pid", "user", "gpu", "name"}, "Order of the processes");
-  command->add_option("--filter", flags->filter, "Only processes with this text in number, user, container or command")
+             {"memory", "sm", "cpu", "host-memory", "pid", "user", "gpu", "name"}, "Sort order of the processes");
+  command
+      ->add_option("--filter", flags->filter,
+                   "Show only processes with this text in number, user, container or command")
       ->type_name("TEXT");
-  command->add_flag("--headless", flags->headless, "No screen, also in a terminal: only record, export or print JSON");
+  command->add_flag("--headless", flags->headless,
+                    "No live screen, even in a terminal: only record, export or print JSON");
   command->add_flag("--pcie-traffic", flags->measure_pcie,
-                    "Measure PCIe traffic also where the driver takes 40 ms a GPU for it (before Hopper)");
-  command->add_flag("--no-color", flags->no_color, "No colours (also: NO_COLOR)");
-  command->add_flag("--ascii", flags->ascii, "ASCII characters only, also in a UTF-8 terminal");
+                    "Measure PCIe traffic even if that takes 40 ms per GPU (before Hopper)");
+  command->add_flag("--no-color", flags->no_color, "Disable colours (also: NO_COLOR)");
+  command->add_flag("--ascii", flags->ascii, "Use only ASCII characters, even in a UTF-8 terminal");
 }
 
 }  // namespace ridgeline::app

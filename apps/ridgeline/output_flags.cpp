@@ -13,10 +13,10 @@ bool OutputFlags::touches_file() const {
 
 void add_output_flags(CLI::App& command, Context& context, OutputFlags& flags, const std::string& config_help,
                       ApplySpelling spelling, const std::string& quiet_help) {
-  command.option_defaults()->group("What is written");
+  command.option_defaults()->group("Output");
   add_write_flags(command, flags.write, config_help, spelling);
   add_report_flags(command, flags.output, flags.html);
-  command.add_flag("--json", flags.json, "The run as JSON on standard output");
+  command.add_flag("--json", flags.json, "Print the run as JSON on standard output");
   add_database_option(command, context);
   command.add_flag("-q,--quiet", flags.quiet, quiet_help);
   add_options_file(command, context);

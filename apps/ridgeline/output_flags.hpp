@@ -29,9 +29,9 @@ struct OutputFlags {
   [[nodiscard]] bool touches_file() const;
 };
 
-/// Adds all of these but --show under "What is written", as later options of the command.
+/// Adds all of these but --show under "Output", as later options of the command.
 void add_output_flags(CLI::App& command, Context& context, OutputFlags& flags, const std::string& config_help,
-                      ApplySpelling spelling, const std::string& quiet_help = "Errors only");
+                      ApplySpelling spelling, const std::string& quiet_help = "Print only errors");
 void add_show_flag(CLI::App& command, OutputFlags& flags);
 
 /// Before anything is measured. Errors: a report that has no file name, or cannot be written there.

@@ -90,8 +90,7 @@ Error unknown_option(const Called& called, std::string_view word) {
     if (!option->get_group().empty())
       for (const auto& one : option->get_lnames()) known.push_back(one);
   if (std::find(known.begin(), known.end(), bare) != known.end())
-    return mistake(fmt::format("{} comes before the command that it is an option of", name),
-                   fmt::format("write it behind it: {} {}", called.path, name));
+    return mistake(fmt::format("{} must come after its command", name), fmt::format("write: {} {}", called.path, name));
   std::vector<std::string> meant;
   for (const auto& one : schema::suggestions(bare, known)) meant.push_back("--" + one);
   if (meant.empty() && called.command->get_option_no_throw("--set") != nullptr) {
@@ -118,7 +117,7 @@ Error unexpected(const Called& called, const std::vector<std::string>& extras) {
   }
   const auto takes = argument_names(*called.command);
   auto hint = commands_for_file(word);
-  return mistake(fmt::format("{}: argument \"{}\" is one too many; expected {}", called.path, word,
+  return mistake(fmt::format("{}: unexpected argument \"{}\"; expected {}", called.path, word,
                              takes.empty() ? "options only" : takes),
                  hint.empty() ? help_of(called) : hint);
 }

@@ -43,7 +43,7 @@ base::Result<int> import_files(const ImportFlags& flags, const Context& context)
 
 base::Result<int> profile_model(const ModelFlags& flags, const Context& context) {
   if (flags.model.model.empty())
-    return base::fail(base::ErrorCode::invalid_argument, "no model is named")
+    return base::fail(base::ErrorCode::invalid_argument, "no model given")
         .hint("ridgeline profile model.onnx, or ridgeline profile import FILE of another profiler");
   RL_TRY(check_profile_flags(flags));
   RL_TRY_ASSIGN(const auto plan, read_tune_flags(flags.model, context));
@@ -74,7 +74,7 @@ base::Result<int> profile_model(const ModelFlags& flags, const Context& context)
 void add_import(CLI::App& profile, Context& context) {
   auto flags = std::make_shared<ImportFlags>();
   auto* command = add_subcommand(
-      profile, context, "import", "Read what another profiler recorded",
+      profile, context, "import", "Import what another profiler recorded",
       "  ridgeline profile import trace.json.gz                  (PyTorch profiler)\n"
       "  ridgeline profile import run.sqlite                     (Nsight Systems)\n"
       "  ridgeline profile import run.sqlite kernels.csv         (and Nsight Compute of the same program, joined)\n"
@@ -91,40 +91,43 @@ void add_import(CLI::App& profile, Context& context) {
       "  ncu --csv --page raw --metrics gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum,\\\n"
       "      lts__t_bytes.sum python train.py > kernels.csv",
       [flags, &context] { return import_files(*flags, context); });
-  command->add_option("FILE", flags->files, "A trace, and counters of the same program")->required()->type_name("");
+  command->add_option("FILE", flags->files, "Trace file, and optionally counters of the same program")
+      ->required()
+      ->type_name("");
   add_profile_flags(*command, context, *flags);
 }
 
 void add_model(CLI::App& command, Context& context, ModelFlags& flags) {
   auto& model = flags.model;
   command.add_option("MODEL", model.model, "ONNX file")->type_name("FILE");
-  command.option_defaults()->group("What is run");
+  command.option_defaults()->group("Model");
   auto providers = schema::provider_ids();
   providers.insert(providers.begin(), "auto");
   add_choice(command, context, "--provider", model.provider, providers,
-             "Execution provider (default: CUDA where it can be used, else the CPU)");
+             "Execution provider (default: CUDA if available, otherwise the CPU)");
   command.add_option("--shape", model.shapes, "Input shape; repeatable")
       ->type_name("NAME:AxBxC")
       ->allow_extra_args(false);
   command
       .add_option("--input", model.inputs,
-                  "An input from a file, or all of one value, ones, zeros, or integers LOW..HIGH; repeatable")
+                  "Input from a file, or filled with one value, ones, zeros, or integers LOW..HIGH; repeatable")
       ->type_name("NAME:FILE.npy|NAME=VALUE")
       ->allow_extra_args(false);
   add_runtime_flags(command, model.where);
-  command.add_option("--config", model.write.config, "A YAML file with the settings to run it with")->type_name("FILE");
-  command.add_option("--set", model.set, "One setting; repeatable; see ridgeline params")
+  command.add_option("--config", model.write.config, "YAML file with the settings to run the model with")
+      ->type_name("FILE");
+  command.add_option("--set", model.set, "Set one parameter; repeatable; see ridgeline params")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--devices", model.devices, "The GPU, as nvidia-smi counts (default: the first)")->type_name("N");
-  add_time(command, "--time", flags.time_s, "Time for the calls that count");
+  command.add_option("--devices", model.devices, "GPU number as in nvidia-smi (default: the first)")->type_name("N");
+  add_time(command, "--time", flags.time_s, "Duration of the measured calls");
   add_number(command, "--repeat", flags.repeats, 1, 100,
-             "Processes, so that compare can tell a difference from chance");
+             "Number of processes; compare needs several to separate a difference from noise");
   add_profile_flags(command, context, flags);
 }
 
 void add_diff(CLI::App& profile, Context& context) {
-  add_comparison(profile, context, "diff", "What differs between two profiles; as ridgeline compare",
+  add_comparison(profile, context, "diff", "Show what differs between two profiles; same as ridgeline compare",
                  "  ridgeline profile diff before.json.gz after.json.gz\n  ridgeline profile diff RUN latest");
 }
 
@@ -134,10 +137,10 @@ void add_profile(CLI::App& app, Context& context) {
   auto flags = std::make_shared<ModelFlags>();
   auto chosen = std::make_shared<CLI::App*>(nullptr);
   auto* command = add_subcommand(
-      app, context, "profile", "Where a model's time goes, by module, and what to do about it",
-      "  ridgeline profile model.onnx                              (on the provider that tune would take)\n"
+      app, context, "profile", "Show which modules take a model's time, and what to do about it",
+      "  ridgeline profile model.onnx                              (on the provider that tune would use)\n"
       "  ridgeline profile model.onnx --provider cpu --report-html profile.html\n"
-      "  ridgeline profile import trace.json.gz                    (of another profiler)\n"
+      "  ridgeline profile import trace.json.gz                    (from another profiler)\n"
       "  ridgeline profile diff before.json.gz after.json.gz\n",
       [flags, chosen, &context]() -> base::Result<int> {
         if (!(*chosen)->get_subcommands().empty()) return context.exit_code;

@@ -23,24 +23,24 @@ std::string ProfileFlags::trace_folder(const Context& context) const {
 }
 
 void add_profile_flags(CLI::App& command, Context& context, ProfileFlags& flags) {
-  command.option_defaults()->group("What is shown");
+  command.option_defaults()->group("Display");
   add_number(command, "--depth", flags.depth, 1, 1000,
-             "Levels of the module tree (default: what takes at least 1 % of the time)")
+             "Levels of the module tree (default: modules that take at least 1 % of the time)")
       ->default_str("");
-  add_choice(command, context, "--sort", flags.sort, {"time", "calls", "bytes", "name"}, "Order of the modules");
-  command.add_option("--kernel", flags.kernel, "One kernel in detail: the longest whose name has this in it")
+  add_choice(command, context, "--sort", flags.sort, {"time", "calls", "bytes", "name"}, "Sort order of the modules");
+  command.add_option("--kernel", flags.kernel, "Show one kernel in detail: the longest whose name contains NAME")
       ->type_name("NAME");
-  command.option_defaults()->group("What is written");
+  command.option_defaults()->group("Output");
   add_report_flags(command, flags.output, flags.html);
-  command.add_option("--csv", flags.csv, "Every table as CSV, in this folder")->type_name("FOLDER");
-  command.add_option("--perfetto", flags.perfetto, "The timeline for ui.perfetto.dev")->type_name("FILE");
-  command.add_option("--chrome", flags.chrome, "The timeline as Chrome's JSON; packed where the name ends in .gz")
+  command.add_option("--csv", flags.csv, "Write every table as CSV to this folder")->type_name("FOLDER");
+  command.add_option("--perfetto", flags.perfetto, "Write the timeline for ui.perfetto.dev")->type_name("FILE");
+  command.add_option("--chrome", flags.chrome, "Write the timeline as Chrome JSON; compressed if the name ends in .gz")
       ->type_name("FILE");
   command.add_flag("--no-keep-trace", flags.no_keep_trace,
-                   "Do not keep the events as traces/RUN.rltrace beside the results file");
-  command.add_flag("--json", flags.json, "The run as JSON on standard output");
+                   "Do not keep the events as traces/RUN.rltrace next to the results file");
+  command.add_flag("--json", flags.json, "Print the run as JSON on standard output");
   add_database_option(command, context);
-  command.add_flag("-q,--quiet", flags.quiet, "Errors only");
+  command.add_flag("-q,--quiet", flags.quiet, "Print only errors");
 }
 
 base::Result<void> check_profile_flags(const ProfileFlags& flags) {

@@ -63,7 +63,7 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
   if (!flags.kernel.empty()) {
     const auto* kernel = report::find_kernel(run, flags.kernel);
     if (kernel == nullptr)
-      return base::fail(base::ErrorCode::not_found, "--kernel {}: no kernel has that in its name", flags.kernel)
+      return base::fail(base::ErrorCode::not_found, "--kernel {}: no kernel name contains this", flags.kernel)
           .hint("{}", run.tables.kernels.empty() ? "the profile has no kernels"
                                                  : "the longest is " + run.tables.kernels.front().name);
     for (const auto& [title, table] : report::kernel_detail(words(), *kernel, report::peak_bytes_per_s(run)))

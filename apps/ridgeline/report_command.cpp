@@ -16,7 +16,7 @@ void add_report(CLI::App& app, Context& context) {
   };
   auto flags = std::make_shared<Flags>();
   auto* command = add_subcommand(
-      app, context, "report", "Write a run's report again, from the results file alone",
+      app, context, "report", "Write a run's report again from the results file",
       "  ridgeline report latest --output report.md --report-html\n  ridgeline report latest           (Markdown on "
       "standard output)",
       [flags, &context]() -> base::Result<int> {
@@ -33,7 +33,9 @@ void add_report(CLI::App& app, Context& context) {
         if (flags->output.empty() && html.empty()) fmt::print("{}", report::render_markdown(model));
         return kOk;
       });
-  command->add_option("RUN", flags->run, "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep, profile)")
+  command
+      ->add_option("RUN", flags->run,
+                   "Run id or its first characters, latest, or latest:KIND (tune, bench, sweep, profile)")
       ->required();
   add_report_flags(*command, flags->output, flags->html);
   add_database_option(*command, context);

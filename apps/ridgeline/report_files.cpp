@@ -30,8 +30,7 @@ base::Result<void> check_writable(const std::string& path, std::string_view flag
         .hint("for example {}/report.md", path);
   if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored))
     return base::fail(base::ErrorCode::invalid_argument,
-                      "{} {}: is not a regular file, and a report replaces its file; expected another name", flag,
-                      path);
+                      "{} {}: is not a regular file, so a report cannot replace it; expected another name", flag, path);
   const auto folder = file.parent_path().empty() ? std::filesystem::path(".") : file.parent_path();
   if (!std::filesystem::is_directory(folder, ignored))
     return base::fail(base::ErrorCode::not_found, "{} {}: the folder {} does not exist", flag, path, folder.string())
@@ -46,7 +45,7 @@ base::Result<void> check_writable(const std::string& path, std::string_view flag
 
 void add_report_flags(CLI::App& command, std::string& output, std::string& html) {
   command.add_option("--output", output, "Markdown report")->type_name("REPORT.md");
-  command.add_option("--report-html", html, "HTML report (without a file name: beside --output)")
+  command.add_option("--report-html", html, "HTML report (without FILE: next to --output)")
       ->type_name("FILE")
       ->expected(0, 1)
       ->default_str("auto");
@@ -54,8 +53,8 @@ void add_report_flags(CLI::App& command, std::string& output, std::string& html)
 
 base::Result<void> check_report_flags(const std::string& output, const std::string& html) {
   if (html == "auto" && output.empty())
-    return base::fail(base::ErrorCode::invalid_argument, "--report-html: no file is named")
-        .hint("give --report-html FILE, or --output REPORT.md beside it");
+    return base::fail(base::ErrorCode::invalid_argument, "--report-html: no file given")
+        .hint("give --report-html FILE, or add --output REPORT.md");
   RL_TRY(check_writable(output, "--output"));
   return check_writable(html == "auto" ? html_beside(output) : html, "--report-html");
 }

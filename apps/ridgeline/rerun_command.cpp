@@ -23,11 +23,11 @@ std::string verdict_words(schema::Verdict verdict) {
   switch (verdict) {
     case schema::Verdict::faster: return "faster now";
     case schema::Verdict::slower: return "slower now";
-    case schema::Verdict::no_difference: return "no difference worth speaking of";
+    case schema::Verdict::no_difference: return "no significant difference";
     case schema::Verdict::inconclusive: break;
   }
   return fmt::format(
-      "inconclusive: the interval is too wide; two separate runs cannot tell less than about {:.1f} % apart",
+      "inconclusive: the interval is too wide; two separate runs cannot show differences below about {:.1f} %",
       analysis::separate_floor() * 100);
 }
 
@@ -39,7 +39,7 @@ std::string difference_words(const run::RunComparison& found) {
     case schema::Verdict::inconclusive: break;
   }
   return found.difference->has_interval ? "inconclusive: the interval is too wide"
-                                        : "inconclusive: the combination is measured once; use sweep --repeat";
+                                        : "inconclusive: the combination was measured only once; use sweep --repeat";
 }
 
 base::Result<int> rerun(const RerunFlags& flags, const Context& context) {
@@ -88,14 +88,15 @@ base::Result<int> rerun(const RerunFlags& flags, const Context& context) {
 
 void add_rerun(CLI::App& app, Context& context) {
   auto flags = std::make_shared<RerunFlags>();
-  auto* command = add_subcommand(
-      app, context, "rerun", "Measure one trial again and compare it with its record; exit code 1: it is slower",
-      "  ridgeline rerun 20261121-0815/7\n  ridgeline rerun 7                    (of the latest run)",
-      [flags, &context] { return rerun(*flags, context); });
+  auto* command =
+      add_subcommand(app, context, "rerun",
+                     "Measure one trial again and compare it with its stored result; exit code 1 if it is slower",
+                     "  ridgeline rerun 20261121-0815/7\n  ridgeline rerun 7                    (of the latest run)",
+                     [flags, &context] { return rerun(*flags, context); });
   command
       ->add_option("TRIAL", flags->trial, "RUN/TRIAL, RUN (its recommended trial), or a trial number of the latest run")
       ->required();
-  command->add_flag("--json", flags->json, "As JSON");
+  command->add_flag("--json", flags->json, "Print as JSON");
   add_database_option(*command, context);
 }
 

@@ -10,7 +10,7 @@ void add_rollback(CLI::App& app, Context& context) {
   auto config = std::make_shared<std::string>();
   auto yes = std::make_shared<bool>(false);
   auto* command = add_subcommand(
-      app, context, "rollback", "Put back the config.yaml that was there before the last change",
+      app, context, "rollback", "Restore config.yaml as it was before the last change",
       "  ridgeline rollback --config config.yaml", [config, yes]() -> base::Result<int> {
         RL_TRY_ASSIGN(const auto backup,
                       config::rollback(*config, *yes ? config::LaterEdits::lose : config::LaterEdits::refuse));
@@ -19,7 +19,7 @@ void add_rollback(CLI::App& app, Context& context) {
       });
   command->add_option("--config", *config, "YAML file to restore")->type_name("FILE")->required();
   add_database_option(*command, context);  // backups are files: taken, as every command beside it takes it
-  command->add_flag("-y,--yes", *yes, "Lose edits made since that change, instead of refusing");
+  command->add_flag("-y,--yes", *yes, "Restore even if the file was edited since; discards those edits");
 }
 
 }  // namespace ridgeline::app

@@ -12,7 +12,7 @@ std::string RuntimeFlags::text() const {
 }
 
 void add_runtime_flags(CLI::App& command, RuntimeFlags& flags) {
-  command.add_option("--ort-library", flags.library, "The ONNX Runtime to use, file or folder")->type_name("PATH");
+  command.add_option("--ort-library", flags.library, "ONNX Runtime to use, library file or folder")->type_name("PATH");
   command
       .add_option("--runtime", flags.runtimes,
                   "Another ONNX Runtime to consider: library, folder or virtual environment; repeatable")
@@ -20,7 +20,7 @@ void add_runtime_flags(CLI::App& command, RuntimeFlags& flags) {
       ->allow_extra_args(false);
   command
       .add_option("--ep-library", flags.plugins,
-                  "Library of an execution provider to register, and its provider's name; repeatable")
+                  "Execution provider library to register, with its provider's name; repeatable")
       ->type_name("FILE[:NAME]")
       ->allow_extra_args(false);
 }

@@ -103,8 +103,7 @@ base::Result<ScreenTerminal> ScreenTerminal::open(bool colour, bool ascii, std::
   SCREEN* screen = newterm(nullptr, output, input);
   if (screen == nullptr) {
     const char* kind = std::getenv("TERM");
-    return base::fail(base::ErrorCode::unavailable, "the terminal \"{}\" is of an unknown kind",
-                      kind != nullptr ? kind : "")
+    return base::fail(base::ErrorCode::unavailable, "unknown terminal type \"{}\"", kind != nullptr ? kind : "")
         .hint("set TERM, or add --headless");
   }
   std::unique_ptr<Impl, Close> impl(new Impl{screen, ::fileno(input), false, utf8 && !ascii});

@@ -111,7 +111,7 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
   if (const auto& lost = run.status.lost_sources; !lost.empty())
     return base::fail(base::ErrorCode::io, "{}{}", words().text(lost.front()),
                       lost.size() > 1 ? fmt::format("; {} sources were lost", lost.size()) : "")
-        .hint("the results of what came in are complete");
+        .hint("the results of all received frames are complete");
   if (const auto& lost = run.status.lost_videos; !lost.empty())
     return base::fail(base::ErrorCode::io, "{}", words().line(lost.front())).hint("the results are complete");
   if (run.status.failures > 0)
@@ -127,15 +127,15 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
 
 void add_stream(CLI::App& app, Context& context) {
   auto chosen = std::make_shared<CLI::App*>(nullptr);
-  auto* stream = add_subcommand(
-      app, context, "stream", "Run frames of videos and cameras through a model, and measure what that takes",
-      "  ridgeline stream run --source video.mp4 --model det.onnx --output out.jsonl\n"
-      "  ridgeline stream bench --source video.mp4 --model det.onnx --rate 30 --sources 8 --slo 60ms\n",
-      [chosen, &context]() -> base::Result<int> {
-        if (!(*chosen)->get_subcommands().empty()) return context.exit_code;
-        return base::fail(base::ErrorCode::invalid_argument, "stream: expected run or bench")
-            .hint("ridgeline stream run --help");
-      });
+  auto* stream =
+      add_subcommand(app, context, "stream", "Run video and camera frames through a model, and measure the pipeline",
+                     "  ridgeline stream run --source video.mp4 --model det.onnx --output out.jsonl\n"
+                     "  ridgeline stream bench --source video.mp4 --model det.onnx --rate 30 --sources 8 --slo 60ms\n",
+                     [chosen, &context]() -> base::Result<int> {
+                       if (!(*chosen)->get_subcommands().empty()) return context.exit_code;
+                       return base::fail(base::ErrorCode::invalid_argument, "stream: expected run or bench")
+                           .hint("ridgeline stream run --help");
+                     });
   *chosen = stream;
   stream->require_subcommand(0, 1);
   auto run = std::make_shared<StreamFlags>();
@@ -146,28 +146,27 @@ void add_stream(CLI::App& app, Context& context) {
                      "  ... | ridgeline stream run --source - --raw 1280x720:bgr24@30 --model det.onnx\n",
                      [run, &context] { return run_stream_command(*run, context, false); });
   add_stream_flags(*run_command, context, *run);
-  run_command->add_flag("--realtime", run->realtime, "Play files at their own pace; late frames are dropped")
+  run_command->add_flag("--realtime", run->realtime, "Play files at their own frame rate; late frames are dropped")
       ->group("Frames");
-  run_command->add_flag("--live", run->live, "Frames on standard input are due when they come; late ones are dropped")
+  run_command->add_flag("--live", run->live, "Treat frames on standard input as live: late ones are dropped")
       ->group("Frames");
   run_command
       ->add_option("--video", run->video,
-                   "The frames with their results drawn in; .mp4, .mkv or .avi; of several sources NAME.0.mp4 ...")
+                   "Video with the results drawn in: .mp4, .mkv or .avi; with several sources NAME.0.mp4 ...")
       ->type_name("FILE")
-      ->group("What is written");
+      ->group("Output");
   run_command
       ->add_option("--tensors", run->tensors,
-                   "The model's outputs for every frame, as SOURCE-FRAME.OUTPUT.npy in this folder")
+                   "Folder for the model's outputs for every frame, as SOURCE-FRAME.OUTPUT.npy")
       ->type_name("FOLDER")
-      ->group("What is written");
+      ->group("Output");
   run_command
       ->add_option("--ready", run->ready,
-                   "One line as soon as the model is loaded and frames are awaited, for a program that sends them")
+                   "File that gets one line when the pipeline is ready for frames, for the program that sends them")
       ->type_name("FILE")
-      ->group("What is written");
-  add_time(*run_command, "--reconnect", run->reconnect_s, "How long a lost camera or address is tried again", "100ms",
-           "24h");
-  add_subcommand(*stream, context, "python", "Print the folder for PYTHONPATH that has ridgeline.stream",
+      ->group("Output");
+  add_time(*run_command, "--reconnect", run->reconnect_s, "How long to retry a lost camera or address", "100ms", "24h");
+  add_subcommand(*stream, context, "python", "Print the folder to put in PYTHONPATH for ridgeline.stream",
                  "  PYTHONPATH=$(ridgeline stream python) python3 server.py\n", []() -> base::Result<int> {
                    RL_TRY_ASSIGN(const auto folder, python_packages());
                    fmt::print("{}\n", folder);
@@ -175,7 +174,7 @@ void add_stream(CLI::App& app, Context& context) {
                  });
   auto bench = std::make_shared<StreamFlags>();
   auto* bench_command = add_subcommand(
-      *stream, context, "bench", "Measure the pipeline under a load that was fixed before; exit code 1: not held",
+      *stream, context, "bench", "Measure the pipeline under a fixed load; exit code 1 if it does not keep up",
       "  ridgeline stream bench --source video.mp4 --model det.onnx --rate 30 --sources 8 --slo 60ms\n"
       "  ridgeline stream bench --source video.mp4 --model det.onnx                      (its peak)\n"
       "  ridgeline stream bench --source video.mp4 --model det.onnx --rate 10,20,40 --slo 60ms   (latency against "

@@ -90,7 +90,7 @@ void StreamDisplay::print_ready(const schema::StreamReady& ready) const {
   std::vector<std::string> warm;
   for (const auto& [batch, ms] : ready.warm_ms) warm.push_back(fmt::format("{}: {:.1f} ms", batch, ms));
   std::sort(warm.begin(), warm.end(), [](const auto& a, const auto& b) { return std::stoi(a) < std::stoi(b); });
-  fmt::print(stderr, "ready    in {:.1f} s; {} in flight, {} may wait; a batch of {}\n", ready.ready_s, ready.workers,
+  fmt::print(stderr, "ready    in {:.1f} s; {} in flight, queue of {}, batch of {}\n", ready.ready_s, ready.workers,
              ready.queue_size, fmt::join(warm, ", "));
 }
 

@@ -27,7 +27,7 @@ Result<std::vector<std::string>> read_labels(std::string_view flag, const std::s
   while (!labels.empty() && base::trim(labels.back()).empty()) labels.pop_back();
   for (auto& label : labels) label = std::string(base::trim(label));
   if (labels.empty())
-    return base::fail(ErrorCode::invalid_argument, "{} {}: is empty; expected one name a line", flag, file);
+    return base::fail(ErrorCode::invalid_argument, "{} {}: is empty; expected one name per line", flag, file);
   return labels;
 }
 
@@ -117,82 +117,81 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
   auto& model = flags.model;
   command.option_defaults()->group("Frames");
   command
-      .add_option(
-          "--source", flags.sources,
-          "Video file, folder of images, pattern of their names such as 'pics/*.jpg' or img%04d.png, rtsp:// or "
-          "another address, /dev/videoN, - for standard input, synthetic:WxH; repeatable")
+      .add_option("--source", flags.sources,
+                  "Video file, image folder, image name pattern such as 'pics/*.jpg' or img%04d.png, rtsp:// or "
+                  "another address, /dev/videoN, - for standard input, synthetic:WxH; repeatable")
       ->type_name("SOURCE")
       ->allow_extra_args(false)
       ->required();
   command
       .add_option("--raw", flags.raw,
-                  "Standard input, or the file, holds frames without headers: bgr24, rgb24, gray or nv12")
+                  "Read frames without headers from standard input or the file: bgr24, rgb24, gray or nv12")
       ->type_name("WxH:FORMAT[@FPS]");
-  command.add_option("--camera", flags.camera, "What a camera is asked for (default: its own choice)")
+  command.add_option("--camera", flags.camera, "Mode to request from a camera (default: its own choice)")
       ->type_name("WxH[@FPS]");
   add_choice(command, context, "--rtsp-transport", flags.rtsp_transport, {"tcp", "udp"},
-             "How RTSP servers send: udp loses frames rather than time");
+             "RTSP transport; udp loses frames rather than time");
   add_number(command, "--sources", flags.copies, 1, static_cast<std::int64_t>(execute::kMostSources),
-             "So many copies of each source, at once");
-  add_number(command, "--frames", flags.frames, 0, kAnyNumber, "So many frames of each source; 0: all");
+             "Number of copies of each source, run at the same time");
+  add_number(command, "--frames", flags.frames, 0, kAnyNumber, "Number of frames per source; 0: all");
   command.option_defaults()->group("Model");
-  command.add_option("--model", model.model_option, "ONNX file; null: none, for what the pipeline itself takes")
+  command.add_option("--model", model.model_option, "ONNX file; null: no model, to measure the pipeline alone")
       ->type_name("FILE")
       ->required();
   command
       .add_option("--crop-model", flags.crop_model,
-                  "ONNX file of a second model, which runs on the boxes that the first one found")
+                  "ONNX file of a second model, which runs on the boxes found by the first")
       ->type_name("FILE");
   auto providers = schema::provider_ids();
   providers.insert(providers.begin(), "auto");
   add_choice(command, context, "--provider", model.provider, providers,
-             "Execution provider (default: CUDA where it can be used, else the CPU)");
+             "Execution provider (default: CUDA if available, otherwise the CPU)");
   add_runtime_flags(command, model.where);
-  command.add_option("--set", model.set, "One setting of the runtime; repeatable; see ridgeline params")
+  command.add_option("--set", model.set, "Set one runtime parameter; repeatable; see ridgeline params")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command
       .add_option("--settings", flags.settings,
-                  "Take what a run of tune recommends: runtime, provider and settings, in place of those in --config; "
-                  "other flags win")
+                  "Use the runtime, provider and settings that a tune run recommends, instead of those in --config; "
+                  "other flags take precedence")
       ->type_name("RUN|latest:tune");
-  command.add_option("--devices", model.devices, "The GPU, as nvidia-smi counts (default: the first)")->type_name("N");
+  command.add_option("--devices", model.devices, "GPU number as in nvidia-smi (default: the first)")->type_name("N");
   command.option_defaults()->group("Pipeline");
   command
       .add_option("--config", model.write.config,
-                  "YAML file: its section stream, and the runtime's settings where it has them")
+                  "YAML file with a section stream and, optionally, the runtime's settings")
       ->type_name("FILE");
   command
       .add_option("--stream", flags.stream_set,
-                  "One setting of the section stream, for example batch_size=8; repeatable")
+                  "Set one value of the section stream, for example batch_size=8; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  auto* slo = command
-                  .add_option("--slo", flags.slo_s,
-                              "Latency limit of a frame of a source with a pace, such as 60ms; later ones are dropped")
-                  ->type_name("TIME");
+  auto* slo =
+      command
+          .add_option("--slo", flags.slo_s,
+                      "Latency limit per frame, for sources with a frame rate, such as 60ms; later frames are dropped")
+          ->type_name("TIME");
   check_latency(*slo, "--slo", "100us", "1h");
-  command.add_option("--labels", flags.labels, "Names of classes, or characters of text, one a line")
+  command.add_option("--labels", flags.labels, "Names of classes, or characters of text, one per line")
       ->type_name("FILE");
-  command.add_option("--crop-labels", flags.crop_labels, "The same of the second model")->type_name("FILE");
-  command.option_defaults()->group("What is written");
-  command.add_option("--output", flags.output, "Results as JSON lines, one a frame; - is standard output")
+  command.add_option("--crop-labels", flags.crop_labels, "Same as --labels, for the second model")->type_name("FILE");
+  command.option_defaults()->group("Output");
+  command.add_option("--output", flags.output, "Results as JSON lines, one per frame; - is standard output")
       ->type_name("FILE");
-  command.add_flag("--json", flags.json, "The run as JSON on standard output");
+  command.add_flag("--json", flags.json, "Print the run as JSON on standard output");
   command
-      .add_option("--live-json", flags.live_json,
-                  "What it does as JSON lines, one a second while it runs; - is standard output")
+      .add_option("--live-json", flags.live_json, "Live statistics as JSON lines, one per second; - is standard output")
       ->type_name("FILE");
   command
       .add_option("--prometheus", flags.prometheus,
-                  "Serve metrics over HTTP at /metrics while it runs; without HOST on the loopback only")
+                  "Serve metrics over HTTP at /metrics while running; without HOST, on loopback only")
       ->type_name("[HOST]:PORT");
   command
       .add_option("--latency-socket", flags.latency_socket,
                   "Send each frame's latency to ridgeline watch --latency-socket PATH")
       ->type_name("PATH");
-  command.add_flag("--headless", flags.headless, "No screen, also in a terminal: one line that is renewed");
-  command.add_flag("-q,--quiet", flags.quiet, "Errors only");
+  command.add_flag("--headless", flags.headless, "No live screen, even in a terminal: print one line and update it");
+  command.add_flag("-q,--quiet", flags.quiet, "Print only errors");
   add_database_option(command, context);
 }
 
@@ -200,35 +199,35 @@ void add_load_flags(CLI::App& command, Context& context, StreamFlags& flags) {
   command.option_defaults()->group("Load");
   auto* rate =
       command
-          .add_option(
-              "--rate", flags.rates,
-              "Frames per second of each source, fixed before the run whether or not the pipeline keeps up (default: "
-              "as fast as it takes them); several, joined by commas, are measured in turn")
+          .add_option("--rate", flags.rates,
+                      "Frames per second per source, sent whether or not the pipeline keeps up (default: as fast as it "
+                      "takes them); several rates, separated by commas, are measured one after another")
           ->type_name("FPS[,FPS...]")
           ->delimiter(',')
           ->allow_extra_args(false);
   check_real(*rate, "--rate", 0.001, 1e6);
   add_choice(command, context, "--arrivals", flags.process, {"fixed", "poisson", "burst"},
-             "When frames come: as from cameras, by chance, or in bursts");
+             "Arrival pattern: at fixed intervals like cameras, at random, or in bursts");
   auto* variation =
       command
           .add_option("--variation", flags.variation,
-                      "For bursts: standard deviation of the gaps between frames divided by their mean, 1 to 20")
+                      "For bursts: standard deviation of the gaps between frames, divided by their mean, 1 to 20")
           ->type_name("NUMBER")
           ->capture_default_str();
   check_real(*variation, "--variation", 1, 20);
   command
       .add_option("--trace", flags.trace,
-                  "Frames of each source come at these times: seconds since the start, one a line; in place of --rate")
+                  "File of arrival times for the frames of each source, in seconds since the start, one per line; "
+                  "replaces --rate")
       ->type_name("FILE")
       ->excludes("--rate")
       ->excludes("--arrivals");
-  add_share(command, "--jitter", flags.jitter, "Of fixed arrivals: share of an interval", 0, 1);
-  add_time(command, "--time", flags.duration_s, "How long, each rate (default: 10s; a trace as long as it is)", "100ms",
-           "24h");
-  add_share(command, "--max-drops", flags.most_drops, "Share of frames that may be dropped before it ends with 1", 0,
-            1);
-  add_number(command, "--seed", flags.seed, 1, kAnyNumber, "Of the arrivals");
+  add_share(command, "--jitter", flags.jitter, "For fixed arrivals: jitter as a share of the interval", 0, 1);
+  add_time(command, "--time", flags.duration_s, "Duration for each rate (default: 10s; for a trace, its length)",
+           "100ms", "24h");
+  add_share(command, "--max-drops", flags.most_drops, "Share of frames that may be dropped before the exit code is 1",
+            0, 1);
+  add_number(command, "--seed", flags.seed, 1, kAnyNumber, "Seed for the arrivals");
 }
 
 Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& flags, const Context& context,
@@ -240,7 +239,8 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
   RL_TRY_ASSIGN(request.notes, flag_notes(flags));
   if (flags.model.model_option == kNoModel) {
     if (!flags.settings.empty())
-      return base::fail(ErrorCode::invalid_argument, "--settings {}: without a model there are none", flags.settings);
+      return base::fail(ErrorCode::invalid_argument, "--settings {}: there is no model to use them with",
+                        flags.settings);
     request.workload.kind = "onnx";
     request.workload.location = kNoModel;
   } else {
@@ -257,10 +257,10 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
     spec.sources.push_back({source, flags.realtime, flags.live && source == "-"});
   }
   if (piped > 1 || (piped == 1 && flags.copies > 1))
-    return base::fail(ErrorCode::invalid_argument, "--source - : standard input can be one source only");
+    return base::fail(ErrorCode::invalid_argument, "--source - : only one source can read standard input");
   if (flags.live && piped == 0)
-    return base::fail(ErrorCode::invalid_argument, "--live: is about frames on standard input")
-        .hint("add --source -, or use --realtime to play files at their own pace");
+    return base::fail(ErrorCode::invalid_argument, "--live: only valid with frames on standard input")
+        .hint("add --source -, or use --realtime to play files at their own frame rate");
   if (flags.sources.size() * static_cast<std::size_t>(flags.copies) > execute::kMostSources)
     return base::fail(ErrorCode::invalid_argument, "{} sources; expected at most {}",
                       flags.sources.size() * static_cast<std::size_t>(flags.copies), execute::kMostSources);
@@ -274,7 +274,7 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
   spec.crop_model.kind = "onnx";
   spec.crop_model.location = flags.crop_model;
   if (!flags.tensors.empty() && flags.model.model_option == kNoModel)
-    return base::fail(ErrorCode::invalid_argument, "--tensors: without a model there are none");
+    return base::fail(ErrorCode::invalid_argument, "--tensors: without a model there are no outputs");
   spec.raw = flags.raw;
   spec.announces = !flags.ready.empty();
   spec.tensors = flags.tensors;

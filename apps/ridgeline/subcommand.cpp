@@ -22,7 +22,7 @@ base::Result<store::Store> Context::open_existing_store() const {
   std::error_code ignored;
   if (!std::filesystem::exists(database_path(), ignored))
     return base::fail(base::ErrorCode::not_found, "results file {}: no such file", database_path().string())
-        .hint("name the one that the run was kept in with --db FILE");
+        .hint("give the file that has the run with --db FILE");
   return open_store(store::Access::read);
 }
 
@@ -69,7 +69,7 @@ CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& nam
 void add_options_file(CLI::App& command, Context& context) {
   command
       .add_option("--options", context.options_file,
-                  "YAML file with values for these options, for example max-time: 5m; flags count before it")
+                  "YAML file with values for these options, for example max-time: 5m; flags take precedence")
       ->type_name("FILE");
 }
 

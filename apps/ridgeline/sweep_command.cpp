@@ -57,8 +57,8 @@ void print_answer(const schema::SweepRun& run, const Terminal& terminal) {
     fmt::print("\n{}\n", report::render_table(report::sweep_points_table(run), terminal.width, terminal.colour));
   print_summary(report::sweep_summary(words(), run), terminal, kSweepLabel);
   if (!run.answers)
-    fmt::print("{}\n", run.interruption.empty() ? "no answer: no combination went well; the table says why"
-                                                : "no answer: the run ended before a combination went well");
+    fmt::print("{}\n", run.interruption.empty() ? "no answer: no combination succeeded; the table shows why"
+                                                : "no answer: the run ended before a combination succeeded");
   for (const auto& note : run.notes) fmt::print("note: {}\n", words().text(note));
   if (!run.interruption.empty()) fmt::print("ended early: {}\n", words().text(run.interruption));
 }
@@ -111,63 +111,68 @@ Result<int> sweep(const SweepFlags& flags, const Context& context) {
 }
 
 void add_what_runs(CLI::App& sweep, SweepFlags& flags) {
-  sweep.option_defaults()->group("What is run");
-  sweep.add_option("COMMAND", flags.stray, "Behind --: the command; {name} stands for a parameter's value")
+  sweep.option_defaults()->group("Command");
+  sweep.add_option("COMMAND", flags.stray, "Command to run, after --; {name} is replaced by a parameter's value")
       ->type_name("");
-  sweep.add_option("--param", flags.params, "A parameter and its values, the one you use now first; repeatable")
+  sweep.add_option("--param", flags.params, "Parameter and its values, the current one first; repeatable")
       ->type_name("NAME=VALUE,...")
       ->allow_extra_args(false);
-  sweep.add_option("--env", flags.environment, "An environment variable, which may have placeholders; repeatable")
+  sweep
+      .add_option("--env", flags.environment, "Environment variable for the command, placeholders allowed; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  add_time(sweep, "--timeout", flags.timeout_s, "Time for one trial, for example 10m");
+  add_time(sweep, "--timeout", flags.timeout_s, "Time limit per trial, for example 10m");
   sweep
       .add_option("--depends", flags.depends,
-                  "A file that stored results depend on, besides those in the command; repeatable")
+                  "File that stored results depend on, in addition to those in the command; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  sweep.add_option("--devices", flags.devices, "GPUs watched: all, or numbers (default: the first)")->type_name("GPUS");
+  sweep.add_option("--devices", flags.devices, "GPUs to watch: all, or numbers (default: the first)")
+      ->type_name("GPUS");
   sweep.add_flag("--spread", flags.spread,
-                 "Each command gets one of the GPUs, side by side where they do not slow each other down");
+                 "Give each command one of the GPUs, in parallel unless they slow each other down");
 }
 
 void add_what_counts(CLI::App& sweep, Context& context, SweepFlags& flags) {
-  sweep.option_defaults()->group("What is measured");
+  sweep.option_defaults()->group("Measurement and search");
   sweep
       .add_option("--metric", flags.metrics,
-                  "A number in the output: NAME=REGEX or NAME=json:KEY; the last one counts, or with median:, mean:, "
-                  "min:, max:, first: or sum: before it that one; repeatable")
+                  "Number to read from the output: NAME=REGEX or NAME=json:KEY; the last match counts, unless prefixed "
+                  "with median:, mean:, min:, max:, first: or sum:; repeatable")
       ->type_name("NAME=WHERE")
       ->allow_extra_args(false);
   sweep
       .add_option("--metric-file", flags.metric_file,
-                  "A file with lines \"name value\" that the command writes (default: $RIDGELINE_METRICS_FILE)")
+                  "File with lines \"name value\" that the command writes (default: $RIDGELINE_METRICS_FILE)")
       ->type_name("FILE");
-  sweep.add_option("--objective", flags.objective, "max:METRIC or min:METRIC (default: min:seconds)")
+  sweep.add_option("--objective", flags.objective, "Objective: max:METRIC or min:METRIC (default: min:seconds)")
       ->type_name("WAY:METRIC");
-  add_number(sweep, "--repeat", flags.repeat, 1, kMostRounds, "Rounds, interleaved");
-  add_number(sweep, "--warmup", flags.warmup, 0, kMostRounds, "Trials before the first round that do not count");
-  add_effect(sweep, "--min-effect", flags.min_effect,
-             "Differences below it count as ties; a number in the metric's unit if that is 0 or below in some trial");
-  add_effect(sweep, "--tolerance", flags.tolerance,
-             "What the recommendation may give up for values that stand earlier");
+  add_number(sweep, "--repeat", flags.repeat, 1, kMostRounds, "Number of interleaved rounds");
+  add_number(sweep, "--warmup", flags.warmup, 0, kMostRounds,
+             "Number of warm-up trials before the first round; they do not count");
+  add_effect(
+      sweep, "--min-effect", flags.min_effect,
+      "Smallest difference that is not a tie; a number in the metric's unit if that is 0 or below in some trial");
+  add_effect(sweep, "--tolerance", flags.tolerance, "Slow-down accepted to prefer values listed earlier");
   add_choice(sweep, context, "--search", flags.search, {"grid", "adaptive", "random"}, "Search strategy");
-  add_number(sweep, "--trials", flags.trials, 1, 1'000'000, "Combinations that --search random tries");
-  add_number(sweep, "--seed", flags.seed, 0, kMostSeed, "Of --search random and adaptive");
-  add_time(sweep, "--max-time", flags.max_time_s, "Time for the whole run, for example 2h", "1s");
+  add_number(sweep, "--trials", flags.trials, 1, 1'000'000, "Number of combinations that --search random tries");
+  add_number(sweep, "--seed", flags.seed, 0, kMostSeed, "Seed for --search random and adaptive");
+  add_time(sweep, "--max-time", flags.max_time_s, "Time limit for the whole run, for example 2h", "1s");
   sweep.add_flag("--keep-going", flags.keep_going, "Continue even if the first three trials fail the same way");
-  sweep.add_flag("--fresh", flags.fresh, "Measure again what the results file already knows");
+  sweep.add_flag("--fresh", flags.fresh, "Measure again instead of using cached results");
 }
 
 void add_what_is_written(CLI::App& sweep, Context& context, SweepFlags& flags) {
-  add_output_flags(sweep, context, flags, "A YAML file that holds the parameters: its values are the current ones",
+  add_output_flags(sweep, context, flags, "YAML file with the parameters: its values are the current ones",
                    ApplySpelling::flag_or_file);
   sweep
       .add_option("--apply-to", flags.apply_to,
-                  "Where a parameter stands in --config, when under another name; repeatable")
+                  "Path of a parameter in --config, if it has another name there; repeatable")
       ->type_name("NAME=PATH")
       ->allow_extra_args(false);
-  sweep.add_option("--trials-dir", flags.folder, "Where outputs are kept (default: sweeps beside the results file)")
+  sweep
+      .add_option("--trials-dir", flags.folder,
+                  "Folder for the outputs of trials (default: sweeps next to the results file)")
       ->type_name("FOLDER");
   add_show_flag(sweep, flags);
 }
@@ -181,7 +186,7 @@ void add_sweep(CLI::App& app, Context& context) {
       "  ridgeline sweep --param batch=64,128,256 --param workers=4,8 --metric 'samples_per_s=([0-9.]+) samples/s' \\\n"
       "    --objective max:samples_per_s -- python train.py --bs {batch} --workers {workers}\n"
       "  ridgeline sweep --param threads=1,2,4 --env OMP_NUM_THREADS={threads} -- ./solve input.dat   (shortest time)\n"
-      "\nExit code 1: no combination went well.",
+      "\nExit code 1: no combination succeeded.",
       [flags, &context] {
         flags->command = command_of(context);
         return sweep(*flags, context);
@@ -196,7 +201,7 @@ void add_supervise(CLI::App& app, Context& context) {
       add_subcommand(app, context, "supervise", "Runs one command for a sweep", "", [&context]() -> Result<int> {
         const auto words = command_of(context);
         if (words.empty())
-          return base::fail(base::ErrorCode::invalid_argument, "no command behind --")
+          return base::fail(base::ErrorCode::invalid_argument, "no command after --")
               .hint("add one, for example: -- python train.py --bs {{batch}}");
         return execute::supervise(words);
       });

@@ -51,12 +51,12 @@ class SweepReader {
   Result<void> read_job() {
     auto& job = plan_.request.job;
     if (!flags_.stray.empty())
-      return fail(ErrorCode::invalid_argument, "\"{}\" is no option of sweep", flags_.stray.front())
+      return fail(ErrorCode::invalid_argument, "\"{}\" is not an option of sweep", flags_.stray.front())
           .hint(
-              "the command goes behind --, for example: ridgeline sweep --param batch=64,128 -- python train.py --bs "
+              "put the command after --, for example: ridgeline sweep --param batch=64,128 -- python train.py --bs "
               "{{batch}}");
     if (flags_.command.empty())
-      return fail(ErrorCode::invalid_argument, "no command is given")
+      return fail(ErrorCode::invalid_argument, "no command given")
           .hint("add one, for example: ridgeline sweep --param batch=64,128 -- python train.py --bs {{batch}}");
     job.command = flags_.command;
     if (job.command.front().empty()) return fail(ErrorCode::invalid_argument, "the command's program is empty");
@@ -117,7 +117,7 @@ class SweepReader {
     if (flags_.objective.empty()) {
       if (metrics.empty() && flags_.metric_file.empty()) return {};  // the shortest wall time
       const auto name = metrics.empty() ? std::string("NAME") : metrics.front().name;
-      return fail(ErrorCode::invalid_argument, "which metric decides, and whether more of it is better, is not told")
+      return fail(ErrorCode::invalid_argument, "no objective: name the metric and whether higher is better")
           .hint("add --objective max:{}, min:{} or min:seconds", name, name);
     }
     RL_TRY_ASSIGN(request.objective, schema::parse_sweep_objective(flags_.objective));
@@ -152,7 +152,7 @@ class SweepReader {
     const auto& write = flags_.write;
     RL_TRY(check_write_flags(write));
     if (write.file().empty() && !flags_.apply_to.empty())
-      return fail(ErrorCode::invalid_argument, "--apply-to: no file to write is named").hint("add --config FILE");
+      return fail(ErrorCode::invalid_argument, "--apply-to: no file to write to").hint("add --config FILE");
     if (write.file().empty()) return {};
     RL_TRY_ASSIGN(const auto text, read_apply_file(write.file(), !write.writes(), kNoSweepFile));
     RL_TRY_ASSIGN(const auto paths, read_apply_to(flags_.apply_to));
@@ -179,7 +179,7 @@ class SweepReader {
                                    [&](const auto& one) { return campaign::same_sweep_value(one, value); });
       if (at == param.values.end()) {
         plan_.notes.push_back(
-            fmt::format("{}:{}: {} is {}, which is not among the values of --param: it is not measured", file, line,
+            fmt::format("{}:{}: {} is {}, which is not among the values of --param, so it is not measured", file, line,
                         param.name, value));
         continue;
       }

@@ -15,7 +15,7 @@
 namespace ridgeline::app {
 
 /// What to do where the file to change is not there.
-inline constexpr const char* kNoSweepFile = "name the YAML file that holds the parameters with --config";
+inline constexpr const char* kNoSweepFile = "use --config to name the YAML file with the parameters";
 
 /// The flags of `ridgeline sweep`; "" is not given.
 struct SweepFlags : OutputFlags {

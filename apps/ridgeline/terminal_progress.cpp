@@ -77,10 +77,10 @@ std::string forecast_text(const schema::TuneRun& run, const campaign::TimeForeca
                                    : fmt::format("{} to {}", low, high);
   text += fmt::format(": about {} trial{}{}", time.trials, time.trials == 1 ? "" : "s", quick ? " (--quick)" : "");
   if (time.comparisons > 0) text += fmt::format(", then up to {} comparisons", time.comparisons);
-  if (time.stored) text += ", less what the results file knows";
+  if (time.stored) text += ", minus cached results";
   std::vector<std::string> shorter;
   if (!quick) shorter.emplace_back("--quick gives a first answer sooner");
-  if (!time.limit_s) shorter.emplace_back("--max-time 5m bounds it");
+  if (!time.limit_s) shorter.emplace_back("--max-time 5m limits it");
   if (time.by_default) shorter.emplace_back("--max-time 20m searches longer");
   if (!shorter.empty()) text += fmt::format("; {}", fmt::join(shorter, ", "));
   return text;
@@ -162,12 +162,12 @@ void TerminalProgress::model_ready(const schema::TuneRun& run) {
 void TerminalProgress::space_ready(const schema::TuneRun& run, const campaign::TimeForecast& time) {
   std::string text = fmt::format("{} settings, {} combinations; search {}", run.space.size(),
                                  base::format_count(run.space_size), run.request.search);
-  if (run.request.search == "grid") text += fmt::format(", {} of them left by the rules", time.trials);
+  if (run.request.search == "grid") text += fmt::format(", {} of them allowed by the rules", time.trials);
   fact("space", text);
   if (!run.candidates.empty()) {
     std::vector<std::string> names;
     for (const auto& candidate : run.candidates) names.push_back(candidate.id);
-    fact("others", fmt::format("{}, at their defaults first, then the settings of those that are near the fastest",
+    fact("others", fmt::format("{}, with their defaults first, then the settings of those near the fastest",
                                fmt::join(names, ", ")));
   }
   fact("time", forecast_text(run, time));

@@ -86,7 +86,7 @@ void add_train_worker(CLI::App& app, Context& context) {
   const auto plugins = std::make_shared<std::vector<std::string>>();
   auto* command = add_subcommand(app, context, "train-worker", "Trains for a parent process", "",
                                  [plugins]() -> base::Result<int> { return serve(*plugins); });
-  command->add_option("--plugin", *plugins, "Training plugin; the first that can be loaded is used")->type_name("FILE");
+  command->add_option("--plugin", *plugins, "Training plugin; the first one that loads is used")->type_name("FILE");
   command->group("");  // hidden: started by ridgeline itself
 }
 

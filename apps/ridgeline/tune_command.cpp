@@ -140,7 +140,8 @@ Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gp
     if (flags.json) apply.out = stderr;
     RL_TRY(apply_recommendation(run, apply, session.terminal));
   } else if (flags.json && !flags.quiet && session.alone && !write.config.empty() && !write.no_apply) {
-    fmt::print(stderr, "{}: not touched; with --json it is written by --apply and shown by --dry-run\n", write.config);
+    fmt::print(stderr, "{}: not touched; with --json, use --apply to write it or --dry-run to show the change\n",
+               write.config);
   }
   print_run_id(run.id, flags);
   return run;
@@ -163,7 +164,7 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
   int code = kOk;
   for (const auto& gpus : groups) {
     if (!session.alone && !flags.quiet)
-      fmt::print(stderr, "GPU      {}: tuned separately, as other models need other settings\n",
+      fmt::print(stderr, "GPU      {}: tuned separately, because each GPU model needs its own settings\n",
                  execute::gpu_list(gpus));
     RL_TRY_ASSIGN(const auto run, tune_group(session, gpus));
     if (code == kOk) code = exit_code_of(run, plan.request.finalists > 0);
@@ -175,107 +176,109 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
   if (flags.json) fmt::print("{}\n", base::dump_json(session.alone ? session.json.front() : session.json));
   if (!session.alone && !flags.write.config.empty() && !flags.json && !flags.quiet)
     fmt::print(
-        "{0}: not touched, as each GPU model has settings of its own; write them all: ridgeline apply latest --config "
-        "{0} --for-gpu\n",
+        "{0}: not touched, because each GPU model has its own settings; write them all: ridgeline apply latest "
+        "--config {0} --for-gpu\n",
         flags.write.config);
   return code;
 }
 
 void add_what_is_tuned(CLI::App& tune, Context& context, TuneFlags& flags) {
   tune.add_option("MODEL", flags.model, "ONNX file, or synthetic:OPTIONS for a simulated workload")->type_name("FILE");
-  tune.add_option("--model", flags.model_option, "The same as an option")->type_name("FILE");
-  tune.option_defaults()->group("What is tuned");
+  tune.add_option("--model", flags.model_option, "Same as MODEL, as an option")->type_name("FILE");
+  tune.option_defaults()->group("Workload");
   tune.add_option("--python", flags.python,
-                  "In place of MODEL: a function that returns a PyTorch model and inputs for it; MODULE:FUNCTION for a "
-                  "module of the current folder or the Python path")
+                  "Function that returns a PyTorch model and its inputs, instead of MODEL; MODULE:FUNCTION for a "
+                  "module in the current folder or on the Python path")
       ->type_name("FILE.py:FUNCTION");
-  tune.add_option("--python-exe", flags.python_exe, "Python interpreter that has torch (default: python3)")
+  tune.add_option("--python-exe", flags.python_exe, "Python interpreter with torch (default: python3)")
       ->type_name("PATH");
   add_choice(tune, context, "--also", flags.also, {"onnx"},
-             "With --python: the exported model in every ONNX Runtime found, in the same ranking");
-  tune.add_option("--save-onnx", flags.save_onnx, "With --also onnx: keep the exported model here")->type_name("FILE");
+             "With --python: also rank the exported model in every ONNX Runtime found");
+  tune.add_option("--save-onnx", flags.save_onnx, "With --also onnx: keep the exported model in this file")
+      ->type_name("FILE");
   auto providers = schema::provider_ids();
   providers.insert(providers.begin(), "auto");
   add_choice(tune, context, "--provider", flags.provider, providers,
-             "Execution provider (default: CUDA where it can be used, else the CPU; auto: the best of all runtimes and "
+             "Execution provider (default: CUDA if available, otherwise the CPU; auto: the best of all runtimes and "
              "providers)");
-  add_choice(tune, context, "--objective", flags.objective, {"latency", "p99", "throughput"}, "What \"fastest\" means");
+  add_choice(tune, context, "--objective", flags.objective, {"latency", "p99", "throughput"},
+             "Metric that decides what is fastest");
   tune.add_option("--constraint", flags.constraints, "Limit on a metric, for example 'latency_p99_ms<=20'; repeatable")
       ->type_name("METRIC<=N")
       ->allow_extra_args(false);
-  tune.add_option("--shape", flags.shapes, "Input shape; several for one input are a mix; repeatable")
+  tune.add_option("--shape", flags.shapes, "Input shape; several shapes for one input form a mix; repeatable")
       ->type_name("NAME:AxBxC")
       ->allow_extra_args(false);
-  tune.add_option("--batch", flags.batch, "Batch size, or several to choose from (throughput)")->type_name("N[,N...]");
+  tune.add_option("--batch", flags.batch, "Batch size, or with --objective throughput several to choose from")
+      ->type_name("N[,N...]");
   tune.add_option("--input", flags.inputs,
-                  "An input from a file, or all of one value, ones, zeros, or integers LOW..HIGH; repeatable")
+                  "Input from a file, or filled with one value, ones, zeros, or integers LOW..HIGH; repeatable")
       ->type_name("NAME:FILE.npy|NAME=VALUE")
       ->allow_extra_args(false);
-  add_number(tune, "--seed", flags.seed, 0, kMostSeed, "Of generated inputs and random search");
+  add_number(tune, "--seed", flags.seed, 0, kMostSeed, "Seed for generated inputs and random search");
   add_runtime_flags(tune, flags.where);
-  add_choice(
-      tune, context, "--io", flags.tensor_location, {"host", "device"},
-      "Where inputs start and outputs end: host memory, with every copy timed, or the GPU, where they stay (default: "
-      "host; with --python where the function has put them)");
-  tune.add_option(
-          "--devices", flags.devices,
-          "GPUs to spread trials over, as nvidia-smi counts; each model is tuned separately (default: the first)")
+  add_choice(tune, context, "--io", flags.tensor_location, {"host", "device"},
+             "Memory for inputs and outputs: host, with every copy timed, or device, without copies (default: host; "
+             "with --python, as the function returns them)");
+  tune.add_option("--devices", flags.devices,
+                  "GPUs to spread trials over, numbers as in nvidia-smi; each GPU model is tuned separately (default: "
+                  "the first)")
       ->type_name("all|N[,N...]");
 }
 
 void add_search(CLI::App& tune, Context& context, TuneFlags& flags) {
-  tune.option_defaults()->group("How it is searched");
+  tune.option_defaults()->group("Search");
   add_choice(tune, context, "--search", flags.search, {"adaptive", "grid", "quick", "random"}, "Search strategy");
   tune.add_flag("--quick", flags.quick,
-                "About a dozen well-chosen trials, measured shortly; with another --search only the latter");
+                "Run about a dozen well-chosen short trials; with another --search, only make trials shorter");
   tune.add_option("--space", flags.space,
-                  "Own values, fixed values and constraints; or classic: a fixed grid of 48 CUDA settings")
+                  "File with your values, fixed values and constraints; or classic, a fixed grid of 48 CUDA settings")
       ->type_name("FILE.yaml|NAME");
   tune.add_option("--set", flags.set, "Pin one parameter; repeatable; see ridgeline params")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  add_number(tune, "--trials", flags.trials, 1, 1'000'000, "Trials of --search random (default 40)");
+  add_number(tune, "--trials", flags.trials, 1, 1'000'000, "Number of trials of --search random (default 40)");
   add_time(tune, "--max-time", flags.max_time_s,
-           "Time for the whole run, for example 5m; trials still running then are stopped and not kept", "1s");
-  tune.add_flag("--fresh", flags.fresh, "Measure again what the results file already knows");
+           "Time limit for the whole run, for example 5m; trials still running then are stopped and discarded", "1s");
+  tune.add_flag("--fresh", flags.fresh, "Measure again instead of using cached results");
 }
 
 void add_measurement(CLI::App& tune, Context& context, TuneFlags& flags) {
-  tune.option_defaults()->group("How it is measured and judged");
+  tune.option_defaults()->group("Measurement");
   add_number(tune, "--warmup", flags.warmup, 0, 1'000'000,
-             "Least warm-up inferences a trial (more until times are steady)");
+             "Minimum number of warm-up inferences per trial (more until timings settle)");
   add_number(tune, "--runs", flags.runs, 1, schema::MeasurementPlan{}.max_runs,
-             "Timed inferences a trial (default: until the 95 % interval is within 1 %, on a GPU 2 %)");
-  add_time(tune, "--trial-time", flags.trial_time_s, "Longest timed window of one trial (default 5s)");
-  add_share(tune, "--min-effect", flags.min_effect, "Smallest gain worth a change");
+             "Number of timed inferences per trial (default: until the 95 % interval is within 1 %, on a GPU 2 %)");
+  add_time(tune, "--trial-time", flags.trial_time_s, "Maximum timed window per trial (default 5s)");
+  add_share(tune, "--min-effect", flags.min_effect, "Minimum gain that justifies a change");
   tune.add_option("--accuracy-tolerance", flags.accuracy_tolerance,
-                  "Allowed scaled output error (labels, masks, text: share that differs), or off")
+                  "Allowed scaled output error (for labels, masks and text: the share that differs), or off")
       ->type_name("X");
   add_choice(tune, context, "--precision", flags.precision, {"fp32", "auto", "fp16", "bf16"},
-             "Of --python, beside the model's own: fp32 (default) allows TF32, auto tries autocast and half weights in "
-             "fp16 and bf16");
+             "With --python: precisions to try in addition to the model's own; fp32 (default) allows TF32, auto tries "
+             "autocast and half-precision weights in fp16 and bf16");
   add_share(tune, "--metric-loss", flags.metric_loss,
-            "Of --python, where the function returns a metric: how much of it may be lost (default 1%)");
+            "With --python, if the function returns a metric: allowed loss of that metric (default 1%)");
   add_choice(tune, context, "--isolation", flags.isolation, {"pooled", "trial"},
-             "One worker for many trials, or one each");
+             "One worker process for many trials, or one per trial");
   tune.add_flag("--no-ablation", flags.no_ablation, "Do not measure what each setting of the winner contributes");
   tune.add_flag("--no-comparisons", flags.no_comparisons,
-                "Rank the trials only: no finalist is compared, nothing is recommended");
+                "Only rank the trials: compare no finalists, recommend nothing");
 }
 
 void add_what_is_written(CLI::App& tune, Context& context, TuneFlags& flags) {
   add_output_flags(tune, context, flags,
-                   "Your YAML file: its values are the current settings. It is changed with --apply, or on a terminal "
-                   "after a question",
+                   "Your YAML file: its values are the current settings; it is changed only with --apply, or after "
+                   "confirmation on a terminal",
                    ApplySpelling::flag);
   auto* config = tune.get_option("--config");
   tune.add_option("--config-section", flags.config_section,
-                  "Section for keys it does not have yet; made where there is none")
+                  "Section for keys the file does not have yet; created if missing")
       ->type_name("NAME")
       ->default_str("onnxruntime")
       ->needs(config);
-  tune.add_flag("--provenance", flags.provenance, "Comment changed values with the run and trial")->needs(config);
-  tune.add_flag("-v,--verbose", flags.verbose, "More about each step; twice for reasons")
+  tune.add_flag("--provenance", flags.provenance, "Add the run and trial as comments to changed values")->needs(config);
+  tune.add_flag("-v,--verbose", flags.verbose, "Print more about each step; give twice for reasons")
       ->excludes(tune.get_option("--quiet"));
 }
 

@@ -150,11 +150,11 @@ Result<void> read_current(const TuneFlags& flags, campaign::TuneRequest& request
 
 Result<std::string> model_of(const TuneFlags& flags) {
   if (!flags.model.empty() && !flags.model_option.empty() && flags.model != flags.model_option)
-    return fail(ErrorCode::invalid_argument, "two models are named: {} and --model {}", flags.model, flags.model_option)
+    return fail(ErrorCode::invalid_argument, "two models given: {} and --model {}", flags.model, flags.model_option)
         .hint("give one");
   const auto& model = flags.model.empty() ? flags.model_option : flags.model;
   if (!flags.python.empty() && !model.empty())
-    return fail(ErrorCode::invalid_argument, "two models are named: {} and --python {}", model, flags.python)
+    return fail(ErrorCode::invalid_argument, "two models given: {} and --python {}", model, flags.python)
         .hint("give one");
   if (!flags.python.empty()) return flags.python;
   if (!flags.python_exe.empty())
@@ -162,12 +162,11 @@ Result<std::string> model_of(const TuneFlags& flags) {
                 flags.python_exe)
         .hint("leave it out");
   if (model.empty())
-    return fail(ErrorCode::invalid_argument, "no model is named")
-        .hint("name one, for example: ridgeline tune model.onnx");
+    return fail(ErrorCode::invalid_argument, "no model given").hint("give one, for example: ridgeline tune model.onnx");
   const auto ending = std::filesystem::path(model).extension();
   if (ending != ".onnx" && ending != ".ort" && ending != ".h5" && model.rfind("synthetic", 0) != 0)
     if (const auto instead = commands_for_file(model); !instead.empty())
-      return fail(ErrorCode::invalid_argument, "{}: no model by its name; expected an ONNX file", model)
+      return fail(ErrorCode::invalid_argument, "{}: not an ONNX file by its name; expected an ONNX file", model)
           .hint("{}", instead);
   return model;
 }
@@ -190,7 +189,7 @@ Result<void> check_for_python(const TuneFlags& flags) {
     return fail(ErrorCode::invalid_argument, "{}: {} runs in PyTorch, not in ONNX Runtime", text, flags.python)
         .hint("leave it out, or add --also onnx");
   if (!flags.where.library.empty())
-    return refuse("--ort-library " + flags.where.library, "runs in PyTorch; --runtime names an ONNX Runtime beside it");
+    return refuse("--ort-library " + flags.where.library, "runs in PyTorch; use --runtime to add an ONNX Runtime");
   if (!flags.provider.empty()) return refuse("--provider " + flags.provider, "decides on which device its model is");
   return {};
 }
@@ -229,7 +228,7 @@ Result<void> check_export(const TuneFlags& flags) {
   const auto folder = std::filesystem::path(flags.save_onnx).parent_path();
   if (std::error_code error; !folder.empty() && !std::filesystem::is_directory(folder, error))
     return fail(ErrorCode::not_found, "--save-onnx {}: no folder {}", flags.save_onnx, folder.string())
-        .hint("make it, or name another file");
+        .hint("create it, or choose another file");
   return {};
 }
 
@@ -244,9 +243,9 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   RL_TRY_ASSIGN(request.workload.shapes, read_shapes(flags.shapes));
   RL_TRY(read_input_flags(flags.inputs, request.workload));
   if (request.workload.kind == "synthetic" && !(flags.inputs.empty() && flags.where.text().empty()))
-    return fail(ErrorCode::invalid_argument, "{}: {} is simulated and has no use for it",
+    return fail(ErrorCode::invalid_argument, "{}: {} is simulated and does not use it",
                 flags.inputs.empty() ? flags.where.text() : "--input " + flags.inputs.front(), model)
-        .hint("leave it out, or name an ONNX file");
+        .hint("leave it out, or give an ONNX file");
   if (request.workload.kind == kPythonKind) RL_TRY(check_for_python(flags));
   request.provider = flags.provider;
   request.tensor_location = flags.tensor_location;
@@ -279,14 +278,12 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   RL_TRY(read_precision(flags, request));
   if (flags.trials) request.random_budget = static_cast<std::size_t>(*flags.trials);
   if (flags.trials && request.search != "random")
-    return fail(ErrorCode::invalid_argument,
-                "--trials {}: the number of trials of --search random, but the search is {}", *flags.trials,
-                request.search)
-        .hint("add --search random, or bound the time with --max-time");
+    return fail(ErrorCode::invalid_argument, "--trials {}: only valid with --search random, but the search is {}",
+                *flags.trials, request.search)
+        .hint("add --search random, or limit the time with --max-time");
   RL_TRY(check_write_flags(flags.write));
   if (flags.no_comparisons && (flags.quick || flags.write.concerns_file()))
-    return fail(ErrorCode::invalid_argument,
-                "--no-comparisons: nothing is recommended then, which is all that {} is for",
+    return fail(ErrorCode::invalid_argument, "--no-comparisons: {} needs a recommendation, and there would be none",
                 flags.quick         ? "--quick"
                 : flags.write.apply ? "--apply"
                                     : "--dry-run")

@@ -14,7 +14,7 @@ namespace ridgeline::app {
 void add_version(CLI::App& app, Context& context) {
   auto library = std::make_shared<std::string>();
   auto* command =
-      add_subcommand(app, context, "version", "Versions of Ridgeline and of the runtime it would use",
+      add_subcommand(app, context, "version", "Print the versions of Ridgeline and of the runtime it would use",
                      "  ridgeline version", [library]() -> base::Result<int> {
                        fmt::print("ridgeline    {}\n", version_text());
                        const auto executor = make_executor(execute::Isolation::trial, {}, {});

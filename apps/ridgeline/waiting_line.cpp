@@ -27,7 +27,7 @@ void WaitingLine::show(const std::string& doing, double waited_s) {
     stands_ = true;
   } else {
     if (!talks_ || doing == told_ || waited_s < kLongS) return;
-    fmt::print(stderr, "{}: still at it after {:.0f} s\n", doing, waited_s);
+    fmt::print(stderr, "{}: still running after {:.0f} s\n", doing, waited_s);
   }
   told_ = doing;
   shown_s_ = waited_s;

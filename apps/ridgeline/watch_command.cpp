@@ -9,74 +9,80 @@ namespace ridgeline::app {
 
 void add_watch(CLI::App& app, Context& context) {
   auto flags = std::make_shared<WatchFlags>();
-  auto* command =
-      add_subcommand(app, context, "watch", "Notice when a tuned service becomes slower, and say why",
-                     "  ridgeline watch --config config.yaml                          (a 2 s probe a minute; events on "
-                     "standard output)\n"
-                     "  ridgeline watch --config config.yaml --once                   (for cron: exit code 0 fine, 1 "
-                     "slower or failing)\n"
-                     "  ridgeline watch --config config.yaml --on-degrade retune --on-degrade 'exec:notify.sh'\n"
-                     "  ridgeline watch --config config.yaml --latency-file service.log --baseline learn",
-                     [flags, &context] { return run_watch(*flags, context); });
+  auto* command = add_subcommand(
+      app, context, "watch", "Detect when a tuned service becomes slower, and report why",
+      "  ridgeline watch --config config.yaml                          (a 2 s probe per minute; events on "
+      "standard output)\n"
+      "  ridgeline watch --config config.yaml --once                   (for cron: exit code 0 fine, 1 "
+      "slower or failing)\n"
+      "  ridgeline watch --config config.yaml --on-degrade retune --on-degrade 'exec:notify.sh'\n"
+      "  ridgeline watch --config config.yaml --latency-file service.log --baseline learn",
+      [flags, &context] { return run_watch(*flags, context); });
   auto& watch = *command;
-  const std::string what = "What is watched";
+  const std::string what = "Service and baseline";
   watch
       .add_option("--config", flags->config,
-                  "YAML file with the service's settings; without one the run's recommendation is watched")
+                  "YAML file with the service's settings (default: the run's recommendation)")
       ->type_name("FILE");
   watch.add_option("--config-section", flags->section, "Section for keys the file does not have yet")
       ->type_name("NAME")
       ->default_str("onnxruntime");
-  watch.add_option("--space", flags->space, "Space file whose mapping section says where keys live")
+  watch.add_option("--space", flags->space, "Space file whose mapping section lists the path of each key")
       ->type_name("FILE.yaml");
-  watch.add_option("--run", flags->run, "Baseline: this run's recommended trial")->type_name("RUN");
+  watch.add_option("--run", flags->run, "Run whose recommended trial is the baseline")->type_name("RUN");
   watch
       .add_option("--baseline", flags->baseline,
-                  "latest (default): the newest run that was given the config, else the newest of this machine; learn: "
-                  "the first 10 probes")
+                  "Baseline: latest (default), the newest run with this config, otherwise the newest on this machine; "
+                  "or learn, the first 10 probes")
       ->type_name("latest|learn");
   watch
       .add_option("--model", flags->model,
-                  "Model file, where it is not where the run found it; only runs of that name are baselines")
+                  "Model file, if it has moved since the run; only runs of a model with that name are baselines")
       ->type_name("FILE");
   watch.add_option("--ort-library", flags->ort_library, "ONNX Runtime library, file or folder")->type_name("PATH");
   watch
       .add_option("--latency-file", flags->latency_file,
-                  "No probes: judge the latencies that the service appends to this file, one a line, in ms or as JSON")
+                  "Instead of probing, judge the latencies that the service appends to this file, one per line, in ms "
+                  "or as JSON")
       ->type_name("FILE");
   watch
-      .add_option(
-          "--latency-socket", flags->latency_socket,
-          "The same from a Unix datagram socket, which is made; listens for --every before each look, with --once too")
+      .add_option("--latency-socket", flags->latency_socket,
+                  "Same, from a Unix datagram socket, which is created; listens for --every before each check, also "
+                  "with --once")
       ->type_name("PATH");
 
-  const std::string how = "How it is judged";
-  add_time(watch, "--every", flags->every_s, "Time from probe to probe, 100ms to 24h", "100ms", "24h");
+  const std::string how = "Detection";
+  add_time(watch, "--every", flags->every_s, "Time between probes, 100ms to 24h", "100ms", "24h");
   add_time(watch, "--probe-time", flags->probe_time_s,
-           "Longest timed part of a probe; it ends when the median is known to 1 %", "10ms", "10m");
-  watch.add_option("--threshold", flags->threshold, "Slow-down to be found, 1% to 1000%")
+           "Maximum timed part of a probe; it ends when the median is known to 1 %", "10ms", "10m");
+  watch.add_option("--threshold", flags->threshold, "Slow-down to detect, 1% to 1000%")
       ->type_name("SHARE")
       ->capture_default_str();
-  add_share(watch, "--confidence", flags->confidence, "At most 1 - this share of a false alarm a week", 0.5, 0.999999);
+  add_share(watch, "--confidence", flags->confidence, "Confidence: at most 1 - SHARE false alarms per week", 0.5,
+            0.999999);
   add_choice(
       watch, context, "--isolation", flags->isolation, {"pooled", "trial"},
-      "Keep worker and session between probes, or take a fresh process for each, which holds no memory meanwhile");
+      "Keep worker and session between probes, or start a fresh process per probe, which uses no memory in between");
 
-  const std::string then = "What is done";
-  watch.add_option("--on-degrade", flags->on_degrade, "alert: events only (default); retune; exec:COMMAND; repeatable")
+  const std::string then = "Actions and output";
+  watch
+      .add_option("--on-degrade", flags->on_degrade,
+                  "Action on a slow-down: alert, events only (default), retune or exec:COMMAND; repeatable")
       ->type_name("ACTION")
       ->allow_extra_args(false);
-  add_time(watch, "--retune-time", flags->retune_time_s, "Longest time of one retune", "1s", "24h");
-  add_choice(watch, context, "--retune-search", flags->retune_search, {"quick", "adaptive"}, "Search of a retune");
-  add_time(watch, "--command-time", flags->command_time_s, "Longest time of one exec:COMMAND", "100ms", "1h");
-  watch.add_flag("--once", flags->once, "One probe, judged with those before; exit code 0 fine, 1 slower or failing");
-  add_number(watch, "--count", flags->count, 1, kAnyNumber, "The same after so many probes");
+  add_time(watch, "--retune-time", flags->retune_time_s, "Time limit for one retune", "1s", "24h");
+  add_choice(watch, context, "--retune-search", flags->retune_search, {"quick", "adaptive"},
+             "Search strategy of a retune");
+  add_time(watch, "--command-time", flags->command_time_s, "Time limit for one exec:COMMAND", "100ms", "1h");
+  watch.add_flag("--once", flags->once,
+                 "Run one probe and judge it with earlier ones; exit code 0 fine, 1 slower or failing");
+  add_number(watch, "--count", flags->count, 1, kAnyNumber, "Same, after this many probes");
   watch
       .add_option("--state", flags->state,
-                  "What survives a restart (default: a file a config in $XDG_STATE_HOME/ridgeline/watch)")
+                  "State that survives a restart (default: one file per config in $XDG_STATE_HOME/ridgeline/watch)")
       ->type_name("FILE");
-  watch.add_flag("-q,--quiet", flags->quiet, "Events as JSON only, nothing on standard error");
-  watch.add_flag("-v,--verbose", flags->verbose, "Every probe on standard error");
+  watch.add_flag("-q,--quiet", flags->quiet, "Print only events as JSON, nothing on standard error");
+  watch.add_flag("-v,--verbose", flags->verbose, "Print every probe on standard error");
   for (const auto* name : {"--config", "--config-section", "--space", "--run", "--baseline", "--model", "--ort-library",
                            "--latency-file", "--latency-socket"})
     watch.get_option(name)->group(what);

@@ -22,7 +22,8 @@ Result<double> threshold_of(const std::string& text) {
     return fail(ErrorCode::invalid_argument, "--threshold {}: expected a share from 1% to 1000%", text)
         .hint("for example 10%");
   if (*value >= 1 && text.find('%') == std::string::npos)
-    return fail(ErrorCode::invalid_argument, "--threshold {}: is {:.0f} % without a percent sign", text, 100 * *value)
+    return fail(ErrorCode::invalid_argument, "--threshold {}: means {:.0f} % without a percent sign", text,
+                100 * *value)
         .hint("write {}% or {:.0f}%", text, 100 * *value);
   return *value;
 }
@@ -46,8 +47,7 @@ Result<void> read_actions(const WatchFlags& flags, WatchPlan& plan) {
     }
   }
   if (plan.retune && flags.config.empty())
-    return fail(ErrorCode::invalid_argument, "--on-degrade retune: no file to write is named")
-        .hint("add --config FILE");
+    return fail(ErrorCode::invalid_argument, "--on-degrade retune: no file to write to").hint("add --config FILE");
   return {};
 }
 
@@ -84,7 +84,8 @@ Result<void> read_config(const WatchFlags& flags, WatchPlan& plan) {
   if (!flags.space.empty()) {
     const auto text = base::read_file(flags.space);
     if (!text)
-      return fail(text.error().code, "--space: {}; expected a YAML file whose mapping section says where keys live",
+      return fail(text.error().code,
+                  "--space: {}; expected a YAML file whose mapping section lists the path of each key",
                   text.error().message)
           .hint("name it, or leave --space out");
     RL_TRY_ASSIGN(auto file, config::parse_space_file(*text, flags.space));
@@ -117,7 +118,8 @@ Result<WatchPlan> read_watch_flags(const WatchFlags& flags) {
   plan.retune_time = base::from_seconds(flags.retune_time_s);
   plan.command_time = base::from_seconds(flags.command_time_s);
   RL_TRY(read_actions(flags, plan));
-  if (flags.once && flags.count) return fail(ErrorCode::invalid_argument, "--once is --count 1").hint("leave one out");
+  if (flags.once && flags.count)
+    return fail(ErrorCode::invalid_argument, "--once means --count 1").hint("leave one out");
   plan.count = flags.once ? 1 : flags.count;
   RL_TRY(read_config(flags, plan));
   plan.state = flags.state.empty() ? default_state(flags, plan) : std::filesystem::path(flags.state);

@@ -169,8 +169,9 @@ class WatchSession {
       return tl::unexpected(std::move(found.error()).in(fmt::format("baseline {}", baseline.name)));
     }
     if (known || state.model_sha256 == baseline.state.model_sha256) return {};
-    return base::fail(ErrorCode::invalid_argument, "baseline {} is of another content of {} (SHA-256 {} then, {} now)",
-                      baseline.name, baseline.run.workload.location, baseline.state.model_sha256.substr(0, 12),
+    return base::fail(ErrorCode::invalid_argument,
+                      "baseline {} was measured with different content of {} (SHA-256 {} then, {} now)", baseline.name,
+                      baseline.run.workload.location, baseline.state.model_sha256.substr(0, 12),
                       state.model_sha256.substr(0, 12))
         .hint("tune the new model, or name the file with --model");
   }

@@ -36,7 +36,12 @@ const schema::MessageRenderer& words() {
 }
 
 schema::Message read_text(const schema::Message& legacy) {
-  static const schema::MessageRenderer renderer(report::message_tables());
+  static const schema::MessageRenderer renderer([] {
+    const auto present = report::message_tables();
+    std::vector<schema::MessageTable> tables(present.begin(), present.end());
+    tables.push_back(report::former_messages());
+    return tables;
+  }());
   static report::MessageReader reader(renderer);
   auto found = reader.read(legacy.arguments().value("text", ""));
   const auto hint = legacy.arguments().value("hint", "");

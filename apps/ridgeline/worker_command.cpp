@@ -19,8 +19,7 @@ void add_worker(CLI::App& app, Context& context) {
                                    if (*is_stream) return execute::stream_main(known_workloads());
                                    return execute::worker_main(known_workloads());
                                  });
-  command->add_option("--open-library", *library, "Only opens a shared library and says what became of it")
-      ->type_name("FILE");
+  command->add_option("--open-library", *library, "Opens a shared library and reports the result")->type_name("FILE");
   command->add_flag("--stream", *is_stream, "Runs one pipeline");
   command->group("");  // hidden: started by ridgeline itself
 }

@@ -34,9 +34,9 @@ void add_write_flags(CLI::App& command, WriteFlags& flags, const std::string& co
         ->type_name("");
   }
   command.add_flag_callback(
-      "-y,--yes", [&flags] { flags.apply = true; }, "The same as --apply");
-  command.add_flag("--dry-run", flags.dry_run, "Show the change to --config, write nothing");
-  command.add_flag("--no-apply", flags.no_apply, "Leave --config alone, and do not ask");
+      "-y,--yes", [&flags] { flags.apply = true; }, "Same as --apply");
+  command.add_flag("--dry-run", flags.dry_run, "Show the change to --config without writing it");
+  command.add_flag("--no-apply", flags.no_apply, "Do not change --config, and do not ask");
 }
 
 bool asks_to_write(const WriteFlags& flags) {
@@ -49,10 +49,10 @@ base::Result<void> check_write_flags(const WriteFlags& flags) {
     return fail(ErrorCode::invalid_argument, "--apply (--yes), --dry-run and --no-apply exclude each other")
         .hint("give one");
   if (flags.concerns_file() && flags.file().empty())
-    return fail(ErrorCode::invalid_argument, "{}: no file to write is named", flags.apply ? "--apply" : "--dry-run")
+    return fail(ErrorCode::invalid_argument, "{}: no file to write to", flags.apply ? "--apply" : "--dry-run")
         .hint("add --config FILE");
   if (!flags.apply_file.empty())
-    fmt::print(stderr, "note: --apply {0}: the next version wants --config {0} --apply\n", flags.apply_file);
+    fmt::print(stderr, "note: --apply {0}: the next version will require --config {0} --apply\n", flags.apply_file);
   return {};
 }
 

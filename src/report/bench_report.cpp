@@ -91,7 +91,7 @@ Section answer_section(const MessageRenderer& words, const BenchRun& run) {
 }
 
 Section findings_section_of(const MessageRenderer& words, const BenchRun& run) {
-  Section section{"findings", "What holds training back", {}};
+  Section section{"findings", "What limits training speed", {}};
   for (const auto& finding : run.findings) {
     const auto text = words.text(messages::bench_finding({.settings = schema::describe(finding.settings, run.device),
                                                           .evidence = finding.evidence,
@@ -323,8 +323,8 @@ Json points_json(const BenchRun& run) {
 Json formulas() {
   return {
       {"order",
-       "points stand in the order in which their settings first went well; of points equal in all steps of a "
-       "rule the first is taken"},
+       "points are in the order in which their settings first succeeded; of points equal in all steps of a rule, the "
+       "first is taken"},
       {"samples_per_s",
        "of a point (the trials of one setting with data=loader, status=ok and a rate above 0, stages stability_run and "
        "experiment left out): sum(rate * steps) / sum(steps), rate = outcome.measurement.samples_per_s.value, steps = "
@@ -334,29 +334,28 @@ Json formulas() {
        "samples_per_s.low) / 2 / samples_per_s.value"},
       {"memory",
        "memory_gb = the highest resources.peak_reserved_gb of its trials, capacity_gb = the last known "
-       "resources.device_capacity_gb; null where no trial reports it"},
+       "resources.device_capacity_gb; null if no trial reports it"},
       {"stability_run",
-       "failed_stability_run: some trial of the setting with stage=stability_run has another status than ok or "
-       "alloc_retries above 0; "
-       "passed_stability_run: some has not; stability_steps = the highest steps + discarded_steps of those"},
+       "failed_stability_run: some trial of the setting with stage=stability_run has a status other than ok, or "
+       "alloc_retries above 0; passed_stability_run: some trial has neither; stability_steps = the highest steps + "
+       "discarded_steps of those trials"},
       {"gpu_busy",
        "share of the timed windows with work on the GPU, by device events or GPM (flag gpu_busy_gpm); the column GPU%"},
-      {"gpu_util", "NVML's utilisation in the mean; the column GPU% where gpu_busy is not known (flag gpu_busy_nvml)"},
+      {"gpu_util", "mean NVML utilisation; the column GPU% if gpu_busy is not known (flag gpu_busy_nvml)"},
       {"fastest", "argmax samples_per_s"},
       {"efficient", "argmax samples_per_s / memory_gb, of points whose memory_gb is known and above 0"},
-      {"eligible",
-       "not failed_stability_run, and memory_gb <= (1 - answers.headroom) * capacity_gb where both are known"},
+      {"eligible", "not failed_stability_run, and memory_gb <= (1 - answers.headroom) * capacity_gb if both are known"},
       {"floor",
-       "(1 - answers.tolerance) * max(samples_per_s); where that of no eligible point reaches it (answers.fallback): "
-       "(1 - answers.tolerance) * max(samples_per_s of the eligible points)"},
+       "(1 - answers.tolerance) * max(samples_per_s); if no eligible point reaches it (answers.fallback): (1 - "
+       "answers.tolerance) * max(samples_per_s of the eligible points)"},
       {"recommended",
-       "of eligible points with samples_per_s >= answers.floor: the lowest floor(100 * ln(memory_gb) + 0.5) (0 where "
-       "memory is not known: steps of 1 %), then the fewest workers, then pin_memory=false, then amp in the order off, "
-       "bf16, fp16, then the highest samples_per_s; null with answers.no_recommendation where no point is eligible"},
+       "of eligible points with samples_per_s >= answers.floor: the lowest floor(100 * ln(memory_gb) + 0.5) (steps of "
+       "1 %; 0 if memory is not known), then the fewest workers, then pin_memory=false, then amp in the order off, "
+       "bf16, fp16, then the highest samples_per_s; null with answers.no_recommendation if no point is eligible"},
       {"ties", "points other than the fastest whose high >= low of the fastest"},
       {"pareto",
-       "no other point is at least as good in samples_per_s, memory_gb (where both are known) and workers and better "
-       "in one; an answer that is not on it says why (off_front)"}};
+       "no other point is at least as good in samples_per_s, memory_gb (if both are known) and workers, and better in "
+       "one of them; an answer that is not on the front has the reason in off_front"}};
 }
 
 }  // namespace

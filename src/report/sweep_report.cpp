@@ -188,14 +188,14 @@ Section points_section(const MessageRenderer& words, const SweepRun& run) {
 }
 
 Section effects_section_of(const MessageRenderer& words, const SweepRun& run) {
-  Section section{"effects", "What each parameter does", {}};
+  Section section{"effects", "Effect of each parameter", {}};
   if (!run.answers || run.answers->effects.empty()) return section;
   Table table;
   const bool differences = analysis::compares_differences(run);
   table.caption = words.text(messages::sweep_effects_caption(differences));
   table.columns = {{"Parameter", Align::left},
                    {"Value", Align::left},
-                   {differences ? "Behind the best value" : "x best value's cost", Align::right}};
+                   {differences ? "Behind the best value" : "Relative cost", Align::right}};
   for (const auto& effect : run.answers->effects)
     for (const auto& [value, cost] : effect.values) {
       Table::Row row;
@@ -235,7 +235,7 @@ Section failures_section_of(const MessageRenderer& words, const SweepRun& run) {
                               plain_text(sweep_status(words, trial)))});
     if (!failure->stderr_tail.empty()) section.blocks.emplace_back(CodeBlock{"", clean_utf8(failure->stderr_tail)});
     if (!trial.outcome.folder.empty())
-      section.blocks.emplace_back(Paragraph{"Whole output: " + code_mark(trial.outcome.folder + "/output.log")});
+      section.blocks.emplace_back(Paragraph{"Full output: " + code_mark(trial.outcome.folder + "/output.log")});
   }
   if (all > shown)
     section.blocks.emplace_back(
@@ -271,7 +271,7 @@ Section method_section_of(const MessageRenderer& words, const SweepRun& run) {
   add("Folder", run.request.job.directory);
   add("Outputs", run.folder);
   for (const auto& note : run.notes) add("Note", words.text(note));
-  add("Started as", run.command_line);
+  add("Command line", run.command_line);
   section.blocks.emplace_back(std::move(facts));
   return section;
 }
@@ -298,21 +298,20 @@ base::Json sweep_json(const MessageRenderer& words, const SweepRun& run) {
   out["schema"] = "ridgeline.sweep";
   out["schema_version"] = kSweepJsonVersion;
   out["formulas"] = {
-      {"cost", "objective.metric of an ok trial, or 1 / it where more is better; warm-ups do not count"},
+      {"cost", "objective.metric of an ok trial, or 1 / it if higher is better; warm-ups do not count"},
       {"objective", "of a point: mean over its ok trials; interval by Student's t over them"},
       {"behind",
-       "exp(mean over common rounds of log cost - log cost of the best); the best has the least mean log cost among "
-       "points without failures measured in most rounds; interval by the residual variance of log cost = point + round "
-       "(or the pair's own where larger), t with Bonferroni's correction"},
+       "exp(mean over common rounds of log cost - log cost of the best); the best has the lowest mean log cost among "
+       "points without failures that were measured in every round any point has; interval by the residual variance of "
+       "log cost = point + round (or the pair's own if larger), t with Bonferroni's correction"},
       {"tie", "behind.low <= 1, or behind.value < 1 + min_effect"},
       {"gain", "behind of the first combination over behind of the recommended one"},
-      {"recommended", "among ties with behind.value <= 1 + tolerance the least rank_in_lists"}};
+      {"recommended", "the lowest rank_in_lists among ties with behind.value <= 1 + tolerance"}};
   if (analysis::compares_differences(run)) {
     out["compared_by"] = "difference";
     out["formulas"]["compared_by"] =
-        "difference, as objective.metric of some trial is 0 or below: the cost is the number itself, or its negative "
-        "where "
-        "more is better, and exp, log, ratios and 1 become differences and 0";
+        "difference, because objective.metric of some trial is 0 or below: the cost is the number itself, or its "
+        "negative if higher is better, and exp, log, ratios and 1 become differences and 0";
   }
   return out;
 }

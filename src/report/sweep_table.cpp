@@ -173,7 +173,7 @@ Table sweep_points_table(const SweepRun& run) {
   auto metrics = metric_columns(run);
   table.columns.push_back({one_line(metrics.front().title), Align::right});
   const bool differences = analysis::compares_differences(run);
-  table.columns.push_back({differences ? "Behind the best (95 %)" : "x best's cost (95 %)", Align::right});
+  table.columns.push_back({differences ? "Behind the best (95 %)" : "Relative cost (95 %)", Align::right});
   metrics.erase(metrics.begin());  // the objective is shown with its interval
   table.columns.push_back({"Verdict", Align::left});
   for (const auto& column : metrics) table.columns.push_back({one_line(column.title), Align::right, true});

@@ -38,7 +38,7 @@ struct ExecutionProvider {
   /// provider has no row.
   bool plugin = false;
   std::string plugin_file;     ///< how the name of that library starts; "": any
-  std::string plugin_devices;  ///< what it takes: "CPUs, GPUs and NPUs of Intel"
+  std::string plugin_devices;  ///< what it takes: "Intel CPUs, GPUs and NPUs only"
   Message instead;             ///< what to do where it offers no device
 
   [[nodiscard]] bool on_cpu() const noexcept { return device == DeviceKind::cpu; }

@@ -2,7 +2,7 @@
 # Every mistake on the command line is one clear line, exit code 2, and leaves nothing behind.
 source "$(dirname "$0")/lib.sh"
 S=synthetic:base=1ms
-bad "no model is named" "ridgeline tune model.onnx" -- tune
+bad "no model given" "ridgeline tune model.onnx" -- tune
 bad "two models" "a.onnx" "b.onnx" -- tune a.onnx --model b.onnx
 bad "--runs 0" "expected a whole number from 1" -- tune $S --runs 0
 bad "--runs -5" "expected a whole number" -- tune $S --runs=-5
@@ -46,7 +46,7 @@ bad "exclude each other" -- tune $S --config c.yaml --apply --dry-run
 bad "--output" "does not exist" -- tune $S --output nowhere/report.md
 bad "--output ." "is a folder" -- tune $S --output .
 bad "--output /dev/full" "not a regular file" -- tune $S --output /dev/full --db c.db
-bad "--report-html" "no file is named" -- tune $S --report-html
+bad "--report-html" "no file given" -- tune $S --report-html
 bad "surfac" "surface" -- tune synthetic:surfac=conv
 bad "base" "fast" -- tune synthetic:base=fast
 
@@ -74,7 +74,7 @@ bad "--db '': the value is empty" "expected FILE" -- history --db ''
 bad "--config '': the value is empty" -- rollback --config ''
 bad "--json, --markdown and --keys exclude each other" -- params --markdown --json
 bad "--json, --markdown and --keys exclude each other" -- params --keys --json
-bad "intra_op_num_threads: --markdown lists every parameter" -- params intra_op_num_threads --markdown
+bad "intra_op_num_threads: --markdown lists all parameters" -- params intra_op_num_threads --markdown
 
 # Models
 bad "missing.onnx" -- tune missing.onnx
@@ -113,7 +113,7 @@ begun=$SECONDS
 run 1 "${hung[@]}"
 checks=$((checks + 1))
 [ $((SECONDS - begun)) -lt 30 ] || problem "it took $((SECONDS - begun)) s"
-err "no recommendation: --max-time of 2 s was over before any configuration had been measured"
+err "no recommendation: --max-time of 2 s was over before any configuration was measured"
 err "in phase measure, in which nothing had moved for"
 err "a longer --max-time"
 run 1 "${hung[@]}" --json

@@ -43,25 +43,25 @@ out "no answer"
 run 0 bench --model $S "${SMALL[@]}" --stability-run 100 --search grid
 out "ok, stability run"
 out "passed"
-no_out "makes"
+no_out "adds one"
 run 0 bench --model $S "${SMALL[@]}" --search grid
 out "ok, stability run"
 run 0 bench --show latest --db r.db --json
 json '.answers.recommended.reason.text | test("passed a stability run of 200 steps")' true
 run 0 bench --model $S "${SMALL[@]}" --search grid --stability-run 0
-out "makes"
+out "adds one"
 no_out "ok, stability run"
 # One that nobody asked for is short, whatever its steps take, and lengthens no --max-time.
 run 0 bench --model $S,compute_us=50000 --batch-sizes 64 --num-workers 2 --search grid --no-diagnosis --db slow.db --json
 json '[.trials[] | select(.stage == "stability_run") | .outcome.duration_s < 240] | all' true
-json '.answers.recommended.reason.text | test("stability run cut at [0-9]+ of 200 steps")' true
+json '.answers.recommended.reason.text | test("stability run stopped after [0-9]+ of 200 steps")' true
 run 0 bench --model $S --max-time 60s --db short.db --json
 json '.duration_s < 66' true
 
 # --max-time holds for the stability run too, and an end without an answer is told.
 run 0 bench --model $S --max-time 60s --stability-run 100000 --db limit.db --json
 json '.duration_s < 62' true
-json '.answers.recommended.reason.text | test("stability run cut at [0-9]+ of 100000 steps")' true
+json '.answers.recommended.reason.text | test("stability run stopped after [0-9]+ of 100000 steps")' true
 json '[.trials[] | select(.stage == "stability_run") | .outcome.measurement.flags[].code] | index("stability_run_cut") != null' true
 run 0 bench --show latest --db limit.db
 out "of 100000 steps"
@@ -78,7 +78,7 @@ run 0 bench --model $S --config bench.yaml --num-workers 2 4 --apply default.yam
 out "bench.yaml:2"
 out "(--num-workers)"
 out "not written"
-err "note: --apply default.yaml: the next version wants --config default.yaml --apply"
+err "note: --apply default.yaml: the next version will require --config default.yaml --apply"
 same default.yaml before.yaml
 run 0 bench --model $S --config bench.yaml --num-workers 2 4 --apply default.yaml --db c.db
 out "learning rate 0.1: the linear rule"
@@ -192,7 +192,7 @@ bad "batch sizes 64 128 (--batch-sizes): no setting can be trained with" "fp16 n
 [ ! -e refused.db ] || problem "refused settings left a results file behind"
 
 # Mistakes
-bad "no training step is named" "--python" -- bench
+bad "no training step given" "--python" -- bench
 bad "give one" -- bench --model $S --python a:b
 bad "--batch-sizes 0" "expected a whole number from 1" -- bench --model $S --batch-sizes 0
 bad "--batch-sizes many" -- bench --model $S --batch-sizes many
@@ -224,7 +224,7 @@ printf 'benchmark:\n  batch_size: [1]\n' >mistake.yaml
 bad "mistake.yaml:2:3" "did you mean \"batch_sizes\"" -- bench --model $S --config mistake.yaml
 bad "missing.yaml: no such file" "with --config" -- bench --model $S --apply missing.yaml
 bad "missing.yaml: no such file" -- bench --model $S --apply missing.yaml --dry-run
-bad "--apply: no file to write is named" "--config FILE" -- bench --model $S --apply
+bad "--apply: no file to write to" "--config FILE" -- bench --model $S --apply
 bad "exclude each other" -- bench --model $S --config bench.yaml --apply --no-apply
 printf 'data: {workers: 4}\n' >near.yaml
 run 0 bench --model $S --config near.yaml --batch-sizes 64 --num-workers 2 --amp off --pin-memory off --search grid --no-diagnosis --db near.db
@@ -238,7 +238,7 @@ bad "twice.yaml" "several places" -- bench --model $S --apply twice.yaml
 bad "--python-exe python3" "belongs to --python" -- bench --model $S --python-exe python3
 bad "--torch-plugin x.so" "belongs to the built-in models" -- bench --model $S --torch-plugin x.so
 bad "--dry-run" "--config FILE" -- bench --model $S --dry-run
-bad "--report-html" "no file is named" -- bench --model $S --report-html
+bad "--report-html" "no file given" -- bench --model $S --report-html
 bad "does not exist" -- bench --model $S --output nowhere/r.md
 bad "expected MODULE:FUNCTION" -- bench --python train
 RIDGELINE_TORCH_PLUGIN=gone.so bad "gone.so" "build_torch_plugin.sh" -- bench --model resnet18 --device cpu

@@ -47,7 +47,7 @@ printf 'device: [0, 1, 2, 3]\ndata: {batch_size: 8, prefetch_factor: 4}\n' >seve
 mapfile -t NOTED < <(bench notes.py:bench)
 run 0 "${NOTED[@]}" --steps 5 --config several.yaml --no-apply
 out "not taken     device: 4 devices, of which a trial has one; prefetch_factor: 4  (several.yaml:1, 2)"
-out "notes.py:bench returned scheduler, epochs, which bench does not take: steps are timed without"
+out "notes.py:bench returned scheduler, epochs, which bench does not use: steps are timed without"
 mapfile -t NOTED < <(bench notes.py:nan)
 run 0 "${NOTED[@]}" --steps 5 --output nan.md --fresh
 out "the loss is not finite in 1 of 1 trials that train, first in trial 1 (batch 8"
@@ -82,7 +82,7 @@ END
   mapfile -t REAL < <(bench real.py:stream 1)
   run 0 "${REAL[@]}" --steps 5
   out "Recommended"
-  out "the optimizer holds none of the model's 2 parameters that require a gradient"
+  out "the optimizer has none of the model's 2 parameters that require a gradient"
   mapfile -t REAL < <(bench real.py:broken 1)
   run 1 "${REAL[@]}" --steps 5 --output real.md
   out "failed: OSError: image file is truncated (3 bytes not processed) (real.py:10 in __getitem__)"

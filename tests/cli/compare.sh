@@ -29,7 +29,7 @@ json .verdict no_difference
 run 0 compare "latest/$all" "latest/$extended" --db r.db
 out "no difference"
 run 0 compare "latest/$all" "latest/$extended" --min-effect 2% --db r.db
-out "two separate runs cannot tell less than about 3.3 % apart"
+out "two separate runs cannot show differences below about 3.3 %"
 out "one tune run"
 no_out "measure longer"
 advised=$(grep -o -- '--min-effect [0-9]*%' out)

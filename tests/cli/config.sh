@@ -117,7 +117,7 @@ same best.yaml best.before
 # A flow mapping has no place for a comment: said, and patched all the same.
 printf 'onnxruntime: {graph_optimization_level: basic}\n' >flow.yaml
 run 0 tune "$S" "${FAST[@]}" --quick --config flow.yaml --apply --provenance --db r.db
-out "note: --provenance: no comment behind graph_optimization_level"
+out "note: --provenance: no comment added to graph_optimization_level"
 checks=$((checks + 1))
 [ "$(cat flow.yaml)" = 'onnxruntime: {graph_optimization_level: all}' ] || problem "flow mapping: $(cat flow.yaml)"
 printf 'onnxruntime:\n  graph_optimization_level: basic\n' >block.yaml

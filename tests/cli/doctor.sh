@@ -68,7 +68,7 @@ check inference.cpu skipped "--no-load"
 # A healthy GPU: its driver answers, a short load runs on it.
 gpus "$FAKE_NVML" healthy
 doctor
-check driver.nvml ok "580.65.06, serves CUDA 13.0; 1 GPU(s)"
+check driver.nvml ok "580.65.06, supports CUDA 13.0; 1 GPU(s)"
 check gpu.list ok "NVIDIA H200 (Hopper 9.0"
 check gpu.ecc ok
 check gpu.persistence ok
@@ -127,7 +127,7 @@ CUDA_VISIBLE_DEVICES=9,1 doctor --no-load
 check driver.visible fail "leaves 0 of 8: there is no 9"
 gpus "$FAKE_NVML" healthy
 RL_FAKE_NVML_PROCESSES="0:$$:1000:5:C" doctor --no-load
-check gpu.processes warn "by no process that is listed"
+check gpu.processes warn "by no listed process"
 gpus "$FAKE_NVML" lost  # while doctor looks
 RL_FAKE_NVML="$(key kFakeFailAfterMs)=300" doctor
 check gpu.list fail "GPU 0 does not answer: "
@@ -158,7 +158,7 @@ check libraries.cupti warn "libcupti.so.13 ends the process that opens it: SIGSE
 unset LD_LIBRARY_PATH
 echo "no library" >bad.so
 RIDGELINE_VIDEO_PLUGIN=$PWD/bad.so doctor --no-load
-check libraries.video skipped "lost: videos, cameras and addresses as sources of stream; to have them: install FFmpeg"
+check libraries.video skipped "lost: videos, cameras and addresses as sources of stream; to get them: install FFmpeg"
 RIDGELINE_VIDEO_PLUGIN=$PWD/nowhere.so doctor --no-load
 check libraries.video skipped "nowhere.so: no such file"
 

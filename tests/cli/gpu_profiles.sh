@@ -121,7 +121,7 @@ no_gpus
 gpus "Tesla T4"
 bad "no profile \"Tesla T4\"" "\"NVIDIA H200\", \"cpu\"" -- apply --match --config config.yaml
 bad "--match" "leave out the run" -- apply latest --match --config config.yaml
-bad "no run is named" -- apply --config config.yaml --db profiles.db
+bad "no run given" -- apply --config config.yaml --db profiles.db
 printf 'profiles:\n  dev:\n    port: 80\n' >other.yaml
 bad "other.yaml:3:5" "port" -- apply --match --config other.yaml
 finish

@@ -46,8 +46,8 @@ bad "infer.py:make" "tune --python infer.py:make" -- tune infer.py:make
 bad "unknown command \"imprt\"" "did you mean \"import\"" -- profile imprt x.json
 bad "has no option --objectiv" "did you mean --objective" -- tune m.onnx --objectiv p99
 bad "has no option --threads" "--set intra_op_num_threads=VALUE" -- tune m.onnx --threads 4
-bad "--db comes before the command" "write it behind it: ridgeline profile import --db" -- --db x.db profile import t.json
-bad "argument \"b.onnx\" is one too many; expected MODEL" -- tune a.onnx b.onnx
+bad "--db must come after its command" "write: ridgeline profile import --db" -- --db x.db profile import t.json
+bad "unexpected argument \"b.onnx\"; expected MODEL" -- tune a.onnx b.onnx
 bad "--config FILE is missing" "for example: ridgeline rollback --config config.yaml" -- rollback
 bad "--config: the value is missing; expected FILE" -- tune m.onnx --config
 bad "--seed is given 2 times (1, 2); expected once" -- tune m.onnx --seed 1 --seed 2
@@ -58,7 +58,7 @@ bad "--rate 0: expected a number from 0.001" -- stream bench --source synthetic:
 bad "--depth 0: expected a whole number from 1 to 1000" -- profile m.onnx --depth 0
 bad "\"fish\"" "bash|zsh" -- completion fish
 run 2 tune
-is "$(cat "$WORK/err")" "error: no model is named"$'\n'"hint: name one, for example: ridgeline tune model.onnx" "tune"
+is "$(cat "$WORK/err")" "error: no model given"$'\n'"hint: give one, for example: ridgeline tune model.onnx" "tune"
 run 0 tune --help
 # Every option that README and docs name exists somewhere.
 for command in $commands "profile import" "profile diff" "stream run" "stream bench"; do "$RIDGELINE" $command --help-all; done >all-help

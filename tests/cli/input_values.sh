@@ -13,9 +13,9 @@ json '.model.shapes[0][0].dims | tostring' '[1,256]'
 # Only the run shows it where the sizes depend on the data.
 run 0 tune "$DATA/data_window.onnx" "${SHORT[@]}" --json
 json '.model.shapes[0][0].dims | tostring' '[1,256]'
-json '[.notes[].text | select(contains("axis 1 (sequence) = 256, as the runtime refuses other lengths"))] | length' 1
+json '[.notes[].text | select(contains("axis 1 (sequence) = 256, because the runtime refuses the other lengths"))] | length' 1
 run 0 profile "$DATA/data_window.onnx" --db r.db
-noted 'axis 1 (sequence) = 256, as the runtime refuses other lengths'
+noted 'axis 1 (sequence) = 256, because the runtime refuses the other lengths'
 
 # What the user gives is never replaced: one line, with the check of outputs and without it, and of profile.
 REFUSED=("data_window.onnx: the runtime refuses the inputs (x 1x100)" "--input NAME=VALUE" "--shape NAME:AxB")

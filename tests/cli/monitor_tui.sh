@@ -168,5 +168,5 @@ shows "exit code 0"
 EXTRA="TERM=no-such-terminal" start 80 24 healthy
 shows "exit code 2"
 checks=$((checks + 1))
-grep -q '^error: the terminal "no-such-terminal" is of an unknown kind' "$WORK/err" || problem "no clear error: $(cat "$WORK/err")"
+grep -q '^error: unknown terminal type "no-such-terminal"' "$WORK/err" || problem "no clear error: $(cat "$WORK/err")"
 finish

@@ -104,15 +104,15 @@ run 0 report latest --output stored.md --report-html stored.html "${DB[@]}"
 checks=$((checks + 1)); grep -q "Where the time went" stored.md || problem "the stored run's report has no times"
 
 run 0 profile import a.json kernels.csv --csv tables --perfetto a.perfetto-trace --chrome back.json.gz --output p.md --report-html "${DB[@]}"
-out "36 of 36 launches that have counters are in the trace"
+out "36 of 36 launches with counters are in the trace"
 is "$(head -n 1 tables/kernels.csv | cut -d, -f1-3)" name,calls,total_ns "columns of kernels.csv"
 is "$(head -n 1 tables/modules.csv | cut -d, -f1-5)" path,calls,self_ns,total_ns,bytes "columns of modules.csv"
 is "$(awk -F, 'NR == 2 { print $6 }' tables/kernels.csv)" 54000 "bytes of 18 launches with 1,000 read and 2 KB written"
 is "$(grep -c . tables/steps.csv)" 7 "steps.csv: a head and six steps"
 checks=$((checks + 1)); [ -s a.perfetto-trace ] && [ -s p.md ] && [ -s p.html ] || problem "a file is missing"
-no_out "are taken for"
+no_out "are used for"
 run 0 profile import a.json one_step.csv "${DB[@]}"
-out "the counters of 6 launches are taken for 36"
+out "the counters of 6 launches are used for 36"
 run 0 profile import back.json.gz "${DB[@]}" -q
 run 0 show --json "${DB[@]}"
 json '.tables.kernels | map(.calls) | add' 36
@@ -135,7 +135,7 @@ out "launches without a kernel in the file: 6 of 36"
 run 0 profile import a.json "${DB[@]}"
 no_out "without a kernel"
 run 0 profile import cpu.json "${DB[@]}"
-for part in "host     1.00 µs from the first to the last operation" "no work of a GPU" "aten::mm"; do out "$part"; done
+for part in "host     1.00 µs from the first to the last operation" "no GPU work" "aten::mm"; do out "$part"; done
 no_out "What to do"
 cpu_kept=$(ls -t traces/*.rltrace | head -n 1)
 run 0 profile import "$cpu_kept" "${DB[@]}"
@@ -153,13 +153,13 @@ for protocol in 2 3 4 5; do
   json '.tables.memory[0] | [.allocations, .frees, .out_of_memory[0].free_bytes] | join(" ")' "1500 1500 $((5 << 20))"
 done
 run 0 profile import snapshot.pickle.gz --csv memory_tables --output memory.md --report-html memory.html "${DB[@]}"
-for part in "PyTorch memory snapshot" "96.0 MiB allocated at the peak" "out of memory after 15.0 ms: 3.00 GiB asked for, 5.00 MiB free, by train.py(41): step" "expandable_segments:True"; do out "$part"; done
+for part in "PyTorch memory snapshot" "96.0 MiB allocated at the peak" "out of memory after 15.0 ms: 3.00 GiB requested, 5.00 MiB free, by train.py(41): step" "expandable_segments:True"; do out "$part"; done
 no_out "What to do"
 is "$(head -n 1 memory_tables/memory.csv)" time_ns,device,allocated_bytes,reserved_bytes "columns of memory.csv"
 is "$(cut -d, -f3 memory_tables/memory.csv | sort -n | tail -n 1)" $((96 << 20)) "the most in memory.csv"
 checks=$((checks + 1)); grep -q "At most 96.0 MiB are allocated on GPU 0" memory.md && grep -q memory-chart memory.html || problem "a report without the chart of memory"
 run 0 show "${DB[@]}"
-out "Held at the peak by"
+out "Allocated at the peak by"
 run 0 compare snapshot2.pickle snapshot4.pickle "${DB[@]}"
 bad "command.pickle" "would run code" -- profile import command.pickle "${DB[@]}"
 checks=$((checks + 1)); [ ! -e was_run ] || problem "a pickle was executed"
@@ -214,7 +214,7 @@ bad "kernels.csv" "without a timeline" -- profile import kernels.csv "${DB[@]}"
 bad "other.csv" "none of their 1 launches" -- profile import a.json other.csv "${DB[@]}"
 bad "a second trace" "ridgeline compare" -- profile import a.json b.json.gz "${DB[@]}"
 bad "--csv a.json" "expected a folder" -- profile import a.json --csv a.json "${DB[@]}"
-bad "no model is named" -- profile "${DB[@]}"
+bad "no model given" -- profile "${DB[@]}"
 bad "FILE" -- profile import "${DB[@]}"
 run 0 profile import a.json -q "${DB[@]}"
 bad "it recommends changes of code" -- apply latest --config a.json "${DB[@]}"

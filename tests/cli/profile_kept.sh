@@ -65,7 +65,7 @@ for recording in memory.json memory.pickle; do
   done
   checks=$((checks + 1)); grep -q "GPU 0 reserved memory" memory.perfetto-trace || problem "$recording: no counters of memory in the Perfetto file"
   run 0 report "$(jq -r .id out)" --db r.db --output memory.md --report-html
-  checks=$((checks + 1)); grep -q "Held at the peak by" memory.md && grep -q memory-chart memory.html || problem "$recording: no memory in the report of a stored run"
+  checks=$((checks + 1)); grep -q "Allocated at the peak by" memory.md && grep -q memory-chart memory.html || problem "$recording: no memory in the report of a stored run"
 done
 # A recorder that was killed.
 head -c -20 kept.rltrace >cut.rltrace

@@ -54,5 +54,5 @@ bad "cannot use --runtime $PWD" "no libonnxruntime.so in that folder" -- \
   tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --runtime "$PWD" --db r.db
 ORT_TENSORRT_FP16_ENABLE=1 run "$MEASURED" tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --quick --search grid --space space.yaml --max-time 40s \
   --trial-time 100ms --db n.db --json
-json '.notes | map(select(.text | contains("workers go without ORT_TENSORRT_FP16_ENABLE=1"))) | length' 1
+json '.notes | map(select(.text | contains("workers run without ORT_TENSORRT_FP16_ENABLE=1"))) | length' 1
 finish

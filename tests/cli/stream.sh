@@ -10,7 +10,7 @@ is "$(wc -l <a.jsonl)" 70 "lines"
 is "$(jq -s 'map(select(.source==0).frame) == [range(50)]' a.jsonl)" true "frames of the first source in order"
 is "$(jq -s 'map(select(.source==1).frame) == [range(20)]' a.jsonl)" true "frames of the second"
 is "$(lines 'keys' a.jsonl)" '70 ["frame","latency_ms","pts_ms","result","source"]' "keys"
-err "70 came in, 70 delivered, dropped: none"
+err "70 arrived, 70 delivered, dropped: none"
 run 0 stream run --source synthetic:64x48x5 --model null --output - -q
 is "$(wc -l <"$WORK/out")" 5 "lines on standard output"
 run 0 stream run --source synthetic:64x48 --frames 7 --sources 3 --model null --output b.jsonl --json
@@ -38,7 +38,7 @@ run 0 report latest --report-html page.html --output page.md
 checks=$((checks + 3))
 grep -q "^ridgeline stream run --source raw" page.md || problem "no command in the report"
 grep -q "prepare, infer, decode" page.md || problem "no stages in the report"
-grep -q "Frames that may wait" page.html || problem "no pipeline in the page"
+grep -q "Queue size, frames" page.html || problem "no pipeline in the page"
 : >x.yaml
 run 2 apply latest --config x.yaml
 err "recommends no settings"
@@ -107,7 +107,7 @@ open("turned.mp4", "wb").write(clip[:at] + struct.pack(">9i", 0, 1 << 16, 0, -1 
 PYTHON
   run 0 stream run --source turned.mp4 --model null --json
   json '.ready.sources[0] | [.width, .height] | tojson' '[48,64]'
-  json '.ready.notes[0].text' "turned.mp4: rotated by 90 degrees as the file says; rotate: 0 leaves it as stored"
+  json '.ready.notes[0].text' "turned.mp4: rotated by 90 degrees as the file requests; rotate: 0 leaves it as stored"
   run 0 stream run --source turned.mp4 --sources 2 --model null --stream rotate=0 --json
   json '.ready.sources[0] | [.width, .height] | tojson' '[64,48]'
   json '.ready.notes | length' 0
@@ -131,7 +131,7 @@ json '[.status.offered, .request.spec.load.process, (.request.spec.load.rate_per
 run "0|1|4" stream bench --source synthetic:64x48 --model null --trace times.txt --time 200ms --json
 json .status.offered 3
 run 0 report latest
-out "times.txt, 15 frames per second and source"
+out "times.txt, 15 frames per second per source"
 bad "--trace" "--rate" -- stream bench --source synthetic:64x48 --model null --trace times.txt --rate 5
 bad "nowhere.txt" -- stream bench --source synthetic:64x48 --model null --trace nowhere.txt
 echo 0.2 >>times.txt
@@ -156,7 +156,7 @@ wait $LOAD
 is $? 4 "a load that was late itself"
 LAST="a load that stood still"
 run 0 show latest
-out "No answer: the load was late itself"
+out "No answer: the load generator was late"
 run 0 show latest --json
 json '[.verdict.passed, .status.is_void, .status.lateness.max >= 500] | tojson' '[false,true,true]'
 
@@ -175,7 +175,7 @@ run 0 stream bench --source synthetic:640x480 --model null --time 5s -q
 peaks=($("$RIDGELINE" history --ids | head -n 2))
 run "0|1" compare "${peaks[1]}" "${peaks[0]}"
 out "the ratio is that of throughput"
-out "intervals are by seconds"
+out "intervals come from the seconds"
 out "sources: synthetic:64x48 64x48 -> synthetic:640x480 640x480"
 run "0|1" compare "${peaks[0]}" "${peaks[1]}" --json
 json '.details.figures | map(.name) | tostring' '["throughput","p50","p95","p99"]'
@@ -199,13 +199,13 @@ json .request.spec.settings.batch_size 2
 
 printf 'batch_size: 8\ninference_scale: 0.65\n' >flat.yaml
 run 0 stream run --source synthetic:64x48x40 --model null --config flat.yaml
-err "note     flat.yaml: batch_size, inference_scale stand outside the section stream and were not read: move them under stream:"
+err "note     flat.yaml: batch_size, inference_scale are outside the section stream and were not read: move them under stream:"
 run 0 stream run --source synthetic:64x48x40 --model null --config flat.yaml --json
-json '.notes[0].text' "flat.yaml: batch_size, inference_scale stand outside the section stream and were not read: move them under stream:"
+json '.notes[0].text' "flat.yaml: batch_size, inference_scale are outside the section stream and were not read: move them under stream:"
 json .request.spec.settings.batch_size 1
 printf 'stream:\n  batch_size: 2\ncrop.most: 3\n' >half.yaml
 run 0 stream run --source synthetic:64x48x40 --model null --config half.yaml --json
-json '.notes[0].text' "half.yaml: crop.most stands outside the section stream and was not read: move it under stream:"
+json '.notes[0].text' "half.yaml: crop.most is outside the section stream and was not read: move it under stream:"
 
 # --- a real model ---
 det=${MODELS:-}/ch_PP-OCRv4_det_infer.onnx
@@ -316,7 +316,7 @@ if command -v script >/dev/null; then
   checks=$((checks + 2))
   (sleep 2; printf q; sleep 1) | TERM=xterm LC_ALL=C.UTF-8 timeout 30 script -qec "stty rows 24 cols 80; $RIDGELINE stream run --source synthetic:64x48 --realtime --model null" /dev/null >screen
   { grep -q "Ridgeline stream" screen && grep -q "idle: source" screen; } || problem "no screen in a terminal"
-  grep -q "came in, " screen || problem "no summary behind the screen"
+  grep -q "arrived, " screen || problem "no summary behind the screen"
   TERM=xterm timeout 30 script -qec "$RIDGELINE stream run --source synthetic:64x48x20 --realtime --model null --headless" /dev/null </dev/null >screen
   checks=$((checks + 2))
   grep -q "Ridgeline stream" screen && problem "a screen with --headless"
@@ -353,7 +353,7 @@ bad "--stream batch_size: expected KEY=VALUE" -- stream run --source synthetic:8
 bad "none of bgr24, rgb24, gray, nv12" -- stream run --source - --raw 8x8:yuv --model null
 bad "camera: the size \"wide\" is not WIDTHxHEIGHT" -- stream run --source synthetic:8x8x2 --camera wide --model null
 bad "expected one of tcp|udp" -- stream run --source synthetic:8x8x2 --rtsp-transport pigeon --model null
-bad "standard input can be one source only" -- stream run --source - --source - --model null
+bad "only one source can read standard input" -- stream run --source - --source - --model null
 bad "No such file or directory" "choose another file" -- stream run --source synthetic:8x8x2 --model null --output /no/such/folder/out.jsonl
 bad "--output - and --json" -- stream run --source synthetic:8x8x2 --model null --output - --json
 bad "--crop-model: without a model" -- stream run --source synthetic:8x8x2 --model null --crop-model x.onnx

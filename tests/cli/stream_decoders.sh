@@ -99,8 +99,8 @@ named v10 detr "expected centres and sizes from 0 to 1"
 named yolo_nas detr "expected centres and sizes from 0 to 1"
 named hf_detr yolo-nas "expected 0 to 1"
 named semantic_logits heatmap "expected about 0 to 1"
-named semantic heatmap "each pixel's values add up to 1"
-named semantic_classes ppocr "whole numbers, as classes of pixels are"
+named semantic heatmap "the values of each pixel add up to 1"
+named semantic_classes ppocr "whole numbers, like classes of pixels"
 named v8_obb_plain yolo "a score of 1.571"
 named v26_pose obb "expected (4+classes+1)xN or Nx7"
 
@@ -113,20 +113,20 @@ result '.boxes[0].label' '"103"'
 printf 'cat\ndog\n' >two.txt
 bad "labels: 2 names do not fit the model, whose metadata have 80: name0" -- stream run --source synthetic:64x64x2 --model models/v8.onnx --provider cpu --labels two.txt
 bad "labels: 2 names do not fit" "boxes in columns of 4 + 80 classes" -- stream run --source synthetic:64x64x2 --model models/v8_plain.onnx --provider cpu --labels two.txt
-bad "labels: 2 names do not fit" "logits of 1000: one value a class" -- stream run --source synthetic:64x64x2 --model models/imagenet.onnx --provider cpu --labels two.txt
+bad "labels: 2 names do not fit" "logits of 1000: one value per class" -- stream run --source synthetic:64x64x2 --model models/imagenet.onnx --provider cpu --labels two.txt
 decode any_size
 json .ready.input "images: float 1x3x320x320"
 result '.boxes[0].box' "$box"
-note "the input is 320x320, imgsz of the model's metadata"
+note "the input is 320x320, from imgsz in the model's metadata"
 note "imgsz 320x320, stride 32, end2end"
 decode any_size --stream preprocess.size=640
 json .ready.input "images: float 1x3x640x640"
-no_note "imgsz of the model's metadata"
+no_note "imgsz in the model's metadata"
 decode any_size --stream preprocess.size=640x384
 json .ready.input "images: float 1x3x384x640"
 decode any_size --stream inference_scale=0.5
 json .ready.input "images: float 1x3x352x640"
-note "is not used, as inference_scale is given"
+note "is not used, because inference_scale is given"
 decode any_size_plain
 json .ready.input "images: float 1x3x704x1280"
 bad "preprocess.size 320x320: the model's input is fixed at 640x640" "leave it out" -- stream run --source synthetic:64x64x2 --model models/v8.onnx --provider cpu --stream preprocess.size=320
@@ -164,7 +164,7 @@ is "$(jq -c 'select(.source == 1) | [.frame, has("result")]' e.jsonl | paste -sd
 json '.status | [.offered, .delivered, .skipped, .dropped] | tojson' '[14,6,8,{}]'
 json '.status.checks | map(.passed) | all' true
 run 0 stream run --source synthetic:64x48x10 --source synthetic:64x48x4 --model models/v10.onnx --provider cpu --stream every=3
-err "14 came in, 6 delivered, 8 skipped, dropped: none"
+err "14 arrived, 6 delivered, 8 skipped, dropped: none"
 run "0|1|4" stream bench --source synthetic:64x48 --model null --rate 50 --time 400ms --slo 200ms --stream every=2 --json
 json '.status | [.offered, .skipped] | tojson' '[20,10]'
 json '.verdict.reasons | map(select(.text | contains("dropped"))) | length' 0

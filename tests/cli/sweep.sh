@@ -9,10 +9,10 @@ SPEED='samples_per_s=speed: ([0-9.]+) samples/s'
 # The classic case.
 run 0 sweep --param batch=16,64 --param workers=0,2 --metric "$SPEED" --metric loss=json:loss --objective max:samples_per_s \
   --db r.db --output report.md --report-html -- "${TRAIN[@]}" --bs {batch} --workers {workers} --step-ms 4 --steps 12
-for text in batch workers samples_per_s loss Seconds 'CPU%' 'Mem(GB)' Status "x best's cost" "best, recommended" "Gain" "3 rounds"; do out "$text"; done
+for text in batch workers samples_per_s loss Seconds 'CPU%' 'Mem(GB)' Status "Relative cost" "best, recommended" "Gain" "3 rounds"; do out "$text"; done
 out "Recommended  batch=64 workers=2"
 no_out "GPU%"
-grep -q "What each parameter does" report.md || problem "report.md lacks the effects"
+grep -q "Effect of each parameter" report.md || problem "report.md lacks the effects"
 grep -q "<html" report.html || problem "report.html is no page"
 [ "$(find sweeps -name output.log | wc -l)" -eq 12 ] || problem "outputs were not kept"
 [ "$(find sweeps -name metrics.txt | wc -l)" -eq 12 ] || problem "metric files were not kept"
@@ -83,7 +83,7 @@ json '.difference | "\(.metric) \(.value.value < -1.5) \(.value.low < .value.val
 run 0 compare latest "$before" --db d.db --min-effect 5
 out "no difference of 5 or more"
 run 0 compare latest/1 "$before/1" --db d.db
-out "(measured once, no interval): inconclusive: one of them was measured once"
+out "(measured once, no interval): inconclusive: one of them was measured only once"
 run 0 rerun "$before" --db d.db
 out "now - then: reward "
 run "0|1" rerun "$before" --db d.db --json
@@ -107,7 +107,7 @@ wide() { run 0 sweep --param n="$1" --metric 'v=v (\S+)' --objective min:v --db 
 wide 1,2 --output wide.md
 out "too few measurements"
 out "compared with the first combination: too few measurements for a ratio"
-no_out "times as good"
+no_out "x as good"
 checks=$((checks + 1)); grep -q "too few measurements for a ratio" wide.md || problem "wide.md gives a ratio"
 wide 1 -q
 wide 2 -q
@@ -138,13 +138,13 @@ out "crashed: ended by SIGSEGV"
 run 1 sweep --param b=60 --timeout 300ms --db f.db -- sleep {b}
 out "timeout: not finished within 0.3 s"
 run 1 sweep --param b=1 --metric 'speed=speed ([0-9]+)' --objective max:speed --db f.db -- echo {b}
-out "last of /speed ([0-9]+)/ found nothing"
+out "last of /speed ([0-9]+)/ matched nothing"
 run 1 sweep --param b=1 --objective max:rate --db f.db -- echo {b}
 out "did not report rate"
 run 0 sweep --param b=0.2,0.3,30 --max-time 1500ms --repeat 1 --db f.db -- sleep {b}
 out "ended early: --max-time is used up"
 run 0 sweep --param b=1 --repeat 1 --db f.db -- sh -c '(setsid sleep 500 >/dev/null 2>&1 &); sleep 0.{b}'
-out "1 process was left behind and ended"
+out "1 process was left behind and stopped"
 
 # Nothing is left 5 s after a cancel, and a parent that is killed leaves nothing either.
 cat >deaf.sh <<'DEAF'
@@ -216,7 +216,7 @@ same c.yaml before.yaml
 run 0 sweep --param workers=2,1 --config c.yaml --repeat 1 --db now.db --json -- sh -c 'sleep 0.{workers}'
 json '.request.job.parameters[0].values | join(" ")' "1 2"
 run 0 sweep --param workers=3,2 --config c.yaml --repeat 1 --db now.db -- sh -c 'sleep 0.{workers}'
-out "c.yaml:4: workers is 1, which is not among the values of --param: it is not measured"
+out "c.yaml:4: workers is 1, which is not among the values of --param, so it is not measured"
 out "c.yaml: not touched; to write it: ridgeline apply "
 same c.yaml before.yaml
 printf 'param: ["workers=2,1"]\nrepeat: 1\nobjective: "min:seconds"\n' >sweep_options.yaml
@@ -254,8 +254,8 @@ id=$(jq -r '[.[] | select(.kind == "sweep")][0].id' <"$WORK/out")
 run 0 sweep --show "$id" --db r.db
 
 # Mistakes
-bad "no command is given" "--param" -- sweep --param b=1
-bad "\"echo\" is no option of sweep" "behind --" -- sweep --param b=1 echo {b}
+bad "no command given" "--param" -- sweep --param b=1
+bad "\"echo\" is not an option of sweep" "after --" -- sweep --param b=1 echo {b}
 bad "placeholder {batch} is no parameter" "did you mean \"bach\"" -- sweep --param bach=1 -- echo {batch}
 bad "--param b: neither command nor --env has {b}" -- sweep --param b=1 -- echo
 bad "expected NAME=VALUE" -- sweep --param b -- echo {b}
@@ -282,7 +282,7 @@ printf 'a:\n  b: 1\nc:\n  b: 2\n' >twice.yaml
 bad "twice.yaml" "several places" "--apply-to" -- sweep --param b=1 --apply twice.yaml -- echo {b}
 bad "--apply-to x=y" "no parameter" -- sweep --param b=1 --apply twice.yaml --apply-to x=y -- echo {b}
 bad "--dry-run" "--config FILE" -- sweep --param b=1 --dry-run -- echo {b}
-bad "--report-html" "no file is named" -- sweep --param b=1 --report-html -- echo {b}
+bad "--report-html" "no file given" -- sweep --param b=1 --report-html -- echo {b}
 bad "does not exist" -- sweep --param b=1 --output nowhere/r.md -- echo {b}
 bad "run 1999 is not in" -- sweep --show 1999 --db r.db
 [ ! -e "$XDG_STATE_HOME/ridgeline/ridgeline.db" ] || problem "a mistake left a results file behind"

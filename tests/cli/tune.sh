@@ -15,11 +15,11 @@ grep -q 'crashed' report.md || problem "the report does not list the crash"
 # What it will take is told before it begins, with what makes it shorter.
 told() { checks=$((checks + 1)); tr -s '\n ' ' ' <"$WORK/err" | grep -qF -- "$1" || problem "$LAST: \"$1\" was not told"; }
 run 0 tune synthetic:base=1ms "${FAST[@]}" --db time.db
-told "; --quick gives a first answer sooner, --max-time 5m bounds it"
+told "; --quick gives a first answer sooner, --max-time 5m limits it"
 run 0 tune synthetic:base=1ms "${FAST[@]}" --quick --max-time 1m --db time.db
 told "at most 60 s (--max-time): about "
 told " (--quick), then up to "
-told "less what the results file knows"
+told "minus cached results"
 # Options in a file.
 printf 'quick: true\ntrial_time: 200ms\nset: ["execution_mode=sequential", "intra_op_num_threads=2"]\nquiet: false\n' >options.yaml
 run 0 tune synthetic:base=1ms --options options.yaml --db options.db
@@ -130,8 +130,8 @@ run 0 tune synthetic:base=20ms --constraint 'latency_p90_ms<=1000' --constraint 
 json '.plan.min_runs' 200
 # What an uneven machine did is told, in the terminal, the report and the JSON.
 run 0 tune 'synthetic:surface=conv,noise=5%,drift=50%,drift_period=10s' --db uneven.db --output uneven.md
-err "the machine was uneven: "
-err "taken again"
+err "the machine's speed varied: "
+err "measured again"
 cp "$WORK/err" live
 run 0 show latest --db uneven.db --json
 json '[.trials[].takes] | max > 1' true
@@ -142,7 +142,7 @@ while read -r trial nanoseconds; do
     END { off = shown / ns; exit !(off > 0.99 && off < 1.01) }' live || problem "trial $trial: $nanoseconds ns, on the screen $(grep "^\[ *$trial/" live)"
 done < <(jq -r '.ranking[] | select(.median_ns) | "\(.trial_id) \(.median_ns)"' out)
 checks=$((checks + 1))
-grep -q "The machine was uneven: up to" uneven.md || problem "the report does not tell of the machine"
+grep -q "The machine's speed varied: work took up to" uneven.md || problem "the report does not tell of the machine"
 run 0 tune 'synthetic:surface=conv,noise=5%,drift=50%,drift_period=10s' --db uneven.db --json
 json '.speed == null or (.speed.tracks | length) == 1' true
 json '[.trials[] | select(.corrected != null)] | length > 5' true

@@ -76,7 +76,7 @@ json '.run.request.precision' fp16
 # Each function of a file has answers of its own.
 tune '0|1|4' cancels --precision fp16 --space half.yaml
 json "$FP16 | .status" rejected_accuracy
-json "$FP16 | .failure.message.text | test(\"cosine similarity to FP32 0.[0-9]+, at least 0.999\")" true
+json "$FP16 | .failure.message.text | test(\"cosine similarity to FP32 is 0.[0-9]+, minimum 0.999\")" true
 run 0 report latest --db r.db --output report.md
 checks=$((checks + 1))
 grep -q "| Cosine |" report.md || problem "the report has no column Cosine"
@@ -86,7 +86,7 @@ json "$FP16 | .failure.message.text | test(\"NaN or infinite\")" true
 
 tune '0|1|4' scored --precision fp16 --space half.yaml --metric-loss 5%
 json "$FP16 | .status" rejected_accuracy
-json "$FP16 | .failure.message.text | test(\"^metric 0.[0-9]+, reference 1, at most 5 % may be lost\")" true
+json "$FP16 | .failure.message.text | test(\"^metric 0.[0-9]+, reference 1, maximum accepted loss 5 %\")" true
 json '[.trials[] | .output_error.metric] | max == 1' true
 COLUMNS=200 run 0 show latest --db r.db
 out "Metric"
@@ -132,5 +132,5 @@ json '.trials[0].status' ok
 tune '0|1|4' table "${THROUGHPUT[@]}" --space plain.yaml
 json '.pruned[] | select(.key == "batch_size") | .reason.text | test("is 2, of .* 64: they have no batch in common")' true
 bad "--batch 8" "no batch in common" -- tune --python infer.py:table --python-exe "$PYTHON" --batch 8 --db r.db
-bad "--batch 1" "1 stands for the 2 rows" -- tune --python infer.py:mild --python-exe "$PYTHON" --batch 1 --db r.db
+bad "--batch 1" "1 means the 2 rows" -- tune --python infer.py:mild --python-exe "$PYTHON" --batch 1 --db r.db
 finish

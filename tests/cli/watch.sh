@@ -195,7 +195,7 @@ event status .details.state fine
 # The next one has to wait.
 sed -i 's/all/basic/' config.yaml
 run 1 watch --config config.yaml "${PROBES[@]}" --count 6 --on-degrade retune
-event retune_put_off '.text | startswith("the last retune is too fresh")' true
+event retune_put_off '.text | startswith("the last retune was too recent")' true
 cp good.yaml config.yaml
 run 0 watch --config config.yaml "${PROBES[@]}" --count 6
 
@@ -356,7 +356,7 @@ echo 1.3 >load
 RL_FAKE_NVML_PROCESSES="0:$NEIGHBOUR:2048:37:C" gpu_watch 1 --count 5 --on-degrade retune
 event degraded .cause other_process
 event degraded ".causes[0].evidence.text | contains(\"process $NEIGHBOUR\")" true
-event retune_put_off '.text | startswith("the cause lies outside of the settings")' true
+event retune_put_off '.text | startswith("the cause is outside the settings")' true
 kill "$NEIGHBOUR"
 rm load
 gpu_watch 0 --count 7

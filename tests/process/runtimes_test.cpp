@@ -63,7 +63,7 @@ TEST_F(RuntimesTest, what_is_merely_found_and_broken_is_passed_over) {
   EXPECT_EQ(chosen->runtime.name, "onnxruntime");
   EXPECT_EQ(chosen->provider, "cpu");
   ASSERT_FALSE(chosen->notes.empty());
-  EXPECT_NE(fakes::text_of(chosen->notes.front()).find("passed over: " + capi.string()), std::string::npos)
+  EXPECT_NE(fakes::text_of(chosen->notes.front()).find("skipped: " + capi.string()), std::string::npos)
       << fakes::text_of(chosen->notes.front());
   EXPECT_NE(fakes::text_of(chosen->notes.front()).find("SIGSEGV"), std::string::npos)
       << fakes::text_of(chosen->notes.front());

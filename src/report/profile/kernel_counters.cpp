@@ -25,8 +25,9 @@ struct QuantityNames {
 
 constexpr std::array kTimes{
     QuantityNames{"time of a counted launch", {"gpu__time_duration.sum", "Duration"}},
-    QuantityNames{"compute, of peak", {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "Compute (SM) Throughput"}},
-    QuantityNames{"memory, of peak",
+    QuantityNames{"compute, share of peak",
+                  {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "Compute (SM) Throughput"}},
+    QuantityNames{"memory, share of peak",
                   {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "Memory Throughput"}},
     QuantityNames{"tensor pipe active",
                   {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
@@ -40,15 +41,15 @@ constexpr std::array kMemory{
     QuantityNames{"DRAM read", {"dram__bytes_read.sum", "dram__bytes_op_read.sum"}},
     QuantityNames{"DRAM written", {"dram__bytes_write.sum", "dram__bytes_op_write.sum"}},
     QuantityNames{"DRAM read and written", {"dram__bytes.sum"}},
-    QuantityNames{"DRAM, of peak",
+    QuantityNames{"DRAM, share of peak",
                   {"dram__throughput.avg.pct_of_peak_sustained_elapsed",
                    "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "DRAM Throughput"}},
     QuantityNames{"L2 bytes", {"lts__t_bytes.sum"}},
     QuantityNames{"L2 hit rate", {"lts__t_sector_hit_rate.pct", "L2 Hit Rate"}},
-    QuantityNames{"L2, of peak", {"lts__throughput.avg.pct_of_peak_sustained_elapsed", "L2 Cache Throughput"}},
+    QuantityNames{"L2, share of peak", {"lts__throughput.avg.pct_of_peak_sustained_elapsed", "L2 Cache Throughput"}},
     QuantityNames{"L1/TEX bytes", {"l1tex__t_bytes.sum"}},
     QuantityNames{"L1/TEX hit rate", {"l1tex__t_sector_hit_rate.pct", "L1/TEX Hit Rate"}},
-    QuantityNames{"L1/TEX, of peak",
+    QuantityNames{"L1/TEX, share of peak",
                   {"l1tex__throughput.avg.pct_of_peak_sustained_elapsed",
                    "l1tex__throughput.avg.pct_of_peak_sustained_active", "L1/TEX Cache Throughput"}}};
 
@@ -57,18 +58,18 @@ constexpr std::array kOccupancy{
     QuantityNames{"theoretical occupancy", {"sm__maximum_warps_per_active_cycle_pct", "Theoretical Occupancy"}}};
 
 constexpr std::array kResources{
-    QuantityNames{"registers a thread", {"launch__registers_per_thread", "Registers Per Thread"}},
-    QuantityNames{"shared memory a block", {"launch__shared_mem_per_block"}},
-    QuantityNames{"shared memory a block, static",
+    QuantityNames{"registers per thread", {"launch__registers_per_thread", "Registers Per Thread"}},
+    QuantityNames{"shared memory per block", {"launch__shared_mem_per_block"}},
+    QuantityNames{"shared memory per block, static",
                   {"launch__shared_mem_per_block_static", "Static Shared Memory Per Block"}},
-    QuantityNames{"shared memory a block, dynamic",
+    QuantityNames{"shared memory per block, dynamic",
                   {"launch__shared_mem_per_block_dynamic", "Dynamic Shared Memory Per Block"}},
     QuantityNames{"waves of blocks", {"launch__waves_per_multiprocessor", "Waves Per SM"}},
-    QuantityNames{"instructions a cycle", {"sm__inst_executed.avg.per_cycle_active", "Executed Ipc Active"}},
+    QuantityNames{"instructions per cycle", {"sm__inst_executed.avg.per_cycle_active", "Executed Ipc Active"}},
     QuantityNames{"issue slots busy",
                   {"sm__inst_issued.avg.pct_of_peak_sustained_active",
                    "smsp__issue_active.avg.pct_of_peak_sustained_active", "Issue Slots Busy"}},
-    QuantityNames{"warp cycles an instruction",
+    QuantityNames{"warp cycles per instruction",
                   {"smsp__average_warp_latency_per_inst_issued.ratio", "Warp Cycles Per Issued Instruction"}}};
 
 /// What keeps more blocks from a multiprocessor; the fewest blocks decide.
@@ -86,8 +87,8 @@ struct StallFamily {
   std::string_view unit;
 };
 constexpr std::array kStallFamilies{
-    StallFamily{"smsp__average_warps_issue_stalled_", "_per_issue_active.ratio", "cycles an issue"},
-    StallFamily{"smsp__average_warp_latency_issue_stalled_", ".ratio", "cycles an issue"},
+    StallFamily{"smsp__average_warps_issue_stalled_", "_per_issue_active.ratio", "cycles per issue"},
+    StallFamily{"smsp__average_warp_latency_issue_stalled_", ".ratio", "cycles per issue"},
     StallFamily{"smsp__warp_issue_stalled_", "_per_warp_active.pct", "%"},
     StallFamily{"smsp__pcsamp_warps_issue_stalled_", "", "samples"}};
 constexpr std::string_view kWarpLatency = "smsp__average_warp_latency_per_inst_issued.ratio";

@@ -51,14 +51,14 @@ Table launch_table(const ProfileKernel& kernel, double peak) {
   const auto time = [](std::int64_t ns) { return base::format_duration(static_cast<double>(ns)); };
   add("launches", fmt::format("{}", kernel.calls));
   add("time", time(kernel.total_ns));
-  add("least, mean, most",
+  add("minimum, mean, maximum",
       fmt::format("{}, {}, {}", time(kernel.least_ns), time(kernel.total_ns / std::max<std::int64_t>(1, kernel.calls)),
                   time(kernel.most_ns)));
-  add("grid of the longest", launch_extent(kernel.grid));
+  add("grid of the longest launch", launch_extent(kernel.grid));
   add("block", launch_extent(kernel.block));
   if (kernel.registers > 0) {
-    add("registers a thread", fmt::format("{}", kernel.registers));
-    add("shared memory a block", base::format_bytes(kernel.shared_bytes));
+    add("registers per thread", fmt::format("{}", kernel.registers));
+    add("shared memory per block", base::format_bytes(kernel.shared_bytes));
   }
   if (kernel.bytes >= 0) {
     add("DRAM bytes (measured)", base::format_bytes(static_cast<double>(kernel.bytes)));
@@ -76,8 +76,8 @@ bool varies(const ProfileCounter& counter) { return counter.least < counter.most
 void add_value_columns(Table& table, bool with_spread) {
   table.columns.push_back({"Mean", Align::right});
   if (!with_spread) return;
-  table.columns.push_back({"Least", Align::right, true});
-  table.columns.push_back({"Most", Align::right, true});
+  table.columns.push_back({"Min", Align::right, true});
+  table.columns.push_back({"Max", Align::right, true});
 }
 void add_spread(std::vector<std::string>& cells, const ProfileCounter& counter, bool with_spread) {
   if (!with_spread) return;
@@ -90,7 +90,7 @@ Table quantities_table(const std::vector<KernelQuantity>& quantities) {
   if (quantities.empty()) return table;
   const bool with_spread =
       std::any_of(quantities.begin(), quantities.end(), [](const auto& one) { return varies(*one.source); });
-  table.columns = {{"Of a launch", Align::left}};
+  table.columns = {{"Per launch", Align::left}};
   add_value_columns(table, with_spread);
   table.columns.push_back({"Counter", Align::left});
   for (const auto& quantity : quantities) {

@@ -104,7 +104,7 @@ class ModuleRows {
       if (peak_ > 0) table_.columns.push_back({"Share of peak", Align::right});
     }
     if (has_flops_) table_.columns.push_back({"GFLOP/s", Align::right});
-    if (has_roof(run_)) table_.columns.push_back({"Of roof", Align::right});
+    if (has_roof(run_)) table_.columns.push_back({"% of roof", Align::right});
     if (has_gpu_) table_.columns.push_back({"Host", Align::right, true});
     add_children(root_, 0);
     return std::move(table_);

@@ -154,17 +154,20 @@ std::optional<Chart> time_chart(const schema::MessageRenderer& words, const Prof
   if (devices.empty()) return std::nullopt;
   Chart chart;
   chart.id = "time";
-  chart.title = "What the GPUs did";
+  chart.title = "Activity of the GPUs";
   chart.height_px = 90 + 40 * static_cast<int>(devices.size());
   struct Part {
     std::string name;
     std::string role;
     std::vector<double> values;
   };
-  std::vector<Part> parts{
-      {"kernels", "best", {}},           {"copies only", "series-1", {}},     {"launches late", "failed", {}},
-      {"waited before", "series-2", {}}, {"other host work", "series-4", {}}, {"data", "series-3", {}},
-      {"other idle time", "other", {}}};
+  std::vector<Part> parts{{"kernels", "best", {}},
+                          {"copies only", "series-1", {}},
+                          {"late launches", "failed", {}},
+                          {"after synchronization", "series-2", {}},
+                          {"other host work", "series-4", {}},
+                          {"data", "series-3", {}},
+                          {"other idle time", "other", {}}};
   auto labels = Json::array();
   double busy = 0;
   double span = 0;
@@ -302,7 +305,7 @@ std::optional<Chart> roofline_chart(const schema::MessageRenderer& words, const 
     };
     auto roof = Json::array({at(kLeastIntensity), at(knee), at(std::max(2 * knee, most_intensity))});
     series.push_back({{"type", "line"},
-                      {"name", "measured reach"},
+                      {"name", "measured roof"},
                       {"role", "other"},
                       {"symbol", "none"},
                       {"data", std::move(roof)}});

@@ -51,7 +51,7 @@ Table memory_table(const ProfileRun& run) {
   Table table;
   if (run.tables.memory.empty()) return table;
   table.columns = {{"GPU", Align::left},         {"Peak", Align::right},        {"At", Align::right},
-                   {"Reserved", Align::right},   {"Unused", Align::right},      {"Most reserved", Align::right, true},
+                   {"Reserved", Align::right},   {"Unused", Align::right},      {"Peak reserved", Align::right, true},
                    {"At the end", Align::right}, {"Allocations", Align::right}, {"Frees", Align::right, true}};
   for (const auto& row : run.tables.memory)
     table.rows.push_back(
@@ -67,7 +67,7 @@ Table memory_table(const ProfileRun& run) {
 Table holders_table(const ProfileRun& run) {
   Table table;
   table.columns = {{"GPU", Align::left},
-                   {"Held at the peak by", Align::left, false, true},
+                   {"Allocated at the peak by", Align::left, false, true},
                    {"Bytes", Align::right},
                    {"Share", Align::right},
                    {"Allocations", Align::right, true}};

@@ -198,7 +198,7 @@ Section timeline_section(const schema::MessageRenderer& words, const ProfileRun&
   if (nodes > 0) work.push_back(words.text(messages::profile_calls_of_nodes(nodes)));
   if (work.empty()) return section;
   section.blocks.emplace_back(Timeline{
-      "events", "What ran when",
+      "events", "Timeline of events",
       words.text(messages::profile_events_of_timeline({.work = work, .time = as_number(run.tables.span_ns)})), *data});
   return section;
 }
@@ -298,7 +298,7 @@ Section idle_section(const schema::MessageRenderer& words, const ProfileRun& run
 }
 
 Section sources_section(const schema::MessageRenderer& words, const ProfileRun& run, bool has_events) {
-  Section section{"sources", "What was read", {}};
+  Section section{"sources", "Input files", {}};
   Facts facts;
   for (const auto& source : run.sources)
     facts.rows.emplace_back(plain_text(source.path),

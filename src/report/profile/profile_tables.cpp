@@ -93,7 +93,7 @@ Table time_table(const schema::MessageRenderer& words, const ProfileRun& run) {
   Table table;
   const auto& devices = run.tables.devices;
   if (devices.empty()) return table;
-  table.columns = {{"GPU", Align::left}, {"What it did", Align::left}, {"Time", Align::right}, {"Share", Align::right}};
+  table.columns = {{"GPU", Align::left}, {"Activity", Align::left}, {"Time", Align::right}, {"Share", Align::right}};
   const bool several = std::any_of(devices.begin(), devices.end(),
                                    [&](const auto& one) { return one.process != devices.front().process; });
   for (const auto& device : devices) {
@@ -135,7 +135,7 @@ Table nodes_table(const ProfileRun& run, std::size_t most) {
   table.columns = {{"Node", Align::left},         {"Operation", Align::left}, {"Provider", Align::left, true},
                    {"Calls", Align::right, true}, {"Time", Align::right},     {"Share", Align::right},
                    {"Bytes", Align::right},       {"GB/s", Align::right},     {"GFLOP/s", Align::right}};
-  if (has_roof(run)) table.columns.push_back({"Of roof", Align::right});
+  if (has_roof(run)) table.columns.push_back({"% of roof", Align::right});
   const auto& nodes = run.tables.nodes;
   for (std::size_t i = 0; i < std::min(most, nodes.size()); ++i) {
     const auto& node = nodes[i];
@@ -179,7 +179,7 @@ Table operations_table(const ProfileRun& run, std::size_t most) {
   table.columns = {{"Operation", Align::left}, {"Nodes", Align::right}, {"Time", Align::right},
                    {"Share", Align::right},    {"Bytes", Align::right}, {"GB/s", Align::right},
                    {"GFLOP/s", Align::right}};
-  if (has_roof(run)) table.columns.push_back({"Of roof", Align::right});
+  if (has_roof(run)) table.columns.push_back({"% of roof", Align::right});
   for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) {
     const auto& [name, sum] = sorted[i];
     const auto told_ns = tells_rate(run, sum.calls, sum.total_ns) ? sum.total_ns : 0;
@@ -204,10 +204,10 @@ Table steps_table(const ProfileRun& run) {
     durations.push_back(static_cast<double>(step.duration_ns));
     work.push_back(static_cast<double>(step.work_ns));
   }
-  table.columns = {{"Of a " + plain_text(run.tables.step_name), Align::left},
+  table.columns = {{"Per " + plain_text(run.tables.step_name), Align::left},
                    {"Median", Align::right},
-                   {"Least", Align::right},
-                   {"Most", Align::right},
+                   {"Min", Align::right},
+                   {"Max", Align::right},
                    {"Spread", Align::right}};
   const auto add = [&](const std::string& name, std::vector<double> values) {
     std::sort(values.begin(), values.end());
@@ -227,9 +227,8 @@ Table steps_table(const ProfileRun& run) {
 
 Table idle_table(const schema::MessageRenderer& words, const ProfileRun& run) {
   Table table;
-  table.columns = {{"GPU", Align::left},      {"Cause", Align::left},
-                   {"Gaps", Align::right},    {"Time", Align::right},
-                   {"Longest", Align::right}, {"Where the program was", Align::left, false, true}};
+  table.columns = {{"GPU", Align::left},   {"Cause", Align::left},    {"Gaps", Align::right},
+                   {"Time", Align::right}, {"Longest", Align::right}, {"Program location", Align::left, false, true}};
   for (const auto& device : run.tables.devices)
     for (const auto& idle : device.idle) {
       std::string places;

@@ -31,7 +31,7 @@ std::string remark(const TuneView& view, const analysis::CandidateRow& row) {
   const auto* failure = row.outcome != nullptr && row.outcome->failure ? &*row.outcome->failure : nullptr;
   if (failure != nullptr) return plain_text(view.words.line(failure->message));
   const auto tried = fmt::format("{} tried", counted(row.trials, "configuration"));
-  return row.left.empty() ? tried : fmt::format("left: {}", plain_text(view.words.text(row.left)));
+  return row.left.empty() ? tried : fmt::format("dropped: {}", plain_text(view.words.text(row.left)));
 }
 
 Table candidates_table(const TuneView& view, const std::vector<analysis::CandidateRow>& rows) {
@@ -44,7 +44,7 @@ Table candidates_table(const TuneView& view, const std::vector<analysis::Candida
                {"Nodes", Align::right, true},
                {"Load, ms", Align::right, true},
                {"Memory, MiB", Align::right, true},
-               {"What became of it"}},
+               {"Result"}},
               {}};
   const auto winner = view.changes() ? schema::candidate_of(view.run.verdict->configuration) : std::string();
   for (const auto& row : rows) {

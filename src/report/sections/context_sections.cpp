@@ -124,22 +124,21 @@ Section model_section(const TuneView& view) {
   facts.add("Opset", opsets);
   facts.add("Inputs", tensors_text(model.inputs));
   facts.add("Outputs", tensors_text(model.outputs));
-  facts.add("Shapes timed", shapes_text(model.shapes.empty() ? view.run.workload.shapes : model.shapes));
-  facts.add("How they were chosen", joined_plain(view.words.texts(model.shape_notes)));
-  facts.add("Values of inputs", joined_plain(view.words.texts(model.input_notes)));
+  facts.add("Timed shapes", shapes_text(model.shapes.empty() ? view.run.workload.shapes : model.shapes));
+  facts.add("How shapes were chosen", joined_plain(view.words.texts(model.shape_notes)));
+  facts.add("Input values", joined_plain(view.words.texts(model.input_notes)));
   if (model.nodes > 0)
     facts.add("Nodes", fmt::format("{}: {}", model.nodes, histogram_text(view, model.node_counts, 8)));
   if (model.parameters > 0)
     facts.add("Parameters", fmt::format("{} ({})", format_count(static_cast<double>(model.parameters)),
                                         format_bytes(static_cast<double>(model.parameter_bytes))));
-  if (model.flops > 0) facts.add("Work an inference", fmt::format("{}FLOP", format_count(model.flops)));
+  if (model.flops > 0) facts.add("Work per inference", fmt::format("{}FLOP", format_count(model.flops)));
   // The trial of the findings too.
   const auto* ranked = view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
   if (ranked == nullptr && !view.ranking.empty()) ranked = &view.ranking.front();
   const auto* graph = ranked != nullptr ? analysis::graph_of(view.run, ranked->trial->configuration) : nullptr;
   if (graph != nullptr)
-    facts.add("As the runtime fuses it",
-              view.text(messages::tune_fused({.nodes = graph->nodes, .bytes = graph->memory_bytes})));
+    facts.add("After fusion", view.text(messages::tune_fused({.nodes = graph->nodes, .bytes = graph->memory_bytes})));
   if (model.min_bytes > 0) facts.add("Memory traffic", view.text(messages::tune_unfused(model.min_bytes)));
   const auto rate = ranked != nullptr ? analysis::model_rate(view.run, *ranked).flops_per_s : 0;
   if (rate > 0)

@@ -168,7 +168,7 @@ Section gpu_section(const TuneView& view) {
   Facts facts;
   if (const auto* gpu = view.gpu()) add_card(view.words, facts, *gpu);
   add_libraries(facts, view.run);
-  add(facts, "SM clock while timed",
+  add(facts, "SM clock during timing",
       clock_text(view, view.recommended() != nullptr ? view.recommended() : view.current()));
   add(facts, "Best rates measured", ceilings_text(view));
   add(facts, "Scenario", view.text(view.scenario()));

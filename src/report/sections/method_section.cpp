@@ -26,7 +26,7 @@ Section method_section(const TuneView& view) {
                                                .most = plan.max_time_s * 1e9,
                                                .least_runs = plan.min_runs,
                                                .most_runs = plan.max_runs})));
-  add("Smallest effect that counts", percent(run.request.min_effect));
+  add("Minimum effect", percent(run.request.min_effect));
   if (const auto limits = accuracy_limits(run); !limits.empty()) add("Output tolerance", view.text(limits));
   add("Seed", fmt::format("{}", run.request.seed));
   add("Started", utc_text(run.started_utc));

@@ -51,8 +51,8 @@ Section search_section(const TuneView& view) {
 }
 
 Section pruned_section(const TuneView& view) {
-  Section section{"pruned", "Left out, and without effect", {}};
-  Table pruned{"Left out of the search", {{"Setting"}, {"Values"}, {"Why"}}, {}};
+  Section section{"pruned", "Excluded, or without effect", {}};
+  Table pruned{"Excluded from the search", {{"Setting"}, {"Values"}, {"Why"}}, {}};
   for (const auto& entry : view.run.pruned)
     pruned.rows.push_back({{code_mark(entry.key), entry.values.empty() ? std::string("all") : list_values(entry.values),
                             plain_text(view.words.text(entry.reason))},
@@ -77,7 +77,7 @@ Section pruned_section(const TuneView& view) {
 
   // What the runtime read back against what the trial asked for.
   Table swallowed{
-      view.text(messages::tune_not_taken_over()), {{"Setting"}, {"Asked for"}, {"Read back"}, {"Trials"}}, {}};
+      view.text(messages::tune_not_taken_over()), {{"Setting"}, {"Requested"}, {"Read back"}, {"Trials"}}, {}};
   std::map<std::vector<std::string>, std::vector<int>> cases;
   for (const auto& trial : view.run.trials) {
     const auto* outcome = view.outcome(trial);

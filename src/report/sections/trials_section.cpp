@@ -91,7 +91,7 @@ Section trials_section(const TuneView& view) {
   const AccuracyColumns accuracy(view);
   accuracy.add_titles(table.columns);
   table.columns.push_back({"Started", Align::right});
-  table.columns.push_back({"Why it was tried; remarks"});
+  table.columns.push_back({"Reason and remarks"});
   for (const auto& trial : view.run.trials) table.rows.push_back(trial_row(view, gpu, accuracy, trial, compiles));
   section.blocks.emplace_back(
       Paragraph{view.text(messages::tune_trials(code_mark(fmt::format("ridgeline rerun {}/TRIAL", view.run.id))))});

@@ -79,13 +79,14 @@ std::optional<Chart> stream_time_chart(const schema::MessageRenderer& words, con
   const double slo = run.request.spec.settings.slo_ms;
   std::vector<StreamPanel> panels{
       {"Frames per second",
-       {{"Came in", "series-1", over_time(run, [](const auto& moment) { return std::optional(moment.offered_per_s); })},
+       {{"Received", "series-1",
+         over_time(run, [](const auto& moment) { return std::optional(moment.offered_per_s); })},
         {"Delivered", "best",
          over_time(run, [](const auto& moment) { return std::optional(moment.delivered_per_s); })}}},
       {"Latency, ms",
        {{"p50", "series-2", over_time(run, [](const auto& moment) { return moment.p50; })},
         {"p99", "series-3", over_time(run, [](const auto& moment) { return moment.p99; })}}},
-      {"Frames that wait",
+      {"Queued frames",
        {{"Queue", "other", over_time(run, [](const auto& moment) { return std::optional(moment.queued); })}}}};
   if (slo > 0)
     panels[1].lines.push_back({"SLO", "failed", level(run.moments.front().at_s, run.moments.back().at_s, slo), true});
@@ -171,7 +172,7 @@ std::optional<Chart> stream_load_chart(const schema::MessageRenderer& words, con
   const double held = run.verdict ? run.verdict->held_per_s.value_or(0) : 0;
   chart.alternative = words.text(
       messages::chart_stream_held({.rate = held > 0 ? std::optional(held) : std::nullopt, .all = held * sources}));
-  chart.option = panel_option(panels, "Offered, frames per second of all sources", true);
+  chart.option = panel_option(panels, "Offered load of all sources, frames per second", true);
   chart.height_px = 2 * kPanelPx + 60;
   return chart;
 }

@@ -97,15 +97,15 @@ Facts settings_facts(const schema::MessageRenderer& words, const StreamRun& run)
     sources.push_back(fmt::format("{} ({}x{}{})", source.name, source.width, source.height,
                                   source.fps > 0 ? fmt::format(", {:g} FPS", source.fps) : std::string()));
   if (sources.size() > 4) sources = {sources.front(), fmt::format("and {} more", sources.size() - 1)};
-  out.rows = {{"Sources", plain_text(fmt::format("{}", fmt::join(sources, ", ")))},
-              {"Model", plain_text(fmt::format("{} ({})", spec.model.workload.location, run.ready.runtime))},
-              {"Input", plain_text(run.ready.input)},
-              {"Decoder", plain_text(run.ready.decoder)},
-              {"Inferences in flight", std::to_string(run.ready.workers)},
-              {"Frames that may wait",
-               std::to_string(run.status.queue_size > 0 ? run.status.queue_size : run.ready.queue_size)},
-              {"Batch",
-               words.text(messages::stream_batch({.frames = settings.batch_size, .wait = settings.frame_timeout_ms}))}};
+  out.rows = {
+      {"Sources", plain_text(fmt::format("{}", fmt::join(sources, ", ")))},
+      {"Model", plain_text(fmt::format("{} ({})", spec.model.workload.location, run.ready.runtime))},
+      {"Input", plain_text(run.ready.input)},
+      {"Decoder", plain_text(run.ready.decoder)},
+      {"Inferences in flight", std::to_string(run.ready.workers)},
+      {"Queue size, frames", std::to_string(run.status.queue_size > 0 ? run.status.queue_size : run.ready.queue_size)},
+      {"Batch",
+       words.text(messages::stream_batch({.frames = settings.batch_size, .wait = settings.frame_timeout_ms}))}};
   if (run.environment)
     out.rows.emplace_back(
         "Machine", plain_text(fmt::format(
@@ -117,7 +117,7 @@ Facts settings_facts(const schema::MessageRenderer& words, const StreamRun& run)
 
 Table batch_table(const StreamStatus& status) {
   Table table;
-  table.columns = {{"Frames in an inference", Align::right}, {"Inferences", Align::right}, {"Share", Align::right}};
+  table.columns = {{"Frames per inference", Align::right}, {"Inferences", Align::right}, {"Share", Align::right}};
   double all = 0;
   for (const auto count : status.batches) all += static_cast<double>(count);
   for (std::size_t size = 1; size < status.batches.size(); ++size)
@@ -131,7 +131,7 @@ Table batch_table(const StreamStatus& status) {
 Table gpu_table(const StreamRun& run) {
   using schema::StreamGpu;
   Table table;
-  table.columns = {{"GPU"}, {"Mean", Align::right}, {"Most", Align::right}};
+  table.columns = {{"GPU"}, {"Mean", Align::right}, {"Max", Align::right}};
   const auto add = [&](const char* name, std::optional<double> StreamGpu::*member, double scale, const char* format) {
     double sum = 0;
     double most = 0;
@@ -186,7 +186,7 @@ Table stream_latency_table(const schema::MessageRenderer& words, const StreamSta
                    {"p95", Align::right, true},
                    {"p99", Align::right},
                    {"p99.9", Align::right, true},
-                   {"Most", Align::right}};
+                   {"Max", Align::right}};
   using enum messages::StreamStageStage;
   const auto add = [&](messages::StreamStageStage stage, const schema::LatencySummary& row) {
     if (row.count > 0)
@@ -212,9 +212,9 @@ Table stream_load_table(const StreamRun& run) {
   for (const auto& [rate, status, moments, verdict] : run.points)
     table.rows.push_back(
         {{fmt::format("{:g}", rate),
-          verdict.passed   ? "held"
+          verdict.passed   ? "kept up"
           : status.is_void ? "void"
-                           : "not held",
+                           : "fell behind",
           ms(status.latency.p50), ms(status.latency.p99),
           share(static_cast<double>(status.all_dropped()), static_cast<double>(status.offered)),
           fmt::format("{:.1f}/s", status.span_s > 0 ? static_cast<double>(status.offered) / status.span_s : 0),
@@ -255,7 +255,7 @@ ReportModel build_stream_report(const schema::MessageRenderer& words, const Stre
   model.subtitle = fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s);
   Section summary{"summary", "Summary", {}};
   if (!run.error.empty())
-    summary.blocks.emplace_back(Callout{Tone::bad, "It ended early", plain_text(words.text(run.error))});
+    summary.blocks.emplace_back(Callout{Tone::bad, "The run ended early", plain_text(words.text(run.error))});
   if (run.verdict && !run.verdict->passed)
     for (const auto& reason : words.texts(run.verdict->reasons))
       summary.blocks.emplace_back(Callout{Tone::bad, words.text(verdict_title(run)), plain_text(reason)});

@@ -55,24 +55,24 @@ ParamDef use_cuda_mempool() {
 std::vector<ParamDef> cuda_arena_params() {
   const std::string growing = "arena_extend_strategy=kNextPowerOfTwo, when GPU memory is short or shapes vary";
   return {
-      bytes("initial_chunk_size_bytes", kMiB, 1, kLargestInt, "first block that the arena takes of the GPU's memory",
-            growing, "larger than the model needs: memory that nobody else can use"),
+      bytes("initial_chunk_size_bytes", kMiB, 1, kLargestInt, "size of the first block that the arena allocates",
+            growing, "larger than the model needs: nobody else can use the rest"),
       bytes("initial_growth_chunk_size_bytes", 2 * kMiB, 1, kLargestInt,
-            "second block that it takes; each further one is twice as large as the one before", growing,
+            "size of the second block; each later block is twice as large as the one before", growing,
             "small: more calls to cudaMalloc, each of which waits for the GPU"),
       bytes("max_power_of_two_extend_bytes", 1024 * kMiB, 1, kLargestSize,
-            "largest block that it takes by doubling; larger requests get what they ask for", growing,
+            "maximum block size reached by doubling; larger requests get the size they ask for", growing,
             "small: more calls to cudaMalloc; large: the last block may be mostly unused"),
       bytes("max_dead_bytes_per_chunk", 128 * kMiB, 0, kLargestInt,
-            "unused rest above which a free block is split for a smaller request", "when GPU memory is short",
-            "small: less is wasted, and the arena falls into more pieces"),
+            "a free block is split for a smaller request if more than this would stay unused",
+            "when GPU memory is short", "small: less waste, but more fragmentation"),
       use_cuda_mempool(),
       of_pool(bytes("cuda_mempool_release_threshold", 0, 0, kLargestSize,
-                    "memory that the pool keeps when the GPU is synchronized; 0 = it gives all that is unused back",
-                    "only with use_cuda_mempool", "0: memory is taken and given back with every inference")),
+                    "memory that the pool keeps when the GPU is synchronized; 0 = all unused memory is returned",
+                    "only with use_cuda_mempool", "0: memory is allocated and returned with every inference")),
       of_pool(bytes("cuda_mempool_bytes_to_keep_on_shrink", 0, 0, kLargestSize,
                     "memory that the pool keeps when it is shrunk", "only with use_cuda_mempool",
-                    "matters after an arena was shrunk only, which a run option asks for")),
+                    "only matters after an arena is shrunk, which needs a run option")),
   };
 }
 

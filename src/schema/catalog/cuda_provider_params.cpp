@@ -32,9 +32,11 @@ ParamDef also_of_plugin(ParamDef row) {
 ParamDef cudnn_conv_algo_search() {
   auto row = option("cudnn_conv_algo_search", ParamType::choice, "EXHAUSTIVE");
   row.choices = {"EXHAUSTIVE", "HEURISTIC", "DEFAULT"};
-  describe(row, "how cuDNN picks a convolution: EXHAUSTIVE and HEURISTIC ask it for a plan, DEFAULT takes a fallback",
-           "convolutions; since 1.20 no mode times candidates, and EXHAUSTIVE is heuristic mode B, HEURISTIC mode A",
-           "DEFAULT was 6.7 times slower on ResNet-50; each change of input shape plans every convolution anew");
+  describe(
+      row,
+      "how convolution algorithms are chosen: EXHAUSTIVE and HEURISTIC ask cuDNN for a plan, DEFAULT uses a fallback",
+      "convolutions; since 1.20 no mode times candidates, and EXHAUSTIVE is heuristic mode B, HEURISTIC mode A",
+      "DEFAULT took 6.7 times as long on ResNet-50; each change of input shape plans every convolution again");
   return also_of_plugin(row);
 }
 
@@ -44,16 +46,17 @@ ParamDef gpu_mem_limit_gb() {
   row.minimum = 0.001;
   row.maximum = 4096;
   row.unit = "GB";
-  describe(row, "upper bound of ONNX Runtime's GPU memory arena, in GB of 1e9 bytes; unset = none",
-           "sharing a GPU: a guard, not a speed setting (4, 8, 16 and 120 GB measured alike)",
-           "bounds the arena only, not cuDNN, cuBLAS, the CUDA context or graphs; too small ends in out of memory");
+  describe(
+      row, "maximum size of ONNX Runtime's GPU memory arena, in GB of 1e9 bytes; unset = no limit",
+      "a GPU shared with other processes: a guard, not a speed setting (4, 8, 16 and 120 GB were equally fast)",
+      "limits only the arena, not cuDNN, cuBLAS, the CUDA context or graphs; too small a limit ends in out of memory");
   return on_request(row);
 }
 
 ParamDef arena_extend_strategy() {
   auto row = option("arena_extend_strategy", ParamType::choice, "kNextPowerOfTwo");
   row.choices = {"kNextPowerOfTwo", "kSameAsRequested"};
-  describe(row, "how the GPU memory arena grows: by powers of two, or by what is asked for",
+  describe(row, "how the GPU memory arena grows: by powers of two, or by the requested size",
            "varying input shapes, or when GPU memory is short",
            "kNextPowerOfTwo can nearly double the peak; kSameAsRequested grows more often");
   return row;
@@ -68,7 +71,7 @@ ParamDef sdpa_kernel() {
            "attention kernels allowed, a sum of: 1 flash, 2 memory-efficient, 4 TensorRT fused, 8 cuDNN flash, 16 "
            "math, 32 TensorRT flash, 64 TensorRT cross, 128 TensorRT causal, 256 lean; 0 = automatic",
            "graphs with fused attention nodes (Attention, MultiHeadAttention, GroupQueryAttention)",
-           "a kernel that cannot take the shapes falls back to another one; results differ in the last digits");
+           "shapes that a kernel does not support fall back to another one; results differ in the last digits");
   return also_of_plugin(since("1.19.0", row));
 }
 
@@ -88,21 +91,21 @@ std::vector<ParamDef> cuda_provider_params() {
   return {
       cudnn_conv_algo_search(),
       flag("enable_cuda_graph", false, "capture all kernel launches once and replay them as one",
-           "launch-bound models: small batches, many small kernels; the gain was 1.2 to 1.9 times",
+           "launch-bound models: small batches, many small kernels; measured 1.2 to 1.9 times as fast",
            "needs bound device IO, fixed shapes, sequential mode and every node on the GPU; a refused capture ends the "
            "worker"),
       since("1.20.0",
             also_of_plugin(flag(
                 "prefer_nhwc", false, "run convolutions in channels-last layout",
-                "convolutional nets on tensor cores: 1.2 to 1.35 times on ResNet-50 nets",
+                "convolutional networks on tensor cores: 1.2 to 1.35 times as fast for ResNet-50 networks",
                 "operators without such a kernel need transposes around them: slower on vision transformers; needs "
                 "cuDNN 9"))),
       since("1.20.0",
-            also_of_plugin(flag(
-                "fuse_conv_bias", false, "fuse convolution, bias and activation into one cuDNN kernel",
-                "convolutions with bias, beside prefer_nhwc",
-                "without prefer_nhwc ONNX Runtime 1.29 computes wrong outputs (NaN in MobileNetV3), so it is searched "
-                "beside it only; kernels are compiled at the first run, which then takes seconds"))),
+            also_of_plugin(
+                flag("fuse_conv_bias", false, "fuse convolution, bias and activation into one cuDNN kernel",
+                     "convolutions with bias, together with prefer_nhwc",
+                     "without prefer_nhwc ONNX Runtime 1.29 computes wrong outputs (NaN in MobileNetV3), so it is only "
+                     "searched with prefer_nhwc; kernels are compiled at the first run, which then takes seconds"))),
       sdpa_kernel(),
       flag("cudnn_conv1d_pad_to_nc1d", false,
            "pad [N,C,D] to [N,C,1,D] instead of [N,C,D,1] for one-dimensional "
@@ -111,8 +114,8 @@ std::vector<ParamDef> cuda_provider_params() {
       arena_extend_strategy(),
       also_of_plugin(flag("cudnn_conv_use_max_workspace", true,
                           "let cuDNN use as much scratch memory as a convolution can use",
-                          "convolutions before 1.20; the cuDNN frontend of 1.20 and later does not look at it",
-                          "off saves memory at the price of slower convolutions where it has an effect")),
+                          "convolutions before 1.20; the cuDNN frontend of 1.20 and later ignores it",
+                          "off saves memory but slows convolutions down, if it has an effect")),
       on_request(also_of_plugin(
           flag("do_copy_in_default_stream", true, "copy on the compute stream",
                "off was meant to overlap copies with compute; no difference measured since the multi-stream "
@@ -122,17 +125,17 @@ std::vector<ParamDef> cuda_provider_params() {
            "graphs that split into many small parts, each on a stream of its own",
            "serialises threads; implied by a user stream and by CUDA graphs"),
       gpu_mem_limit_gb(),
-      on_request(since("1.18.0",
-                       also_of_plugin(flag("use_tf32", true, "let fp32 matrix products and convolutions use TF32",
-                                           "fp32 models on Ampere or later; off only for accuracy (2.2 times slower on "
-                                           "ResNet-50)",
-                                           "on: 10 bits of mantissa in products; off may still fall back to TF32 in "
-                                           "convolutions")))),
+      on_request(since(
+          "1.18.0", also_of_plugin(flag(
+                        "use_tf32", true, "let fp32 matrix products and convolutions use TF32",
+                        "fp32 models on Ampere or later; off only for accuracy (took 2.2 times as long on ResNet-50)",
+                        "on: 10 bits of mantissa in products; off may still fall back to TF32 in "
+                        "convolutions")))),
       on_request(flag("enable_skip_layer_norm_strict_mode", false, "accumulate SkipLayerNorm in fp32",
                       "accuracy of fp16 transformers", "slower")),
       on_request(since("1.28.0", also_of_plugin(flag("enable_cudnn", true, "use cuDNN; off: the provider's own kernels",
-                                                     "trying, on a host that has cuDNN, what one without it would run",
-                                                     "off: operators that only cuDNN has are then missing")))),
+                                                     "trying on a host with cuDNN what a host without it would run",
+                                                     "off: operators that only cuDNN provides are missing")))),
       on_request(flag("tunable_op_enable", false, "use tunable operators", "ROCm in earlier versions",
                       "no-op on CUDA: cuBLAS is the only candidate there")),
       on_request(flag("tunable_op_tuning_enable", false, "tune tunable operators at their first run",

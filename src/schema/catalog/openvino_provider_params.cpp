@@ -39,12 +39,13 @@ std::vector<ParamDef> openvino_provider_params() {
   const std::vector<Value> no_yes{"NO", "YES"};
   const auto threads = [](ParamDef row) {
     return described(between(0, 1024, std::move(row)),
-                     "threads that OpenVINO works with; 0 = its own choice, about one a physical core",
-                     "always; hyper-threads and busy neighbours make fewer threads faster",
-                     "more than the cores that there are count as these");
+                     "threads that OpenVINO uses; 0 = its own choice, about one per physical core",
+                     "always; with hyper-threads or other busy processes, fewer threads are faster",
+                     "values above the number of cores count as the number of cores");
   };
   const auto streams = [](ParamDef row) {
-    return on_request(described(between(1, 256, std::move(row)), "inferences that the threads are divided among",
+    return on_request(described(between(1, 256, std::move(row)),
+                                "number of parallel inferences that the threads are divided among",
                                 "concurrent_runs above 1; for one inference at a time one stream is right",
                                 "each inference gets fewer threads"));
   };
@@ -59,42 +60,42 @@ std::vector<ParamDef> openvino_provider_params() {
                 "CPUs with bf16 or fp16 instructions", "changes results; guarded by the accuracy check"),
       on_request(described(one_of({"PERFORMANCE", "ACCURACY"},
                                   property("openvino_execution_mode", "EXECUTION_MODE_HINT", choice, std::nullopt)),
-                           "PERFORMANCE lets OpenVINO compute in fewer bits, ACCURACY keeps the model's",
-                           "instead of openvino_precision", "not beside openvino_precision; may change results")),
+                           "PERFORMANCE lets OpenVINO compute with fewer bits, ACCURACY keeps the model's precision",
+                           "instead of openvino_precision",
+                           "not together with openvino_precision; may change results")),
       on_request(described(one_of({"LATENCY", "THROUGHPUT"},
                                   property("openvino_performance_hint", "PERFORMANCE_HINT", choice, std::nullopt)),
-                           "what OpenVINO chooses threads and streams for", "concurrent_runs above 1",
+                           "goal for which OpenVINO chooses threads and streams", "concurrent_runs above 1",
                            "THROUGHPUT alone keeps one stream: set openvino_streams as well")),
       described(one_of(no_yes, property("openvino_hyper_threading", "ENABLE_HYPER_THREADING", choice, std::nullopt)),
-                "whether OpenVINO's threads may share a core", "SMT", "without effect on a CPU without SMT"),
+                "whether OpenVINO's threads may share a core", "SMT", "no effect on a CPU without SMT"),
       on_request(described(one_of(no_yes, property("openvino_pinning", "ENABLE_CPU_PINNING", choice, std::nullopt)),
                            "whether OpenVINO's threads stay on their cores", "several sockets, hybrid CPUs",
-                           "no thread's mask changed where it was tried, on a virtual machine")),
+                           "no thread's mask changed when tested on a virtual machine")),
       on_request(described(one_of({"ANY_CORE", "PCORE_ONLY", "ECORE_ONLY"},
                                   property("openvino_core_type", "SCHEDULING_CORE_TYPE", choice, "ANY_CORE")),
                            "kind of core that OpenVINO's threads run on", "CPUs with performance and efficient cores",
                            "the other cores idle")),
-      on_request(described(property("openvino_cache_dir", "CACHE_DIR", text, ""),
-                           "folder that compiled models are kept in", "session creation that takes long",
-                           "no faster inference; grows with every model")),
-      on_request(described(
-          provider_row("openvino_load_config", "load_config", namesake_ids("openvino"), text, ""),
-          "further properties as JSON text, such as {\"CPU\":{\"ENABLE_CPU_RESERVATION\":\"YES\"}}",
-          "properties without a parameter of their own",
-          "an unknown property fails when the session is made; where a parameter sets one too, the parameter wins")),
+      on_request(described(property("openvino_cache_dir", "CACHE_DIR", text, ""), "folder for compiled models",
+                           "slow session creation", "no faster inference; grows with every model")),
+      on_request(described(provider_row("openvino_load_config", "load_config", namesake_ids("openvino"), text, ""),
+                           "further properties as JSON text, such as {\"CPU\":{\"ENABLE_CPU_RESERVATION\":\"YES\"}}",
+                           "properties without a parameter of their own",
+                           "an unknown property makes session creation fail; if a parameter sets the same property, "
+                           "the parameter wins")),
       on_request(
           since("1.23.0",
                 described(provider_row("openvino_reshape_input", "reshape_input", namesake_ids("openvino"), text, ""),
                           "shapes to fix the inputs to, such as x[1,3,224..640,224..640]",
-                          "dynamic dimensions of known bounds", "the session then takes these shapes only"))),
+                          "dynamic dimensions with known bounds", "the session then accepts only these shapes"))),
       described(one_of({"false", "true"},
                        built_in("openvino_disable_dynamic_shapes", "disable_dynamic_shapes", choice, "false")),
                 "compile the model for each input shape instead of once for all", "dynamic dimensions and few shapes",
-                "compiles in the first run of each shape and keeps every one: a leak where shapes are many"),
+                "compiles in the first run of each shape and keeps every compiled model: many shapes fill the memory"),
       on_request(described(built_in("openvino_device", "device_type", text, std::nullopt),
-                           "device in capitals: CPU, GPU, GPU.1, NPU, AUTO:GPU,CPU; the package of PyPI takes the CPU",
-                           "GPUs and NPUs of Intel",
-                           "in lower case it is accepted and takes no node, which fails the trial")),
+                           "device in capitals: CPU, GPU, GPU.1, NPU, AUTO:GPU,CPU; the PyPI package uses the CPU",
+                           "Intel GPUs and NPUs",
+                           "a name in lower case is accepted but runs no node, which fails the trial")),
   };
 }
 

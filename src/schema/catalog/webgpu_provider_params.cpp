@@ -16,7 +16,7 @@ ParamDef webgpu_choice(std::string key, std::string target, std::optional<Value>
 
 std::vector<ParamDef> webgpu_provider_params() {
   const std::vector<Value> caches{"disabled", "lazyRelease", "simple", "bucket"};
-  const std::string reuse = "memory against the cost of making buffers";
+  const std::string reuse = "trading memory for the cost of creating buffers";
   const std::string keeps = "disabled: a new buffer each time; bucket keeps more memory than is in use";
   return {
       described(webgpu_choice("webgpu_layout", "preferredLayout", "NHWC", {"NHWC", "NCHW"}), "layout of convolutions",
@@ -34,7 +34,7 @@ std::vector<ParamDef> webgpu_provider_params() {
                            "needs every node on the GPU and inputs bound there, which ridgeline does not do")),
       on_request(described(
           webgpu_choice("webgpu_power_preference", "powerPreference", std::nullopt, {"high-performance", "low-power"}),
-          "which GPU is taken where there are two", "notebooks", "another device is timed")),
+          "which GPU to use if there are two", "notebooks", "a different device is timed")),
   };
 }
 

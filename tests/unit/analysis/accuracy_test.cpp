@@ -52,7 +52,7 @@ TEST_F(AccuracyTest, outputs_that_change_from_call_to_call_are_judged_by_their_d
   spread.distance = 31;
   EXPECT_EQ(
       fault(),
-      "output \"y\" is distributed in another way: mean 0.9 over 16 calls, 0.1 in the reference, 31 standard errors "
+      "output \"y\" has a different distribution: mean 0.9 over 16 calls, 0.1 in the reference, 31 standard errors "
       "apart, at most 7.9 accepted");
   spread.calls = 8;
   spread.distance = 13;
@@ -104,7 +104,7 @@ TEST_F(AccuracyTest, a_cosine_replaces_the_tolerance_but_not_the_look_at_shapes_
   error().cosine = 0.9991;
   EXPECT_EQ(fault(), "");
   error().cosine = 0.99897;
-  EXPECT_EQ(fault(), "cosine similarity to FP32 0.99897, at least 0.999 is asked for");
+  EXPECT_EQ(fault(), "cosine similarity to FP32 is 0.99897, minimum 0.999");
   error().cosine = std::numeric_limits<double>::quiet_NaN();
   EXPECT_NE(fault(), "");
   error().cosine = 1;
@@ -123,12 +123,12 @@ TEST_F(AccuracyTest, the_users_metric_replaces_both) {
   error().metric = 0.7426;
   EXPECT_EQ(fault(), "");
   error().metric = 0.71;
-  EXPECT_EQ(fault(), "metric 0.71, reference 0.75, at most 1 % may be lost");
+  EXPECT_EQ(fault(), "metric 0.71, reference 0.75, maximum accepted loss 1 %");
   error().metric = 0.9;
   EXPECT_EQ(fault(), "") << "higher is better";
   error().metric.reset();
   error().metric_not_finite = true;
-  EXPECT_EQ(fault(), "metric is no finite number, reference 0.75, at most 1 % may be lost");
+  EXPECT_EQ(fault(), "metric is not a finite number: reference 0.75, maximum accepted loss 1 %");
   EXPECT_EQ(note(), "");
 }
 
@@ -138,7 +138,7 @@ TEST_F(AccuracyTest, of_a_negative_metric_the_share_is_of_its_magnitude) {
   error().metric = -2.19;
   EXPECT_EQ(fault(), "");
   error().metric = -2.21;
-  EXPECT_EQ(fault(), "metric -2.21, reference -2, at most 10 % may be lost");
+  EXPECT_EQ(fault(), "metric -2.21, reference -2, maximum accepted loss 10 %");
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST(BenchAnswers, why_nothing_is_recommended_is_told) {
   const auto answers = answer_bench(run_of({trial(kMiddle, 3000, 78), trial(kLarge, 4000, 79)}), {});
   EXPECT_FALSE(answers->recommended);
   EXPECT_EQ(fakes::text_of(answers->no_recommendation),
-            "no setting leaves 10 % of the memory free; --mem-headroom 0% asks for none");
+            "no setting leaves 10 % of the memory free; --mem-headroom 0% requires none");
   auto run = run_of({trial(kMiddle, 3000, 20)});
   run.trials.push_back(trial(kMiddle, 2900, 20));
   run.trials.back().stage = schema::BenchStage::stability_run;
@@ -93,8 +93,8 @@ TEST(BenchAnswers, an_answer_off_the_front_says_why) {
   EXPECT_TRUE(answers->fastest->off_front.empty());
   EXPECT_EQ(
       fakes::text_of(answers->recommended->off_front),
-      "batch 256, 4 workers, no AMP, pinned is 0.3 % faster within the same memory (in steps of 1 %) and workers; "
-      "this one goes first as it is not pinned");
+      "batch 256, 4 workers, no AMP, pinned is 0.3 % faster with the same memory (in steps of 1 %) and workers; "
+      "this one ranks first because it is not pinned");
   // A failed stability run keeps its settings on the front and off the recommendation.
   run = run_of({trial(kMiddle, 4000, 20), trial({256, 4, AmpMode::bf16, false}, 3990, 21)});
   run.trials.push_back(trial(kMiddle, 3900, 20));
@@ -124,17 +124,17 @@ TEST(BenchAnswers, the_recommendation_says_how_long_the_stability_run_was) {
     return fakes::text_of(answer_bench(run, options)->recommended->reason);
   };
   AnswerOptions options;
-  EXPECT_NE(reason(options).find("no stability run; --stability-run 500 makes one"), std::string::npos)
+  EXPECT_NE(reason(options).find("no stability run; --stability-run 500 adds one"), std::string::npos)
       << reason(options);
   options.stability_steps = 500;
   options.no_stability_run = messages::bench_max_time_up();
-  EXPECT_NE(reason(options).find("no stability run: --max-time was up"), std::string::npos) << reason(options);
+  EXPECT_NE(reason(options).find("no stability run: --max-time ran out"), std::string::npos) << reason(options);
   auto stability_run = trial(kLarge, 3900, 40);
   stability_run.stage = schema::BenchStage::stability_run;
   stability_run.outcome.measurement->steps = 300;
   stability_run.outcome.measurement->discarded_steps = 12;
   run.trials.push_back(stability_run);
-  EXPECT_NE(reason(options).find("stability run cut at 312 of 500 steps"), std::string::npos) << reason(options);
+  EXPECT_NE(reason(options).find("stability run stopped after 312 of 500 steps"), std::string::npos) << reason(options);
   run.trials.back().outcome.measurement->steps = 500;
   EXPECT_NE(reason(options).find("passed a stability run of 500 steps"), std::string::npos) << reason(options);
 }
@@ -144,9 +144,9 @@ TEST(BenchAnswers, a_cut_stability_run_is_marked) {
   EXPECT_TRUE(cut_stability_run(stability_run).empty());
   stability_run.outcome.measurement->steps = 312;
   mark_cut_stability_run(stability_run, 500, messages::bench_max_time_up());
-  EXPECT_EQ(fakes::text_of(cut_stability_run(stability_run)), "cut after 312 steps");
+  EXPECT_EQ(fakes::text_of(cut_stability_run(stability_run)), "stopped after 312 steps");
   EXPECT_EQ(fakes::text_of(stability_run.outcome.measurement->flags.back().message),
-            "stability run cut at 312 of 500 steps: --max-time was up");
+            "stability run stopped after 312 of 500 steps: --max-time ran out");
 }
 
 TEST(BenchAnswers, only_ok_trials_with_the_loader_are_named) {

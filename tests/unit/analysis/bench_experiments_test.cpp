@@ -278,7 +278,7 @@ TEST(WorkerLadder, memory_ends_it) {
   many.workers = kMostTriedWorkers;
   schema::BenchRun large;
   add_trial(large, many, DataMode::loader, 100, 0.2);
-  EXPECT_EQ(fakes::text_of(climb_workers(large, {many, false, 2, {}}, 0.2).end), "64 are the most that are tried");
+  EXPECT_EQ(fakes::text_of(climb_workers(large, {many, false, 2, {}}, 0.2).end), "64 is the maximum that is tried");
 }
 
 TEST(BenchExperiments, none_become_a_few_workers) {

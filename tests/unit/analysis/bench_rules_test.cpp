@@ -52,7 +52,8 @@ TEST(BenchRules, threads_within_the_workers_are_oversubscription_and_not_decodin
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.front().code, "cpu_oversubscribed");
   EXPECT_NE(
-      fakes::text_of(found.front().evidence).find("4 workers want 10.0 CPUs each, 40 together, where 16 can be used"),
+      fakes::text_of(found.front().evidence)
+          .find("4 workers would use 10.0 CPUs each, 40 in total, but only 16 can be used"),
       std::string::npos)
       << fakes::text_of(found.front().evidence);
   EXPECT_NE(fakes::text_of(found.front().advice).find("torch.set_num_threads"), std::string::npos);
@@ -93,7 +94,7 @@ TEST(BenchRules, more_workers_that_are_not_used_say_that_decoding_is_not_the_lim
   };
   const auto handed_over = found(8022, 0.74, 16);
   EXPECT_EQ(handed_over.code, "undetermined");
-  EXPECT_NE(fakes::text_of(handed_over.evidence).find("4 workers bring +7 % and are busy 74 % of the time"),
+  EXPECT_NE(fakes::text_of(handed_over.evidence).find("4 workers change samples/s by +7 % and are busy 74 %"),
             std::string::npos)
       << fakes::text_of(handed_over.evidence);
   EXPECT_EQ(found(8022, 1.0, 16).code, "decode_bound");  // they compute, and get no further
@@ -138,7 +139,7 @@ TEST(BenchRules, workers_that_wait_are_too_few_however_many_cpus_there_are) {
   EXPECT_TRUE(holds(found.evidence, "32 were not tried")) << fakes::text_of(found.evidence);
   const auto ended = trials.add(DataMode::loader, 32, 395, 0.01).findings(2).front();
   EXPECT_EQ(fakes::text_of(ended.advice), "num_workers: 16");
-  EXPECT_TRUE(holds(ended.evidence, "32 brought +1 %")) << fakes::text_of(ended.evidence);
+  EXPECT_TRUE(holds(ended.evidence, "32 changed samples/s by +1 %")) << fakes::text_of(ended.evidence);
   EXPECT_TRUE(holds(ended.evidence, "a lock that workers take in turns")) << fakes::text_of(ended.evidence);
 }
 
@@ -189,7 +190,7 @@ TEST(BenchRules, a_step_that_sleeps_does_not_compute) {
   const auto found = stepping(0.08, 0.01);
   EXPECT_EQ(found.code, "step_waits");
   EXPECT_EQ(fakes::text_of(found.title), "the training step waits 92 % of its time");
-  EXPECT_TRUE(holds(found.evidence, "Fwd(ms) 600.00 of 640.00 a step")) << fakes::text_of(found.evidence);
+  EXPECT_TRUE(holds(found.evidence, "Fwd(ms) 600.00 of 640.00 per step")) << fakes::text_of(found.evidence);
   EXPECT_EQ(stepping(0.98, 0.9).code, "cpu_bound");
   EXPECT_EQ(fakes::text_of(stepping(0.98, 0.9).title), "the CPU computes all the time");
   EXPECT_EQ(fakes::text_of(stepping(0.75, 0).title), "the CPU computes 75 % of the time");

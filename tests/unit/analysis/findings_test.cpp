@@ -65,9 +65,10 @@ TEST(Findings, tell_when_the_machine_was_slow_by_how_much_and_why) {
   pair.flags = {
       {FlagLevel::info, "others_at_times", fakes::legacy("other processes took 1.0 CPUs from 3 of 12 ABBA rounds")}};
   builder.run.pairs = {pair};
-  const auto finding = titled(builder, "the machine was uneven: up to 2.0 times slower, so 7 trials were taken again");
+  const auto finding =
+      titled(builder, "the machine's speed varied: work took up to 2.0x as long, so 7 trials were measured again");
   EXPECT_EQ(finding.kind, FindingKind::quality);
-  EXPECT_NE(fakes::text_of(finding.evidence).find("2.0 times from 20 to 40 s, by 19 timings"), std::string::npos)
+  EXPECT_NE(fakes::text_of(finding.evidence).find("2.0x from 20 to 40 s, by 19 timings"), std::string::npos)
       << fakes::text_of(finding.evidence);
   EXPECT_NE(fakes::text_of(finding.evidence).find("took 1.0 CPUs"), std::string::npos)
       << fakes::text_of(finding.evidence);
@@ -75,12 +76,12 @@ TEST(Findings, tell_when_the_machine_was_slow_by_how_much_and_why) {
       << fakes::text_of(finding.advice);
   for (auto& one : speed.tracks[0].readings)
     if (one.at_s >= 10) one = reading_of_ms(one.at_s, 16);
-  const auto never = titled(builder, "the machine was uneven");
-  EXPECT_NE(fakes::text_of(never.advice).find("It was slow for 90 % of the run: nothing could be proven"),
+  const auto never = titled(builder, "the machine's speed varied");
+  EXPECT_NE(fakes::text_of(never.advice).find("It was slow for 90 % of the run: only what side-by-side comparisons"),
             std::string::npos)
       << fakes::text_of(never.advice);
   for (auto& one : speed.tracks[0].readings) one = reading_of_ms(one.at_s, 8.1);
-  EXPECT_FALSE(says(builder, "uneven"));
+  EXPECT_FALSE(says(builder, "speed varied"));
 }
 
 TEST(Findings, state_the_gain_with_interval_and_trials) {
@@ -175,11 +176,12 @@ TuneRunBuilder kept_after(const schema::Comparison& comparison) {
 TEST(Findings, say_keep_once) {
   const auto builder = kept_after({1.006, 0.997, 1.015, 0.2, 12, Verdict::no_difference});
   const auto finding = titled(builder, "Keep what you have: nothing tried beats it by 2 % or more");
-  EXPECT_EQ(fakes::text_of(finding.evidence), "the best other one, trial 2: ratio 1.006, 95 % interval 0.997 to 1.015");
+  EXPECT_EQ(fakes::text_of(finding.evidence),
+            "the best alternative, trial 2: ratio 1.006, 95 % interval 0.997 to 1.015");
   auto none = builder;
   none.run.pairs.clear();
   EXPECT_EQ(fakes::text_of(titled(none, "Keep what you have: nothing tried beats it").evidence),
-            "no other one came near it");
+            "no other configuration came close");
 }
 
 TEST(Findings, do_not_call_undecided_what_cannot_be_a_gain) {
@@ -218,7 +220,7 @@ TuneRunBuilder on_an_uneven_machine() {
 TEST(Findings, say_once_that_the_machine_was_busy_and_uneven) {
   const auto builder = on_an_uneven_machine();
   EXPECT_EQ(of_kind(builder, FindingKind::quality).size(), 1U);
-  const auto finding = titled(builder, "the machine was uneven: up to 2.0 times slower");
+  const auto finding = titled(builder, "the machine's speed varied: work took up to 2.0x as long");
   for (const auto* other : {"the machine was busy when the run started", "1 of 6 trials did not settle during warm-up",
                             "1 of 6 trials ended with a wide interval", "were disturbed by other processes",
                             "drifted while they were timed", "1 of 1 comparisons were disturbed"})
@@ -242,8 +244,8 @@ TEST(Findings, do_not_rest_on_trials_of_different_moments_of_an_uneven_machine) 
 
 TEST(Findings, say_where_a_wide_interval_left_it_undecided) {
   const auto finding = titled(kept_after({1.555, 0.917, 2.636, 0.2, 8, Verdict::inconclusive}),
-                              "Not decided: whether trial 2 beats what you have");
-  EXPECT_EQ(fakes::text_of(finding.evidence), "too few measurements for a ratio: too wide to tell");
+                              "Not decided whether trial 2 beats the current configuration");
+  EXPECT_EQ(fakes::text_of(finding.evidence), "too few measurements for a ratio: too wide to decide");
   EXPECT_EQ(fakes::text_of(finding.advice), "Repeat with --fresh on an idle machine or with more time");
 }
 
@@ -291,8 +293,8 @@ TEST(Findings, tell_what_each_setting_of_the_winner_contributes) {
   // What helped only beside something that is not recommended either is no gain to boast of.
   builder.run.verdict->configuration = winner.without("intra_op_num_threads");
   EXPECT_EQ(titled(builder,
-                   "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00x as fast, but only beside "
-                   "what was dropped")
+                   "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00x as fast, but only together "
+                   "with settings that were dropped")
                 .kind,
             FindingKind::no_effect);
 }
@@ -317,7 +319,7 @@ TEST(Findings, say_that_threads_do_not_scale) {
   TuneRunBuilder builder;
   builder.add({{"intra_op_num_threads", 1}}, 5.5e6, 0);
   builder.add({{"intra_op_num_threads", 2}}, 5e6, 0);
-  const auto finding = titled(builder, "Threads do not scale: 2 threads give 1.1 times the speed of 1");
+  const auto finding = titled(builder, "Threads do not scale: 2 threads are 1.1x as fast as 1");
   EXPECT_EQ(finding.kind, FindingKind::limit);
   EXPECT_EQ(fakes::text_of(finding.evidence), "1 thread 5.50 ms (trial 1), 2 threads 5.00 ms (trial 2)");
   TuneRunBuilder good;
@@ -334,7 +336,7 @@ TEST(Findings, warn_of_more_threads_than_cpus) {
   builder.add({{"intra_op_num_threads", 8}}, 12e6, 0);
   builder.add({{"intra_op_num_threads", 4}}, 4e6, 0);
   titled(builder, "The current configuration asks for 8 threads on 4 usable CPUs");
-  EXPECT_EQ(titled(builder, "More threads than usable CPUs made it up to 3.00x slower than trial 2").kind,
+  EXPECT_EQ(titled(builder, "More threads than usable CPUs were up to 3.00x as slow, compared with trial 2").kind,
             FindingKind::harmful);
   builder.run.provider = "cuda";
   EXPECT_FALSE(says(builder, "usable CPUs"));
@@ -345,16 +347,16 @@ TEST(Findings, set_the_speed_against_the_models_arithmetic) {
   builder.add({}, 10e6, 0);
   builder.run.model.flops = 2e9;
   builder.run.model.min_bytes = 40e6;
-  const auto compute = titled(builder, "Arithmetic is the likely limit: 50 FLOP for every byte moved");
+  const auto compute = titled(builder, "Arithmetic is the likely limit: 50 FLOP per byte moved");
   EXPECT_NE(fakes::text_of(compute.evidence).find("200 GFLOP/s and up to 4 GB/s reached in trial 1"), std::string::npos)
       << fakes::text_of(compute.evidence);
   builder.run.model.flops = 8e7;
-  titled(builder, "Memory traffic is the likely limit: only 2.0 FLOP for every byte moved");
+  titled(builder, "Memory traffic is the likely limit: only 2.0 FLOP per byte moved");
   builder.run.model.nodes = 10000;
   titled(builder, "Nodes are tiny: 1.00 µs each");
   builder.run.model.node_counts = {{"Constant", 6000}, {"Conv", 4000}};
   EXPECT_EQ(fakes::text_of(titled(builder, "Nodes are tiny: 2.50 µs each").evidence),
-            "median 10.0 ms over 4000 nodes of the file without its constants, of which fusion may have removed some "
+            "median 10.0 ms over 4000 nodes of the file without its constants, some of which fusion may have removed "
             "(trial 1)");
   builder.run.runtime_graphs = {{"extended", 5000, 20e6, ""}};
   EXPECT_EQ(fakes::text_of(titled(builder, "Nodes are tiny: 2.00 µs each").evidence),
@@ -470,7 +472,7 @@ TEST(Findings, tell_what_a_trial_without_memory_found_on_the_gpu) {
       {FlagLevel::notice, "gpu_memory_not_released", fakes::legacy("200 MB were missing")}};
   const auto beside = titled(builder, title);
   EXPECT_EQ(fakes::text_of(beside.evidence),
-            "trials 2 and 3: no room; trial 3: 10.0 GiB of 140 GiB were free before; process 4711 held 128 GiB and "
+            "trials 2 and 3: no room; trial 3: 10.0 GiB of 140 GiB were free before; process 4711 used 128 GiB and "
             "process 12 was there; 200 MB were missing");
   EXPECT_NE(fakes::text_of(beside.advice).find("other processes"), std::string::npos) << fakes::text_of(beside.advice);
 }

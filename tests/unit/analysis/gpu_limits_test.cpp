@@ -49,7 +49,7 @@ TEST(GpuLimits, finds_planted_kernels_too_short_to_fill_the_card) {
   builder.add_gpu(kBound, 0.7, 96);  // 5.8 us a node, arithmetic 20 us, memory 45 us
   EXPECT_EQ(limits_of(builder).bound, GpuBound::launch);
   const auto finding = bound_finding(builder);
-  EXPECT_NE(fakes::text_of(finding.title).find("5.83 µs a node is too short"), std::string::npos)
+  EXPECT_NE(fakes::text_of(finding.title).find("5.83 µs per node is too short"), std::string::npos)
       << fakes::text_of(finding.title);
   EXPECT_EQ(fakes::text_of(finding.advice).find("enable_cuda_graph"), std::string::npos)
       << fakes::text_of(finding.advice);
@@ -169,7 +169,7 @@ TEST(GpuLimits, call_the_nodes_of_the_file_short_with_the_doubt_that_fusion_leav
   builder.add_gpu(kBound, 0.7, 96);
   EXPECT_EQ(limits_of(builder).bound, GpuBound::launch);
   EXPECT_EQ(fakes::text_of(bound_finding(builder).title),
-            "Likely launch-bound (trial 1): 5.83 µs a node of the file may be too short to fill the GPU");
+            "Likely launch-bound (trial 1): 5.83 µs per node of the file may be too short to fill the GPU");
 }
 
 // Printed for every launch-bound trial that nobody watched, also for one with larger memory traffic.
@@ -181,7 +181,7 @@ TEST(GpuLimits, do_not_say_that_launches_explain_most_where_they_do_not) {
   builder.add_gpu({}, 1.1, -1);  // launches 11 %, memory traffic 27 %, 9.2 us a node
   EXPECT_EQ(limits_of(builder).bound, GpuBound::launch);
   EXPECT_EQ(fakes::text_of(bound_finding(builder).title),
-            "Launch-bound (trial 1): 9.17 µs a node is too short to fill the GPU");
+            "Launch-bound (trial 1): 9.17 µs per node is too short to fill the GPU");
 }
 
 TEST(GpuLimits, count_what_the_runtime_has_left_of_the_model) {
@@ -268,7 +268,7 @@ TEST(GpuLimits, judge_without_ceilings_from_what_is_left_and_say_so) {
   builder.run.gpu_ceilings.reset();
   builder.add_gpu({}, 0.9, 35);
   EXPECT_FALSE(limits_of(builder).distance);
-  EXPECT_NE(fakes::text_of(bound_finding(builder).evidence).find("ceilings were not measured"), std::string::npos);
+  EXPECT_NE(fakes::text_of(bound_finding(builder).evidence).find("peak rates were not measured"), std::string::npos);
 }
 
 TEST(GpuLimits, judge_without_telemetry_by_the_cost_of_launches) {

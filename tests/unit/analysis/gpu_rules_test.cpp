@@ -36,8 +36,8 @@ TEST(GpuRules, report_clocks_held_down_with_cause_time_and_what_was_taken_again)
   EXPECT_EQ(finding.kind, FindingKind::quality);
   EXPECT_EQ(
       fakes::text_of(finding.evidence),
-      "trial 2; power for 250 ms of 1.00 s timed; SM clock down to 1305 MHz; 500 ms of timing was thrown away and "
-      "taken again; some results count although the clock was throttled");
+      "trial 2; power for 250 ms of 1.00 s of timing; SM clock down to 1305 MHz; 500 ms of timing was discarded "
+      "and repeated; some results count although the clock was throttled");
   EXPECT_NE(fakes::text_of(finding.advice).find("400 W of 700 W"), std::string::npos) << fakes::text_of(finding.advice);
   EXPECT_EQ(fakes::text_of(titled(builder, "1 of 2 trials ran at a reduced clock").title), "") << "said twice";
 }
@@ -50,12 +50,13 @@ TEST(GpuRules, go_by_the_clocks_reasons_where_the_driver_counts_no_time) {
   EXPECT_EQ(fakes::text_of(told().title), "") << "throttled before it was timed only";
   for (auto& sample : gpu.samples) sample.clock_reasons = sample.at_s > gpu.timed_from_s ? 0x4 : 0x1;
   gpu.clock_reasons = {"sw_power_cap"};
-  EXPECT_EQ(fakes::text_of(told().evidence), "trial 1; sw_power_cap in 4 of 5 samples; the driver counts no time");
+  EXPECT_EQ(fakes::text_of(told().evidence),
+            "trial 1; sw_power_cap in 4 of 5 samples; the driver reports no durations");
   EXPECT_EQ(told().kind, FindingKind::quality);
   EXPECT_EQ(fakes::text_of(told().advice).rfind("The card is at its power limit", 0), 0U)
       << fakes::text_of(told().advice);
   gpu.samples.clear();
-  EXPECT_EQ(fakes::text_of(told().evidence), "trial 1; sw_power_cap at times; the driver counts no time");
+  EXPECT_EQ(fakes::text_of(told().evidence), "trial 1; sw_power_cap at times; the driver reports no durations");
   gpu.throttle_ns = {{"power", 0.0}};
   EXPECT_EQ(fakes::text_of(told().title), "") << "the counter knows better";
 }
@@ -79,7 +80,7 @@ TEST(GpuRules, name_other_processes_on_the_gpu) {
   builder.add_gpu({}, 2, 90).gpu->neighbours_after = {{4242, std::int64_t{3} << 30}, {77, std::nullopt}};
   builder.add_gpu({{"prefer_nhwc", true}}, 1, 90);
   const auto finding = titled(builder, "Other processes were on the GPU during 1 of 2 trials");
-  EXPECT_EQ(fakes::text_of(finding.evidence), "trial 1; process 77 and 4242 with up to 3.00 GiB of its memory");
+  EXPECT_EQ(fakes::text_of(finding.evidence), "trial 1; process 77 and 4242 with up to 3.00 GiB of GPU memory");
 }
 
 TEST(GpuRules, tell_what_a_process_of_its_own_gains) {
@@ -98,7 +99,7 @@ TEST(GpuRules, tell_what_a_process_of_its_own_gains) {
   EXPECT_EQ(fakes::text_of(told().title), "") << "no faster";
   for (double& latency : isolated.measurement->latency_ns) latency *= 0.92;
   EXPECT_EQ(fakes::text_of(told().title),
-            "In a process with one session and one CUDA stream the recommended settings take 920 µs, 8 % less");
+            "In a process with one session and one CUDA stream, the recommended settings take 920 µs, 8 % less");
   EXPECT_NE(fakes::text_of(told().evidence).find("median 920 µs against 1.00 ms of trial 2"), std::string::npos)
       << fakes::text_of(told().evidence);
   EXPECT_EQ(told().kind, FindingKind::gain);
@@ -152,7 +153,7 @@ TEST(GpuRules, compare_the_energy_of_an_item) {
   GpuRunBuilder builder;
   builder.add_gpu({}, 2, 90).gpu->energy_mj_per_item = 400;
   builder.add_gpu({{"prefer_nhwc", true}}, 1, 90).metrics["gpu_energy_mj_per_item"] = 260;
-  const auto finding = titled(builder, "An item takes 35 % less energy than before");
+  const auto finding = titled(builder, "Energy per item is 35 % lower than before");
   EXPECT_EQ(finding.kind, FindingKind::gain);
   EXPECT_NE(fakes::text_of(finding.evidence).find("260 mJ (trial 2) against 400 mJ (trial 1)"), std::string::npos)
       << fakes::text_of(finding.evidence);
@@ -169,10 +170,10 @@ TEST(GpuRules, take_the_energy_from_what_ran_long_enough_for_the_counter) {
   verdict.isolated_current_key = "current isolated";
   (builder.outcomes["isolated"] = builder.outcomes[builder.run.trials[1].key]).measurement->gpu->energy_mj_per_item =
       260;
-  EXPECT_EQ(fakes::text_of(titled(builder, "An item takes").title), "") << "nothing to compare it with";
+  EXPECT_EQ(fakes::text_of(titled(builder, "Energy per item").title), "") << "nothing to compare it with";
   auto& current = builder.outcomes["current isolated"] = builder.outcomes[builder.run.trials[0].key];
   current.measurement->gpu->energy_mj_per_item = 400;
-  const auto finding = titled(builder, "An item takes 35 % less energy than before");
+  const auto finding = titled(builder, "Energy per item is 35 % lower than before");
   EXPECT_NE(
       fakes::text_of(finding.evidence).find("260 mJ (the recommended settings) against 400 mJ (the current settings"),
       std::string::npos)
@@ -204,7 +205,7 @@ TEST(GpuRules, leave_the_cpus_rule_of_arithmetic_to_cpus) {
   GpuRunBuilder builder;
   builder.add_gpu({}, 2, 90);
   EXPECT_EQ(fakes::text_of(titled(builder, "Arithmetic is the likely limit").title), "");
-  EXPECT_EQ(fakes::text_of(titled(builder, "Arithmetic and memory traffic may both limit:").title), "");
+  EXPECT_EQ(fakes::text_of(titled(builder, "Arithmetic and memory traffic may both be the limit:").title), "");
 }
 
 }  // namespace

@@ -217,7 +217,7 @@ TEST(LibraryChecks, a_part_of_another_cuda_release_does_not_serve_the_provider) 
   facts.libraries = {{"cuBLAS", "/cuda/libcublas.so.13", "13.1.0", "", 12}};
   const auto check = see_library(facts, "cublas");
   EXPECT_EQ(check.status, CheckStatus::fail);
-  EXPECT_TRUE(contains(text_of(check.evidence), "/cuda/libcublas.so.13 (13.1.0) is of release 13"))
+  EXPECT_TRUE(contains(text_of(check.evidence), "/cuda/libcublas.so.13 (13.1.0) is from release 13"))
       << text_of(check.evidence);
   EXPECT_EQ(check.commands.front(), "pip install nvidia-cublas-cu12");
   facts.libraries[0].path = "/cuda/libcublas.so";
@@ -276,7 +276,7 @@ TEST(LibraryChecks, without_ffmpeg_only_videos_are_lost) {
   EXPECT_EQ(see_library(facts, "video").status, CheckStatus::skipped);
   EXPECT_EQ(text_of(see_library(facts, "video").evidence),
             "the video plug-in cannot be loaded (libavutil.so.57); lost: videos, cameras and addresses as sources of "
-            "stream; to have them: apt install x");
+            "stream; to get them: apt install x");
   facts.video = {"/lib/ridgeline_video.so", "", "opening it took more than 60 s", ""};
   EXPECT_TRUE(text_of(see_library(facts, "video").evidence).ends_with("as sources of stream"));
 }

@@ -38,7 +38,7 @@ TEST(LoadError, damage_rights_and_architecture_are_told_apart) {
   EXPECT_EQ(text_of(explain_load_error("/x/a.so: file too short").what), "/x/a.so is damaged");
   EXPECT_EQ(text_of(explain_load_error("/x/a.so: invalid ELF header").what), "/x/a.so is damaged");
   EXPECT_EQ(text_of(explain_load_error("/x/a.so: wrong ELF class: ELFCLASS32").what),
-            "/x/a.so is for another processor");
+            "/x/a.so is for a different processor architecture");
   EXPECT_EQ(text_of(explain_load_error("/x/a.so: cannot open shared object file: Permission denied").what),
             "/x/a.so may not be read");
   EXPECT_EQ(text_of(explain_load_error("/x/a.so: cannot allocate memory in static TLS block").fix),

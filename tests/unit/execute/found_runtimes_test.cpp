@@ -79,8 +79,8 @@ TEST_F(FoundRuntimesTest, without_a_gpu_the_first_that_loads_is_taken_and_no_oth
   EXPECT_EQ(chosen->provider, "cpu");
   EXPECT_EQ(machine_.asked, (Lines{"/a", "/b"}));
   EXPECT_EQ(fakes::texts_of(chosen->notes),
-            (Lines{"passed over: /a: the worker died of SIGSEGV",
-                   "other candidates are here: onnxruntime-gpu 1.31.1 at /c; --provider auto compares them"}));
+            (Lines{"skipped: /a: the worker died of SIGSEGV",
+                   "other candidates are available: onnxruntime-gpu 1.31.1 at /c; --provider auto compares them"}));
 }
 
 TEST_F(FoundRuntimesTest, what_has_no_answer_within_the_runs_time_ends_the_choice_but_is_no_fault_of_a_candidate) {
@@ -113,7 +113,7 @@ TEST_F(FoundRuntimesTest, with_a_gpu_the_first_that_can_use_it_is_taken) {
   EXPECT_EQ(chosen->provider, "cuda");
   EXPECT_EQ(machine_.asked, (Lines{"/a", "/b", "/c"}));
   EXPECT_EQ(fakes::texts_of(chosen->notes),
-            (Lines{"passed over: ONNX Runtime 1.24.1 at /a: built without the CUDA provider; ONNX "
+            (Lines{"skipped: ONNX Runtime 1.24.1 at /a: built without the CUDA provider; ONNX "
                    "Runtime 1.24.1 at /b: libcudart.so.13 is not found"}));
 }
 
@@ -202,7 +202,7 @@ TEST_F(FoundRuntimesTest, plug_ins_are_asked_one_by_one_and_only_where_they_matt
   machine_.plugin_answers.emplace("/p", tl::unexpected(kCrash));
   machine_.plugin_answers.emplace("/q", offered);
   EXPECT_EQ(fakes::texts_of(choose("")->notes),
-            (Lines{"other candidates are here: /p, onnxruntime-ep-webgpu 0.4.0; --provider auto compares them"}));
+            (Lines{"other candidates are available: /p, onnxruntime-ep-webgpu 0.4.0; --provider auto compares them"}));
   EXPECT_EQ(machine_.asked, Lines{"/a"});
   auto runtimes = FoundRuntimes::find(machine_, "onnx", {});
   for (int twice = 0; twice < 2; ++twice) {

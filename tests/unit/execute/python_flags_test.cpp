@@ -22,7 +22,7 @@ TEST(PythonFlags, say_how_it_was_compiled) {
   EXPECT_EQ(texts(prepared_flags({{"cold_cache", false}, {"cache_hits", 1}})),
             std::vector<std::string>{"info warm_compile: 1 graph came from the compile cache"});
   EXPECT_EQ(texts(prepared_flags({{"compiled_anew", true}, {"cache_hits", 0}})),
-            std::vector<std::string>{"info compiled_anew: no graph of it was in the compile cache"});
+            std::vector<std::string>{"info compiled_anew: the compile cache had no graph of it"});
   EXPECT_TRUE(prepared_flags(Json::object()).empty());
 }
 

@@ -243,7 +243,7 @@ TEST(MeasurePaired, goes_on_for_the_least_number_of_samples) {
   EXPECT_TRUE(flags.empty());
   EXPECT_LT(samples_within(8, flags), 70U) << "an ABBA round takes 0.8 s";
   ASSERT_EQ(flags.size(), 1U);
-  EXPECT_EQ(fakes::text_of(flags[0].message), "the budget of 8 s ended after 60 of 100 samples a side");
+  EXPECT_EQ(fakes::text_of(flags[0].message), "the budget of 8 s ended after 60 of 100 samples per side");
 }
 
 TEST(MeasurePaired, discards_for_the_time_asked_for) {

@@ -122,8 +122,8 @@ TEST_F(TrainingSession, what_a_runner_tells_becomes_a_flag) {
   ASSERT_NE(flag, result->flags.end());
   EXPECT_EQ(flag->level, schema::FlagLevel::notice);
   EXPECT_EQ(fakes::text_of(flag->message),
-            "the batches show no number of samples: that they hold 8 was not checked; return samples(batch) to have it "
-            "checked");
+            "the batches show no number of samples: whether they contain 8 was not checked; return samples(batch) to "
+            "have it checked");
   EXPECT_TRUE(result->resources.notes.empty());
 }
 

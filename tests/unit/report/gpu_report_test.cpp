@@ -159,7 +159,7 @@ TEST(GpuReport, shows_the_batch_that_ran_out_of_memory) {
       std::find_if(loads->rows.begin(), loads->rows.end(), [](const auto& row) { return row.tone == Tone::bad; });
   ASSERT_NE(failed, loads->rows.end());
   EXPECT_EQ(failed->cells[1], "1024");
-  EXPECT_EQ(failed->cells.back(), "out of memory, 3.06 GiB asked for");
+  EXPECT_EQ(failed->cells.back(), "out of memory, 3.06 GiB requested");
 }
 
 TEST(GpuReport, shows_what_was_free_where_memory_ran_out) {
@@ -175,7 +175,7 @@ TEST(GpuReport, shows_what_was_free_where_memory_ran_out) {
   const auto* failures = table_of(report, "failures", "Trials that failed or were rejected");
   ASSERT_NE(failures, nullptr);
   EXPECT_EQ(failures->rows.back().cells.at(4),
-            "GPU memory ran out; 3.06 GiB asked for; 10.0 GiB were free before; process 4711 held 128 GiB");
+            "GPU memory ran out; 3.06 GiB requested; 10.0 GiB were free before; process 4711 used 128 GiB");
   const auto json = tune_json(fakes::words(), records.run, records.outcomes, records.pairs);
   const auto& failure = json.at("trials").at(14).at("failure");
   EXPECT_EQ(failure.at("gpu").at("neighbours_before").at(0).at("pid"), 4711);

@@ -72,8 +72,8 @@ TEST_F(KernelDetailTest, occupancy_and_what_limits_it) {
   EXPECT_EQ(value("achieved occupancy"), "22.9 % of sm__warps_active.avg.pct_of_peak_sustained_active");
   EXPECT_EQ(value("theoretical occupancy"), "25 % of sm__maximum_warps_per_active_cycle_pct");
   EXPECT_EQ(value("occupancy limited by"), "registers (2 blocks) of launch__occupancy_limit_registers");
-  EXPECT_EQ(value("registers a thread"), "168 of launch__registers_per_thread");
-  EXPECT_EQ(value("shared memory a block"), "48.0 KiB of launch__shared_mem_per_block");
+  EXPECT_EQ(value("registers per thread"), "168 of launch__registers_per_thread");
+  EXPECT_EQ(value("shared memory per block"), "48.0 KiB of launch__shared_mem_per_block");
   EXPECT_EQ(value("waves of blocks"), "1.25 of launch__waves_per_multiprocessor");
   EXPECT_EQ(value("tensor pipe active"),
             "45.5 % of sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active");
@@ -105,7 +105,7 @@ TEST_F(KernelDetailTest, stalls_by_their_share_of_all_cycles) {
   auto stalls = warp_stalls(kernel_);
   ASSERT_EQ(stalls.size(), 2U) << "a warp that is selected issues; not_issued is a part of the other";
   EXPECT_EQ(stalls[0].reason, "long scoreboard");
-  EXPECT_EQ(stalls[0].value, "6 cycles an issue");
+  EXPECT_EQ(stalls[0].value, "6 cycles per issue");
   EXPECT_EQ(stalls[0].source->name, stall("long_scoreboard"));
   EXPECT_NEAR(stalls[0].share, 6 / 8.2, 1e-9) << "of what was recorded";
   EXPECT_NE(fakes::text_of(stalls[0].waits_for).find("DRAM"), std::string::npos);

@@ -143,7 +143,7 @@ base::Json sample(ArgumentKind kind) {
 TEST(MessageReader, LeavesWhatToDoOutOfTheLastValue) {
   const schema::MessageRenderer renderer(message_tables());
   MessageReader reader(renderer);
-  const std::string missing = "provider cuda: /x/libp.so is missing: it was expected beside /x/libonnxruntime.so";
+  const std::string missing = "provider cuda: /x/libp.so is missing: it was expected next to /x/libonnxruntime.so";
   const std::string fix = "run scripts/fetch_onnxruntime.sh --gpu, or give --ort-library a GPU release of ONNX Runtime";
   const auto found = reader.read(missing + "; " + fix);
   ASSERT_TRUE(found.is("schema.several")) << renderer.text(found);

@@ -59,11 +59,11 @@ TEST(StreamReport, names_what_was_judged) {
   auto run = fakes::stream_run("a", 100, 50);
   run.verdict.emplace();
   run.request.spec.load.emplace().process = "poisson";
-  EXPECT_EQ(fakes::text_of(verdict_title(run)), "The load was held");
+  EXPECT_EQ(fakes::text_of(verdict_title(run)), "Kept up with the load");
   run.request.spec.load->process = "offline";
   EXPECT_EQ(fakes::text_of(verdict_title(run)), "The peak was measured");
   run.verdict->passed = false;
-  EXPECT_EQ(fakes::text_of(verdict_title(run)), "The peak does not hold");
+  EXPECT_EQ(fakes::text_of(verdict_title(run)), "The peak is not sustained");
 }
 
 TEST(StreamReport, json_has_words_beside_what_is_said) {
@@ -106,20 +106,21 @@ TEST(StreamReport, sentences_of_older_records_are_found_again) {
 // "Held up to 75 and not above" was said of a rate whose load was late itself.
 TEST(StreamReport, says_of_a_late_load_that_it_is_no_answer) {
   auto run = run_of_rates();
-  EXPECT_EQ(fakes::text_of(verdict_title(run)), "Held up to 100 FPS per source, and not above");
+  EXPECT_EQ(fakes::text_of(verdict_title(run)), "Kept up with 100 FPS per source, but not with more");
   run.points.back().status.is_void = true;
   EXPECT_EQ(fakes::text_of(verdict_title(run)),
-            "Held up to 100 FPS per source; above, no answer: the load was late itself");
+            "Kept up with 100 FPS per source; above, no answer: the load generator was late");
   EXPECT_NE(render_markdown(build_stream_report(fakes::words(), run)).find("| void |"), std::string::npos);
   run.verdict->held_per_s = 0;
   for (auto& point : run.points) point.verdict.passed = false;
-  EXPECT_EQ(fakes::text_of(verdict_title(run)), "None of the rates was held") << "two of them were not, for certain";
+  EXPECT_EQ(fakes::text_of(verdict_title(run)), "Kept up with none of the rates")
+      << "two of them were not, for certain";
   for (auto& point : run.points) point.status.is_void = true;
-  EXPECT_EQ(fakes::text_of(verdict_title(run)), "No answer: the load was late itself");
+  EXPECT_EQ(fakes::text_of(verdict_title(run)), "No answer: the load generator was late");
   auto single = fakes::stream_run("a", 100, 80);
   single.verdict.emplace();
   single.status.is_void = true;
-  EXPECT_EQ(fakes::text_of(verdict_title(single)), "No answer: the load was late itself");
+  EXPECT_EQ(fakes::text_of(verdict_title(single)), "No answer: the load generator was late");
 }
 
 TEST(StreamReport, a_comparison_states_its_unit) {
@@ -129,7 +130,7 @@ TEST(StreamReport, a_comparison_states_its_unit) {
   for (const auto& line : stream_comparison_lines(fakes::words(), analysis::compare_streams(a, b, 0.02)))
     text += line + "\n";
   EXPECT_NE(text.find("the ratio is that of p99 latency"), std::string::npos) << text;
-  EXPECT_NE(text.find("intervals are by seconds (29 and 29"), std::string::npos) << text;
+  EXPECT_NE(text.find("intervals come from the seconds (29 and 29"), std::string::npos) << text;
   text.clear();
   for (const auto& line :
        stream_comparison_lines(fakes::words(), analysis::compare_streams(a, fakes::stream_run("b", 9, 9, 2), 0.02)))
@@ -146,7 +147,7 @@ TEST(StreamComparisonText, gives_no_ratio_where_its_interval_is_too_wide) {
   const auto lines = stream_comparison_lines(fakes::words(), found);
   EXPECT_NE(lines[1].find("too few measurements for a ratio"), std::string::npos) << lines[1];
   EXPECT_EQ(lines[1].find("1.333"), std::string::npos) << lines[1];
-  EXPECT_NE(lines[2].find("1.500 times as good, 95 % interval 1.400 to 1.600"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[2].find("1.500x as good, 95 % interval 1.400 to 1.600"), std::string::npos) << lines[2];
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST_F(TorchReport, says_after_how_many_calls_compiling_has_paid_for_itself) {
 }
 
 TEST_F(TorchReport, says_where_the_time_is_of_a_warm_cache) {
-  EXPECT_NE(markdown().find("Compiling took 41.0 s, from a warm cache; the first time on a machine takes longer"),
+  EXPECT_NE(markdown().find("Compiling took 41.0 s with a warm cache; the first time on a machine takes longer"),
             std::string::npos);
   EXPECT_EQ(json()["verdict"]["compile_from_warm_cache"], true);
 }

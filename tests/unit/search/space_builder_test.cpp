@@ -161,7 +161,7 @@ TEST(SpaceBuilder, gpus_before_ampere_compute_in_fp16_only) {
 
 TEST(SpaceBuilder, pytorch_compiles_for_varying_shapes_where_inputs_vary) {
   auto input = code_input();
-  EXPECT_EQ(reason(build(input), "compile_dynamic"), "the input sets are alike in shape");
+  EXPECT_EQ(reason(build(input), "compile_dynamic"), "the input sets have the same shapes");
   EXPECT_NE(reason(build(input), "compile_fullgraph").find("--set"), std::string::npos);
   input.model.shapes.push_back({{"x", {2, 5}}});
   EXPECT_EQ(values(build(input), "compile_dynamic"), (std::vector<Value>{false, true}));
@@ -179,7 +179,7 @@ TEST(SpaceBuilder, batches_of_a_pytorch_model_are_multiples_of_the_functions_row
   input.request.asked_by["batch_size"] = "--batch 1";
   const auto refused = build_space(input);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "--batch 1: 1 stands for the 100 rows that the function returns");
+  EXPECT_EQ(refused.error().message, "--batch 1: 1 means the 100 rows that the function returns");
 }
 
 TEST(SpaceBuilder, inputs_of_differing_first_dimensions_have_no_batch) {

@@ -69,7 +69,8 @@ TEST(HeatmapDecoder, refuses_maps_of_classes) {
   MadeOutput maps("o", {3, 80, 80}, -4.0F);
   EXPECT_EQ(mismatch_of("heatmap", {}, {maps}, geometry), "heights from -4 to -4; expected about 0 to 1");
   maps = MadeOutput("o", {4, 80, 80}, 0.25F);
-  EXPECT_EQ(mismatch_of("heatmap", {}, {maps}, geometry), "each pixel's values add up to 1, as those of classes do");
+  EXPECT_EQ(mismatch_of("heatmap", {}, {maps}, geometry),
+            "the values of each pixel add up to 1, like those of classes");
   maps = MadeOutput("o", {3, 80, 80});
   std::fill_n(maps.values.begin(), 3000, 0.8F);
   EXPECT_EQ(mismatch_of("heatmap", {}, {maps}, geometry), "its maps have regions, not peaks");

@@ -127,7 +127,7 @@ TEST_F(Orientations, of_jpegs_are_applied_as_exif_has_them) {
       ASSERT_EQ(source->info().notes.size(), orientation == 1 ? 0U : 1U);
       if (orientation == 6) {
         EXPECT_EQ(fakes::text_of(source->info().notes[0]),
-                  file + ": rotated by 90 degrees as the file says; rotate: 0 leaves it as stored");
+                  file + ": rotated by 90 degrees as the file requests; rotate: 0 leaves it as stored");
       }
     }
 }
@@ -258,7 +258,7 @@ TEST_F(Orientations, interlaced_video_is_told) {
     auto source = open_source({.source = write("i.y4m", y4m(fields))}).value();
     ASSERT_EQ(source->info().notes.size(), 1U);
     EXPECT_NE(fakes::text_of(source->info().notes[0])
-                  .find(fmt::format("interlaced ({} field first), which is not undone", name)),
+                  .find(fmt::format("interlaced ({} field first) and not deinterlaced", name)),
               std::string::npos)
         << fakes::text_of(source->info().notes[0]);
     (void)first_of(*source);

@@ -75,7 +75,8 @@ TEST_F(PictureLists, of_a_pattern_are_told_from_the_folder_that_they_share) {
   EXPECT_EQ(pictures_like(path("*/c[12].jpg"))->names, (Names{"day/c2.jpg", "night/c1.jpg"}));
   const auto mixed = pictures_like(path("day/*")).value();
   EXPECT_EQ(mixed.names.size(), 3U);
-  EXPECT_EQ(fakes::texts_of(mixed.notes), (Names{path("day/*") + ": 1 file not named like a picture left out"}));
+  EXPECT_EQ(fakes::texts_of(mixed.notes),
+            (Names{path("day/*") + ": 1 file left out, because the name is not that of a picture"}));
 }
 
 TEST_F(PictureLists, of_a_pattern_that_nothing_fits_are_refused_in_one_line) {

@@ -140,10 +140,10 @@ TEST(VideoNotes, say_what_the_plug_in_told) {
   const auto info = info_of(video, "a.mp4", false);
   EXPECT_EQ(fakes::texts_of(info.notes),
             (std::vector<std::string>{
-                "a.mp4: rotated by 270 degrees and mirrored as the file says; rotate: 0 leaves it as stored",
-                "a.mp4: the file says that it is to be seen rotated by 45 degrees, which is not done: only quarter "
-                "turns are",
-                "a.mp4: interlaced (bottom field first), which is not undone: moving edges look like combs; "
+                "a.mp4: rotated by 270 degrees and mirrored as the file requests; rotate: 0 leaves it as stored",
+                "a.mp4: the file requests a rotation by 45 degrees, which is not done: only quarter "
+                "turns are supported",
+                "a.mp4: interlaced (bottom field first) and not deinterlaced: moving edges look like combs; "
                 "deinterlace it first, for example with ffmpeg -vf bwdif"}));
   for (const auto orientation : {-1, 0, 1, 9}) {
     rl_video_info plain{};
@@ -159,7 +159,7 @@ TEST(VideoNotes, say_what_the_plug_in_told) {
   EXPECT_EQ(fakes::texts_of(notes_of(totals, {.name = "a.mp4"})),
             (std::vector<std::string>{
                 "a.mp4: 1 damaged frame skipped", "a.mp4: ends early, after 20 frames: the file ends inside a packet",
-                "a.mp4: 7 of 20 frames are interlaced, which is not undone: moving edges look like combs; "
+                "a.mp4: 7 of 20 frames are interlaced and not deinterlaced: moving edges look like combs; "
                 "deinterlace it first, for example with ffmpeg -vf bwdif"}));
 }
 

@@ -62,7 +62,7 @@ TEST(BoundValues, moves_times_that_differences_could_not_hold) {
     EXPECT_EQ(trace.kernels.duration_ns[i], 50);
   }
   ASSERT_EQ(trace.notes.size(), 1U);
-  EXPECT_EQ(fakes::text_of(trace.notes[0]), "events that are decades from the others, moved to them: 3");
+  EXPECT_EQ(fakes::text_of(trace.notes[0]), "events decades away from the others, moved to them: 3");
   const AnalysedTrace analysed(trace);
   const auto tables = tables_of(analysed);
   EXPECT_LE(tables.devices.at(0).busy_ns, tables.devices.at(0).span_ns);
@@ -113,8 +113,8 @@ TEST(BoundValues, memory_fits_into_64_bits) {
   EXPECT_EQ(all.allocated_bytes[7], 0);
   EXPECT_EQ(all.device[8], -1);
   ASSERT_EQ(trace.notes.size(), 2U);
-  EXPECT_EQ(fakes::text_of(trace.notes[0]), "events that are decades from the others, moved to them: 2");
-  EXPECT_EQ(fakes::text_of(trace.notes[1]), "durations, bytes, FLOPs and devices that cannot be, left out: 19");
+  EXPECT_EQ(fakes::text_of(trace.notes[0]), "events decades away from the others, moved to them: 2");
+  EXPECT_EQ(fakes::text_of(trace.notes[1]), "impossible durations, bytes, FLOPs and devices, left out: 19");
   (void)tables_of(AnalysedTrace(trace));
 }
 

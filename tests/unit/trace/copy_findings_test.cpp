@@ -24,7 +24,8 @@ TEST_F(PlantedCopies, from_pageable_memory_that_nothing_hides) {
   EXPECT_EQ(finding->module, "Net_0");
   EXPECT_EQ(finding->evidence, (Evidence{"40.0 µs in Net_0", "1 x Memcpy HtoD (Pageable -> Device): 40.0 µs",
                                          "1.00 MiB in 40.0 µs, 26.2 GB/s"}));
-  EXPECT_EQ(finding->computed, "at most: the time in which such a copy ran and no kernel, as it can run beside them");
+  EXPECT_EQ(finding->computed,
+            "at most: the time in which such a copy ran but no kernel, because it can overlap with kernels");
   expect_code(*finding, {"pin_memory=True", "non_blocking=True"});
 }
 

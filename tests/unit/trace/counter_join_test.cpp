@@ -88,8 +88,8 @@ TEST_F(CounterJoinTest, rates_are_of_the_launches_that_have_bytes) {
   EXPECT_EQ(tables.kernels[1].bytes, -1);
   EXPECT_EQ(tables.modules.front().bytes_ns, 100);
   EXPECT_EQ(fakes::texts_of(counter_notes(trace, counters, join, analysed.kernel_bytes)),
-            std::vector<std::string>{"DRAM bytes are known of 1 of 5 launches, and bytes and GB/s are of these alone; "
-                                     "of 3 others, the counters have no value, or one that cannot be"});
+            std::vector<std::string>{"DRAM bytes are known for 1 of 5 launches, and bytes and GB/s are for these "
+                                     "alone; for 3 others, the counters have no value, or an impossible one"});
 }
 
 TEST_F(CounterJoinTest, counters_without_bytes_say_what_to_record) {

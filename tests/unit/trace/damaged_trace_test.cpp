@@ -63,7 +63,7 @@ TEST_F(DamagedFileTest, an_event_that_cannot_be_read_takes_no_other_along_and_is
                              R"({"ph" "X","cat" "kernel","name":"b"},)"}) {
     std::string notes;
     EXPECT_EQ(names(second, &notes), "acde") << second;
-    EXPECT_NE(notes.find("events that are no JSON, left out: 1"), std::string::npos) << second << ": " << notes;
+    EXPECT_NE(notes.find("events that are not JSON, left out: 1"), std::string::npos) << second << ": " << notes;
   }
 }
 
@@ -116,7 +116,7 @@ class DamagedQuotesTest : public TraceFilesTest {
       const auto lost = kEvents - expected.size();
       ASSERT_EQ(trace->notes.empty(), lost == 0) << text;
       if (lost > 0) {
-        EXPECT_EQ(fakes::text_of(trace->notes.front()), fmt::format("events that are no JSON, left out: {}", lost))
+        EXPECT_EQ(fakes::text_of(trace->notes.front()), fmt::format("events that are not JSON, left out: {}", lost))
             << text;
       }
       EXPECT_EQ(trace->devices.size(), 1U) << text;
@@ -161,7 +161,7 @@ TEST_F(DamagedFileTest, commas_between_events_are_counted) {
     EXPECT_EQ(trace ? trace->kernels.size() : 0, 3U) << list;
     return trace ? fmt::format("{}", fmt::join(fakes::texts_of(trace->notes), "; ")) : "";
   };
-  const std::string note = "commas between events, missing or too many, put right: ";
+  const std::string note = "commas between events, missing or too many, repaired: ";
   EXPECT_EQ(notes("e,e, e "), "");
   EXPECT_EQ(notes("e,,e , ,e"), note + "2");
   EXPECT_EQ(notes("e e,e"), note + "1");

@@ -39,7 +39,7 @@ class PlantedIdle : public PlantedTrace {
     EXPECT_NEAR(finding->saving_share, static_cast<double>(kSaving) / kSpan, 1e-9);
     EXPECT_EQ(finding->computed, "the gaps' total, less 1.00 µs each: the median gap between queued kernels");
     ASSERT_GE(finding->evidence.size(), 2U);
-    EXPECT_EQ(finding->evidence[0], "9 gaps, 531 µs in total, 59.0 µs each in the mean");
+    EXPECT_EQ(finding->evidence[0], "9 gaps, 531 µs in total, 59.0 µs each on average");
   }
   void expect_only(std::string_view rule) {
     for (const auto& one : findings()) EXPECT_EQ(one.rule, rule) << one.title;
@@ -69,7 +69,7 @@ TEST_F(PlantedIdle, item_of_several_lines_is_told_by_line) {
   });
   const auto* finding = find("sync");
   ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->evidence, (Evidence{"9 gaps, 531 µs in total, 59.0 µs each in the mean",
+  EXPECT_EQ(finding->evidence, (Evidence{"9 gaps, 531 µs in total, 59.0 µs each on average",
                                          "354 µs in 6 gaps due to aten::item, called from train.py(57): log",
                                          "177 µs in 3 gaps due to aten::item, called from train.py(41): step"}));
   EXPECT_EQ(finding->module, "train.py(57): log");
@@ -194,11 +194,11 @@ TEST_F(PlantedHostWork, is_named_and_no_cuda_graph_is_advised) {
   EXPECT_EQ(finding->title, "85 % of the time the GPU waits while the host does other work");
   EXPECT_EQ(
       finding->evidence,
-      (Evidence{"4 gaps, 204 ms in total, 51.0 ms each in the mean; 50.0 ms before the first work; 1.00 ms behind "
+      (Evidence{"4 gaps, 204 ms in total, 51.0 ms each on average; 50.0 ms before the first work; 1.00 ms after "
                 "the last",
                 "204 ms in 4 gaps due to augment.py(5): augment_batch",
                 "50.0 ms before the first work due to augment.py(5): augment_batch",
-                "1.00 ms behind the last due to train.py(10): step"}));
+                "1.00 ms after the last due to train.py(10): step"}));
   EXPECT_EQ(finding->module, "augment.py(5): augment_batch");
   EXPECT_EQ(finding->saving_ns, 5 * (9 * kMs - 10'000)) << "as long as the GPU works";
   EXPECT_NE(finding->computed.find("at most"), std::string::npos);
@@ -227,7 +227,7 @@ TEST_F(PlantedHostWork, what_no_event_shows_is_missing_and_no_advice) {
   const auto lines = fakes::texts_of(tables.missing);
   EXPECT_NE(
       std::find(lines.begin(), lines.end(),
-                "no event of the thread that launches fills 255 ms (85 % of the time) in which the GPU waits for it: "
+                "no event of the launching thread fills 255 ms (85 % of the time) in which the GPU waits for it: "
                 "torch.profiler.profile(with_stack=True) or NVTX ranges record what it does then"),
       lines.end())
       << base::listed(lines);
@@ -268,7 +268,7 @@ TEST_F(PlantedHostWork, waits_of_queued_work_are_a_finding_of_their_own) {
   const auto* finding = find("queued-wait");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->title, "98 % of the time the GPU waits although its next work is queued");
-  EXPECT_EQ(finding->evidence.front(), "1 gap, 63.0 ms in total, 63.0 ms each in the mean");
+  EXPECT_EQ(finding->evidence.front(), "1 gap, 63.0 ms in total, 63.0 ms each on average");
   EXPECT_EQ(finding->saving_ns, 63 * kMs - 1000) << "less what the GPU takes between two kernels";
   EXPECT_FALSE(finding->advice.empty());
 }
@@ -294,7 +294,7 @@ TEST_F(PlantedHostWork, a_wait_names_the_call_that_let_the_stream_wait) {
   launch("first", 0, 10'000, kMs);
   call("cudaStreamWaitEvent", 1200, 1800, 0);
   launch("behind", 2000, 11 * kMs, 12 * kMs);
-  EXPECT_EQ(find("queued-wait")->evidence.at(1), "10.0 ms in 1 gap behind a call of cudaStreamWaitEvent");
+  EXPECT_EQ(find("queued-wait")->evidence.at(1), "10.0 ms in 1 gap after a call of cudaStreamWaitEvent");
 }
 
 /// What comes once, at the first convolution, is no advice for the steps after it.

@@ -74,7 +74,7 @@ TEST_F(ImplausibleRecordsTest, a_record_years_from_all_others_is_left_out) {
   honest(kToday);
   call(kToday + 50'000, 99);
   kernel(0, 0, "volta", 99);
-  check(20, "records hours from all others, left out: 1 (volta, 448668 h 41 m away)");
+  check(20, "records hours away from all others, left out: 1 (volta, 448668 h 41 m away)");
   EXPECT_EQ(span(), 1'990'000);
   EXPECT_EQ(trace_.calls.correlation.back(), 0) << "its launch is no lost one";
 }
@@ -89,7 +89,7 @@ TEST_F(ImplausibleRecordsTest, work_at_zero_is_left_out_where_it_was_launched_la
   honest(1'000'000'000);
   call(1'000'050'000, 99);
   kernel(0, 0, "volta", 99);
-  check(20, "work of a GPU at time 0, before it was recorded, left out: 1 (volta)");
+  check(20, "GPU work at time 0, before recording began, left out: 1 (volta)");
   EXPECT_EQ(span(), 1'990'000);
 }
 
@@ -108,7 +108,7 @@ TEST_F(ImplausibleRecordsTest, a_kernel_that_runs_over_others_of_its_stream_is_l
   honest(1'000'000'000);
   kernel(1'000'206'000, 1'600'000'000, "fmha_bwd", 500);
   copy(1'000'301'000, 1'000);
-  check(20, "kernels that run over others on their stream, left out: 1 (fmha_bwd, 1.60 s over 19 others)");
+  check(20, "kernels that overlap others on their stream, left out: 1 (fmha_bwd, 1.60 s over 19 others)");
   EXPECT_EQ(span(), 1'990'000);
 }
 
@@ -120,7 +120,7 @@ TEST_F(ImplausibleRecordsTest, work_that_the_file_has_twice_counts_once) {
   leave_out_implausible(trace_);
   EXPECT_EQ(trace_.kernels.size(), 22U);
   ASSERT_EQ(trace_.notes.size(), 2U);
-  EXPECT_EQ(fakes::text_of(trace_.notes[0]), "second copies of the same work of a GPU, left out: 20 (gemm)");
+  EXPECT_EQ(fakes::text_of(trace_.notes[0]), "second copies of the same GPU work, left out: 20 (gemm)");
   EXPECT_EQ(fakes::text_of(trace_.notes[1]).find("kernels that last 0 ns: 2 of 22; "), 0U);
   EXPECT_EQ(trace_.calls.correlation.front(), 1) << "its launch has work";
 }
@@ -128,7 +128,7 @@ TEST_F(ImplausibleRecordsTest, work_that_the_file_has_twice_counts_once) {
 TEST_F(ImplausibleRecordsTest, a_launch_runs_one_kernel) {
   honest(0);
   for (int i = 0; i < 20; ++i) kernel(i * 100'000 + 10'001, 90'000, "gemm", i + 1);
-  check(20, "second copies of the same work of a GPU, left out: 20 (gemm)");
+  check(20, "second copies of the same GPU work, left out: 20 (gemm)");
 }
 
 TEST_F(ImplausibleRecordsTest, a_graph_and_two_processes_run_several_of_one_number) {
@@ -147,7 +147,7 @@ TEST_F(ImplausibleRecordsTest, a_host_whose_events_are_all_there_twice) {
       operation(i * 100'000, 50'000, i % 2 == 0 ? "aten::mm" : "aten::add");
       trace_.calls.add(i * 100'000, 5'000, trace_.strings.id("cudaLaunchKernel"), trace_.thread_lane({0, 1}), i + 1);
     }
-  check(0, "second copies of the same events of the host, left out: 80 (aten::mm)");
+  check(0, "second copies of the same host events, left out: 80 (aten::mm)");
   EXPECT_EQ(trace_.ranges.size(), 40U);
   EXPECT_EQ(trace_.ranges.kind.size(), 40U);
   EXPECT_EQ(trace_.calls.size(), 40U);
@@ -164,7 +164,7 @@ TEST_F(ImplausibleRecordsTest, work_far_from_all_else_with_no_host_near_it) {
   honest(0);
   call(2'000'000, 21);
   kernel(1'800'000'000'000, 90'000, "late", 21);
-  check(20, "work of a GPU far from all else, with nothing of the host near it, left out: 1 (late, 30 m 00 s away)");
+  check(20, "GPU work far from everything else, without host events near it, left out: 1 (late, 30 m 00 s away)");
   EXPECT_EQ(span(), 1'990'000);
   EXPECT_EQ(trace_.calls.correlation.back(), 0) << "its launch is no lost one";
 }
@@ -172,7 +172,7 @@ TEST_F(ImplausibleRecordsTest, work_far_from_all_else_with_no_host_near_it) {
 TEST_F(ImplausibleRecordsTest, work_far_before_all_else_likewise) {
   honest(kToday);
   kernel(kToday - 60'000'000'000, 90'000, "early");
-  check(20, "work of a GPU far from all else, with nothing of the host near it, left out: 1 (early, 60.0 s away)");
+  check(20, "GPU work far from everything else, without host events near it, left out: 1 (early, 60.0 s away)");
 }
 
 TEST_F(ImplausibleRecordsTest, a_program_that_waits_has_events_where_it_goes_on) {
@@ -192,7 +192,7 @@ TEST_F(ImplausibleRecordsTest, a_queue_is_longer_than_the_host_works) {
 TEST_F(ImplausibleRecordsTest, a_record_that_lasts_hours_longer_than_all_else) {
   honest(0);
   operation(100'000, 36'000'000'000'000, "aten::huge");
-  check(20, "records that last hours longer than all else, left out: 1 (aten::huge, 10 h 00 m)");
+  check(20, "records that last hours longer than everything else, left out: 1 (aten::huge, 10 h 00 m)");
   EXPECT_EQ(span(), 1'990'000);
 }
 
@@ -214,7 +214,7 @@ TEST_F(ImplausibleRecordsTest, a_clock_too_coarse_for_a_few_kernels) {
   honest(0);
   kernel(2'100'000, 0, "tiny");
   check(21,
-        "kernels that last 0 ns: 1 of 21; they may have filled the idle time behind them, so no cause of it is given");
+        "kernels that last 0 ns: 1 of 21; they may have filled the idle time after them, so no cause of it is given");
   EXPECT_FALSE(trace_.lacks_work);
 }
 

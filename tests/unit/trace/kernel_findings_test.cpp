@@ -42,10 +42,11 @@ TEST_F(PlantedKernels, chains_of_elementwise_kernels) {
       finding->evidence,
       (Evidence{"40.0 µs in Net_0", "1 x vectorized_elementwise_kernel<4, add>: 20.0 µs",
                 "1 x vectorized_elementwise_kernel<mul>: 20.0 µs", "1 x unrolled_elementwise_kernel<copy>: 20.0 µs",
-                "bytes of intermediate results: not measured; a CSV of Nsight Compute beside the trace has them"}));
+                "bytes of intermediate results: not measured; a CSV file of Nsight Compute together with the trace "
+                "provides them"}));
   EXPECT_EQ(finding->computed,
-            "the chains' time, less that of each one's longest kernel, or of an operation that it repeats for many "
-            "tensors, which a fused kernel takes about");
+            "the chains' time, minus that of the longest kernel of each, or of an operation that it repeats for many "
+            "tensors, which is about what a fused kernel takes");
   expect_code(*finding, {"torch.compile(model)"});
 
   // 8 MiB read, 4 MiB written by the first; 4 and 4 by the others. Fused, the first one's 12 MiB remain.
@@ -144,7 +145,7 @@ TEST_F(PlantedKernels, products_in_fp32) {
   EXPECT_EQ(finding->saving_ns, 10'000) << "half of it";
   EXPECT_EQ(finding->module, "Net_0");
   EXPECT_EQ(finding->evidence, (Evidence{"10.0 µs in Net_0", "1 x ampere_sgemm_128x64_nn: 20.0 µs"}));
-  EXPECT_NE(finding->computed.find("half of their time: what TF32 saves"), std::string::npos);
+  EXPECT_NE(finding->computed.find("half of their time: the minimum that TF32 saves"), std::string::npos);
   expect_code(*finding, {"set_float32_matmul_precision", "allow_tf32"});
   EXPECT_EQ(finding->code.find("ONNX"), std::string::npos) << "it is PyTorch that ran";
   trace.devices.front() = {0, "Tesla V100", 80, "7.0"};
@@ -243,7 +244,7 @@ TEST_F(PlantedKernels, an_optimizer_of_many_kernels) {
   for (int i = 0; i < 100; ++i) launch("multi", 10'000 * i, 10'000 * i + 3000, 10'000 * i + 5000);
   const auto* finding = find("tiny-optimizer-kernels");
   ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->title, "Optimizer.step#SGD.step launches 100 kernels a step, 2.00 µs each in the mean");
+  EXPECT_EQ(finding->title, "Optimizer.step#SGD.step launches 100 kernels per step, 2.00 µs each on average");
   EXPECT_EQ(finding->saving_ns, 99 * 8000) << "from 5 us to 13 us";
   EXPECT_EQ(finding->module, "Optimizer.step#SGD.step");
   EXPECT_EQ(finding->evidence, (Evidence{"100 kernels in 1 step", "99 gaps between them, 792 µs"}));
@@ -283,7 +284,7 @@ TEST_F(PlantedKernels, gaps_of_an_optimizer_are_missing_in_the_launches) {
   const auto* finding = find("launch-bound");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->saving_ns, 20 * 8000) << "the others'";
-  EXPECT_EQ(finding->evidence.back(), "792 µs between the kernels of an optimizer are a finding of their own");
+  EXPECT_EQ(finding->evidence.back(), "792 µs between the kernels of an optimizer are reported as a separate finding");
 }
 
 TEST_F(PlantedKernels, a_wait_within_an_optimizer_is_a_wait) {

@@ -96,7 +96,7 @@ TEST_F(KinetoImportTest, memory_of_a_gpu_needs_no_kernels) {
   const auto of_host = tables_of(AnalysedTrace(*host));
   EXPECT_TRUE(of_host.memory.empty());
   ASSERT_FALSE(of_host.missing.empty());
-  EXPECT_NE(fakes::text_of(of_host.missing[0]).find("time on the host alone"), std::string::npos)
+  EXPECT_NE(fakes::text_of(of_host.missing[0]).find("only host time"), std::string::npos)
       << fakes::text_of(of_host.missing[0]);
   const auto trace = import_kineto(write(text(1)));
   ASSERT_TRUE(trace) << trace.error().message;
@@ -134,7 +134,7 @@ TEST_F(KinetoImportTest, what_the_host_did_behind_a_cut_is_no_idle_time) {
   EXPECT_EQ(trace->notes.at(1), messages::lacks_work());
   for (const auto& idle : tables.devices[0].idle) EXPECT_EQ(idle.cause, schema::IdleCause::unknown);
   EXPECT_EQ(fakes::text_of(trace->notes.back()),
-            "what the host did behind the last work of a GPU that is in the file, left out: 2 (aten::add)");
+            "host events after the last GPU work in the file, left out: 2 (aten::add)");
 }
 
 TEST_F(KinetoImportTest, times_may_be_texts_and_durations_must_be_lengths_behind_any_byte_order_mark) {
@@ -148,7 +148,7 @@ TEST_F(KinetoImportTest, times_may_be_texts_and_durations_must_be_lengths_behind
   ASSERT_EQ(trace->kernels.size(), 1U);
   EXPECT_EQ(trace->kernels.duration_ns[0], 80'500);
   EXPECT_EQ(fakes::texts_of(trace->notes),
-            (std::vector<std::string>{"events whose duration is no length of time, left out: 2"}));
+            (std::vector<std::string>{"events whose duration is not a length of time, left out: 2"}));
 }
 
 TEST_F(KinetoImportTest, shapes_of_products_that_tell_more_than_their_names) {
@@ -192,7 +192,7 @@ TEST_F(KinetoImportTest, an_event_that_is_no_json_takes_no_other_away) {
   for (const auto name : trace->kernels.name) names += trace->strings.text(name);
   EXPECT_EQ(names, "abc");
   EXPECT_EQ(fakes::texts_of(trace->notes),
-            (std::vector<std::string>{"events that are no JSON, left out: 1", "events with damaged JSON, put right: 1",
+            (std::vector<std::string>{"events that are not JSON, left out: 1", "events with damaged JSON, repaired: 1",
                                       fakes::text_of(messages::lacks_work()),
                                       "events of kinds that are not read: 1 without one"}));
 }
@@ -211,7 +211,7 @@ TEST_F(KinetoImportTest, commas_are_counted_wherever_a_batch_ends) {
   EXPECT_EQ(trace->kernels.size(), static_cast<std::size_t>(kEvents));
   EXPECT_EQ(fakes::texts_of(trace->notes),
             (std::vector<std::string>{
-                fmt::format("commas between events, missing or too many, put right: {}", kEvents / 2 - 1)}));
+                fmt::format("commas between events, missing or too many, repaired: {}", kEvents / 2 - 1)}));
 }
 
 TEST_F(KinetoImportTest, events_of_phases_that_are_not_read_are_named) {
@@ -236,12 +236,13 @@ TEST_F(KinetoImportTest, damage_beside_the_events_is_named) {
   const auto commas = read(R"({"deviceProperties": [{"id": 0,, "name": "H100"}], )" + events + "}");
   ASSERT_EQ(commas.devices.size(), 1U);
   EXPECT_EQ(commas.devices[0].name, "H100");
-  EXPECT_EQ(fakes::texts_of(commas.notes), (std::vector<std::string>{"deviceProperties with damaged JSON, put right"}));
+  EXPECT_EQ(fakes::texts_of(commas.notes), (std::vector<std::string>{"deviceProperties with damaged JSON, repaired"}));
   const auto colon = read(R"({"deviceProperties": [{"id" 0}], )" + events + "}");
   EXPECT_EQ(fakes::texts_of(colon.notes),
-            (std::vector<std::string>{"deviceProperties that are no JSON, left out: the names of GPUs are not known"}));
+            (std::vector<std::string>{
+                "deviceProperties that are not JSON, left out: the names of GPUs are not known"}));
   const std::vector<std::string> note{
-      "damaged JSON before or behind the events: what it says of the GPU may be missing"};
+      "damaged JSON before or after the events: its data about the GPU may be missing"};
   EXPECT_EQ(fakes::texts_of(read(R"({"deviceProperties": [{"id": 0, "name": H100"}], )" + events + "}").notes), note);
   EXPECT_EQ(fakes::texts_of(read(R"({"deviceProperties": [{"id": 0, "name": "H100"}, )" + events + "}").notes), note);
   EXPECT_EQ(fakes::texts_of(read(R"({"deviceProperties": [{"id": 0}]], )" + events + "}").notes), note);
@@ -255,7 +256,8 @@ TEST_F(KinetoImportTest, a_last_event_that_lacks_a_bracket_takes_nothing_behind_
   EXPECT_EQ(trace->kernels.size(), 1U);
   EXPECT_EQ(trace->devices.size(), 2U);
   EXPECT_EQ(fakes::texts_of(trace->notes),
-            (std::vector<std::string>{"events that are no JSON, left out: 1", fakes::text_of(messages::lacks_work())}));
+            (std::vector<std::string>{"events that are not JSON, left out: 1",
+                                      fakes::text_of(messages::lacks_work())}));
 }
 
 TEST_F(KinetoImportTest, what_follows_the_first_document_is_named) {
@@ -267,7 +269,7 @@ TEST_F(KinetoImportTest, what_follows_the_first_document_is_named) {
   };
   const std::string events = R"([{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2}])";
   const auto document = R"({"traceEvents": )" + events + R"(, "traceName": "a"})";
-  const std::string note = " bytes behind the end of the trace are not read";
+  const std::string note = " bytes after the end of the trace are not read";
   const std::string more = ": more JSON, such as a second trace; import it as a file of its own";
   EXPECT_EQ(notes(document + "\n"), "1 kernels; ");
   EXPECT_EQ(notes(document + "\n" + document), fmt::format("1 kernels; {}{}{}", document.size(), note, more));
@@ -435,7 +437,7 @@ TEST_F(KinetoImportTest, a_trace_without_a_gpu_tells_time_on_the_host_by_module)
   EXPECT_EQ(tables.modules[1].step_ns, (std::vector<std::int64_t>{80'000, 60'000}));
   EXPECT_EQ(tables.modules[2].step_ns, (std::vector<std::int64_t>{50'000, 0}));
   ASSERT_FALSE(tables.missing.empty());
-  EXPECT_NE(fakes::text_of(tables.missing[0]).find("no work of a GPU"), std::string::npos)
+  EXPECT_NE(fakes::text_of(tables.missing[0]).find("no GPU work"), std::string::npos)
       << fakes::text_of(tables.missing[0]);
 }
 
@@ -450,8 +452,9 @@ TEST_F(KinetoImportTest, processes_beside_each_other_on_the_host_are_not_one) {
   EXPECT_EQ(trace->ranges.duration_ns, (std::vector<std::int64_t>{50'000, 50'000}));
   EXPECT_EQ(
       fakes::texts_of(trace->notes),
-      (std::vector<std::string>{"the file has 2 processes on the host: times are of process 7, whose events take most; "
-                                "left out: 2 events of the others, so import the trace of each process alone"}));
+      (std::vector<std::string>{"the file has 2 processes on the host: times are for process 7, whose events take the "
+                                "longest; left out: 2 events of the others, so import the trace of each process "
+                                "alone"}));
 }
 
 TEST_F(KinetoImportTest, of_time_on_the_host_the_backward_pass_is_told_apart) {

@@ -73,8 +73,8 @@ TEST_F(NcuImportTest, reads_the_wide_form_among_what_a_program_prints) {
   EXPECT_TRUE(std::isnan(bytes->values[1]));
   EXPECT_EQ(counters->find("gpu__time_duration.sum")->values, (std::vector<double>{2500, 3000}));
   EXPECT_EQ(fakes::texts_of(counters->notes),
-            (std::vector<std::string>{"lines with another number of values than the header, left out: 1",
-                                      "values that are no numbers, or negative, left out: 1"}));
+            (std::vector<std::string>{"lines whose number of values differs from the header's, left out: 1",
+                                      "values that are not numbers, or negative, left out: 1"}));
 }
 
 TEST_F(NcuImportTest, reads_the_long_form) {
@@ -112,8 +112,8 @@ TEST_F(NcuImportTest, a_launch_that_is_there_twice_counts_once) {
     return fmt::format("\"{}\",\"{}\",\"k\",\"(1, 1, 1)\",\"(2, 1, 1)\",\"{}\"\n", id, process, value);
   };
   const std::string again =
-      "launches whose counters are in the file again, as of a second report, their later values "
-      "left out: 2";
+      "launches whose counters are in the file again, as from a second report; their later values "
+      "are left out: 2";
   // The same rows; those of a second run of the program.
   for (const auto& second : {row(0, 5, "7") + row(1, 5, "8"), header("a__x.sum") + row(0, 6, "7") + row(1, 6, "8")}) {
     const auto counters = import_ncu(write(header("a__x.sum") + row(0, 5, "3") + row(1, 5, "4") + second));

@@ -74,7 +74,7 @@ TEST_F(NodeNestingTest, nodes_of_other_threads_run_beside_and_not_within) {
   EXPECT_EQ(sum_of(tables_of(analysed)), 1300);
   const auto notes = fakes::texts_of(nesting_notes(trace));
   ASSERT_EQ(notes.size(), 1U);
-  EXPECT_NE(notes[0].find("beside each other"), std::string::npos) << notes[0];
+  EXPECT_NE(notes[0].find("at the same time on several threads"), std::string::npos) << notes[0];
 }
 
 TEST_F(NodeNestingTest, runs_of_two_threads_have_their_own_nodes) {

@@ -44,7 +44,7 @@ TEST_F(NsysImportTest, a_bandwidth_that_no_gpu_has_is_named_and_not_used) {
   EXPECT_EQ(trace->devices.at(0).memory_bytes_per_s, 0);
   EXPECT_EQ(fakes::texts_of(trace->notes),
             std::vector<std::string>{
-                "TARGET_INFO_GPU gives a memory bandwidth of 1555 bytes/s, which no GPU has: it is not used"});
+                "TARGET_INFO_GPU gives a memory bandwidth of 1555 bytes/s, which is impossible: it is not used"});
 }
 
 TEST_F(NsysImportTest, finds_columns_by_name_and_does_without_those_that_are_missing) {
@@ -170,7 +170,7 @@ TEST_F(NsysImportTest, names_what_it_leaves_out) {
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(fakes::texts_of(trace->notes),
             (std::vector<std::string>{"rows without a start or an end, left out: 1 of CUPTI_ACTIVITY_KIND_KERNEL",
-                                      "tables with work that is not read: CUPTI_ACTIVITY_KIND_CDP_KERNEL (2 rows), "
+                                      "tables with work that are not read: CUPTI_ACTIVITY_KIND_CDP_KERNEL (2 rows), "
                                       "VULKAN_WORKLOAD (1 row)",
                                       fakes::text_of(messages::lacks_work())}));
   const auto none = import_nsys(made("CREATE TABLE StringIds(id, value);" + other));
@@ -254,7 +254,7 @@ TEST_F(NsysImportTest, bears_hostile_values) {
   EXPECT_EQ(trace->strings.text(trace->kernels.name[0]), "(unnamed kernel)");
   EXPECT_EQ(fakes::texts_of(trace->notes),
             (std::vector<std::string>{"rows without a start or an end, left out: 1 of CUPTI_ACTIVITY_KIND_KERNEL",
-                                      "rows with an end before the start, or centuries behind it, left out: 2 of "
+                                      "rows with an end before the start, or centuries after it, left out: 2 of "
                                       "CUPTI_ACTIVITY_KIND_KERNEL"}));
   EXPECT_EQ(trace->kernels.shared_bytes[0], 0);
 }

@@ -102,7 +102,7 @@ TEST_F(OnnxRuntimeImportTest, launches_without_kernels_and_unknown_providers_are
   ASSERT_TRUE(launches);
   ASSERT_EQ(launches->notes.size(), 2U);
   EXPECT_EQ(fakes::text_of(launches->notes[0]), "events of a kind that is not read: 4 of Fabric");
-  EXPECT_NE(fakes::text_of(launches->notes[1]).find("what the GPU does is not in them"), std::string::npos);
+  EXPECT_NE(fakes::text_of(launches->notes[1]).find("the GPU's work is not in them"), std::string::npos);
   EXPECT_TRUE(find_savings(AnalysedTrace(*launches), tables_of(AnalysedTrace(*launches))).empty());
   for (std::size_t at = 0; (at = text.find("CUDA", at)) != std::string::npos;) text.replace(at, 4, "Odd");
   const auto odd = import_onnxruntime(write(text));
@@ -159,7 +159,8 @@ class WholeRunsTest : public TraceFilesTest {
 
 TEST_F(WholeRunsTest, one_session_of_several_counts_and_the_others_are_named) {
   const std::vector<std::string> named{
-      "the file has profiles of 2 sessions: the tables are of the one with most time; left out: 3 runs with 6 nodes"};
+      "the file has profiles of 2 sessions: the tables are for the one with the longest time; left out: 3 runs with 6 "
+      "nodes"};
   read(session(5) + session(3, 50'000));
   EXPECT_EQ(tables.steps.size(), 5U);
   EXPECT_EQ(notes, named);
@@ -202,7 +203,7 @@ TEST_F(WholeRunsTest, a_run_that_was_cut_does_not_count) {
   EXPECT_EQ(tables.steps.size(), 5U);
   EXPECT_EQ(calls_of_nodes(), 10);
   ASSERT_EQ(notes.size(), 3U);
-  EXPECT_EQ(notes[1], "runs that the cut ended, left out: 1");
+  EXPECT_EQ(notes[1], "runs that end at the cut, left out: 1");
   read(session(5), true);
   EXPECT_EQ(tables.steps.size(), 5U) << "its last run is whole";
   read(session(1, 0, 1, 1, true), true);
@@ -220,18 +221,18 @@ TEST_F(WholeRunsTest, times_that_cannot_be_are_named_and_left_out) {
   EXPECT_EQ(calls_of_nodes(), 8) << "its time would be that of other nodes of the run";
   EXPECT_EQ(tables.steps.size(), 4U);
   ASSERT_EQ(notes.size(), 2U);
-  EXPECT_EQ(notes[0], "events without a time, or whose duration is none, left out: 1");
+  EXPECT_EQ(notes[0], "events without a time or a valid duration, left out: 1");
   EXPECT_EQ(notes[1].substr(0, 49), "nodes that outlast their run, left out: 1 (/c/Rel");
   EXPECT_NE(notes[1].find(", with the 1 run that they are in"), std::string::npos) << notes[1];
   read(session(5) + event("Session", "model_run", 900, huge));
   EXPECT_EQ(tables.steps.size(), 5U);
-  EXPECT_EQ(notes, std::vector<std::string>{"runs over others of their thread, left out: 1"});
+  EXPECT_EQ(notes, std::vector<std::string>{"runs that overlap others on their thread, left out: 1"});
   // Without runs: what ends hours behind all others.
   read(event("Node", "/a/Conv_kernel_time", 100, "400") + event("Node", "/b/Conv_kernel_time", 500, "400") +
        event("Node", "/c/Conv_kernel_time", 900, "400") + event("Node", "/d/Relu_kernel_time", 1300, huge));
   EXPECT_EQ(calls_of_nodes(), 3);
   ASSERT_EQ(notes.size(), 1U);
-  EXPECT_NE(notes[0].find("hours longer than all else, left out: 1"), std::string::npos) << notes[0];
+  EXPECT_NE(notes[0].find("hours longer than everything else, left out: 1"), std::string::npos) << notes[0];
 }
 
 TEST_F(OnnxRuntimeImportTest, calls_of_cuda_are_read) {
@@ -242,7 +243,7 @@ TEST_F(OnnxRuntimeImportTest, calls_of_cuda_are_read) {
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->calls.duration_ns, std::vector<std::int64_t>{4000});
   EXPECT_EQ(fakes::text_of(trace->notes.front()),
-            "1 call of CUDA or HIP on the host, 4.00 µs in all; the file does not say which work they launched");
+            "1 call of CUDA or HIP on the host, 4.00 µs in total; the file does not show which work they launched");
   const auto tables = tables_of(AnalysedTrace(*trace));
   ASSERT_FALSE(tables.missing.empty());
   EXPECT_EQ(fakes::text_of(tables.missing[0]).find("no record of which call"), 0U) << fakes::text_of(tables.missing[0]);
@@ -263,8 +264,8 @@ TEST_F(OnnxRuntimeImportTest, a_product_without_its_weights_has_no_rates) {
   EXPECT_EQ(trace->nodes.bytes(1), 16384);
   EXPECT_EQ(trace->nodes.flops, (std::vector<std::int64_t>{-1, 2 * 2048 * 2048}));
   EXPECT_EQ(fakes::texts_of(trace->notes),
-            (std::vector<std::string>{"nodes whose weights were packed before the run, so that the profile "
-                                      "does not have them: 1; no GB/s of these"}));
+            (std::vector<std::string>{"nodes whose weights were packed before the run, and so are not "
+                                      "in the profile: 1; no GB/s for these"}));
   const auto tables = tables_of(AnalysedTrace(*trace));
   EXPECT_EQ(tables.modules.front().flops_ns, 9000) << "those of the node whose operations are counted";
 }
@@ -279,7 +280,7 @@ TEST_F(OnnxRuntimeImportTest, nodes_with_stray_commas_are_read) {
   const auto trace = import_onnxruntime(write(text + "]"));
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->nodes.size(), 300U);
-  EXPECT_EQ(fakes::texts_of(trace->notes), (std::vector<std::string>{"events with damaged JSON, put right: 6"}));
+  EXPECT_EQ(fakes::texts_of(trace->notes), (std::vector<std::string>{"events with damaged JSON, repaired: 6"}));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(RecordedMemory, equals_an_independent_reading) {
   EXPECT_EQ(memory.holders[0].bytes + memory.holders[1].bytes, 247'888'832);
   EXPECT_EQ(memory.holders[2].place, "snap.py(11): step") << "the optimizer's";
   ASSERT_EQ(tables.missing.size(), 1U);
-  EXPECT_TRUE(fakes::text_of(tables.missing.front()).starts_with("no places of 304 allocations"))
+  EXPECT_TRUE(fakes::text_of(tables.missing.front()).starts_with("no locations for 304 allocations"))
       << fakes::text_of(tables.missing.front());
 }
 

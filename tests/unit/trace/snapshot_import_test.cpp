@@ -104,7 +104,7 @@ TEST_F(SnapshotImportTest, totals_follow_from_the_state_at_the_end) {
   EXPECT_EQ(place(7), "train.py(7): step");
   EXPECT_EQ(all.address[6], 77);
   ASSERT_EQ(trace->notes.size(), 1U);
-  EXPECT_EQ(fakes::text_of(trace->notes[0]), "events that are not known, left out: 1");
+  EXPECT_EQ(fakes::text_of(trace->notes[0]), "unknown events, left out: 1");
 }
 
 TEST_F(SnapshotImportTest, is_a_profile_of_memory) {

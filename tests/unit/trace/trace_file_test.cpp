@@ -266,7 +266,7 @@ TEST_F(TraceFileTest, notes_of_others_are_one_line) {
     return back ? fakes::text_of(back->notes.front()) : back.error().message;
   };
   EXPECT_EQ(text_of_note(R"({"code": "trace.unread_tables", "arguments": {"tables": ["a\u001b[0m", "b"]}})"),
-            R"(tables with work that is not read: a\x1b[0m, b)");
+            R"(tables with work that are not read: a\x1b[0m, b)");
   EXPECT_EQ(text_of_note(R"({"code": "trace.unread_kinds", "arguments": {"kinds": 3}})"),
             "events of kinds that are not read: 3");
   EXPECT_EQ(text_of_note(R"({"code": "trace.kinds_of_events", "arguments": {"kinds": [{"code": 1}]}})"),

@@ -252,7 +252,7 @@ TEST_F(WatchLoopTest, an_exchange_that_an_older_version_told_is_not_told_again) 
   ASSERT_EQ(heard_.count(WatchEventKind::changed), 1);
   const auto text = text_of(loop().state().change_told);
   EXPECT_NE(text.find(" | "), std::string::npos) << text;
-  EXPECT_EQ(text_of(heard_.events[0].message), "not as when the baseline was measured: " + text);
+  EXPECT_EQ(text_of(heard_.events[0].message), "different from when the baseline was measured: " + text);
   base::Json old = loop().state();
   old["change_told"] = text;
   start(old.get<WatchState>());

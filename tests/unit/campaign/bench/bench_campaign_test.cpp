@@ -330,7 +330,7 @@ TEST_F(BenchCampaignTest, a_stability_run_that_there_is_no_time_for_is_left_out_
   one.diagnose = false;
   const auto alone = run(one);
   ASSERT_TRUE(alone);
-  EXPECT_TRUE(says(*alone, "no stability run; --stability-run 500 makes one"))
+  EXPECT_TRUE(says(*alone, "no stability run; --stability-run 500 adds one"))
       << fakes::text_of(alone->answers->recommended->reason);
   one.use_store = false;
   one.stability_steps = 500;

@@ -42,7 +42,7 @@ TEST_F(BenchExperimentsTest, workers_that_wait_are_tried_beyond_the_cpus) {
   const auto bench = run(waits);
   ASSERT_TRUE(bench && bench->answers && bench->answers->fastest);
   EXPECT_GE(bench->answers->fastest->settings.workers, 16);
-  EXPECT_TRUE(noted(*bench, "so that more of them than the 2 CPUs were tried: up to ")) << listed(*bench);
+  EXPECT_TRUE(noted(*bench, "so more of them than the 2 CPUs were tried: up to ")) << listed(*bench);
   // Somebody's own list is kept to, and the finding says what lies beyond it.
   waits.own_workers = false;
   const auto listed_only = run(waits);

@@ -84,7 +84,7 @@ TEST(StreamVerdict, a_late_load_that_was_held_is_held) {
   EXPECT_EQ(fakes::text_of(run.status.audit),
             "load generator: p99.9 of lateness 5.000 ms, above the limit of 0.600 ms; its thread has no priority here "
             "(CAP_SYS_NICE would give it), so keep a processor free for it; latencies count from when frames were due, "
-            "so the load was held in spite of it");
+            "so the load was kept up with in spite of it");
 }
 
 TEST(StreamVerdict, what_a_late_load_can_be_the_reason_of_is_void) {

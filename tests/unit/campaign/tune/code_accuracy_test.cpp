@@ -112,7 +112,7 @@ TEST_F(CodeTest, a_metric_decides_where_there_is_one) {
   EXPECT_TRUE(result.run.trials.front().cached) << "another limit needs no new measurement";
   const auto& outcome = of(result, {{"torch_precision", "fp16"}});
   EXPECT_EQ(outcome.status, TrialStatus::rejected_accuracy);
-  EXPECT_EQ(fakes::text_of(outcome.failure->message), "metric 0.745, reference 0.75, at most 0.5 % may be lost");
+  EXPECT_EQ(fakes::text_of(outcome.failure->message), "metric 0.745, reference 0.75, maximum accepted loss 0.5 %");
 }
 
 TEST_F(CodeTest, a_trial_that_was_stored_without_the_metric_is_measured_again) {

@@ -113,7 +113,7 @@ TEST(TrialInterference, sessions_that_differ_neither_serialise_nor_leave_out) {
   const auto two = notes_of_hundred({1.0, 1.0}, {1.0, 1.0});
   EXPECT_EQ(count(two, "one after another"), 0);
   EXPECT_LE(count(two, "is left out"), 5);
-  EXPECT_GE(count(two, "gpu:1 is of the same pace (median of"), 30) << "past the limit at first sight";
+  EXPECT_GE(count(two, "gpu:1 is equally fast (median of"), 30) << "past the limit at first sight";
   const auto four = notes_of_hundred({1.0, 1.0, 1.0, 1.0}, {1.0, 1.0, 1.0, 1.0});
   EXPECT_EQ(count(four, "one after another"), 0);
   EXPECT_LE(count(four, "is left out"), 15);
@@ -122,7 +122,7 @@ TEST(TrialInterference, sessions_that_differ_neither_serialise_nor_leave_out) {
 TEST(TrialInterference, a_disturbance_is_found_through_sessions_that_differ) {
   const auto notes = notes_of_hundred({1.0, 1.0}, {1.0, 1.06});
   EXPECT_EQ(count(notes, "are spread"), 0);
-  EXPECT_GE(count(notes, "gpu:1 is 6.0 % slower when the others are at work (limit 3 %; median of 3 sessions)"), 95);
+  EXPECT_GE(count(notes, "gpu:1 is 6.0 % slower while the other GPUs work (limit 3 %; median of 3 sessions)"), 95);
 }
 
 TEST(TrialInterference, a_slower_gpu_is_left_out_though_sessions_differ) {

@@ -66,7 +66,7 @@ TEST_F(TuneCampaignTest, a_graph_that_cannot_be_read_is_noted_and_one_that_does_
     return base::fail(base::ErrorCode::io, "no room for it");
   };
   const auto notes = fakes::texts_of(must_run().run.notes);
-  EXPECT_EQ(std::count(notes.begin(), notes.end(), "how the runtime fuses the model was not found out: no room for it"),
+  EXPECT_EQ(std::count(notes.begin(), notes.end(), "it is unknown how the runtime fuses the model: no room for it"),
             1);
   executor_.graph = nullptr;
   request_.use_store = false;
@@ -232,7 +232,7 @@ TEST_F(TuneCampaignTest, a_second_answer_stands_by_the_first) {
     return std::any_of(result.run.notes.begin(), result.run.notes.end(),
                        [&](const auto& note) { return fakes::text_of(note).find(words) != std::string::npos; });
   };
-  EXPECT_TRUE(says(again, "answered from the results file, as run " + first.run.id));
+  EXPECT_TRUE(says(again, "answered from the results file, because run " + first.run.id));
   // Another question is another one, and one that has no answer yet is measured, with the reason.
   request_.min_effect = 0.05;
   EXPECT_FALSE(says(must_run(), "answered from the results file"));
@@ -244,8 +244,8 @@ TEST_F(TuneCampaignTest, says_why_the_same_question_is_measured_again) {
   executor_.interrupt = [] { return false; };
   const auto notes = fakes::texts_of(must_run().run.notes);
   EXPECT_EQ(std::count(notes.begin(), notes.end(),
-                       fmt::format("run {} was asked the same, but was interrupted: what it measured is used, and the "
-                                   "rest is measured now",
+                       fmt::format("run {} had the same request, but was interrupted: its measurements are used, and "
+                                   "the rest is measured now",
                                    first.run.id)),
             1);
 }

@@ -197,7 +197,8 @@ TEST_F(ChosenValuesTest, where_the_graph_does_not_tell_the_name_does) {
   EXPECT_EQ(text(seen, "other"), "");
   // Each choice is told with its reason, also where there is none.
   for (const char* part : {"x_lens: 128, a length by its name", "attention_mask: 1, a mask by its name",
-                           "beam_idx: 0, an index by its name", "other: 0 or 1, as the graph does not say what it is"})
+                           "beam_idx: 0, an index by its name",
+                           "other: 0 or 1, because the graph does not show what it is"})
     EXPECT_TRUE(std::any_of(seen.input_notes.begin(), seen.input_notes.end(), [&](const auto& note) {
       return fakes::text_of(note).rfind(part, 0) == 0;
     })) << part;
@@ -252,7 +253,7 @@ TEST_F(ChosenValuesTest, a_branch_that_refuses_the_shapes_of_the_others_has_its_
   EXPECT_EQ(seen.shapes[1][0].dims, (std::vector<std::int64_t>{1, 1, 64}));
   EXPECT_EQ(text(seen, "rate", 0), "16000");
   ASSERT_FALSE(seen.input_notes.empty());
-  EXPECT_NE(fakes::text_of(seen.input_notes[0]).find("a shape set of its own with x:1x1x256"), std::string::npos)
+  EXPECT_NE(fakes::text_of(seen.input_notes[0]).find("a separate shape set with x:1x1x256"), std::string::npos)
       << fakes::text_of(seen.input_notes[0]);
 }
 

@@ -109,7 +109,7 @@ TEST_F(CudaLibraries, one_that_is_nowhere_is_explained_on_one_line) {
   const auto line = line_of(libraries, "libcurand.so.991");
   for (const std::string& part :
        {std::string("libcurand.so.991 (needed by libonnxruntime_providers_cuda.so) is not found"),
-        std::string("LD_LIBRARY_PATH /opt/old"), "beside the provider (" + (folder_ / "x").string() + ")",
+        std::string("LD_LIBRARY_PATH /opt/old"), "next to the provider (" + (folder_ / "x").string() + ")",
         "VIRTUAL_ENV=" + environment_.virtual_env + " (nvidia/*/lib, tensorrt_libs) (no such folder)",
         (folder_ / "local/cuda*").string(), std::string("pip install nvidia-curand")})
     EXPECT_NE(line.find(part), std::string::npos) << part << "\n" << line;

@@ -52,7 +52,7 @@ TEST(OrtLibrary, when_there_is_none_the_places_are_listed_on_one_line) {
   EXPECT_EQ(library.error().code, ErrorCode::not_found);
   const auto message = base::error_line(library.error());
   for (const auto* place :
-       {"RIDGELINE_ORT_LIBRARY", "beside the program", "ONNXRUNTIME_ROOT", "cache", "system", "--ort-library"})
+       {"RIDGELINE_ORT_LIBRARY", "next to the program", "ONNXRUNTIME_ROOT", "cache", "system", "--ort-library"})
     EXPECT_NE(message.find(place), std::string::npos) << place << ": " << message;
   EXPECT_EQ(message.find('\n'), std::string::npos);
 }
