@@ -25,14 +25,15 @@ struct ExitCodeRow {
   std::string_view meaning;
 };
 
-/// What `ridgeline --help` and README say (a test compares them).
+/// Printed by `ridgeline --help`, and in docs/reference.md (a test compares them).
 inline constexpr std::array<ExitCodeRow, 7> kExitCodes{{
     {kOk, "done", "an answer, or what was asked for"},
-    {kFinding, "bad news", "a slow-down, a load that was not held, warnings of doctor, nothing to recommend"},
+    {kFinding, "bad news",
+     "a slow-down, a pipeline that fell behind its load, warnings of doctor, nothing to recommend"},
     {kBadInput, "bad input", "a mistake in usage or input; the error says which"},
     {kFailures, "failures", "found by doctor"},
-    {kNoAnswer, "no answer", "undecided, too uneven a machine to tell, or a load that was late itself"},
-    {kInternal, "internal error", "a fault of ours"},
+    {kNoAnswer, "no answer", "undecided, too noisy a machine, or a load generator that was late"},
+    {kInternal, "internal error", "a bug in Ridgeline"},
     {kCancelled, "interrupted", "what was found is kept"},
 }};
 

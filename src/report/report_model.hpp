@@ -110,10 +110,10 @@ struct Section {
 struct ReportModel {
   std::string title;
   std::string subtitle;
-  std::string asked;  ///< what was measured for what, in one line
-  Section answer;     ///< what came of it, in some 15 lines of a terminal: what a command prints at its end
   std::vector<Section> sections;
   std::string footer;
+  std::string asked{};  ///< what was measured for what, in one line
+  Section answer{};     ///< what came of it, in some 15 lines of a terminal: what a command prints at its end
 };
 
 }  // namespace ridgeline::report

@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib.sh"
 run 0 --help
 sed -n '/^Exit codes:$/,/^$/s/^  \([0-9]*\) *\([^:]*\): \(.*\)$/\1 \2 (\3)/p' out >table
 is "$(cut -d' ' -f1 table | tr '\n' ' ')" "0 1 2 3 4 70 130 " "codes in the help"
-is "$(grep '^Exit codes: ' "$SOURCE/README.md")" "Exit codes: $(paste -sd, table | sed 's/),/), /g')." "README's exit codes"
+is "$(grep '^Exit codes: ' "$SOURCE/docs/reference.md")" "Exit codes: $(paste -sd, table | sed 's/),/), /g')." "exit codes in docs/reference.md"
 # What a command's help says of its own codes is one of the table's.
 for command in tune bench sweep "stream bench" watch compare "profile diff" rerun doctor; do
   run 0 help $command

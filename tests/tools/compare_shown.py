@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `ridgeline show --json` says of runs that an older version recorded, against what that version said.
+"""What `ridgeline show --json` says of runs that an older version recorded, against what that version printed.
 
     compare_shown.py OLD NEW PATHS
 
-OLD and NEW are folders with RUN.json and RUN.md for each run. The JSON is equal but for texts that became messages, whose words
-are the same, and for the paths in the table PATHS: tab-separated lines `kind<TAB>old<TAB>new`, `*` for every kind of run, `[]` for
-every member of a list, `-` for a path that is new or gone. The Markdown is equal but for the line that names the version. Prints how many texts became messages,
-and how many of these are known by their words alone (schema.legacy). Exit code 1: something else differs.
+OLD and NEW are folders with RUN.json and RUN.md for each run. The JSON is equal but for texts that became messages, whose words may have
+changed and whose numbers are the same, and for the paths in the table PATHS: tab-separated lines `kind<TAB>old<TAB>new`, `*` for every
+kind of run, `[]` for every member of a list, `-` for a path that is new or gone. Every number of the Markdown is still there, but for the
+line that names the version. Prints how many texts became messages, and how many of these are known by their words alone
+(schema.legacy). Exit code 1: something else differs.
 """
 import json
 import pathlib
+import re
 import sys
+from collections import Counter
 
 LEGACY = "schema.legacy"
+
+
+def numbers(text):
+    """All numbers of a text, as they are written."""
+    return re.findall(r"\d+(?:[.,]\d+)*", text)
 
 
 def is_message(value):
@@ -66,8 +74,7 @@ class Comparison:
     def words(self, old, new, where):
         self.texts += 1
         self.legacy += new["code"] == LEGACY
-        # Where a sentence begins with a capital is a matter of the place where it is shown.
-        if old[:1].lower() + old[1:] != new["text"][:1].lower() + new["text"][1:]:
+        if Counter(numbers(old)) != Counter(numbers(new["text"])):
             self.faults.append(f"{where}: {old!r} is now {new['text']!r}")
 
     def equal(self, old, new, where):
@@ -76,7 +83,7 @@ class Comparison:
                 return self.words(old, new, where)
             if isinstance(old, dict) and isinstance(old.get("text"), str):
                 self.words(old["text"], new, where)
-                if old.get("hint", "") != new.get("hint", ""):
+                if bool(old.get("hint", "")) != bool(new.get("hint", "")):
                     self.faults.append(f"{where}: hint {old.get('hint')!r} is now {new.get('hint')!r}")
                 return None
         if old in (None, "") and new in (None, ""):
@@ -116,16 +123,13 @@ def main():
             for indices, value in values.items():
                 put(old, steps(target), indices, value)
         comparison.equal(old, new, path.stem)
-        pages = [
-            [line for line in (folder / f"{path.stem}.md").read_text().splitlines() if "idgeline 0." not in line]
+        was, now = (
+            Counter(numbers("\n".join(line for line in (folder / f"{path.stem}.md").read_text().splitlines()
+                                      if "idgeline 0." not in line)))
             for folder in (old_folder, new_folder)
-        ]
-        for number, (one, other) in enumerate(zip(*pages)):
-            if one != other:
-                comparison.faults.append(f"{path.stem}.md, line {number + 1}: {one!r} is now {other!r}")
-                break
-        if len(pages[0]) != len(pages[1]):
-            comparison.faults.append(f"{path.stem}.md: {len(pages[0])} lines are now {len(pages[1])}")
+        )
+        if lost := was - now:
+            comparison.faults.append(f"{path.stem}.md: {sum(lost.values())} numbers are gone: {sorted(lost)[:20]}")
     print(f"{len(runs)} runs, {comparison.texts} texts became messages, {comparison.legacy} of them {LEGACY}")
     for fault in comparison.faults[:100]:
         print(fault)

@@ -91,10 +91,9 @@ TEST(BenchAnswers, an_answer_off_the_front_says_why) {
   EXPECT_EQ(answers->recommended->settings, plain);
   EXPECT_EQ(answers->pareto, std::vector<TrainingSettings>{pinned});
   EXPECT_TRUE(answers->fastest->off_front.empty());
-  EXPECT_EQ(
-      fakes::text_of(answers->recommended->off_front),
-      "batch 256, 4 workers, no AMP, pinned is 0.3 % faster with the same memory (in steps of 1 %) and workers; "
-      "this one ranks first because it is not pinned");
+  EXPECT_EQ(fakes::text_of(answers->recommended->off_front),
+            "batch 256, 4 workers, no AMP, pinned is 0.3 % faster with the same memory (in steps of 1 %) and workers; "
+            "this one ranks first because it is not pinned");
   // A failed stability run keeps its settings on the front and off the recommendation.
   run = run_of({trial(kMiddle, 4000, 20), trial({256, 4, AmpMode::bf16, false}, 3990, 21)});
   run.trials.push_back(trial(kMiddle, 3900, 20));

@@ -269,7 +269,7 @@ TEST(WorkerLadder, memory_ends_it) {
   resources.loader_memory_gb = 6;
   resources.host_available_gb = 6;
   EXPECT_FALSE(climb_workers(run, input, 0.2).next);
-  EXPECT_EQ(end_of(), "8 would take 6.0 GB more of the 6.0 GB that the host has left");
+  EXPECT_EQ(end_of(), "8 would need 6.0 GB more of the 6.0 GB that the host has left");
   resources.host_available_gb = 60;
   EXPECT_EQ(climb_workers(run, input, 0.2).next, 8);
   add_trial(run, with_workers_of(8), DataMode::loader, 0, 0.2);

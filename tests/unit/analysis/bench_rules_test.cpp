@@ -51,10 +51,9 @@ TEST(BenchRules, threads_within_the_workers_are_oversubscription_and_not_decodin
   const auto found = trials.findings(16);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.front().code, "cpu_oversubscribed");
-  EXPECT_NE(
-      fakes::text_of(found.front().evidence)
-          .find("4 workers would use 10.0 CPUs each, 40 in total, but only 16 can be used"),
-      std::string::npos)
+  EXPECT_NE(fakes::text_of(found.front().evidence)
+                .find("4 workers would use 10.0 CPUs each, 40 in total, but only 16 can be used"),
+            std::string::npos)
       << fakes::text_of(found.front().evidence);
   EXPECT_NE(fakes::text_of(found.front().advice).find("torch.set_num_threads"), std::string::npos);
   EXPECT_NE(fakes::text_of(found.front().advice).find("OMP_NUM_THREADS"), std::string::npos);

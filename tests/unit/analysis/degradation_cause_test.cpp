@@ -124,13 +124,13 @@ TEST(DegradationCause, memory_that_was_as_full_before_is_no_news) {
   auto causes = find_causes(before, now);
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].kind, CauseKind::memory_pressure);
-  EXPECT_NE(text_of(causes[0].evidence).find("3.00 GiB before"), std::string::npos) << text_of(causes[0].evidence);
+  EXPECT_NE(text_of(causes[0].evidence).find("3.00 GiB earlier"), std::string::npos) << text_of(causes[0].evidence);
   now = before;
   now.environment.memory_available_bytes = 100LL << 20;
   causes = find_causes(before, now);
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].kind, CauseKind::memory_pressure);
-  EXPECT_NE(text_of(causes[0].evidence).find("2.00 GiB before"), std::string::npos) << text_of(causes[0].evidence);
+  EXPECT_NE(text_of(causes[0].evidence).find("2.00 GiB earlier"), std::string::npos) << text_of(causes[0].evidence);
 }
 
 TEST(DegradationCause, full_memory_of_which_nothing_was_known_comes_last_and_says_so) {

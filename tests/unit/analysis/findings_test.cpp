@@ -126,8 +126,8 @@ TEST(Findings, name_all_that_the_recommendation_changes_values_back_at_their_def
   verdict.configuration = {};
   verdict.gain.reset();
   titled(builder,
-         "graph_optimization_level=all (default) and intra_op_num_threads=0 (default) together are what "
-         "runs; nothing was compared");
+         "graph_optimization_level=all (default) and intra_op_num_threads=0 (default) together are "
+         "a configuration that runs; nothing was compared");
 }
 
 TEST(Findings, claim_no_recommendation_and_no_failure_where_the_finalists_were_never_compared) {
@@ -306,7 +306,7 @@ TEST(Findings, name_the_harmful_setting_and_those_without_effect) {
   builder.add({{"enable_mem_pattern", false}}, 5e6, 0.001);
   builder.add({{"dynamic_block_base", 4}}, 5e6, 0.001);
   builder.add({{"intra_op_num_threads", 2}}, 2.5e6);
-  const auto harm = titled(builder, "execution_mode=parallel made it 1.80x slower (trial 2)");
+  const auto harm = titled(builder, "execution_mode=parallel made it 1.80x as slow (trial 2)");
   EXPECT_EQ(harm.kind, FindingKind::harmful);
   EXPECT_NE(fakes::text_of(harm.evidence).find("trial 2 against trial 1"), std::string::npos);
   const auto idle = titled(builder, "No difference beyond noise on its own: dynamic_block_base and enable_mem_pattern");
@@ -362,7 +362,7 @@ TEST(Findings, set_the_speed_against_the_models_arithmetic) {
   EXPECT_EQ(fakes::text_of(titled(builder, "Nodes are tiny: 2.00 µs each").evidence),
             "median 10.0 ms over 5000 nodes that run (trial 1)");
   EXPECT_NE(fakes::text_of(titled(builder, "Memory traffic is the likely limit: only 4.0 FLOP").evidence)
-                .find("about 19.1 MiB an"),
+                .find("about 19.1 MiB per"),
             std::string::npos);
 }
 

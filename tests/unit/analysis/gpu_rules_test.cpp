@@ -34,10 +34,9 @@ TEST(GpuRules, report_clocks_held_down_with_cause_time_and_what_was_taken_again)
   const auto finding =
       titled(builder, "The GPU throttled its clocks during 1 of 2 trials, the recommended one among them");
   EXPECT_EQ(finding.kind, FindingKind::quality);
-  EXPECT_EQ(
-      fakes::text_of(finding.evidence),
-      "trial 2; power for 250 ms of 1.00 s of timing; SM clock down to 1305 MHz; 500 ms of timing was discarded "
-      "and repeated; some results count although the clock was throttled");
+  EXPECT_EQ(fakes::text_of(finding.evidence),
+            "trial 2; power for 250 ms of 1.00 s of timing; SM clock down to 1305 MHz; 500 ms of timing was discarded "
+            "and repeated; some results count although the clock was throttled");
   EXPECT_NE(fakes::text_of(finding.advice).find("400 W of 700 W"), std::string::npos) << fakes::text_of(finding.advice);
   EXPECT_EQ(fakes::text_of(titled(builder, "1 of 2 trials ran at a reduced clock").title), "") << "said twice";
 }
@@ -123,8 +122,9 @@ TEST(GpuRules, say_that_the_memory_limit_does_not_bound_the_process) {
   gpu.process_peak_bytes = 3'900'000'000;
   EXPECT_EQ(fakes::text_of(titled(builder, "gpu_mem_limit_gb").title), "");
   gpu.process_peak_bytes = 5'100'000'000;
-  EXPECT_NE(fakes::text_of(titled(builder, "gpu_mem_limit_gb=4 is a guard").evidence).find("reached 5.10 GB"),
-            std::string::npos);
+  EXPECT_NE(
+      fakes::text_of(titled(builder, "gpu_mem_limit_gb=4 limits the runtime's arena").evidence).find("reached 5.10 GB"),
+      std::string::npos);
 }
 
 TEST(GpuRules, tell_why_a_cuda_graph_was_refused_and_whether_the_override_frees_it) {

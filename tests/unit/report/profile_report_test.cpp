@@ -301,10 +301,10 @@ TEST(ProfileTables, idle_time_without_a_cause_is_not_nothing) {
   EXPECT_EQ(fakes::text_of(schema::no_findings(run)), "nothing to gain was found");
   run.tables.devices.front().idle.front().cause = schema::IdleCause::unknown;
   EXPECT_EQ(fakes::text_of(schema::no_findings(run)),
-            "nothing to gain was found but idle time, of which the trace does not show the cause");
+            "nothing to gain was found except idle time, whose cause the trace does not show");
   run.tables.devices.front().idle.clear();
   EXPECT_EQ(fakes::text_of(schema::no_findings(run)),
-            "nothing to gain was found but idle time, of which the trace does not show the cause");
+            "nothing to gain was found except idle time, whose cause the trace does not show");
 }
 
 TEST(ProfileTables, several_runs_are_shown_as_one) {
@@ -338,8 +338,7 @@ TEST(ProfileRoof, more_than_all_of_it_is_no_share_and_is_said) {
   EXPECT_EQ(table.rows[0].cells.back(), "50 %");
   EXPECT_EQ(table.rows[1].cells.back(), kAbsent);
   ASSERT_EQ(rate_notes(run).size(), 1U);
-  EXPECT_NE(fakes::text_of(rate_notes(run)[0]).find("1 of 2 nodes would exceed that, up to 946 %"),
-            std::string::npos);
+  EXPECT_NE(fakes::text_of(rate_notes(run)[0]).find("1 of 2 nodes would exceed that, up to 946 %"), std::string::npos);
   run.tables.nodes.pop_back();
   EXPECT_TRUE(rate_notes(run).empty());
   run.cost.emplace().event_ns = 2500;  // taken off, and more than what is left

@@ -135,7 +135,8 @@ TEST(StreamReport, a_comparison_states_its_unit) {
   for (const auto& line :
        stream_comparison_lines(fakes::words(), analysis::compare_streams(a, fakes::stream_run("b", 9, 9, 2), 0.02)))
     text += line + "\n";
-  EXPECT_NE(text.find("29 and 1 whole seconds after the first: 3 of each"), std::string::npos) << text;
+  EXPECT_NE(text.find("29 and 1 whole seconds after the first: an interval needs 3 of each"), std::string::npos)
+      << text;
 }
 
 TEST(StreamComparisonText, gives_no_ratio_where_its_interval_is_too_wide) {

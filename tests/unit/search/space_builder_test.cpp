@@ -188,7 +188,7 @@ TEST(SpaceBuilder, inputs_of_differing_first_dimensions_have_no_batch) {
   input.model.shapes = {{{"x", {2, 3}}, {"scale", {}}, {"table", {16, 3}}}};
   input.model.batch_axis_size.reset();
   input.model.batch_is_dynamic = false;
-  const auto* why = "the first dimension of input \"x\" is 2, of \"table\" 16: they have no batch in common";
+  const auto* why = "the first dimension of input \"x\" is 2, that of \"table\" is 16: they have no batch in common";
   EXPECT_EQ(reason(build(input), "batch_size"), why);
   input.request.fixed = {{"batch_size", 4}};
   input.request.asked_by["batch_size"] = "--batch 4";

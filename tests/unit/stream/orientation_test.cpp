@@ -211,7 +211,8 @@ TEST_F(Orientations, of_other_angles_are_told_and_not_done) {
   auto source = open_source({.source = file}).value();
   EXPECT_EQ(corners(first_of(*source)), "RGBW");
   ASSERT_EQ(source->info().notes.size(), 1U);
-  EXPECT_NE(fakes::text_of(source->info().notes[0]).find("rotated by 45 degrees, which is not done"), std::string::npos)
+  EXPECT_NE(fakes::text_of(source->info().notes[0]).find("a rotation by 45 degrees, which is not done"),
+            std::string::npos)
       << fakes::text_of(source->info().notes[0]);
 }
 
@@ -225,7 +226,8 @@ TEST_F(Orientations, of_a_folders_pictures_are_counted) {
   EXPECT_EQ(source->label().file, "2.jpg");
   EXPECT_EQ(corners(first_of(*source)), kSeen[3]);
   ASSERT_EQ(source->notes().size(), 1U);
-  EXPECT_NE(fakes::text_of(source->notes()[0]).find("2 pictures rotated or mirrored as EXIF says"), std::string::npos);
+  EXPECT_NE(fakes::text_of(source->notes()[0]).find("2 pictures rotated or mirrored as EXIF requests"),
+            std::string::npos);
 }
 
 TEST_F(Orientations, pictures_that_end_early_are_damaged) {

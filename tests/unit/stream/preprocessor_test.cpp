@@ -73,10 +73,9 @@ TEST(Preprocessor, a_fixed_input_is_letterboxed_and_a_scale_takes_detail) {
   EXPECT_EQ(geometry.detail_width, 320);
   EXPECT_EQ(geometry.detail_height, 180);
   EXPECT_DOUBLE_EQ(geometry.to_frame(0, 140 + 180).y, 360);
-  EXPECT_EQ(
-      fakes::text_of(fixed_input_note(options, 640, 640).value()),
-      "inference_scale 0.25: the model's input is fixed at 640x640, so frames lose detail and inference costs "
-      "the same");
+  EXPECT_EQ(fakes::text_of(fixed_input_note(options, 640, 640).value()),
+            "inference_scale 0.25: the model's input is fixed at 640x640, so frames lose detail and inference costs "
+            "the same");
   EXPECT_FALSE(fixed_input_note(options, -1, -1));
   options.scale = 1.5;
   EXPECT_EQ(fakes::text_of(fixed_input_note(options, 640, 640).value()),

@@ -192,13 +192,12 @@ TEST_F(PlantedHostWork, is_named_and_no_cuda_graph_is_advised) {
   const auto* finding = find("host-work");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->title, "85 % of the time the GPU waits while the host does other work");
-  EXPECT_EQ(
-      finding->evidence,
-      (Evidence{"4 gaps, 204 ms in total, 51.0 ms each on average; 50.0 ms before the first work; 1.00 ms after "
-                "the last",
-                "204 ms in 4 gaps due to augment.py(5): augment_batch",
-                "50.0 ms before the first work due to augment.py(5): augment_batch",
-                "1.00 ms after the last due to train.py(10): step"}));
+  EXPECT_EQ(finding->evidence,
+            (Evidence{"4 gaps, 204 ms in total, 51.0 ms each on average; 50.0 ms before the first work; 1.00 ms after "
+                      "the last",
+                      "204 ms in 4 gaps due to augment.py(5): augment_batch",
+                      "50.0 ms before the first work due to augment.py(5): augment_batch",
+                      "1.00 ms after the last due to train.py(10): step"}));
   EXPECT_EQ(finding->module, "augment.py(5): augment_batch");
   EXPECT_EQ(finding->saving_ns, 5 * (9 * kMs - 10'000)) << "as long as the GPU works";
   EXPECT_NE(finding->computed.find("at most"), std::string::npos);
@@ -225,11 +224,10 @@ TEST_F(PlantedHostWork, what_no_event_shows_is_missing_and_no_advice) {
   const auto tables = tables_of(analysed);
   EXPECT_EQ(tables.devices.front().idle.front().cause, schema::IdleCause::host_unrecorded);
   const auto lines = fakes::texts_of(tables.missing);
-  EXPECT_NE(
-      std::find(lines.begin(), lines.end(),
-                "no event of the launching thread fills 255 ms (85 % of the time) in which the GPU waits for it: "
-                "torch.profiler.profile(with_stack=True) or NVTX ranges record what it does then"),
-      lines.end())
+  EXPECT_NE(std::find(lines.begin(), lines.end(),
+                      "no event of the launching thread fills 255 ms (85 % of the time) in which the GPU waits for it: "
+                      "torch.profiler.profile(with_stack=True) or NVTX ranges record what it does then"),
+            lines.end())
       << base::listed(lines);
 }
 

@@ -238,11 +238,10 @@ TEST_F(KinetoImportTest, damage_beside_the_events_is_named) {
   EXPECT_EQ(commas.devices[0].name, "H100");
   EXPECT_EQ(fakes::texts_of(commas.notes), (std::vector<std::string>{"deviceProperties with damaged JSON, repaired"}));
   const auto colon = read(R"({"deviceProperties": [{"id" 0}], )" + events + "}");
-  EXPECT_EQ(fakes::texts_of(colon.notes),
-            (std::vector<std::string>{
-                "deviceProperties that are not JSON, left out: the names of GPUs are not known"}));
-  const std::vector<std::string> note{
-      "damaged JSON before or after the events: its data about the GPU may be missing"};
+  EXPECT_EQ(
+      fakes::texts_of(colon.notes),
+      (std::vector<std::string>{"deviceProperties that are not JSON, left out: the names of GPUs are not known"}));
+  const std::vector<std::string> note{"damaged JSON before or after the events: its data about the GPU may be missing"};
   EXPECT_EQ(fakes::texts_of(read(R"({"deviceProperties": [{"id": 0, "name": H100"}], )" + events + "}").notes), note);
   EXPECT_EQ(fakes::texts_of(read(R"({"deviceProperties": [{"id": 0, "name": "H100"}, )" + events + "}").notes), note);
   EXPECT_EQ(fakes::texts_of(read(R"({"deviceProperties": [{"id": 0}]], )" + events + "}").notes), note);
@@ -255,9 +254,8 @@ TEST_F(KinetoImportTest, a_last_event_that_lacks_a_bracket_takes_nothing_behind_
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->kernels.size(), 1U);
   EXPECT_EQ(trace->devices.size(), 2U);
-  EXPECT_EQ(fakes::texts_of(trace->notes),
-            (std::vector<std::string>{"events that are not JSON, left out: 1",
-                                      fakes::text_of(messages::lacks_work())}));
+  EXPECT_EQ(fakes::texts_of(trace->notes), (std::vector<std::string>{"events that are not JSON, left out: 1",
+                                                                     fakes::text_of(messages::lacks_work())}));
 }
 
 TEST_F(KinetoImportTest, what_follows_the_first_document_is_named) {

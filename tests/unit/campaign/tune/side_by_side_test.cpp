@@ -206,7 +206,7 @@ TEST_F(SideBySideTest, a_card_whose_ceilings_cannot_be_measured_is_still_tuned) 
   pool.simple.ceilings.reset();
   const auto result = run(pool, "one.db");
   EXPECT_FALSE(result.run.gpu_ceilings);
-  EXPECT_TRUE(has_note(result, "was not measured: no GPU is here"));
+  EXPECT_TRUE(has_note(result, "were not measured: no GPU is here"));
   EXPECT_EQ(result.run.trials.size(), 12U);
 }
 

@@ -66,8 +66,7 @@ TEST_F(TuneCampaignTest, a_graph_that_cannot_be_read_is_noted_and_one_that_does_
     return base::fail(base::ErrorCode::io, "no room for it");
   };
   const auto notes = fakes::texts_of(must_run().run.notes);
-  EXPECT_EQ(std::count(notes.begin(), notes.end(), "it is unknown how the runtime fuses the model: no room for it"),
-            1);
+  EXPECT_EQ(std::count(notes.begin(), notes.end(), "it is unknown how the runtime fuses the model: no room for it"), 1);
   executor_.graph = nullptr;
   request_.use_store = false;
   const auto quiet = must_run().run;

@@ -196,9 +196,9 @@ TEST_F(ChosenValuesTest, where_the_graph_does_not_tell_the_name_does) {
   EXPECT_EQ(text(seen, "beam_idx"), "0");
   EXPECT_EQ(text(seen, "other"), "");
   // Each choice is told with its reason, also where there is none.
-  for (const char* part : {"x_lens: 128, a length by its name", "attention_mask: 1, a mask by its name",
-                           "beam_idx: 0, an index by its name",
-                           "other: 0 or 1, because the graph does not show what it is"})
+  for (const char* part :
+       {"x_lens: 128, a length by its name", "attention_mask: 1, a mask by its name",
+        "beam_idx: 0, an index by its name", "other: 0 or 1, because the graph does not show what it is"})
     EXPECT_TRUE(std::any_of(seen.input_notes.begin(), seen.input_notes.end(), [&](const auto& note) {
       return fakes::text_of(note).rfind(part, 0) == 0;
     })) << part;
