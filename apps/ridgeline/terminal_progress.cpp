@@ -162,7 +162,8 @@ void TerminalProgress::model_ready(const schema::TuneRun& run) {
 void TerminalProgress::space_ready(const schema::TuneRun& run, const campaign::TimeForecast& time) {
   std::string text = fmt::format("{} settings, {} combinations; search {}", run.space.size(),
                                  base::format_count(run.space_size), run.request.search);
-  if (run.request.search == "grid") text += fmt::format(", {} of them allowed by the rules", time.trials);
+  if (run.request.search == "grid" && static_cast<double>(time.trials) <= run.space_size)
+    text += fmt::format(", {} of them allowed by the rules", time.trials);
   fact("space", text);
   if (!run.candidates.empty()) {
     std::vector<std::string> names;

@@ -175,18 +175,30 @@ std::string render_markdown(const ReportModel& report) {
 
 std::string render_summary(const ReportModel& report) {
   std::string verdict;
+  std::string figures;
   std::string changes;
-  for (const auto& block : report.answer.blocks) {
-    // A page's anchors lead nowhere elsewhere.
-    if (const auto* callout = std::get_if<Callout>(&block); callout != nullptr && verdict.empty())
-      verdict = fmt::format("**{}**: {}", plain_markdown(callout->title), plain_markdown(strip_marks(callout->text)));
-    if (const auto* facts = std::get_if<Facts>(&block))
-      for (const auto& [key, value] : facts->rows)
-        changes += fmt::format("{}{}: {}", changes.empty() ? "" : "; ", code(key, false), inline_markdown(value));
-  }
+  const auto add = [](std::string& line, const std::string& text) { line += (line.empty() ? "" : "; ") + text; };
+  const auto read = [&](const Section& section) {
+    for (const auto& block : section.blocks) {
+      // A page's anchors lead nowhere elsewhere.
+      if (const auto* callout = std::get_if<Callout>(&block); callout != nullptr && verdict.empty())
+        verdict = fmt::format("**{}**: {}", plain_markdown(callout->title), plain_markdown(strip_marks(callout->text)));
+      if (const auto* facts = std::get_if<Facts>(&block); facts != nullptr && &section == &report.answer)
+        for (const auto& [key, value] : facts->rows)
+          add(changes, fmt::format("{}: {}", code(key, false), inline_markdown(value)));
+      if (const auto* known = std::get_if<KeyFigures>(&block); known != nullptr && figures.empty())
+        for (const auto& figure : known->figures)
+          add(figures, fmt::format("{} **{}**{}", plain_markdown(figure.label), plain_markdown(figure.value),
+                                   figure.note.empty() ? "" : " (" + plain_markdown(strip_marks(figure.note)) + ")"));
+    }
+  };
+  read(report.answer);
+  for (std::size_t at = 0; report.answer.blocks.empty() && at < std::min<std::size_t>(2, report.sections.size()); ++at)
+    read(report.sections[at]);
   std::string out;
-  for (const auto& line :
-       {plain_markdown(report.asked), verdict, changes, plain_markdown(report.subtitle), plain_markdown(report.footer)})
+  for (const auto& line : {plain_markdown(report.asked.empty() ? report.title : report.asked), verdict,
+                           figures + (figures.empty() || changes.empty() ? "" : "; ") + changes,
+                           plain_markdown(report.subtitle), plain_markdown(report.footer)})
     if (!line.empty()) out += (out.empty() ? "" : "  \n") + line;
   return out + "\n";
 }

@@ -176,7 +176,7 @@ grep -q '^pin_memory: true$' pin.yaml || problem "a value that was not measured 
 # A loader that waits is tried with more workers than CPUs; a step that sleeps does not compute.
 run 0 bench --model synthetic:noise=0.005,read_us=4000,decode_us=20,over=0 --batch-sizes 64 --amp off --pin-memory on --search grid --db waits.db
 out "workers wait"
-out "up to 64 bring"
+out "up to 64 help"
 run 0 bench --model synthetic:noise=0.005,wait_ms=2000,decode_us=1,memory_gb=115 --device cpu --batch-sizes 8192 --num-workers 2 --amp bf16 --search grid --db sleeps.db
 out "the training step waits"
 no_out "computes all the time"
@@ -235,8 +235,8 @@ printf 'data:\n  batch_size: &b 32\neval: *b\n' >anchor.yaml
 bad "anchor.yaml:2" "write the value out in both places" -- bench --model $S --apply anchor.yaml
 printf 'a:\n  batch_size: 1\nb:\n  batch_size: 2\n' >twice.yaml
 bad "twice.yaml" "several places" -- bench --model $S --apply twice.yaml
-bad "--python-exe python3" "belongs to --python" -- bench --model $S --python-exe python3
-bad "--torch-plugin x.so" "belongs to the built-in models" -- bench --model $S --torch-plugin x.so
+bad "--python-exe python3" "only valid with --python" -- bench --model $S --python-exe python3
+bad "--torch-plugin x.so" "only valid with a built-in model" -- bench --model $S --torch-plugin x.so
 bad "--dry-run" "--config FILE" -- bench --model $S --dry-run
 bad "--report-html" "no file given" -- bench --model $S --report-html
 bad "does not exist" -- bench --model $S --output nowhere/r.md

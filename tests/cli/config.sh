@@ -41,7 +41,7 @@ run 0 rollback --config config.yaml
 same config.yaml original.yaml
 # Beside --json nobody is asked, and what is not written is said.
 run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --json --db r.db
-err "with --json it is written by --apply"
+err "with --json, use --apply to write it"
 run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --json --dry-run --db r.db
 err '-  graph_optimization_level: "basic"   # from a blog'
 same config.yaml original.yaml
@@ -80,7 +80,7 @@ run 0 apply latest --config config.yaml --db r.db --yes
 checks=$((checks + 1))
 [ -L config.yaml ] && grep -q '"all"' real/config.yaml || problem "the link was replaced or its target not edited"
 run 0 apply latest --config config.yaml --db r.db --yes
-out "already holds"
+out "already has"
 # A file that is not the run's: what it says otherwise is set back too, and the gain is not promised.
 printf 'onnxruntime:\n  graph_optimization_level: extended\n  execution_mode: parallel\n' >other.yaml
 run 0 apply latest --config other.yaml --db r.db --yes
@@ -105,7 +105,7 @@ run 0 tune "$S" "${FAST[@]}" --quick --provider cpu --config illegal.yaml --appl
 err "illegal.yaml: left alone: cudnn_conv_algo_search = FASTEST (of provider cuda)"
 is "$(cat illegal.yaml)" "$(printf 'cudnn_conv_algo_search: FASTEST\ngraph_optimization_level: all')" "the file"
 run 0 apply latest --config illegal.yaml --db r.db --yes
-out "already holds"
+out "already has"
 printf 'graph_optimization_level: most\n' >illegal.yaml
 bad "illegal.yaml:1" "graph_optimization_level" -- tune "$S" "${FAST[@]}" --quick --config illegal.yaml --db r.db
 # Nothing to gain: the file is not touched.

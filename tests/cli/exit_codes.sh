@@ -9,7 +9,7 @@ is "$(grep '^Exit codes: ' "$SOURCE/docs/reference.md")" "Exit codes: $(paste -s
 for command in tune bench sweep "stream bench" watch compare "profile diff" rerun doctor; do
   run 0 help $command
   checks=$((checks + 1))
-  sed -n '/^Exit codes besides/,$s/^  \([0-9][0-9]*\) .*/\1/p' out >own
+  sed -n '/^Exit codes in addition/,$s/^  \([0-9][0-9]*\) .*/\1/p' out >own
   [ -s own ] && ! grep -qvxE '1|3|4' own || problem "$LAST: exit codes $(tr '\n' ' ' <own)"
 done
 

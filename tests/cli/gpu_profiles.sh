@@ -71,7 +71,7 @@ checks=$((checks + 1))
 grep -q '^    graph_optimization_level: all' config.yaml || problem "no profile: $(cat config.yaml)"
 same head.yaml original.yaml
 run 0 apply latest --config config.yaml --for-gpu --db profiles.db --yes
-out "already holds"
+out "already has"
 
 # The profile of the machine at hand, into the main section.
 cp config.yaml profiles.yaml
@@ -85,7 +85,7 @@ out "0 (NVIDIA H200, GPU-fake-0): profile NVIDIA H200"
 checks=$((checks + 1))
 grep -q '^  prefer_nhwc: true' config.yaml || problem "not matched: $(cat config.yaml)"
 run 0 apply --match --config config.yaml --yes
-out "already holds"
+out "already has"
 no_gpus
 run 0 apply --match --config config.yaml --yes
 checks=$((checks + 1))

@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib.sh"
 run 0 --help
 commands="tune bench sweep profile stream monitor watch show history report compare rerun apply rollback doctor params version completion"
 for command in $commands; do out "  $command "; done
-no_out "worker"
+no_out "  worker "
 for command in $commands; do
   run 0 "$command" --help
   out "Example"

@@ -66,7 +66,7 @@ apply() { # KIND FILE TEXT
   run 0 apply latest:$1 --config "$2" --db r.db --yes
   grep -qF "$3" "$2" || problem "$2 lacks $3"
   run 0 apply latest:$1 --config "$2" --db r.db --yes
-  out "already holds the recommended values"
+  out "already has the recommended values"
   run 0 rollback --config "$2"
   same "$2" before.yaml
 }

@@ -270,7 +270,7 @@ PYTHON
   has_note "run $tuned tuned another model, "
   bad "--settings ''" -- stream run --source synthetic:96x64x3 --model "$det" --settings ""
   bad "--settings 19990101" -- stream run --source synthetic:96x64x3 --model "$det" --settings 19990101
-  bad "--settings latest: without a model" -- stream run --source synthetic:96x64x3 --model null --settings latest
+  bad "--settings latest: there is no model" -- stream run --source synthetic:96x64x3 --model null --settings latest
   : >no_folder
   bad "cannot create the folder no_folder/t" -- stream run --source synthetic:96x64x5 --model "$det" --provider cpu --tensors no_folder/t
   bad "an SLO of 0.1 ms is shorter than one inference" "give a longer SLO" -- stream bench --source synthetic:640x480 --model "$det" --provider cpu --rate 5 --slo 100us --time 1s
@@ -374,5 +374,5 @@ checks=$((checks + 1))
 checks=$((checks + 1))
 timeout 60 "$RIDGELINE" stream run --source synthetic:64x48 --model null --output - 2>err | head -n 3 >out
 is "${PIPESTATUS[0]}" 2 "a run whose reader leaves"
-grep -q "its reader is gone" err || problem "no word of the reader"
+grep -q "the reader has gone away" err || problem "no word of the reader"
 finish

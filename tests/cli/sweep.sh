@@ -132,7 +132,7 @@ out "output.log"
 run 1 sweep --param b=1,2,3,4 --db f.db -- sh -c 'echo broken {b} >&2; exit 7'
 out "failed: exit code 7: broken 1"
 run 1 sweep --param b=1,2,3,4 --db f.db -- sh -c 'echo {b} > /dev/null; echo broken >&2; exit 7'
-out "the first 3 trials failed alike"
+out "the first 3 trials failed the same way"
 run 1 sweep --param b=1 --db f.db -- sh -c 'kill -SEGV $$; {b}'
 out "crashed: ended by SIGSEGV"
 run 1 sweep --param b=60 --timeout 300ms --db f.db -- sleep {b}
@@ -239,7 +239,7 @@ json '.trials | length' 16
 json '.notes | length' 1
 grep -rhq "sees GPU-fake-0" spread || problem "no command saw the first GPU only"
 grep -rhq "sees GPU-fake-1" spread || problem "no command saw the second GPU only"
-bad "--spread: one GPU is chosen" "--devices" -- sweep --param b=1 --spread -- echo {b}
+bad "--spread: " "--devices" -- sweep --param b=1 --spread -- echo {b}
 unset LD_LIBRARY_PATH RL_FAKE_NVML_SCRIPT RL_FAKE_NVML_NAMES
 
 # History knows sweeps and training benchmarks too.
@@ -263,7 +263,7 @@ bad "value 1 is given twice" -- sweep --param b=1,1 -- echo {b}
 bad "--param b is given twice" -- sweep --param b=1 --param b=2 -- echo {b}
 bad "program no-such-program: not found in PATH" -- sweep --param b=1 -- no-such-program {b}
 bad "program ./nothing" "no such file" -- sweep --param b=1 -- ./nothing {b}
-bad "which metric decides" "max:loss" -- sweep --param b=1 --metric loss=json:loss -- echo {b}
+bad "no objective: name the metric" "max:loss" -- sweep --param b=1 --metric loss=json:loss -- echo {b}
 bad "did you mean \"seconds\"" -- sweep --param b=1 --objective min:secnds -- echo {b}
 bad "expected max:METRIC or min:METRIC" -- sweep --param b=1 --objective seconds -- echo {b}
 bad "is no regular expression" -- sweep --param b=1 --metric 'x=([' --objective max:x -- echo {b}
@@ -275,7 +275,7 @@ bad "--timeout" -- sweep --param b=1 --timeout never -- echo {b}
 bad "--env WORD" "NAME=VALUE" -- sweep --param b=1 --env WORD -- echo {b}
 bad "--depends gone.py" "no such file" -- sweep --param b=1 --depends gone.py -- echo {b}
 bad "did you mean \"grid\"" -- sweep --param b=1 --search grd -- echo {b}
-bad "missing.yaml: no such file" "with --config" -- sweep --param b=1 --apply missing.yaml -- echo {b}
+bad "missing.yaml: no such file" "use --config" -- sweep --param b=1 --apply missing.yaml -- echo {b}
 printf 'b: &x 1\nc: *x\n' >anchor.yaml
 bad "anchor.yaml:1" "--apply-to b=PATH" -- sweep --param b=1 --apply anchor.yaml -- echo {b}
 printf 'a:\n  b: 1\nc:\n  b: 2\n' >twice.yaml

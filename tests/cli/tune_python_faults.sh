@@ -22,10 +22,10 @@ row "$TRACED" crashed SIGABRT
 rest "$TRACED"
 # It waits for ever, or works for ten minutes: no trial takes more than a share of the time.
 faulty hangs 'torchscript: [trace, off]' 30s --no-comparisons
-row "$TRACED" timeout "one trial gets no more of the 30 s"
+row "$TRACED" timeout "one trial gets no more than that of the 30 s"
 rest "$TRACED"
 faulty compiles_long 'torchscript: [trace, off]' 30s --no-comparisons
-row "$TRACED" timeout "one trial gets no more of the 30 s"
+row "$TRACED" timeout "one trial gets no more than that of the 30 s"
 rest "$TRACED"
 # A trace holds what the first input set was like.
 faulty dynamic_shapes 'torchscript: [off, trace]' 30s --no-comparisons

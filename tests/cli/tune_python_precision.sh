@@ -107,7 +107,7 @@ printf 'only_listed: true\nparameters:\n  grad_mode: [grad, no_grad]\n' >plain.y
 tune '0|1|4' noisy --space plain.yaml
 json '[.trials[].status] | unique | join(" ")' ok
 json '.run.accuracy_tolerance > 0.001' true
-json 'any(.notes[].text; test("differ between two eager calls .random., also with the same seed"))' true
+json 'any(.notes[].text; test("differ between two eager calls .random., even with the same seed"))' true
 json 'any(.notes[].text; test("from run to run, so up to"))' true
 tune '0|1|4' noisy --space half.yaml --precision fp16
 json '.trials[0].status' ok
@@ -130,7 +130,7 @@ json '[.trials[] | select(.configuration.batch_size) | .status] | unique | join(
 json '.trials[] | select(.configuration.batch_size == 4) | .failure.message.text | test("output does not follow: of 1 rows")' true
 json '.trials[0].status' ok
 tune '0|1|4' table "${THROUGHPUT[@]}" --space plain.yaml
-json '.pruned[] | select(.key == "batch_size") | .reason.text | test("is 2, of .* 64: they have no batch in common")' true
+json '.pruned[] | select(.key == "batch_size") | .reason.text | test("is 2, that of .* is 64: they have no batch in common")' true
 bad "--batch 8" "no batch in common" -- tune --python infer.py:table --python-exe "$PYTHON" --batch 8 --db r.db
 bad "--batch 1" "1 means the 2 rows" -- tune --python infer.py:mild --python-exe "$PYTHON" --batch 1 --db r.db
 finish

@@ -327,7 +327,7 @@ if [ -n "${ORT_LIBRARY:-}" ] && [ -n "${MODELS:-}" ] && [ "$(ls "$MODELS"/*.onnx
   printf '\232\006\001x' >>m.onnx  # a field that no reader knows
   run 0 watch --model m.onnx --db onnx.db --every 2s --probe-time 500ms --once --state o.json --threshold 1000%
   event changed .cause model_changed
-  bad "is of another content" "--model" -- watch --model m.onnx --db onnx.db --once --state p.json
+  bad "different content of m.onnx" "--model" -- watch --model m.onnx --db onnx.db --once --state p.json
 fi
 
 # A made-up GPU: heat, another process, a GPU that is lost, and one that is not there.

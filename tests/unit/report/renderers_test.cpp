@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/renderers.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "report/inline_text.hpp"
@@ -131,6 +133,19 @@ TEST(Utf8, counts_and_cuts_by_terminal_columns) {
   EXPECT_EQ(shorten("日本語", 5), "日本…");
   EXPECT_EQ(shorten("abcdef", 6), "abcdef");
   EXPECT_EQ(shorten_front("abcdef", 4), "…def");
+}
+
+TEST(Renderers, a_summary_has_five_lines_and_nothing_that_a_reader_takes_for_markup) {
+  auto report = hostile_report();
+  const auto without_answer = render_summary(report);
+  report.asked = kHostile;
+  report.answer = {"answer", "", {Callout{Tone::good, kHostile, kHostile}, Facts{{{"key", "1 → 2"}}}}};
+  for (const auto& text : {without_answer, render_summary(report)}) {
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5) << text;
+    EXPECT_EQ(text.find("<img"), std::string::npos) << text;
+    EXPECT_EQ(text.find("](javascript"), std::string::npos) << text;
+  }
+  EXPECT_NE(render_summary(report).find("`key`: 1 → 2"), std::string::npos) << render_summary(report);
 }
 
 }  // namespace
