@@ -96,6 +96,10 @@ base::Result<void> apply_change(const ApplyRequest& request, const std::string& 
   const auto say = [&](const std::string& line) {
     if (!request.quiet) fmt::print(request.out, "{}", line);
   };
+  // In a file a line stays one, for who searches it.
+  const auto say_sentence = [&](const std::string& sentence) {
+    say((terminal.interactive ? wrapped(sentence, terminal.width, 2) : sentence) + "\n");
+  };
   if (patch.edits.empty()) {
     say(fmt::format("{}: already has the recommended values\n", request.file));
     return {};
@@ -113,17 +117,18 @@ base::Result<void> apply_change(const ApplyRequest& request, const std::string& 
   }
   const bool on_terminal = can_ask();
   if (request.mode == ApplyMode::ask && !on_terminal) {
-    say(fmt::format("{}: not touched; to write it: {} --yes  (there is no terminal to ask on)\n", request.file, later));
+    say_sentence(
+        fmt::format("{}: not touched; to write it: {} --yes  (there is no terminal to ask on)", request.file, later));
     return {};
   }
   if (request.mode == ApplyMode::ask && !agreed(request, patch.edits.size())) {
-    say(fmt::format("{}: not touched; to write it later: {}\n", request.file, later));
+    say_sentence(fmt::format("{}: not touched; to write it later: {}", request.file, later));
     return {};
   }
   RL_TRY_ASSIGN(const auto applied, write());
-  say(fmt::format("{}: {} value{} changed, backup {}; undo: ridgeline rollback --config {}\n", request.file,
-                  applied.patch.edits.size(), applied.patch.edits.size() == 1 ? "" : "s",
-                  config::backup_text(request.file, applied.backup), request.file));
+  say_sentence(fmt::format("{}: {} value{} changed, backup {}; undo: ridgeline rollback --config {}", request.file,
+                           applied.patch.edits.size(), applied.patch.edits.size() == 1 ? "" : "s",
+                           config::backup_text(request.file, applied.backup), request.file));
   return {};
 }
 

@@ -310,38 +310,40 @@ std::optional<Paragraph> untried_paragraph(const TuneView& view) {
   return Paragraph{view.text(messages::tune_untried(untried))};
 }
 
-/// The fastest trials, with the recommended one and the one in use, by the settings in which they differ from each
-/// other.
+/// The fastest trials, with the recommended one and the one in use, by what they have other than the first of these.
 std::optional<Table> fastest_trials(const TuneView& view) {
   std::vector<const analysis::RankedTrial*> shown;
-  for (const auto* trial : {view.recommended(), view.current()})
-    if (const auto* ranked = ranked_of(view, trial);
-        ranked != nullptr && std::find(shown.begin(), shown.end(), ranked) == shown.end())
-      shown.push_back(ranked);
+  const auto add = [&](const analysis::RankedTrial* ranked) {
+    if (ranked != nullptr && std::find(shown.begin(), shown.end(), ranked) == shown.end()) shown.push_back(ranked);
+  };
+  for (const auto* trial : {view.recommended(), view.current()}) add(ranked_of(view, trial));
   for (const auto& ranked : view.ranking)
-    if (shown.size() < kRowsOfAnswer && has_objective(view.run, ranked) &&
-        std::find(shown.begin(), shown.end(), &ranked) == shown.end())
-      shown.push_back(&ranked);
+    if (shown.size() < kRowsOfAnswer && has_objective(view.run, ranked)) add(&ranked);
   if (shown.size() < 2) return std::nullopt;
+  const auto* base = shown.front()->trial;
+  const std::string base_name = base == view.recommended() && view.changes() ? "the recommended one"
+                                : base == view.current()                     ? "the one in use"
+                                                                             : fmt::format("trial {}", base->id);
   std::sort(shown.begin(), shown.end());  // they lie in one list, the best first
-  std::vector<std::string> keys;
-  for (const auto* one : shown)
-    for (const auto& key : schema::differing_keys(one->trial->configuration, shown.front()->trial->configuration))
-      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
   Table table{"",
               {{"Trial", Align::right},
                {view.objective_title(), Align::right},
                {"95 % interval", Align::right, true},
-               {"Settings"}},
+               {"Differs from " + base_name + " in"}},
               {}};
   for (const auto* one : shown) {
     std::string settings;
-    for (const auto& key : keys)
-      settings += fmt::format("{}{}={}", settings.empty() ? "" : " ", key,
-                              plain_text(setting_text(view.run, one->trial->configuration, key)));
-    const char* mark = one->trial == view.recommended() ? "recommended: " : one->trial == view.current() ? "now: " : "";
+    const auto& configuration = one->trial->configuration;
+    for (const auto& key : schema::differing_keys(configuration, base->configuration)) {
+      const auto value = schema::effective_value(configuration, key);
+      settings += fmt::format("{}{}={}", settings.empty() ? "" : " ", key, value ? value->to_text() : "default");
+    }
+    if (one->trial == base)
+      settings = fmt::format("({})", base_name);
+    else if (one->trial == view.current())
+      settings = "(in use now) " + settings;
     table.rows.push_back({{fmt::format("{}", one->trial->id), view.objective.text(one->measured.value),
-                           view.objective.interval(one->measured.interval), mark + settings},
+                           view.objective.interval(one->measured.interval), plain_text(settings)},
                           one->trial == view.recommended() ? Tone::good : Tone::neutral,
                           ""});
   }
