@@ -117,12 +117,11 @@ base::Result<void> apply_change(const ApplyRequest& request, const std::string& 
   }
   const bool on_terminal = can_ask();
   if (request.mode == ApplyMode::ask && !on_terminal) {
-    say_sentence(
-        fmt::format("{}: not touched; to write it: {} --yes  (there is no terminal to ask on)", request.file, later));
+    say(fmt::format("{}: not touched; to write it: {} --yes  (there is no terminal to ask on)\n", request.file, later));
     return {};
   }
   if (request.mode == ApplyMode::ask && !agreed(request, patch.edits.size())) {
-    say_sentence(fmt::format("{}: not touched; to write it later: {}", request.file, later));
+    say(fmt::format("{}: not touched; to write it later:\n  {}\n", request.file, later));
     return {};
   }
   RL_TRY_ASSIGN(const auto applied, write());

@@ -16,6 +16,7 @@ namespace {
 constexpr int kNarrowest = 40;
 constexpr std::size_t kLongestChoice = 22;  // of words that are listed in the place of a type
 constexpr std::size_t kFewOptions = 8;      // all of them are shown by -h
+constexpr int kHanging = 6;                 // of what a long row of exit codes goes on at
 constexpr std::string_view kHelpGroup = "Options";
 
 /// "ridgeline stream run".
@@ -99,8 +100,21 @@ std::string example_within(std::string line, int width) {
     out = "  # " + line.substr(remark + 3, line.size() - remark - 4) + "\n";
     line.resize(line.find_last_not_of(' ', remark) + 1);
   }
+  // What is in quotes is one word.
+  constexpr std::string_view kNoBreak = "\u00a0";
+  std::string words;
+  bool is_quoted = false;
+  for (const char c : line.substr(2)) {
+    is_quoted = is_quoted != (c == '\'');
+    if (is_quoted && c == ' ')
+      words += kNoBreak;
+    else
+      words += c;
+  }
   // Two columns for the backslash.
-  auto body = wrapped(line.substr(2), width - 4, 4);
+  auto body = wrapped(words, width - 4, 4);
+  for (std::size_t at = body.find(kNoBreak); at != std::string::npos; at = body.find(kNoBreak, at))
+    body.replace(at, kNoBreak.size(), " ");
   for (std::size_t at = body.find('\n'); at != std::string::npos; at = body.find('\n', at + 3)) body.insert(at, " \\");
   return out + "  " + body;
 }
@@ -113,12 +127,15 @@ std::string lines_within(const std::string& text, int width) {
     const auto end = std::min(text.find('\n', from), text.size());
     const auto line = text.substr(from, end - from);
     const auto indent = std::min(line.find_first_not_of(' '), line.size());
-    if (report::columns_of(line) <= static_cast<std::size_t>(width))
-      out += line;
-    else if (line.starts_with("  ridgeline "))
+    // What is in brackets behind a command would be a mistake of a shell: it goes before it.
+    const bool is_example = line.starts_with("  ridgeline ") && !line.ends_with('\\');
+    if (is_example && (line.ends_with(")") || report::columns_of(line) > static_cast<std::size_t>(width)))
       out += example_within(line, width);
+    else if (report::columns_of(line) <= static_cast<std::size_t>(width))
+      out += line;
     else
-      out += line.substr(0, indent) + wrapped(line.substr(indent), width - static_cast<int>(indent), 6);
+      out += line.substr(0, indent) + wrapped(line.substr(indent), width - static_cast<int>(indent),
+                                              line.starts_with("  ") ? kHanging : static_cast<int>(indent));
     out += '\n';
     from = end + 1;
   }
@@ -202,12 +219,13 @@ std::string brief_text(const CLI::App& command, const Context& context, int widt
   for (const auto* option : options_at(command, HelpLevel::brief)) {
     const auto label = label_of(*option, context);
     const auto text = first_statement(option->get_description(), static_cast<std::size_t>(width - left));
-    // In one line each: a long label loses its text's place, not its own.
+    // In one line each: a long label gives up what stands for the value, which is then any.
     const auto columns = static_cast<int>(report::columns_of(label)) + 4;
-    out += columns <= left ? row(label, text, left, width) : row(long_name(*option), text, left, width);
+    const auto short_label = long_name(*option) + (option->get_items_expected_max() > 0 ? " ..." : "");
+    out += row(columns <= left ? label : short_label, text, left, width);
   }
   if (const auto example = first_example(command, width); !example.empty()) out += "\n" + example + "\n";
-  return out + fmt::format("all options: {} --help\n", path_of(command));
+  return out + fmt::format("more: {} --help, or --help-all\n", path_of(command));
 }
 
 }  // namespace

@@ -64,9 +64,12 @@ void add_show(CLI::App& app, Context& context) {
       ->add_option("RUN", flags->run,
                    "Run id or its first characters, latest, or latest:KIND (tune, bench, sweep, profile, stream)")
       ->capture_default_str();
-  command->add_option("--section", flags->section, "Only this section of the report, for example code")
+  command
+      ->add_option("--section", flags->section,
+                   "Only this section of the report, for example verdict; an unknown name lists all")
       ->type_name("NAME");
-  command->add_flag("--summary", flags->summary, "Five lines of Markdown to paste: what was asked, and the answer");
+  command->add_flag("--summary", flags->summary,
+                    "At most five lines of Markdown to paste: what was asked, and the answer");
   command->add_flag("--json", flags->json, "Print as JSON");
   add_database_option(*command, context);
 }

@@ -183,10 +183,9 @@ void add_sweep(CLI::App& app, Context& context) {
   auto flags = std::make_shared<SweepFlags>();
   auto* command = add_subcommand(
       app, context, "sweep", "Run any command over combinations of its parameters and find the best one",
-      "  ridgeline sweep --param batch=64,128,256 --param workers=4,8 --metric 'samples_per_s=([0-9.]+) samples/s' \\\n"
-      "    --objective max:samples_per_s -- python train.py --bs {batch} --workers {workers}\n"
-      "  ridgeline sweep --param threads=1,2,4 --env OMP_NUM_THREADS={threads} -- ./solve input.dat   (shortest time)\n"
-      "\nExit code 1: no combination succeeded.",
+      "  ridgeline sweep --param batch=64,128,256 --param workers=4,8 --metric 'samples_per_s=([0-9.]+) samples/s' "
+      "--objective max:samples_per_s -- python train.py --bs {batch} --workers {workers}\n"
+      "  ridgeline sweep --param threads=1,2,4 --env OMP_NUM_THREADS={threads} -- ./solve input.dat   (shortest time)",
       [flags, &context] {
         flags->command = command_of(context);
         return sweep(*flags, context);

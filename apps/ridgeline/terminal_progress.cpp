@@ -191,7 +191,7 @@ void TerminalProgress::forecast_changed(const campaign::RunForecast& forecast) {
 }
 
 void TerminalProgress::run_ended(const schema::TuneRun& run) {
-  if (run.time_spent) fact("time", words().text(report::time_division(*run.time_spent)));
+  if (run.time_spent && measured_ > 0) fact("time", words().text(report::time_division(*run.time_spent)));
 }
 
 void TerminalProgress::stage(std::string_view title) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/tune_report.hpp"
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "report/inline_text.hpp"
 #include "report/messages.hpp"
@@ -35,6 +37,11 @@ std::string subtitle(const TuneView& view) {
   return out;
 }
 
+bool answered_from_store(const schema::TuneRun& run) {
+  return !run.trials.empty() &&
+         std::all_of(run.trials.begin(), run.trials.end(), [](const auto& trial) { return trial.cached; });
+}
+
 }  // namespace
 
 ReportModel build_tune_report(const schema::MessageRenderer& words, const schema::TuneRun& run,
@@ -50,11 +57,13 @@ ReportModel build_tune_report(const schema::MessageRenderer& words, const schema
   report.title = is_simulated(run) ? "Tuning report (simulated)" : "Tuning report";
   if (!name.empty()) report.title += ": " + name;
   report.subtitle = subtitle(view);
-  report.asked = one_line(view.text(messages::tune_asked({.model = name.empty() ? run.workload.location : name,
-                                                          .provider = run.provider,
-                                                          .objective = objective_name(run.request.objective),
-                                                          .trials = std::ssize(run.trials),
-                                                          .time = run.duration_s * 1e9})));
+  report.asked = one_line(view.text(
+      messages::tune_asked({.model = name.empty() ? run.workload.location : name,
+                            .provider = run.provider,
+                            .objective = objective_name(run.request.objective),
+                            .trials = std::ssize(run.trials),
+                            .time = answered_from_store(run) ? std::nullopt : std::optional(run.duration_s * 1e9),
+                            .simulated = is_simulated(run)})));
   report.answer = answer_section(view);
   for (const auto build : kSections) {
     auto section = build(view);

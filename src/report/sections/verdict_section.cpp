@@ -325,9 +325,11 @@ std::optional<Table> fastest_trials(const TuneView& view) {
                                 : base == view.current()                     ? "the one in use"
                                                                              : fmt::format("trial {}", base->id);
   std::sort(shown.begin(), shown.end());  // they lie in one list, the best first
+  // By what the order goes.
+  const bool corrected = analysis::is_corrected(view.ranking);
   Table table{"",
               {{"Trial", Align::right},
-               {view.objective_title(), Align::right},
+               {(corrected ? "Speed-corrected " : "") + view.objective_title(), Align::right},
                {"95 % interval", Align::right, true},
                {"Differs from " + base_name + " in"}},
               {}};
@@ -342,8 +344,9 @@ std::optional<Table> fastest_trials(const TuneView& view) {
       settings = fmt::format("({})", base_name);
     else if (one->trial == view.current())
       settings = "(in use now) " + settings;
-    table.rows.push_back({{fmt::format("{}", one->trial->id), view.objective.text(one->measured.value),
-                           view.objective.interval(one->measured.interval), plain_text(settings)},
+    const auto& cost = corrected ? one->cost : one->measured;
+    table.rows.push_back({{fmt::format("{}", one->trial->id), view.objective.text(cost.value),
+                           view.objective.interval(cost.interval), plain_text(settings)},
                           one->trial == view.recommended() ? Tone::good : Tone::neutral,
                           ""});
   }

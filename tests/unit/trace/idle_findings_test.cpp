@@ -37,7 +37,7 @@ class PlantedIdle : public PlantedTrace {
     EXPECT_EQ(finding->title, "56 % of the time the GPU waits " + std::string(title)) << "531 of 941 us";
     EXPECT_EQ(finding->saving_ns, kSaving);
     EXPECT_NEAR(finding->saving_share, static_cast<double>(kSaving) / kSpan, 1e-9);
-    EXPECT_EQ(finding->computed, "the gaps' total, less 1.00 µs each: the median gap between queued kernels");
+    EXPECT_EQ(finding->computed, "the gaps' total, minus 1.00 µs each: the median gap between queued kernels");
     ASSERT_GE(finding->evidence.size(), 2U);
     EXPECT_EQ(finding->evidence[0], "9 gaps, 531 µs in total, 59.0 µs each on average");
   }
@@ -158,7 +158,7 @@ TEST_F(PlantedIdle, graphs_that_come_too_late_are_graphs_already) {
   }
   const auto* finding = find("launch-bound");
   ASSERT_NE(finding, nullptr);
-  EXPECT_NE(finding->advice.find("in CUDA graphs already"), std::string::npos) << finding->advice;
+  EXPECT_NE(finding->advice.find("already in CUDA graphs"), std::string::npos) << finding->advice;
   EXPECT_EQ(finding->code, "");
 }
 

@@ -38,7 +38,7 @@ TEST_F(PlantedNodes, elementwise_chain) {
   });
   const auto* finding = find("elementwise-chain");
   ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->title, "1 chain of elementwise nodes, 100 µs a run; fused, about 50.0 µs a run");
+  EXPECT_EQ(finding->title, "1 chain of elementwise nodes, 100 µs per run; fused, about 50.0 µs per run");
   EXPECT_EQ(finding->saving_ns, 2 * (30'000 + 20'000)) << "all but the longest, in two runs";
   EXPECT_NEAR(finding->saving_share, 50.0 / 900, 1e-9) << "of a run, which takes 400 us outside of its nodes";
   EXPECT_EQ(finding->module, "block");
@@ -92,7 +92,7 @@ TEST_F(PlantedNodes, attention) {
   });
   const auto* finding = find("unfused-attention");
   ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->title, "1 unfused attention, 100 µs a run between the two products");
+  EXPECT_EQ(finding->title, "1 unfused attention, 100 µs per run between the two products");
   EXPECT_EQ(finding->saving_ns, 2 * (30'000 + 70'000));
   EXPECT_EQ(finding->module, "attention");
   EXPECT_EQ(finding->evidence,

@@ -192,7 +192,7 @@ TEST_F(CommandResponderTest, a_command_that_fails_or_hangs_is_an_event) {
   EXPECT_NE(text_of(failed.events[0].message).find("exit code 3"), std::string::npos);
   const auto hung = run("sleep 60", std::chrono::milliseconds(200));
   ASSERT_EQ(hung.events.size(), 1U);
-  EXPECT_NE(text_of(hung.events[0].message).find("ended after"), std::string::npos);
+  EXPECT_NE(text_of(hung.events[0].message).find("stopped after"), std::string::npos);
   EXPECT_NE(text_of(run("kill -9 $$").events[0].message).find("signal 9"), std::string::npos);
 }
 

@@ -136,11 +136,11 @@ TEST(PluginNote, says_whether_the_runtime_sees_a_gpu_and_what_to_use_instead) {
   std::filesystem::create_directories(folder / "sys/class/drm/card0");
   const auto seeing = no_device_note("/x/libonnxruntime_providers_webgpu.so", host::SystemFiles(folder.path()));
   EXPECT_EQ(fakes::text_of(seeing.message),
-            "/x/libonnxruntime_providers_webgpu.so offers no device here: it takes GPUs that have a "
+            "/x/libonnxruntime_providers_webgpu.so offers no device here: it takes GPUs with a "
             "Vulkan driver");
   const auto openvino =
       no_device_note("/x/libonnxruntime_providers_openvino_plugin.so.1.8.1", host::SystemFiles(folder.path()));
-  EXPECT_NE(fakes::text_of(openvino.message).find("Intel only"), std::string::npos);
+  EXPECT_NE(fakes::text_of(openvino.message).find("Intel"), std::string::npos) << fakes::text_of(openvino.message);
   EXPECT_EQ(fakes::text_of(openvino.message).find("/sys/"), std::string::npos) << "it runs on a CPU";
   EXPECT_NE(fakes::text_of(openvino.hint).find("onnxruntime-openvino"), std::string::npos);
 }
