@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kFirstTrials = 3;   // before the first forecast, and ...
 constexpr double kFirstShare = 0.2;  // ... of all that are likely: the defaults alone show no gain yet
-constexpr double kShortS = 10;       // that are left: nobody needs a forecast
+constexpr double kTooShortS = 10;    // that are left: nobody needs a forecast
 constexpr double kChanged = 1.5;     // times the forecast before
 constexpr double kOfTrial = 4;       // two medians, each twice as exact: their ratio is then as exact as one was
 // Comparisons of runs on sixteen simulated machines: four where nothing was faster, else three to ten
@@ -36,7 +36,7 @@ void RunningForecast::look(std::size_t remaining) {
   const double search_left_s = search_s(remaining);
   const double comparing_s = comparisons_s();
   const double all_s = std::min(budget_.elapsed_s() + search_left_s + comparing_s, budget_.limit_s());
-  const bool is_first = !said_s_ && all_s - budget_.elapsed_s() >= kShortS;
+  const bool is_first = !said_s_ && all_s - budget_.elapsed_s() >= kTooShortS;
   const bool is_other = said_s_ && std::max(all_s / *said_s_, *said_s_ / all_s) >= kChanged;
   if (is_first) context_.times.forecast(all_s);
   if (is_first || is_other) said_s_ = all_s;
