@@ -329,7 +329,7 @@ std::optional<Table> fastest_trials(const TuneView& view) {
   const bool corrected = analysis::is_corrected(view.ranking);
   Table table{"",
               {{"Trial", Align::right},
-               {(corrected ? "Speed-corrected " : "") + view.objective_title(), Align::right},
+               {view.objective_title() + (corrected ? ", speed-corrected" : ""), Align::right},
                {"95 % interval", Align::right, true},
                {"Differs from " + base_name + " in"}},
               {}};
