@@ -17,9 +17,9 @@ tuned seeded_noise
 noted 'RandomUniformLike "dice" (seed 7) draws random numbers, the same in each new session'
 json '[.trials[].status] | unique | join(" ")' ok
 json '.run.call_variation.repeats' true
-# Tried before the many others.
+# Tried before the many others; whether the gain of some per cent is decided is up to the machine.
 if [ "$(uname -m)" = x86_64 ]; then
-  run '0|1' tune "$DATA/denormal.onnx" --quick --trial-time 20ms --max-time 20s --db r.db --json
+  run '0|1|4' tune "$DATA/denormal.onnx" --quick --trial-time 20ms --max-time 20s --db r.db --json
   json '[.trials[].configuration.set_denormal_as_zero] | index(true) <= 1' true
   json '[.trials[] | select(.configuration.set_denormal_as_zero)][0].status' ok
 fi
