@@ -14,13 +14,14 @@ namespace {
 
 using NextCommands = std::array<std::pair<std::string, std::string>, 3>;
 
-/// nullopt where there is no results file, or none that can be read: nobody asked for it.
-std::optional<schema::RunSummary> newest_run(const Context& context) {
-  auto store = context.open_existing_store();
-  if (!store) return std::nullopt;
-  auto runs = store->list_runs(1);
-  if (!runs || runs->empty()) return std::nullopt;
-  return std::move(runs->front());
+/// nullopt if there is no results file yet, or no run in it. Errors: those of a file that cannot be read.
+base::Result<std::optional<schema::RunSummary>> newest_run(const Context& context) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(context.database_path(), ignored)) return std::nullopt;
+  RL_TRY_ASSIGN(auto store, context.open_existing_store());
+  RL_TRY_ASSIGN(auto runs, store.list_runs(1));
+  if (runs.empty()) return std::nullopt;
+  return std::move(runs.front());
 }
 
 NextCommands first_commands() {
@@ -42,8 +43,10 @@ NextCommands commands_after(const schema::RunSummary& run) {
 }  // namespace
 
 std::string overview_text(const CLI::App& cli, const Context& context, int width) {
-  const auto run = newest_run(context);
+  const auto found = newest_run(context);
+  const auto run = found ? *found : std::nullopt;
   std::string out;
+  if (!found) out += base::error_line(found.error()) + "\n\n";
   if (run)
     out += report::shorten(report::one_line(fmt::format("Newest run: {}, {} of {}: {}", run->id, run->kind,
                                                         run->line.subject, answer_text(*run))),

@@ -27,6 +27,9 @@ run 0
 out "Newest run: "
 out "tune of synthetic:surface=conv: "
 out "  ridgeline show "
+echo damaged >"$WORK/state/ridgeline/ridgeline.db"
+run 0
+out "ridgeline.db"
 unset XDG_STATE_HOME
 bad "nonsense" -- nonsense
 bad "\"tnue\"" "did you mean \"tune\"" -- tnue model.onnx

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kFirstTrials = 3;   // before the first forecast, and ...
 constexpr double kFirstShare = 0.2;  // ... of all that are likely: the defaults alone show no gain yet
+constexpr double kLookAgain = 0.02;  // of the time that has passed
 constexpr double kTooShortS = 10;    // that are left: nobody needs a forecast
 constexpr double kChanged = 1.5;     // times the forecast before
 constexpr double kOfTrial = 4;       // two medians, each twice as exact: their ratio is then as exact as one was
@@ -33,6 +34,9 @@ void RunningForecast::look(std::size_t remaining) {
   const auto measured = std::count_if(trials.begin(), trials.end(), [](const auto& trial) { return !trial.cached; });
   const auto made = static_cast<double>(measured);
   if (made < std::max(kFirstTrials, kFirstShare * (made + static_cast<double>(remaining)))) return;
+  // It ranks all trials, of which a grid may have thousands.
+  if (budget_.elapsed_s() < next_look_s_) return;
+  next_look_s_ = budget_.elapsed_s() * (1 + kLookAgain);
   const double search_left_s = search_s(remaining);
   const double comparing_s = comparisons_s();
   const double all_s = std::min(budget_.elapsed_s() + search_left_s + comparing_s, budget_.limit_s());

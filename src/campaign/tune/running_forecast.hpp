@@ -27,6 +27,7 @@ class RunningForecast : private RunPart {
   /// Of comparing `b` with `a`.
   [[nodiscard]] double pair_s(const schema::Configuration& a, const schema::Configuration& b, bool fresh) const;
 
+  double next_look_s_ = 0;        ///< no sooner than that
   std::optional<double> said_s_;  ///< the latest forecast, of the whole run
 };
 
