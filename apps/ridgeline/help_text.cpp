@@ -37,7 +37,7 @@ std::string long_name(const CLI::Option& option) {
   return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().front();
 }
 
-/// What stands for the value, with the words to choose from if they are few.
+/// The type of the value, or its words if they are few.
 std::string value_name(const CLI::Option& option, const Context& context) {
   if (option.get_items_expected_max() == 0) return {};
   const auto choices = context.choices.find(&option);
@@ -219,7 +219,7 @@ std::string brief_text(const CLI::App& command, const Context& context, int widt
   for (const auto* option : options_at(command, HelpLevel::brief)) {
     const auto label = label_of(*option, context);
     const auto text = first_statement(option->get_description(), static_cast<std::size_t>(width - left));
-    // In one line each: a long label gives up what stands for the value, which is then any.
+    // One line each: a label that is too long shows "..." in place of the type.
     const auto columns = static_cast<int>(report::columns_of(label)) + 4;
     const auto short_label = long_name(*option) + (option->get_items_expected_max() > 0 ? " ..." : "");
     out += row(columns <= left ? label : short_label, text, left, width);

@@ -210,7 +210,7 @@ Result<void> prepare(RunContext& context) {
     suit_time(request.paired, context.budget);
   run.plan = request.plan;
   context.observer.environment_ready(run);
-  // Who watches reads it in the forecast.
+  // The terminal shows it in the forecast already.
   if (is_unlimited) run.notes.push_back(messages::limited_by_default(context.budget.limit_s()));
   if (chooses_provider(request))
     if (auto note = execute::idle_gpu_note(run.provider, run.runtime, run.environment); !note.empty())

@@ -14,7 +14,7 @@ class RunningForecast : private RunPart {
   explicit RunningForecast(RunContext& context) : RunPart(context) {}
 
   /// Called after each batch of trials; `remaining`: trials that the search is likely to go on with. Once a few were
-  /// measured, whoever watches gets the forecast.
+  /// measured, it passes the forecast to the observer.
   void look(std::size_t remaining);
   /// Seconds that the search is likely to go on; 0 before any trial was measured.
   [[nodiscard]] double search_s(std::size_t remaining) const;
