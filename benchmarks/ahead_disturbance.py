@@ -3,12 +3,13 @@
 """Does compiling in the background bend what is timed meanwhile? Drives python/ridgeline_infer/fork_server.py as a worker of
 `ridgeline tune --python` does, on this host's GPU.
 
-    benchmarks/ahead_disturbance.py benchmarks/models/torch_models.py:swin_tiny [--windows 20] [--jobs 3] [--json OUT.json]
+    benchmarks/ahead_disturbance.py benchmarks/models/torch_models.py:swin_tiny [--pairs 20] [--jobs 3] [--json OUT.json]
 
-One trial (eager in a CUDA graph) is timed in windows of 0.4 s: half of them before anything is compiled, then `--windows` while models
-are compiled from empty caches, then the other half after that was ended. Each window holds a lease, as a worker does. Prints the ratio of
-the medians of the two kinds with its 95 % interval, and what the compiling processes did between the two ends of the windows: CPU time
-in ticks, and how many of them were not stopped. With --no-lease nothing is stopped, which shows what the lease is for."""
+One trial (eager in a CUDA graph) is timed in pairs of windows of 0.4 s: one with nothing else in the machine, one after models have been
+compiled from empty caches for 3 to 12 s; which of them comes first alternates. The trial goes on between the windows of both kinds, as a
+run does not rest: a GPU and a CPU that wake up are slower for a while. Each window holds a lease, as a worker does. Prints the median
+ratio of the pairs with its 95 % interval, and what the compiling processes did between the two ends of the windows: CPU time in ticks,
+and how many of them were not stopped. With --no-lease nothing is stopped, which shows what the lease is for."""
 import argparse
 import json
 import math
@@ -26,7 +27,8 @@ CALLS = {"allow_tf32": True, "cudnn_benchmark": True, "grad_mode": "inference_mo
 EAGER = dict(CALLS, cuda_graph=True)
 COMPILED = [dict(EAGER, torch_compile="default", compile_freezing=True), dict(EAGER, torch_compile="default"),
             dict(CALLS, torch_compile="reduce-overhead"), dict(EAGER, torch_compile="default", channels_last=True)]
-WARM_UP_S, WINDOW_S, BETWEEN_S, DRAIN_S = 0.4, 0.4, 1.2, 0.12  # the last as execute::StandStill has it
+WARM_UP_S, WINDOW_S, ALONE_S, DRAIN_S = 0.4, 0.4, 1.5, 0.12  # the last as execute::StandStill has it
+COMPILED_FOR_S = (3, 6, 9, 12)  # from starting processes to Triton's and Inductor's work
 
 
 def asked(channel, **request):
@@ -126,18 +128,23 @@ def window(server, channel, leases):
 
 
 def interval(alone, beside):
-    """The ratio of the medians and its 95 % interval, which takes the logarithms of the windows' medians as normally distributed."""
-    logs = [[math.log(value) for value in values] for values in (alone, beside)]
-    middle = statistics.median(logs[1]) - statistics.median(logs[0])
-    # The median of a normal sample has pi/2 times the variance of its mean.
-    error = math.sqrt(sum(math.pi / 2 * statistics.variance(values) / len(values) for values in logs))
-    return [math.exp(middle + sign * 1.96 * error) for sign in (0, -1, 1)]
+    """The median ratio of the pairs and its distribution-free interval of at least 95 % (order statistics, binomial)."""
+    ratios = sorted(second / first for first, second in zip(alone, beside))
+    count, outside, at = len(ratios), 0.0, -1
+    while True:
+        outside += 2 * math.comb(count, at + 1) / 2 ** count
+        if outside > 0.05:
+            break
+        at += 1
+    if at < 0:
+        raise SystemExit("error: %d pairs are too few for a 95 %% interval; six or more give one" % count)
+    return statistics.median(ratios), ratios[at], ratios[count - 1 - at]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", metavar="FILE.py:FUNCTION")
-    parser.add_argument("--windows", type=int, default=20)
+    parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=3, choices=range(1, len(COMPILED) + 1))
     parser.add_argument("--no-lease", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)
@@ -146,33 +153,32 @@ def main():
         server = Server(options.target, folder)
         try:
             channel = server.trial()
-            seen = {"alone": [], "beside": []}
+            seen, states = {"alone": [], "beside": []}, []
+            window(server, channel, not options.no_lease)  # warms up
 
-            def take(kind, count):
-                for _ in range(count):
-                    time.sleep(BETWEEN_S)
-                    seen[kind].append(window(server, channel, not options.no_lease))
+            def take(kind, at):
+                if kind == "beside":
+                    server.compile(COMPILED[:options.jobs])
+                timed(channel, COMPILED_FOR_S[at % len(COMPILED_FOR_S)] if kind == "beside" else ALONE_S)
+                seen[kind].append(window(server, channel, not options.no_lease))
+                if kind == "beside":
+                    states.append(server.say(op="states")[1])
+                    server.compile([])
 
-            take("alone", 1)
-            seen["alone"].clear()  # it warmed up
-            take("alone", options.windows // 2)
-            server.compile(COMPILED[:options.jobs])
-            time.sleep(2)
-            take("beside", options.windows)
-            states = server.say(op="states")[1]
-            server.compile([])
-            time.sleep(2)
-            take("alone", options.windows - options.windows // 2)
+            for at in range(options.pairs):
+                for kind in ("alone", "beside") if at % 2 == 0 else ("beside", "alone"):
+                    take(kind, at)
         finally:
             server.process.kill()
     ratio, low, high = interval(*[[one[0] for one in seen[kind]] for kind in ("alone", "beside")])
-    result = {"target": options.target, "lease": not options.no_lease, "windows": options.windows, "ratio": ratio, "low": low, "high": high,
-              "median_alone_ns": statistics.median(one[0] for one in seen["alone"]), "compiling_at_the_end": states,
-              "processes": max(one[1] for one in seen["beside"]), "not_stopped": sum(one[2] for one in seen["beside"]),
-              "cpu_ticks_in_windows": sum(one[3] for one in seen["beside"])}
-    print("%(target)s: median beside compiling / alone %(ratio).4f [%(low).4f, %(high).4f] over %(windows)d windows each; up to "
-          "%(processes)d processes beside it, not stopped in %(not_stopped)d cases, %(cpu_ticks_in_windows)d CPU ticks of theirs in all windows; "
-          "states at the end: %(compiling_at_the_end)s" % result)
+    result = {"target": options.target, "lease": not options.no_lease, "pairs": options.pairs, "ratio": ratio, "low": low, "high": high,
+              "median_alone_ns": statistics.median(one[0] for one in seen["alone"]), "alone_ns": [one[0] for one in seen["alone"]],
+              "beside_ns": [one[0] for one in seen["beside"]], "compiled_before": sum("ready" in state.values() for state in states),
+              "processes": max(one[1] for one in seen["beside"]), "left_over": max(one[1] for one in seen["alone"]),
+              "not_stopped": sum(one[2] for one in seen["beside"]), "cpu_ticks_in_windows": sum(one[3] for one in seen["beside"])}
+    print("%(target)s: median ratio of %(pairs)d pairs, beside compiling / alone: %(ratio).4f [%(low).4f, %(high).4f]; %(processes)d processes "
+          "beside it at most, not stopped in %(not_stopped)d cases, %(cpu_ticks_in_windows)d CPU ticks of theirs in all windows; alone "
+          "%(left_over)d processes at most; something was compiled before the window in %(compiled_before)d pairs" % result)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 

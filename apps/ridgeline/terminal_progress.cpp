@@ -16,6 +16,7 @@
 #include "report/messages.hpp"
 #include "report/simulated.hpp"
 #include "report/utf8.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/words.hpp"
 #include "stats/quantile.hpp"
 
@@ -72,7 +73,7 @@ std::string forecast_text(const schema::TuneRun& run, const campaign::TimeForeca
   const auto low = rough_time(time.low_s);
   const auto high = rough_time(time.high_s);
   const auto limited_by = time.by_default ? "on a GPU, without --max-time" : "--max-time";
-  std::string text = time.limit_s  ? fmt::format("at most {} ({})", rough_time(*time.limit_s), limited_by)
+  std::string text = time.limit_s  ? fmt::format("at most {} ({})", time_text(*time.limit_s), limited_by)
                      : low == high ? "about " + high
                                    : fmt::format("{} to {}", low, high);
   text += fmt::format(": about {} trial{}{}", time.trials, time.trials == 1 ? "" : "s", quick ? " (--quick)" : "");
@@ -168,7 +169,7 @@ void TerminalProgress::space_ready(const schema::TuneRun& run, const campaign::T
   if (!run.candidates.empty()) {
     std::vector<std::string> names;
     for (const auto& candidate : run.candidates) names.push_back(candidate.id);
-    fact("others", fmt::format("{}, with their defaults first, then the settings of those near the fastest",
+    fact("others", fmt::format("{}: one trial of each first, then the settings of those near the fastest",
                                fmt::join(names, ", ")));
   }
   fact("time", forecast_text(run, time));

@@ -19,16 +19,22 @@ def _made(build, *shape):
 
 def _normalized(model):
     """With the statistics of its random weights: without, activations of a deep network vanish, and FP16 with them. On the CPU, where
-    they are the same in every process."""
+    they are the same in every process. What pools a whole image hardly differs between random images, and to divide by so little would
+    amplify rounding a hundred times: such a layer keeps the statistics of a new one."""
     norms = [part for part in model.modules() if isinstance(part, torch.nn.BatchNorm2d)]
     if norms:
-        before = [part.momentum for part in norms]
+        before, pooled = [part.momentum for part in norms], set()
+        hooks = [part.register_forward_pre_hook(lambda part, inputs: pooled.add(part) if inputs[0][0, 0].numel() == 1 else None)
+                 for part in norms]
         for part in norms:
             part.momentum = 1.0
         with torch.no_grad():
             model.train()(torch.randn(4, 3, 128, 128))
-        for part, momentum in zip(norms, before):
+        for part, momentum, hook in zip(norms, before, hooks):
             part.momentum = momentum
+            hook.remove()
+            if part in pooled:
+                part.reset_running_stats()
     return model
 
 

@@ -19,15 +19,19 @@ CandidateRow row_of(const schema::TuneRun& run, const OutcomesByKey& outcomes, s
   for (const auto& trial : run.trials) {
     if (schema::candidate_of(trial.configuration) != candidate.id) continue;
     ++row.trials;
-    if (row.trial == nullptr) row.trial = &trial;  // every search begins with the defaults
+    // Every search begins with the defaults, or with what is usually faster; the next is the defaults if that fails.
+    if (is_timed(row) || row.trials > 2) continue;
+    const auto found = outcomes.find(trial.key);
+    const auto* outcome = found != outcomes.end() ? &found->second : nullptr;
+    const bool is_first = row.trial == nullptr;
+    if (!is_first && (trial.stage != schema::TrialStage::baseline || outcome == nullptr)) continue;
+    row.trial = &trial;
+    row.outcome = outcome;
   }
   for (const auto& left : run.pruned)
     if (left.key == schema::kCandidateKey && left.values == std::vector<schema::Value>{candidate.id})
       row.left = left.reason;
   row.candidate = std::move(candidate);
-  if (row.trial == nullptr) return row;
-  const auto found = outcomes.find(row.trial->key);
-  if (found != outcomes.end()) row.outcome = &found->second;
   return row;
 }
 

@@ -10,10 +10,10 @@
 
 namespace ridgeline::analysis {
 
-/// One candidate of a run at its defaults.
+/// One candidate of a run as it was tried first: at its defaults, or with a CUDA graph where that usually wins.
 struct CandidateRow {
   schema::Candidate candidate;                          ///< id "" for what the user has now
-  const schema::TunedTrial* trial = nullptr;            ///< at its defaults; nullptr: none was made
+  const schema::TunedTrial* trial = nullptr;            ///< nullptr: none was made
   const schema::TrialOutcome* outcome = nullptr;        ///< of it
   std::optional<schema::Comparison> against_current{};  ///< of the defaults of what the user has now; above 1: faster
   std::size_t trials = 0;                               ///< of the candidate, all its settings together

@@ -48,7 +48,7 @@ std::optional<Proposal> CandidateRace::propose() {
   for (;;) {
     for (; at_ < lanes_.size(); ++at_) {
       auto& lane = lanes_[at_];
-      if (!lane.in_race() || lane.heat >= heat_size()) continue;
+      if (!lane.in_race() || (heat_ == 0 ? lane.has_started() : lane.heat >= heat_size())) continue;
       auto proposal = lane.racer.searcher->propose();
       if (!proposal) {
         lane.finished = true;

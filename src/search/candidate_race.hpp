@@ -11,7 +11,7 @@
 namespace ridgeline::search {
 
 /// Several candidates (runtimes, providers, engines), each with a search of its own, as one search: successive halving
-/// (Jamieson and Talwalkar 2016). First every candidate's own start, its defaults, is measured; then those that are not
+/// (Jamieson and Talwalkar 2016). First every candidate's own start is measured; then those that are not
 /// hopelessly slower than the leader (or whose search is still in its opening) get a few trials each, those still near
 /// get twice as many, and so on, until the searches of those left have finished. Of a family, only those near the
 /// fastest of it go on. A configuration's candidate is its
@@ -22,6 +22,8 @@ class CandidateRace final : public Searcher {
     std::string id;  ///< "" for the first
     std::unique_ptr<Searcher> searcher;
     std::string family{};  ///< of those that settings help alike, as they are one engine with another file; "": alone
+    /// Proposals before it is said not to run: 2 with SearcherOptions::opening.
+    std::size_t most_starts = 1;
   };
   /// At least one racer.
   explicit CandidateRace(std::vector<Racer> racers);
@@ -54,6 +56,7 @@ class CandidateRace final : public Searcher {
     bool dropped = false;
 
     [[nodiscard]] std::optional<double> best() const;
+    [[nodiscard]] bool has_started() const noexcept { return !costs.empty() || heat >= racer.most_starts; }
     [[nodiscard]] bool in_race() const noexcept { return !finished && !dropped; }
   };
 

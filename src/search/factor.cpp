@@ -229,4 +229,15 @@ std::vector<std::size_t> promising_bindings(const Factor& factor) {
   return levels;
 }
 
+Configuration defaults_in_graph(const SearchSpace& space) {
+  for (const auto& factor : make_factors(space, {})) {
+    if (!factor.is_binding) continue;
+    for (const auto level : promising_bindings(factor))
+      if (auto configuration = factor.apply(space, space.defaults(), level);
+          replays_graph(factor.levels[level]) && space.allows(configuration))
+        return configuration;
+  }
+  return {};
+}
+
 }  // namespace ridgeline::search

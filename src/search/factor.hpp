@@ -54,5 +54,7 @@ inline constexpr std::size_t kGuesses = 4;
 /// Levels of the joint binding factor, the most promising first, without those that only repeat another one's point:
 /// with dimensions to fix, fixing them is tried with every binding, leaving them free with few.
 [[nodiscard]] std::vector<std::size_t> promising_bindings(const Factor& factor);
+/// The defaults with the most promising binding that replays a CUDA graph; empty: the space has none.
+[[nodiscard]] schema::Configuration defaults_in_graph(const SearchSpace& space);
 
 }  // namespace ridgeline::search

@@ -68,7 +68,9 @@ struct SearcherOptions {
   std::uint64_t seed = 1;
   std::size_t random_budget = 40;  ///< proposals of the random strategy
   double min_effect = 0.02;
-  schema::Configuration current;     ///< what the user has now; tried right after the default
+  schema::Configuration current;  ///< what the user has now; tried right after the default
+  /// Tried instead of the default, which follows only if this does not run. Empty: nothing is known to be better.
+  schema::Configuration opening{};
   schema::DeviceLearning learned{};  ///< decides, with what other devices taught, which parameter comes first
 };
 

@@ -13,11 +13,21 @@ using schema::TrialStage;
 Strategy::Strategy(const SearchSpace& space, const SearcherOptions& options)
     : space_(space), options_(options), history_(space_) {
   options_.current = simplify(options_.current);
+  options_.opening = space_.canonical(options_.opening);
+}
+
+bool Strategy::has_opening() const {
+  const auto* seen = options_.opening.empty() ? nullptr : history_.find(options_.opening);
+  return seen != nullptr && seen->observation.cost;
 }
 
 std::optional<Proposal> Strategy::opening() {
+  if (opened_ == 0 && !options_.opening.empty() && !history_.proposed(options_.opening))
+    if (auto proposal = history_.offer(options_.opening, TrialStage::baseline, messages::usually_fastest()))
+      return proposal;
   while (opened_ < 2) {
     ++opened_;
+    if (has_opening()) continue;
     auto proposal = opened_ == 1
                         ? history_.offer(space_.defaults(), TrialStage::baseline, messages::the_defaults())
                         : history_.offer_as_is(options_.current, TrialStage::current, messages::what_you_have());

@@ -10,8 +10,8 @@
 
 namespace ridgeline::search {
 
-/// What every strategy shares: the default first, the user's current configuration second, then what these speak for,
-/// then next() until it has no more; the history; nothing twice.
+/// What every strategy shares: the default first (or SearcherOptions::opening), the user's current configuration
+/// second, then what these speak for, then next() until it has no more; the history; nothing twice.
 class Strategy : public Searcher {
  public:
   Strategy(const SearchSpace& space, const SearcherOptions& options);
@@ -42,6 +42,8 @@ class Strategy : public Searcher {
 
  private:
   std::optional<Proposal> opening();
+  /// SearcherOptions::opening was measured: neither the default nor the current configuration is needed.
+  [[nodiscard]] bool has_opening() const;
   std::optional<Proposal> spoken_for();
 
   SearchSpace space_;

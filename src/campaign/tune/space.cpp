@@ -12,6 +12,7 @@
 #include "schema/catalog.hpp"
 #include "schema/message_renderer.hpp"
 #include "search/candidate_race.hpp"
+#include "search/factor.hpp"
 #include "search/messages.hpp"
 #include "search/pruning.hpp"
 #include "search/relevance.hpp"
@@ -121,9 +122,14 @@ Result<std::unique_ptr<search::Searcher>> build_race(RunContext& context, std::u
     RL_TRY_ASSIGN(auto built, search::build_space(input));
     auto own = options;
     own.current = {};
+    // Exported models differ by their file alone, so that a trial at the defaults would only tell what a graph gains.
+    if (const auto& search = context.request.search; candidate.workload && (search == "adaptive" || search == "quick"))
+      own.opening = search::defaults_in_graph(built.space);
+    const std::size_t most_starts = own.opening.empty() ? 1 : 2;
     RL_TRY_ASSIGN(auto searcher, search::make_searcher(context.request.search, built.space, own));
     context.spaces.add(candidate.id, std::move(built.space));
-    racers.push_back({candidate.id, std::move(searcher), candidate.workload ? candidate.name() : std::string()});
+    racers.push_back(
+        {candidate.id, std::move(searcher), candidate.workload ? candidate.name() : std::string(), most_starts});
   }
   return std::make_unique<search::CandidateRace>(std::move(racers));
 }

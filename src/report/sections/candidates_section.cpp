@@ -9,8 +9,14 @@
 namespace ridgeline::report {
 namespace {
 
+schema::Configuration settings_of(const analysis::CandidateRow& row) {
+  return row.trial == nullptr ? schema::Configuration() : schema::without_candidate(row.trial->configuration);
+}
+
 std::string name_of(const analysis::CandidateRow& row) {
-  return code_mark(row.candidate.name()) + (row.candidate.id.empty() ? " (**in use now**)" : "");
+  auto name = code_mark(row.candidate.name()) + (row.candidate.id.empty() ? " (**in use now**)" : "");
+  if (const auto own = settings_of(row); !own.empty()) name += " with " + code_mark(own.to_text());
+  return name;
 }
 
 /// "328 of 328", with the parts where there are several.
@@ -35,7 +41,9 @@ std::string remark(const TuneView& view, const analysis::CandidateRow& row) {
 }
 
 Table candidates_table(const TuneView& view, const std::vector<analysis::CandidateRow>& rows) {
-  Table table{"Candidates at their defaults",
+  const bool at_defaults =
+      std::all_of(rows.begin(), rows.end(), [](const auto& row) { return settings_of(row).empty(); });
+  Table table{at_defaults ? "Candidates at their defaults" : "Candidates as they were tried first",
               {{"Candidate"},
                {fmt::format("{}, {}", view.objective_title(), view.objective.unit), Align::right},
                {"Ratio", Align::right},

@@ -15,10 +15,12 @@ namespace {
 using schema::Configuration;
 
 /// Every number of threads from the default (unset) to 15.
-std::unique_ptr<Searcher> grid() {
+std::unique_ptr<Searcher> grid(const Configuration& opening) {
   schema::Dimension threads{"intra_op_num_threads", {}};
   for (int n = 1; n <= 15; ++n) threads.values.push_back(n);
-  auto searcher = make_searcher("grid", SearchSpace({threads}, {}, {}), {});
+  SearcherOptions options;
+  options.opening = opening;
+  auto searcher = make_searcher("grid", SearchSpace({threads}, {}, {}), options);
   return std::move(*searcher);
 }
 
@@ -27,8 +29,8 @@ class CandidateRaceTest : public testing::Test {
   /// What the candidate takes with the setting at `threads` (0: unset).
   using Cost = std::function<std::optional<double>(std::int64_t threads)>;
 
-  void add(const std::string& id, Cost cost, const std::string& family = "") {
-    racers_.push_back({id, grid(), family});
+  void add(const std::string& id, Cost cost, const std::string& family = "", const Configuration& opening = {}) {
+    racers_.push_back({id, grid(opening), family, opening.empty() ? 1U : 2U});
     costs_[id] = std::move(cost);
   }
   /// Runs the race; how many trials each had.
@@ -113,6 +115,19 @@ TEST_F(CandidateRaceTest, a_candidate_that_does_not_run_is_left_but_what_the_use
   EXPECT_EQ(trials.at(""), 16U);
   EXPECT_EQ(trials.at("broken"), 1U);
   EXPECT_EQ(why_dropped("broken"), "its defaults did not run");
+}
+
+TEST_F(CandidateRaceTest, a_candidate_whose_opening_does_not_run_has_its_defaults_tried_before_it_is_left) {
+  add("", [](std::int64_t) { return 10.0; });
+  add("opened", [](std::int64_t threads) { return threads == 0 ? 9.0 : 8.0; }, "", {{"intra_op_num_threads", 4}});
+  add("falls back", [](std::int64_t threads) { return threads == 4 ? std::nullopt : std::optional(9.0); }, "",
+      {{"intra_op_num_threads", 4}});
+  add("broken", [](std::int64_t) { return std::nullopt; }, "", {{"intra_op_num_threads", 4}});
+  const auto trials = run();
+  EXPECT_EQ(trials.at("broken"), 2U);
+  EXPECT_GT(trials.at("falls back"), 2U);
+  EXPECT_EQ((std::vector<std::string>(order_.begin(), order_.begin() + 7)),
+            (std::vector<std::string>{"", "opened", "falls back", "falls back", "broken", "broken", ""}));
 }
 
 TEST_F(CandidateRaceTest, revised_costs_count) {
