@@ -98,7 +98,7 @@ base::Result<void> apply_change(const ApplyRequest& request, const std::string& 
   };
   // In a file a line stays one, for who searches it.
   const auto say_sentence = [&](const std::string& sentence) {
-    say((terminal.interactive ? wrapped(sentence, terminal.width, 2) : sentence) + "\n");
+    say((terminal.interactive ? wrapped(sentence, terminal.width - 2, 2) : sentence) + "\n");
   };
   if (patch.edits.empty()) {
     say(fmt::format("{}: already has the recommended values\n", request.file));

@@ -17,6 +17,7 @@
 #include "ridgeline/bench_runners.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/report_files.hpp"
+#include "ridgeline/section_text.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/trial_rows.hpp"
@@ -42,7 +43,7 @@ class BenchDisplay final : public campaign::BenchObserver {
     std::vector<std::string> titles;
     for (const auto& column : report::bench_columns()) titles.push_back(column.title);
     fmt::print("\n");
-    rows_.header(report::bench_line(titles));
+    rows_.header(report::bench_line(titles, rows_.width()));
   }
   void trial_started(const schema::BenchTrial& trial, std::size_t remaining) override {
     doing_ = fmt::format("#{} {}: {}; about {} to go", trial.id, schema::describe(trial.settings, device_),
@@ -55,7 +56,7 @@ class BenchDisplay final : public campaign::BenchObserver {
     auto row = report::bench_row(words(), trial);
     if (const auto steps = analysis::cut_stability_run(trial); !steps.empty())
       row.cells.back() += ", " + words().text(steps);
-    rows_.row(report::bench_line(row.cells), row.tone);
+    rows_.row(report::bench_line(row.cells, rows_.width()), row.tone);
     std::fflush(stdout);
   }
   /// What a trial's process is doing, until it does steps.
@@ -136,17 +137,6 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
   return {};
 }
 
-void print_answer(const schema::BenchRun& run, const Terminal& terminal) {
-  fmt::print("\n");
-  print_summary(report::bench_summary(words(), run), terminal, 20);
-  if (!run.answers)
-    fmt::print("{}\n", run.interruption.empty() ? "no answer: no trial with the loader succeeded; the table shows why"
-                                                : "no answer: the run ended before a trial with the loader succeeded");
-  if (!run.interruption.empty()) fmt::print("ended early: {}\n", words().text(run.interruption));
-  for (const auto& skipped : run.skipped)
-    fmt::print("not run: {}: {}\n", schema::describe(skipped.settings, run.device), words().text(skipped.reason));
-}
-
 Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {
   // A file that cannot be read any more is reported when it is to be changed, after what was found.
   const auto found = advice_for(run, flags);
@@ -157,7 +147,7 @@ Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const T
       json["batch_change"] = advice ? advice_json(*advice, flags.write.file()) : base::Json();
     fmt::print("{}\n", base::dump_json(json));
   } else if (!flags.quiet) {
-    print_answer(run, terminal);
+    print_answer(report::build_bench_report(words(), run), terminal);
   }
   if (flags.reports()) RL_TRY(write_outputs(report::build_bench_report(words(), run), flags));
   if (flags.touches_file() && !run.interrupted) RL_TRY(apply_answer(run, flags, advice, terminal));

@@ -8,14 +8,17 @@
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
 #include "analysis/profile_comparison.hpp"
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "campaign/profile/profile_files.hpp"
+#include "report/inline_text.hpp"
 #include "report/messages.hpp"
 #include "report/renderers.hpp"
 #include "report/simulated.hpp"
 #include "ridgeline/compare_runs.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/kinds.hpp"
+#include "ridgeline/section_text.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/words.hpp"
@@ -23,11 +26,15 @@
 namespace ridgeline::app {
 namespace {
 
+constexpr std::size_t kShownLines = 12;  // of what makes up a difference between two profiles
+
 struct CompareFlags {
   std::string a;
   std::string b;
   std::optional<double> min_effect;
   bool json = false;
+  bool markdown = false;
+  bool all = false;
   std::string undecided = "pass";
 };
 
@@ -138,6 +145,67 @@ int exit_code_of(schema::Verdict verdict, bool same_record, const CompareFlags& 
   return flags.undecided == "fail" ? kNoAnswer : kOk;
 }
 
+/// The verdict in one sentence.
+std::string verdict_of(const run::RunComparison& found, const CompareFlags& flags, bool has_interval) {
+  const auto& comparison = found.comparison;
+  if (found.difference)
+    return fmt::format("B - A: {}: {}", analysis::difference_text(*found.difference),
+                       difference_sentence(found, flags));
+  if (has_interval && analysis::is_too_wide(comparison) && analysis::has_bound(comparison))
+    return fmt::format("B is {}: {}", analysis::bound_text(comparison, "times as fast as A"), sentence(found, flags));
+  if (has_interval && analysis::is_too_wide(comparison))
+    return fmt::format("A and B: {} for a ratio: {}", analysis::kTooFewMeasurements, sentence(found, flags));
+  if (has_interval)
+    return fmt::format("B is {:.3f} times as fast as A, {:.0f} % interval {:.3f} to {:.3f}{}: {}", comparison.ratio,
+                       100 * found.confidence, comparison.low, comparison.high, analysis::tail_note(comparison),
+                       sentence(found, flags));
+  return fmt::format("B is {:.3f} times as fast as A; too few measurements for an interval", comparison.ratio);
+}
+
+/// What to do next.
+std::string next_of(const run::RunComparison& found, const CompareFlags& flags) {
+  if (found.comparison.verdict == schema::Verdict::slower && found.details.is_null())
+    return fmt::format("To confirm it, measure again: ridgeline rerun {}", flags.b);
+  return fmt::format("All of B: ridgeline show {} --all", flags.b);
+}
+
+/// The comparison as a command and a report show it.
+report::ReportModel shown_of(const run::RunComparison& found, const CompareFlags& flags, bool same_record,
+                             bool has_interval) {
+  const auto& a = found.a;
+  const auto& b = found.b;
+  report::ReportModel out;
+  out.asked = fmt::format("{} (A) and {} (B)", flags.a, flags.b);
+  auto& blocks = out.answer.blocks;
+  const auto verdict = found.comparison.verdict;
+  if (same_record)
+    blocks.emplace_back(report::Callout{report::Tone::warning,
+                                        "A and B are the same record, so there is nothing to compare",
+                                        fmt::format("measure it again: ridgeline rerun {}", b.name)});
+  else
+    blocks.emplace_back(report::Callout{verdict == schema::Verdict::slower   ? report::Tone::bad
+                                        : verdict == schema::Verdict::faster ? report::Tone::good
+                                                                             : report::Tone::neutral,
+                                        verdict_of(found, flags, has_interval),
+                                        {}});
+  blocks.emplace_back(
+      report::Facts{{{"A", fmt::format("{}  {}  {}", a.name, a.figure, base::local_time(a.measured_utc))},
+                     {"B", fmt::format("{}  {}  {}", b.name, b.figure, base::local_time(b.measured_utc))}}});
+  if (same_record) return out;
+  report::BulletList list;
+  for (const auto& line : differences(a, b)) list.items.push_back(report::plain_text(line));
+  if (!list.items.empty()) blocks.emplace_back(std::move(list));
+  blocks.emplace_back(report::Paragraph{next_of(found, flags)});
+  if (found.lines.empty()) return out;
+  const auto count = flags.all ? found.lines.size() : std::min(kShownLines, found.lines.size());
+  std::string lines;
+  for (std::size_t i = 0; i < count; ++i) lines += found.lines[i] + "\n";
+  blocks.emplace_back(report::CodeBlock{"text", lines});
+  if (count < found.lines.size())
+    blocks.emplace_back(report::Paragraph{fmt::format("{} more lines: --all", found.lines.size() - count)});
+  return out;
+}
+
 base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   RL_TRY_ASSIGN(const auto name_a, find_side(store, flags.a));
@@ -149,11 +217,8 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
                       "100%",
                       found.min_effect)
         .hint("for example --min-effect 5%");
-  const auto& a = found.a;
-  const auto& b = found.b;
   const auto& comparison = found.comparison;
-  const bool same_record = a.key == b.key;
-  const bool worse = comparison.verdict == schema::Verdict::slower;
+  const bool same_record = found.a.key == found.b.key;
   // Traces of a step each have none.
   const bool has_interval =
       found.details.is_null() || comparison.low > 1 / analysis::kUnbounded || comparison.high < analysis::kUnbounded;
@@ -165,30 +230,14 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
     fmt::print("{}\n", base::dump_json(out));
     return code;
   }
-  const auto terminal = inspect_terminal(stdout);
-  if (simulated) fmt::print("{}\n", words().text(report::messages::simulated()));
-  fmt::print("A  {}  {}  {}\nB  {}  {}  {}\n\n", a.name, a.figure, a.measured_utc, b.name, b.figure, b.measured_utc);
-  if (same_record) {
-    fmt::print("A and B are the same record, so there is nothing to compare; measure it again: ridgeline rerun {}\n",
-               b.name);
+  const auto shown = shown_of(found, flags, same_record, has_interval);
+  if (flags.markdown) {
+    fmt::print("{}", report::render_markdown_answer(shown));
     return code;
   }
-  const Style style = worse ? Style::bad : comparison.verdict == schema::Verdict::faster ? Style::good : Style::accent;
-  const auto ratio = styled(fmt::format("{:.3f} times", comparison.ratio), style, terminal.colour);
-  if (found.difference)
-    fmt::print("B - A: {}: {}\n", analysis::difference_text(*found.difference),
-               styled(difference_sentence(found, flags), style, terminal.colour));
-  else if (has_interval && analysis::is_too_wide(comparison) && analysis::has_bound(comparison))
-    fmt::print("B is {}: {}\n", analysis::bound_text(comparison, "times as fast as A"), sentence(found, flags));
-  else if (has_interval && analysis::is_too_wide(comparison))
-    fmt::print("A and B: {} for a ratio: {}\n", analysis::kTooFewMeasurements, sentence(found, flags));
-  else if (has_interval)
-    fmt::print("B is {} as fast as A, {:.0f} % interval {:.3f} to {:.3f}{}: {}\n", ratio, 100 * found.confidence,
-               comparison.low, comparison.high, analysis::tail_note(comparison), sentence(found, flags));
-  else
-    fmt::print("B is {} as fast as A; too few measurements for an interval\n", ratio);
-  for (const auto& line : differences(a, b)) fmt::print("  {}\n", line);
-  for (const auto& line : found.lines) fmt::print("{}\n", line);
+  const auto terminal = inspect_terminal(stdout);
+  if (simulated) fmt::print("{}\n", words().text(report::messages::simulated()));
+  fmt::print("{}", answer_text(shown, terminal));
   return code;
 }
 
@@ -207,6 +256,8 @@ void add_comparison(CLI::App& app, Context& context, const std::string& name, co
                          share_text(analysis::separate_min_effect()), share_text(analysis::kProfileEffect)));
   add_choice(*command, context, "--undecided", flags->undecided, {"pass", "fail"},
              "Exit code of an inconclusive comparison: 0 with pass, 4 with fail");
+  command->add_flag("--all", flags->all, "Everything that makes up the difference");
+  command->add_flag("--markdown", flags->markdown, "Print as Markdown, to paste into a pull request");
   command->add_flag("--json", flags->json, "Print as JSON");
   add_database_option(*command, context);
 }

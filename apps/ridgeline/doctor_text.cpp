@@ -127,6 +127,27 @@ std::string summary_of(const doctor::DoctorReport& report, const Terminal& termi
                      report.count(CheckStatus::skipped));
 }
 
+/// Whether this machine is ready, and the first things that it lacks.
+std::string verdict_of(const schema::MessageRenderer& words, const doctor::DoctorReport& report,
+                       const Terminal& terminal) {
+  constexpr std::size_t kShownFaults = 3;
+  const auto failures = report.count(CheckStatus::fail);
+  const auto warnings = report.count(CheckStatus::warn);
+  const auto status = failures > 0 ? CheckStatus::fail : warnings > 0 ? CheckStatus::warn : CheckStatus::ok;
+  const auto bar = styled("▌ ", look_of(status).style, terminal.colour);
+  const auto* title = failures > 0   ? "Not ready: something has to be fixed first"
+                      : warnings > 0 ? "Ready, but slower or less exact than it could be"
+                                     : "Ready";
+  auto out = bar + styled(title, Style::bold, terminal.colour) + "\n" + bar + summary_of(report, terminal) + "\n";
+  std::size_t shown = 0;
+  for (const auto& check : report.checks) {
+    if (check.status != status || status == CheckStatus::ok || shown++ == kShownFaults) continue;
+    const auto line = report::one_line(words.text(check.title) + ": " + words.text(check.evidence));
+    for (const auto& part : base::split(wrapped(line, terminal.width - 2, 0), '\n')) out += bar + part + "\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string doctor_text(const schema::MessageRenderer& words, const doctor::DoctorReport& report,
@@ -150,9 +171,11 @@ std::string doctor_text(const schema::MessageRenderer& words, const doctor::Doct
       out += head_of(look_of(CheckStatus::skipped, unicode), report::counted(without_gpu, "check"), terminal.colour) +
              styled(without_gpu == 1 ? "needs a GPU" : "need a GPU", Style::dim, terminal.colour) + "\n";
   }
-  out += summary_of(report, terminal);
-  if (report.exit_code() != 0) out += "; the fixes as a checklist: ridgeline doctor --fix-hints";
-  return out + "\n";
+  out += "\n" + verdict_of(words, report, terminal);
+  return out + "next     " +
+         (report.exit_code() != 0 ? "ridgeline doctor --fix-hints   (the fixes as a checklist)"
+                                  : "ridgeline tune model.onnx") +
+         "\n";
 }
 
 std::string fix_hints_text(const schema::MessageRenderer& words, const doctor::DoctorReport& report,

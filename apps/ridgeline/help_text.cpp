@@ -112,11 +112,18 @@ std::string example_within(std::string line, int width) {
       words += c;
   }
   // Two columns for the backslash.
-  auto body = wrapped(words, width - 4, 4);
+  auto body = wrapped(words, width - 6, 4);
   for (std::size_t at = body.find(kNoBreak); at != std::string::npos; at = body.find(kNoBreak, at))
     body.replace(at, kNoBreak.size(), " ");
   for (std::size_t at = body.find('\n'); at != std::string::npos; at = body.find('\n', at + 3)) body.insert(at, " \\");
   return out + "  " + body;
+}
+
+/// A line that is too long, with what does not fit behind a deeper indent.
+std::string hanging(const std::string& line, int indent, int width) {
+  const int deeper = indent >= 2 ? kHanging : indent;
+  return line.substr(0, static_cast<std::size_t>(indent)) +
+         wrapped(line.substr(static_cast<std::size_t>(indent)), width - std::max(indent, deeper), deeper);
 }
 
 /// Lines that are set already, such as examples; one that is too long goes on behind a deeper indent.
@@ -134,8 +141,7 @@ std::string lines_within(const std::string& text, int width) {
     else if (report::columns_of(line) <= static_cast<std::size_t>(width))
       out += line;
     else
-      out += line.substr(0, indent) + wrapped(line.substr(indent), width - static_cast<int>(indent),
-                                              line.starts_with("  ") ? kHanging : static_cast<int>(indent));
+      out += hanging(line, static_cast<int>(indent), width);
     out += '\n';
     from = end + 1;
   }

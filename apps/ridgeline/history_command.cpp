@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "report/renderers.hpp"
 #include "report/simulated.hpp"
@@ -38,29 +39,24 @@ base::Json json_of(const schema::RunSummary& run) {
           {"finished", run.finished}};
 }
 
-/// Ids are never cut; what was run and the answer share the room that is left.
+/// Ids are never cut: without room the kind says less; what was run and the answer share the room that is left.
 report::Table table_of(const std::vector<schema::RunSummary>& runs, int width) {
   using report::Align;
-  constexpr std::string_view kMark = " (simulated)";
+  constexpr int kRoomy = 100;
+  const std::string_view mark = width < kRoomy ? " (sim.)" : " (simulated)";
   constexpr int kOthers = 58;  ///< id, kind, trials, time and what is between them
   const bool marked = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return report::is_simulated(run); });
-  const int taken = kOthers + (marked ? static_cast<int>(kMark.size()) : 0);
+  const int taken = kOthers + (marked ? static_cast<int>(mark.size()) : 0);
   const auto room = static_cast<std::size_t>(std::max(20, width - taken));
   report::Table table;
-  table.columns = {{"Run", Align::left},
-                   {"Started (UTC)", Align::left, true},
-                   {"Kind", Align::left},
-                   {"What", Align::left},
-                   {"Provider", Align::left, true},
-                   {"Objective", Align::left, true},
-                   {"Trials", Align::right},
-                   {"Took", Align::right},
-                   {"Answer", Align::left}};
+  table.columns = {{"Run", Align::left},     {"Started", Align::left, true},  {"Kind", Align::left},
+                   {"What", Align::left},    {"Provider", Align::left, true}, {"Objective", Align::left, true},
+                   {"Trials", Align::right}, {"Took", Align::right},          {"Answer", Align::left}};
   for (const auto& run : runs) {
     report::Table::Row row;
     row.cells = {run.id,
-                 run.started_utc,
-                 report::is_simulated(run) ? run.kind + std::string(kMark) : run.kind,
+                 base::local_time(run.started_utc),
+                 report::is_simulated(run) ? run.kind + std::string(mark) : run.kind,
                  report::shorten(report::one_line(run.line.subject), room / 2),
                  run.line.provider,
                  run.line.objective,

@@ -25,6 +25,8 @@ struct ProfileFlags {
   bool quiet = false;
 
   [[nodiscard]] report::ModuleView view() const;
+  /// How modules are to be listed was asked for.
+  [[nodiscard]] bool shows_modules() const noexcept { return depth > 0 || sort != "time"; }
   /// Beside the results file; "" where events are not to be kept.
   [[nodiscard]] std::string trace_folder(const Context& context) const;
   [[nodiscard]] bool talks() const noexcept { return !json && !quiet; }

@@ -9,6 +9,7 @@
 #include "report/inline_text.hpp"
 #include "report/profile/kernel_detail.hpp"
 #include "report/profile/module_table.hpp"
+#include "report/profile/profile_answer.hpp"
 #include "report/profile/profile_csv.hpp"
 #include "report/profile/profile_figures.hpp"
 #include "report/profile/profile_memory.hpp"
@@ -17,6 +18,7 @@
 #include "report/renderers.hpp"
 #include "ridgeline/output_flags.hpp"
 #include "ridgeline/report_files.hpp"
+#include "ridgeline/section_text.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/words.hpp"
 #include "trace/export/chrome_export.hpp"
@@ -29,32 +31,11 @@ namespace {
 using base::Result;
 
 constexpr int kProfileLabel = 9;
-constexpr std::size_t kShownKernels = 10;
-constexpr std::size_t kShownFindings = 3;
 
 void print_table(const report::Table& table, const std::string& title, const Terminal& terminal) {
   if (table.rows.empty()) return;
   fmt::print("\n{}\n{}", styled(title, Style::bold, terminal.colour),
              report::render_table(table, terminal.width, terminal.colour));
-}
-
-void print_findings(const schema::ProfileRun& run, const Terminal& terminal) {
-  if (report::is_host_only(run)) return;
-  fmt::print("\n{}\n", styled("What to do", Style::bold, terminal.colour));
-  if (run.findings.empty()) fmt::print("{}\n", words().text(schema::no_findings(run)));
-  for (std::size_t i = 0; i < std::min(kShownFindings, run.findings.size()); ++i) {
-    const auto text = report::finding_text(words(), run.findings[i]);
-    fmt::print("{} {}\n", styled(fmt::format("{}.", i + 1), Style::accent, terminal.colour),
-               styled(wrapped(text.title, terminal.width - 3, 3), Style::bold, terminal.colour));
-    for (const auto& line : text.lines) fmt::print("   {}\n", wrapped(line, terminal.width - 3, 3));
-    for (std::size_t begin = 0; begin < text.snippet.size();) {
-      const auto end = std::min(text.snippet.find('\n', begin), text.snippet.size());
-      fmt::print("     {}\n", styled(text.snippet.substr(begin, end - begin), Style::accent, terminal.colour));
-      begin = end + 1;
-    }
-  }
-  if (run.findings.size() > kShownFindings)
-    fmt::print("and {} more: ridgeline show {}\n", run.findings.size() - kShownFindings, run.id);
 }
 
 Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlags& flags) {
@@ -70,20 +51,11 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
       print_table(table, title, terminal);
     return {};
   }
-  print_summary(report::profile_summary(words(), run), terminal, kProfileLabel);
-  print_table(report::time_table(words(), run), "Where the time went", terminal);
-  print_table(report::operations_table(run, kShownKernels), "Where the time went", terminal);
-  print_table(report::steps_table(run), "Steps", terminal);
-  print_table(report::module_table(run, flags.view()), "Modules", terminal);
-  print_table(report::kernels_table(run, kShownKernels), report::kernels_title(run), terminal);
-  print_table(report::copies_table(run, 4), "Copies", terminal);
-  print_table(report::nodes_table(run, kShownKernels), "Nodes", terminal);
-  print_table(report::memory_table(run), "Memory", terminal);
-  print_table(report::holders_table(run), "Memory at the peak", terminal);
-  for (const auto& note : words().texts(report::memory_notes(run)))
-    fmt::print("{}\n", wrapped(report::strip_marks(report::plain_text(note)), terminal.width, 0));
-  if (!report::is_memory_only(run)) print_findings(run, terminal);
-  fmt::print("\n");
+  if (flags.shows_modules()) print_table(report::module_table(run, flags.view()), "Modules", terminal);
+  report::ReportModel answer;
+  answer.asked = report::profile_asked(words(), run);
+  answer.answer = report::profile_answer_section(words(), run);
+  print_answer(answer, terminal);
   return {};
 }
 

@@ -28,8 +28,13 @@ void print_error(const base::Error& error) {
   error_told = true;
   const auto terminal = inspect_terminal(stderr);
   // Unlike fmt::print this never throws: standard error may be full as well.
-  auto text = fmt::format("{} {}\n", styled("error:", Style::bad, terminal.colour), error.message);
-  if (!error.hint.empty()) text += fmt::format("{} {}\n", styled("hint:", Style::accent, terminal.colour), error.hint);
+  const auto line = [&](std::string_view label, Style style, const std::string& words) {
+    const int indent = static_cast<int>(label.size()) + 1;
+    return fmt::format("{} {}\n", styled(label, style, terminal.colour),
+                       terminal.interactive ? wrapped(words, terminal.width - indent, indent) : words);
+  };
+  auto text = line("error:", Style::bad, error.message);
+  if (!error.hint.empty()) text += line("hint:", Style::accent, error.hint);
   static_cast<void>(std::fputs(text.c_str(), stderr));
 }
 

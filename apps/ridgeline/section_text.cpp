@@ -32,17 +32,28 @@ struct BlockWriter {
   void operator()(const report::Paragraph& paragraph) const { text(paragraph.text, 0); }
   void operator()(const report::Callout& callout) const {
     const auto bar = styled("▌ ", style_of(callout.tone), terminal.colour);
-    if (!callout.title.empty()) out += bar + styled(callout.title, Style::bold, terminal.colour) + "\n";
-    for (const auto& line : base::split(wrapped(report::strip_marks(callout.text), terminal.width - 2, 0), '\n'))
+    const auto lines = [&](const std::string& marked) {
+      return base::split(wrapped(report::strip_marks(marked), terminal.width - 2, 0), '\n');
+    };
+    for (const auto& line : lines(callout.title))
+      if (!line.empty()) out += bar + styled(line, Style::bold, terminal.colour) + "\n";
+    for (const auto& line : lines(callout.text))
       if (!line.empty()) out += bar + line + "\n";
   }
   void operator()(const report::BulletList& list) const {
     for (const auto& item : list.items) text(item, 2, "• ");
   }
+  /// A terminal would break it within a word.
+  [[nodiscard]] std::string code_line(const std::string& line) const {
+    const auto text = line.find_first_not_of(' ');
+    if (static_cast<int>(report::columns_of(line)) <= terminal.width - 4 || text == std::string::npos) return line;
+    const auto indent = static_cast<int>(text);
+    return line.substr(0, text) + wrapped(line.substr(text), terminal.width - 6 - indent, 6 + indent);
+  }
   void operator()(const report::CodeBlock& code) const {
     bool gap = false;  // one empty line stands for several, at the end for none
     for (const auto& line : base::split(code.text, '\n')) {
-      if (!line.empty()) out += (gap ? "\n    " : "    ") + line + "\n";
+      if (!line.empty()) out += (gap ? "\n    " : "    ") + code_line(line) + "\n";
       gap = line.empty();
     }
   }
@@ -88,6 +99,10 @@ std::string section_text(const report::Section& section, const Terminal& termina
 
 std::string answer_text(const report::ReportModel& report, const Terminal& terminal) {
   return wrapped(report.asked, terminal.width, 0) + "\n\n" + section_text(report.answer, terminal);
+}
+
+void print_answer(const report::ReportModel& report, const Terminal& terminal) {
+  fmt::print("\n{}\n", answer_text(report, terminal));
 }
 
 }  // namespace ridgeline::app

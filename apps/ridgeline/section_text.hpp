@@ -14,4 +14,7 @@ namespace ridgeline::app {
 /// What a run was asked, and its answer.
 [[nodiscard]] std::string answer_text(const report::ReportModel& report, const Terminal& terminal);
 
+/// An empty line and the answer, on standard output.
+void print_answer(const report::ReportModel& report, const Terminal& terminal);
+
 }  // namespace ridgeline::app

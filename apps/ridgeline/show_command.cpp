@@ -5,6 +5,7 @@
 
 #include "report/renderers.hpp"
 #include "ridgeline/kinds.hpp"
+#include "ridgeline/output_flags.hpp"
 #include "ridgeline/section_text.hpp"
 #include "ridgeline/subcommand.hpp"
 
@@ -25,20 +26,36 @@ base::Result<int> show_section(const report::ReportModel& report, const std::str
                     fmt::join(names, ", "));
 }
 
+void show_all(const report::ReportModel& report, const Terminal& terminal) {
+  fmt::print("{}\n{}\n\n", styled(report.title, Style::bold, terminal.colour), report.subtitle);
+  for (const auto& section : report.sections) fmt::print("{}\n", section_text(section, terminal));
+}
+
+/// The answer, and how to see the rest.
+void show_answer(const report::ReportModel& report, const std::string& id, const Terminal& terminal) {
+  std::vector<std::string> names;
+  for (const auto& section : report.sections) names.push_back(section.id);
+  fmt::print("{}\n{}\n\n{}\n", styled(report.title, Style::bold, terminal.colour), report.subtitle,
+             answer_text(report, terminal));
+  fmt::print("all      ridgeline show {} --all\nparts    {}\n", id,
+             wrapped(fmt::format("--section {}", fmt::join(names, ", ")), terminal.width - kLabelWidth, kLabelWidth));
+}
+
 }  // namespace
 
 void add_show(CLI::App& app, Context& context) {
   struct Flags {
     std::string run = "latest";
     std::string section;
+    bool all = false;
     bool summary = false;
     bool json = false;
   };
   auto flags = std::make_shared<Flags>();
   auto* command =
-      add_subcommand(app, context, "show", "Print everything a run found",
-                     "  ridgeline show                 (the latest run)\n  ridgeline show 20261121-0815 --json\n  "
-                     "ridgeline show latest:bench",
+      add_subcommand(app, context, "show", "Print the answer of a run, or everything it found",
+                     "  ridgeline show                 (the latest run)\n  ridgeline show 20261121-0815 --all\n  "
+                     "ridgeline show latest:bench --json",
                      [flags, &context]() -> base::Result<int> {
                        RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
                        RL_TRY_ASSIGN(const auto run, store.load_run(flags->run));
@@ -56,8 +73,10 @@ void add_show(CLI::App& app, Context& context) {
                          return kOk;
                        }
                        if (!flags->section.empty()) return show_section(report, flags->section, terminal);
-                       fmt::print("{}\n{}\n\n", styled(report.title, Style::bold, terminal.colour), report.subtitle);
-                       for (const auto& section : report.sections) fmt::print("{}\n", section_text(section, terminal));
+                       if (flags->all)
+                         show_all(report, terminal);
+                       else
+                         show_answer(report, run.id, terminal);
                        return kOk;
                      });
   command
@@ -68,6 +87,7 @@ void add_show(CLI::App& app, Context& context) {
       ->add_option("--section", flags->section,
                    "Only this section of the report, for example verdict; an unknown name lists all")
       ->type_name("NAME");
+  command->add_flag("--all", flags->all, "Everything: all sections of the report, with trials, intervals and checks");
   command->add_flag("--summary", flags->summary,
                     "At most five lines of Markdown to paste: what was asked, and the answer");
   command->add_flag("--json", flags->json, "Print as JSON");

@@ -6,11 +6,11 @@
 #include "campaign/stream/stream_verdict.hpp"
 #include "execute/gpu_choice.hpp"
 #include "execute/local_environment.hpp"
-#include "report/renderers.hpp"
 #include "report/stream/stream_report.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/line_output.hpp"
 #include "ridgeline/python_packages.hpp"
+#include "ridgeline/section_text.hpp"
 #include "ridgeline/stream_child.hpp"
 #include "ridgeline/stream_display.hpp"
 #include "ridgeline/stream_exports.hpp"
@@ -23,26 +23,9 @@
 namespace ridgeline::app {
 namespace {
 
-constexpr int kStreamLabel = 9;
-
 /// For people: on standard error, as standard output may be the results.
 void print_stream(const schema::StreamRun& run, const Terminal& terminal) {
-  for (const auto& [label, text] : report::stream_summary(words(), run))
-    fmt::print(stderr, "{:<{}}{}\n", label, kStreamLabel, wrapped(text, terminal.width - kStreamLabel, kStreamLabel));
-  const auto table = [&](const report::Table& rows) {
-    if (!rows.rows.empty()) fmt::print(stderr, "\n{}", report::render_table(rows, terminal.width, terminal.colour));
-  };
-  table(report::stream_load_table(run));
-  table(report::stream_latency_table(words(), run.status));
-  table(report::stream_time_table(words(), run));
-  if (run.verdict) {
-    const bool passed = run.verdict->passed;
-    fmt::print(stderr, "\n{}\n",
-               styled(words().text(report::verdict_title(run)), passed ? Style::good : Style::bad, terminal.colour));
-    for (const auto& reason : words().texts(run.verdict->reasons))
-      fmt::print(stderr, "{}\n", wrapped(reason, terminal.width, 0));
-  }
-  fmt::print(stderr, "\nridgeline report {} --report-html FILE shows it as a page\n", run.id);
+  fmt::print(stderr, "\n{}\n", answer_text(report::build_stream_report(words(), run), terminal));
 }
 
 monitor::StreamView view_of(const campaign::StreamCampaignRequest& request) {

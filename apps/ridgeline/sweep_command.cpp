@@ -13,6 +13,7 @@
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/report_files.hpp"
+#include "ridgeline/section_text.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/sweep_display.hpp"
 #include "ridgeline/sweep_flags.hpp"
@@ -52,22 +53,11 @@ Result<void> apply_answer(const schema::SweepRun& run, const SweepFlags& flags, 
   return {};
 }
 
-void print_answer(const schema::SweepRun& run, const Terminal& terminal) {
-  if (!run.points.empty())
-    fmt::print("\n{}\n", report::render_table(report::sweep_points_table(run), terminal.width, terminal.colour));
-  print_summary(report::sweep_summary(words(), run), terminal, kSweepLabel);
-  if (!run.answers)
-    fmt::print("{}\n", run.interruption.empty() ? "no answer: no combination succeeded; the table shows why"
-                                                : "no answer: the run ended before a combination succeeded");
-  for (const auto& note : run.notes) fmt::print("note: {}\n", words().text(note));
-  if (!run.interruption.empty()) fmt::print("ended early: {}\n", words().text(run.interruption));
-}
-
 Result<int> finish(const schema::SweepRun& run, const SweepFlags& flags, const Terminal& terminal) {
   if (flags.json)
     fmt::print("{}\n", base::dump_json(report::sweep_json(words(), run)));
   else if (!flags.quiet)
-    print_answer(run, terminal);
+    print_answer(report::build_sweep_report(words(), run), terminal);
   if (flags.reports()) RL_TRY(write_outputs(report::build_sweep_report(words(), run), flags, kSweepLabel));
   if (flags.touches_file() && !run.interrupted) RL_TRY(apply_answer(run, flags, terminal));
   print_run_id(run.id, flags, kSweepLabel);

@@ -15,6 +15,7 @@ namespace ridgeline::app {
 namespace {
 
 constexpr std::size_t kTailLines = 5;
+constexpr int kTailIndent = 6;
 
 }  // namespace
 
@@ -57,8 +58,9 @@ void SweepDisplay::print_failure(const schema::SweepTrial& trial) {
     if (!base::trim(text).empty())
       fmt::print("{}\n", styled("      | " + report::shorten(report::one_line(text), 200), Style::dim, rows_.colour()));
   if (!trial.outcome.folder.empty())
-    fmt::print("{}\n", styled(fmt::format("      whole output: {}/output.log", trial.outcome.folder), Style::dim,
-                              rows_.colour()));
+    fmt::print("      {}\n", styled(wrapped(fmt::format("whole output: {}/output.log", trial.outcome.folder),
+                                            rows_.width() - kTailIndent, kTailIndent),
+                                    Style::dim, rows_.colour()));
 }
 
 void SweepDisplay::progress(const execute::JobProgress& now) {

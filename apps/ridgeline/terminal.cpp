@@ -64,7 +64,7 @@ std::string wrapped(std::string_view text, int width, int indent) {
     const auto columns = report::columns_of(word);
     if (column > 0 && column + 1 + columns > static_cast<std::size_t>(std::max(width, 20))) {
       out += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
-      column = static_cast<std::size_t>(indent);
+      column = 0;
     } else if (!out.empty()) {
       out += ' ';
       ++column;

@@ -24,7 +24,7 @@ enum class Style { bold, dim, good, warning, bad, accent };
 /// The text in the style, or as it is where colours are off.
 [[nodiscard]] std::string styled(std::string_view text, Style style, bool colour);
 
-/// `text` wrapped at blanks to `width` columns, continuation lines indented by `indent`.
+/// `text` wrapped at blanks to lines of `width` columns, continuation lines after an indent that is not counted.
 [[nodiscard]] std::string wrapped(std::string_view text, int width, int indent);
 
 }  // namespace ridgeline::app

@@ -17,7 +17,10 @@ void TrialRows::header(const std::string& line) const {
 
 void TrialRows::row(const std::string& line, report::Tone tone) const {
   const auto style = tone == report::Tone::bad ? Style::bad : Style::warning;
-  fmt::print("{}\n", tone == report::Tone::neutral ? line : styled(line, style, out_.colour));
+  // A row is a line: what a trial said in full is in `show --all`.
+  const auto room = static_cast<std::size_t>(std::max(20, out_.width));
+  const auto text = out_.interactive ? report::shorten(line, room) : line;
+  fmt::print("{}\n", tone == report::Tone::neutral ? text : styled(text, style, out_.colour));
 }
 
 void TrialRows::status(const std::string& text) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "report/report_model.hpp"
@@ -17,6 +18,8 @@ class TrialRows {
 
   [[nodiscard]] bool prints() const noexcept { return rows_; }
   [[nodiscard]] bool colour() const noexcept { return out_.colour; }
+  /// Columns that a row may take: all it needs, unless somebody looks at a terminal.
+  [[nodiscard]] int width() const noexcept { return out_.interactive ? out_.width : std::numeric_limits<int>::max(); }
   void header(const std::string& line) const;
   void row(const std::string& line, report::Tone tone) const;
   /// Replaces the line below the table; "" takes it away.

@@ -30,4 +30,16 @@ std::string format_utc(std::int64_t epoch_seconds) {
   return std::string(text.data(), length);
 }
 
+std::string local_time(const std::string& utc) {
+  struct tm parts {};
+  const char* end = strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (end == nullptr || *end != '\0') return utc;
+  const time_t when = timegm(&parts);
+  struct tm local {};
+  localtime_r(&when, &local);
+  std::array<char, 32> text{};
+  const auto length = strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &local);
+  return std::string(text.data(), length);
+}
+
 }  // namespace ridgeline::base

@@ -38,6 +38,9 @@ class SystemClock final : public Clock {
 /// Seconds since the epoch as "YYYY-MM-DDTHH:MM:SSZ".
 [[nodiscard]] std::string format_utc(std::int64_t epoch_seconds);
 
+/// That text in the time zone of the process: "2026-11-21 09:15". Another text is returned as it is.
+[[nodiscard]] std::string local_time(const std::string& utc);
+
 [[nodiscard]] constexpr double to_seconds(Nanoseconds duration) noexcept {
   return static_cast<double>(duration.count()) * 1e-9;
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/bench_answers.hpp"
+#include "report/bench_answer.hpp"
 #include "report/bench_table.hpp"
 #include "report/busy_share.hpp"
 #include "report/charts/chart_parts.hpp"
@@ -30,16 +31,8 @@ using schema::MessageRenderer;
 
 std::string rate_text(const MessageRenderer& words, double rate) { return words.text(messages::bench_rate(rate)); }
 
-Message answer_of(const BenchRun& run, const BenchAnswer& answer) {
-  return messages::bench_answer({.settings = schema::describe(answer.settings, run.device),
-                                 .rate = answer.samples_per_s,
-                                 .low = answer.low,
-                                 .high = answer.high,
-                                 .few = stats::is_too_wide(answer.low, answer.high),
-                                 .memory_gb = answer.memory_gb});
-}
 Message answer_of(const BenchRun& run, const std::optional<BenchAnswer>& answer) {
-  return answer ? answer_of(run, *answer) : Message();
+  return answer ? bench_answer_of(run, *answer) : Message();
 }
 
 struct Named {
@@ -71,7 +64,7 @@ Section answer_section(const MessageRenderer& words, const BenchRun& run) {
                                schema::describe((*answer)->settings, run.device),
                                std::string_view(title) == "Recommended" ? Tone::good : Tone::neutral});
     facts.rows.emplace_back(title, plain_text(words.text(messages::bench_answer_why(
-                                       {.answer = answer_of(run, **answer), .reason = (*answer)->reason}))));
+                                       {.answer = bench_answer_of(run, **answer), .reason = (*answer)->reason}))));
   }
   facts.rows.emplace_back("Tolerance", words.text(messages::bench_tolerance(run.answers->tolerance)));
   section.blocks.emplace_back(std::move(figures));
@@ -278,6 +271,8 @@ ReportModel build_bench_report(const MessageRenderer& words, const BenchRun& run
   report.title = is_simulated(run) ? "Training benchmark (simulated): " : "Training benchmark: ";
   report.title += one_line(run.request.job.target.empty() ? run.request.job.kind : run.request.job.target);
   report.subtitle = one_line(fmt::format("{} · {} · run {}", run.device, run.started_utc.substr(0, 10), run.id));
+  report.asked = bench_asked(words, run);
+  report.answer = bench_answer_section(words, run);
   for (auto* build : {answer_section, findings_section_of, table_section, pareto_section, method_section_of}) {
     auto section = build(words, run);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));
@@ -375,7 +370,7 @@ std::vector<std::pair<std::string, std::string>> bench_summary(const MessageRend
   std::vector<std::pair<std::string, std::string>> lines;
   if (run.answers) {
     for (const auto& [title, answer] : named(*run.answers))
-      if (*answer) lines.emplace_back(title, words.text(answer_of(run, **answer)));
+      if (*answer) lines.emplace_back(title, words.text(bench_answer_of(run, **answer)));
     if (run.answers->recommended)
       lines.emplace_back("", words.text(run.answers->recommended->reason));
     else if (!run.answers->no_recommendation.empty())

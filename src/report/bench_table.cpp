@@ -17,6 +17,7 @@ using schema::DataMode;
 using schema::TrialStatus;
 
 constexpr std::array<std::size_t, 14> kWidths{6, 7, 5, 4, 8, 8, 8, 8, 8, 9, 17, 5, 8, 0};
+constexpr int kWideDisplay = 140;  // all columns and a usual status
 
 std::string milliseconds(double value) {
   if (!std::isfinite(value)) return std::string(kAbsent);
@@ -112,13 +113,14 @@ Table::Row bench_row(const schema::MessageRenderer& words, const schema::BenchTr
   return row;
 }
 
-std::string bench_line(const std::vector<std::string>& cells) {
+std::string bench_line(const std::vector<std::string>& cells, int width) {
   std::string line;
   const auto& columns = bench_columns();
   for (std::size_t i = 0; i < cells.size() && i < kWidths.size(); ++i) {
+    if (columns[i].optional && width < kWideDisplay) continue;
     const auto wide = columns_of(cells[i]);
     const std::string space(wide < kWidths[i] ? kWidths[i] - wide : 0, ' ');
-    if (i > 0) line += ' ';
+    if (!line.empty()) line += ' ';
     line += columns[i].align == Align::right ? space + cells[i] : cells[i] + space;
   }
   while (!line.empty() && line.back() == ' ') line.pop_back();

@@ -21,7 +21,8 @@ namespace ridgeline::report {
 /// "OOM", "failed: RuntimeError: ...".
 [[nodiscard]] std::string bench_status(const schema::MessageRenderer& words, const schema::BenchTrial& trial);
 
-/// The row of fixed widths that a live display prints as trials end; cells beyond their width push the rest.
-[[nodiscard]] std::string bench_line(const std::vector<std::string>& cells);
+/// The row of fixed widths that a live display of so many columns prints as trials end: on a narrow one without the
+/// phases. Cells beyond their width push the rest.
+[[nodiscard]] std::string bench_line(const std::vector<std::string>& cells, int width);
 
 }  // namespace ridgeline::report

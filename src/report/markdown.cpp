@@ -173,6 +173,13 @@ std::string render_markdown(const ReportModel& report) {
   return std::move(writer.out);
 }
 
+std::string render_markdown_answer(const ReportModel& report) {
+  MarkdownWriter writer;
+  writer.out = plain_markdown(report.asked) + "\n\n";
+  for (const auto& block : report.answer.blocks) std::visit(writer, block);
+  return std::move(writer.out);
+}
+
 std::string render_summary(const ReportModel& report) {
   std::string verdict;
   std::string figures;
@@ -182,7 +189,8 @@ std::string render_summary(const ReportModel& report) {
     for (const auto& block : section.blocks) {
       // A page's anchors lead nowhere elsewhere.
       if (const auto* callout = std::get_if<Callout>(&block); callout != nullptr && verdict.empty())
-        verdict = fmt::format("**{}**: {}", plain_markdown(callout->title), plain_markdown(strip_marks(callout->text)));
+        verdict = fmt::format("**{}**{}{}", plain_markdown(callout->title), callout->text.empty() ? "" : ": ",
+                              plain_markdown(strip_marks(callout->text)));
       if (const auto* facts = std::get_if<Facts>(&block); facts != nullptr && &section == &report.answer)
         for (const auto& [key, value] : facts->rows)
           add(changes, fmt::format("{}: {}", code(key, false), inline_markdown(value)));

@@ -10,6 +10,9 @@ namespace ridgeline::report {
 
 [[nodiscard]] std::string render_markdown(const ReportModel& report);
 
+/// ReportModel::asked and ReportModel::answer in full.
+[[nodiscard]] std::string render_markdown_answer(const ReportModel& report);
+
 /// Five lines of Markdown at most, to paste into a message: what was asked, the answer, what changes, where, and the
 /// run.
 [[nodiscard]] std::string render_summary(const ReportModel& report);

@@ -12,6 +12,7 @@
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
 #include "report/messages.hpp"
+#include "report/sweep_answer.hpp"
 #include "report/sweep_table.hpp"
 #include "report/utf8.hpp"
 #include "schema/sweep_metric.hpp"
@@ -27,46 +28,6 @@ using schema::SweepRun;
 using schema::SweepSummary;
 
 constexpr std::size_t kMostFailures = 12;
-
-const SweepSummary* summary_of(const SweepRun& run, const SweepPoint& point) {
-  const auto found =
-      std::find_if(run.points.begin(), run.points.end(), [&](const auto& one) { return one.point == point; });
-  return found == run.points.end() ? nullptr : &*found;
-}
-
-std::string name_of(const MessageRenderer& words, const SweepRun& run, const SweepPoint& point) {
-  const auto text = schema::point_text(point, run.request.job.parameters);
-  return text.empty() ? words.text(messages::sweep_command_itself()) : one_line(text);
-}
-
-Message answer_of(const MessageRenderer& words, const SweepRun& run, const SweepPoint& point) {
-  const auto* summary = summary_of(run, point);
-  return messages::sweep_answer(
-      {.point = name_of(words, run, point),
-       .objective = summary == nullptr ? "" : sweep_estimate(summary->objective),
-       .unit = run.request.objective.metric == "seconds" ? "s" : one_line(run.request.objective.metric)});
-}
-
-Message gain_of(const SweepRun& run) {
-  if (!run.answers || !run.answers->gain) return {};
-  const auto& gain = *run.answers->gain;
-  if (analysis::compares_differences(run)) {
-    messages::SweepBetterBy by{.difference = sweep_number(gain.value)};
-    if (gain.high > gain.low && gain.high < 1e299) {
-      by.low = sweep_number(gain.low);
-      by.high = sweep_number(gain.high);
-    }
-    return messages::sweep_better_by(by);
-  }
-  const bool known = gain.high > gain.low && gain.high < 1e5;
-  if (known && stats::is_too_wide(gain.low, gain.high)) return messages::sweep_too_few();
-  messages::SweepTimesAsGood out{.times = gain.value};
-  if (known) {
-    out.low = gain.low;
-    out.high = gain.high;
-  }
-  return messages::sweep_times_as_good(out);
-}
 
 /// The very first trial pays for cold caches, which widens every interval.
 Message cold_start_note(const SweepRun& run) {
@@ -91,7 +52,8 @@ Message cold_start_note(const SweepRun& run) {
 std::vector<std::string> ties_of(const MessageRenderer& words, const SweepRun& run) {
   std::vector<std::string> out;
   for (const auto& point : run.points)
-    if (point.tie && run.answers && point.point != run.answers->best) out.push_back(name_of(words, run, point.point));
+    if (point.tie && run.answers && point.point != run.answers->best)
+      out.push_back(sweep_point_name(words, run, point.point));
   return out;
 }
 
@@ -103,7 +65,8 @@ Section answer_section(const MessageRenderer& words, const SweepRun& run) {
     Facts facts;
     for (const auto& [label, text] : sweep_summary(words, run))
       if (!label.empty()) facts.rows.emplace_back(label, plain_text(text));
-    section.blocks.emplace_back(Callout{Tone::good, "Recommended: " + name_of(words, run, run.answers->recommended),
+    section.blocks.emplace_back(Callout{Tone::good,
+                                        "Recommended: " + sweep_point_name(words, run, run.answers->recommended),
                                         sentence(plain_text(words.text(run.answers->reason)))});
     section.blocks.emplace_back(std::move(facts));
   }
@@ -152,7 +115,8 @@ std::optional<Chart> objective_chart(const MessageRenderer& words, const SweepRu
       const auto place = Json::array({rounded(value), rounded(point->objective.value)});
       line.push_back(place);
       largest = std::max(largest, point->objective.value);
-      marks.push_back(datum(place, Json::array({name_of(words, run, point->point), sweep_estimate(point->objective)}),
+      marks.push_back(datum(place,
+                            Json::array({sweep_point_name(words, run, point->point), sweep_estimate(point->objective)}),
                             point->trials.front()));
     }
     const auto role = fmt::format("series-{}", 1 + index++ % 4);
@@ -170,8 +134,8 @@ std::optional<Chart> objective_chart(const MessageRenderer& words, const SweepRu
                   {"yAxis", value_axis(one_line(run.request.objective.metric), largest >= 100 ? 0
                                                                                : largest >= 1 ? 2
                                                                                               : 4)}};
-  chart.alternative = plain_text(
-      words.text(messages::sweep_best_of_chart(run.answers ? answer_of(words, run, run.answers->best) : Message())));
+  chart.alternative = plain_text(words.text(
+      messages::sweep_best_of_chart(run.answers ? sweep_answer_of(words, run, run.answers->best) : Message())));
   return chart;
 }
 
@@ -230,9 +194,9 @@ Section failures_section_of(const MessageRenderer& words, const SweepRun& run) {
     const auto& failure = trial.outcome.failure;
     if (!failure || ++all > kMostFailures) continue;
     ++shown;
-    section.blocks.emplace_back(
-        Paragraph{fmt::format("{} ({}): {}", trial_link(trial.id), plain_text(name_of(words, run, trial.point)),
-                              plain_text(sweep_status(words, trial)))});
+    section.blocks.emplace_back(Paragraph{fmt::format("{} ({}): {}", trial_link(trial.id),
+                                                      plain_text(sweep_point_name(words, run, trial.point)),
+                                                      plain_text(sweep_status(words, trial)))});
     if (!failure->stderr_tail.empty()) section.blocks.emplace_back(CodeBlock{"", clean_utf8(failure->stderr_tail)});
     if (!trial.outcome.folder.empty())
       section.blocks.emplace_back(Paragraph{"Full output: " + code_mark(trial.outcome.folder + "/output.log")});
@@ -283,6 +247,8 @@ ReportModel build_sweep_report(const MessageRenderer& words, const SweepRun& run
   report.title = "Sweep: " + shorten(one_line(fmt::format("{}", fmt::join(run.request.job.command, " "))), 80);
   report.subtitle =
       one_line(fmt::format("{} · {} · run {}", run.request.objective.to_text(), run.started_utc.substr(0, 10), run.id));
+  report.asked = sweep_asked(words, run);
+  report.answer = sweep_answer_section(words, run);
   for (auto* build : {answer_section, points_section, effects_section_of, trials_section_of, failures_section_of,
                       method_section_of}) {
     auto section = build(words, run);
@@ -319,10 +285,10 @@ base::Json sweep_json(const MessageRenderer& words, const SweepRun& run) {
 std::vector<std::pair<std::string, std::string>> sweep_summary(const MessageRenderer& words, const SweepRun& run) {
   std::vector<std::pair<std::string, std::string>> lines;
   if (!run.answers) return lines;
-  lines.emplace_back("Best", words.text(answer_of(words, run, run.answers->best)));
-  lines.emplace_back("Recommended", words.text(answer_of(words, run, run.answers->recommended)));
+  lines.emplace_back("Best", words.text(sweep_answer_of(words, run, run.answers->best)));
+  lines.emplace_back("Recommended", words.text(sweep_answer_of(words, run, run.answers->recommended)));
   lines.emplace_back("", words.text(run.answers->reason));
-  if (const auto gain = gain_of(run); !gain.empty()) lines.emplace_back("Gain", words.text(gain));
+  if (const auto gain = sweep_gain(run); !gain.empty()) lines.emplace_back("Gain", words.text(gain));
   if (const auto ties = ties_of(words, run); !ties.empty())
     lines.emplace_back("Ties", words.text(messages::sweep_ties(ties)));
   if (const auto note = cold_start_note(run); !note.empty()) lines.emplace_back("Note", words.text(note));

@@ -103,7 +103,7 @@ std::string typed_text(ArgumentKind kind, std::string_view style, const base::Js
       return number_text(value.get<double>() * 100, style, ".0f") + " %";
     case ArgumentKind::ratio:
       if (style == "fine") style = value.get<double>() < kFineRatio ? ".2f" : ".0f";
-      return number_text(value.get<double>(), style, ".2f") + "x";
+      return number_text(value.get<double>(), style, ".2f") + "×";
     case ArgumentKind::quantity: return quantity_text(value.get<Quantity>(), style);
     case ArgumentKind::trial:
       return fmt::format("{}{}", style == kNumbered ? "#" : style == kPlain ? "" : "trial ", value.get<int>());

@@ -136,7 +136,7 @@ std::optional<Json> typed_value(ArgumentKind kind, std::string_view style, std::
       if (const auto percent = with_unit(text, {{" %", 1}})) return percent->get<double>() / 100;
       return std::nullopt;
     case ArgumentKind::quantity: return quantity_of(text);
-    case ArgumentKind::ratio: return with_unit(text, {{"x", 1}});
+    case ArgumentKind::ratio: return with_unit(text, {{"×", 1}, {"x", 1}});  // the latter until version 0.2
     case ArgumentKind::bytes:
       return with_unit(text, {{" KiB", 1024.0}, {" MiB", 0x1p20}, {" GiB", 0x1p30}, {" TiB", 0x1p40}, {" B", 1}});
     case ArgumentKind::duration:

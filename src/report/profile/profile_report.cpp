@@ -15,6 +15,7 @@
 #include "report/profile/kernel_detail.hpp"
 #include "report/profile/module_icicle.hpp"
 #include "report/profile/module_table.hpp"
+#include "report/profile/profile_answer.hpp"
 #include "report/profile/profile_charts.hpp"
 #include "report/profile/profile_figures.hpp"
 #include "report/profile/profile_memory.hpp"
@@ -324,6 +325,8 @@ ReportModel build_profile_report(const schema::MessageRenderer& words, const Pro
   ReportModel model;
   model.title = "Profile of " + subject_of(run);
   model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
+  model.asked = profile_asked(words, run);
+  model.answer = profile_answer_section(words, run);
   for (auto section :
        {where_section(words, run), advice_section(words, run), timeline_section(words, run, timeline),
         modules_section(words, run), kernels_section(words, run), kernel_section(words, run, kernel),

@@ -386,6 +386,7 @@ Section answer_section(const TuneView& view) {
     for (const auto& change : changed_settings(view))
       changes.rows.emplace_back(change.key, change.now + " → " + change.wanted);
     if (!changes.rows.empty()) section.blocks.emplace_back(std::move(changes));
+    section.blocks.emplace_back(Paragraph{view.text(messages::next_apply(view.run.id))});
   }
   if (auto table = fastest_trials(view)) section.blocks.emplace_back(std::move(*table));
   return section;

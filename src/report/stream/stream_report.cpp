@@ -12,6 +12,7 @@
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
 #include "report/messages.hpp"
+#include "report/stream/stream_answer.hpp"
 #include "report/stream/stream_charts.hpp"
 #include "stats/quantile.hpp"
 
@@ -76,16 +77,6 @@ KeyFigures key_figures(const StreamRun& run) {
   out.figures.push_back({"Mean batch", fmt::format("{:.1f}", status.mean_batch),
                          fmt::format("of {} at most", settings.batch_size), Tone::neutral});
   return out;
-}
-
-schema::Message offered_load(const schema::StreamLoad& load) {
-  using enum messages::StreamLoadKind;
-  return messages::stream_load({.kind = load.process == "offline" ? offline
-                                        : load.process == "trace" ? trace
-                                                                  : pace,
-                                .name = load.process == "trace" ? load.trace : load.process,
-                                .rate = load.rate_per_s,
-                                .seed = load.seed});
 }
 
 Facts settings_facts(const schema::MessageRenderer& words, const StreamRun& run) {
@@ -157,6 +148,16 @@ Table gpu_table(const StreamRun& run) {
 
 }  // namespace
 
+schema::Message offered_load(const schema::StreamLoad& load) {
+  using enum messages::StreamLoadKind;
+  return messages::stream_load({.kind = load.process == "offline" ? offline
+                                        : load.process == "trace" ? trace
+                                                                  : pace,
+                                .name = load.process == "trace" ? load.trace : load.process,
+                                .rate = load.rate_per_s,
+                                .seed = load.seed});
+}
+
 schema::Message verdict_title(const StreamRun& run) {
   using enum messages::StreamVerdictFound;
   const auto found = [&] {
@@ -226,9 +227,7 @@ Table stream_load_table(const StreamRun& run) {
   return table;
 }
 
-Table stream_time_table(const schema::MessageRenderer& words, const StreamRun& run) {
-  Table table;
-  table.columns = {{"Workers' time"}, {"Seconds", Align::right}, {"Share", Align::right}};
+std::vector<std::pair<std::string, double>> stream_times(const schema::MessageRenderer& words, const StreamRun& run) {
   using enum messages::StreamTimeOfWork;
   constexpr std::array kRows{std::pair{"inference", inference},
                              std::pair{"crops", crops},
@@ -238,14 +237,22 @@ Table stream_time_table(const schema::MessageRenderer& words, const StreamRun& r
                              std::pair{"no_frame", no_frame},
                              std::pair{"filling", filling},
                              std::pair{"output", output}};
-  double all = 0;
-  for (const auto& [key, seconds] : run.status.worker_s) all += seconds;
+  std::vector<std::pair<std::string, double>> out;
   for (const auto& [key, work] : kRows) {
     const auto found = run.status.worker_s.find(key);
     if (found != run.status.worker_s.end() && found->second > 0)
-      table.rows.push_back({{words.text(messages::stream_time_of(work)), fmt::format("{:.2f}", found->second),
-                             share(found->second, all)}});
+      out.emplace_back(words.text(messages::stream_time_of(work)), found->second);
   }
+  return out;
+}
+
+Table stream_time_table(const schema::MessageRenderer& words, const StreamRun& run) {
+  Table table;
+  table.columns = {{"Workers' time"}, {"Seconds", Align::right}, {"Share", Align::right}};
+  double all = 0;
+  for (const auto& [key, seconds] : run.status.worker_s) all += seconds;
+  for (auto& [work, seconds] : stream_times(words, run))
+    table.rows.push_back({{std::move(work), fmt::format("{:.2f}", seconds), share(seconds, all)}});
   return table;
 }
 
@@ -253,6 +260,8 @@ ReportModel build_stream_report(const schema::MessageRenderer& words, const Stre
   ReportModel model;
   model.title = "Stream: " + schema::stream_subject(run);
   model.subtitle = fmt::format("{}, {:.1f} s", run.started_utc, run.duration_s);
+  model.asked = stream_asked(words, run);
+  model.answer = stream_answer_section(words, run);
   Section summary{"summary", "Summary", {}};
   if (!run.error.empty())
     summary.blocks.emplace_back(Callout{Tone::bad, "The run ended early", plain_text(words.text(run.error))});

@@ -30,6 +30,13 @@ namespace ridgeline::report {
 /// Where the workers' time went.
 [[nodiscard]] Table stream_time_table(const schema::MessageRenderer& words, const schema::StreamRun& run);
 
+/// Of all workers, what they did in what seconds, in the order of the pipeline.
+[[nodiscard]] std::vector<std::pair<std::string, double>> stream_times(const schema::MessageRenderer& words,
+                                                                       const schema::StreamRun& run);
+
+/// "poisson at 50 frames per second per source, seed 1".
+[[nodiscard]] schema::Message offered_load(const schema::StreamLoad& load);
+
 /// What a bench says, in a few words.
 [[nodiscard]] schema::Message verdict_title(const schema::StreamRun& run);
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/bench_answer.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/bench_answers.hpp"
+#include "report/format.hpp"
+#include "report/inline_text.hpp"
+#include "report/messages.hpp"
+#include "report/simulated.hpp"
+#include "report/utf8.hpp"
+#include "stats/interval.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using schema::BenchRun;
+using schema::Message;
+using schema::MessageRenderer;
+
+constexpr std::size_t kBenchRows = 5;
+constexpr std::size_t kBenchLimits = 2;
+
+std::int64_t combinations_trained(const BenchRun& run) {
+  std::set<schema::TrainingSettings> trained;
+  for (const auto& trial : run.trials)
+    if (trial.data == schema::DataMode::loader) trained.insert(trial.settings);
+  return std::ssize(trained);
+}
+
+Callout verdict(const MessageRenderer& words, const BenchRun& run) {
+  if (!run.answers)
+    return {Tone::warning, "No answer", words.text(messages::bench_no_answer(!run.interruption.empty()))};
+  const auto& answers = *run.answers;
+  if (!answers.recommended)
+    return {Tone::warning, "Nothing to recommend", sentence(plain_text(words.text(answers.no_recommendation)))};
+  return {Tone::good, plain_text("Recommended: " + words.text(bench_answer_of(run, *answers.recommended))),
+          sentence(plain_text(words.text(answers.recommended->reason)))};
+}
+
+/// The causes whose removal is predicted to gain most, in a line each.
+BulletList limits(const MessageRenderer& words, const BenchRun& run) {
+  std::vector<const schema::BenchFinding*> findings;
+  for (const auto& finding : run.findings) findings.push_back(&finding);
+  std::stable_sort(findings.begin(), findings.end(), [](const auto* a, const auto* b) {
+    return a->predicted_gain.value_or(-1) > b->predicted_gain.value_or(-1);
+  });
+  BulletList list;
+  for (const auto* finding : findings) {
+    if (list.items.size() == kBenchLimits) break;
+    list.items.push_back(plain_text(words.text(
+        messages::bench_limit({.title = finding->title, .advice = finding->advice, .gain = finding->predicted_gain}))));
+  }
+  return list;
+}
+
+/// The recommended setting, the fastest, the most efficient and the next fastest, the fastest first.
+Table fastest_points(const BenchRun& run) {
+  Table table{"",
+              {{"Batch", Align::right},
+               {"Workers", Align::right},
+               {"AMP"},
+               {"Pin"},
+               {"Samples/s", Align::right},
+               {"95 % interval", Align::right, true},
+               {"Memory", Align::right},
+               {"Answer"}},
+              {}};
+  if (!run.answers) return table;
+  auto points = analysis::bench_points(run);
+  std::stable_sort(points.begin(), points.end(),
+                   [](const auto& a, const auto& b) { return a.samples_per_s > b.samples_per_s; });
+  const auto name_of = [&](const schema::TrainingSettings& settings) {
+    std::vector<std::string> names;
+    const auto add = [&](const std::optional<schema::BenchAnswer>& answer, const char* name) {
+      if (answer && answer->settings == settings) names.emplace_back(name);
+    };
+    add(run.answers->recommended, "recommended");
+    add(run.answers->fastest, "highest throughput");
+    add(run.answers->efficient, "best efficiency");
+    if (run.has_current && run.current == settings) names.emplace_back("in use now");
+    return fmt::format("{}", fmt::join(names, ", "));
+  };
+  std::size_t named = 0;
+  for (const auto& point : points) named += name_of(point.settings).empty() ? 0 : 1;
+  auto room = kBenchRows - std::min(kBenchRows, named);
+  for (const auto& point : points) {
+    auto name = name_of(point.settings);
+    if (name.empty() && (room == 0 || room-- == 0)) continue;
+    const bool few = stats::is_too_wide(point.low, point.high);
+    const bool recommended = run.answers->recommended && run.answers->recommended->settings == point.settings;
+    const auto& settings = point.settings;
+    table.rows.push_back(
+        {{fmt::format("{}", settings.batch), fmt::format("{}", settings.workers),
+          std::string(base::enum_name(settings.amp)), settings.pin_memory ? "on" : "off",
+          fmt::format("{:.4g}", point.samples_per_s),
+          few ? std::string(kAbsent) : fmt::format("{:.4g}–{:.4g}", point.low, point.high),
+          point.memory_gb ? fmt::format("{:.2f} GB", *point.memory_gb) : std::string(kAbsent), std::move(name)},
+         recommended ? Tone::good : Tone::neutral,
+         ""});
+  }
+  return table;
+}
+
+}  // namespace
+
+Message bench_answer_of(const BenchRun& run, const schema::BenchAnswer& answer) {
+  return messages::bench_answer({.settings = schema::describe(answer.settings, run.device),
+                                 .rate = answer.samples_per_s,
+                                 .low = answer.low,
+                                 .high = answer.high,
+                                 .few = stats::is_too_wide(answer.low, answer.high),
+                                 .memory_gb = answer.memory_gb});
+}
+
+std::string bench_asked(const MessageRenderer& words, const BenchRun& run) {
+  return one_line(words.text(
+      messages::bench_asked({.target = run.request.job.target.empty() ? run.request.job.kind : run.request.job.target,
+                             .device = run.device,
+                             .trained = combinations_trained(run),
+                             .combinations = static_cast<std::int64_t>(run.request.space.size()),
+                             .time = run.duration_s * 1e9,
+                             .simulated = is_simulated(run)})));
+}
+
+Section bench_answer_section(const MessageRenderer& words, const BenchRun& run) {
+  Section section{"answer", "", {}};
+  section.blocks.emplace_back(verdict(words, run));
+  if (run.answers && run.answers->recommended && !run.interrupted)
+    section.blocks.emplace_back(Paragraph{words.text(messages::next_apply(run.id))});
+  if (auto list = limits(words, run); !list.items.empty()) section.blocks.emplace_back(std::move(list));
+  if (auto table = fastest_points(run); !table.rows.empty()) section.blocks.emplace_back(std::move(table));
+  std::string left_out;
+  if (!run.interruption.empty()) left_out = sentence(plain_text(words.text(run.interruption)));
+  if (!run.skipped.empty())
+    left_out += (left_out.empty() ? "" : " ") +
+                sentence(words.text(messages::bench_skipped(
+                    {.settings = std::ssize(run.skipped), .reason = run.skipped.front().reason})));
+  if (!left_out.empty()) section.blocks.emplace_back(Paragraph{std::move(left_out)});
+  return section;
+}
+
+}  // namespace ridgeline::report
