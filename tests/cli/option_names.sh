@@ -68,7 +68,7 @@ run 0 tune $T --quick --trial-time 200ms --fresh --db r.db
 renamed --trial-time --time
 run 0 tune $T --quick --trial-time=200ms --fresh --db r.db --json
 renamed --trial-time --time
-json '.arguments | index("--trial-time=200ms")' null
+json '.run.request.arguments | index("--time=200ms") != null' true
 bad "--time soon: expected a duration" -- tune $T --trial-time soon
 run 0 tune $T --quick --time 200ms --db r.db --report-html page
 renamed --report-html "--report FILE.html"

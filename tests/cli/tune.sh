@@ -17,11 +17,11 @@ told() { checks=$((checks + 1)); tr -s '\n ' ' ' <"$WORK/err" | grep -qF -- "$1"
 run 0 tune synthetic:base=1ms "${FAST[@]}" --db time.db
 told "; --quick gives a first answer sooner, --max-time 5m limits it"
 run 0 tune synthetic:base=1ms "${FAST[@]}" --quick --max-time 1m --db time.db
-told "at most 60 s (--max-time): about "
+told "at most 60s (--max-time): about "
 told " (--quick), then up to "
 told "minus cached results"
 # Options in a file.
-printf 'quick: true\ntrial_time: 200ms\nset: ["execution_mode=sequential", "intra_op_num_threads=2"]\nquiet: false\n' >options.yaml
+printf 'quick: true\ntime: 200ms\nset: ["execution_mode=sequential", "intra_op_num_threads=2"]\nquiet: false\n' >options.yaml
 run 0 tune synthetic:base=1ms --options options.yaml --db options.db
 err "search quick"
 run 0 tune synthetic:base=1ms --options options.yaml --db options.db --json
