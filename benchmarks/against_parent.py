@@ -69,6 +69,7 @@ class Race:
     def tune(self, program, folder):
         folder.mkdir(exist_ok=True)
         shutil.copy(EXAMPLE, folder / "config.yaml")
+        # --report-html: a parent of before version 0.3 has no --report.
         return timed([program, "tune", *self.model, "--quick", "--no-ablation", "--max-time", "110s", "--config", "config.yaml", "--apply",
                       "--output", "report.md", "--report-html", "--db", "r.db"], folder, (0, 1, 4))[0]
 

@@ -37,7 +37,7 @@ def command(binary, model, shape, options):
 def tune(binary, model, shape, search, space, folder, trial_time):
     """Median by configuration, number of trials, seconds spent in them, seconds of the whole run."""
     run, seconds = command(binary, model, shape, ["--search", search, "--space", space, "--db", f"{folder}/{search}.db",
-                                                  "--trial-time", trial_time])
+                                                  "--time", trial_time])
     configurations = {t["id"]: t["configuration"] for t in run["trials"] if t["stop_reason"] not in ("stopped_early", "abandoned")}
     costs = {key(configurations[r["trial_id"]]): r["median_ns"] for r in run["ranking"] if r["trial_id"] in configurations}
     return costs, len(run["trials"]), seconds, run["run"]["duration_s"]
@@ -52,7 +52,7 @@ def speed(binary, model, shape, candidate, best, folder):
     config.write_text("onnxruntime: " + settings[0] + "\n")   # JSON is YAML
     space.write_text("fixed: " + settings[1] + "\nonly_listed: true\n")
     run, _ = command(binary, model, shape, ["--search", "grid", "--space", str(space), "--config", str(config), "--no-apply",
-                                            "--trial-time", "1s", "--db", f"{folder}/pair.db"])
+                                            "--time", "1s", "--db", f"{folder}/pair.db"])
     pairs = [pair for pair in run["comparisons"] if pair["purpose"] == "finalist"]
     return 1 / pairs[0]["ratio"]
 

@@ -50,7 +50,7 @@ class Case:
         else:
             command += ["--python", "%s:bench" % MODELS, "--python-exe", python]
         on = "cpu" if self.device == "cpu" else device
-        command += ["--device", on]
+        command += ["--devices", on]
         if on != "cpu":
             command += ["--pin-memory", self.pin]
         for name, value in self.options.items():
@@ -195,7 +195,7 @@ class Faults:
     def failing(self, name, device):
         workers = "1" if name.startswith("worker_") else "0"
         command = [self.arguments.ridgeline, "bench", "--json", "--fresh", "--db", str(self.folder / "f.db"), "--search", "grid",
-                   "--no-diagnosis", "--steps", "3", "--batch-sizes", "4", "--num-workers", workers, "--amp", "off", "--device", device,
+                   "--no-diagnosis", "--steps", "3", "--batch-sizes", "4", "--num-workers", workers, "--amp", "off", "--devices", device,
                    "--python", "%s:bench" % MODELS, "--python-exe", self.python, "--option", "fail=" + name]
         return command if device == "cpu" else command + ["--pin-memory", "off"]
 

@@ -112,7 +112,7 @@ bench() {
   say "$name (up to $seconds s)"
   local from code=0
   from=$(date +%s)
-  timeout -s INT $((seconds + 15)) "$ridgeline" bench "$@" --device "$device" --max-time "${seconds}s" --db "$work/r.db" --json \
+  timeout -s INT $((seconds + 15)) "$ridgeline" bench "$@" --devices "$device" --max-time "${seconds}s" --db "$work/r.db" --json \
     --output "$out/$name.md" >"$out/$name.json" 2>"$out/$name.err" || code=$?
   printf '%s\texit %d\t%d s\n' "$name" "$code" $(($(date +%s) - from)) >>"$out/steps.tsv"
   [ -s "$out/$name.err" ] && tail -n 1 "$out/$name.err" >&2

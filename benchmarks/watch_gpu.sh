@@ -54,7 +54,7 @@ say "tuning $(basename "$model")"
 cp config.yaml tuned.yaml
 sed 's/^/    /' config.yaml
 
-setsid "$ridgeline" watch --config config.yaml --db results.db --state state.json --every "${EVERY:-5s}" --probe-time "${PROBE:-1s}" --threshold "${THRESHOLD:-10%}" -v \
+setsid "$ridgeline" watch --config config.yaml --db results.db --state state.json --every "${EVERY:-5s}" --time "${PROBE:-1s}" --threshold "${THRESHOLD:-10%}" -v \
   >events.jsonl 2>watch.log &
 watch=$!
 calm=${CALM:-40}

@@ -227,10 +227,10 @@ int main(int argc, char** argv) {
   if (!service) give_up(service.error().message);
   if (const auto prepared = (*service)->prepare(); !prepared) give_up(prepared.error().message);
 
-  auto watch = start(
-      with_ort({words[0], "watch", "--db", db, "--state", (folder / "state.json").string(), "--every", flags["--every"],
-                "--probe-time", flags["--probe-time"], "--isolation", flags["--isolation"], "-v"}),
-      true);
+  auto watch =
+      start(with_ort({words[0], "watch", "--db", db, "--state", (folder / "state.json").string(), "--every",
+                      flags["--every"], "--time", flags["--probe-time"], "--isolation", flags["--isolation"], "-v"}),
+            true);
   const ProbeLog log(watch.output_fd());
   // One more: nothing counts before the first has ended, which starts the worker.
   const auto inferences = serve(**service, duty, [&] {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plain PyTorch training script, and below it the lines that `ridgeline bench` needs:
 
-    ridgeline bench --python examples/train_pytorch.py:bench --batch-sizes 32 64 128 --num-workers 0 1 2 --device cpu
+    ridgeline bench --python examples/train_pytorch.py:bench --batch-sizes 32,64,128 --num-workers 0,1,2 --devices cpu
 """
 import torch
 from torch import nn

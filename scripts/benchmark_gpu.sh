@@ -160,7 +160,7 @@ tune() {
   local name=$1 label=$2
   shift 2
   local arguments=(tune "$models/$name.onnx" --provider "$provider" --json --db "$out/db/$name.$label.db"
-    --output "$out/$name.$label.md" --report-html "$out/$name.$label.html")
+    --report "$out/$name.$label.md" --report "$out/$name.$label.html")
   [ -n "$ort" ] && arguments+=(--ort-library "$ort")
   # Its outputs come sorted by scores that are nearly alike with random weights: the order is chance, and its output error is only reported.
   [ "$name" = rtdetr_r50 ] && arguments+=(--accuracy-tolerance 1e9)
@@ -202,7 +202,7 @@ latency() { # latency MODEL
   rm -f "$out/$1.busy"
 }
 measure_latency() {
-  asked classic && [ "$provider" != cpu ] && tune "$1" classic --space classic --search grid --trial-time 50ms \
+  asked classic && [ "$provider" != cpu ] && tune "$1" classic --space classic --search grid --time 50ms \
     --no-ablation
   asked quick && tune "$1" quick --quick
   asked adaptive && tune "$1" adaptive --search adaptive --max-time 30s
@@ -230,13 +230,13 @@ compare_pairs() { # a goal missed by one model alone (3) is no fault: summary.md
 }
 exhaustive() {
   local left=$((minutes * 60 - SECONDS + begin))
-  tune "$1" exhaustive --search grid --trial-time 100ms --no-comparisons --max-time "$((left > 1 ? left : 1))s"
+  tune "$1" exhaustive --search grid --time 100ms --no-comparisons --max-time "$((left > 1 ? left : 1))s"
   while [ -e "$out/$1.busy" ]; do sleep 1; done # adaptive, on another card
   # The lowest of many noisy medians is too good to be true: the two bests meet in interleaved blocks.
   if [ -s "$out/$1.exhaustive.json" ] && [ -s "$out/$1.adaptive.json" ] &&
     python3 "$ROOT/benchmarks/gpu_summary.py" pair "$out" "$1" "$ridgeline"; then
     tune "$1" pair --search grid --config "$out/$1.pair.yaml" --space "$out/$1.pair_space.yaml" --no-apply \
-      --trial-time 1s
+      --time 1s
   fi
 }
 

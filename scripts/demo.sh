@@ -19,7 +19,7 @@ say "tuning PP-OCRv4 text detection in $folder, at most two minutes"
 # All of it fits into the time, so that the same question needs no more measuring the next time.
 code=0
 "$ridgeline" tune "$model" --quick --no-ablation --max-time 110s \
-  --config config.yaml --apply --output report.md --report-html --db ridgeline.db "$@" || code=$?
+  --config config.yaml --apply --report report.md --report report.html --db ridgeline.db "$@" || code=$?
 # 4: nothing could be decided on so uneven a machine, which the last lines above say.
 case $code in 0 | 1 | 4) ;; *) exit "$code" ;; esac
 say "this was a quick search of about a dozen trials; a longer one may find more and reports what each setting contributes:"

@@ -12,9 +12,9 @@ mkdir -p "$folder"
 cd "$folder"
 say "the PP-OCRv4 text detector, run under ONNX Runtime's own profiler"
 "$ridgeline" profile "$CACHE/models/ocr-models-1.4.2/ch_PP-OCRv4_det_infer.onnx" --provider cpu --shape x:1x3x640x640 \
-  --db profile.db --output model.md --report-html --csv model_tables
+  --db profile.db --report model.md --report model.html --csv model_tables
 say "two training steps of ResNet-50, recorded with torch.profiler on an H200"
 "$ridgeline" profile import "$ROOT/tests/data/traces/resnet_train_kineto.json.gz" \
-  --db profile.db --output training.md --report-html --perfetto training.perfetto-trace
+  --db profile.db --report training.md --report training.html --perfetto training.perfetto-trace
 say "reports: $PWD/model.html and $PWD/training.html; the timeline opens in https://ui.perfetto.dev"
 say "how to record and import your own: docs/profile.md"

@@ -28,6 +28,6 @@ say "bikes.mp4 through the text detector, a line of results for each of its 250 
 "$RIDGELINE" stream run --source "$clip" --model "$model" --ort-library "$runtime" --config pipeline.yaml --db stream.db --output out.jsonl
 lines=$(wc -l <out.jsonl)
 [ "$lines" = 250 ] || die "$lines lines in $folder/out.jsonl, expected 250"
-"$RIDGELINE" report latest --db stream.db --report-html stream.html >/dev/null
+"$RIDGELINE" report latest --db stream.db --report stream.html >/dev/null
 say "250 lines in $folder/out.jsonl, the report in $folder/stream.html; now the same beside its peak and a loop in Python, 90 s"
 "$python" -B "$ROOT/benchmarks/stream_demo.py" --ridgeline "$RIDGELINE" --ort-library "$runtime" --model "$model" --clip "$clip" "$@"

@@ -92,7 +92,7 @@ page() {
 training=$ROOT/tests/data/traces/resnet_train_kineto.json.gz
 shot profile 116 50 8 healthy "$ridgeline profile import $training --db $work/p.db --no-keep-trace; exec sleep 60"
 if [ -z "$only" ] || [ "$only" = profile-page ]; then
-  "$ridgeline" profile import "$training" --db "$work/p.db" --report-html "$work/page.html" -q
+  "$ridgeline" profile import "$training" --db "$work/p.db" --report "$work/page.html" -q
   # The timeline and the modules of it.
   echo "<style>section:not(#timeline):not(#modules), .summary { display: none }</style>" >>"$work/page.html"
   page profile-page 1200 1300 "$work/page.html"
@@ -109,4 +109,4 @@ echo 1 >"$work/load"
 jobs_+=($!)
 shot watch 124 15 50 healthy "cd $work && printf \"onnxruntime:\\n  intra_op_num_threads: 1\\n\" >config.yaml && export RIDGELINE_STATE_HOME=$work &&
   $ridgeline tune synthetic:base=2ms,load=$work/load --provider cpu --quick --config config.yaml --yes -q --db $work/r.db &&
-  $ridgeline watch --config config.yaml --db $work/r.db --every 3s --probe-time 1s --count 12 -v; exec sleep 60"
+  $ridgeline watch --config config.yaml --db $work/r.db --every 3s --time 1s --count 12 -v; exec sleep 60"

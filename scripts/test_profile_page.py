@@ -245,7 +245,7 @@ def main():
         trace, page = kept / "million.json", kept / "million.html"
         at, lasts = make_trace(trace)
         begun = time.monotonic()
-        subprocess.run([options.ridgeline, "profile", "import", trace, "--db", f"{folder}/results.db", "--report-html", page], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([options.ridgeline, "profile", "import", trace, "--db", f"{folder}/results.db", "--report", page], check=True, stdout=subprocess.DEVNULL)
         print(f"      imported and written in {time.monotonic() - begun:.1f} s")
         browser = Browser(options.chromium, 1400, 900, f"{folder}/browser")
         try:

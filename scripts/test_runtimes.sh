@@ -36,7 +36,7 @@ CLASSIFY=$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx
 capi() { echo "$WHEELS/$1/lib/python3.11/site-packages/onnxruntime/capi"; }
 file_of() { find "$WHEELS/$1" -name "$2"; }
 printf 'parameters:\n  graph_optimization_level: [basic, all]\nonly_listed: true\n' >space.yaml
-QUICK=(--search grid --space space.yaml --trial-time 200ms --no-comparisons --fresh --db r.db --json)
+QUICK=(--search grid --space space.yaml --time 200ms --no-comparisons --fresh --db r.db --json)
 # tuned MODEL WHEEL PROVIDER [ARGUMENT...]: tunes with the library of that wheel, and as loaded says.
 tuned() {
   local model=$1 wheel=$2 provider=$3
@@ -75,7 +75,7 @@ else
 fi
 
 # Every candidate, timed and judged by one reference.
-run '0|1|4' tune "$CLASSIFY" --quick --trial-time 200ms --max-time 60s --db auto.db --json --provider auto \
+run '0|1|4' tune "$CLASSIFY" --quick --time 200ms --max-time 60s --db auto.db --json --provider auto \
   --runtime "$WHEELS/onnxruntime-1.32.0" --runtime "$WHEELS/onnxruntime-1.19.2" --runtime "$WHEELS/onnxruntime-openvino-1.24.1"
 json ".verdict.candidate.path | startswith(\"$WHEELS/\")" true
 json '[.candidates[] | select(.provider == "openvino")] | length >= 1' true

@@ -47,7 +47,7 @@ tuned() {
   shift 2
   printf 'parameters:\n%bonly_listed: true\n' "$rows" >space.yaml
   run '0|1|4' tune --python "$target" --python-exe "$PYTHON" --search grid --space space.yaml --set torch_threads=1 \
-    --trial-time 100ms --db r.db --fresh --json "$@"
+    --time 100ms --db r.db --fresh --json "$@"
 }
 # ran_compiled: compiled rows ran, and are known to have.
 ran_compiled() {
@@ -150,7 +150,7 @@ fi
 # ONNX Runtime beside torch, from one command.
 if has onnx; then
   for model in conv transformer; do
-    run '0|1|4' tune --python models.py:$model --python-exe "$PYTHON" --also onnx --runtime "$environment" --trial-time 100ms --max-time 150s \
+    run '0|1|4' tune --python models.py:$model --python-exe "$PYTHON" --also onnx --runtime "$environment" --time 100ms --max-time 150s \
       --db onnx.db --fresh --json
     json '[.candidates[] | select(.engine == "onnxruntime")] | length >= 1' true
     json '[.candidates[] | select(.engine == "torch")] | length >= 1' true
@@ -158,7 +158,7 @@ if has onnx; then
     json 'all(.trials[] | select(.status == "ok"); .output_error.scaled_max_abs < 1e-3)' true
   done
   # No exporter takes it: told, and torch's rows are there.
-  run '0|1|4' tune --python "$FAULTS/not_exportable.py:make" --python-exe "$PYTHON" --also onnx --runtime "$environment" --trial-time 50ms \
+  run '0|1|4' tune --python "$FAULTS/not_exportable.py:make" --python-exe "$PYTHON" --also onnx --runtime "$environment" --time 50ms \
     --max-time 90s --db onnx.db --fresh --json
   err "xport"
   json '.verdict.candidate.engine' torch

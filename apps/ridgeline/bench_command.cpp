@@ -149,7 +149,8 @@ Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const T
   } else if (!flags.quiet) {
     print_answer(report::build_bench_report(words(), run), terminal);
   }
-  if (flags.reports()) RL_TRY(write_outputs(report::build_bench_report(words(), run), flags));
+  if (const auto files = flags.report.files(); !files.empty())
+    RL_TRY(write_outputs(report::build_bench_report(words(), run), files, flags));
   if (flags.touches_file() && !run.interrupted) RL_TRY(apply_answer(run, flags, advice, terminal));
   print_run_id(run.id, flags);
   return exit_code(run);
@@ -228,7 +229,7 @@ void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   bench.add_option("--data-path", flags.data_path, "Training data, file or folder")->type_name("PATH");
-  bench.add_option("--device", flags.device, "Device to train on: auto, cpu, cuda or cuda:N")
+  bench.add_option("--devices", flags.devices, "Device to train on: auto, cpu, cuda, or a GPU number as in nvidia-smi")
       ->type_name("DEVICE")
       ->capture_default_str();
   bench.add_flag(
@@ -240,11 +241,12 @@ void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
 
 void add_what_is_tried(CLI::App& bench, Context& context, BenchFlags& flags) {
   bench.option_defaults()->group("Search");
-  bench.add_option("--batch-sizes", flags.batch_sizes, "Batch sizes to try (default: 1 to 8192)")->type_name("N...");
+  bench.add_option("--batch-sizes", flags.batch_sizes, "Batch sizes to try (default: 1 to 8192)")
+      ->type_name("N[,N...]");
   bench
       .add_option("--num-workers", flags.num_workers,
                   "Numbers of loader workers to try (default: 0 to 16, at most the number of cores)")
-      ->type_name("N...");
+      ->type_name("N[,N...]");
   add_choice(bench, context, "--amp", flags.amp, {"off", "bf16", "fp16", "both"},
              "Mixed precision; both tries off and bf16");
   add_choice(bench, context, "--pin-memory", flags.pin_memory, {"on", "off", "both"},
@@ -270,7 +272,7 @@ void add_bench(CLI::App& app, Context& context) {
   auto flags = std::make_shared<BenchFlags>();
   auto* command = add_subcommand(
       app, context, "bench", "Find the batch size, loader workers, precision and pinning that train fastest",
-      "  ridgeline bench --python train:bench --batch-sizes 64 128 256 --num-workers 0 2 4\n"
+      "  ridgeline bench --python train:bench --batch-sizes 64,128,256 --num-workers 0,2,4\n"
       "  ridgeline bench --config train.yaml --python train.py:bench --data-path data.h5 --apply\n"
       "  ridgeline bench --data-path data.h5   (without your own training: a built-in graph network)\n"
       "  ridgeline bench --model resnet18 --data-path data.h5 --option optimizer=adamw --amp both\n"

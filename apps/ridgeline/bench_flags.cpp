@@ -15,6 +15,7 @@
 #include "campaign/bench/bench_defaults.hpp"
 #include "campaign/bench/training_change.hpp"
 #include "campaign/messages.hpp"
+#include "execute/gpu_choice.hpp"
 #include "execute/local_environment.hpp"
 #include "loader/linked_files.hpp"
 #include "loader/page_cache.hpp"
@@ -78,7 +79,7 @@ class BenchReader {
     RL_TRY(read_current());
     read_numbers();
     read_effort();
-    read_common(flags_, flags_.device, context_, plan_.request);
+    read_common(flags_, flags_.devices, context_, plan_.request);
     const auto& write = flags_.write;
     if (write.concerns_file()) {
       RL_TRY_ASSIGN(const auto text, read_apply_file(write.file(), !write.writes(), kNoTrainingFile));
@@ -260,12 +261,24 @@ class BenchReader {
     return {};
   }
 
+  /// "cuda:0" for "0", which is how other commands name a GPU; any other text as it is.
+  [[nodiscard]] Result<std::string> asked_device(const std::vector<schema::GpuDescription>& gpus) const {
+    const auto& asked = flags_.devices;
+    const bool is_number = asked.find_first_not_of("0123456789") == std::string::npos;
+    if (!is_number) return asked;
+    if (gpus.empty() || plan_.request.job.kind == kSynthetic) return "cuda:" + asked;
+    RL_TRY_ASSIGN(const auto groups, execute::choose_gpus(asked, plan_.environment));
+    const auto found = std::find_if(gpus.begin(), gpus.end(),
+                                    [&](const auto& gpu) { return gpu.uuid == groups.front().front().uuid; });
+    return fmt::format("cuda:{}", found - gpus.begin());
+  }
+
   Result<void> read_device() {
     auto& request = plan_.request;
     plan_.environment = execute::local_environment();
     if (request.cores <= 0) request.cores = plan_.environment.usable_cpus;
-    const auto& device = flags_.device;
     const auto& gpus = plan_.environment.gpus;
+    RL_TRY_ASSIGN(const auto device, asked_device(gpus));
     const bool synthetic = request.job.kind == kSynthetic;
     if (schema::is_cpu_device(device)) {
       request.device = device;
@@ -274,16 +287,18 @@ class BenchReader {
     } else if (schema::is_gpu_device(device)) {
       std::int64_t index = 0;
       if (device != schema::kGpuDevice) {
-        RL_TRY_ASSIGN(index, whole_number(device.substr(5), "--device cuda:", 0, 1023));
+        RL_TRY_ASSIGN(index, whole_number(device.substr(5), "--devices cuda:", 0, 1023));
       }
       request.device = fmt::format("cuda:{}", index);
       if (!synthetic && static_cast<std::size_t>(index) >= gpus.size())
-        return fail(ErrorCode::invalid_argument, "--device {}: this machine shows {} NVIDIA GPU{}{}", device,
+        return fail(ErrorCode::invalid_argument, "--devices {}: this machine shows {} NVIDIA GPU{}{}", device,
                     gpus.empty() ? "no" : fmt::format("{}", gpus.size()), gpus.size() == 1 ? "" : "s",
                     plan_.environment.gpu_note.empty() ? "" : " (" + schema::own_text(plan_.environment.gpu_note) + ")")
-            .hint("use --device cpu");
+            .hint("use --devices cpu");
     } else {
-      return fail(ErrorCode::invalid_argument, "--device {}: expected auto, cpu, cuda or cuda:N", device);
+      return fail(ErrorCode::invalid_argument, "--devices {}: expected auto, cpu, cuda, or the number of one GPU",
+                  device)
+          .hint("{}", device == "all" || device.find(',') != std::string::npos ? "use --spread for all of them" : "");
     }
     if (synthetic) {
       request.device_id = "synthetic";
@@ -299,7 +314,7 @@ class BenchReader {
     note("device", request.device,
          synthetic          ? campaign::messages::origin_simulated()
          : device == "auto" ? campaign::messages::origin_found()
-                            : campaign::messages::origin_flag("--device"));
+                            : campaign::messages::origin_flag("--devices"));
     return {};
   }
 
@@ -431,7 +446,7 @@ class BenchReader {
     if (schema::is_cpu_device(request.device) && word != "off") {
       if (!flags_.pin_memory.empty())
         return fail(ErrorCode::invalid_argument, "--pin-memory {}: pinned memory needs a GPU", word)
-            .hint("leave it out with --device cpu");
+            .hint("leave it out with --devices cpu");
       origin = campaign::messages::origin_no_gpu();
     } else if (word.empty()) {
       origin = analysis::messages::default_value();

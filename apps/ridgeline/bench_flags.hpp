@@ -21,7 +21,7 @@ struct BenchFlags : OutputFlags {
   std::vector<std::string> batch_sizes;
   std::vector<std::string> num_workers;
   std::optional<std::int64_t> steps;
-  std::string device = "auto";
+  std::string devices = "auto";
   std::string search;
   std::string model;
   std::string python;       ///< module:function

@@ -13,8 +13,7 @@ template <typename Flags>
 void read_common(const Flags& flags, const std::string& devices, const Context& context, schema::RunRequest& request) {
   request.arguments = context.arguments;
   if (!flags.write.file().empty()) request.config_path = watch::absolute_path(flags.write.file());
-  for (const auto& file : {flags.output, flags.html == "auto" ? html_beside(flags.output) : flags.html})
-    if (!file.empty()) request.outputs.push_back(file);
+  for (const auto& file : flags.report.files()) request.outputs.push_back(file.path);
   request.devices = devices;
   request.use_store = !flags.fresh;
 }

@@ -54,7 +54,7 @@ std::string advice(const run::RunComparison& found) {
   if (comparison.verdict != schema::Verdict::inconclusive) return "";
   if (found.difference) return "measure more rounds with sweep --repeat, or use a larger --min-effect";
   const double floor = analysis::separate_floor();
-  if (min_effect >= floor) return "measure longer with --runs or --trial-time";
+  if (min_effect >= floor) return "measure longer with --runs or --time";
   // The share that this interval lies within would do; where it is mostly scatter, that one is of no use to anybody.
   const double least = std::ceil(floor * 100);
   const double reach = std::ceil(std::max(comparison.high, 1 / comparison.low) * 100 - 100);
@@ -63,7 +63,7 @@ std::string advice(const run::RunComparison& found) {
       "two separate runs cannot show differences below about {:.1f} %, however long they are; use --min-effect "
       "{:.0f}%{}, or measure both in one tune run",
       floor * 100, scatter ? least : std::max(least, reach),
-      scatter ? " and measure longer with --runs or --trial-time" : "");
+      scatter ? " and measure longer with --runs or --time" : "");
 }
 
 std::string sentence(const run::RunComparison& found, const CompareFlags& flags) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/flag_values.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -100,6 +101,25 @@ std::string time_text(double seconds) {
 }
 
 std::string share_text(double share) { return fmt::format("{:.8g}%", 100 * share); }
+
+std::vector<std::string> list_values(const std::vector<std::string>& texts,
+                                     const std::function<bool(const std::string&)>& is_value) {
+  std::vector<std::string> values;
+  for (const auto& text : texts) {
+    const auto parts = base::split(text, ',');
+    auto value = parts.front();
+    for (auto part = parts.begin() + 1; part != parts.end(); ++part) {
+      const std::string next(base::trim(*part));
+      if (is_value(value) && is_value(next)) {
+        values.push_back(std::exchange(value, next));
+      } else {
+        value += "," + *part;
+      }
+    }
+    values.push_back(std::move(value));
+  }
+  return values;
+}
 
 Result<std::int64_t> whole_number(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
   const auto value = base::parse_integer(text, flag);

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -67,6 +69,11 @@ CLI::Option* add_effect(CLI::App& command, const std::string& flag, T& value, co
   if constexpr (std::is_same_v<T, double>) option->default_str(share_text(value));
   return option;
 }
+
+/// The values of an option that may be repeated, and whose values may be given between commas. A part that is no value
+/// belongs to the one before it: "a=1,2,b=3" is two.
+[[nodiscard]] std::vector<std::string> list_values(const std::vector<std::string>& texts,
+                                                   const std::function<bool(const std::string&)>& is_value);
 
 /// One value of a list. Errors (invalid_argument) name the flag, the value and the range.
 [[nodiscard]] base::Result<std::int64_t> whole_number(const std::string& text, std::string_view flag, std::int64_t low,

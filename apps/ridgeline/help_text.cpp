@@ -25,13 +25,6 @@ std::string path_of(const CLI::App& command) {
   return parent == nullptr ? command.get_name() : path_of(*parent) + " " + command.get_name();
 }
 
-/// "stream run", as the tables of options name a command.
-std::string name_of(const CLI::App& command) {
-  const auto path = path_of(command);
-  const auto blank = path.find(' ');
-  return blank == std::string::npos ? std::string() : path.substr(blank + 1);
-}
-
 /// "--quiet" of "-q,--quiet".
 std::string long_name(const CLI::Option& option) {
   return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().front();
@@ -166,7 +159,7 @@ std::string usage_of(const CLI::App& command) {
 
 /// The options that a level shows, positionals left out.
 std::vector<const CLI::Option*> options_at(const CLI::App& command, HelpLevel level) {
-  const auto name = name_of(command);
+  const auto name = command_name(command);
   std::vector<const CLI::Option*> out;
   for (const auto* option : command.get_options()) {
     if (option->get_positional() || option->get_group().empty() || option == command.get_help_ptr()) continue;
@@ -245,7 +238,7 @@ std::string help_text(const CLI::App& command, const Context& context, HelpLevel
   if (level == HelpLevel::brief) {
     // A list of commands is as brief as it gets.
     const auto commands = commands_text(command, width);
-    if (commands.empty() || !key_options(name_of(command)).empty()) return brief_text(command, context, width);
+    if (commands.empty() || !key_options(command_name(command)).empty()) return brief_text(command, context, width);
     return wrapped(command.get_description(), width, 0) + "\n" + lines_within("Usage: " + usage_of(command), width) +
            commands + fmt::format("\none of them: {} COMMAND --help\n", path_of(command));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "ridgeline/flag_values.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -69,7 +70,7 @@ Result<std::pair<std::string, std::string>> name_and_rest(const std::string& tex
 }
 
 Result<void> read_input_flags(const std::vector<std::string>& texts, schema::WorkloadRef& workload) {
-  for (const auto& text : texts) {
+  for (const auto& text : list_values(texts, [](const auto& one) { return parts_of(one).has_value(); })) {
     RL_TRY_ASSIGN(auto parts, parts_of(text));
     for (const auto& given : workload.input_files)
       if (given.name == parts.name)

@@ -14,12 +14,13 @@ struct CommandOptions {
 
 const std::array<CommandOptions, 9>& key_table() {
   static const std::array<CommandOptions, 9> table{{
-      {"tune", {"--python", "--quick", "--max-time", "--objective", "--shape", "--config", "--apply", "--report-html"}},
-      {"bench", {"--python", "--model", "--data-path", "--batch-sizes", "--num-workers", "--amp", "--config"}},
-      {"sweep", {"--param", "--metric", "--objective", "--repeat", "--max-time", "--config"}},
-      {"profile", {"--provider", "--shape", "--depth", "--kernel", "--output", "--report-html", "--perfetto"}},
+      {"tune", {"--python", "--quick", "--max-time", "--objective", "--shape", "--config", "--apply", "--report"}},
+      {"bench",
+       {"--python", "--model", "--data-path", "--batch-sizes", "--num-workers", "--amp", "--config", "--report"}},
+      {"sweep", {"--param", "--metric", "--objective", "--repeat", "--max-time", "--config", "--report"}},
+      {"profile", {"--provider", "--shape", "--depth", "--kernel", "--time", "--report", "--perfetto"}},
       {"stream run", {"--source", "--model", "--config", "--slo", "--output", "--video", "--realtime", "--prometheus"}},
-      {"stream bench", {"--source", "--model", "--rate", "--sources", "--slo", "--arrivals", "--time"}},
+      {"stream bench", {"--source", "--model", "--rate", "--sources", "--slo", "--arrivals", "--time", "--report"}},
       {"monitor", {"--once", "--json", "--csv", "--interval", "--prometheus", "--devices", "--sort"}},
       {"watch", {"--config", "--once", "--every", "--threshold", "--on-degrade", "--latency-file", "--quiet"}},
       {"apply", {"--config", "--dry-run", "--yes", "--for-gpu", "--match"}},
@@ -27,19 +28,22 @@ const std::array<CommandOptions, 9>& key_table() {
   return table;
 }
 
-const std::array<CommandOptions, 7>& seldom_table() {
-  static const std::array<CommandOptions, 7> table{{
-      {"tune",
-       {"--model", "--python-exe", "--save-onnx", "--seed", "--ort-library", "--runtime", "--ep-library", "--io",
-        "--trials", "--trial-time", "--min-effect", "--metric-loss", "--isolation", "--no-ablation", "--no-comparisons",
-        "--no-apply", "--config-section", "--provenance", "--options"}},
+const std::array<CommandOptions, 9>& seldom_table() {
+  static const std::array<CommandOptions, 9> table{{
+      {"tune", {"--model",      "--python-exe",     "--save-onnx",  "--seed",        "--ort-library",
+                "--runtime",    "--ep-library",     "--io",         "--trials",      "--time",
+                "--min-effect", "--metric-loss",    "--isolation",  "--no-ablation", "--no-comparisons",
+                "--no-apply",   "--config-section", "--provenance", "--output",      "--options"}},
       {"bench",
        {"--python-exe", "--torch-plugin", "--seed", "--stability-run", "--mem-headroom", "--tolerance",
-        "--no-diagnosis", "--no-apply", "--options"}},
+        "--no-diagnosis", "--no-apply", "--output", "--options"}},
       {"sweep",
        {"--env", "--depends", "--metric-file", "--warmup", "--tolerance", "--trials", "--seed", "--keep-going",
-        "--no-apply", "--options", "--apply-to", "--trials-dir"}},
-      {"profile", {"--ort-library", "--runtime", "--ep-library", "--repeat", "--no-keep-trace", "--chrome", "--csv"}},
+        "--no-apply", "--output", "--options", "--apply-to", "--trials-dir"}},
+      {"profile",
+       {"--ort-library", "--runtime", "--ep-library", "--repeat", "--no-keep-trace", "--chrome", "--csv", "--output"}},
+      {"profile import", {"--output"}},
+      {"report", {"--output"}},
       {"stream run",
        {"--rtsp-transport", "--crop-model", "--crop-labels", "--ort-library", "--runtime", "--ep-library", "--set",
         "--settings", "--live-json", "--latency-socket", "--tensors", "--ready", "--reconnect", "--headless"}},
@@ -48,7 +52,7 @@ const std::array<CommandOptions, 7>& seldom_table() {
         "--settings", "--live-json", "--latency-socket", "--headless", "--variation", "--jitter", "--seed",
         "--max-drops"}},
       {"watch",
-       {"--config-section", "--space", "--baseline", "--model", "--ort-library", "--latency-socket", "--probe-time",
+       {"--config-section", "--space", "--baseline", "--model", "--ort-library", "--latency-socket", "--time",
         "--confidence", "--isolation", "--retune-time", "--retune-search", "--command-time", "--count", "--state"}},
   }};
   return table;

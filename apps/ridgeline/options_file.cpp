@@ -49,11 +49,11 @@ class OptionsReader {
     std::replace(name.begin(), name.end(), '_', '-');
     if (std::find(kCommandLineOnly.begin(), kCommandLineOnly.end(), name) != kCommandLineOnly.end())
       return bad(key, "{} is not read from a file", name).hint("give --{} on the command line", name);
-    name = present_option(command_.get_name(), "--" + name).substr(2);
+    name = present_option(command_name(command_), "--" + name).substr(2);
     auto* option = command_.get_option_no_throw("--" + name);
     if (option == nullptr) {
       std::vector<std::string> names;
-      for (const auto* one : command_.get_options())
+      for (const auto* one : command_.get_options([](const auto* any) { return !any->get_group().empty(); }))
         for (const auto& known : one->get_lnames()) names.push_back(known);
       return bad(key, "ridgeline {} has no option --{}", command_.get_name(), name)
           .hint("{}", schema::suggest(name, names));

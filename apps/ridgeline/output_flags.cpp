@@ -5,8 +5,6 @@
 
 namespace ridgeline::app {
 
-std::string OutputFlags::html_file() const { return html == "auto" ? html_beside(output) : html; }
-
 bool OutputFlags::touches_file() const {
   return !write.file().empty() && (write.concerns_file() || (!json && !write.no_apply));
 }
@@ -15,7 +13,7 @@ void add_output_flags(CLI::App& command, Context& context, OutputFlags& flags, c
                       ApplySpelling spelling, const std::string& quiet_help) {
   command.option_defaults()->group("Output");
   add_write_flags(command, flags.write, config_help, spelling);
-  add_report_flags(command, flags.output, flags.html);
+  add_report_flags(command, flags.report);
   command.add_flag("--json", flags.json, "Print the run as JSON on standard output");
   add_database_option(command, context);
   command.add_flag("-q,--quiet", flags.quiet, quiet_help);
@@ -27,13 +25,13 @@ void add_show_flag(CLI::App& command, OutputFlags& flags) {
       ->type_name("RUN");
 }
 
-base::Result<void> check_outputs(const OutputFlags& flags) { return check_report_flags(flags.output, flags.html); }
+base::Result<void> check_outputs(const OutputFlags& flags) { return check_report_flags(flags.report); }
 
-base::Result<void> write_outputs(const report::ReportModel& model, const OutputFlags& flags, int label_width) {
-  const auto html = flags.html_file();
-  RL_TRY(write_reports(model, flags.output, html));
-  for (const auto* file : {&flags.output, &html})
-    if (flags.talks() && !file->empty()) fmt::print("{:<{}}{}\n", "report", label_width, *file);
+base::Result<void> write_outputs(const report::ReportModel& model, const std::vector<ReportFile>& files,
+                                 const OutputFlags& flags, int label_width) {
+  RL_TRY(write_reports(model, files));
+  for (const auto& file : files)
+    if (flags.talks()) fmt::print("{:<{}}{}\n", "report", label_width, file.path);
   return {};
 }
 

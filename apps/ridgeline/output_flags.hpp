@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report/report_model.hpp"
+#include "ridgeline/report_flags.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/write_flags.hpp"
 
@@ -14,17 +15,13 @@ namespace ridgeline::app {
 /// What `tune`, `bench` and `sweep` do with a run that is done: the same flags with the same meaning.
 struct OutputFlags {
   WriteFlags write;
-  std::string output;  ///< Markdown report
-  std::string html;    ///< "auto": beside --output
-  std::string show;    ///< a run to show again instead of measuring
+  ReportFlags report;
+  std::string show;  ///< a run to show again instead of measuring
   bool json = false;
   bool quiet = false;
 
-  [[nodiscard]] bool reports() const noexcept { return !output.empty() || !html.empty(); }
   /// Words for people go to standard output.
   [[nodiscard]] bool talks() const noexcept { return !json && !quiet; }
-  /// The HTML report's file, "" for none.
-  [[nodiscard]] std::string html_file() const;
   /// Whether the user's file is changed, shown or asked about once the run is done. With --json nobody is asked.
   [[nodiscard]] bool touches_file() const;
 };
@@ -39,9 +36,9 @@ void add_show_flag(CLI::App& command, OutputFlags& flags);
 
 inline constexpr int kLabelWidth = 9;  // of the words before a line's text
 
-/// Writes the reports that were asked for, and says so.
-[[nodiscard]] base::Result<void> write_outputs(const report::ReportModel& model, const OutputFlags& flags,
-                                               int label_width = kLabelWidth);
+/// Writes the reports, and prints their names.
+[[nodiscard]] base::Result<void> write_outputs(const report::ReportModel& model, const std::vector<ReportFile>& files,
+                                               const OutputFlags& flags, int label_width = kLabelWidth);
 /// "run   ID  (ridgeline show ID)".
 void print_run_id(const std::string& id, const OutputFlags& flags, int label_width = kLabelWidth);
 /// Labels, each with its wrapped text.

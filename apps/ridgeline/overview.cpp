@@ -35,7 +35,7 @@ NextCommands commands_after(const schema::RunSummary& run) {
   return {{{"ridgeline show", "what the newest run found"},
            applies ? std::pair<std::string, std::string>{"ridgeline apply latest --config config.yaml",
                                                          "write its recommendation"}
-                   : std::pair<std::string, std::string>{"ridgeline report latest --report-html report.html",
+                   : std::pair<std::string, std::string>{"ridgeline report latest --report report.html",
                                                          "its report as a page"},
            {"ridgeline history", "all runs"}}};
 }

@@ -139,7 +139,7 @@ void add_profile(CLI::App& app, Context& context) {
   auto* command = add_subcommand(
       app, context, "profile", "Show which modules take a model's time, and what to do about it",
       "  ridgeline profile model.onnx                              (on the provider that tune would use)\n"
-      "  ridgeline profile model.onnx --provider cpu --report-html profile.html\n"
+      "  ridgeline profile model.onnx --provider cpu --report profile.html\n"
       "  ridgeline profile import trace.json.gz                    (from another profiler)\n"
       "  ridgeline profile diff before.json.gz after.json.gz\n",
       [flags, chosen, &context]() -> base::Result<int> {

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "ridgeline/flag_values.hpp"
-#include "ridgeline/report_files.hpp"
 
 namespace ridgeline::app {
 
@@ -31,7 +30,7 @@ void add_profile_flags(CLI::App& command, Context& context, ProfileFlags& flags)
   command.add_option("--kernel", flags.kernel, "Show one kernel in detail: the longest whose name contains NAME")
       ->type_name("NAME");
   command.option_defaults()->group("Output");
-  add_report_flags(command, flags.output, flags.html);
+  add_report_flags(command, flags.report);
   command.add_option("--csv", flags.csv, "Write every table as CSV to this folder")->type_name("FOLDER");
   command.add_option("--perfetto", flags.perfetto, "Write the timeline for ui.perfetto.dev")->type_name("FILE");
   command.add_option("--chrome", flags.chrome, "Write the timeline as Chrome JSON; compressed if the name ends in .gz")
@@ -44,7 +43,7 @@ void add_profile_flags(CLI::App& command, Context& context, ProfileFlags& flags)
 }
 
 base::Result<void> check_profile_flags(const ProfileFlags& flags) {
-  RL_TRY(check_report_flags(flags.output, flags.html));
+  RL_TRY(check_report_flags(flags.report));
   std::error_code ignored;
   if (!flags.csv.empty() && std::filesystem::exists(flags.csv, ignored) &&
       !std::filesystem::is_directory(flags.csv, ignored))

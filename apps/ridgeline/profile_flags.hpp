@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "report/profile/module_table.hpp"
+#include "ridgeline/report_flags.hpp"
 #include "ridgeline/subcommand.hpp"
 
 namespace ridgeline::app {
@@ -14,9 +15,8 @@ namespace ridgeline::app {
 struct ProfileFlags {
   int depth = 0;
   std::string sort = "time";
-  std::string kernel;    ///< one kernel in detail
-  std::string output;    ///< Markdown report
-  std::string html;      ///< "auto": beside --output
+  std::string kernel;  ///< one kernel in detail
+  ReportFlags report;
   std::string csv;       ///< folder
   std::string perfetto;  ///< file
   std::string chrome;    ///< file

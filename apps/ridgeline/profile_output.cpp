@@ -81,12 +81,10 @@ Result<void> write_profile(const schema::ProfileRun& run, const trace::AnalysedT
     fmt::print("{}\n", base::dump_json(report::profile_json(words(), run)));
   else if (!flags.quiet)
     RL_TRY(print_profile(run, flags));
-  if (!flags.output.empty() || !flags.html.empty()) {
-    const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
-    const auto timeline = html.empty() ? std::string() : trace::page_timeline(analysed);
-    RL_TRY(write_reports(report::build_profile_report(words(), run, timeline, flags.kernel), flags.output, html));
-    say(flags, "report", flags.output);
-    say(flags, "report", html);
+  if (const auto files = flags.report.files(); !files.empty()) {
+    const auto timeline = has_page(files) ? trace::page_timeline(analysed) : std::string();
+    RL_TRY(write_reports(report::build_profile_report(words(), run, timeline, flags.kernel), files));
+    for (const auto& file : files) say(flags, "report", file.path);
   }
   if (!flags.csv.empty()) {
     RL_TRY(write_tables(run, flags.csv));

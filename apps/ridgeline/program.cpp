@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/program.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -40,19 +41,9 @@ void print_error(const base::Error& error) {
 
 /// How many of the words are ours: behind "--" these commands have another program's, which they find in
 /// Context::arguments and which the parser must not look at.
-int own_words(int argc, char** argv) {
-  if (argc < 2 || (std::string_view(argv[1]) != "sweep" && std::string_view(argv[1]) != "supervise")) return argc;
-  for (int i = 2; i < argc; ++i)
-    if (std::string_view(argv[i]) == "--") return i;
-  return argc;
-}
-
-/// The command line with the present names of options that were renamed.
-std::vector<std::string> present_words(int argc, char** argv) {
-  std::vector<std::string> words(argv, argv + argc);
-  const auto ours = static_cast<std::size_t>(own_words(argc, argv));
-  for (std::size_t i = 2; i < ours; ++i) words[i] = present_option(words[1], std::move(words[i]));
-  return words;
+std::size_t own_words(const std::vector<std::string>& words) {
+  if (words.size() < 2 || (words[1] != "sweep" && words[1] != "supervise")) return words.size();
+  return static_cast<std::size_t>(std::find(words.begin() + 2, words.end(), "--") - words.begin());
 }
 
 /// A flag takes no value. An option or argument given as the empty text, as an unset variable of a shell gives it, is a
@@ -91,7 +82,7 @@ std::string value_mistake(const CLI::App& cli, int argc, char** argv) {
 void add_commands(CLI::App& cli, Context& context) {
   cli.footer(std::string("Examples:\n"
                          "  ridgeline tune model.onnx\n"
-                         "  ridgeline tune model.onnx --config config.yaml --output report.md\n"
+                         "  ridgeline tune model.onnx --config config.yaml --report report.md\n"
                          "  ridgeline tune model.onnx --objective throughput --constraint 'latency_p99_ms<=20'\n") +
              "\n`ridgeline COMMAND --help` (or `ridgeline help COMMAND`) shows a command's options and an example.\n" +
              exit_code_table());
@@ -115,6 +106,7 @@ void add_commands(CLI::App& cli, Context& context) {
   add_params(cli, context);
   add_version(cli, context);
   add_completion(cli, context);
+  add_complete_runs(cli, context);
   add_worker(cli, context);
   add_supervise(cli, context);
   add_train_worker(cli, context);
@@ -143,11 +135,12 @@ int run_words(std::vector<std::string> words) {
     return kBadInput;
   }
   Context context;
-  context.arguments = words;
-  context.arguments.front() = "ridgeline";  // the program's own path says nothing on another machine
   CLI::App cli{"Ridgeline finds the fastest settings of a deep-learning workload on this machine and proves them.",
                "ridgeline"};
   add_commands(cli, context);
+  rename_options(words, own_words(words), cli);
+  context.arguments = words;
+  context.arguments.front() = "ridgeline";  // the program's own path says nothing on another machine
   auto own = with_help_words(std::move(words), cli);
   if (!own) {
     print_error(own.error());
@@ -157,6 +150,7 @@ int run_words(std::vector<std::string> words) {
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
   const int argc = static_cast<int>(pointers.size());
+  const int own_count = static_cast<int>(own_words(words));
   char** argv = pointers.data();
   if (argc <= 1) {
     fmt::print("{}", overview_text(cli, context, inspect_terminal(stdout).width));
@@ -167,7 +161,7 @@ int run_words(std::vector<std::string> words) {
     return kBadInput;
   }
   try {
-    cli.parse(own_words(argc, argv), argv);
+    cli.parse(own_count, argv);
   } catch (const CLI::CallForHelp&) {
     print_help(cli, context, words);
     return kOk;
@@ -189,7 +183,7 @@ int run_words(std::vector<std::string> words) {
 int run_program(int argc, char** argv) {
   int code = kInternal;
   try {
-    code = run_words(present_words(argc, argv));
+    code = run_words({argv, argv + argc});
   } catch (const std::exception& error) {
     // What did not fit on standard output, or on standard error, is no fault of ours.
     if (std::ferror(stderr) != 0) return kBadInput;

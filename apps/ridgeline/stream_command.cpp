@@ -10,6 +10,7 @@
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/line_output.hpp"
 #include "ridgeline/python_packages.hpp"
+#include "ridgeline/report_files.hpp"
 #include "ridgeline/section_text.hpp"
 #include "ridgeline/stream_child.hpp"
 #include "ridgeline/stream_display.hpp"
@@ -28,6 +29,15 @@ void print_stream(const schema::StreamRun& run, const Terminal& terminal) {
   fmt::print(stderr, "\n{}\n", answer_text(report::build_stream_report(words(), run), terminal));
 }
 
+base::Result<void> write_stream_report(const schema::StreamRun& run, const StreamFlags& flags) {
+  const auto files = flags.report.files();
+  if (files.empty()) return {};
+  RL_TRY(write_reports(report::build_stream_report(words(), run), files));
+  for (const auto& file : files)
+    if (flags.talks()) fmt::print(stderr, "{:<{}}{}\n", "report", kLabelWidth, file.path);
+  return {};
+}
+
 monitor::StreamView view_of(const campaign::StreamCampaignRequest& request) {
   monitor::StreamView view;
   schema::StreamRun run;
@@ -42,6 +52,7 @@ monitor::StreamView view_of(const campaign::StreamCampaignRequest& request) {
 }
 
 base::Result<int> run_stream_command(const StreamFlags& flags, const Context& context, bool is_bench) {
+  RL_TRY(check_report_flags(flags.report));
   RL_TRY_ASSIGN(auto request, read_stream_flags(flags, context, is_bench));
   const auto environment = execute::local_environment();
   RL_TRY_ASSIGN(const auto groups, execute::choose_gpus(flags.model.devices, environment));
@@ -88,6 +99,7 @@ base::Result<int> run_stream_command(const StreamFlags& flags, const Context& co
   if (const auto note = exports->note(); !note.empty()) display.note(note);
   if (flags.json) fmt::print("{}\n", base::dump_json(report::stream_json(words(), run)));
   if (flags.talks()) print_stream(run, terminal);
+  RL_TRY(write_stream_report(run, flags));
   if (!run.error.empty())
     return base::fail(base::ErrorCode::crashed, "{}", words().text(run.error)).hint("{}", words().hint(run.error));
   if (run.interrupted) return kCancelled;

@@ -37,7 +37,12 @@ Result<schema::StreamSettings> read_settings(const StreamFlags& flags) {
     RL_TRY_ASSIGN(const auto text, base::read_file(flags.model.write.config));
     RL_TRY_ASSIGN(settings, config::read_stream_section(text, flags.model.write.config));
   }
-  for (const auto& given : flags.stream_set) {
+  const auto names = config::stream_setting_names();
+  const auto is_setting = [&](const std::string& text) {
+    const auto equals = text.find('=');
+    return equals != std::string::npos && std::find(names.begin(), names.end(), text.substr(0, equals)) != names.end();
+  };
+  for (const auto& given : list_values(flags.stream_set, is_setting)) {
     const auto equals = given.find('=');
     if (equals == std::string::npos)
       return base::fail(ErrorCode::invalid_argument, "--stream {}: expected KEY=VALUE", given)
@@ -178,6 +183,7 @@ void add_stream_flags(CLI::App& command, Context& context, StreamFlags& flags) {
   command.option_defaults()->group("Output");
   command.add_option("--output", flags.output, "Results as JSON lines, one per frame; - is standard output")
       ->type_name("FILE");
+  add_report_option(command, flags.report);
   command.add_flag("--json", flags.json, "Print the run as JSON on standard output");
   command
       .add_option("--live-json", flags.live_json, "Live statistics as JSON lines, one per second; - is standard output")

@@ -31,7 +31,8 @@ struct StreamFlags {
   std::optional<double> slo_s;
   std::string labels;
   std::string crop_labels;
-  std::string output;
+  std::string output;  ///< results, one line per frame
+  ReportFlags report;
   bool json = false;
   std::string prometheus;
   std::string live_json;

@@ -47,9 +47,7 @@ CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& nam
   auto* command = app.add_subcommand(name, description);
   command->group(app.get_parent() == nullptr ? group_of(name) : "Commands");
   command->set_help_flag("-h,--help,--help-all", "Print this help; -h: briefly, --help-all: with seldom used options");
-  const bool nested = app.get_parent() != nullptr;
-  if (!example.empty())
-    command->footer("Example:\n" + example + exit_codes_of(nested ? app.get_name() + " " + name : name));
+  if (!example.empty()) command->footer("Example:\n" + example + exit_codes_of(command_name(*command)));
   command->callback([command, &context, body = std::move(body)] {
     if (!context.options_file.empty())
       if (auto read = read_options_file(*command, context.options_file); !read) {
@@ -64,6 +62,13 @@ CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& nam
       context.error = std::move(result).error();
   });
   return command;
+}
+
+std::string command_name(const CLI::App& command) {
+  const auto* parent = command.get_parent();
+  if (parent == nullptr) return {};
+  const auto outer = command_name(*parent);
+  return outer.empty() ? command.get_name() : outer + " " + command.get_name();
 }
 
 void add_options_file(CLI::App& command, Context& context) {

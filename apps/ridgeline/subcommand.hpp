@@ -39,6 +39,9 @@ struct Context {
 CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& name, const std::string& description,
                          const std::string& example, std::function<base::Result<int>()> body);
 
+/// "stream run" for `ridgeline stream run`.
+[[nodiscard]] std::string command_name(const CLI::App& command);
+
 /// --options FILE: values for the command's own options, read before its body runs (options_file.hpp).
 void add_options_file(CLI::App& command, Context& context);
 
@@ -68,6 +71,7 @@ void add_doctor(CLI::App& app, Context& context);
 void add_params(CLI::App& app, Context& context);
 void add_version(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);
+void add_complete_runs(CLI::App& app, Context& context);
 void add_worker(CLI::App& app, Context& context);
 void add_supervise(CLI::App& app, Context& context);
 void add_train_worker(CLI::App& app, Context& context);

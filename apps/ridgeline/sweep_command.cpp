@@ -58,7 +58,8 @@ Result<int> finish(const schema::SweepRun& run, const SweepFlags& flags, const T
     fmt::print("{}\n", base::dump_json(report::sweep_json(words(), run)));
   else if (!flags.quiet)
     print_answer(report::build_sweep_report(words(), run), terminal);
-  if (flags.reports()) RL_TRY(write_outputs(report::build_sweep_report(words(), run), flags, kSweepLabel));
+  if (const auto files = flags.report.files(); !files.empty())
+    RL_TRY(write_outputs(report::build_sweep_report(words(), run), files, flags, kSweepLabel));
   if (flags.touches_file() && !run.interrupted) RL_TRY(apply_answer(run, flags, terminal));
   print_run_id(run.id, flags, kSweepLabel);
   return exit_code(run);

@@ -59,7 +59,6 @@ int exit_code_of(const schema::TuneRun& run, bool compares) {
 
 /// "report.md" for one of several GPU models: "report-gpu2-nvidia-h200.md".
 std::string file_for(const std::string& file, const schema::GpuDescription& gpu) {
-  if (file.empty()) return file;
   std::string words = fmt::format("gpu{}-", gpu.index.value_or(0));
   for (const char c : gpu.name) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
@@ -123,13 +122,11 @@ Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gp
     session.json.push_back(report::tune_json(words(), run, result.outcomes, result.pairs));
   else if (!flags.quiet)
     print_result(result, session.terminal);
-  auto outputs = static_cast<const OutputFlags&>(flags);
-  if (!session.alone) {
-    outputs.output = file_for(flags.output, gpus.front());
-    outputs.html = file_for(flags.html_file(), gpus.front());
-  }
-  if (outputs.reports())
-    RL_TRY(write_outputs(report::build_tune_report(words(), run, result.outcomes, result.pairs), outputs));
+  auto files = flags.report.files();
+  if (!session.alone)
+    for (auto& file : files) file.path = file_for(file.path, gpus.front());
+  if (!files.empty())
+    RL_TRY(write_outputs(report::build_tune_report(words(), run, result.outcomes, result.pairs), files, flags));
   // The machine-readable answer stays alone on standard output, and nobody is asked beside it.
   const auto& write = flags.write;
   if (session.alone && flags.touches_file() && !run.interrupted) {
@@ -249,7 +246,7 @@ void add_measurement(CLI::App& tune, Context& context, TuneFlags& flags) {
              "Minimum number of warm-up inferences per trial (more until timings settle)");
   add_number(tune, "--runs", flags.runs, 1, schema::MeasurementPlan{}.max_runs,
              "Number of timed inferences per trial (default: until the 95 % interval is within 1 %, on a GPU 2 %)");
-  add_time(tune, "--trial-time", flags.trial_time_s, "Maximum timed window per trial (default 5s)");
+  add_time(tune, "--time", flags.trial_time_s, "Maximum timed window per trial (default 5s)");
   add_share(tune, "--min-effect", flags.min_effect, "Minimum gain that justifies a change");
   tune.add_option("--accuracy-tolerance", flags.accuracy_tolerance,
                   "Allowed scaled output error (for labels, masks and text: the share that differs), or off")
@@ -288,7 +285,7 @@ void add_tune(CLI::App& app, Context& context) {
   auto flags = std::make_shared<TuneFlags>();
   auto* command = add_subcommand(
       app, context, "tune", "Find the fastest settings of an ONNX model on this machine",
-      "  ridgeline tune model.onnx --config config.yaml --apply --output report.md --report-html\n"
+      "  ridgeline tune model.onnx --config config.yaml --apply --report report.md --report report.html\n"
       "  ridgeline tune model.onnx --shape images:1x3x640x640 --objective p99 --max-time 5m\n"
       "  ridgeline tune model.onnx --objective throughput --batch 1,4,8 --constraint 'latency_p99_ms<=50'\n"
       "  ridgeline tune model.onnx --devices all            (spreads the trials over all GPUs)\n"

@@ -32,7 +32,11 @@ constexpr const char* kPythonKind = "python";
 /// Several --shape for one input are a mix; an input given once is the same in every member of the mix.
 Result<std::vector<schema::ShapeSet>> read_shapes(const std::vector<std::string>& texts) {
   std::vector<std::pair<std::string, std::vector<std::vector<std::int64_t>>>> inputs;
-  for (const auto& text : texts) {
+  const auto is_shape = [](const std::string& text) {
+    const auto pair = name_and_rest(text, "--shape", "");
+    return pair && pair->second.find_first_not_of("0123456789x") == std::string::npos;
+  };
+  for (const auto& text : list_values(texts, is_shape)) {
     RL_TRY_ASSIGN(const auto pair, name_and_rest(text, "--shape", "images:1x3x640x640"));
     std::vector<std::int64_t> dims;
     for (const auto& part : base::split(pair.second, 'x')) {
@@ -121,7 +125,10 @@ Result<void> read_named_or_written_space(const TuneFlags& flags, campaign::TuneR
 
 Result<void> read_space(const TuneFlags& flags, campaign::TuneRequest& request, config::PatchOptions& patch) {
   if (!flags.space.empty()) RL_TRY(read_named_or_written_space(flags, request, patch));
-  for (const auto& text : flags.set) {
+  const auto is_setting = [](const std::string& text) {
+    return schema::find_param(text.substr(0, text.find('='))) != nullptr;
+  };
+  for (const auto& text : list_values(flags.set, is_setting)) {
     RL_TRY_ASSIGN(auto setting, schema::parse_setting(text));
     if (request.space.fixed.contains(setting.first) && *request.space.fixed.find(setting.first) != setting.second)
       return fail(ErrorCode::invalid_argument, "--set {}: {} is already fixed to {}", text, setting.first,
@@ -259,7 +266,8 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   request.plugins = std::move(where.plugins);
   request.search = flags.quick && flags.search == "adaptive" ? "quick" : flags.search;
   request.objective = *base::enum_from_name<schema::Objective>(flags.objective);
-  for (const auto& text : flags.constraints) {
+  const auto is_constraint = [](const std::string& text) { return schema::parse_constraint(text).has_value(); };
+  for (const auto& text : list_values(flags.constraints, is_constraint)) {
     RL_TRY_ASSIGN(auto constraint, schema::parse_constraint(text));
     request.constraints.push_back(std::move(constraint));
   }

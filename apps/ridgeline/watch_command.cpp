@@ -53,7 +53,7 @@ void add_watch(CLI::App& app, Context& context) {
 
   const std::string how = "Detection";
   add_time(watch, "--every", flags->every_s, "Time between probes, 100ms to 24h", "100ms", "24h");
-  add_time(watch, "--probe-time", flags->probe_time_s,
+  add_time(watch, "--time", flags->probe_time_s,
            "Maximum timed part of a probe; it ends when the median is known to 1 %", "10ms", "10m");
   watch.add_option("--threshold", flags->threshold, "Slow-down to detect, 1% to 1000%")
       ->type_name("SHARE")
@@ -86,7 +86,7 @@ void add_watch(CLI::App& app, Context& context) {
   for (const auto* name : {"--config", "--config-section", "--space", "--run", "--baseline", "--model", "--ort-library",
                            "--latency-file", "--latency-socket"})
     watch.get_option(name)->group(what);
-  for (const auto* name : {"--every", "--probe-time", "--threshold", "--confidence", "--isolation"})
+  for (const auto* name : {"--every", "--time", "--threshold", "--confidence", "--isolation"})
     watch.get_option(name)->group(how);
   for (const auto* name : {"--on-degrade", "--retune-time", "--retune-search", "--command-time", "--once", "--count",
                            "--state", "--quiet", "--verbose"})

@@ -28,9 +28,24 @@ Result<double> threshold_of(const std::string& text) {
   return *value;
 }
 
+/// "alert,retune,exec:COMMAND" is three. A command may have commas of its own, so it ends the list.
+std::vector<std::string> actions_of(const std::vector<std::string>& texts) {
+  std::vector<std::string> actions;
+  for (auto text : texts) {
+    for (auto comma = text.find(','); comma != std::string::npos; comma = text.find(',')) {
+      const auto first = text.substr(0, comma);
+      if (first != "alert" && first != "retune") break;
+      actions.push_back(first);
+      text.erase(0, comma + 1);
+    }
+    actions.push_back(std::move(text));
+  }
+  return actions;
+}
+
 Result<void> read_actions(const WatchFlags& flags, WatchPlan& plan) {
   constexpr std::string_view kExec = "exec:";
-  for (const auto& text : flags.on_degrade) {
+  for (const auto& text : actions_of(flags.on_degrade)) {
     if (text == "alert") continue;  // events are reported in any case
     if (text == "retune") {
       plan.retune = true;
@@ -111,7 +126,7 @@ Result<WatchPlan> read_watch_flags(const WatchFlags& flags) {
   RL_TRY(read_source(flags, plan));
   if (plan.source == "probe" && 2 * flags.probe_time_s > flags.every_s)
     return fail(ErrorCode::invalid_argument,
-                "--every {:g}s with --probe-time {:g}s: expected at least twice the probe's time", flags.every_s,
+                "--every {:g}s with --time {:g}s: expected at least twice the time of a probe", flags.every_s,
                 flags.probe_time_s);
   RL_TRY_ASSIGN(plan.threshold, threshold_of(flags.threshold));
   plan.confidence = flags.confidence;

@@ -129,10 +129,10 @@ c10::Device device_named(const std::string& name) {
     refuse(RL_TRAIN_UNAVAILABLE, "device " + name +
                                      ": this LibTorch " TORCH_VERSION
                                      " is a CPU build; build the plugin against a torch with CUDA by "
-                                     "scripts/build_torch_plugin.sh --python PYTHON, or use --device cpu");
+                                     "scripts/build_torch_plugin.sh --python PYTHON, or use --devices cpu");
   if (index >= count)
     refuse(RL_TRAIN_UNAVAILABLE, "device " + name + ": LibTorch sees " + std::to_string(count) +
-                                     " CUDA devices; use --device cpu or another number");
+                                     " CUDA devices; use --devices cpu or another number");
   if (!kTellsTimes<c10::Event>)
     refuse(RL_TRAIN_UNAVAILABLE, "device " + name +
                                      ": built-in models on a GPU need torch 2.5 or later, this is " TORCH_VERSION

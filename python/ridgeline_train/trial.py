@@ -54,7 +54,7 @@ class Trial:
         torch = self.torch
         if self.cuda:
             if not torch.cuda.is_available():
-                raise UserError("torch %s sees no CUDA device; use --device cpu" % torch.__version__)
+                raise UserError("torch %s sees no CUDA device; use --devices cpu" % torch.__version__)
             if (self.device.index or 0) >= torch.cuda.device_count():
                 raise UserError("torch sees %d CUDA devices, %s is none of them" % (torch.cuda.device_count(), self.device))
             torch.cuda.set_device(self.device)

@@ -28,6 +28,7 @@ struct Key {
   bool is_list = false;
   /// The error is what was expected.
   std::function<std::optional<std::string>(const Texts&, StreamSettings&)> set;
+  Texts words{};  ///< its values, if it has no others
 };
 
 std::optional<double> number(const std::string& text) {
@@ -69,7 +70,8 @@ Key choice(std::string name, Member member, Texts names) {
               return fmt::format("one of {}", fmt::join(names, ", "));
             member(settings) = texts.front();
             return std::nullopt;
-          }};
+          },
+          names};
 }
 
 template <typename Member>
@@ -309,6 +311,11 @@ Result<void> set_stream_setting(StreamSettings& settings, std::string_view name,
   if (const auto expected = key->set(texts, settings))
     return base::fail(ErrorCode::invalid_argument, "{}={}: expected {}", name, value, *expected);
   return {};
+}
+
+std::vector<std::string> stream_setting_words(std::string_view name) {
+  const auto* key = find_key(name);
+  return key == nullptr ? Texts() : key->words;
 }
 
 std::vector<std::string> stream_setting_names() {

@@ -23,4 +23,7 @@ namespace ridgeline::config {
 /// The names of all settings, those of the section within as "preprocess.mean".
 [[nodiscard]] std::vector<std::string> stream_setting_names();
 
+/// The values of a setting that takes one of a few words; empty for any other.
+[[nodiscard]] std::vector<std::string> stream_setting_words(std::string_view name);
+
 }  // namespace ridgeline::config

@@ -166,7 +166,7 @@ base::Result<void> Connection::open_now() {
   if (std::filesystem::is_directory(path_, ignored))
     return base::fail(base::ErrorCode::io, "database {} is a directory, expected a file", path_.string())
         .hint("pass --db FILE");
-  if (access_ == Access::read && !std::filesystem::exists(path_, ignored))
+  if (access_ != Access::write && !std::filesystem::exists(path_, ignored))
     return base::fail(base::ErrorCode::not_found, "database {} does not exist, expected one that a run made",
                       path_.string())
         .hint("pass --db FILE");
@@ -174,7 +174,7 @@ base::Result<void> Connection::open_now() {
   constexpr std::uintmax_t kHeaderBytes = 100;
   if (const auto size = std::filesystem::file_size(path_, ignored); !ignored && size > 0 && size < kHeaderBytes)
     return tl::unexpected<base::Error>(not_a_database(path_));
-  read_only_ = access_ == Access::read && !can_be_written(path_);
+  read_only_ = access_ == Access::peek || (access_ == Access::read && !can_be_written(path_));
   if (read_only_) return open_read_only();
   if (const auto folder = path_.parent_path(); !folder.empty()) {
     std::error_code failed;

@@ -46,7 +46,6 @@ bad "exclude each other" -- tune $S --config c.yaml --apply --dry-run
 bad "--output" "does not exist" -- tune $S --output nowhere/report.md
 bad "--output ." "is a folder" -- tune $S --output .
 bad "--output /dev/full" "not a regular file" -- tune $S --output /dev/full --db c.db
-bad "--report-html" "no file given" -- tune $S --report-html
 bad "surfac" "surface" -- tune synthetic:surfac=conv
 bad "base" "fast" -- tune synthetic:base=fast
 
@@ -66,7 +65,7 @@ bad "--trials 5" "the search is adaptive" "--search random" -- tune $S --trials 
 bad "--trials 5" "the search is quick" -- tune $S --trials 5 --quick
 
 # An empty value is an unset shell variable, never "not given".
-for option in --db --output --config --space --report-html --ort-library --runtime --ep-library --max-time --batch --set; do
+for option in --db --output --config --space --report --ort-library --runtime --ep-library --max-time --batch --set; do
   bad "$option '': the value is empty" "or leave $option out" -- tune $S "$option" ''
   bad "$option '': the value is empty" -- tune $S "$option="
 done

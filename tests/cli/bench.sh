@@ -25,7 +25,7 @@ out "cached"
 run 0 bench --show latest --db r.db --output again.md
 out "Recommended"
 grep -q "Recommended" again.md || problem "again.md has no recommendation"
-run 0 bench --model $S "${SMALL[@]}" --json --fresh --output report.md --report-html
+run 0 bench --model $S "${SMALL[@]}" --json --fresh --report report.md --report report.html
 json '.answers.recommended.settings | has("batch")' true
 json '[.trials[] | select(.outcome.status == "ok")] | length > 0' true
 # The fastest can be computed again from the trials.
@@ -164,12 +164,12 @@ out "(y.yaml; default: num_workers, use_amp, pin_memory)"
 
 # What a run without a GPU cannot measure is neither proposed nor added.
 printf 'device: [0, 1]\nbatch_size: 256\nnum_workers: 2\npin_memory: true\nuse_amp: true\nbenchmark:\n  batch_sizes: [8, 16]\n  num_workers_options: [0, 1]\n  test_mixed_precision: true\n  test_pin_memory: true\n' >g.yaml
-run 0 bench --model $S --device cpu --config g.yaml --dry-run --db g.db
+run 0 bench --model $S --devices cpu --config g.yaml --dry-run --db g.db
 out "g.yaml; pin_memory: true has no effect without a GPU"
 out "g.yaml: pin_memory: true is left as it is: pinned memory needs a GPU, which this run did not use"
 no_out "-pin_memory"
 printf 'pin_memory: true\n' >pin.yaml
-run 0 bench --model $S --device cpu --config pin.yaml --batch-sizes 64 --num-workers 2 --search grid --no-diagnosis --apply --db g.db
+run 0 bench --model $S --devices cpu --config pin.yaml --batch-sizes 64 --num-workers 2 --search grid --no-diagnosis --apply --db g.db
 out "pin.yaml: pin_memory: true is left as it is"
 out "pin.yaml: not touched"
 grep -q '^pin_memory: true$' pin.yaml || problem "a value that was not measured was written"
@@ -177,7 +177,7 @@ grep -q '^pin_memory: true$' pin.yaml || problem "a value that was not measured 
 run 0 bench --model synthetic:noise=0.005,read_us=4000,decode_us=20,over=0 --batch-sizes 64 --amp off --pin-memory on --search grid --db waits.db
 out "workers wait"
 out "up to 64 help"
-run 0 bench --model synthetic:noise=0.005,wait_ms=2000,decode_us=1,memory_gb=115 --device cpu --batch-sizes 8192 --num-workers 2 --amp bf16 --search grid --db sleeps.db
+run 0 bench --model synthetic:noise=0.005,wait_ms=2000,decode_us=1,memory_gb=115 --devices cpu --batch-sizes 8192 --num-workers 2 --amp bf16 --search grid --db sleeps.db
 out "the training step waits"
 no_out "computes all the time"
 
@@ -197,7 +197,7 @@ bad "give one" -- bench --model $S --python a:b
 bad "--batch-sizes 0" "expected a whole number from 1" -- bench --model $S --batch-sizes 0
 bad "--batch-sizes many" -- bench --model $S --batch-sizes many
 bad "--steps 0" -- bench --model $S --steps 0
-bad "--device gpu" "expected auto, cpu, cuda" -- bench --model $S --device gpu
+bad "--devices gpu" "expected auto, cpu, cuda" -- bench --model $S --devices gpu
 bad "--spread: trials run on synthetic" "leave it out" -- bench --model $S --spread
 bad "--mem-headroom 2" -- bench --model $S --mem-headroom 2
 bad "decode_uss" "did you mean \"decode_us\"" -- bench --model synthetic:decode_uss=1
@@ -238,32 +238,31 @@ bad "twice.yaml" "several places" -- bench --model $S --apply twice.yaml
 bad "--python-exe python3" "only valid with --python" -- bench --model $S --python-exe python3
 bad "--torch-plugin x.so" "only valid with a built-in model" -- bench --model $S --torch-plugin x.so
 bad "--dry-run" "--config FILE" -- bench --model $S --dry-run
-bad "--report-html" "no file given" -- bench --model $S --report-html
 bad "does not exist" -- bench --model $S --output nowhere/r.md
 bad "expected MODULE:FUNCTION" -- bench --python train
-RIDGELINE_TORCH_PLUGIN=gone.so bad "gone.so" "build_torch_plugin.sh" -- bench --model resnet18 --device cpu
+RIDGELINE_TORCH_PLUGIN=gone.so bad "gone.so" "build_torch_plugin.sh" -- bench --model resnet18 --devices cpu
 bad "no-such-python" -- bench --python a:b --python-exe no-such-python
-bad "--pin-memory on" "GPU" -- bench --model $S --device cpu --pin-memory on
-bad "--amp fp16" "bf16" -- bench --model $S --device cpu --amp fp16
+bad "--pin-memory on" "GPU" -- bench --model $S --devices cpu --pin-memory on
+bad "--amp fp16" "bf16" -- bench --model $S --devices cpu --amp fp16
 [ ! -e "$XDG_STATE_HOME/ridgeline/ridgeline.db" ] || problem "a mistake left a results file behind"
 
 # The user's own PyTorch.
 PYTHON=${RIDGELINE_TEST_PYTHON:-/usr/bin/python3}
 if "$PYTHON" -c 'import torch' 2>/dev/null; then
   cp "$SOURCE/examples/train_pytorch.py" train.py
-  run 0 bench --python train.py:bench --python-exe "$PYTHON" --device cpu --batch-sizes 8 16 --num-workers 0 1 --steps 5 --db p.db --no-diagnosis
+  run 0 bench --python train.py:bench --python-exe "$PYTHON" --devices cpu --batch-sizes 8 16 --num-workers 0 1 --steps 5 --db p.db --no-diagnosis
   out "Recommended"
-  bad "batch sizes 100000 (--batch-sizes)" "the data set is smaller than that (4096 samples)" "name others" -- bench --python train.py:bench --python-exe "$PYTHON" --device cpu --batch-sizes 100000 --num-workers 0 --steps 5 --db big.db
+  bad "batch sizes 100000 (--batch-sizes)" "the data set is smaller than that (4096 samples)" "name others" -- bench --python train.py:bench --python-exe "$PYTHON" --devices cpu --batch-sizes 100000 --num-workers 0 --steps 5 --db big.db
   [ ! -e big.db ] || problem "a batch that is too large left a results file behind"
-  run 0 bench --python train.py:bench --python-exe "$PYTHON" --device cpu --batch-sizes 8 100000 --num-workers 0 --steps 5 --stability-run 0 --db two.db --no-diagnosis
+  run 0 bench --python train.py:bench --python-exe "$PYTHON" --devices cpu --batch-sizes 8 100000 --num-workers 0 --steps 5 --stability-run 0 --db two.db --no-diagnosis
   out "(4096 samples)"
-  bad "has no function 'benhc'" -- bench --python train.py:benhc --python-exe "$PYTHON" --device cpu
-  bad "no file gone.py" -- bench --python gone.py:bench --python-exe "$PYTHON" --device cpu
+  bad "has no function 'benhc'" -- bench --python train.py:benhc --python-exe "$PYTHON" --devices cpu
+  bad "no file gone.py" -- bench --python gone.py:bench --python-exe "$PYTHON" --devices cpu
   mkdir -p pkg && printf 'from .net import bench\n' >pkg/job.py
-  bad "pkg/job.py: attempted relative import" "--python pkg.job:bench" -- bench --python pkg/job.py:bench --python-exe "$PYTHON" --device cpu
-  bad "no module named 'gone'" -- bench --python gone:bench --python-exe "$PYTHON" --device cpu
+  bad "pkg/job.py: attempted relative import" "--python pkg.job:bench" -- bench --python pkg/job.py:bench --python-exe "$PYTHON" --devices cpu
+  bad "no module named 'gone'" -- bench --python gone:bench --python-exe "$PYTHON" --devices cpu
   # More workers than CPUs are a note.
-  MANY=(--python train.py:bench --python-exe "$PYTHON" --device cpu --batch-sizes 8 --steps 3 --search grid --stability-run 0 --no-diagnosis --db many.db)
+  MANY=(--python train.py:bench --python-exe "$PYTHON" --devices cpu --batch-sizes 8 --steps 3 --search grid --stability-run 0 --no-diagnosis --db many.db)
   printf 'benchmark: {num_workers_options: [0, 3]}\ndata: {batch_size: 8, num_workers: 2}\n' >many.yaml
   printf '#!/bin/sh\nexec taskset -c %s "%s" "$@"\n' "$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')" "$RIDGELINE" >one_cpu
   chmod +x one_cpu
@@ -271,6 +270,6 @@ if "$PYTHON" -c 'import torch' 2>/dev/null; then
   out "many.yaml:1: num_workers_options 3: more loader workers than the 1 CPU that"
   out "many.yaml:2: num_workers 2: more loader workers than the 1 CPU"
 else
-  "$PYTHON" -c '' && bad "has no torch" -- bench --python train:bench --python-exe "$PYTHON" --device cpu
+  "$PYTHON" -c '' && bad "has no torch" -- bench --python train:bench --python-exe "$PYTHON" --devices cpu
 fi
 finish

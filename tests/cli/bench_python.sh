@@ -6,7 +6,7 @@ PYTHON=$(command -v python3)
 export PYTHONPATH=$SOURCE/tests/fakes/faketorch PYTHONDONTWRITEBYTECODE=1
 HANG_LIMIT_S=60
 MARKER=$$0181  # seconds that nobody else sleeps for
-bench() { printf '%s\n' bench --python "$1" --python-exe "$PYTHON" --device cpu --search grid --batch-sizes 8 --num-workers "${2:-0}" --no-diagnosis --stability-run 0 --db "${1%%.*}.db"; }
+bench() { printf '%s\n' bench --python "$1" --python-exe "$PYTHON" --devices cpu --search grid --batch-sizes 8 --num-workers "${2:-0}" --no-diagnosis --stability-run 0 --db "${1%%.*}.db"; }
 gone() { checks=$((checks + 1)); ! pgrep -f "^sleep $MARKER" >/dev/null || problem "$LAST: a process was left behind"; }
 AWAY="import subprocess
 subprocess.Popen(['sh', '-c', 'trap \"\" TERM INT HUP; exec sleep $MARKER'], start_new_session=True)"

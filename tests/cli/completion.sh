@@ -34,6 +34,90 @@ id=$("$RIDGELINE" history --ids --db other.db)
 holds "$(offered 'ridgeline show --db other.db 2' 4)" "$id"
 holds "$(offered 'ridgeline show --db = other.db 2' 5)" "$id"
 lacks "$(offered 'ridgeline show 2' 2)" "$id"
+# Runs by name, models, scripts, settings of a stream.
+touch a.onnx b.py c.txt 'with blank.onnx'
+holds "$(offered 'ridgeline show --db other.db la' 4)" latest:tune
+holds "$(offered 'ridgeline show latest : --db other.db' 3)" tune
+holds "$(offered 'ridgeline show latest : t --db other.db' 4)" tune
+for command in show compare report apply rerun "watch --run" "bench --show" "stream run --settings"; do
+  count=$(wc -w <<<"$command")
+  holds "$(offered "ridgeline $command '' --db other.db" $((count + 1)))" "$id"
+done
+holds "$(offered "ridgeline compare ''" 2)" c.txt
+for words in tune profile "tune --model" "stream run --model" "watch --model"; do
+  count=$(wc -w <<<"$words")
+  found=$(offered "ridgeline $words ''" $((count + 1)))
+  holds "$found" a.onnx
+  holds "$found" 'with blank.onnx'
+  lacks "$found" b.py
+  lacks "$found" c.txt
+done
+holds "$(offered "ridgeline profile ''" 2)" import
+found=$(offered "ridgeline tune --python ''" 3)
+holds "$found" b.py
+lacks "$found" a.onnx
+holds "$(offered "ridgeline tune --config ''" 3)" c.txt
+holds "$(offered "ridgeline rollback --config ''" 3)" c.txt
+holds "$(offered 'ridgeline stream run --stream batch' 4)" batch_size=
+holds "$(offered 'ridgeline stream run --stream drop =' 5)" oldest
+holds "$(offered 'ridgeline stream bench --stream drop=new' 4)" drop=newest
+holds "$(offered 'ridgeline watch --baseline l' 3)" learn
+holds "$(offered "ridgeline history ''" 2)" --limit
+# Former names and hidden commands are not offered.
+lacks "$(offered 'ridgeline tune --re' 2)" --report-html
+holds "$(offered 'ridgeline tune --re' 2)" --report
+lacks "$(offered 'ridgeline comp' 1)" complete-runs
+# The names of runs never cost an error or a file.
+run 0 complete-runs --db none.db
+is "$(cut -f 1 out)$(cat err)" latest "complete-runs without a results file"
+[ ! -e none.db ] || problem "complete-runs made none.db"
+echo damaged >damaged.db
+run 0 complete-runs --db damaged.db
+is "$(cut -f 1 out)$(cat err)" latest "complete-runs with a damaged results file"
+cp "$SOURCE/tests/data/results/schema3.db" old.db
+run 0 complete-runs --db old.db
+is "$(cut -f 1 out)$(cat err)" latest "complete-runs with an older results file"
+same old.db "$SOURCE/tests/data/results/schema3.db"
+run 0 complete-runs --db other.db
+out "$id"$'\t'"tune of synthetic:base=1ms"
+out "latest:tune"
+checks=$((checks + 1))
+bash -n completion.bash || problem "bash does not parse its script"
+run 0 completion fish
+cp out ridgeline.fish
+out "complete -c ridgeline"
+if command -v fish >/dev/null; then
+  checks=$((checks + 1))
+  fish -n ridgeline.fish || problem "fish does not parse its script"
+  # of LINE: what fish finds for it, without what it is.
+  of() {
+    PATH="$(dirname "$RIDGELINE"):$PATH" XDG_CONFIG_HOME=$PWD/fish fish --no-config -c \
+      'source ridgeline.fish; complete -C $argv[1]' -- "$1" | cut -f 1
+  }
+  holds "$(of 'ridgeline tu')" tune
+  holds "$(of 'ridgeline tune --obj')" --objective
+  holds "$(of 'ridgeline tune --objective th')" throughput
+  holds "$(of 'ridgeline tune --search q')" quick
+  lacks "$(of 'ridgeline bench --search q')" quick
+  holds "$(of 'ridgeline tune --set intra_op_num')" intra_op_num_threads=
+  holds "$(of 'ridgeline tune --set execution_mode=')" execution_mode=parallel
+  holds "$(of 'ridgeline tune --set=execution_mode=p')" --set=execution_mode=parallel
+  holds "$(of 'ridgeline params in')" intra_op_num_threads
+  holds "$(of 'ridgeline stream be')" bench
+  holds "$(of 'ridgeline stream bench --arr')" --arrivals
+  lacks "$(of 'ridgeline stream run --arr')" --arrivals
+  holds "$(of 'ridgeline stream run --stream drop=')" drop=oldest
+  holds "$(of 'ridgeline profile import --cs')" --csv
+  holds "$(of 'ridgeline show --db other.db ')" "$id"
+  holds "$(of 'ridgeline show --db other.db latest:')" latest:tune
+  holds "$(of 'ridgeline compare ')" c.txt
+  holds "$(of 'ridgeline tune ')" a.onnx
+  holds "$(of 'ridgeline tune --python ')" b.py
+  holds "$(of 'ridgeline tune --config ')" c.txt
+  lacks "$(of 'ridgeline history ')" c.txt
+  holds "$(of 'ridgeline completion ')" fish
+  lacks "$(of 'ridgeline tune --re')" --report-html
+fi
 run 0 completion zsh
 out "#compdef ridgeline"
 cp out _ridgeline
@@ -78,8 +162,15 @@ Z
   holds "$(typed 'ridgeline params in')" intra_op_num_threads
   holds "$(typed 'ridgeline tune --set execution_mode=')" parallel
   holds "$(typed 'ridgeline show --db other.db ')" "$id"
+  holds "$(typed 'ridgeline show --db other.db latest')" latest:tune
+  holds "$(typed 'ridgeline stream run --stream ')" batch_size=
+  holds "$(typed 'ridgeline stream run --stream drop=')" oldest
+  holds "$(typed 'ridgeline tune --python ')" b.py
+  lacks "$(typed 'ridgeline tune --python ')" a-file.onnx
+  lacks "$(typed 'ridgeline tune --json ')" c.txt
+  holds "$(typed 'ridgeline profile ')" import
   holds "$(typed 'ridgeline stream be')" bench
   holds "$(typed 'ridgeline stream bench --arrivals ')" poisson
 fi
-bad "fish" -- completion fish
+bad "\"tcsh\"" "bash|zsh|fish" -- completion tcsh
 finish

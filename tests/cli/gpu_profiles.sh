@@ -26,7 +26,7 @@ printf 'onnxruntime:\n  graph_optimization_level: basic\n' >several.yaml
 cp several.yaml before.yaml
 TWO=(tune "$S" "${FAST[@]}" --quick --max-time 1m --devices 0,1 --config several.yaml --db several.db)
 export RIDGELINE_SYNTHETIC_GPU=1
-run 0 "${TWO[@]}" --output several.md --report-html --json
+run 0 "${TWO[@]}" --report several.md --report several.html --json
 err "0 (NVIDIA L4, GPU-fake-0): tuned separately"
 json length 2
 json '[.[].run.device] | join(" ")' "gpu:GPU-fake-0 gpu:GPU-fake-1"

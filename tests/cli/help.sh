@@ -59,14 +59,14 @@ bad "--rate and --trace exclude each other" -- stream bench --source synthetic:6
 bad "--variation 99: expected a number from 1 to 20" -- stream bench --source synthetic:64x48 --model null --variation 99
 bad "--rate 0: expected a number from 0.001" -- stream bench --source synthetic:64x48 --model null --rate 0
 bad "--depth 0: expected a whole number from 1 to 1000" -- profile m.onnx --depth 0
-bad "\"fish\"" "bash|zsh" -- completion fish
+bad "\"tcsh\"" "bash|zsh|fish" -- completion tcsh
 run 2 tune
 is "$(cat "$WORK/err")" "error: no model given"$'\n'"hint: give one, for example: ridgeline tune model.onnx" "tune"
 run 0 tune --help
 # Every option that README and docs name exists somewhere.
 for command in $commands "profile import" "profile diff" "stream run" "stream bench"; do "$RIDGELINE" $command --help-all; done >all-help
 for option in $(grep -ohE '(^|[ `(])--[a-z][a-z-]+' "$SOURCE/README.md" "$SOURCE"/docs/*.md | grep -oE -- '--[a-z-]+' | sort -u |
-  grep -vE -- '--(metrics|page|trace|type|workflow|preset|install|prefix|help|help-all|gpu|gpus|extra-index-url|gres|nv|pid|cuda-graph-trace)$'); do
+  grep -vE -- '--(metrics|page|trace|type|workflow|preset|install|prefix|help|help-all|gpu|gpus|extra-index-url|gres|nv|pid|cuda-graph-trace|device|trial-time|probe-time|report-html)$'); do   # the last four: former names
   checks=$((checks + 1))
   grep -qE -- "(^|[ ,])$option([ ,=]|$)" all-help || problem "the documentation names $option, no --help does"
 done

@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib.sh"
 DATA=$SOURCE/tests/data/models
 [ -d "$ORT_LIBRARY" ] || { echo "skipped: no ONNX Runtime in $ORT_LIBRARY"; exit 77; }
 printf 'parameters:\n  intra_op_num_threads: [1, 2]\nonly_listed: true\n' >space.yaml
-SHORT=(--search grid --space space.yaml --trial-time 20ms --no-comparisons --db r.db)
+SHORT=(--search grid --space space.yaml --time 20ms --no-comparisons --db r.db)
 noted() { checks=$((checks + 1)); cat "$WORK/out" "$WORK/err" | tr -s '\n ' ' ' | grep -qF -- "$1" || problem "$LAST: \"$1\" was not reported"; }
 
 # A convolution's window is larger than the usual length.

@@ -49,7 +49,7 @@ for kind in tune bench sweep; do
   out "run $id"
   run 0 show "$id" --json --db r.db
   json 'type' object
-  run 0 report latest:$kind --db r.db --output $kind.md --report-html
+  run 0 report latest:$kind --db r.db --report $kind.md --report $kind.html
   grep -q "run $id" $kind.md || problem "$kind.md is of another run"
   grep -q "<html" $kind.html || problem "$kind.html is no page"
 done

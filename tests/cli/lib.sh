@@ -63,4 +63,4 @@ finish() {
   [ "$failures" -eq 0 ]
   exit
 }
-FAST=(--trial-time 200ms)   # synthetic workloads run on a virtual clock: their seconds are milliseconds
+FAST=(--time 200ms)   # synthetic workloads run on a virtual clock: their seconds are milliseconds

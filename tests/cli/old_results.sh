@@ -47,7 +47,7 @@ for id in $("$RIDGELINE" history --ids "${DB[@]}"); do
   name=$(kind_of "$id")$number
   view "$id"
   golden "$name.txt"
-  run 0 report "$id" "${DB[@]}" --output report.md --report-html
+  run 0 report "$id" "${DB[@]}" --report report.md --report report.html
   cp report.md out
   golden "$name.md"
   case $number in 2 | 6 | 8 | 9) ;; *) continue ;; esac

@@ -100,10 +100,10 @@ run 0 history --json "${DB[@]}"
 json '.[0].answer | endswith("of the time the GPU waits for launches")' true
 run 0 history "${DB[@]}"
 out "profile"
-run 0 report latest --output stored.md --report-html stored.html "${DB[@]}"
+run 0 report latest --output stored.md --report stored.html "${DB[@]}"
 checks=$((checks + 1)); grep -q "Where the time went" stored.md || problem "the stored run's report has no times"
 
-run 0 profile import a.json kernels.csv --csv tables --perfetto a.perfetto-trace --chrome back.json.gz --output p.md --report-html "${DB[@]}"
+run 0 profile import a.json kernels.csv --csv tables --perfetto a.perfetto-trace --chrome back.json.gz --report p.md --report p.html "${DB[@]}"
 out "36 of 36 launches with counters are in the trace"
 is "$(head -n 1 tables/kernels.csv | cut -d, -f1-3)" name,calls,total_ns "columns of kernels.csv"
 is "$(head -n 1 tables/modules.csv | cut -d, -f1-5)" path,calls,self_ns,total_ns,bytes "columns of modules.csv"
@@ -119,7 +119,7 @@ json '.tables.kernels | map(.calls) | add' 36
 run 0 profile import a.json --kernel gemm "${DB[@]}"
 out "grid of the longest"
 no_out "Hardware counters"
-run 0 profile import a.json kernels.csv --kernel gemm --csv counted --output one.md --report-html "${DB[@]}"
+run 0 profile import a.json kernels.csv --kernel gemm --csv counted --report one.md --report one.html "${DB[@]}"
 for part in "Hardware counters" "DRAM read" "1000 B" "dram__bytes_read.sum"; do out "$part"; done
 is "$(sed -n 2p counted/counters.csv)" "void gemm<4>(int),dram__bytes_read.sum,byte,18,18000,1000,1000,1000" "a row of counters.csv"
 for file in one.md one.html; do checks=$((checks + 1)); grep -q "DRAM read" $file || problem "$file has no counters of the kernel"; done
@@ -152,7 +152,7 @@ for protocol in 2 3 4 5; do
   json '.tables.memory[0].holders | map(.place + " \(.bytes)") | join(", ")' "train.py(7): <module> $((64 << 20)), train.py(41): step $((32 << 20))"
   json '.tables.memory[0] | [.allocations, .frees, .out_of_memory[0].free_bytes] | join(" ")' "1500 1500 $((5 << 20))"
 done
-run 0 profile import snapshot.pickle.gz --csv memory_tables --output memory.md --report-html memory.html "${DB[@]}"
+run 0 profile import snapshot.pickle.gz --csv memory_tables --output memory.md --report memory.html "${DB[@]}"
 for part in "PyTorch memory snapshot" "96.0 MiB allocated at the peak" "out of memory after 15.0 ms: 3.00 GiB requested, 5.00 MiB free, by train.py(41): step" "expandable_segments:True"; do out "$part"; done
 no_out "What to do"
 is "$(head -n 1 memory_tables/memory.csv)" time_ns,device,allocated_bytes,reserved_bytes "columns of memory.csv"

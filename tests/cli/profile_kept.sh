@@ -27,11 +27,11 @@ jq -S .tables out >second
 same first second
 is "$(ls traces | wc -l)" 1 "--no-keep-trace: files in traces"
 # A page of the stored run has its timeline, as long as the events are there.
-run 0 report "$id" --db r.db --output kept.md --report-html
+run 0 report "$id" --db r.db --report kept.md --report kept.html
 checks=$((checks + 1)); grep -q "\" data-timeline>" kept.html || problem "the page of a stored run has no timeline"
 # Reports need no events.
 rm -r traces
-run 0 report "$id" --db r.db --output gone.md --report-html
+run 0 report "$id" --db r.db --report gone.md --report gone.html
 checks=$((checks + 1)); grep -q "The timeline is left out" gone.html || problem "the page does not say that the timeline is left out"
 run 0 report "$id" --db r.db
 run 0 show "$id" --db r.db
@@ -64,7 +64,7 @@ for recording in memory.json memory.pickle; do
     same first second
   done
   checks=$((checks + 1)); grep -q "GPU 0 reserved memory" memory.perfetto-trace || problem "$recording: no counters of memory in the Perfetto file"
-  run 0 report "$(jq -r .id out)" --db r.db --output memory.md --report-html
+  run 0 report "$(jq -r .id out)" --db r.db --report memory.md --report memory.html
   checks=$((checks + 1)); grep -q "Allocated at the peak by" memory.md && grep -q memory-chart memory.html || problem "$recording: no memory in the report of a stored run"
 done
 # A recorder that was killed.

@@ -18,7 +18,7 @@ RIDGELINE_LANGUAGE=pseudo run "0|1" doctor
 out "⟦"
 printf 'onnxruntime:\n  graph_optimization_level: basic\n' >config.yaml
 RIDGELINE_LANGUAGE=pseudo run 0 tune "synthetic:surface=flat,slowdown=100% if graph_optimization_level!=all" "${FAST[@]}" --quick --config config.yaml --apply --quiet --db new.db
-RIDGELINE_LANGUAGE=pseudo run 0 watch --config config.yaml --every 250ms --probe-time 100ms --count 2 -v --db new.db
+RIDGELINE_LANGUAGE=pseudo run 0 watch --config config.yaml --every 250ms --time 100ms --count 2 -v --db new.db
 err "probe      ⟦1: "
 err "status     ⟦"
 RIDGELINE_LANGUAGE=pseudo run 0 bench --model synthetic:noise=0.005 --batch-sizes 64 --num-workers 0 2 --amp off --no-diagnosis --quiet --db new.db

@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib.sh"
 DATA=$SOURCE/tests/data/models
 [ -d "$ORT_LIBRARY" ] || { echo "skipped: no ONNX Runtime in $ORT_LIBRARY"; exit 77; }
 printf 'parameters:\n  intra_op_num_threads: [1, 2]\n  graph_optimization_level: [disable_all, all]\nonly_listed: true\n' >space.yaml
-tuned() { run 0 tune "$DATA/$1.onnx" --search grid --space space.yaml --trial-time 20ms --no-comparisons --db r.db --json --output report.md; }
+tuned() { run 0 tune "$DATA/$1.onnx" --search grid --space space.yaml --time 20ms --no-comparisons --db r.db --json --output report.md; }
 noted() { checks=$((checks + 1)); tr -s '\n ' ' ' <"$WORK/err" | grep -qF -- "$1" || problem "$LAST: \"$1\" was not told"; }
 tuned random_noise
 noted 'output "y" changes from call to call with the same input, as RandomNormalLike "noise" draws random numbers'
@@ -19,7 +19,7 @@ json '[.trials[].status] | unique | join(" ")' ok
 json '.run.call_variation.repeats' true
 # Tried before the many others; whether the gain of some per cent is decided is up to the machine.
 if [ "$(uname -m)" = x86_64 ]; then
-  run '0|1|4' tune "$DATA/denormal.onnx" --quick --trial-time 20ms --max-time 20s --db r.db --json
+  run '0|1|4' tune "$DATA/denormal.onnx" --quick --time 20ms --max-time 20s --db r.db --json
   json '[.trials[].configuration.set_denormal_as_zero] | index(true) <= 1' true
   json '[.trials[] | select(.configuration.set_denormal_as_zero)][0].status' ok
 fi

@@ -14,8 +14,8 @@ out "onnxruntime  1."
 for model in ch_ppocr_mobile_v2.0_cls_infer ch_PP-OCRv4_rec_infer ch_PP-OCRv4_det_infer; do
   shape=()
   [ $model = ch_PP-OCRv4_det_infer ] && shape=(--shape x:1x3x160x160)
-  run "$MEASURED" tune "$MODELS/$model.onnx" --quick --search grid --space space.yaml --max-time 40s --trial-time 300ms --config config.yaml --dry-run "${shape[@]}" \
-    --db r.db --output $model.md --report-html
+  run "$MEASURED" tune "$MODELS/$model.onnx" --quick --search grid --space space.yaml --max-time 40s --time 300ms --config config.yaml --dry-run "${shape[@]}" \
+    --db r.db --report $model.md --report $model.html
   [ ${#shape[@]} -gt 0 ] || err "--shape x:"   # the guess is stated, with the way to override it
   checks=$((checks + 1))
   [ "$(stat -c %s $model.html)" -gt 100000 ] || problem "no HTML report of $model"
@@ -44,15 +44,15 @@ for name, shape in (("x.npy", (1, 3, 48, 192)), ("flat.npy", (3, 48, 192))):
         file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + b"\0\0\0\x3f" * (3 * 48 * 192))
 P
 cp "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" nameless.onnx   # the guess by name would be 224x224
-run "$MEASURED" tune nameless.onnx --input x:x.npy --quick --search grid --space space.yaml --max-time 40s --trial-time 100ms --db n.db --json
+run "$MEASURED" tune nameless.onnx --input x:x.npy --quick --search grid --space space.yaml --max-time 40s --time 100ms --db n.db --json
 json '.model.shapes[0][0].dims | tostring' '[1,3,48,192]'
 bad "flat.npy" "takes 4 dimensions" -- tune nameless.onnx --input x:flat.npy --db n.db
-run "$MEASURED" tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --input x:x.npy --quick --search grid --space space.yaml --max-time 40s --trial-time 100ms --db r.db -q
+run "$MEASURED" tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --input x:x.npy --quick --search grid --space space.yaml --max-time 40s --time 100ms --db r.db -q
 bad "nothing.npy" -- tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --input x:nothing.npy --db r.db
 RIDGELINE_ORT_LIBRARY='' ORT_LIBRARY='' bad "/nowhere" -- tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --ort-library /nowhere --db r.db
 bad "cannot use --runtime $PWD" "no libonnxruntime.so in that folder" -- \
   tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --runtime "$PWD" --db r.db
 ORT_TENSORRT_FP16_ENABLE=1 run "$MEASURED" tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --quick --search grid --space space.yaml --max-time 40s \
-  --trial-time 100ms --db n.db --json
+  --time 100ms --db n.db --json
 json '.notes | map(select(.text | contains("workers run without ORT_TENSORRT_FP16_ENABLE=1"))) | length' 1
 finish

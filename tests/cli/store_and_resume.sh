@@ -2,7 +2,7 @@
 # Ctrl-C keeps what was found, kill -9 loses at most the running trial, two runs share one file.
 source "$(dirname "$0")/lib.sh"
 S='synthetic:surface=conv,clock=real,base=2ms'
-SLOW=(--quick --trial-time 400ms --search grid --db r.db --json
+SLOW=(--quick --time 400ms --search grid --db r.db --json
   --space space.yaml)
 printf 'parameters:\n  intra_op_num_threads: [1, 2, 3]\n  graph_optimization_level: [basic, all]\nonly_listed: true\n' >space.yaml
 "$RIDGELINE" tune "$S" "${SLOW[@]}" >first.json 2>first.err &
@@ -30,7 +30,7 @@ run 0 tune "$S" "${SLOW[@]}"
 json '[.trials[] | select(.cached)] | length >= 3' true
 json '.verdict != null' true
 # Two at once
-for i in 1 2; do "$RIDGELINE" tune "synthetic:surface=conv,seed=$i" --quick --trial-time 100ms --db both.db --json >both$i.json 2>both$i.err & done
+for i in 1 2; do "$RIDGELINE" tune "synthetic:surface=conv,seed=$i" --quick --time 100ms --db both.db --json >both$i.json 2>both$i.err & done
 wait
 for i in 1 2; do
   checks=$((checks + 1))

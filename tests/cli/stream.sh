@@ -34,7 +34,7 @@ run 0 show latest
 out "frames"
 run 0 history
 out "stream"
-run 0 report latest --report-html page.html --output page.md
+run 0 report latest --report page.html --output page.md
 checks=$((checks + 3))
 grep -q "^ridgeline stream run --source raw" page.md || problem "no command in the report"
 grep -q "prepare, infer, decode" page.md || problem "no stages in the report"
@@ -52,7 +52,7 @@ run 0 show latest
 out "p99 latency (needs 1000 frames)"
 run 0 history
 out ", p50 "
-run 0 report latest --report-html few.html --output few.md
+run 0 report latest --report few.html --output few.md
 is "$(grep -A 2 '^| Delivered | p99 latency' few.md | tail -n 1 | cut -d'|' -f3 | cut -d' ' -f2)" "**–**" "the p99 of 10 frames in a report"
 is "$(grep -A 2 '^| Stage | Mean | p50 | p95 | p99 | p99.9' few.md | tail -n 1 | cut -d'|' -f5-7)" " – | – | – " "the percentiles of 10 frames in a report"
 is "$(grep -c 'p99 latency</dt><dd class="value">–' few.html)" 1 "no p99 of 10 frames in a page"
@@ -167,7 +167,7 @@ json '.points | map(.status.offered) | tostring' '[20,40]'
 json '.verdict.held_per_s != null' true
 run 0 show latest
 out "Latency against load"
-run 0 report latest --report-html load.html
+run 0 report latest --report load.html
 checks=$((checks + 1))
 grep -q "stream-load" load.html || problem "no chart of latency against load"
 run 0 stream bench --source synthetic:64x48 --model null --time 5s -q
@@ -258,7 +258,7 @@ PYTHON
   bad "--settings latest:tune" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --settings latest:tune
   bad "--settings latest:stream" -- stream run --source synthetic:96x64x3 --model "$det" --provider cpu --settings latest:stream
   printf 'parameters:\n  graph_optimization_level: [disable_all]\nonly_listed: true\n' >space.yaml
-  run "0|1|4" tune "$cls" --shape x:1x3x48x192 --provider cpu --quick --search grid --space space.yaml --trial-time 100ms --max-time 20s -q
+  run "0|1|4" tune "$cls" --shape x:1x3x48x192 --provider cpu --quick --search grid --space space.yaml --time 100ms --max-time 20s -q
   tuned=$("$RIDGELINE" history --json | jq -r '[.[] | select(.kind == "tune")][0].id')
   run 0 stream run --source synthetic:96x64x3 --model "$cls" --settings latest:tune --output m.jsonl --json
   json .request.settings_run "$tuned"

@@ -8,7 +8,7 @@ SPEED='samples_per_s=speed: ([0-9.]+) samples/s'
 
 # The classic case.
 run 0 sweep --param batch=16,64 --param workers=0,2 --metric "$SPEED" --metric loss=json:loss --objective max:samples_per_s \
-  --db r.db --output report.md --report-html -- "${TRAIN[@]}" --bs {batch} --workers {workers} --step-ms 4 --steps 12
+  --db r.db --report report.md --report report.html -- "${TRAIN[@]}" --bs {batch} --workers {workers} --step-ms 4 --steps 12
 for text in batch workers samples_per_s loss Seconds 'CPU%' 'Mem(GB)' Status "Relative cost" "best, recommended" "Gain" "3 rounds"; do out "$text"; done
 out "Recommended  batch=64 workers=2"
 no_out "GPU%"
@@ -282,7 +282,6 @@ printf 'a:\n  b: 1\nc:\n  b: 2\n' >twice.yaml
 bad "twice.yaml" "several places" "--apply-to" -- sweep --param b=1 --apply twice.yaml -- echo {b}
 bad "--apply-to x=y" "no parameter" -- sweep --param b=1 --apply twice.yaml --apply-to x=y -- echo {b}
 bad "--dry-run" "--config FILE" -- sweep --param b=1 --dry-run -- echo {b}
-bad "--report-html" "no file given" -- sweep --param b=1 --report-html -- echo {b}
 bad "does not exist" -- sweep --param b=1 --output nowhere/r.md -- echo {b}
 bad "run 1999 is not in" -- sweep --show 1999 --db r.db
 [ ! -e "$XDG_STATE_HOME/ridgeline/ridgeline.db" ] || problem "a mistake left a results file behind"

@@ -2,7 +2,7 @@
 # A whole run on the simulated workload: search, failures, verdict, reports, JSON.
 source "$(dirname "$0")/lib.sh"
 S='synthetic:surface=conv,noise=1%,slowdown=100% if graph_optimization_level=all,fault=segv@measure if intra_op_num_threads=1,fault=oom@create_session if enable_cpu_mem_arena=false'
-run 0 tune "$S" "${FAST[@]}" --output report.md --report-html --db r.db --seed 3
+run 0 tune "$S" "${FAST[@]}" --report report.md --report report.html --db r.db --seed 3
 out "graph_optimization_level"
 out "report.md"
 out "report.html"
@@ -17,11 +17,11 @@ told() { checks=$((checks + 1)); tr -s '\n ' ' ' <"$WORK/err" | grep -qF -- "$1"
 run 0 tune synthetic:base=1ms "${FAST[@]}" --db time.db
 told "; --quick gives a first answer sooner, --max-time 5m limits it"
 run 0 tune synthetic:base=1ms "${FAST[@]}" --quick --max-time 1m --db time.db
-told "at most 60 s (--max-time): about "
+told "at most 60s (--max-time): about "
 told " (--quick), then up to "
 told "minus cached results"
 # Options in a file.
-printf 'quick: true\ntrial_time: 200ms\nset: ["execution_mode=sequential", "intra_op_num_threads=2"]\nquiet: false\n' >options.yaml
+printf 'quick: true\ntime: 200ms\nset: ["execution_mode=sequential", "intra_op_num_threads=2"]\nquiet: false\n' >options.yaml
 run 0 tune synthetic:base=1ms --options options.yaml --db options.db
 err "search quick"
 run 0 tune synthetic:base=1ms --options options.yaml --db options.db --json
@@ -118,7 +118,7 @@ run 0 rerun 1 --db p99.db
 out "ratio"
 checks=$((checks + 1))
 ! grep -q ': inconclusive$' "$WORK/out" || problem "a comparison without a reason why it is inconclusive"
-run 1 tune synthetic:base=20ms --objective p99 --trial-time 1s --quick --db p99.db
+run 1 tune synthetic:base=20ms --objective p99 --time 1s --quick --db p99.db
 err "of the 1000 samples"
 # A limit on a percentile is decided: trials take the samples for it, however few the median needs.
 for limit in latency_p90_ms:100 latency_p95_ms:200 latency_p99_ms:300; do

@@ -49,7 +49,7 @@ PY
 printf 'import torch\n\ndef make():\n    return torch.nn.ReLU(, torch.ones(1)\n' >syntax.py
 printf 'import no_such_package\n\ndef make():\n    pass\n' >package.py
 printf 'torch:\n  channels_last: false   # ours\n' >config.yaml
-run '0|1|4' tune --python infer.py:make --python-exe "$PYTHON" --trial-time 100ms --max-time 60s --db r.db --json --config config.yaml
+run '0|1|4' tune --python infer.py:make --python-exe "$PYTHON" --time 100ms --max-time 60s --db r.db --json --config config.yaml
 json '.runtime.name' torch
 json '.workload.kind' python
 json '[.trials[] | select(.status == "ok")] | length >= 4' true
@@ -68,7 +68,7 @@ mkdir -p pkg && printf 'import torch\ndef net(): return torch.nn.Linear(8, 8)\n'
 printf 'from .net import net\nimport torch\ndef make(): return net().eval(), torch.ones(1, 8)\n' >pkg/rel.py
 bad "pkg/rel.py: attempted relative import" "--python pkg.rel:make" -- tune --python pkg/rel.py:make --python-exe "$PYTHON"
 run 0 tune --python pkg.rel:make --python-exe "$PYTHON" --search grid --space <(printf 'only_listed: true\nfixed: {torch_threads: 1}\n') \
-  --trial-time 20ms --no-comparisons --db package.db --json
+  --time 20ms --no-comparisons --db package.db --json
 json '.trials[0].status' ok
 # State is no chance.
 printf 'import torch\nkept = []\ndef model(x):\n    kept.append(x)\n    return torch.cat(kept)\ndef make(): return model, torch.ones(1, 8)\n' >cache.py
@@ -95,6 +95,6 @@ users_error "No module named 'no_such_package'" "package.py:1" -- package.py:mak
 users_error "exit code 3" "infer.py:28 in ends" -- infer.py:ends
 users_error "infer.py:number" "expected a torch.nn.Module or another callable" -- infer.py:number
 users_error "infer.py:needs" "takes arguments" -- infer.py:needs
-run '0|1|4' tune --python infer.py:random --python-exe "$PYTHON" --trial-time 50ms --no-comparisons --search random --trials 2 --db random.db
+run '0|1|4' tune --python infer.py:random --python-exe "$PYTHON" --time 50ms --no-comparisons --search random --trials 2 --db random.db
 err "training mode"
 finish

@@ -35,7 +35,7 @@ bad "--python nothing" -- tune --python nothing --python-exe "$PYTHON"
 # What is set now was meant for a GPU and does not run here, so that the fastest is recommended without a comparison.
 for target in plain named; do
   printf 'torch:\n  torch_compile: reduce-overhead\n  allow_tf32: true   # ours\n' >config.yaml
-  run 0 tune --python "infer.py:$target" --python-exe "$PYTHON" --set torch_threads=1 --trial-time 200ms --max-time 40s \
+  run 0 tune --python "infer.py:$target" --python-exe "$PYTHON" --set torch_threads=1 --time 200ms --max-time 40s \
     --config config.yaml --no-apply --db r.db --json
   json '.current.configuration | "\(.torch_compile) \(.allow_tf32)"' "null null"
   json '.verdict.decision' change
@@ -49,7 +49,7 @@ for target in plain named; do
   run 0 show latest --db r.db
   out "The code, around the line that makes your model:"
   out "The Python lines were run with"
-  run 0 report latest --db r.db --output report.md --report-html
+  run 0 report latest --db r.db --report report.md --report report.html
   checks=$((checks + 2))
   grep -q "torch.jit.trace(" report.md || problem "no code in the report"
   grep -q "torch.jit.trace(" report.html || problem "no code in the HTML report"

@@ -12,7 +12,7 @@ faulty() {
   shift 3
   printf 'parameters:\n  %s\nonly_listed: true\n' "$row" >space.yaml
   run '0|1|4' tune --python "$FAULTS/$name.py:make" --python-exe "$PYTHON" --search grid --space space.yaml \
-    --set torch_threads=1 --set grad_mode=inference_mode --trial-time 50ms --max-time "$limit" --db r.db --json "$@"
+    --set torch_threads=1 --set grad_mode=inference_mode --time 50ms --max-time "$limit" --db r.db --json "$@"
 }
 TRACED='.torchscript == "trace"'
 

@@ -39,7 +39,7 @@ def unexportable():
 def several():
     return torch.nn.ReLU(), [torch.ones(1, 4), torch.ones(2, 4)]
 PY
-QUICK=(--python-exe "$PYTHON" --also onnx --trial-time 50ms --no-comparisons --db r.db --json)
+QUICK=(--python-exe "$PYTHON" --also onnx --time 50ms --no-comparisons --db r.db --json)
 run '0|1|4' tune --python infer.py:make "${QUICK[@]}" --max-time 30s --save-onnx kept.onnx
 json '.runtime.name' torch
 json '.candidates[0].engine' torch
@@ -51,7 +51,7 @@ json '[.trials[] | select(.configuration.candidate and .configuration.grad_mode)
 checks=$((checks + 1))
 [ -s kept.onnx ] || problem "--save-onnx wrote nothing"
 err "was written to kept.onnx"
-run '0|1|4' tune kept.onnx --trial-time 50ms --max-time 10s --no-comparisons --db r.db --json
+run '0|1|4' tune kept.onnx --time 50ms --max-time 10s --no-comparisons --db r.db --json
 json '[.model.inputs[].name] | sort | join(" ")' "images scale"
 
 run '0|1|4' tune --python infer.py:unexportable "${QUICK[@]}" --max-time 12s

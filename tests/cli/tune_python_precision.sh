@@ -64,7 +64,7 @@ printf 'only_listed: true\nparameters:\n  torch_precision: [fp16]\n' >half.yaml
 tune() { # tune EXIT FUNCTION ARGUMENTS...
   local expected=$1 function=$2
   shift 2
-  run "$expected" tune --python "infer.py:$function" --python-exe "$PYTHON" --trial-time 50ms --no-comparisons --max-time 60s --db r.db --json "$@"
+  run "$expected" tune --python "infer.py:$function" --python-exe "$PYTHON" --time 50ms --no-comparisons --max-time 60s --db r.db --json "$@"
 }
 FP16='.trials[] | select(.configuration.torch_precision == "fp16")'
 

@@ -8,7 +8,7 @@ WATCH=
 trap '[ -n "$WATCH" ] && kill "$WATCH" 2>/dev/null; chmod -R u+w "$WORK" 2>/dev/null; rm -rf "$WORK"' EXIT
 S="synthetic:surface=flat,slowdown=100% if graph_optimization_level!=all,load=$WORK/load"
 # short probes in a row, each judged as if a minute had passed
-PROBES=(--every 250ms --probe-time 100ms)
+PROBES=(--every 250ms --time 100ms)
 # event KIND FILTER EXPECTED: of the last event of that kind on standard output.
 event() {
   checks=$((checks + 1))
@@ -33,7 +33,7 @@ bad "config.yml" "No such file" "expected the YAML file" "--config FILE" -- watc
 bad "no run with a recommendation" "ridgeline tune" -- watch --config config.yaml
 bad "--every 5ms" "100ms to 24h" -- watch --config config.yaml --every 5ms
 bad "--every soon" -- watch --config config.yaml --every soon
-bad "--every 3s with --probe-time 2s" "at least twice" -- watch --config config.yaml --every 3s
+bad "--every 3s with --time 2s" "at least twice" -- watch --config config.yaml --every 3s
 bad "--threshold 0" "1% to 1000%" -- watch --config config.yaml --threshold 0
 bad "--threshold 10:" "10%" -- watch --config config.yaml --threshold 10
 bad "--threshold much" -- watch --config config.yaml --threshold much
@@ -323,9 +323,9 @@ if [ -n "${ORT_LIBRARY:-}" ] && [ -n "${MODELS:-}" ] && [ "$(ls "$MODELS"/*.onnx
   small=$(ls -S "$MODELS"/*.onnx | tail -n 1)
   cp "$small" m.onnx
   run '0|1|4' tune m.onnx --quick --max-time 20s --db onnx.db -q --provider cpu --set intra_op_num_threads=1
-  run 0 watch --model m.onnx --db onnx.db --every 2s --probe-time 500ms --once --state o.json --threshold 1000%
+  run 0 watch --model m.onnx --db onnx.db --every 2s --time 500ms --once --state o.json --threshold 1000%
   printf '\232\006\001x' >>m.onnx  # a field that no reader knows
-  run 0 watch --model m.onnx --db onnx.db --every 2s --probe-time 500ms --once --state o.json --threshold 1000%
+  run 0 watch --model m.onnx --db onnx.db --every 2s --time 500ms --once --state o.json --threshold 1000%
   event changed .cause model_changed
   bad "different content of m.onnx" "--model" -- watch --model m.onnx --db onnx.db --once --state p.json
 fi
@@ -336,11 +336,11 @@ ln -s "$FAKE_NVML" nvml/libnvidia-ml.so.1
 export LD_LIBRARY_PATH="$WORK/nvml" RIDGELINE_SYNTHETIC_GPU=1 RL_FAKE_NVML_SCRIPT=healthy
 G="synthetic:surface=flat,clock=real,base=300us,load=$WORK/load"
 printf 'onnxruntime:\n  graph_optimization_level: all\n' >gpu.yaml
-run '0|1|4' tune "$G" --quick --trial-time 200ms --config gpu.yaml --no-apply --provider cuda -q
+run '0|1|4' tune "$G" --quick --time 200ms --config gpu.yaml --no-apply --provider cuda -q
 gpu_watch() { # EXIT ARGUMENTS...: on the GPU, in its own state
   local expected=$1
   shift
-  run "$expected" watch --config gpu.yaml --every 400ms --probe-time 150ms "$@"
+  run "$expected" watch --config gpu.yaml --every 400ms --time 150ms "$@"
 }
 gpu_watch 0 --count 7
 event status .device gpu:GPU-fake-0

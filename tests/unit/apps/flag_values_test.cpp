@@ -35,6 +35,16 @@ TEST_F(FlagValues, a_number_is_of_its_range) {
   EXPECT_NE(mistake("2.5"), "");
 }
 
+TEST_F(FlagValues, a_part_of_a_list_that_is_no_value_belongs_to_the_one_before_it) {
+  const auto has_key = [](const std::string& text) { return text.find('=') != std::string::npos; };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(list_values({"a=1, b=2", "c=3"}, has_key), (Texts{"a=1", "b=2", "c=3"}));
+  EXPECT_EQ(list_values({"a=1,2;3, 4,b=2"}, has_key), (Texts{"a=1,2;3, 4", "b=2"}));
+  EXPECT_EQ(list_values({"a,b=2"}, has_key), (Texts{"a,b=2"}));
+  EXPECT_EQ(list_values({"a=1,"}, has_key), (Texts{"a=1,"}));
+  EXPECT_TRUE(list_values({}, has_key).empty());
+}
+
 TEST_F(FlagValues, a_time_is_read_with_its_unit) {
   double seconds = 60;
   add_time(cli_, "--flag", seconds, "", "1s", "1h");
