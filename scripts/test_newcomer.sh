@@ -74,9 +74,9 @@ task() {
 }
 
 # 4 is an answer too: too noisy a machine, which the verdict says.
-task tune '0|4' 'Change the configuration|Keep the configuration|Keep what|No change|Undecided|No recommendation' tune
+task tune '0|4' 'Change the configuration|Keep what you have|Not decided' tune
 if needs pytorch torch; then
-  task pytorch '0|4' 'Change the configuration|Keep the configuration|Keep what|No change|Undecided|No recommendation' pytorch
+  task pytorch '0|4' 'Change the configuration|Keep what you have|Not decided' pytorch
 fi
 if needs bench torch h5py; then task bench 0 'Recommended' bench; fi
 task trace 0 'saves about [0-9]+ %' trace
