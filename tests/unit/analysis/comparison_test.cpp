@@ -401,7 +401,7 @@ TEST(BoundText, claims_a_direction_only_with_the_bound_that_shows_it) {
   EXPECT_TRUE(has_bound(slower));
   EXPECT_FALSE(has_bound(unknown));
   EXPECT_EQ(bound_text(slower, "times as fast"), "at most 0.42 times as fast (too few measurements for a ratio)");
-  EXPECT_EQ(fakes::text_of(gain_of(slower)), "at most 0.42x as fast (too few measurements for a ratio)");
+  EXPECT_EQ(fakes::text_of(gain_of(slower)), "at most 0.42× as fast (too few measurements for a ratio)");
   EXPECT_EQ(fakes::text_of(gain_of(unknown)), "not comparable (too few measurements for a ratio)");
 }
 

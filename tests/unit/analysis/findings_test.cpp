@@ -66,9 +66,9 @@ TEST(Findings, tell_when_the_machine_was_slow_by_how_much_and_why) {
       {FlagLevel::info, "others_at_times", fakes::legacy("other processes took 1.0 CPUs from 3 of 12 ABBA rounds")}};
   builder.run.pairs = {pair};
   const auto finding =
-      titled(builder, "the machine's speed varied: work took up to 2.0x as long, so 7 trials were measured again");
+      titled(builder, "the machine's speed varied: work took up to 2.0× as long, so 7 trials were measured again");
   EXPECT_EQ(finding.kind, FindingKind::quality);
-  EXPECT_NE(fakes::text_of(finding.evidence).find("2.0x from 20 to 40 s, by 19 timings"), std::string::npos)
+  EXPECT_NE(fakes::text_of(finding.evidence).find("2.0× from 20 to 40 s, by 19 timings"), std::string::npos)
       << fakes::text_of(finding.evidence);
   EXPECT_NE(fakes::text_of(finding.evidence).find("took 1.0 CPUs"), std::string::npos)
       << fakes::text_of(finding.evidence);
@@ -94,7 +94,7 @@ TEST(Findings, state_the_gain_with_interval_and_trials) {
   builder.run.verdict->configuration = {{"intra_op_num_threads", 4}};
   builder.run.verdict->trial_id = 2;
   builder.run.verdict->gain = comparison(2, Verdict::faster);
-  const auto gain = titled(builder, "intra_op_num_threads=4 is 2.00x as fast as the current configuration");
+  const auto gain = titled(builder, "intra_op_num_threads=4 is 2.00× as fast as the current configuration");
   EXPECT_EQ(gain.kind, FindingKind::gain);
   EXPECT_EQ(fakes::text_of(gain.evidence),
             "ratio 2.000, 95 % interval 1.980 to 2.020, 12 interleaved ABBA rounds; "
@@ -118,11 +118,11 @@ TEST(Findings, name_all_that_the_recommendation_changes_values_back_at_their_def
   verdict.gain = comparison(4, Verdict::faster);
   titled(builder,
          "dynamic_block_base=4, graph_optimization_level=all (default) and intra_op_num_threads=0 (default) together "
-         "are 4.00x as fast as the current configuration");
+         "are 4.00× as fast as the current configuration");
   verdict.configuration = verdict.configuration.with("execution_mode", "parallel")
                               .with("enable_mem_pattern", false)
                               .with("inter_op_num_threads", 2);
-  titled(builder, "Trial 2, which changes 6 settings, is 4.00x as fast as the current configuration");
+  titled(builder, "Trial 2, which changes 6 settings, is 4.00× as fast as the current configuration");
   verdict.configuration = {};
   verdict.gain.reset();
   titled(builder,
@@ -220,7 +220,7 @@ TuneRunBuilder on_an_uneven_machine() {
 TEST(Findings, say_once_that_the_machine_was_busy_and_uneven) {
   const auto builder = on_an_uneven_machine();
   EXPECT_EQ(of_kind(builder, FindingKind::quality).size(), 1U);
-  const auto finding = titled(builder, "the machine's speed varied: work took up to 2.0x as long");
+  const auto finding = titled(builder, "the machine's speed varied: work took up to 2.0× as long");
   for (const auto* other : {"the machine was busy when the run started", "1 of 6 trials did not settle during warm-up",
                             "1 of 6 trials ended with a wide interval", "were disturbed by other processes",
                             "drifted while they were timed", "1 of 1 comparisons were disturbed"})
@@ -269,7 +269,7 @@ TEST(Findings, tell_what_each_setting_of_the_winner_contributes) {
   leave_out("dynamic_block_base", 1.0, Verdict::no_difference);
   leave_out("enable_mem_pattern", 1.05, Verdict::faster);  // without it the winner is faster
   leave_out("batch_size", 1.01, Verdict::inconclusive);
-  const auto threads = titled(builder, "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00x as fast");
+  const auto threads = titled(builder, "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00× as fast");
   EXPECT_EQ(threads.kind, FindingKind::gain);
   EXPECT_NE(fakes::text_of(threads.evidence).find("ratio 2.000, 95 % interval 1.980 to 2.020"), std::string::npos)
       << fakes::text_of(threads.evidence);
@@ -293,7 +293,7 @@ TEST(Findings, tell_what_each_setting_of_the_winner_contributes) {
   // What helped only beside something that is not recommended either is no gain to boast of.
   builder.run.verdict->configuration = winner.without("intra_op_num_threads");
   EXPECT_EQ(titled(builder,
-                   "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00x as fast, but only together "
+                   "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00× as fast, but only together "
                    "with settings that were dropped")
                 .kind,
             FindingKind::no_effect);
@@ -306,7 +306,7 @@ TEST(Findings, name_the_harmful_setting_and_those_without_effect) {
   builder.add({{"enable_mem_pattern", false}}, 5e6, 0.001);
   builder.add({{"dynamic_block_base", 4}}, 5e6, 0.001);
   builder.add({{"intra_op_num_threads", 2}}, 2.5e6);
-  const auto harm = titled(builder, "execution_mode=parallel made it 1.80x as slow (trial 2)");
+  const auto harm = titled(builder, "execution_mode=parallel made it 1.80× as slow (trial 2)");
   EXPECT_EQ(harm.kind, FindingKind::harmful);
   EXPECT_NE(fakes::text_of(harm.evidence).find("trial 2 against trial 1"), std::string::npos);
   const auto idle = titled(builder, "No difference beyond noise on its own: dynamic_block_base and enable_mem_pattern");
@@ -319,7 +319,7 @@ TEST(Findings, say_that_threads_do_not_scale) {
   TuneRunBuilder builder;
   builder.add({{"intra_op_num_threads", 1}}, 5.5e6, 0);
   builder.add({{"intra_op_num_threads", 2}}, 5e6, 0);
-  const auto finding = titled(builder, "Threads do not scale: 2 threads are 1.1x as fast as 1");
+  const auto finding = titled(builder, "Threads do not scale: 2 threads are 1.1× as fast as 1");
   EXPECT_EQ(finding.kind, FindingKind::limit);
   EXPECT_EQ(fakes::text_of(finding.evidence), "1 thread 5.50 ms (trial 1), 2 threads 5.00 ms (trial 2)");
   TuneRunBuilder good;
@@ -336,7 +336,7 @@ TEST(Findings, warn_of_more_threads_than_cpus) {
   builder.add({{"intra_op_num_threads", 8}}, 12e6, 0);
   builder.add({{"intra_op_num_threads", 4}}, 4e6, 0);
   titled(builder, "The current configuration asks for 8 threads on 4 usable CPUs");
-  EXPECT_EQ(titled(builder, "More threads than usable CPUs were up to 3.00x as slow, compared with trial 2").kind,
+  EXPECT_EQ(titled(builder, "More threads than usable CPUs were up to 3.00× as slow, compared with trial 2").kind,
             FindingKind::harmful);
   builder.run.provider = "cuda";
   EXPECT_FALSE(says(builder, "usable CPUs"));

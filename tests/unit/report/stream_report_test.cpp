@@ -148,7 +148,7 @@ TEST(StreamComparisonText, gives_no_ratio_where_its_interval_is_too_wide) {
   const auto lines = stream_comparison_lines(fakes::words(), found);
   EXPECT_NE(lines[1].find("too few measurements for a ratio"), std::string::npos) << lines[1];
   EXPECT_EQ(lines[1].find("1.333"), std::string::npos) << lines[1];
-  EXPECT_NE(lines[2].find("1.500x as good, 95 % interval 1.400 to 1.600"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[2].find("1.500× as good, 95 % interval 1.400 to 1.600"), std::string::npos) << lines[2];
 }
 
 }  // namespace

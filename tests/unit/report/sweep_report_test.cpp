@@ -86,7 +86,7 @@ TEST(SweepTable, says_why_a_trial_failed) {
 TEST(SweepReport, names_answer_gain_and_ties) {
   const auto summary = summary_of(run_of({{"1", 2}, {"2", 1}, {"2", 1.01}, {"1", 2.01}, {"1", 2.02}, {"2", 1}}));
   EXPECT_NE(summary.find("Recommended: n=2: 1.003"), std::string::npos) << summary;
-  EXPECT_NE(summary.find("Gain: 2.00x as good as the first combination"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("Gain: 2.00× as good as the first combination"), std::string::npos) << summary;
   EXPECT_EQ(summary.find("Ties"), std::string::npos) << summary;
   const auto tied = summary_of(run_of({{"1", 1}, {"2", 1}, {"2", 1.01}, {"1", 1.01}}));
   EXPECT_NE(tied.find("Ties: cannot be distinguished from the best: n="), std::string::npos) << tied;

@@ -93,7 +93,7 @@ TEST(TuneReport, says_why_two_medians_give_another_ratio_than_the_comparison) {
   }
 }
 
-// On an uneven machine the recommended one's own trial may have been the slower: nobody believes "2.00x as fast, 7.6 ms
+// On an uneven machine the recommended one's own trial may have been the slower: nobody believes "2.00× as fast, 7.6 ms
 // instead of 5.2 ms".
 TEST(TuneReport, tells_the_medians_of_the_comparison_where_those_of_the_trials_contradict_it) {
   auto records = fakes::TuneRunFixture::make();

@@ -74,7 +74,7 @@ TEST(GpuSpace, a_convolutional_model_is_searched_for_what_can_matter_on_a_gpu) {
                                             "graph_optimization_level", "intra_op_num_threads", "io_binding",
                                             "prefer_nhwc"}));
   EXPECT_EQ(values(built, "cudnn_conv_algo_search"), std::vector<Value>{"HEURISTIC"});
-  EXPECT_NE(reason(built, "cudnn_conv_algo_search", {"DEFAULT"}).find("6.7x as long"), std::string::npos);
+  EXPECT_NE(reason(built, "cudnn_conv_algo_search", {"DEFAULT"}).find("6.7 times as long"), std::string::npos);
   EXPECT_EQ(values(built, "graph_optimization_level"), (std::vector<Value>{"basic"}));
   EXPECT_EQ(values(built, "intra_op_num_threads"), std::vector<Value>{1});
   EXPECT_NE(reason(built, "execution_mode").find("CUDA graphs"), std::string::npos);

@@ -198,7 +198,7 @@ TEST_F(ForeignKeysTest, where_the_file_cannot_run_more_changes_only_with_a_prove
   const auto run = must_run().run;
   ASSERT_EQ(run.verdict->decision, schema::Decision::change);
   EXPECT_EQ(run.verdict->configuration, (Configuration{{"intra_op_num_threads", 2}})) << "twice as fast";
-  EXPECT_NE(fakes::text_of(run.verdict->reason).find("x as fast (95 % interval"), std::string::npos)
+  EXPECT_NE(fakes::text_of(run.verdict->reason).find("× as fast (95 % interval"), std::string::npos)
       << fakes::text_of(run.verdict->reason);
 }
 
