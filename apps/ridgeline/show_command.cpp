@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/file.hpp"
 #include "report/renderers.hpp"
 #include "ridgeline/kinds.hpp"
 #include "ridgeline/section_text.hpp"
@@ -25,12 +26,22 @@ base::Result<int> show_section(const report::ReportModel& report, const std::str
                     fmt::join(names, ", "));
 }
 
+base::Result<int> write_picture(const report::ReportModel& report, std::string_view kind, const std::string& file) {
+  if (report.answer.blocks.empty())
+    return base::fail(base::ErrorCode::not_found, "--svg: a {} run has no answer to draw", kind)
+        .hint("ridgeline report latest:{} --report-html FILE writes a page with its charts", kind);
+  RL_TRY(base::write_file_atomically(file, report::render_svg(report)));
+  fmt::print("picture  {}\n", file);
+  return kOk;
+}
+
 }  // namespace
 
 void add_show(CLI::App& app, Context& context) {
   struct Flags {
     std::string run = "latest";
     std::string section;
+    std::string svg;
     bool summary = false;
     bool json = false;
   };
@@ -55,6 +66,7 @@ void add_show(CLI::App& app, Context& context) {
                          fmt::print("{}", report::render_summary(report));
                          return kOk;
                        }
+                       if (!flags->svg.empty()) return write_picture(report, kind->name(), flags->svg);
                        if (!flags->section.empty()) return show_section(report, flags->section, terminal);
                        fmt::print("{}\n{}\n\n", styled(report.title, Style::bold, terminal.colour), report.subtitle);
                        for (const auto& section : report.sections) fmt::print("{}\n", section_text(section, terminal));
@@ -70,6 +82,7 @@ void add_show(CLI::App& app, Context& context) {
       ->type_name("NAME");
   command->add_flag("--summary", flags->summary,
                     "At most five lines of Markdown to paste: what was asked, and the answer");
+  command->add_option("--svg", flags->svg, "Write the answer as a picture (SVG, light and dark)")->type_name("FILE");
   command->add_flag("--json", flags->json, "Print as JSON");
   add_database_option(*command, context);
 }
