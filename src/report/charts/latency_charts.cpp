@@ -33,7 +33,10 @@ Chart distribution_chart(const TuneView& view) {
     Json value = Json::array({trials.size()});
     for (const auto q : {0.05, 0.25, 0.5, 0.75, 0.95}) value.push_back(rounded(quantile(q)));
     const auto role = role_of(view, *entry);
-    readings.push_back({quantile(0.5), quantile(0.05), quantile(0.95), role != "other"});
+    // The boxes of those that matter are whole; their whiskers only if they are not far longer.
+    for (const auto q : {0.5, 0.25, 0.75})
+      if (q == 0.5 || role != "other")
+        readings.push_back({quantile(q), quantile(0.05), quantile(0.95), role != "other"});
     const auto low = view.latency.quantity(stats::sorted_quantile(samples, 0.05));
     const auto high = view.latency.quantity(stats::sorted_quantile(samples, 0.95));
     auto tip = trial_tip(view, *entry);

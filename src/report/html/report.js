@@ -63,7 +63,7 @@
     };
   }
 
-  // One interval: a line with caps and a dot. Data: [row, value, low, high]. An end beyond the axis has no cap.
+  // One interval: a line with caps and a dot. Data: [row, value, low, high]. An end beyond the axis has no cap, here and in a box.
   function whisker(series) {
     return function (params, api) {
       var row = api.value(0);
@@ -100,6 +100,7 @@
       if (median < series.from || median > series.to) return beyondMark(series, params, y, median, median < series.from);
       var half = Math.min(9, Math.abs(api.size([0, 1])[1]) * 0.32);
       var main = roleColour(series.role);
+      function capOf(i) { return api.value(i) < series.from || api.value(i) > series.to ? 0 : half / 2; }
       function line(x1, y1, x2, y2, width, stroke) {
         return { type: 'line', shape: { x1: x1, y1: y1, x2: x2, y2: y2 }, style: { stroke: stroke, lineWidth: width } };
       }
@@ -107,8 +108,8 @@
         type: 'group',
         children: [
           line(at[0][0], y, at[4][0], y, 1.5, main),
-          line(at[0][0], y - half / 2, at[0][0], y + half / 2, 1.5, main),
-          line(at[4][0], y - half / 2, at[4][0], y + half / 2, 1.5, main),
+          line(at[0][0], y - capOf(1), at[0][0], y + capOf(1), 1.5, main),
+          line(at[4][0], y - capOf(5), at[4][0], y + capOf(5), 1.5, main),
           { type: 'rect', shape: { x: at[1][0], y: y - half, width: Math.max(1, at[3][0] - at[1][0]), height: 2 * half, r: 2 },
             style: { fill: main } },
           line(at[2][0], y - half, at[2][0], y + half, 2.5, colour('--page'))
@@ -215,16 +216,17 @@
     var y = [].concat(option.yAxis)[series.yAxisIndex || 0];
     series.data.forEach(function (datum) {
       if (!datum.value) return;
-      [[x, 0, 90, -90, 'left', 'right'], [y, 1, 180, 0, 'top', 'bottom']].forEach(function (side) {
+      [[x, 0, 90, -90, 'right', 'left'], [y, 1, 180, 0, 'top', 'bottom']].forEach(function (side) {
         var axis = side[0];
         var value = datum.value[side[1]];
         if (axis.type !== 'value' || axis.from === undefined || (value >= axis.min && value <= axis.max)) return;
         datum.value[side[1]] = value < axis.min ? axis.min : axis.max;
+        series.labelLayout = { hideOverlap: true };
         datum.symbol = 'triangle';
         datum.symbolSize = 10;
         datum.symbolRotate = value < axis.min ? side[2] : side[3];
         datum.symbolOffset = side[1] === 0 ? [value < axis.min ? 6 : -6, 0] : [0, value < axis.min ? -6 : 6];
-        datum.label = { show: true, position: side[1] === 0 ? (value < axis.min ? 'right' : 'left') : 'right', color: colour('--soft'), fontSize: 12,
+        datum.label = { show: true, position: value < axis.min ? side[4] : side[5], color: colour('--soft'), fontSize: 12,
           formatter: fixed(axis.decimals || 0)(value) };
       });
     });

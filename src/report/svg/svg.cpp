@@ -36,6 +36,11 @@ text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neu
 </style>
 )";
 
+/// "intra_op_num_threads", unlike "Highest throughput".
+bool is_setting(const std::string& key) {
+  return !key.empty() && key.front() >= 'a' && key.front() <= 'z' && key.find(' ') == std::string::npos;
+}
+
 /// Draws from top to bottom; `y` is where the next thing begins.
 struct SvgWriter {
   std::string out;
@@ -62,7 +67,7 @@ struct SvgWriter {
   }
 
   void operator()(const Facts& block) {
-    for (const auto& [key, value] : block.rows) write_pair(code_mark(key), value);
+    for (const auto& [key, value] : block.rows) write_pair(is_setting(key) ? code_mark(key) : plain_text(key), value);
     y += 8;
   }
   void operator()(const KeyFigures& block) {

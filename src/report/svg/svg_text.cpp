@@ -63,6 +63,24 @@ std::vector<Line> words_of(std::string_view text) {
   return words;
 }
 
+/// A number and its unit are one word: "32.0 s", "95 %".
+std::vector<Line> with_units(std::vector<Line> words) {
+  constexpr std::size_t kLongestUnit = 3;
+  std::vector<Line> out;
+  for (auto& word : words) {
+    const bool is_unit = word.size() == 1 && columns_of(word.front().text) <= kLongestUnit;
+    const bool follows_number =
+        !out.empty() && out.back().back().text.back() >= '0' && out.back().back().text.back() <= '9';
+    if (!is_unit || !follows_number) {
+      out.push_back(std::move(word));
+      continue;
+    }
+    append(out.back(), " ", out.back().back().letters);
+    append(out.back(), word.front().text, word.front().letters);
+  }
+  return out;
+}
+
 /// A word in parts that fit.
 std::vector<Line> divided(const Line& word, double size_px, double width_px) {
   if (line_width(word, size_px) <= width_px) return {word};
@@ -97,7 +115,7 @@ std::vector<Line> wrap_inline(std::string_view text, double size_px, double widt
   std::vector<Line> lines;
   const double space = text_width(" ", size_px, Letters::bold);
   double used = 0;
-  for (const auto& word : words_of(text)) {
+  for (const auto& word : with_units(words_of(text))) {
     for (const auto& part : divided(word, size_px, width_px)) {
       const double width = line_width(part, size_px);
       const bool is_first = lines.empty() || used + space + width > width_px;

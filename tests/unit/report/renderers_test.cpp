@@ -167,6 +167,23 @@ TEST(RenderSvg, keeps_every_line_within_the_picture) {
   }
 }
 
+TEST(RenderSvg, is_a_card_of_text_without_bars) {
+  ReportModel report;
+  report.asked = "train.py:bench on cuda:0, batch 64 to 256 and 0 to 4 workers: 14 trials in 32.0 s";
+  report.subtitle = "NVIDIA L4 · 2026-11-27 · run 20261127-162754-b561";
+  report.footer = "Made by Ridgeline 0.2.0 from the records of run 20261127-162754-b561.";
+  report.answer.blocks = {
+      Callout{Tone::warning, "2 loader workers are too few", "With 4 workers: **9431 samples/s** against 6220."},
+      KeyFigures{{{"Recommended", "6223 samples/s", "batch 64, 2 workers, no AMP, not pinned", Tone::good}}},
+      Facts{{{"Highest throughput",
+              "batch 128, 2 workers, no AMP, pinned: 6230 samples/s (6216–6245), 3.56 GB; the highest of 3 measured"},
+             {"num_workers", "`2` → `4`"}}},
+      BulletList{{"A note that is long enough for a second line, since it goes on and on about what was not measured, "
+                  "why, and what to do about it."}},
+      sample_table()};
+  expect_golden("card.svg", render_svg(report));
+}
+
 TEST(RenderMarkdown, lets_no_foreign_text_become_markup) {
   expect_golden("hostile.md", render_markdown(hostile_report()));
 }
