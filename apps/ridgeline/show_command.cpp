@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/file.hpp"
 #include "report/renderers.hpp"
 #include "ridgeline/kinds.hpp"
 #include "ridgeline/output_flags.hpp"
@@ -41,12 +42,22 @@ void show_answer(const report::ReportModel& report, const std::string& id, const
              wrapped(fmt::format("--section {}", fmt::join(names, ", ")), terminal.width - kLabelWidth, kLabelWidth));
 }
 
+base::Result<int> write_picture(const report::ReportModel& report, std::string_view kind, const std::string& file) {
+  if (report.answer.blocks.empty())
+    return base::fail(base::ErrorCode::not_found, "--svg: a {} run has no answer to draw", kind)
+        .hint("ridgeline report latest:{} --report FILE.html writes a page with its charts", kind);
+  RL_TRY(base::write_file_atomically(file, report::render_svg(report)));
+  fmt::print("picture  {}\n", file);
+  return kOk;
+}
+
 }  // namespace
 
 void add_show(CLI::App& app, Context& context) {
   struct Flags {
     std::string run = "latest";
     std::string section;
+    std::string svg;
     bool all = false;
     bool summary = false;
     bool json = false;
@@ -72,6 +83,7 @@ void add_show(CLI::App& app, Context& context) {
                          fmt::print("{}", report::render_summary(report));
                          return kOk;
                        }
+                       if (!flags->svg.empty()) return write_picture(report, kind->name(), flags->svg);
                        if (!flags->section.empty()) return show_section(report, flags->section, terminal);
                        if (flags->all)
                          show_all(report, terminal);
@@ -90,6 +102,7 @@ void add_show(CLI::App& app, Context& context) {
   command->add_flag("--all", flags->all, "Everything: all sections of the report, with trials, intervals and checks");
   command->add_flag("--summary", flags->summary,
                     "At most five lines of Markdown to paste: what was asked, and the answer");
+  command->add_option("--svg", flags->svg, "Write the answer as a picture (SVG, light and dark)")->type_name("FILE");
   command->add_flag("--json", flags->json, "Print as JSON");
   add_database_option(*command, context);
 }

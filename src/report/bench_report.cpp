@@ -120,7 +120,7 @@ Chart throughput_chart(const MessageRenderer& words, const BenchRun& run,
       line.push_back(place);
       marks.push_back(datum(
           place, Json::array({schema::describe(point->settings, run.device), rate_text(words, point->samples_per_s)}),
-          point->trials.front()));
+          point->trials.front(), point->low, point->high));
     }
     const auto role = fmt::format("series-{}", 1 + index++ % 4);
     const auto name = counted(static_cast<std::size_t>(workers), "worker");
@@ -150,7 +150,7 @@ Chart memory_chart(const MessageRenderer& words, const BenchRun& run, const std:
     (pareto ? front : others)
         .push_back(datum(
             place, Json::array({schema::describe(point.settings, run.device), rate_text(words, point.samples_per_s)}),
-            point.trials.front()));
+            point.trials.front(), point.low, point.high));
   }
   chart.option = {
       {"xAxis", value_axis("Peak reserved memory, GB", 1)},

@@ -20,6 +20,10 @@ namespace ridgeline::report {
 /// One self-contained file: no external link; `echarts_js` is inlined.
 [[nodiscard]] std::string render_html(const ReportModel& report, std::string_view echarts_js);
 
+/// The answer as one self-contained picture, 860 pixels wide: what was asked, the verdict with its bars, what changes,
+/// where. Of a report without an answer there is only what was asked.
+[[nodiscard]] std::string render_svg(const ReportModel& report);
+
 /// For a terminal: aligned columns, optional ANSI colours, at most `width` columns (cells are shortened with an
 /// ellipsis).
 [[nodiscard]] std::string render_table(const Table& table, int width, bool colour);

@@ -98,6 +98,20 @@ struct KeyFigures {
   std::vector<Figure> figures;
 };
 
+/// Values to compare at a glance, as bars from zero. None: nothing is drawn.
+struct Bars {
+  struct Bar {
+    std::string label;
+    std::string text;  ///< the value as it is written
+    double value = 0;
+    double low = 0;  ///< its interval; empty: not known
+    double high = 0;
+    Tone tone = Tone::neutral;
+  };
+  std::string title;
+  std::vector<Bar> bars;
+};
+
 using Block =
     std::variant<Paragraph, Callout, BulletList, CodeBlock, Table, Chart, Timeline, Icicle, Facts, KeyFigures>;
 
@@ -114,6 +128,7 @@ struct ReportModel {
   std::string footer;
   std::string asked{};  ///< what was measured for what, in one line
   Section answer{};     ///< what came of it, in some 15 lines of a terminal: what a command prints at its end
+  Bars bars{};          ///< before and after, for a picture of the answer
 };
 
 }  // namespace ridgeline::report

@@ -117,7 +117,7 @@ std::optional<Chart> objective_chart(const MessageRenderer& words, const SweepRu
       largest = std::max(largest, point->objective.value);
       marks.push_back(datum(place,
                             Json::array({sweep_point_name(words, run, point->point), sweep_estimate(point->objective)}),
-                            point->trials.front()));
+                            point->trials.front(), point->objective.low, point->objective.high));
     }
     const auto role = fmt::format("series-{}", 1 + index++ % 4);
     const auto title = name.empty() ? run.request.objective.metric : name;

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "report/charts/charts.hpp"
 #include "report/inline_text.hpp"
 #include "report/messages.hpp"
 #include "report/sections/sections.hpp"
@@ -65,6 +66,7 @@ ReportModel build_tune_report(const schema::MessageRenderer& words, const schema
                             .time = answered_from_store(run) ? std::nullopt : std::optional(run.duration_s * 1e9),
                             .simulated = is_simulated(run)})));
   report.answer = answer_section(view);
+  report.bars = verdict_bars(view);
   for (const auto build : kSections) {
     auto section = build(view);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));

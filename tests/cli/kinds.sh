@@ -55,6 +55,14 @@ for kind in tune bench sweep; do
 done
 run 0 show --db r.db
 out "Sweep: echo v={depth}"
+# The answer as a picture.
+run 0 show latest:tune --svg answer.svg --db r.db
+out "picture  answer.svg"
+checks=$((checks + 2))
+python3 -c 'import sys, xml.etree.ElementTree as e; assert e.parse(sys.argv[1]).getroot().get("width") == "860"' answer.svg || problem "answer.svg is no picture"
+grep -q prefers-color-scheme answer.svg || problem "answer.svg has no dark colours"
+run 2 show latest:tune --svg no/folder/answer.svg --db r.db
+err "no/folder"
 bad "no runs of ridgeline stream" -- show latest:stream --db r.db
 
 # Each kind writes into the file that holds its settings, and takes it back.

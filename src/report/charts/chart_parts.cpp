@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <map>
 
 #include "report/messages.hpp"
@@ -75,9 +76,44 @@ Json datum(Json value, Json tip, int trial) {
   return {{"value", std::move(value)}, {"tip", std::move(tip)}, {"trial", trial}};
 }
 
+Json datum(Json value, Json tip, int trial, double low, double high) {
+  auto out = datum(std::move(value), std::move(tip), trial);
+  if (low < high && std::isfinite(low) && std::isfinite(high))
+    out["interval"] = Json::array({rounded(low), rounded(high)});
+  return out;
+}
+
 Json rounded(double value) {
   if (!std::isfinite(value)) return nullptr;
   return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+}
+
+void limit_axis(Json& axis, const std::vector<AxisReading>& readings) {
+  constexpr double kLeastSpan = 0.1;  // of a tie
+  constexpr double kMostSpans = 3;    // on either side
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  for (const auto& reading : readings) {
+    if (!reading.matters) continue;
+    least = std::min(least, reading.value);
+    most = std::max(most, reading.value);
+  }
+  if (least > most) return;
+  const double margin = kMostSpans * std::max(most - least, kLeastSpan * std::abs(most));
+  const double from = least - margin;
+  const double to = most + margin;
+  double low = least;
+  double high = most;
+  bool is_all = true;
+  for (const auto& reading : readings) {
+    is_all = is_all && reading.low >= from && reading.high <= to;
+    if (reading.value < from || reading.value > to) continue;
+    low = std::min(low, reading.matters ? std::max(reading.low, from) : reading.value);
+    high = std::max(high, reading.matters ? std::min(reading.high, to) : reading.value);
+  }
+  if (is_all) return;
+  axis["from"] = rounded(low);
+  axis["to"] = rounded(high);
 }
 
 Json value_axis(const std::string& name, int decimals) {

@@ -7,9 +7,12 @@
 //   series.small          many points in a row: small round ones
 //   option.panels         that many plots above each other, axes and series by gridIndex; axis.bare: no labels
 //   series.renderItem     "whisker" ([row, value, low, high]) or "box" ([row, p5, p25, p50, p75, p95])
+//   data[].interval       [low, high] of a scatter's point, drawn upright
 //   data[].tip            tooltip lines; data[].trial: the trial whose table row a click shows
 //   axis.labels "trial"   category texts "#7\nlong form": the long form where there is room
 //   axis.decimals         fixed decimals of the labels
+//   axis.scale            ends at round numbers near the values, at least a fifth of them apart
+//   axis.from, axis.to    what of the values matters; those beyond are arrows at the end of the axis
 #pragma once
 
 #include <string>
@@ -38,9 +41,22 @@ namespace ridgeline::report {
 
 /// {"value": ..., "tip": ..., "trial": id}
 [[nodiscard]] base::Json datum(base::Json value, base::Json tip, int trial);
+/// The same with the interval of its y value, if that is known.
+[[nodiscard]] base::Json datum(base::Json value, base::Json tip, int trial, double low, double high);
 
 /// A number rounded to six significant digits: goldens and pages stay small; not finite becomes null.
 [[nodiscard]] base::Json rounded(double value);
+
+/// What a point or a whisker needs of an axis.
+struct AxisReading {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+  bool matters = false;  ///< the answer is about it: always within the axis, its interval too if that is not far wider
+};
+
+/// Sets axis.from and axis.to if some readings are so far from those that matter that they would flatten the chart.
+void limit_axis(base::Json& axis, const std::vector<AxisReading>& readings);
 
 /// Value axis that need not start at zero.
 [[nodiscard]] base::Json value_axis(const std::string& name, int decimals);

@@ -10,6 +10,8 @@ namespace ridgeline::report {
 
 /// The objective of the best trials with interval whiskers, one row a trial.
 [[nodiscard]] Chart ranking_chart(const TuneView& view);
+/// The objective of the configuration in use and of the recommended one, or else the best other one.
+[[nodiscard]] Bars verdict_bars(const TuneView& view);
 /// Leave-one-out contribution of each setting, in percent, with interval whiskers.
 [[nodiscard]] Chart effects_chart(const TuneView& view);
 /// Quantile boxes of the best trials' latency samples.

@@ -15,14 +15,18 @@ Chart ranking_chart(const TuneView& view) {
   std::erase_if(shown, [&](const auto* entry) { return !has_objective(view.run, *entry); });
   std::vector<const schema::TunedTrial*> trials;
   std::map<std::string_view, Json> data;
+  std::vector<AxisReading> readings;
   for (std::size_t row = 0; row < shown.size(); ++row) {
     const auto& entry = *shown[row];
     trials.push_back(entry.trial);
     const auto a = view.objective.convert(entry.measured.interval.low);
     const auto b = view.objective.convert(entry.measured.interval.high);
-    data[role_of(view, entry)].push_back(datum(
-        {row, rounded(view.objective.convert(entry.measured.value)), rounded(std::min(a, b)), rounded(std::max(a, b))},
-        trial_tip(view, entry), entry.trial->id));
+    const auto role = role_of(view, entry);
+    const AxisReading reading{view.objective.convert(entry.measured.value), std::min(a, b), std::max(a, b),
+                              role != "other"};
+    readings.push_back(reading);
+    data[role].push_back(datum({row, rounded(reading.value), rounded(reading.low), rounded(reading.high)},
+                               trial_tip(view, entry), entry.trial->id));
   }
   Chart chart;
   chart.id = "ranking";
@@ -38,6 +42,7 @@ Chart ranking_chart(const TuneView& view) {
                                                        .right = schema::higher_is_better(view.run.request.objective)}));
   chart.option["xAxis"] =
       value_axis(fmt::format("{}, {}", view.objective_title(), view.objective.unit), view.objective.decimals);
+  limit_axis(chart.option["xAxis"], readings);
   chart.option["yAxis"] = trial_axis(trial_labels(view, trials));
   chart.option["series"] = Json::array();
   for (const auto role : trial_roles())
@@ -55,6 +60,7 @@ Chart ranking_chart(const TuneView& view) {
 Chart effects_chart(const TuneView& view) {
   std::vector<std::string> labels;
   std::map<std::string, Json> data;
+  std::vector<AxisReading> readings{{0, 0, 0, true}};
   schema::Message largest;
   std::optional<int> finalist;
   double most = 0;
@@ -65,16 +71,19 @@ Chart effects_chart(const TuneView& view) {
     const auto name = fmt::format("{}={}", pair.setting, value ? value->to_text() : "default");
     const auto* trial = analysis::trial_of(view.ranking, pair.a);
     if (trial != nullptr) finalist = trial->id;
-    const auto percent_of = [](double ratio) { return rounded((ratio - 1) * 100); };
+    const auto percent_of = [](double ratio) { return (ratio - 1) * 100; };
+    // Wide intervals do not hide how far the contributions are apart.
+    readings.push_back(
+        {percent_of(contribution.ratio), percent_of(contribution.low), percent_of(contribution.high), true});
     const auto role = contribution.verdict == schema::Verdict::faster   ? "best"
                       : contribution.verdict == schema::Verdict::slower ? "failed"
                                                                         : "other";
-    Json row{
-        {"value",
-         {labels.size(), percent_of(contribution.ratio), percent_of(contribution.low), percent_of(contribution.high)}},
-        {"tip",
-         {name, view.text(messages::chart_contribution(
-                    {.change = change_of(contribution), .interval = change_interval_of(contribution)}))}}};
+    Json row{{"value",
+              {labels.size(), rounded(percent_of(contribution.ratio)), rounded(percent_of(contribution.low)),
+               rounded(percent_of(contribution.high))}},
+             {"tip",
+              {name, view.text(messages::chart_contribution(
+                         {.change = change_of(contribution), .interval = change_interval_of(contribution)}))}}};
     if (trial != nullptr) {
       row["tip"].push_back(fmt::format("in trial {}", trial->id));
       row["trial"] = trial->id;
@@ -92,6 +101,7 @@ Chart effects_chart(const TuneView& view) {
   chart.title = view.text(messages::chart_effects(finalist));
   chart.alternative = view.text(largest.empty() ? messages::chart_no_effect(!labels.empty()) : largest);
   chart.option["xAxis"] = value_axis("Contribution, %", 0);
+  limit_axis(chart.option["xAxis"], readings);
   chart.option["yAxis"] = trial_axis(labels);
   chart.option["yAxis"]["labels"] = "setting";
   chart.option["series"] = Json::array();

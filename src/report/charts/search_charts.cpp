@@ -14,12 +14,14 @@ Chart tradeoff_chart(const TuneView& view) {
   std::vector<std::pair<double, Json>> front;
   schema::Message fastest;
   double top_rate = 0;
+  std::vector<AxisReading> readings;
   for (const auto& entry : view.ranking) {
     const auto x = view.latency.convert(entry.summary.median_ns);
     const auto y = view.rate.convert(entry.summary.throughput_per_s);
     auto point = datum({rounded(x), rounded(y)}, trial_tip(view, entry), entry.trial->id);
-    if (std::find(view.front.begin(), view.front.end(), entry.trial->id) != view.front.end())
-      front.emplace_back(x, Json::array({rounded(x), rounded(y)}));
+    const bool is_in_front = std::find(view.front.begin(), view.front.end(), entry.trial->id) != view.front.end();
+    readings.push_back({x, x, x, is_in_front || role_of(view, entry) != "other"});
+    if (is_in_front) front.emplace_back(x, Json::array({rounded(x), rounded(y)}));
     data[role_of(view, entry)].push_back(std::move(point));
     if (entry.summary.throughput_per_s > top_rate) {
       top_rate = entry.summary.throughput_per_s;
@@ -36,6 +38,7 @@ Chart tradeoff_chart(const TuneView& view) {
   chart.title = view.text(messages::chart_tradeoff(false));
   chart.alternative = view.text(fastest);
   chart.option["xAxis"] = value_axis("Median latency, " + view.latency.unit, std::max(0, view.latency.decimals - 1));
+  limit_axis(chart.option["xAxis"], readings);
   chart.option["yAxis"] = value_axis("Throughput, items/s", std::max(0, view.rate.decimals - 1));
   chart.option["series"] = Json::array();
   if (line.size() > 1)
@@ -60,6 +63,7 @@ Chart timeline_chart(const TuneView& view) {
   double end_s = 0;
   int best_id = 0;
   std::int64_t improvements = 0;
+  std::vector<AxisReading> readings;
   std::vector<const schema::TunedTrial*> order;
   for (const auto& trial : view.run.trials) order.push_back(&trial);
   std::stable_sort(order.begin(), order.end(),
@@ -80,7 +84,9 @@ Chart timeline_chart(const TuneView& view) {
       continue;
     }
     if (!has_objective(view.run, *entry)) continue;
-    const auto value = rounded(view.objective.convert(entry->measured.value));
+    const auto shown = view.objective.convert(entry->measured.value);
+    const auto value = rounded(shown);
+    readings.push_back({shown, shown, shown, role_of(view, *entry) != "other"});
     const auto role =
         view.ending(*trial) == "stopped early" ? std::string("stopped_early") : std::string(role_of(view, *entry));
     data[role == "tie" ? "other" : role].push_back(
@@ -106,6 +112,7 @@ Chart timeline_chart(const TuneView& view) {
   chart.option["yAxis"] = Json::array({value_axis(fmt::format("{}, {}", view.objective_title(), view.objective.unit),
                                                   std::max(0, view.objective.decimals - 1)),
                                        {{"type", "value"}, {"min", 0}, {"max", 1}, {"show", false}}});
+  limit_axis(chart.option["yAxis"][0], readings);
   chart.option["series"] = Json::array();
   chart.option["series"].push_back({{"type", "line"},
                                     {"name", "Best so far"},

@@ -1,103 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // One self-contained page. Text is escaped once, here; the page's policy forbids everything but its own inline parts.
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "report/html/html_text.hpp"
 #include "report/html/page_parts.hpp"
+#include "report/html/table_html.hpp"
 #include "report/inline_text.hpp"
+#include "report/markup.hpp"
 #include "report/renderers.hpp"
 #include "report/utf8.hpp"
 
 namespace ridgeline::report {
 namespace {
-
-constexpr std::size_t kTallRows = 25;     // longer tables scroll inside their box
-constexpr std::size_t kFitColumns = 3;    // beyond these a narrow screen shows columns of text below the numbers
-constexpr std::size_t kManyColumns = 12;  // from here on narrow ones, so that the last is seen without scrolling
-
-std::string escape_html(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const auto c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
-/// JSON for a script element: no "<" that could end it, no line separators that old scripts choke on.
-std::string script_json(const base::Json& json) {
-  const auto text = base::dump_json(json);
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto three = std::string_view(text).substr(i, 3);
-    if (text[i] == '<')
-      out += "\\u003c";
-    else if (text[i] == '>')
-      out += "\\u003e";
-    else if (text[i] == '&')
-      out += "\\u0026";
-    else if (three == "\xE2\x80\xA8")
-      out += "\\u2028", i += 2;
-    else if (three == "\xE2\x80\xA9")
-      out += "\\u2029", i += 2;
-    else
-      out += text[i];
-  }
-  return out;
-}
-
-/// Script text that cannot end its element: "<\/script" means the same inside a string.
-std::string script_text(std::string_view text) {
-  std::string out(text);
-  for (std::size_t at = 0; (at = out.find("</", at)) != std::string::npos; at += 3) {
-    auto word = out.substr(at + 2, 6);
-    std::transform(word.begin(), word.end(), word.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (word == "script") out.insert(at + 1, "\\");
-  }
-  for (std::size_t at = 0; (at = out.find("<!--", at)) != std::string::npos; at += 5) out.replace(at, 4, "\\x3c!--");
-  return out;
-}
-
-std::string plain_html(std::string_view text) { return escape_html(one_line(text)); }
-
-/// May go on in a new line behind an underscore: names are longer than a phone's columns.
-std::string breakable(std::string_view code) {
-  std::string out;
-  for (const auto c : code) out += c == '_' ? "_<wbr>" : std::string(1, c);
-  return out;
-}
-
-std::string inline_html(std::string_view text) {
-  std::string out;
-  for (const auto& span : parse_inline(clean_utf8(text))) {
-    switch (span.kind) {
-      case Span::Kind::code: out += "<code>" + breakable(escape_html(span.text)) + "</code>"; break;
-      case Span::Kind::strong: out += "<strong>" + escape_html(span.text) + "</strong>"; break;
-      case Span::Kind::link:
-        out += fmt::format("<a href=\"#{}\">{}</a>", escape_html(span.anchor), escape_html(span.text));
-        break;
-      default: out += escape_html(span.text);
-    }
-  }
-  return out;
-}
-
-std::string_view tone_name(Tone tone) noexcept {
-  static constexpr std::array<std::string_view, 4> kNames{"neutral", "good", "warning", "bad"};
-  return kNames[static_cast<std::size_t>(tone)];
-}
 
 /// A number large, its unit small: "17960 items/s" is wider than a tile.
 std::string value_html(const std::string& value) {
@@ -108,24 +26,13 @@ std::string value_html(const std::string& value) {
   return fmt::format("{} <small>{}</small>", plain_html(value.substr(0, space)), plain_html(value.substr(space + 1)));
 }
 
-/// Which columns a narrow screen shows below the others: text of some length, where it would push numbers out of sight.
-std::vector<bool> text_columns(const Table& table) {
-  constexpr std::size_t kShortText = 20;
-  std::vector<bool> out(table.columns.size());
-  if (table.columns.size() <= kFitColumns) return out;
-  for (const auto& row : table.rows)
-    for (std::size_t i = 1; i < std::min(row.cells.size(), out.size()); ++i)
-      if (table.columns[i].align == Align::left && columns_of(strip_marks(clean_utf8(row.cells[i]))) > kShortText)
-        out[i] = true;
-  return out;
-}
-
-std::string table_attributes(const Table& table, const std::vector<bool>& below) {
-  const auto moved = static_cast<std::size_t>(std::count(below.begin(), below.end(), true));
-  const bool dense = table.columns.size() > kManyColumns;
-  if (moved == 0) return dense ? " class=\"dense\"" : "";
-  return fmt::format(" class=\"stacked{}\" style=\"--columns:{}\"", dense ? " dense" : "",
-                     table.columns.size() - moved);
+/// A chart without any is not drawn.
+bool has_points(const Chart& chart) {
+  const auto series = chart.option.find("series");
+  return series != chart.option.end() && std::any_of(series->begin(), series->end(), [](const auto& one) {
+           const auto data = one.find("data");
+           return data != one.end() && !data->empty();
+         });
 }
 
 struct HtmlWriter {
@@ -151,29 +58,13 @@ struct HtmlWriter {
 
   void operator()(const CodeBlock& block) {
     out += fmt::format("<div class=\"code\"><pre tabindex=\"0\"><code>{}</code></pre></div>\n",
-                       escape_html(clean_utf8(block.text)));
+                       escape_markup(clean_utf8(block.text)));
   }
 
-  void operator()(const Table& block) {
-    const auto below = text_columns(block);
-    out += "<figure class=\"table\">\n";
-    if (!block.caption.empty()) out += "<figcaption>" + plain_html(block.caption) + "</figcaption>\n";
-    out +=
-        fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table{}>\n<thead><tr>",
-                    block.rows.size() > kTallRows ? " tall" : "",
-                    plain_html(block.caption.empty() ? "Table" : block.caption), table_attributes(block, below));
-    for (std::size_t i = 0; i < block.columns.size(); ++i)
-      out += fmt::format("<th scope=\"col\"{}>{}</th>",
-                         block.columns[i].align == Align::right ? " class=\"right\""
-                         : below[i]                             ? " class=\"text\""
-                                                                : "",
-                         plain_html(block.columns[i].title));
-    out += "</tr></thead>\n<tbody>\n";
-    for (const auto& row : block.rows) write_row(block, row, below);
-    out += "</tbody>\n</table>\n</div>\n</figure>\n";
-  }
+  void operator()(const Table& block) { out += table_html(block); }
 
   void operator()(const Chart& block) {
+    if (!has_points(block)) return write_words(block.alternative);
     charts[block.id] = block.option;
     out += fmt::format(
         "<figure class=\"chart\">\n<figcaption>{}</figcaption>\n"
@@ -184,8 +75,9 @@ struct HtmlWriter {
   }
 
   void operator()(const Timeline& block) {
-    has_timeline = has_timeline || !block.data.empty();
-    write_drawing(block, "timeline", block.data.empty() ? "" : "application/octet-stream", escape_html(block.data));
+    if (block.data.empty()) return write_words(block.alternative);
+    has_timeline = true;
+    write_drawing(block, "timeline", "application/octet-stream", escape_markup(block.data));
   }
 
   void operator()(const Icicle& block) {
@@ -211,35 +103,20 @@ struct HtmlWriter {
     out += "</dl>\n";
   }
 
-  /// What a script of the page's own draws into an empty element, from data of that type; without a type nothing.
-  template <typename Drawing>
-  void write_drawing(const Drawing& block, std::string_view kind, std::string_view type, std::string_view data) {
-    out += fmt::format("<figure class=\"drawn\" id=\"{0}\"{1}>\n<figcaption>{2}</figcaption>\n", plain_html(block.id),
-                       type.empty() ? "" : fmt::format(" data-{}", kind), plain_html(block.title));
-    if (!type.empty())
-      out += fmt::format("<div class=\"drawing\"></div>\n<script type=\"{}\">{}</script>\n", type, data);
-    out += fmt::format("<p class=\"alternative\">{}</p>\n</figure>\n", inline_html(block.alternative));
+  /// Of a drawing that is none, without its title.
+  void write_words(const std::string& alternative) {
+    if (!alternative.empty()) out += fmt::format("<p class=\"alternative\">{}</p>\n", inline_html(alternative));
   }
 
-  void write_row(const Table& table, const Table::Row& row, const std::vector<bool>& below) {
-    constexpr std::size_t kWideText = 40;  // a cell of this much text is not squeezed to a word a line
-    out += "<tr";
-    if (row.tone != Tone::neutral) out += fmt::format(" class=\"{}\"", tone_name(row.tone));
-    if (!row.anchor.empty()) out += fmt::format(" id=\"{}\"", escape_html(row.anchor));
-    out += ">";
-    for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      const auto right = i < table.columns.size() && table.columns[i].align == Align::right;
-      const auto wide = !right && columns_of(strip_marks(clean_utf8(row.cells[i]))) > kWideText;
-      const auto text = i < below.size() && below[i];
-      const auto attributes = right          ? " class=\"right\""
-                              : text && wide ? " class=\"text wide\""
-                              : text         ? " class=\"text\""
-                              : wide         ? " class=\"wide\""
-                                             : "";
-      out += i == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", attributes, inline_html(row.cells[i]))
-                    : fmt::format("<td{}>{}</td>", attributes, inline_html(row.cells[i]));
-    }
-    out += "</tr>\n";
+  /// What a script of the page's own draws into an empty element, from data of that type.
+  template <typename Drawing>
+  void write_drawing(const Drawing& block, std::string_view kind, std::string_view type, std::string_view data) {
+    out += fmt::format(
+        "<figure class=\"drawn\" id=\"{}\" data-{}>\n<figcaption>{}</figcaption>\n<div class=\"drawing\"></div>\n"
+        "<script type=\"{}\">{}</script>\n",
+        plain_html(block.id), kind, plain_html(block.title), type, data);
+    write_words(block.alternative);
+    out += "</figure>\n";
   }
 };
 
@@ -251,32 +128,117 @@ bool has_drawing(const Section& section) {
   });
 }
 
+/// The page in its order: the answer, the key findings, and everything else in sections that open on a click.
+class PageWriter {
+ public:
+  explicit PageWriter(const ReportModel& report) : report_(report) {
+    for (const auto& section : report.sections) {
+      const bool is_answer = report.answer.blocks.empty() && &section == &report.sections.front();
+      (is_answer || section.id == "findings" ? open_ : folded_).push_back(&section);
+    }
+    if (report.answer.blocks.empty() || report.sections.empty() || find_figures(report.answer) != nullptr) return;
+    figures_ = find_figures(report.sections.front());
+  }
+
+  void write_header() {
+    // The kind of report above what was asked, or alone.
+    writer.out += "<header>\n<div>\n";
+    if (!report_.asked.empty()) writer.out += "<p class=\"kind\">" + plain_html(report_.title) + "</p>\n";
+    writer.out += "<h1>" + plain_html(report_.asked.empty() ? report_.title : report_.asked) + "</h1>\n";
+    if (!report_.subtitle.empty()) writer.out += "<p class=\"subtitle\">" + plain_html(report_.subtitle) + "</p>\n";
+    writer.out += "</div>\n<button type=\"button\" class=\"theme\" hidden>Dark</button>\n</header>\n";
+  }
+
+  void write_contents() {
+    writer.out += "<nav aria-label=\"Sections\"><ul>\n";
+    const auto add = [&](std::string_view id, std::string_view title) {
+      writer.out += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escape_markup(id), plain_html(title));
+    };
+    if (!report_.answer.blocks.empty()) add(kAnswerId, "In short");
+    for (const auto* list : {&open_, &folded_})
+      for (const auto* section : *list) add(section->id, section->title);
+    writer.out += "</ul></nav>\n";
+  }
+
+  void write_open_sections() {
+    if (!report_.answer.blocks.empty()) {
+      writer.out += fmt::format("<section id=\"{}\" class=\"answer\" aria-label=\"In short\">\n", kAnswerId);
+      write_answer();
+      writer.out += "</section>\n";
+    }
+    for (const auto* section : open_) {
+      writer.out += fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n",
+                                escape_markup(section->id), plain_html(section->title));
+      write_blocks(*section);
+      writer.out += "</section>\n";
+    }
+  }
+
+  void write_folded_sections() {
+    if (folded_.empty()) return;
+    writer.out += "<div class=\"folds\"><button type=\"button\" class=\"unfold\" hidden>Expand all</button></div>\n";
+    for (const auto* section : folded_) {
+      writer.out += fmt::format(
+          "<section id=\"{0}\" class=\"fold\" aria-labelledby=\"{0}-title\">\n<details>\n"
+          "<summary><h2 id=\"{0}-title\">{1}</h2></summary>\n",
+          escape_markup(section->id), plain_html(section->title));
+      write_blocks(*section);
+      writer.out += "</details>\n</section>\n";
+    }
+  }
+
+  HtmlWriter writer;
+
+ private:
+  static constexpr std::string_view kAnswerId = "in-short";
+
+  static const KeyFigures* find_figures(const Section& section) {
+    for (const auto& block : section.blocks)
+      if (const auto* figures = std::get_if<KeyFigures>(&block)) return figures;
+    return nullptr;
+  }
+
+  /// The verdict, its figures, and what changes.
+  void write_answer() {
+    const auto& blocks = report_.answer.blocks;
+    const auto callouts_end = std::find_if_not(
+        blocks.begin(), blocks.end(), [](const auto& block) { return std::holds_alternative<Callout>(block); });
+    std::for_each(blocks.begin(), callouts_end, [&](const auto& block) { std::visit(writer, block); });
+    if (figures_ != nullptr) writer(*figures_);
+    std::for_each(callouts_end, blocks.end(), [&](const auto& block) { std::visit(writer, block); });
+  }
+
+  void write_blocks(const Section& section) {
+    for (const auto& block : section.blocks)
+      if (figures_ == nullptr || std::get_if<KeyFigures>(&block) != figures_) std::visit(writer, block);
+  }
+
+  const ReportModel& report_;
+  std::vector<const Section*> open_;
+  std::vector<const Section*> folded_;
+  const KeyFigures* figures_ = nullptr;  ///< of the first section, which the answer shows in its place
+};
+
 }  // namespace
 
 std::string render_html(const ReportModel& report, std::string_view echarts_js) {
-  HtmlWriter writer;
   const bool draws = std::any_of(report.sections.begin(), report.sections.end(), has_drawing);
+  PageWriter page(report);
+  auto& writer = page.writer;
   writer.out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
       "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
-      "<meta name=\"referrer\" content=\"no-referrer\">\n<title>{0}</title>\n<style>\n{1}</style>\n</head>\n<body>\n"
-      "<a class=\"skip\" href=\"#content\">To the content</a>\n<div class=\"layout\">\n<header>\n<div>\n<h1>{0}</h1>\n",
-      plain_html(report.title), draws ? fmt::format("{}{}", report_css(), canvas_css()) : std::string(report_css()));
-  if (!report.subtitle.empty()) writer.out += "<p class=\"subtitle\">" + plain_html(report.subtitle) + "</p>\n";
-  writer.out +=
-      "</div>\n<button type=\"button\" class=\"theme\" hidden>Dark</button>\n</header>\n<div class=\"columns\">\n"
-      "<nav aria-label=\"Sections\"><ul>\n";
-  for (const auto& section : report.sections)
-    writer.out += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escape_html(section.id), plain_html(section.title));
-  writer.out += "</ul></nav>\n<main id=\"content\">\n";
-  for (const auto& section : report.sections) {
-    writer.out += fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n",
-                              escape_html(section.id), plain_html(section.title));
-    for (const auto& block : section.blocks) std::visit(writer, block);
-    writer.out += "</section>\n";
-  }
+      "<meta name=\"referrer\" content=\"no-referrer\">\n<title>{}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n"
+      "<a class=\"skip\" href=\"#content\">To the content</a>\n<div class=\"layout\">\n",
+      plain_html(report.asked.empty() ? report.title : report.asked), report_css(), draws ? canvas_css() : "");
+  page.write_header();
+  writer.out += "<div class=\"columns\">\n";
+  page.write_contents();
+  writer.out += "<main id=\"content\">\n";
+  page.write_open_sections();
+  page.write_folded_sections();
   writer.out += "</main>\n</div>\n<footer>" + plain_html(report.footer) + "</footer>\n</div>\n";
   writer.out += "<script type=\"application/json\" id=\"charts\">" + script_json(writer.charts) + "</script>\n";
   writer.out += "<script>" + script_text(echarts_js) + "</script>\n<script>\n" + script_text(report_js());

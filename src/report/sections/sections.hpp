@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
+#include "analysis/comparison.hpp"
 #include "report/report_model.hpp"
 #include "report/tune_view.hpp"
 
@@ -30,5 +33,9 @@ namespace ridgeline::report {
 [[nodiscard]] Section method_section(const TuneView& view);
 [[nodiscard]] Section reproduce_section(const TuneView& view);
 [[nodiscard]] Section trials_section(const TuneView& view);
+
+/// What the two took in the comparison of them, where their own trials give another ratio: they were measured at
+/// different times, at which the machine was not equally fast.
+[[nodiscard]] std::optional<analysis::ArmMedians> interleaved_medians(const TuneView& view);
 
 }  // namespace ridgeline::report

@@ -31,24 +31,6 @@ const analysis::RankedTrial* ranked_of(const TuneView& view, const schema::Tuned
   return ranked != nullptr && has_objective(view.run, *ranked) ? ranked : nullptr;
 }
 
-/// What the two took in the comparison of them, where their own trials give another ratio: they were measured at
-/// different times, at which the machine was not equally fast.
-std::optional<analysis::ArmMedians> interleaved_medians(const TuneView& view) {
-  const auto* best = ranked_of(view, view.recommended());
-  const auto* now = ranked_of(view, view.current());
-  const auto& verdict = *view.run.verdict;
-  if (best == nullptr || now == nullptr || !verdict.gain || view.run.request.objective != Objective::latency) return {};
-  if (analysis::agrees(*verdict.gain, now->measured.value, best->measured.value)) return {};
-  for (const auto& pair : view.run.pairs) {
-    if (pair.purpose != schema::PairPurpose::finalist || pair.b != verdict.configuration || !pair.comparison) continue;
-    const auto stored = view.pairs.find(pair.key);
-    if (stored == view.pairs.end() || !stored->second.measurement) continue;
-    const auto medians = analysis::arm_medians(*stored->second.measurement);
-    if (medians && analysis::agrees(*verdict.gain, medians->a_ns, medians->b_ns)) return medians;
-  }
-  return {};
-}
-
 /// Whoever divides the two medians of change_sentence wonders.
 bool has_other_ratio(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
@@ -354,6 +336,22 @@ std::optional<Table> fastest_trials(const TuneView& view) {
 }
 
 }  // namespace
+
+std::optional<analysis::ArmMedians> interleaved_medians(const TuneView& view) {
+  const auto* best = ranked_of(view, view.recommended());
+  const auto* now = ranked_of(view, view.current());
+  const auto& verdict = *view.run.verdict;
+  if (best == nullptr || now == nullptr || !verdict.gain || view.run.request.objective != Objective::latency) return {};
+  if (analysis::agrees(*verdict.gain, now->measured.value, best->measured.value)) return {};
+  for (const auto& pair : view.run.pairs) {
+    if (pair.purpose != schema::PairPurpose::finalist || pair.b != verdict.configuration || !pair.comparison) continue;
+    const auto stored = view.pairs.find(pair.key);
+    if (stored == view.pairs.end() || !stored->second.measurement) continue;
+    const auto medians = analysis::arm_medians(*stored->second.measurement);
+    if (medians && analysis::agrees(*verdict.gain, medians->a_ns, medians->b_ns)) return medians;
+  }
+  return {};
+}
 
 Section verdict_section(const TuneView& view) {
   Section section{"verdict", "Verdict", {}};

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "report/inline_text.hpp"
+#include "report/svg/svg_text.hpp"
 #include "report/utf8.hpp"
 #include "unit/report/golden.hpp"
 
@@ -17,7 +18,8 @@ constexpr auto kHostile = "</script><img src=x onerror=alert(1)> [x](javascript:
 /// One of every block, filled with text that wants to be markup.
 ReportModel hostile_report() {
   const auto text = plain_text(kHostile);
-  Chart chart{"c", kHostile, text, {{"series", {{{"name", kHostile}}}}, {"note", "a\xE2\x80\xA8z"}}, 200};
+  Chart chart{
+      "c", kHostile, text, {{"series", {{{"name", kHostile}, {"data", {1}}}}}, {"note", "a\xE2\x80\xA8z"}}, 200};
   Table table{kHostile, {{kHostile}, {"n", Align::right}}, {{{code_mark(kHostile), text}, Tone::bad, "trial-1"}}};
   return {kHostile,
           kHostile,
@@ -52,16 +54,68 @@ std::size_t occurrences(const std::string& text, const std::string& word) {
   return count;
 }
 
-TEST(RenderHtml, marks_columns_of_text_that_go_below_the_numbers_on_a_narrow_screen) {
-  auto table = sample_table();
-  const auto page = [&] { return render_html({"t", "", {{"s", "S", {table}}}, ""}, ""); };
-  EXPECT_EQ(occurrences(page(), "<table class=\"stacked\""), 0U) << "three columns fit";
-  table.columns.push_back({"p99, ms", Align::right});
-  for (auto& row : table.rows) row.cells.emplace_back("14.20");
-  EXPECT_EQ(occurrences(page(), "<table class=\"stacked\" style=\"--columns:3\">"), 1U);
-  EXPECT_EQ(occurrences(page(), "<th scope=\"col\" class=\"text\">Settings</th>"), 1U);
-  EXPECT_EQ(occurrences(page(), "<td class=\"text\">current configuration</td>"), 1U);
-  EXPECT_EQ(occurrences(page(), "<td class=\"text wide\">"), 1U);
+TEST(RenderHtml, gives_a_phone_the_form_of_a_table_that_its_width_allows) {
+  const auto page = [](const Table& table) { return render_html({"t", "", {{"s", "S", {table}}}, ""}, ""); };
+  const Table narrow{"", {{"Trial"}, {"p50"}, {"p99"}}, {{{"1", "2.1", "3.2"}, Tone::neutral, ""}}};
+  EXPECT_EQ(occurrences(page(narrow), "<table>"), 1U);
+  EXPECT_EQ(occurrences(page(narrow), "data-label=\""), 0U);
+  const auto cards = page(sample_table());
+  EXPECT_EQ(occurrences(cards, "<table class=\"cards\">"), 1U);
+  EXPECT_EQ(occurrences(cards, "<td class=\"right\" data-label=\"Median, ms\"><div>21.53</div></td>"), 1U);
+  auto wide = sample_table();
+  for (int i = 0; i < 6; ++i) {
+    wide.columns.push_back({"p99, ms", Align::right});
+    for (auto& row : wide.rows) row.cells.emplace_back("14.20");
+  }
+  EXPECT_EQ(occurrences(page(wide), "<table class=\"stacked\" style=\"--columns:8\">"), 1U);
+  EXPECT_EQ(occurrences(page(wide), "<th scope=\"col\" class=\"text\">Settings</th>"), 1U);
+  EXPECT_EQ(occurrences(page(wide), "<td class=\"text wide\">"), 1U);
+}
+
+/// A page with an answer, findings that come late, and two more sections.
+ReportModel answered_report() {
+  return {"Title",
+          "",
+          {{"verdict", "Verdict", {KeyFigures{{{"Now", "2 ms", "", Tone::neutral}}}, Paragraph{"details"}}},
+           {"ranking", "Ranking", {Paragraph{"the ranking"}}},
+           {"findings", "Key findings", {BulletList{{"a finding"}}}}},
+          "",
+          "what was asked",
+          {"answer", "", {Callout{Tone::good, "Change it", "faster"}, Facts{{{"threads", "1 → 2"}}}}}};
+}
+
+TEST(RenderHtml, shows_the_answer_and_the_findings_and_folds_the_rest) {
+  const auto page = render_html(answered_report(), "");
+  EXPECT_NE(page.find("<title>what was asked</title>"), std::string::npos);
+  EXPECT_NE(page.find("<h1>what was asked</h1>"), std::string::npos);
+  std::size_t at = 0;
+  for (const auto* text :
+       {"<main", "Change it", ">Now</dt>", "1 → 2", "a finding", "Expand all", "details", "the ranking"}) {
+    const auto next = page.find(text, at);
+    ASSERT_NE(next, std::string::npos) << text << " is missing or too early";
+    at = next;
+  }
+  EXPECT_EQ(occurrences(page, ">Now</dt>"), 1U) << "figures are shown once";
+  EXPECT_EQ(occurrences(page, "<details>"), 2U);
+  EXPECT_GT(page.find("<details>"), page.find("a finding"));
+}
+
+TEST(RenderHtml, opens_the_first_section_of_a_report_without_an_answer) {
+  auto report = answered_report();
+  report.answer.blocks.clear();
+  const auto page = render_html(report, "");
+  EXPECT_EQ(occurrences(page, "<details>"), 1U);
+  EXPECT_LT(page.find("details</p>"), page.find("a finding"));
+  EXPECT_LT(page.find("a finding"), page.find("the ranking"));
+}
+
+TEST(RenderHtml, has_no_caption_without_its_drawing) {
+  const Chart empty{"c", "Caption", "Nothing to draw.", {{"series", {{{"data", base::Json::array()}}}}}, 200};
+  for (const auto& block : {Block(empty), Block(Timeline{"t", "Caption", "Nothing to draw.", ""})}) {
+    const auto page = render_html({"t", "", {{"s", "S", {block}}}, ""}, "");
+    EXPECT_EQ(page.find("Caption"), std::string::npos);
+    EXPECT_NE(page.find("Nothing to draw."), std::string::npos);
+  }
 }
 
 TEST(RenderHtml, lets_no_foreign_text_become_markup) {
@@ -78,6 +132,56 @@ TEST(RenderHtml, refers_to_nothing_outside_the_page) {
   for (const auto* word : {" src=\"", "href=\"http", "url(", "@import", "<link"})
     EXPECT_EQ(page.find(word), std::string::npos) << word;
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+}
+
+TEST(RenderSvg, lets_no_foreign_text_become_markup) {
+  auto report = hostile_report();
+  report.asked = kHostile;
+  report.answer = {"answer", "", report.sections.front().blocks};
+  report.bars = {kHostile, {{kHostile, kHostile, 2, 1, 3, Tone::good}}};
+  const auto picture = render_svg(report);
+  for (const auto* word : {"<img", "<script", "href=", "url(", "@import"})
+    EXPECT_EQ(picture.find(word), std::string::npos) << word;
+  EXPECT_EQ(picture.find('\x1b'), std::string::npos);
+  EXPECT_EQ(occurrences(picture, "<text"), occurrences(picture, "</text>"));
+}
+
+TEST(RenderSvg, keeps_every_line_within_the_picture) {
+  for (const auto& text : {std::string(400, 'W'), "**" + std::string(90, 'm') + "** `" + std::string(200, '_') + "`",
+                           std::string("many words of a sentence that goes on and on for a while, and then some, ") +
+                               "日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語"}) {
+    const auto lines = wrap_inline(text, 18, 300);
+    EXPECT_GT(lines.size(), 2U);
+    std::string joined;
+    for (const auto& line : lines) {
+      double width = 0;
+      for (const auto& piece : line) {
+        width += text_width(piece.text, 18, piece.letters);
+        joined += piece.text;
+      }
+      EXPECT_LE(width, 300) << text;
+    }
+    auto whole = strip_marks(text);
+    for (auto* one : {&joined, &whole}) std::erase(*one, ' ');
+    EXPECT_EQ(joined, whole);
+  }
+}
+
+TEST(RenderSvg, is_a_card_of_text_without_bars) {
+  ReportModel report;
+  report.asked = "train.py:bench on cuda:0, batch 64 to 256 and 0 to 4 workers: 14 trials in 32.0 s";
+  report.subtitle = "NVIDIA L4 · 2026-11-27 · run 20261127-162754-b561";
+  report.footer = "Made by Ridgeline 0.2.0 from the records of run 20261127-162754-b561.";
+  report.answer.blocks = {
+      Callout{Tone::warning, "2 loader workers are too few", "With 4 workers: **9431 samples/s** against 6220."},
+      KeyFigures{{{"Recommended", "6223 samples/s", "batch 64, 2 workers, no AMP, not pinned", Tone::good}}},
+      Facts{{{"Highest throughput",
+              "batch 128, 2 workers, no AMP, pinned: 6230 samples/s (6216–6245), 3.56 GB; the highest of 3 measured"},
+             {"num_workers", "`2` → `4`"}}},
+      BulletList{{"A note that is long enough for a second line, since it goes on and on about what was not measured, "
+                  "why, and what to do about it."}},
+      sample_table()};
+  expect_golden("card.svg", render_svg(report));
 }
 
 TEST(RenderMarkdown, lets_no_foreign_text_become_markup) {

@@ -58,6 +58,8 @@ TEST(TuneReport, renders_the_fixed_run_as_html) {
   expect_golden("tune.html", page_body(render_html(shared_report(), "")));
 }
 
+TEST(TuneReport, renders_the_fixed_run_as_a_picture) { expect_golden("tune.svg", render_svg(shared_report())); }
+
 TEST(TuneReport, gives_the_fixed_run_as_json) {
   const auto records = fakes::TuneRunFixture::make();
   auto json = tune_json(fakes::words(), records.run, records.outcomes, records.pairs);
@@ -188,6 +190,20 @@ TEST(TuneReport, tells_what_stored_trials_took_beside_the_time_of_this_search) {
   const auto page = render_markdown(build_tune_report(fakes::words(), records.run, records.outcomes, records.pairs));
   EXPECT_NE(page.find("the stored trials took " + base::format_duration(took_s * 1e9)), std::string::npos);
   EXPECT_EQ(render_markdown(shared_report()).find("the stored trials took"), std::string::npos);
+}
+
+TEST(ChartParts, an_axis_shows_what_matters_and_not_how_slow_the_slowest_was) {
+  base::Json axis = base::Json::object();
+  limit_axis(axis, {{2.0, 1.99, 2.01, true}, {1.9, 1.89, 1.91, true}, {2.2, 1.0, 9.0, false}});
+  EXPECT_EQ(axis["from"], 1.89);
+  EXPECT_EQ(axis["to"], 2.2) << "a wide interval of another trial does not count";
+  axis = base::Json::object();
+  limit_axis(axis, {{2.0, 1.99, 2.01, true}, {2.2, 2.1, 2.3, false}});
+  EXPECT_TRUE(axis.empty()) << "everything is near";
+  limit_axis(axis, {{2.0, 1.9, 2.1, false}});
+  EXPECT_TRUE(axis.empty()) << "nothing matters more than the rest";
+  limit_axis(axis, {{2.0, 1.99, 2.01, true}, {6.4, 6.3, 6.5, false}});
+  EXPECT_EQ(axis["to"], 2.01);
 }
 
 TEST(TuneReport, resolves_every_link_to_one_anchor_of_the_page) {
