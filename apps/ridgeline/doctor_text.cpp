@@ -129,12 +129,12 @@ std::string summary_of(const doctor::DoctorReport& report, const Terminal& termi
 
 /// Whether this machine is ready, and the first things that it lacks.
 std::string verdict_of(const schema::MessageRenderer& words, const doctor::DoctorReport& report,
-                       const Terminal& terminal) {
+                       const Terminal& terminal, bool unicode) {
   constexpr std::size_t kShownFaults = 3;
   const auto failures = report.count(CheckStatus::fail);
   const auto warnings = report.count(CheckStatus::warn);
   const auto status = failures > 0 ? CheckStatus::fail : warnings > 0 ? CheckStatus::warn : CheckStatus::ok;
-  const auto bar = styled("▌ ", look_of(status).style, terminal.colour);
+  const auto bar = styled(unicode ? "▌ " : "| ", look_of(status).style, terminal.colour);
   const auto* title = failures > 0   ? "Not ready: something has to be fixed first"
                       : warnings > 0 ? "Ready, but slower or less exact than it could be"
                                      : "Ready";
@@ -171,7 +171,7 @@ std::string doctor_text(const schema::MessageRenderer& words, const doctor::Doct
       out += head_of(look_of(CheckStatus::skipped, unicode), report::counted(without_gpu, "check"), terminal.colour) +
              styled(without_gpu == 1 ? "needs a GPU" : "need a GPU", Style::dim, terminal.colour) + "\n";
   }
-  out += "\n" + verdict_of(words, report, terminal);
+  out += "\n" + verdict_of(words, report, terminal, unicode);
   return out + "next     " +
          (report.exit_code() != 0 ? "ridgeline doctor --fix-hints   (the fixes as a checklist)"
                                   : "ridgeline tune model.onnx") +

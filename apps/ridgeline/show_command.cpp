@@ -27,8 +27,13 @@ base::Result<int> show_section(const report::ReportModel& report, const std::str
                     fmt::join(names, ", "));
 }
 
+void print_head(const report::ReportModel& report, const Terminal& terminal) {
+  fmt::print("{}\n{}\n\n", styled(wrapped(report.title, terminal.width, 0), Style::bold, terminal.colour),
+             wrapped(report.subtitle, terminal.width, 0));
+}
+
 void show_all(const report::ReportModel& report, const Terminal& terminal) {
-  fmt::print("{}\n{}\n\n", styled(report.title, Style::bold, terminal.colour), report.subtitle);
+  print_head(report, terminal);
   for (const auto& section : report.sections) fmt::print("{}\n", section_text(section, terminal));
 }
 
@@ -36,8 +41,8 @@ void show_all(const report::ReportModel& report, const Terminal& terminal) {
 void show_answer(const report::ReportModel& report, const std::string& id, const Terminal& terminal) {
   std::vector<std::string> names;
   for (const auto& section : report.sections) names.push_back(section.id);
-  fmt::print("{}\n{}\n\n{}\n", styled(report.title, Style::bold, terminal.colour), report.subtitle,
-             answer_text(report, terminal));
+  print_head(report, terminal);
+  fmt::print("{}\n", answer_text(report, terminal));
   fmt::print("all      ridgeline show {} --all\nparts    {}\n", id,
              wrapped(fmt::format("--section {}", fmt::join(names, ", ")), terminal.width - kLabelWidth, kLabelWidth));
 }
@@ -104,6 +109,10 @@ void add_show(CLI::App& app, Context& context) {
                     "At most five lines of Markdown to paste: what was asked, and the answer");
   command->add_option("--svg", flags->svg, "Write the answer as a picture (SVG, light and dark)")->type_name("FILE");
   command->add_flag("--json", flags->json, "Print as JSON");
+  // Each is another form of the same run: two at once would leave one out without a word.
+  for (const auto* form : {"--section", "--all", "--summary", "--svg", "--json"})
+    for (const auto* other : {"--section", "--all", "--summary", "--svg", "--json"})
+      if (std::string_view(form) != other) command->get_option(form)->excludes(command->get_option(other));
   add_database_option(*command, context);
 }
 

@@ -293,6 +293,10 @@ Result<campaign::StreamCampaignRequest> read_stream_flags(const StreamFlags& fla
   request.output = flags.output;
   request.most_drops = flags.most_drops;
   if (is_bench) {
+    if (flags.frames > 0)
+      return base::fail(ErrorCode::invalid_argument, "--frames {}: a bench offers frames by --rate for --time",
+                        flags.frames)
+          .hint("leave it out, or use stream run --frames");
     request.rates = flags.rates;
     std::sort(request.rates.begin(), request.rates.end());
     request.rates.erase(std::unique(request.rates.begin(), request.rates.end()), request.rates.end());

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "analysis/bench_answers.hpp"
+#include "report/bench_table.hpp"
+#include "report/failed_trials.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
 #include "report/messages.hpp"
@@ -25,6 +27,13 @@ using schema::MessageRenderer;
 
 constexpr std::size_t kBenchRows = 5;
 constexpr std::size_t kBenchLimits = 2;
+
+/// As it was named on the command line.
+std::string target_of(const BenchRun& run) {
+  const auto& job = run.request.job;
+  if (job.target.empty()) return job.kind;
+  return job.kind == "synthetic" ? "synthetic:" + job.target : job.target;
+}
 
 std::int64_t combinations_trained(const BenchRun& run) {
   std::set<schema::TrainingSettings> trained;
@@ -57,6 +66,13 @@ BulletList limits(const MessageRenderer& words, const BenchRun& run) {
         messages::bench_limit({.title = finding->title, .advice = finding->advice, .gain = finding->predicted_gain}))));
   }
   return list;
+}
+
+std::optional<Paragraph> failures(const MessageRenderer& words, const BenchRun& run) {
+  std::vector<std::string> causes;
+  for (const auto& trial : run.trials)
+    if (trial.outcome.status != schema::TrialStatus::ok) causes.push_back(bench_status(words, trial));
+  return failed_trials(words, causes, run.trials.size());
 }
 
 /// The recommended setting, the fastest, the most efficient and the next fastest, the fastest first.
@@ -119,13 +135,12 @@ Message bench_answer_of(const BenchRun& run, const schema::BenchAnswer& answer) 
 }
 
 std::string bench_asked(const MessageRenderer& words, const BenchRun& run) {
-  return one_line(words.text(
-      messages::bench_asked({.target = run.request.job.target.empty() ? run.request.job.kind : run.request.job.target,
-                             .device = run.device,
-                             .trained = combinations_trained(run),
-                             .combinations = static_cast<std::int64_t>(run.request.space.size()),
-                             .time = run.duration_s * 1e9,
-                             .simulated = is_simulated(run)})));
+  return one_line(words.text(messages::bench_asked({.target = target_of(run),
+                                                    .device = run.device,
+                                                    .trained = combinations_trained(run),
+                                                    .combinations = static_cast<std::int64_t>(run.request.space.size()),
+                                                    .time = run.duration_s * 1e9,
+                                                    .simulated = is_simulated(run)})));
 }
 
 Section bench_answer_section(const MessageRenderer& words, const BenchRun& run) {
@@ -134,6 +149,7 @@ Section bench_answer_section(const MessageRenderer& words, const BenchRun& run) 
   if (run.answers && run.answers->recommended && !run.interrupted)
     section.blocks.emplace_back(Paragraph{words.text(messages::next_apply(run.id))});
   if (auto list = limits(words, run); !list.items.empty()) section.blocks.emplace_back(std::move(list));
+  if (auto failed = failures(words, run)) section.blocks.emplace_back(std::move(*failed));
   if (auto table = fastest_points(run); !table.rows.empty()) section.blocks.emplace_back(std::move(table));
   std::string left_out;
   if (!run.interruption.empty()) left_out = sentence(plain_text(words.text(run.interruption)));
@@ -142,6 +158,9 @@ Section bench_answer_section(const MessageRenderer& words, const BenchRun& run) 
                 sentence(words.text(messages::bench_skipped(
                     {.settings = std::ssize(run.skipped), .reason = run.skipped.front().reason})));
   if (!left_out.empty()) section.blocks.emplace_back(Paragraph{std::move(left_out)});
+  BulletList notes;
+  for (const auto& note : words.texts(run.notes)) notes.items.push_back(plain_text(note));
+  if (!notes.items.empty()) section.blocks.emplace_back(std::move(notes));
   return section;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/sweep_answers.hpp"
+#include "report/failed_trials.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
 #include "report/messages.hpp"
@@ -40,25 +41,11 @@ Callout verdict(const MessageRenderer& words, const SweepRun& run) {
           text};
 }
 
-/// What the failed trials say, the most frequent first.
 std::optional<Paragraph> failures(const MessageRenderer& words, const SweepRun& run) {
-  std::int64_t failed = 0;
-  std::vector<std::pair<std::string, int>> causes;
-  for (const auto& trial : run.trials) {
-    if (!trial.outcome.failure) continue;
-    ++failed;
-    const auto cause = one_line(sweep_status(words, trial));
-    const auto found = std::find_if(causes.begin(), causes.end(), [&](const auto& one) { return one.first == cause; });
-    if (found == causes.end())
-      causes.emplace_back(cause, 1);
-    else
-      ++found->second;
-  }
-  if (failed == 0) return std::nullopt;
-  const auto most =
-      std::max_element(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return Paragraph{plain_text(words.text(messages::sweep_failed(
-      {.failed = failed, .trials = std::ssize(run.trials), .same = most->second == failed, .cause = most->first})))};
+  std::vector<std::string> causes;
+  for (const auto& trial : run.trials)
+    if (trial.outcome.failure) causes.push_back(sweep_status(words, trial));
+  return failed_trials(words, causes, run.trials.size());
 }
 
 Table best_points(const SweepRun& run) {

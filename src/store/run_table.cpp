@@ -63,9 +63,13 @@ std::string example_of(std::string_view kind) {
 Result<std::string> latest_run(const Connection& connection, std::string_view kind) {
   RL_TRY_ASSIGN(const auto runs, query_runs(connection, kRunIds, kind));
   if (!runs.empty()) return runs.front().id;
-  return base::fail(ErrorCode::not_found, "database {} holds no runs{} yet", connection.path().string(),
-                    kind.empty() ? "" : fmt::format(" of ridgeline {}", kind))
-      .hint("create one with `{}`", example_of(kind));
+  if (kind.empty())
+    return base::fail(ErrorCode::not_found, "database {} holds no runs yet", connection.path().string())
+        .hint("create one with `{}`", example_of(kind));
+  // The store does not know which kinds there are: "latest:trial" is a slip, "latest:bench" is early.
+  return base::fail(ErrorCode::not_found, "database {} holds no runs of ridgeline {} yet", connection.path().string(),
+                    kind)
+      .hint("`ridgeline history` lists its runs and their kinds; a new one comes from `{}`", example_of(kind));
 }
 
 /// What is no message (words of a run that could not be migrated, a damaged line) is shown as it is.

@@ -6,17 +6,19 @@ SMALL=(--batch-sizes 64 128 256 --num-workers 0 2 4 --db r.db)
 
 run 0 bench --model $S "${SMALL[@]}" --search grid
 for column in Batch Workers AMP Pin 'I/O(ms)' 'H2D(ms)' 'Fwd(ms)' 'Bwd(ms)' 'Opt(ms)' 'Total(ms)' Samples/s 'GPU%' 'Mem(GB)' Status; do out "$column"; done
-out "Highest throughput"
-out "Best efficiency"
-out "Recommended"
-out "Pareto front"
-out "phases add up to the wall time within"
-no_out "within 0.0 %"
+out "highest throughput"
+out "best efficiency"
+out "▌ Recommended: batch"
+out "To use it: ridgeline apply"
 out "(default)"
 out "(--batch-sizes)"
 # The origin of each value.
 for line in 'search        grid  (--search)' 'mem headroom  10%  (default)' 'tolerance     3%  (default)' 'max time      none  (default)' \
   'seed          1  (default)' 'stability run 200 steps, at most 30 s  (default)' 'diagnosis     on  (default)' "model         $S  (--model)"; do out "$line"; done
+run 0 show latest --all --db r.db
+out "Pareto front"
+out "phases add up to the wall time within"
+no_out "within 0.0 %"
 run 0 bench --model $S --batch-sizes 64 --num-workers 2 --stability-run 7 --mem-headroom 20% --tolerance 5% --max-time 10m --seed 4 --no-diagnosis --option depth=3 --db o.db
 for line in 'search        adaptive  (default)' 'mem headroom  20%  (--mem-headroom)' 'tolerance     5%  (--tolerance)' 'max time      10m  (--max-time)' \
   'seed          4  (--seed)' 'stability run 7 steps  (--stability-run)' 'diagnosis     off  (--no-diagnosis)' 'option        depth=3  (--option)'; do out "$line"; done
@@ -36,10 +38,12 @@ grep -q "<html" report.html || problem "report.html is no page"
 # Memory: the way up stops, the gap is bisected, nothing above is recommended.
 run 0 bench --model $S,memory_gb=8,sample_gb=0.03 --batch-sizes 64 128 256 512 --num-workers 2 --amp off --pin-memory on --search grid --db m.db
 out "OOM"
+out "1 setting was not run"
+run 0 show latest --all --db m.db
 out "not run: batch 512"
 run 1 bench --model $S,fault=shape --batch-sizes 64 --num-workers 2 --db f.db
 out "failed"
-out "no answer"
+out "▌ No answer"
 run 0 bench --model $S "${SMALL[@]}" --stability-run 100 --search grid
 out "ok, stability run"
 out "passed"
@@ -67,8 +71,8 @@ run 0 bench --show latest --db limit.db
 out "of 100000 steps"
 no_out "held through"
 run 1 bench --model $S,fault=shape --max-time 1s --db never.db
-out "no answer: the run ended before"
-out "ended early: --max-time"
+out "The run ended before a trial with the loader succeeded"
+out "max-time"
 
 # bench.yaml, overridden by flags; apply.
 printf 'benchmark:\n  batch_sizes: [64, 128]\n  num_workers_options: [0, 2]\n  steps_per_test: 10\n  test_mixed_precision: false\ndata:\n  batch_size: 32\n  num_workers: 0\ntraining:\n  learning_rate: 0.1\n' >bench.yaml
@@ -175,6 +179,7 @@ out "pin.yaml: not touched"
 grep -q '^pin_memory: true$' pin.yaml || problem "a value that was not measured was written"
 # A loader that waits is tried with more workers than CPUs; a step that sleeps does not compute.
 run 0 bench --model synthetic:noise=0.005,read_us=4000,decode_us=20,over=0 --batch-sizes 64 --amp off --pin-memory on --search grid --db waits.db
+run 0 show latest --section findings --db waits.db
 out "workers wait"
 out "up to 64 help"
 run 0 bench --model synthetic:noise=0.005,wait_ms=2000,decode_us=1,memory_gb=115 --devices cpu --batch-sizes 8192 --num-workers 2 --amp bf16 --search grid --db sleeps.db

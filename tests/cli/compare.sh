@@ -28,7 +28,7 @@ json .min_effect 0.04
 json .verdict no_difference
 run 0 compare "latest/$all" "latest/$extended" --db r.db
 out "no significant difference"
-run 0 compare "latest/$all" "latest/$extended" --min-effect 2% --db r.db
+COLUMNS=400 run 0 compare "latest/$all" "latest/$extended" --min-effect 2% --db r.db
 out "two separate runs cannot show differences below about 3.3 %"
 out "one tune run"
 no_out "measure longer"

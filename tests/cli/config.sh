@@ -68,7 +68,7 @@ same foreign.yaml foreign.before
 run 0 apply latest --config foreign.yaml --config-section runtime --db f.db --yes
 grep -q '^runtime:$' foreign.yaml || problem "no section runtime: $(cat foreign.yaml)"
 # A simulation says so.
-run 0 show latest --db f.db
+run 0 show latest --all --db f.db
 is "$(head -c 25 out)" "Tuning report (simulated)" "the title"
 run 0 show latest --db f.db --json
 json .simulated true

@@ -6,6 +6,7 @@ GOLDEN=${SOURCE:?}/tests/golden/results
 cp "$SOURCE/tests/data/results/schema3.db" results.db
 chmod u+w results.db
 DB=(--db results.db)
+export TZ=UTC
 
 # golden NAME: the last run's standard output, without the page's scripts and styles and without this program's version.
 golden() {
@@ -37,7 +38,7 @@ view() {
   local id=$1
   shift
   case $(kind_of "$id") in
-    tune) run 0 show "$id" "${DB[@]}" "$@" ;;
+    tune) run 0 show "$id" "${DB[@]}" "${@:---all}" ;;
     *) run "0|1|130" "$(kind_of "$id")" --show "$id" "${DB[@]}" "$@" ;;
   esac
 }
@@ -47,6 +48,8 @@ for id in $("$RIDGELINE" history --ids "${DB[@]}"); do
   name=$(kind_of "$id")$number
   view "$id"
   golden "$name.txt"
+  run 0 show "$id" "${DB[@]}"
+  golden "$name.answer.txt"
   run 0 report "$id" "${DB[@]}" --report report.md --report report.html
   cp report.md out
   golden "$name.md"

@@ -37,7 +37,7 @@ page run.html
 is "$(wc -l <frames.jsonl)" 5 "results of stream run"
 run 0 report latest --db r.db
 same out run.md
-run 0 stream bench --source synthetic:64x48 --model null --frames 20 --db r.db --report bench.html
+run 0 stream bench --source synthetic:64x48 --model null --rate 50 --time 1s --db r.db --report bench.html
 page bench.html
 
 # A report's ending names its format.

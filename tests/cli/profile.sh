@@ -86,7 +86,9 @@ P
 DB=(--db r.db)
 
 run 0 profile import a.json "${DB[@]}"
-for part in "GPU 0    NVIDIA Test" "6 x ProfilerStep" "Where the time went" "Net_0/3 x Linear/aten::linear" "What to do" "(ridgeline show "; do out "$part"; done
+for part in "GPU 0: NVIDIA Test" "▌ The GPU is busy" "1. saves " "(ridgeline show "; do out "$part"; done
+run 0 show latest --all "${DB[@]}"
+for part in "Where the time went" "Net_0/3 x Linear/aten::linear" "What to do"; do out "$part"; done
 run 0 show latest:profile --json "${DB[@]}"
 json .schema_version 2
 json '.findings[0].title.code' trace.launch_bound
@@ -94,7 +96,7 @@ json '.tables.missing[0].code' trace.no_host_events
 json '.tables.modules | map(select(.path == "Net_0/Linear_1/aten::linear"))[0].backward_ns' 1800000
 json '.tables.kernels | length' 2
 json '.tables.devices[0].kernels' 36
-run 0 show "${DB[@]}"
+run 0 show --all "${DB[@]}"
 out "Modules"
 run 0 history --json "${DB[@]}"
 json '.[0].answer | endswith("of the time the GPU waits for launches")' true
@@ -112,7 +114,7 @@ is "$(grep -c . tables/steps.csv)" 7 "steps.csv: a head and six steps"
 checks=$((checks + 1)); [ -s a.perfetto-trace ] && [ -s p.md ] && [ -s p.html ] || problem "a file is missing"
 no_out "are used for"
 run 0 profile import a.json one_step.csv "${DB[@]}"
-out "the counters of 6 launches are used for 36"
+out "counters of 6 launches are used for 36"
 run 0 profile import back.json.gz "${DB[@]}" -q
 run 0 show --json "${DB[@]}"
 json '.tables.kernels | map(.calls) | add' 36
@@ -131,11 +133,11 @@ no_out "Linear_1"
 
 # What a trace lacks.
 run 0 profile import lost.json "${DB[@]}"
-out "launches without a kernel in the file: 6 of 36"
+out "aunches without a kernel in the file: 6 of 36"
 run 0 profile import a.json "${DB[@]}"
 no_out "without a kernel"
 run 0 profile import cpu.json "${DB[@]}"
-for part in "host     1.00 µs from the first to the last operation" "no GPU work" "aten::mm"; do out "$part"; done
+for part in "▌ 1.00 µs on the host; no work on a GPU" "aten::mm"; do out "$part"; done
 no_out "What to do"
 cpu_kept=$(ls -t traces/*.rltrace | head -n 1)
 run 0 profile import "$cpu_kept" "${DB[@]}"
@@ -143,7 +145,8 @@ out "aten::mm"
 
 # Memory: of the PyTorch profiler, and snapshots of its allocator.
 run 0 profile import memory.json "${DB[@]}"
-for part in "Memory at the peak" "12.0 KiB" "Net_#/Linear_#/aten::linear"; do out "$part"; done
+run 0 show latest --all "${DB[@]}"
+for part in "12.0 KiB" "Net_#/Linear_#/aten::linear"; do out "$part"; done
 for protocol in 2 3 4 5; do
   run 0 profile import "snapshot$protocol.pickle" --json "${DB[@]}"
   json '.tables.memory | length' 1
@@ -152,13 +155,13 @@ for protocol in 2 3 4 5; do
   json '.tables.memory[0].holders | map(.place + " \(.bytes)") | join(", ")' "train.py(7): <module> $((64 << 20)), train.py(41): step $((32 << 20))"
   json '.tables.memory[0] | [.allocations, .frees, .out_of_memory[0].free_bytes] | join(" ")' "1500 1500 $((5 << 20))"
 done
-run 0 profile import snapshot.pickle.gz --csv memory_tables --output memory.md --report memory.html "${DB[@]}"
-for part in "PyTorch memory snapshot" "96.0 MiB allocated at the peak" "out of memory after 15.0 ms: 3.00 GiB requested, 5.00 MiB free, by train.py(41): step" "expandable_segments:True"; do out "$part"; done
+COLUMNS=400 run 0 profile import snapshot.pickle.gz --csv memory_tables --output memory.md --report memory.html "${DB[@]}"
+for part in "PyTorch memory snapshot" "96.0 MiB allocated at the peak" "ut of memory after 15.0 ms: 3.00 GiB requested, 5.00 MiB free, by train.py(41): step" "expandable_segments:True"; do out "$part"; done
 no_out "What to do"
 is "$(head -n 1 memory_tables/memory.csv)" time_ns,device,allocated_bytes,reserved_bytes "columns of memory.csv"
 is "$(cut -d, -f3 memory_tables/memory.csv | sort -n | tail -n 1)" $((96 << 20)) "the most in memory.csv"
 checks=$((checks + 1)); grep -q "At most 96.0 MiB are allocated on GPU 0" memory.md && grep -q memory-chart memory.html || problem "a report without the chart of memory"
-run 0 show "${DB[@]}"
+run 0 show --all "${DB[@]}"
 out "Allocated at the peak by"
 run 0 compare snapshot2.pickle snapshot4.pickle "${DB[@]}"
 bad "command.pickle" "would run code" -- profile import command.pickle "${DB[@]}"
@@ -243,7 +246,9 @@ json '.tables.nodes | map(.flops, .bytes) | unique | tostring' '[-1]'
 if [ -d "$MODELS" ]; then
   model=$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx
   run 0 profile "$model" --provider cpu --time 500ms --set intra_op_num_threads=1 --csv model_tables "${DB[@]}"
-  for part in "model_run" "Modules" "with the profiler; its nodes take"; do out "$part"; done
+  out "▌ "
+  run 0 show latest --all "${DB[@]}"
+  for part in "Nodes" "Modules" "with the profiler; its nodes take"; do out "$part"; done
   run 0 show --json "${DB[@]}"
   json '.provider' cpu
   # 0 where the profiler's own cost is not told from the machine's noise

@@ -38,7 +38,7 @@ run 0 show "$id" --db r.db
 # What cannot be kept costs a note, no more.
 touch traces
 run 0 profile import trace.json --db r.db
-out "the trace is not kept: traces: "
+out "The trace is not kept: traces: "
 no_out "trace    "
 run 0 show latest --db r.db --json
 json .trace_file ""
@@ -70,7 +70,7 @@ done
 # A recorder that was killed.
 head -c -20 kept.rltrace >cut.rltrace
 run 0 profile import cut.rltrace --db r.db --no-keep-trace
-out "the file ends early after 4 events"
+out "file ends early after 4 events"
 head -c 12 kept.rltrace >begun.rltrace
 bad "no kernels" -- profile import begun.rltrace --db r.db
 printf '\x89RLT\r\n\x1a\n\x03\x00\x00\x00' >newer.rltrace

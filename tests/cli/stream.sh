@@ -30,7 +30,7 @@ run 0 stream run --source raw --raw 8x4:bgr24 --model null --output d.jsonl -q
 is "$(wc -l <d.jsonl)" 10 "lines of a raw file"
 
 # --- what came of it is a run ---
-run 0 show latest
+run 0 show latest --all
 out "frames"
 run 0 history
 out "stream"
@@ -48,7 +48,7 @@ run 0 stream run --source synthetic:64x48x10 --model null --json
 json '[.status.latency.count, .status.latency.p50 > 0, .status.latency.p95, .status.latency.p99, .status.queue.p99] | tojson' '[10,true,null,null,null]'
 run 0 stream run --source synthetic:64x48x10 --model null
 err "(p95 needs 200 frames)"
-run 0 show latest
+run 0 show latest --all
 out "p99 latency (needs 1000 frames)"
 run 0 history
 out ", p50 "
@@ -155,7 +155,7 @@ pkill -CONT -P $LOAD
 wait $LOAD
 is $? 4 "a load that was late itself"
 LAST="a load that stood still"
-run 0 show latest
+run 0 show latest --all
 out "No answer: the load generator was late"
 run 0 show latest --json
 json '[.verdict.passed, .status.is_void, .status.lateness.max >= 500] | tojson' '[false,true,true]'
@@ -165,7 +165,7 @@ run "0|1|4" stream bench --source synthetic:64x48 --model null --rate 40,20 --ti
 json '.points | map(.rate_per_s) | tostring' '[20,40]'
 json '.points | map(.status.offered) | tostring' '[20,40]'
 json '.verdict.held_per_s != null' true
-run 0 show latest
+run 0 show latest --all
 out "Latency against load"
 run 0 report latest --report load.html
 checks=$((checks + 1))

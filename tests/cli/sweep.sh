@@ -9,8 +9,8 @@ SPEED='samples_per_s=speed: ([0-9.]+) samples/s'
 # The classic case.
 run 0 sweep --param batch=16,64 --param workers=0,2 --metric "$SPEED" --metric loss=json:loss --objective max:samples_per_s \
   --db r.db --report report.md --report report.html -- "${TRAIN[@]}" --bs {batch} --workers {workers} --step-ms 4 --steps 12
-for text in batch workers samples_per_s loss Seconds 'CPU%' 'Mem(GB)' Status "Relative cost" "best, recommended" "Gain" "3 rounds"; do out "$text"; done
-out "Recommended  batch=64 workers=2"
+for text in batch workers samples_per_s loss Seconds 'CPU%' 'Mem(GB)' Status "Relative cost" "best, recommended" "as good as the first combination" "3 rounds"; do out "$text"; done
+out "▌ Recommended: batch=64 workers=2"
 no_out "GPU%"
 grep -q "Effect of each parameter" report.md || problem "report.md lacks the effects"
 grep -q "<html" report.html || problem "report.html is no page"
@@ -51,7 +51,7 @@ json '.answers.best.n' 1
 for metric in 'loss=loss (\S+)' 'loss=loss ([0-9.eE+-]+)'; do
   run 0 sweep --param lr=1..2 --metric "$metric" --objective min:loss --db n.db -- \
     sh -c 'printf "loss 2.3\nloss 0.4\n"; [ {lr} = 1 ] && echo loss nan || echo loss 0.9'
-  out "Best         lr=2"
+  out "▌ Recommended: lr=2"
   out "diverged: loss is nan at line 3"
 done
 run 0 sweep --param lr=1,2 --metric loss=json:loss --objective min:loss --db n.db --json -- \
@@ -98,7 +98,7 @@ run 0 sweep --param n=1,3 --metric 'reward=reward (\S+)' --objective max:reward 
 json '[.points[].tie] | tostring' '[true,true]'
 no_out "counts as"
 run 0 sweep --param n=1,3 --metric 'v=v (\S+)' --objective max:v --min-effect 5 --db d.db -- echo v {n}
-out "note: --min-effect 5 counts as 500 %: v is above 0 in every trial"
+out "--min-effect 5 counts as 500 %: v is above 0 in every trial"
 bad "--min-effect 5" "expected a share" -- compare latest latest --db d.db --min-effect 5
 bad "--min-effect 500%" "expected a share" -- sweep --param n=1 --min-effect 500% --db d.db -- echo {n}
 # Where an interval is wider than a factor of 2 there is no ratio, here nor in compare and rerun.
@@ -106,7 +106,7 @@ wide() { run 0 sweep --param n="$1" --metric 'v=v (\S+)' --objective min:v --db 
   sh -c 'case {n}{repeat} in 11) v=1;; 12) v=9;; 13) v=47;; 21) v=30;; 22) v=2;; *) v=6;; esac; echo v $v'; }
 wide 1,2 --output wide.md
 out "too few measurements"
-out "compared with the first combination: too few measurements for a ratio"
+out "Compared with the first combination: too few measurements for a ratio"
 no_out "x as good"
 checks=$((checks + 1)); grep -q "too few measurements for a ratio" wide.md || problem "wide.md gives a ratio"
 wide 1 -q
@@ -132,7 +132,7 @@ out "output.log"
 run 1 sweep --param b=1,2,3,4 --db f.db -- sh -c 'echo broken {b} >&2; exit 7'
 out "failed: exit code 7: broken 1"
 run 1 sweep --param b=1,2,3,4 --db f.db -- sh -c 'echo {b} > /dev/null; echo broken >&2; exit 7'
-out "the first 3 trials failed the same way"
+out "first 3 trials failed the same way"
 run 1 sweep --param b=1 --db f.db -- sh -c 'kill -SEGV $$; {b}'
 out "crashed: ended by SIGSEGV"
 run 1 sweep --param b=60 --timeout 300ms --db f.db -- sleep {b}
@@ -142,7 +142,7 @@ out "last of /speed ([0-9]+)/ matched nothing"
 run 1 sweep --param b=1 --objective max:rate --db f.db -- echo {b}
 out "did not report rate"
 run 0 sweep --param b=0.2,0.3,30 --max-time 1500ms --repeat 1 --db f.db -- sleep {b}
-out "ended early: --max-time is used up"
+out "max-time is used up"
 run 0 sweep --param b=1 --repeat 1 --db f.db -- sh -c '(setsid sleep 500 >/dev/null 2>&1 &); sleep 0.{b}'
 out "1 process was left behind and stopped"
 

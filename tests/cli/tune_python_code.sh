@@ -46,7 +46,7 @@ for target in plain named; do
   json '.verdict.code.python | contains("torch.jit.trace(") and contains("for _ in range(3):")' true
   json '.verdict.code.python_run.problem' null
   json '.verdict.code.python_run.median_s > 0' true
-  run 0 show latest --db r.db
+  run 0 show latest --all --db r.db
   out "The code, around the line that makes your model:"
   out "The Python lines were run with"
   run 0 report latest --db r.db --report report.md --report report.html

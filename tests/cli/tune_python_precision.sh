@@ -88,7 +88,7 @@ tune '0|1|4' scored --precision fp16 --space half.yaml --metric-loss 5%
 json "$FP16 | .status" rejected_accuracy
 json "$FP16 | .failure.message.text | test(\"^metric 0.[0-9]+, reference 1, maximum accepted loss 5 %\")" true
 json '[.trials[] | .output_error.metric] | max == 1' true
-COLUMNS=200 run 0 show latest --db r.db
+COLUMNS=200 run 0 show latest --all --db r.db
 out "Metric"
 tune '0|1|4' scored --precision fp16 --space half.yaml --metric-loss 0.99
 json "$FP16 | .status" ok

@@ -10,8 +10,10 @@
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
 #include "report/messages.hpp"
+#include "report/profile/module_table.hpp"
 #include "report/profile/profile_figures.hpp"
 #include "report/profile/profile_memory.hpp"
+#include "report/profile/profile_report.hpp"
 #include "report/profile/profile_tables.hpp"
 #include "report/utf8.hpp"
 
@@ -21,12 +23,22 @@ namespace {
 using schema::MessageRenderer;
 using schema::ProfileRun;
 
-constexpr std::size_t kProfileFindings = 3;
+constexpr std::size_t kProfileFindings = 2;
 constexpr std::size_t kProfileRows = 5;
 constexpr std::size_t kRowsAfterAdvice = 3;
 constexpr double kBusyEnough = 0.9;  // of the time, from which on the GPU itself is the limit
 
 double number_of(std::int64_t value) { return static_cast<double>(value); }
+
+/// What each GPU did, and whether anything is to be gained.
+std::string devices_of(const MessageRenderer& words, const ProfileRun& run) {
+  std::string out;
+  for (const auto& [label, text] : profile_summary(words, run))
+    if (label.starts_with("GPU ")) out += (out.empty() ? "" : " ") + plain_text(fmt::format("{}: {}.", label, text));
+  if (run.findings.empty() && !is_memory_only(run))
+    out += (out.empty() ? "" : " ") + sentence(words.text(schema::no_findings(run)));
+  return out;
+}
 
 Callout verdict(const MessageRenderer& words, const ProfileRun& run) {
   const auto& tables = run.tables;
@@ -45,12 +57,12 @@ Callout verdict(const MessageRenderer& words, const ProfileRun& run) {
                  .share = share,
                  .span = number_of(span),
                  .saving = run.findings.empty() ? std::nullopt : std::optional(run.findings.front().saving_share)})),
-            run.findings.empty() ? sentence(text(schema::no_findings(run))) : std::string()};
+            devices_of(words, run)};
   }
   if (is_memory_only(run)) {
     std::int64_t most = 0;
     for (const auto& row : tables.memory) most = std::max(most, row.peak_allocated_bytes);
-    return {Tone::neutral, text(messages::profile_peak_of_run(number_of(most))), {}};
+    return {Tone::neutral, text(messages::profile_peak_of_run(number_of(most))), devices_of(words, run)};
   }
   if (is_host_only(run)) return {Tone::neutral, text(messages::profile_on_host(number_of(tables.span_ns))), {}};
   return {Tone::neutral,
@@ -79,6 +91,16 @@ Table longest(const MessageRenderer& words, const ProfileRun& run) {
   return table;
 }
 
+/// The first of these that the files have: where the time went, operations, what holds the memory, modules.
+Table evidence(const MessageRenderer& words, const ProfileRun& run) {
+  if (auto table = longest(words, run); !table.rows.empty()) return table;
+  if (auto table = operations_table(run, kProfileRows); !table.rows.empty()) return table;
+  if (auto table = holders_table(run); !table.rows.empty()) return table;
+  if (auto table = memory_table(run); !table.rows.empty()) return table;
+  if (auto table = nodes_table(run, kProfileRows); !table.rows.empty()) return table;
+  return module_table(run, {});
+}
+
 }  // namespace
 
 std::string profile_asked(const MessageRenderer& words, const ProfileRun& run) {
@@ -103,15 +125,16 @@ Section profile_answer_section(const MessageRenderer& words, const ProfileRun& r
   if (auto list = advice(words, run); !list.rows.empty()) section.blocks.emplace_back(std::move(list));
   if (!run.findings.empty() && !run.findings.front().snippet.empty() && !is_host_only(run))
     section.blocks.emplace_back(CodeBlock{"python", run.findings.front().snippet});
-  Table table = longest(words, run);
-  if (table.rows.empty()) table = operations_table(run, kProfileRows);
-  if (table.rows.empty()) table = memory_table(run);
-  if (table.rows.empty()) table = nodes_table(run, kProfileRows);
+  auto table = evidence(words, run);
   table.caption.clear();
   table.rows.resize(std::min(table.rows.size(), run.findings.empty() ? kProfileRows : kRowsAfterAdvice));
   if (!table.rows.empty()) section.blocks.emplace_back(std::move(table));
+  // What the files lack, or hold in part, bounds what all of this means.
   BulletList notes;
-  for (const auto& note : words.texts(run.notes)) notes.items.push_back(sentence(plain_text(note)));
+  const auto note = [&](const std::string& text) { notes.items.push_back(sentence(plain_text(text))); };
+  for (const auto& text : words.texts(memory_notes(run))) note(text);
+  for (const auto& text : words.texts(run.notes)) note(text);
+  for (const auto& text : words.texts(run.tables.missing)) note(text);
   if (!notes.items.empty()) section.blocks.emplace_back(std::move(notes));
   return section;
 }

@@ -65,6 +65,16 @@ TEST(GpuSpace, every_row_of_the_provider_is_searched_or_pruned_with_a_reason) {
     }
 }
 
+TEST(GpuSpace, its_defaults_in_a_graph_are_allowed_and_replay_one) {
+  const auto built = build(gpu_input());
+  const auto configuration = defaults_in_graph(built.space);
+  EXPECT_TRUE(configuration.get_or("enable_cuda_graph", false).as_bool()) << configuration.to_text();
+  EXPECT_TRUE(built.space.allows(configuration)) << configuration.to_text();
+  auto cpu = gpu_input();
+  cpu.provider = "cpu";
+  EXPECT_TRUE(defaults_in_graph(build(cpu).space).empty());
+}
+
 TEST(GpuSpace, a_convolutional_model_is_searched_for_what_can_matter_on_a_gpu) {
   const auto built = build(gpu_input());
   std::vector<std::string> keys;
