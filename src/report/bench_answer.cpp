@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/bench_answers.hpp"
 #include "report/bench_table.hpp"
@@ -15,6 +16,7 @@
 #include "report/inline_text.hpp"
 #include "report/messages.hpp"
 #include "report/simulated.hpp"
+#include "report/sweep_table.hpp"
 #include "report/utf8.hpp"
 #include "stats/interval.hpp"
 
@@ -75,6 +77,20 @@ std::optional<Paragraph> failures(const MessageRenderer& words, const BenchRun& 
   return failed_trials(words, causes, run.trials.size());
 }
 
+/// Without the settings that all rows share: the verdict names them.
+void drop_shared_settings(Table& table) {
+  constexpr std::size_t kSettings = 4;
+  if (table.rows.size() < 2) return;
+  for (std::size_t at = kSettings; at-- > 0;) {
+    const auto& first = table.rows.front().cells[at];
+    if (std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return row.cells[at] != first; }))
+      continue;
+    const auto offset = static_cast<std::ptrdiff_t>(at);
+    table.columns.erase(table.columns.begin() + offset);
+    for (auto& row : table.rows) row.cells.erase(row.cells.begin() + offset);
+  }
+}
+
 /// The recommended setting, the fastest, the most efficient and the next fastest, the fastest first.
 Table fastest_points(const BenchRun& run) {
   Table table{"",
@@ -114,12 +130,13 @@ Table fastest_points(const BenchRun& run) {
     table.rows.push_back(
         {{fmt::format("{}", settings.batch), fmt::format("{}", settings.workers),
           std::string(base::enum_name(settings.amp)), settings.pin_memory ? "on" : "off",
-          fmt::format("{:.4g}", point.samples_per_s),
-          few ? std::string(kAbsent) : fmt::format("{:.4g}–{:.4g}", point.low, point.high),
+          sweep_number(point.samples_per_s),
+          few ? std::string(kAbsent) : fmt::format("{}–{}", sweep_number(point.low), sweep_number(point.high)),
           point.memory_gb ? fmt::format("{:.2f} GB", *point.memory_gb) : std::string(kAbsent), std::move(name)},
          recommended ? Tone::good : Tone::neutral,
          ""});
   }
+  drop_shared_settings(table);
   return table;
 }
 

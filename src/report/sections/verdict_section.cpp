@@ -293,14 +293,14 @@ std::optional<Paragraph> untried_paragraph(const TuneView& view) {
 }
 
 /// The fastest trials, with the recommended one and the one in use, by what they have other than the first of these.
-std::optional<Table> fastest_trials(const TuneView& view) {
+std::optional<Table> fastest_trials(const TuneView& view, std::size_t most) {
   std::vector<const analysis::RankedTrial*> shown;
   const auto add = [&](const analysis::RankedTrial* ranked) {
     if (ranked != nullptr && std::find(shown.begin(), shown.end(), ranked) == shown.end()) shown.push_back(ranked);
   };
   for (const auto* trial : {view.recommended(), view.current()}) add(ranked_of(view, trial));
   for (const auto& ranked : view.ranking)
-    if (shown.size() < kRowsOfAnswer && has_objective(view.run, ranked)) add(&ranked);
+    if (shown.size() < most && has_objective(view.run, ranked)) add(&ranked);
   if (shown.size() < 2) return std::nullopt;
   const auto* base = shown.front()->trial;
   const std::string base_name = base == view.recommended() && view.changes() ? "the recommended one"
@@ -379,14 +379,17 @@ Section answer_section(const TuneView& view) {
   section.blocks.emplace_back(verdict_callout(view, true));
   if (view.run.interrupted) section.blocks.emplace_back(interrupted_callout(view));
   if (auto untried = untried_paragraph(view)) section.blocks.emplace_back(std::move(*untried));
+  std::size_t rows = kRowsOfAnswer;
   if (view.changes()) {
     Facts changes;
     for (const auto& change : changed_settings(view))
       changes.rows.emplace_back(change.key, change.now + " → " + change.wanted);
+    // All of it is one screen: many changes leave less room for the trials.
+    if (changes.rows.size() > kRowsOfAnswer) rows -= std::min(rows - 2, changes.rows.size() - kRowsOfAnswer);
     if (!changes.rows.empty()) section.blocks.emplace_back(std::move(changes));
     section.blocks.emplace_back(Paragraph{view.text(messages::next_apply(view.run.id))});
   }
-  if (auto table = fastest_trials(view)) section.blocks.emplace_back(std::move(*table));
+  if (auto table = fastest_trials(view, rows)) section.blocks.emplace_back(std::move(*table));
   return section;
 }
 
