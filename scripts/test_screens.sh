@@ -79,6 +79,8 @@ echo "ms 1$1.$2"
 END
 printf 'intra_op_num_threads: 4\n' >"$work/config.yaml"
 check tune '▌ (Change|Keep)' 'ridgeline (show|apply)' "$r tune synthetic: --quick --fresh --db t.db"
+printf 'onnxruntime:\n  graph_optimization_level: basic\n  intra_op_num_threads: 1\n' >"$work/settings.yaml"
+check tune_apply '▌ Change' 'ridgeline' "cp settings.yaml now.yaml; $r tune synthetic:surface=conv --quick --fresh --config now.yaml --apply --db a.db"
 check bench '▌ Recommended: batch' 'ridgeline apply' "$r bench --model synthetic:decode_us=900 --batch-sizes 16,32,64,128 --num-workers 0,2,4 --max-time 30s --db b.db"
 check sweep '▌ Recommended: b=' 'ridgeline apply' "$r sweep --param b=1,2,4,8 --param w=0,1 --metric 'ms=ms ([0-9.]+)' --objective min:ms --db s.db -- sh job.sh {b} {w}"
 check sweep_failures '▌ No answer' 'ridgeline show' "$r sweep --param b=1,2,4,8 --db s.db -- sh missing.sh {b}"

@@ -137,6 +137,12 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
   return {};
 }
 
+report::ReportModel shown_answer(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {
+  auto report = report::build_bench_report(words(), run);
+  const bool writes = flags.touches_file() && !run.interrupted && run.answers;
+  return writes ? before_change(std::move(report), run.id, terminal) : report;
+}
+
 Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {
   // A file that cannot be read any more is reported when it is to be changed, after what was found.
   const auto found = advice_for(run, flags);
@@ -147,7 +153,7 @@ Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const T
       json["batch_change"] = advice ? advice_json(*advice, flags.write.file()) : base::Json();
     fmt::print("{}\n", base::dump_json(json));
   } else if (!flags.quiet) {
-    print_answer(report::build_bench_report(words(), run), terminal);
+    print_answer(shown_answer(run, flags, terminal), terminal);
   }
   if (const auto files = flags.report.files(); !files.empty())
     RL_TRY(write_outputs(report::build_bench_report(words(), run), files, flags));

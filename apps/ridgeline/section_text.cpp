@@ -5,8 +5,10 @@
 
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/messages.hpp"
 #include "report/renderers.hpp"
 #include "report/utf8.hpp"
+#include "ridgeline/words.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -99,6 +101,17 @@ std::string section_text(const report::Section& section, const Terminal& termina
 
 std::string answer_text(const report::ReportModel& report, const Terminal& terminal) {
   return wrapped(report.asked, terminal.width, 0) + "\n\n" + section_text(report.answer, terminal);
+}
+
+report::ReportModel before_change(report::ReportModel report, const std::string& run, const Terminal& terminal) {
+  if (!terminal.interactive) return report;
+  const auto how = words().text(report::messages::next_apply(run));
+  std::erase_if(report.answer.blocks, [&](const report::Block& block) {
+    const auto* paragraph = std::get_if<report::Paragraph>(&block);
+    return std::holds_alternative<report::Facts>(block) || std::holds_alternative<report::Table>(block) ||
+           (paragraph != nullptr && paragraph->text == how);
+  });
+  return report;
 }
 
 void print_answer(const report::ReportModel& report, const Terminal& terminal) {

@@ -14,6 +14,11 @@ namespace ridgeline::app {
 /// What a run was asked, and its answer.
 [[nodiscard]] std::string answer_text(const report::ReportModel& report, const Terminal& terminal);
 
+/// The answer of a run that is followed by the change to a file, so that both fit a screen: the change shows the
+/// values, and is written there. In full where no terminal is to be filled.
+[[nodiscard]] report::ReportModel before_change(report::ReportModel report, const std::string& run,
+                                                const Terminal& terminal);
+
 /// An empty line and the answer, on standard output.
 void print_answer(const report::ReportModel& report, const Terminal& terminal);
 

@@ -53,11 +53,17 @@ Result<void> apply_answer(const schema::SweepRun& run, const SweepFlags& flags, 
   return {};
 }
 
+report::ReportModel shown_answer(const schema::SweepRun& run, const SweepFlags& flags, const Terminal& terminal) {
+  auto report = report::build_sweep_report(words(), run);
+  const bool writes = flags.touches_file() && !run.interrupted && run.answers;
+  return writes ? before_change(std::move(report), run.id, terminal) : report;
+}
+
 Result<int> finish(const schema::SweepRun& run, const SweepFlags& flags, const Terminal& terminal) {
   if (flags.json)
     fmt::print("{}\n", base::dump_json(report::sweep_json(words(), run)));
   else if (!flags.quiet)
-    print_answer(report::build_sweep_report(words(), run), terminal);
+    print_answer(shown_answer(run, flags, terminal), terminal);
   if (const auto files = flags.report.files(); !files.empty())
     RL_TRY(write_outputs(report::build_sweep_report(words(), run), files, flags, kSweepLabel));
   if (flags.touches_file() && !run.interrupted) RL_TRY(apply_answer(run, flags, terminal));

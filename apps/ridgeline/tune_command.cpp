@@ -33,11 +33,14 @@ using base::Result;
 
 namespace {
 
-void print_result(const campaign::TuneResult& result, const Terminal& terminal) {
-  const auto report = report::build_tune_report(words(), result.run, result.outcomes, result.pairs);
+/// `writes`: the change to a file follows.
+void print_result(const campaign::TuneResult& result, bool writes, const Terminal& terminal) {
+  auto report = report::build_tune_report(words(), result.run, result.outcomes, result.pairs);
+  const auto& verdict = result.run.verdict;
+  if (writes && verdict && verdict->decision == schema::Decision::change)
+    report = before_change(std::move(report), result.run.id, terminal);
   if (report::is_simulated(result.run)) fmt::print("{}\n\n", words().text(report::messages::simulated()));
   fmt::print("{}\n", answer_text(report, terminal));
-  const auto& verdict = result.run.verdict;
   if (verdict && verdict->code && verdict->code->python_run)
     fmt::print("code     ridgeline show {} --section code\n", result.run.id);
 }
@@ -121,7 +124,7 @@ Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gp
   if (flags.json)
     session.json.push_back(report::tune_json(words(), run, result.outcomes, result.pairs));
   else if (!flags.quiet)
-    print_result(result, session.terminal);
+    print_result(result, session.alone && flags.touches_file() && !run.interrupted, session.terminal);
   auto files = flags.report.files();
   if (!session.alone)
     for (auto& file : files) file.path = file_for(file.path, gpus.front());

@@ -170,12 +170,14 @@ schema::Message value_by(const schema::Measurement& measurement, schema::Objecti
 }
 
 schema::Message time_division(const schema::TimeSpent& spent) {
+  // Microseconds of bookkeeping are no part worth a word.
+  const auto part = [](double seconds) { return seconds >= 0.05 ? std::optional(seconds * 1e9) : std::nullopt; };
   const double rest_s = spent.trials_s + spent.comparisons_s + spent.answer_s;
   return messages::tune_time_spent({.preparation = spent.preparation_s * 1e9,
                                     .trials = spent.trials_s * 1e9,
                                     .share = rest_s > 0 ? spent.trials_s / rest_s : 0,
-                                    .comparisons = spent.comparisons_s * 1e9,
-                                    .answer = spent.answer_s * 1e9});
+                                    .comparisons = part(spent.comparisons_s),
+                                    .answer = part(spent.answer_s)});
 }
 
 }  // namespace ridgeline::report
