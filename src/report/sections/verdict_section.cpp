@@ -307,12 +307,12 @@ std::optional<Table> fastest_trials(const TuneView& view, std::size_t most) {
                                 : base == view.current()                     ? "the one in use"
                                                                              : fmt::format("trial {}", base->id);
   std::sort(shown.begin(), shown.end());  // they lie in one list, the best first
-  // By what the order goes.
+  // By what the order goes: of an interval that is too wide for a figure its upper end, which is then shown.
   const bool corrected = analysis::is_corrected(view.ranking);
   Table table{"",
               {{"Trial", Align::right},
                {view.objective_title() + (corrected ? ", speed-corrected" : ""), Align::right},
-               {"95 % interval", Align::right, true},
+               {"95 % interval", Align::right, !corrected},
                {"Differs from " + base_name + " in"}},
               {}};
   for (const auto* one : shown) {
