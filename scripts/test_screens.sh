@@ -13,7 +13,7 @@ work=$(mktemp -d)
 screens=${1:-$work/screens}
 mkdir -p "$screens"
 socket=
-trap 'tmux -L "$socket" kill-server 2>/dev/null; rm -rf "$work"' EXIT
+trap 'tmux -L "$socket" kill-server 2>/dev/null; sleep 1; rm -rf "$work"' EXIT
 export HOME=$work XDG_STATE_HOME=$work/state XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache} TERM=xterm-256color
 failed=0
 

@@ -25,7 +25,7 @@ using schema::ProfileRun;
 
 constexpr std::size_t kProfileFindings = 2;
 constexpr std::size_t kProfileRows = 5;
-constexpr std::size_t kRowsAfterAdvice = 3;
+constexpr std::size_t kRowsAfterAdvice = 2;
 constexpr double kBusyEnough = 0.9;  // of the time, from which on the GPU itself is the limit
 
 double number_of(std::int64_t value) { return static_cast<double>(value); }
