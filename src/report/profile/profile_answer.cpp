@@ -125,16 +125,18 @@ Section profile_answer_section(const MessageRenderer& words, const ProfileRun& r
   if (auto list = advice(words, run); !list.rows.empty()) section.blocks.emplace_back(std::move(list));
   if (!run.findings.empty() && !run.findings.front().snippet.empty() && !is_host_only(run))
     section.blocks.emplace_back(CodeBlock{"python", run.findings.front().snippet});
-  auto table = evidence(words, run);
-  table.caption.clear();
-  table.rows.resize(std::min(table.rows.size(), run.findings.empty() ? kProfileRows : kRowsAfterAdvice));
-  if (!table.rows.empty()) section.blocks.emplace_back(std::move(table));
   // What the files lack, or hold in part, bounds what all of this means.
   BulletList notes;
   const auto note = [&](const std::string& text) { notes.items.push_back(sentence(plain_text(text))); };
   for (const auto& text : words.texts(memory_notes(run))) note(text);
   for (const auto& text : words.texts(run.notes)) note(text);
   for (const auto& text : words.texts(run.tables.missing)) note(text);
+  auto table = evidence(words, run);
+  table.caption.clear();
+  table.rows.resize(std::min(table.rows.size(), run.findings.empty() ? kProfileRows : kRowsAfterAdvice));
+  // Advice and notes fill the screen; the rest is in `show --all`.
+  const bool has_room = run.findings.empty() || notes.items.size() < 2;
+  if (has_room && !table.rows.empty()) section.blocks.emplace_back(std::move(table));
   if (!notes.items.empty()) section.blocks.emplace_back(std::move(notes));
   return section;
 }
