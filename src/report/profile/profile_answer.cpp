@@ -133,9 +133,12 @@ Section profile_answer_section(const MessageRenderer& words, const ProfileRun& r
   for (const auto& text : words.texts(run.tables.missing)) note(text);
   auto table = evidence(words, run);
   table.caption.clear();
-  table.rows.resize(std::min(table.rows.size(), run.findings.empty() ? kProfileRows : kRowsAfterAdvice));
+  const auto most =
+      run.findings.empty() ? kProfileRows - std::min(kProfileRows - 2, notes.items.size()) : kRowsAfterAdvice;
+  table.rows.resize(std::min(table.rows.size(), most));
   // Advice and notes fill the screen; the rest is in `show --all`.
-  const bool has_room = run.findings.empty() || notes.items.size() < 2;
+  const auto above = std::min(run.findings.size(), kProfileFindings) + notes.items.size();
+  const bool has_room = above < 3 || is_host_only(run);
   if (has_room && !table.rows.empty()) section.blocks.emplace_back(std::move(table));
   if (!notes.items.empty()) section.blocks.emplace_back(std::move(notes));
   return section;
