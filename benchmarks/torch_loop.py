@@ -18,6 +18,7 @@ benchmarks/torch_aitune.py, puts what NVIDIA AITune chose beside the pick.
 import argparse
 import contextlib
 import ctypes
+import faulthandler
 import json
 import math
 import os
@@ -67,6 +68,7 @@ def main():
         return 0
     if not options.target or options.repetitions < 4:
         parser.error("expected FILE.py:FUNCTION and at least 4 repetitions")
+    faulthandler.dump_traceback_later(2.5 * options.budget + 240, exit=True)  # where it waits, instead of nothing
     with contextlib.ExitStack() as stack:
         if options.work:
             options.work.mkdir(parents=True, exist_ok=True)
@@ -176,7 +178,7 @@ class Child:
         with contextlib.suppress(BrokenPipeError):  # it has ended; answer says how
             self.process.stdin.write(f"{seconds}\n".encode())
             self.process.stdin.flush()
-        return statistics.median(self.answer(60 + 20 * seconds)["ms"])
+        return statistics.median(self.answer(15 + 20 * seconds)["ms"])
 
     def end(self):
         # Inductor's compile processes are of the same group.
@@ -201,6 +203,7 @@ def children(candidates, options, limit_s, at_once):
                     ready.append(child)
                 except Failed as failure:
                     child.candidate["failed"] = str(failure)
+                print(f"{time.perf_counter() - end + limit_s:.0f} s: {child.candidate['name']} {child.candidate['failed'] or 'ready'}", file=sys.stderr)
         yield ready
     finally:
         for child in every:
@@ -285,7 +288,7 @@ def compare(options):
     again = [candidates[0], *finalists, *distinct, *(each for each in rivals if not each["failed"])]
     # Starting takes longer than timing, so the processes of all sets start together and wait, idle, for their set's turn.
     orders = [again[number % len(again):] + again[:number % len(again)] for number in range(options.repetitions)]
-    with children([each for order in orders for each in order], options, 120, at_once if cpus >= 2 * len(again) else 1) as ready:
+    with children([each for order in orders for each in order], options, 240, at_once if cpus >= 2 * len(again) else 1) as ready:
         for number in range(options.repetitions):
             own = [child for child in ready if child.number // len(again) == number]
             for child, blocks in in_turns(own, options.rounds, options.block).items():

@@ -10,7 +10,7 @@ import torchvision
 from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, YolosConfig, YolosForObjectDetection
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from torch_models import _made, _normalized, _torchvision  # noqa: E402
+from torch_models import _made, _normalized  # noqa: E402
 
 
 def _text(build, vocabulary, length):
@@ -31,9 +31,19 @@ def yolos_tiny():
     return _made(lambda: YolosForObjectDetection(YolosConfig(image_size=[512, 512], **sizes)), 1, 3, 512, 512)
 
 
+def _damped(model):
+    """With the last norm of each residual branch near zero, as they start in training and end small. At one, every block of random
+    weights amplifies rounding: TF32 alone then changes DeepLabV3's outputs by 17 %, RegNet's by 4 %."""
+    for name, part in model.named_modules():
+        if isinstance(part, torch.nn.BatchNorm2d) and (name.endswith(".bn3") or name.endswith(".f.c.1")):
+            torch.nn.init.constant_(part.weight, 0.1)
+    return model
+
+
 def deeplabv3_resnet50():
-    return _made(lambda: _normalized(torchvision.models.segmentation.deeplabv3_resnet50(weights=None, weights_backbone=None)), 1, 3, 520, 520)
+    models = torchvision.models.segmentation
+    return _made(lambda: _normalized(_damped(models.deeplabv3_resnet50(weights=None, weights_backbone=None))), 1, 3, 520, 520)
 
 
 def regnet_y_1_6gf():
-    return _torchvision("regnet_y_1_6gf", 224)
+    return _made(lambda: _normalized(_damped(torchvision.models.regnet_y_1_6gf(weights=None))), 1, 3, 224, 224)

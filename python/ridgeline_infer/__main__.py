@@ -29,10 +29,11 @@ def load_function(target):
 
 class Server:
     """Answers requests; torch is imported by the first of them, so that its absence is an answer too. `functions`: those
-    that are loaded already, by their targets."""
+    that are loaded already, by their targets. `together`: so many processes make their models at the same time."""
 
-    def __init__(self, functions):
+    def __init__(self, functions, together=1):
         self.functions = dict(functions)
+        self.together = together
         self.trial = None
         self.prepared = False
 
@@ -59,16 +60,17 @@ class Server:
         from .trial import Trial
 
         trial = Trial(function, request["target"], chosen, int(request.get("seed", 1)), request.get("io") == "host")
-        answer = trial.prepare()
+        answer = trial.prepare(self.together)
         answer["pid"] = os.getpid()  # a forked process is another than the one that the parent started
         self.trial = trial
         return answer
 
     def export(self, request):
         function, _ = self._load(request["target"])
-        from .onnx_export import export, share_cpus
+        from . import cpu_share
+        from .onnx_export import export
 
-        share_cpus(int(request.get("together", 1)))
+        cpu_share.take(int(request.get("together", 1)))
         return export(function, request["target"], request["exporter"], int(request.get("seed", 1)), request["folder"],
                       request.get("precision", ""))
 
@@ -131,14 +133,10 @@ def replied(server, request):
 
 
 def prepared(functions, request, together):
-    """(server, reply, request) of a trial that nobody waits for yet, one of `together` that share the CPUs."""
-    import torch
-
-    server, threads = Server(functions), torch.get_num_threads()
-    torch.set_num_threads(max(1, min(threads, len(os.sched_getaffinity(0)) // together)))
+    """(server, reply, request) of a trial that nobody waits for yet, one of `together` that share the CPUs while they make their
+    models."""
+    server = Server(functions, together)
     reply = replied(server, request)
-    if "torch_threads" not in request.get("settings", {}):
-        torch.set_num_threads(threads)
     if "ok" in reply:
         reply["ok"]["beside"] = together > 1
     return server, reply, request

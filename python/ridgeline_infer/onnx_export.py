@@ -42,12 +42,6 @@ class HalfInside(TensorsInAndOut):
         return tuple(one.to(dtype) for one, dtype in zip(returned, self.own))
 
 
-def share_cpus(processes):
-    """Among so many that make their models at the same time: with all threads in each, that takes ten times as long."""
-    if processes > 1:
-        torch.set_num_threads(max(1, min(torch.get_num_threads(), len(os.sched_getaffinity(0)) // processes)))
-
-
 def _check_half(made, precision):
     if made.module is None:
         raise BadSettings("%s needs a torch.nn.Module, whose weights are converted" % precision)

@@ -11,7 +11,7 @@ import torch
 
 from ridgeline_worker.failures import BadSettings, UserError, type_name
 
-from . import attention, batch, compiling, cuda_graph, fresh_inputs, host_io, modes, proof, settings, tensors, torchscript
+from . import attention, batch, compiling, cpu_share, cuda_graph, fresh_inputs, host_io, modes, proof, settings, tensors, torchscript
 from .attempt import OUT_OF_MEMORY, attempt
 from .made import make
 
@@ -45,11 +45,13 @@ class Trial:
 
     # --- prepare ---
 
-    def prepare(self):
+    def prepare(self, together=1):
+        """`together`: so many processes make their models at the same time."""
         compiling.forget()
         torch.manual_seed(self.seed)
         begin = time.perf_counter()
-        self.made = make(self.function, self.target)
+        with cpu_share.taken(together):
+            self.made = make(self.function, self.target)
         self.device = self._device()
         self.synchronize = synchronizer(self.device)
         self._wait()

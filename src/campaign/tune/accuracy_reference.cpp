@@ -241,19 +241,30 @@ Result<void> AccuracyReference::set_gate(const schema::OutputError& noise) {
   return {};
 }
 
-void AccuracyReference::accept_default_numerics(const schema::OutputError& output_error) {
+void AccuracyReference::accept_default_numerics(const schema::OutputError& found) {
   constexpr double kHeadroom = 2;            // other kernels of the same numerics round differently
-  constexpr double kMostOutputError = 0.05;  // beyond it the defaults themselves are broken, not merely less exact
+  constexpr double kMostOutputError = 0.05;  // beyond it a limit of single values would let anything pass
+  constexpr double kLeastAlike = 0.98;       // below it the defaults themselves are broken, not merely less exact
   auto& run = result_.run;
-  const double widened = kHeadroom * output_error.scaled_max_abs;
-  if (const auto& gate = run.accuracy_gate;
-      gate && (gate->reference_metric || gate->least_cosine > 0 || output_error.scaled_max_abs <= gate->tf32_tolerance))
-    return;
+  const auto gate = run.accuracy_gate.value_or(schema::AccuracyGate{});
   // A check that is off stays off, also where the store knows the output error from a run that had one.
-  if (!request_.check_accuracy || request_.accuracy_tolerance || !run.on_gpu()) return;
-  if (widened <= run.accuracy_tolerance || widened > kMostOutputError) return;
-  context_.note(messages::defaults_differ({.error = output_error.scaled_max_abs, .tolerance = widened}));
-  run.accuracy_tolerance = widened;
+  if (!request_.check_accuracy || request_.accuracy_tolerance || !run.on_gpu() || gate.reference_metric) return;
+  if (found.shape_mismatch || found.nan_mismatches > 0) return;
+  const bool by_cosine = gate.least_cosine > 0;
+  const double widened = kHeadroom * found.scaled_max_abs;
+  const double least_cosine = 1 - kHeadroom * (1 - found.cosine);
+  if (by_cosine ? found.cosine >= gate.least_cosine
+                : widened <= run.accuracy_tolerance || found.scaled_max_abs <= gate.tf32_tolerance)
+    return;
+  if (!by_cosine && widened <= kMostOutputError) {
+    context_.note(messages::defaults_differ({.error = found.scaled_max_abs, .tolerance = widened}));
+    run.accuracy_tolerance = widened;
+  } else if (found.cosine >= kLeastAlike && found.scaled_max_abs < 1) {
+    context_.note(
+        messages::defaults_differ_much({.error = found.scaled_max_abs, .cosine = found.cosine, .least = least_cosine}));
+    run.accuracy_gate = gate;
+    run.accuracy_gate->least_cosine = least_cosine;
+  }
 }
 
 }  // namespace ridgeline::campaign

@@ -31,8 +31,10 @@ class AccuracyReference : private RunPart {
   /// Without an accuracy check nothing runs the model before the first trial: once that has failed, asks whether its
   /// inputs are to blame. Errors (refused_inputs, invalid_argument): they are.
   [[nodiscard]] base::Result<void> check_inputs(const schema::TrialSpec& failed, const execute::TimeLeft& time_left);
-  /// Widens the tolerance to what the runtime's own defaults need on this GPU, unless the user has set it.
-  void accept_default_numerics(const schema::OutputError& output_error);
+  /// Widens the limits to what the runtime's own defaults need on this GPU, unless the user has set them. Defaults
+  /// whose single values are far off while their outputs are alike as a whole are judged by their cosine similarity
+  /// from here on.
+  void accept_default_numerics(const schema::OutputError& found);
 
  private:
   [[nodiscard]] schema::TrialSpec spec_for(const schema::TrialSpec& like) const;

@@ -39,7 +39,7 @@ Result<schema::Message> objection(RunContext& context, const schema::TuneRun& ru
   if (!run.verdict || run.verdict->decision == schema::Decision::none) return messages::came_to_no_answer();
   if (run.cut_short) return messages::ended_before_search();
   // A PyTorch model's function may be another one without its file having changed.
-  if (run.accuracy_gate) return messages::model_is_code();
+  if (!run.model.provider.empty()) return messages::model_is_code();
   RL_TRY_ASSIGN(answer, complete_result(context.store, to_run(run)));
   for (const auto& trial : run.trials) {
     RL_TRY_ASSIGN(const auto stored, context.store.find_trial(trial.key));

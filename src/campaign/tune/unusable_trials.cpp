@@ -39,25 +39,22 @@ std::vector<Cause> causes_of(const TuneResult& result) {
   return causes;
 }
 
-/// The least that accepts a trial; nullopt where a tolerance is not what decides.
-std::optional<double> accepting_tolerance(const TuneResult& result) {
+/// What accepts the trial that is named; nullopt where a tolerance is not what decides.
+std::optional<double> accepting_tolerance(const TuneResult& result, const Cause& cause) {
   const auto& run = result.run;
   const auto gate = run.accuracy_gate.value_or(schema::AccuracyGate{});
   if (gate.reference_metric || gate.least_cosine > 0) return std::nullopt;
-  std::optional<double> least;
-  for (const auto& [key, outcome] : result.outcomes) {
-    if (outcome.status != TrialStatus::rejected_accuracy || !outcome.output_error) continue;
-    const auto& error = *outcome.output_error;
-    if (error.shape_mismatch || error.nan_mismatches > 0 || error.scaled_max_abs <= run.accuracy_tolerance) continue;
-    least = std::min(least.value_or(error.scaled_max_abs), error.scaled_max_abs);
-  }
-  return least;
+  const auto named = std::find_if(run.trials.begin(), run.trials.end(),
+                                  [&](const auto& trial) { return trial.id == cause.first_trial; });
+  const auto& found = result.outcomes.at(named->key).output_error;
+  if (!found || found->shape_mismatch || found->nan_mismatches > 0) return std::nullopt;
+  return found->scaled_max_abs > run.accuracy_tolerance ? std::optional(found->scaled_max_abs) : std::nullopt;
 }
 
 schema::Message way_out(const TuneResult& result, const Cause& cause) {
   switch (cause.status) {
     case TrialStatus::rejected_accuracy:
-      if (const auto least = accepting_tolerance(result)) return messages::widen_tolerance(1.1 * *least);
+      if (const auto error = accepting_tolerance(result, cause)) return messages::widen_tolerance(1.1 * *error);
       return messages::skip_check();
     case TrialStatus::timeout: return messages::more_time_or_smaller();
     case TrialStatus::out_of_memory: return messages::smaller_or_free();

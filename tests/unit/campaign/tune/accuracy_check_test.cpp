@@ -114,5 +114,43 @@ TEST_F(LabelsOnGpuTest, a_drift_in_the_store_does_not_turn_the_check_on) {
   EXPECT_EQ(rejected(result), 0U);
 }
 
+/// Defaults whose single values are far off, as TF32 makes those of a model that amplifies rounding.
+class RoundingOnGpuTest : public LabelsOnGpuTest {
+ protected:
+  void SetUp() override {
+    LabelsOnGpuTest::SetUp();
+    pool_.simple.model.outputs.front().element_type = "float";
+    pool_.simple.output_error = [](const auto& c) { return c.contains("io_binding") ? 0.3 : 0.16; };
+    pool_.simple.cosine = [](const auto& c) { return c.contains("io_binding") ? 0.9 : 0.991; };
+  }
+};
+
+TEST_F(RoundingOnGpuTest, what_is_as_much_alike_as_the_defaults_is_accepted_with_a_note) {
+  const auto result = run();
+  ASSERT_TRUE(result.run.accuracy_gate);
+  EXPECT_DOUBLE_EQ(result.run.accuracy_gate->least_cosine, 0.982);
+  EXPECT_TRUE(has_note(result, "cosine similarity of 0.991"));
+  EXPECT_TRUE(has_note(result, "A similarity of 0.982 is accepted"));
+  EXPECT_TRUE(result.run.verdict->configuration.contains("prefer_nhwc"));
+  EXPECT_FALSE(result.run.verdict->configuration.contains("io_binding"));
+  EXPECT_GT(rejected(result), 0U);
+  const auto again = run();
+  EXPECT_EQ(again.run.accuracy_gate->least_cosine, result.run.accuracy_gate->least_cosine);
+}
+
+TEST_F(RoundingOnGpuTest, defaults_that_are_wrong_are_not) {
+  pool_.simple.cosine = [](const auto&) { return 0.97; };
+  const auto result = run();
+  EXPECT_EQ(result.run.verdict->decision, schema::Decision::none);
+  EXPECT_EQ(rejected(result), result.outcomes.size());
+}
+
+TEST_F(RoundingOnGpuTest, a_limit_of_the_user_stays) {
+  request_.accuracy_tolerance = 0.01;
+  const auto result = run();
+  EXPECT_FALSE(result.run.accuracy_gate);
+  EXPECT_EQ(rejected(result), result.outcomes.size());
+}
+
 }  // namespace
 }  // namespace ridgeline::campaign
