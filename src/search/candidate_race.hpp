@@ -24,6 +24,8 @@ class CandidateRace final : public Searcher {
     std::string family{};  ///< of those that settings help alike, as they are one engine with another file; "": alone
     /// Proposals before it is said not to run: 2 with SearcherOptions::opening.
     std::size_t most_starts = 1;
+    /// Proposals before the next candidate starts: more where its first ones are quick and often the fastest.
+    std::size_t starts = 1;
   };
   /// At least one racer.
   explicit CandidateRace(std::vector<Racer> racers);
@@ -56,7 +58,9 @@ class CandidateRace final : public Searcher {
     bool dropped = false;
 
     [[nodiscard]] std::optional<double> best() const;
-    [[nodiscard]] bool has_started() const noexcept { return !costs.empty() || heat >= racer.most_starts; }
+    [[nodiscard]] bool has_started() const noexcept {
+      return heat >= racer.starts && (!costs.empty() || heat >= racer.most_starts);
+    }
     [[nodiscard]] bool in_race() const noexcept { return !finished && !dropped; }
   };
 

@@ -41,12 +41,17 @@ Result<std::pair<schema::WorkloadRef, schema::ModelDescription>> workload_of(Run
 }
 
 /// In what an exported model computes, as ExportedModel::precision. Half of it on GPUs only: on CPUs ONNX Runtime
-/// converts to FP32 and back around nearly every operator.
-std::vector<std::string> precisions_of(const RunContext& context) {
+/// converts to FP32 and back around nearly every operator. In little time only one kind of it.
+std::vector<std::string> precisions_of(RunContext& context) {
   std::vector<std::string> all{""};
   if (!context.result.run.on_gpu()) return all;
-  for (const auto* half : {"fp16", "bf16"})
-    if (context.request.precision == half || context.request.precision == "auto") all.emplace_back(half);
+  const auto& wanted = context.request.precision;
+  for (const std::string half : {"fp16", "bf16"}) {
+    if (half == "bf16" && wanted == "auto" && context.budget.is_short())
+      context.note(messages::no_candidate(messages::no_time_for_bf16_export()));
+    else if (wanted == half || wanted == "auto")
+      all.push_back(half);
+  }
   return all;
 }
 

@@ -24,6 +24,9 @@ using base::Result;
 
 namespace {
 
+/// What the user has now and a CUDA graph of it, which is captured in a second and mostly the fastest that needs no
+/// compiler.
+constexpr std::size_t kStartsOfCode = 2;
 constexpr std::size_t kRunsOfModel = 100;  // the newest are looked at for trials that are known
 
 /// Keeps what the user's file sets but the search does not touch.
@@ -112,6 +115,7 @@ Result<std::unique_ptr<search::Searcher>> build_race(RunContext& context, std::u
   auto& run = context.result.run;
   std::vector<search::CandidateRace::Racer> racers;
   racers.push_back({"", std::move(first)});
+  if (!run.model.provider.empty() && run.on_gpu()) racers.front().starts = kStartsOfCode;
   for (const auto& candidate : run.candidates) {
     auto input = space_input(context);
     input.provider = candidate.provider;

@@ -89,6 +89,15 @@ TEST_F(CandidateRaceTest, every_candidate_starts_at_its_defaults_before_any_goes
   EXPECT_EQ((std::vector<std::string>(order_.begin(), order_.begin() + 3)), (std::vector<std::string>{"", "a", "b"}));
 }
 
+TEST_F(CandidateRaceTest, one_with_more_starts_has_them_before_the_next_begins) {
+  add("", [](std::int64_t) { return 5.0; });
+  add("other", [](std::int64_t) { return 5.0; });
+  racers_.front().starts = 3;
+  run();
+  ASSERT_GE(order_.size(), 4U);
+  EXPECT_EQ((std::vector(order_.begin(), order_.begin() + 4)), (std::vector<std::string>{"", "", "", "other"}));
+}
+
 TEST_F(CandidateRaceTest, the_time_goes_to_those_that_are_near) {
   add("", [](std::int64_t) { return 10.0; });
   add("near", [](std::int64_t threads) { return 11.0 - 0.2 * static_cast<double>(threads); });
