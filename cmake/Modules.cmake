@@ -69,7 +69,7 @@ endforeach()
 
 # Modules that time, simulate or read large files; the rest is optimized less in release builds, which takes the compiler a quarter
 # less time. A precompiled header serves one level only: with another GCC 12 crashes on some files.
-set(RL_HOT base stats measure trace stream loader)
+set(RL_HOT base stats measure trace tracefile stream loader)
 set(RL_LESS_OPTIMIZED "$<$<CONFIG:Release>:-O1>")
 function(rl_use_hot_pch target)
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")

@@ -26,7 +26,7 @@ OWNED = {
     "utf8proc.h": {"base"},
     "dtl/dtl.hpp": {"config"},
     "simdjson.h": {"trace"},
-    "zlib.h": {"trace"},
+    "zlib.h": {"trace", "tracefile"},
     "protozero/pbf_writer.hpp": {"trace"},
 }
 KERNEL_FILES = {"host", "base"}

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "schema/message.hpp"
-#include "trace/events.hpp"
+#include "tracefile/events.hpp"
 
 namespace ridgeline::trace {
 

@@ -2,20 +2,8 @@
 #include "trace/trace.hpp"
 
 namespace ridgeline::trace {
-namespace {
 
-template <typename Lane>
-LaneId place_of(const Lane& lane, std::vector<Lane>& lanes, std::map<Lane, LaneId>& ids) {
-  // Events come in runs of one lane.
-  if (!lanes.empty() && lanes.back() == lane) return static_cast<LaneId>(lanes.size() - 1);
-  const auto [found, is_new] = ids.try_emplace(lane, static_cast<LaneId>(lanes.size()));
-  if (is_new) lanes.push_back(lane);
-  return found->second;
-}
-
-}  // namespace
-
-LaneId Trace::gpu_lane(const GpuLane& lane) { return place_of(lane, gpu_lanes, gpu_ids_); }
+LaneId Trace::gpu_lane(const GpuLane& lane) { return lane_id(gpu_lanes, gpu_ids_, lane); }
 
 void Trace::give_process(std::int64_t process) {
   const auto before = std::exchange(gpu_lanes, {});
@@ -30,6 +18,6 @@ void Trace::give_process(std::int64_t process) {
     for (auto& lane : work->lane) lane = after[lane];
 }
 
-LaneId Trace::thread_lane(const ThreadLane& lane) { return place_of(lane, thread_lanes, thread_ids_); }
+LaneId Trace::thread_lane(const ThreadLane& lane) { return lane_id(thread_lanes, thread_ids_, lane); }
 
 }  // namespace ridgeline::trace

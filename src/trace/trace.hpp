@@ -7,34 +7,19 @@
 #include <vector>
 
 #include "schema/message.hpp"
-#include "trace/events.hpp"
+#include "tracefile/device.hpp"
+#include "tracefile/event_tables.hpp"
+#include "tracefile/string_table.hpp"
 
 namespace ridgeline::trace {
 
-/// What a file says of a GPU; empty or 0 where it says nothing.
-struct Device {
-  std::int32_t id = 0;
-  std::string name;
-  std::int32_t multiprocessors = 0;
-  std::string compute_capability;       ///< "9.0"
-  std::int64_t memory_bytes_per_s = 0;  ///< at most, read and written
-};
-
 /// What was recorded of programs and their GPUs, as columns. Events keep the order of the file.
-class Trace {
+class Trace : public EventTables {
  public:
   StringTable strings;
   std::vector<Device> devices;
   std::vector<GpuLane> gpu_lanes;
   std::vector<ThreadLane> thread_lanes;
-  Kernels kernels;
-  MemoryWork copies;
-  MemoryWork sets;
-  Syncs syncs;
-  ApiCalls calls;
-  Ranges ranges;
-  Nodes nodes;
-  Allocations allocations;
   /// Of operations by lane and start, where shapes were recorded and tell more than the name; in no trace file.
   std::map<std::pair<LaneId, std::int64_t>, ProductShape> product_shapes;
   std::vector<schema::Message> notes;  ///< what was cut off or left out

@@ -12,10 +12,10 @@
 #include <filesystem>
 #include <string>
 
-#include "trace/file/table_columns.hpp"
 #include "trace/file/trace_reader.hpp"
 #include "trace/file/trace_writer.hpp"
 #include "trace/import/import_file.hpp"
+#include "tracefile/table_columns.hpp"
 
 namespace {
 

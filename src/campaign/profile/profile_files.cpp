@@ -13,9 +13,9 @@
 #include "trace/analysis/lost_launches.hpp"
 #include "trace/analysis/run_notes.hpp"
 #include "trace/analysis/tables.hpp"
-#include "trace/file/table_columns.hpp"
 #include "trace/findings/find_savings.hpp"
 #include "trace/import/import_file.hpp"
+#include "tracefile/table_columns.hpp"
 
 namespace ridgeline::campaign {
 namespace {

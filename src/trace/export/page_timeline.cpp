@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/export/page_timeline.hpp"
-#include "trace/file/varint.hpp"
+#include "tracefile/varint.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "trace/file/block_format.hpp"
 #include "trace/import/file_bytes.hpp"
+#include "tracefile/block_format.hpp"
 
 namespace ridgeline::trace {
 

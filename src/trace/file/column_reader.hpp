@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
-#include "trace/file/varint.hpp"
 #include "trace/trace.hpp"
+#include "tracefile/varint.hpp"
 
 namespace ridgeline::trace {
 

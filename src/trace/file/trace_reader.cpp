@@ -8,10 +8,10 @@
 #include "schema/messages.hpp"
 #include "trace/file/block_reader.hpp"
 #include "trace/file/column_reader.hpp"
-#include "trace/file/table_columns.hpp"
 #include "trace/import/bound_values.hpp"
 #include "trace/import/message_text.hpp"
 #include "trace/messages.hpp"
+#include "tracefile/table_columns.hpp"
 
 namespace ridgeline::trace {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "trace/file/block_format.hpp"
 #include "trace/trace.hpp"
+#include "tracefile/block_file.hpp"
 
 namespace ridgeline::trace {
 
@@ -19,9 +19,6 @@ class TraceWriter {
  public:
   /// Makes the file, or empties the one that is there. Errors: not_found (the folder), io.
   [[nodiscard]] static base::Result<TraceWriter> create(const std::string& path);
-  ~TraceWriter();
-  TraceWriter(TraceWriter&& other) noexcept;
-  TraceWriter& operator=(TraceWriter&&) = delete;
 
   /// What is new since the last call, of the same trace; what was there then must be as it was. Names of more than
   /// 1 MiB are cut. Errors: io; the file is a trace up to there, and nothing more is to be appended.
@@ -30,19 +27,15 @@ class TraceWriter {
   [[nodiscard]] base::Result<void> finish();
 
  private:
-  TraceWriter(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  explicit TraceWriter(BlockFile file) : file_(std::move(file)) {}
+  /// `append(from, to)`: those of `count` that are not in the file.
+  template <typename Append>
+  [[nodiscard]] base::Result<void> append_new(BlockKind kind, std::size_t count, Append append);
   template <typename Put>
   [[nodiscard]] base::Result<void> append_items(BlockKind kind, std::size_t count, Put put);
-  template <typename Rows>
-  [[nodiscard]] base::Result<void> append_events(BlockKind kind, const Rows& table);
-  [[nodiscard]] base::Result<void> write(std::string_view bytes);
-  [[nodiscard]] std::size_t& done(BlockKind kind) noexcept { return done_[static_cast<std::size_t>(kind)]; }
 
-  int fd_ = -1;
-  std::string path_;
+  BlockFile file_;
   std::array<std::size_t, kBlockKinds> done_{};  ///< rows that are in the file
-  std::uint64_t events_ = 0;
-  std::string plain_;  ///< of the block that is made
 };
 
 /// A whole trace at once. Errors: those of TraceWriter; no file is left then.

@@ -8,7 +8,7 @@
 
 #include "schema/profile.hpp"
 #include "trace/analysis/places.hpp"
-#include "trace/string_table.hpp"
+#include "tracefile/string_table.hpp"
 
 namespace ridgeline::trace {
 

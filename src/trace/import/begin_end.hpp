@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/string_table.hpp"
+#include "tracefile/string_table.hpp"
 
 namespace ridgeline::trace {
 

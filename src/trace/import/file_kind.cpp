@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "trace/file/block_format.hpp"
 #include "trace/import/file_bytes.hpp"
 #include "trace/import/json_damage.hpp"
+#include "tracefile/block_format.hpp"
 
 namespace ridgeline::trace {
 namespace {

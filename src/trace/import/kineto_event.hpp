@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "trace/events.hpp"
 #include "trace/import/json_values.hpp"
+#include "tracefile/events.hpp"
 
 namespace ridgeline::trace {
 

@@ -8,9 +8,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "trace/file/table_columns.hpp"
 #include "trace/import/row_remover.hpp"
 #include "trace/trace.hpp"
+#include "tracefile/table_columns.hpp"
 
 namespace ridgeline::trace {
 

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "trace/import/file_bytes.hpp"
 #include "trace/import/pickle_values.hpp"
-#include "trace/string_table.hpp"
+#include "tracefile/string_table.hpp"
 
 namespace ridgeline::trace {
 

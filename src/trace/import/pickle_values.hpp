@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/string_table.hpp"
+#include "tracefile/string_table.hpp"
 
 namespace ridgeline::trace {
 

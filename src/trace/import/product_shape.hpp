@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "trace/events.hpp"
+#include "tracefile/events.hpp"
 
 namespace ridgeline::trace {
 

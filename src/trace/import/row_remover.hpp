@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/file/table_columns.hpp"
 #include "trace/trace.hpp"
+#include "tracefile/table_columns.hpp"
 
 namespace ridgeline::trace {
 

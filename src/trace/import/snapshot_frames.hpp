@@ -2,7 +2,7 @@
 #pragma once
 
 #include "trace/import/pickle_reader.hpp"
-#include "trace/string_table.hpp"
+#include "tracefile/string_table.hpp"
 
 namespace ridgeline::trace {
 

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "trace/file/block_format.hpp"
+#include "tracefile/block_format.hpp"
 
 namespace ridgeline::fuzz {
 namespace {

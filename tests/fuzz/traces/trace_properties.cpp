@@ -7,7 +7,6 @@
 #include "trace/analysis/counter_join.hpp"
 #include "trace/analysis/counter_table.hpp"
 #include "trace/analysis/tables.hpp"
-#include "trace/file/table_columns.hpp"
 #include "trace/file/trace_reader.hpp"
 #include "trace/file/trace_writer.hpp"
 #include "trace/findings/find_savings.hpp"
@@ -16,6 +15,7 @@
 #include "trace/import/nsys_import.hpp"
 #include "trace/import/onnxruntime_import.hpp"
 #include "trace/import/snapshot_import.hpp"
+#include "tracefile/table_columns.hpp"
 
 namespace ridgeline::fuzz {
 namespace {

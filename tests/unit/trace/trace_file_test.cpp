@@ -3,14 +3,14 @@
 
 #include "base/file.hpp"
 #include "fakes/words.hpp"
-#include "trace/file/block_format.hpp"
-#include "trace/file/table_columns.hpp"
 #include "trace/file/trace_reader.hpp"
 #include "trace/file/trace_writer.hpp"
-#include "trace/file/varint.hpp"
 #include "trace/import/import_file.hpp"
 #include "trace/messages.hpp"
 #include "trace_files.hpp"
+#include "tracefile/block_format.hpp"
+#include "tracefile/table_columns.hpp"
+#include "tracefile/varint.hpp"
 
 namespace ridgeline::trace {
 namespace {

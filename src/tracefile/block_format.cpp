@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/file/block_format.hpp"
+#include "tracefile/block_format.hpp"
 
 #include <zlib.h>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/events.hpp"
-#include "trace/file/varint.hpp"
+#include "tracefile/events.hpp"
+#include "tracefile/varint.hpp"
 
 namespace ridgeline::trace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/string_table.hpp"
+#include "tracefile/string_table.hpp"
 
 #include <algorithm>
 #include <cstring>

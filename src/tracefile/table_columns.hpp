@@ -3,22 +3,22 @@
 
 #include <type_traits>
 
-#include "trace/file/block_format.hpp"
-#include "trace/trace.hpp"
+#include "tracefile/block_format.hpp"
+#include "tracefile/event_tables.hpp"
 
 namespace ridgeline::trace {
 
-/// Every table of events of a trace, with the kind of its blocks: `visit(kind, table)`.
-template <typename TraceOrConst, typename Visit>
-void each_table(TraceOrConst& trace, Visit visit) {
-  visit(BlockKind::kernels, trace.kernels);
-  visit(BlockKind::copies, trace.copies);
-  visit(BlockKind::sets, trace.sets);
-  visit(BlockKind::syncs, trace.syncs);
-  visit(BlockKind::calls, trace.calls);
-  visit(BlockKind::ranges, trace.ranges);
-  visit(BlockKind::nodes, trace.nodes);
-  visit(BlockKind::allocations, trace.allocations);
+/// Every table of events, with the kind of its blocks: `visit(kind, table)`.
+template <typename TablesOrConst, typename Visit>
+void each_table(TablesOrConst& tables, Visit visit) {
+  visit(BlockKind::kernels, tables.kernels);
+  visit(BlockKind::copies, tables.copies);
+  visit(BlockKind::sets, tables.sets);
+  visit(BlockKind::syncs, tables.syncs);
+  visit(BlockKind::calls, tables.calls);
+  visit(BlockKind::ranges, tables.ranges);
+  visit(BlockKind::nodes, tables.nodes);
+  visit(BlockKind::allocations, tables.allocations);
 }
 
 /// Whether a table's lanes are Trace::gpu_lanes.
