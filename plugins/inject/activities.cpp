@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "activities.hpp"
+
+#include <array>
+#include <atomic>
+
+#include "activity_reader.hpp"
+#include "now.hpp"
+
+namespace ridgeline::inject {
+namespace {
+
+constexpr std::uint32_t kFlushMs = 500;  // a kill loses what is younger
+
+// CUPTI gives its callbacks no argument.
+std::atomic<ActivityBuffers*> buffers_of_process = nullptr;
+std::atomic<std::uint64_t> dropped_records = 0;
+std::atomic<const CuptiFunctions*> functions_of_process = nullptr;
+
+void CUPTIAPI asked(std::uint8_t** bytes, std::size_t* size, std::size_t* most_records) {
+  *bytes = buffers_of_process.load()->ask();
+  *size = ActivityBuffers::kBytes;
+  *most_records = 0;
+}
+
+void CUPTIAPI completed(CUcontext context, std::uint32_t stream, std::uint8_t* bytes, std::size_t, std::size_t valid) {
+  std::size_t lost = 0;
+  if (functions_of_process.load()->get_dropped(context, stream, &lost) == CUPTI_SUCCESS) dropped_records += lost;
+  buffers_of_process.load()->give_full({bytes, valid});
+}
+
+std::uint64_t CUPTIAPI timestamp() { return static_cast<std::uint64_t>(now_ns()); }
+
+constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                            CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
+                            CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_DEVICE};
+
+}  // namespace
+
+bool Activities::check(CUptiResult result, const char* doing) {
+  if (result == CUPTI_SUCCESS) return true;
+  const char* text = nullptr;
+  cupti_.functions().get_result_string(result, &text);
+  why_ = std::string("CUPTI cannot ") + doing + ": " + (text != nullptr ? text : "unknown error");
+  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) why_ += "; another profiler records this process";
+  return false;
+}
+
+bool Activities::start(ActivityBuffers& buffers) {
+  if (!cupti_.open()) {
+    why_ = cupti_.why();
+    return false;
+  }
+  const auto& f = cupti_.functions();
+  buffers_of_process = &buffers;
+  functions_of_process = &f;
+  // The same clock for all processes, for ranges and for calls; before anything is recorded.
+  if (f.register_timestamp != nullptr && !check(f.register_timestamp(timestamp), "take another clock")) return false;
+  if (f.set_thread_id_type != nullptr) (void)f.set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  if (!check(f.register_callbacks(asked, completed), "deliver records")) return false;
+  if (f.flush_period != nullptr) (void)f.flush_period(kFlushMs);
+  started_ = true;
+  return true;
+}
+
+void Activities::choose_calls(bool on) {
+  const auto& f = cupti_.functions();
+  const auto each = [&](CUpti_CallbackDomain domain, CUpti_CallbackId end, auto enable) {
+    for (CUpti_CallbackId id = 1; id < end; ++id) {
+      const char* name = nullptr;
+      if (f.get_callback_name(domain, id, &name) == CUPTI_SUCCESS && name != nullptr && matters(name))
+        (void)enable(id, on ? 1 : 0);
+    }
+  };
+  if (f.enable_runtime_api != nullptr && f.enable_driver_api != nullptr) {
+    each(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE, f.enable_runtime_api);
+    each(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE, f.enable_driver_api);
+    return;
+  }
+  for (const auto kind : {CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER})
+    (void)(on ? f.enable(kind) : f.disable(kind));
+}
+
+void Activities::switch_on() {
+  if (!started_ || on_) return;
+  on_ = true;
+  bool kernels = false;
+  for (const auto kind : kKinds)
+    if (const auto result = cupti_.functions().enable(kind); kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+      kernels = check(result, "record kernels");
+  if (kernels) choose_calls(true);
+}
+
+void Activities::switch_off() {
+  if (!started_ || !on_) return;
+  on_ = false;
+  choose_calls(false);
+  for (const auto kind : kKinds) (void)cupti_.functions().disable(kind);
+}
+
+void Activities::flush(bool all) {
+  if (started_) (void)cupti_.functions().flush_all(all ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+}
+
+std::uint64_t Activities::dropped() const noexcept { return dropped_records; }
+
+}  // namespace ridgeline::inject

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <cupti.h>
+
+#include "cupti_library.hpp"
+#include "tracefile/event_log.hpp"
+
+namespace ridgeline::inject {
+
+/// CUPTI's records as events of a trace file.
+class ActivityReader {
+ public:
+  ActivityReader(const CuptiLibrary& cupti, trace::EventLog& log, std::int64_t process)
+      : cupti_(cupti), log_(log), process_(process) {}
+
+  /// All records of a buffer.
+  void read(std::uint8_t* bytes, std::size_t valid);
+
+  [[nodiscard]] std::uint64_t kernels() const noexcept { return kernels_; }
+  [[nodiscard]] std::uint64_t copies() const noexcept { return copies_; }
+  /// Records whose times CUPTI could not say, which are left out.
+  [[nodiscard]] std::uint64_t zero_time() const noexcept { return zero_time_; }
+
+ private:
+  void add(const CUpti_ActivityKernel10& kernel);
+  template <typename Memory>
+  void add_memory(trace::MemoryWork& table, const Memory& work, std::string_view name);
+  void add(const CUpti_ActivitySynchronization2& sync);
+  void add(const CUpti_ActivityAPI& call, CUpti_CallbackDomain domain);
+  void add(const CUpti_ActivityDevice5& device);
+  [[nodiscard]] bool has_time(std::uint64_t start, std::uint64_t end);
+  [[nodiscard]] trace::NameId kernel_name(const char* mangled);
+  [[nodiscard]] trace::NameId call_name(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+
+  const CuptiLibrary& cupti_;
+  trace::EventLog& log_;
+  const std::int64_t process_;
+  std::unordered_map<std::string, trace::NameId> kernel_names_;  ///< by their mangled names
+  std::unordered_map<std::uint64_t, trace::NameId> call_names_;
+  std::unordered_map<std::uint32_t, std::int32_t> devices_;  ///< of contexts
+  std::set<std::uint32_t> seen_devices_;
+  std::uint64_t kernels_ = 0;
+  std::uint64_t copies_ = 0;
+  std::uint64_t zero_time_ = 0;
+};
+
+/// "cudaLaunchKernel" of "cudaLaunchKernel_v7000".
+[[nodiscard]] std::string_view without_version(std::string_view name);
+/// Whether a call of the runtime or the driver launches work, copies, waits, or may take long: others are not recorded.
+[[nodiscard]] bool matters(std::string_view name);
+
+}  // namespace ridgeline::inject

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <cupti.h>
+
+namespace ridgeline::inject {
+
+/// CUPTI's functions that are used. Those that old releases lack may be nullptr.
+struct CuptiFunctions {
+  decltype(&cuptiGetVersion) get_version = nullptr;
+  decltype(&cuptiGetResultString) get_result_string = nullptr;
+  decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
+  decltype(&cuptiActivityEnable) enable = nullptr;
+  decltype(&cuptiActivityDisable) disable = nullptr;
+  decltype(&cuptiActivityFlushAll) flush_all = nullptr;
+  decltype(&cuptiActivityGetNextRecord) get_next_record = nullptr;
+  decltype(&cuptiActivityGetNumDroppedRecords) get_dropped = nullptr;
+  decltype(&cuptiGetCallbackName) get_callback_name = nullptr;
+  decltype(&cuptiActivityFlushPeriod) flush_period = nullptr;
+  decltype(&cuptiActivityRegisterTimestampCallback) register_timestamp = nullptr;
+  decltype(&cuptiSetThreadIdType) set_thread_id_type = nullptr;
+  decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_api = nullptr;
+  decltype(&cuptiActivityEnableDriverApi) enable_driver_api = nullptr;
+};
+
+/// The CUPTI of this process's CUDA, opened at run time.
+class CuptiLibrary {
+ public:
+  /// The one that the process has mapped; else the one that lies with its CUDA runtime, with pip's packages, with the
+  /// toolkit. Whether there is one; why() says why not.
+  [[nodiscard]] bool open();
+  [[nodiscard]] const CuptiFunctions& functions() const noexcept { return functions_; }
+  [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
+  [[nodiscard]] const std::string& why() const noexcept { return why_; }
+
+ private:
+  [[nodiscard]] bool take(void* library);
+
+  CuptiFunctions functions_;
+  std::uint32_t version_ = 0;
+  std::string why_;
+};
+
+/// Where CUPTI of that CUDA release is looked for, in this order; `mapped`: libraries of the process.
+[[nodiscard]] std::vector<std::string> cupti_places(const std::vector<std::string>& mapped, int cuda_major);
+
+}  // namespace ridgeline::inject

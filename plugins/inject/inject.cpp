@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CUDA's driver, NVTX and Python call of this library.
+#include <cstdint>
+
+#include "nvtx_ranges.hpp"
+#include "recorder.hpp"
+
+using ridgeline::inject::Recorder;
+
+#define RL_EXPORT extern "C" __attribute__((visibility("default")))
+
+/// The driver calls it in each process that uses CUDA (CUDA_INJECTION64_PATH). 1: all is well.
+RL_EXPORT int InitializeInjection() {
+  if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->add_cuda();
+  return 1;
+}
+
+/// NVTX calls it for each image that uses it (NVTX_INJECTION64_PATH). 1: its calls are taken.
+RL_EXPORT int InitializeInjectionNvtx2(void* get_table) {
+  return Recorder::of_process() != nullptr && ridgeline::inject::take_nvtx(get_table) ? 1 : 0;
+}
+
+/// 0: this process is recorded.
+RL_EXPORT std::int32_t ridgeline_trace_start() { return Recorder::of_process() != nullptr ? 0 : 1; }
+
+/// The number of a text, the same whenever it is asked for in this process.
+RL_EXPORT std::uint32_t ridgeline_trace_name(const char* text) {
+  auto* recorder = Recorder::of_process();
+  return recorder != nullptr && text != nullptr ? recorder->names().number(text) : 0;
+}
+
+/// Begins a range of this thread. `kind`: 0 an operation, 1 an annotation, 2 Python.
+RL_EXPORT void ridgeline_trace_push(std::uint32_t name, std::int32_t kind) {
+  if (auto* recorder = Recorder::of_process(); recorder != nullptr && kind >= 0 && kind <= 2)
+    recorder->push(name, static_cast<ridgeline::trace::RangeKind>(kind), nullptr);
+}
+
+/// Ends the innermost range of this thread.
+RL_EXPORT void ridgeline_trace_pop() {
+  if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->pop(nullptr);
+}
+
+/// A step begins: an iteration of a training, a call of the model.
+RL_EXPORT void ridgeline_trace_step() {
+  if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->step();
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <cstdlib>
+
+namespace ridgeline::inject {
+
+Options Options::parse(std::string_view text) {
+  Options out;
+  while (!text.empty()) {
+    const auto end = text.find(';');
+    const auto item = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const auto equals = item.find('=');
+    if (equals == std::string_view::npos) continue;
+    const auto key = item.substr(0, equals);
+    const std::string value(item.substr(equals + 1));
+    const auto number = std::strtod(value.c_str(), nullptr);
+    if (key == "max_bytes") out.max_bytes = static_cast<std::uint64_t>(number);
+    if (key == "range") out.range = value;
+    if (key == "warmup_steps") out.warmup_steps = static_cast<std::int64_t>(number);
+    if (key == "steps") out.steps = static_cast<std::int64_t>(number);
+    if (key == "delay_s") out.delay_s = number;
+    if (key == "duration_s") out.duration_s = number;
+  }
+  return out;
+}
+
+}  // namespace ridgeline::inject

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ridgeline::inject {
+
+/// What `ridgeline profile` asks for (environment variable RIDGELINE_TRACE_OPTIONS: "key=value" joined by ";").
+struct Options {
+  std::uint64_t max_bytes = 0;  ///< of the trace file; 0: any
+  std::string range;            ///< only what is within ranges of this name; "": all
+  std::int64_t warmup_steps = 0;
+  std::int64_t steps = 0;  ///< recorded after these; 0: all
+  double delay_s = 0;
+  double duration_s = 0;  ///< recorded after that; 0: to the end
+
+  /// Keys that are not known, and values that are no numbers, are left out: a newer program may ask for more.
+  [[nodiscard]] static Options parse(std::string_view text);
+};
+
+}  // namespace ridgeline::inject

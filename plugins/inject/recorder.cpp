@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder.hpp"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "now.hpp"
+
+namespace ridgeline::inject {
+namespace {
+
+constexpr auto kLookEvery = std::chrono::milliseconds(50);
+constexpr std::int64_t kWriteEveryNs = 1'000'000'000;
+
+std::atomic<Recorder*> recorder_of_process = nullptr;
+std::atomic<bool> tried = false;
+std::mutex making;
+thread_local std::shared_ptr<ThreadRanges> own_ranges;
+thread_local const Recorder* owner_of_ranges = nullptr;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// Its arguments, joined by spaces.
+std::string command_line() {
+  auto text = base::read_file("/proc/self/cmdline").value_or("");
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  for (auto& letter : text)
+    if (letter == '\0' || letter == '\n') letter = ' ';
+  return text;
+}
+
+}  // namespace
+
+Recorder* Recorder::of_process() {
+  if (auto* recorder = recorder_of_process.load(std::memory_order_acquire); recorder != nullptr || tried)
+    return recorder;
+  const std::lock_guard lock(making);
+  if (!tried.exchange(true)) recorder_of_process = make();
+  return recorder_of_process;
+}
+
+Recorder* Recorder::make() {
+  const auto folder = environment("RIDGELINE_TRACE_FOLDER");
+  if (folder.empty()) return nullptr;
+  auto log = trace::EventLog::create(folder + "/" + std::to_string(::getpid()) + ".rltrace");
+  if (!log) return nullptr;  // the folder of another run: its program has ended, and this one outlived it
+  auto* recorder = new Recorder(*std::move(log), folder, Options::parse(environment("RIDGELINE_TRACE_OPTIONS")));
+  static std::once_flag once;
+  std::call_once(once, [] {
+    ::pthread_atfork([] { making.lock(); }, [] { making.unlock(); }, after_fork);
+    std::atexit([] {
+      if (auto* here = recorder_of_process.load(); here != nullptr) here->at_exit();
+    });
+  });
+  recorder->writer_ = std::thread([recorder] { recorder->run(); });
+  return recorder;
+}
+
+/// The child has none of the parent's threads, and locks as they were: it begins anew when it asks for a recorder.
+void Recorder::after_fork() {
+  making.unlock();
+  recorder_of_process = nullptr;
+  tried = false;
+  own_ranges.reset();
+  owner_of_ranges = nullptr;
+}
+
+Recorder::Recorder(trace::EventLog log, std::string folder, const Options& options)
+    : folder_(std::move(folder)),
+      options_(options),
+      process_(::getpid()),
+      begun_ns_(now_ns()),
+      range_(options.range.empty() ? 0 : names_.number(options.range)),
+      window_(options, begun_ns_),
+      log_(std::move(log)) {}
+
+void Recorder::add_cuda() {
+  const std::lock_guard lock(cuda_mutex_);
+  if (std::exchange(has_cuda_, true)) return;
+  if (activities_.start(buffers_)) reader_.emplace(activities_.cupti(), log_, process_);
+  if (window_.is_open()) activities_.switch_on();
+}
+
+ThreadRanges& Recorder::ranges() {
+  if (owner_of_ranges != this) {
+    own_ranges = std::make_shared<ThreadRanges>(::syscall(SYS_gettid));
+    owner_of_ranges = this;
+    const std::lock_guard lock(threads_mutex_);
+    threads_.push_back(own_ranges);
+  }
+  return *own_ranges;
+}
+
+void Recorder::follow_window() {
+  const std::lock_guard lock(cuda_mutex_);
+  if (window_.is_open())
+    activities_.switch_on();
+  else
+    activities_.switch_off();
+}
+
+void Recorder::push(std::uint32_t name, trace::RangeKind kind, const void* domain) {
+  if (name == range_ && range_ != 0 && window_.at_range(true)) follow_window();
+  ranges().push(name, kind, domain, now_ns(), window_.is_open());
+}
+
+void Recorder::pop(const void* domain) {
+  const auto name = ranges().pop(domain, now_ns());
+  if (name == range_ && range_ != 0 && window_.at_range(false)) follow_window();
+}
+
+void Recorder::step() {
+  if (window_.at_step()) follow_window();
+}
+
+void Recorder::run() {
+  ::pthread_setname_np(::pthread_self(), "ridgeline");
+  std::int64_t written_ns = now_ns();
+  for (bool ends = false; !ends;) {
+    {
+      std::unique_lock lock(wake_mutex_);
+      ends = wake_.wait_for(lock, kLookEvery, [this] { return ends_; });
+    }
+    if (window_.at_time(now_ns())) follow_window();
+    if (!ends && now_ns() - written_ns < kWriteEveryNs) continue;
+    written_ns = now_ns();
+    drain();
+    write_facts(ends);
+  }
+}
+
+ActivityReader* Recorder::reader() {
+  const std::lock_guard lock(cuda_mutex_);
+  return reader_ ? &*reader_ : nullptr;
+}
+
+void Recorder::drain() {
+  if (auto* reader = this->reader(); reader != nullptr)
+    for (const auto& full : buffers_.take_full()) {
+      reader->read(full.bytes, full.valid);
+      buffers_.give_back(full.bytes);
+    }
+  std::vector<std::shared_ptr<ThreadRanges>> threads;
+  {
+    const std::lock_guard lock(threads_mutex_);
+    threads = threads_;
+  }
+  auto& table = log_.events.ranges;
+  for (const auto& thread : threads)
+    for (const auto& range : thread->take()) {
+      table.add(range.start_ns, range.end_ns - range.start_ns, log_.name(names_.text(range.name)),
+                log_.thread_lane({process_, thread->thread()}), 0);
+      table.kind.push_back(range.kind);
+      table.sequence.push_back(-1);
+      table.forward_thread.push_back(0);
+    }
+  if (!failure_.empty()) {
+    log_.events = {};
+    return;
+  }
+  if (auto done = log_.flush(); !done) {
+    failure_ = done.error().message;
+    if (window_.close()) follow_window();
+  }
+  if (options_.max_bytes > 0 && log_.bytes() > options_.max_bytes && !std::exchange(full_, true) && window_.close())
+    follow_window();
+}
+
+const char* Recorder::state() const {
+  if (full_ || !failure_.empty()) return "stopped_full";
+  if (has_cuda_ && !activities_.started()) return activities_.cupti().version() == 0 ? "no_cupti" : "busy";
+  return window_.is_open() || window_.is_over() ? "recording" : "waiting";
+}
+
+/// Written beside its place and moved there, so that who reads it sees one of them whole.
+void Recorder::write_facts(bool ended) {
+  const auto path = folder_ + "/" + std::to_string(process_) + ".facts";
+  std::FILE* file = std::fopen((path + ".new").c_str(), "we");
+  if (file == nullptr) return;
+  const auto number = [file](const char* key, auto value) {
+    std::fprintf(file, "%s=%lld\n", key, static_cast<long long>(value));
+  };
+  const auto text = [file](const char* key, const std::string& value) {
+    if (!value.empty()) std::fprintf(file, "%s=%s\n", key, value.c_str());
+  };
+  const std::lock_guard lock(cuda_mutex_);
+  number("pid", process_);
+  text("name", command_line());
+  text("state", state());
+  text("why", failure_.empty() ? activities_.why() : failure_);
+  number("kernels", reader_ ? reader_->kernels() : 0);
+  number("copies", reader_ ? reader_->copies() : 0);
+  number("zero_time", reader_ ? reader_->zero_time() : 0);
+  number("dropped", activities_.dropped());
+  number("events", log_.written());
+  number("bytes", log_.bytes());
+  number("begun_ns", begun_ns_);
+  number("ended_ns", now_ns());
+  number("cuda", has_cuda_);
+  number("cupti", activities_.cupti().version());
+  if (ended) number("finished", 1);
+  std::fclose(file);
+  std::error_code ignored;
+  std::filesystem::rename(path + ".new", path, ignored);
+}
+
+void Recorder::at_exit() {
+  {
+    const std::lock_guard lock(cuda_mutex_);
+    activities_.flush(true);
+  }
+  {
+    const std::lock_guard lock(wake_mutex_);
+    ends_ = true;
+  }
+  if (own_ranges && owner_of_ranges == this) own_ranges->end_all(now_ns());
+  wake_.notify_all();
+  if (writer_.joinable()) writer_.join();
+  if (failure_.empty()) (void)log_.finish();
+  write_facts(true);
+}
+
+}  // namespace ridgeline::inject

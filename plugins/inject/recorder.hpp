@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "activities.hpp"
+#include "activity_buffers.hpp"
+#include "activity_reader.hpp"
+#include "options.hpp"
+#include "range_names.hpp"
+#include "thread_ranges.hpp"
+#include "tracefile/event_log.hpp"
+#include "window.hpp"
+
+namespace ridgeline::inject {
+
+/// Records this process: ranges of its threads, and its GPU work where it uses CUDA. One a process, made when something
+/// first asks for it, and never destroyed, as threads may call it until the very end.
+class Recorder {
+ public:
+  /// nullptr: `ridgeline profile` does not record here, or the trace file cannot be written.
+  [[nodiscard]] static Recorder* of_process();
+
+  /// Records the GPU work, too; the driver calls this when CUDA starts.
+  void add_cuda();
+  /// Of the thread that asks.
+  [[nodiscard]] ThreadRanges& ranges();
+  [[nodiscard]] RangeNames& names() noexcept { return names_; }
+
+  void push(std::uint32_t name, trace::RangeKind kind, const void* domain);
+  void pop(const void* domain);
+  void step();
+  [[nodiscard]] bool is_on() const noexcept { return window_.is_open(); }
+
+ private:
+  Recorder(trace::EventLog log, std::string folder, const Options& options);
+  static Recorder* make();
+  static void after_fork();
+
+  void run();
+  void drain();
+  /// nullptr: the process does not use CUDA, or CUPTI does not record it.
+  [[nodiscard]] ActivityReader* reader();
+  void write_facts(bool ended);
+  void at_exit();
+  /// Switches CUPTI as the window has it.
+  void follow_window();
+  [[nodiscard]] const char* state() const;
+
+  const std::string folder_;
+  const Options options_;
+  const std::int64_t process_;
+  const std::int64_t begun_ns_;
+  RangeNames names_;
+  const std::uint32_t range_;  ///< Options::range as a name; 0: none
+  Window window_;
+  trace::EventLog log_;  ///< of the writing thread
+  std::string failure_;  ///< of writing it
+  bool full_ = false;
+
+  std::mutex threads_mutex_;
+  std::vector<std::shared_ptr<ThreadRanges>> threads_;
+
+  std::mutex cuda_mutex_;  ///< of switching, and of what follows
+  bool has_cuda_ = false;
+  ActivityBuffers buffers_;
+  Activities activities_;
+  std::optional<ActivityReader> reader_;
+
+  std::mutex wake_mutex_;
+  std::condition_variable wake_;
+  bool ends_ = false;
+  std::thread writer_;
+};
+
+}  // namespace ridgeline::inject

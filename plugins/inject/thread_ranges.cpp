@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "thread_ranges.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ridgeline::inject {
+
+void ThreadRanges::push(std::uint32_t name, trace::RangeKind kind, const void* domain, std::int64_t now_ns, bool kept) {
+  open_.push_back({{now_ns, now_ns, name, kind}, domain, kept});
+}
+
+std::uint32_t ThreadRanges::pop(const void* domain, std::int64_t now_ns) {
+  const auto found =
+      std::find_if(open_.rbegin(), open_.rend(), [domain](const Open& one) { return one.domain == domain; });
+  if (found == open_.rend()) return 0;
+  auto range = found->range;
+  range.end_ns = now_ns;
+  const bool kept = found->kept;
+  open_.erase(std::next(found).base());
+  if (kept) add(range);
+  return range.name;
+}
+
+void ThreadRanges::add(const Ended& ended) {
+  const std::lock_guard lock(mutex_);
+  ended_.push_back(ended);
+}
+
+std::vector<ThreadRanges::Ended> ThreadRanges::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(ended_, {});
+}
+
+void ThreadRanges::end_all(std::int64_t now_ns) {
+  while (!open_.empty()) pop(open_.back().domain, now_ns);
+}
+
+}  // namespace ridgeline::inject

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tracefile/events.hpp"
+
+namespace ridgeline::inject {
+
+/// The ranges of one thread: those that are open, which only it knows, and those that have ended, which the recorder
+/// takes.
+class ThreadRanges {
+ public:
+  struct Ended {
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+    std::uint32_t name = 0;  ///< of RangeNames
+    trace::RangeKind kind = trace::RangeKind::annotation;
+  };
+
+  explicit ThreadRanges(std::int64_t thread) : thread_(thread) {}
+  [[nodiscard]] std::int64_t thread() const noexcept { return thread_; }
+
+  /// `domain`: of NVTX, whose ranges nest by themselves; nullptr: the usual one. `kept`: it is to be recorded.
+  void push(std::uint32_t name, trace::RangeKind kind, const void* domain, std::int64_t now_ns, bool kept);
+  /// The innermost of the domain. Returns its name; 0 where none is open.
+  std::uint32_t pop(const void* domain, std::int64_t now_ns);
+  /// One that began on any thread.
+  void add(const Ended& ended);
+  /// How many are open.
+  [[nodiscard]] std::size_t depth() const noexcept { return open_.size(); }
+
+  /// Those that ended since the last call; from another thread.
+  [[nodiscard]] std::vector<Ended> take();
+  /// Those that are open end now. Only when the thread does nothing any more.
+  void end_all(std::int64_t now_ns);
+
+ private:
+  struct Open {
+    Ended range;
+    const void* domain = nullptr;
+    bool kept = false;
+  };
+
+  const std::int64_t thread_;
+  std::vector<Open> open_;
+  std::mutex mutex_;  ///< of ended_
+  std::vector<Ended> ended_;
+};
+
+}  // namespace ridgeline::inject

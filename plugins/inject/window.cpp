@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "window.hpp"
+
+namespace ridgeline::inject {
+namespace {
+
+constexpr double kNsPerS = 1e9;
+
+}  // namespace
+
+Window::Window(const Options& options, std::int64_t now_ns)
+    : options_(options), begun_ns_(now_ns), waited_(options.delay_s <= 0) {
+  look();
+}
+
+bool Window::at_time(std::int64_t now_ns) {
+  const double passed_s = static_cast<double>(now_ns - begun_ns_) / kNsPerS;
+  waited_ = passed_s >= options_.delay_s;
+  if (options_.duration_s > 0 && passed_s >= options_.delay_s + options_.duration_s) return close();
+  return look();
+}
+
+bool Window::at_step() {
+  ++steps_;
+  if (options_.steps > 0 && steps_ >= options_.warmup_steps + options_.steps) return close();
+  return look();
+}
+
+bool Window::at_range(bool begins) {
+  in_range_ += begins ? 1 : -1;
+  return look();
+}
+
+bool Window::close() {
+  over_ = true;
+  return open_.exchange(false);
+}
+
+bool Window::look() {
+  if (is_over()) return false;
+  const bool by_steps = options_.warmup_steps == 0 && options_.steps == 0 ? true : steps_ >= options_.warmup_steps;
+  const bool open = waited_ && by_steps && (options_.range.empty() || in_range_ > 0);
+  return open_.exchange(open) != open;
+}
+
+}  // namespace ridgeline::inject

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// libcupti.so.13 of a GPU that does not exist: programs of tests say what it did (fake_cupti.h).
+#include "fake_cupti.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <cupti.h>
+
+namespace {
+
+constexpr CUpti_CallbackId kLaunch = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
+
+std::mutex mutex;
+CUpti_BuffersCallbackRequestFunc request = nullptr;
+CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+CUpti_TimestampCallbackFunc clock_of_program = nullptr;
+std::set<CUpti_ActivityKind> enabled;
+std::set<CUpti_CallbackId> runtime_calls;
+std::uint8_t* buffer = nullptr;
+std::size_t size = 0;
+std::size_t used = 0;
+std::set<std::string>& names() {
+  static auto* all = new std::set<std::string>;
+  return *all;
+}
+
+void deliver() {
+  if (buffer == nullptr) return;
+  auto* full = std::exchange(buffer, nullptr);
+  complete(nullptr, 0, full, size, used);
+}
+
+template <typename Record>
+void add(const Record& record) {
+  if (buffer != nullptr && size - used < sizeof record) deliver();
+  if (buffer == nullptr) {
+    std::size_t most = 0;
+    request(&buffer, &size, &most);
+    used = 0;
+  }
+  std::memcpy(buffer + used, &record, sizeof record);
+  used += sizeof record;
+}
+
+std::size_t size_of(CUpti_ActivityKind kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return sizeof(CUpti_ActivityKernel10);
+    case CUPTI_ACTIVITY_KIND_MEMCPY: return sizeof(CUpti_ActivityMemcpy6);
+    case CUPTI_ACTIVITY_KIND_DEVICE: return sizeof(CUpti_ActivityDevice5);
+    default: return sizeof(CUpti_ActivityAPI);
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+CUptiResult CUPTIAPI cuptiGetVersion(uint32_t* version) {
+  *version = CUPTI_API_VERSION;
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult, const char** text) {
+  *text = "fake error";
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc asked,
+                                                    CUpti_BuffersCallbackCompleteFunc done) {
+  if (getenv("FAKE_CUPTI_BUSY") != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  request = asked;
+  complete = done;
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc clock) {
+  clock_of_program = clock;
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
+  const std::lock_guard lock(mutex);
+  enabled.insert(kind);
+  if (kind == CUPTI_ACTIVITY_KIND_DEVICE) {
+    CUpti_ActivityDevice5 device{};
+    device.kind = kind;
+    device.name = "Fake GPU";
+    device.numMultiprocessors = 132;
+    device.computeCapabilityMajor = 9;
+    device.globalMemoryBandwidth = 4'800'000'000;
+    add(device);
+  }
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind) {
+  const std::lock_guard lock(mutex);
+  enabled.erase(kind);
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, uint8_t on) {
+  const std::lock_guard lock(mutex);
+  if (on != 0)
+    runtime_calls.insert(id);
+  else
+    runtime_calls.erase(id);
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiActivityEnableDriverApi(CUpti_CallbackId, uint8_t) { return CUPTI_SUCCESS; }
+CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t) {
+  const std::lock_guard lock(mutex);
+  deliver();
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t* bytes, size_t valid, CUpti_Activity** record) {
+  auto* next = *record == nullptr ? bytes : reinterpret_cast<uint8_t*>(*record) + size_of((*record)->kind);
+  if (next >= bytes + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  *record = reinterpret_cast<CUpti_Activity*>(next);
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
+  *dropped = getenv("FAKE_CUPTI_DROPS") != nullptr ? 5 : 0;
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const char** name) {
+  *name = domain != CUPTI_CB_DOMAIN_RUNTIME_API ? "cuUnknown"
+          : id == kLaunch                       ? "cudaLaunchKernel_v7000"
+                                                : "cudaGetDevice_v3020";
+  return CUPTI_SUCCESS;
+}
+
+void fake_cupti_launch(const char* mangled, uint32_t stream, uint32_t correlation) {
+  const std::lock_guard lock(mutex);
+  if (request == nullptr) return;
+  const auto now = clock_of_program();
+  if (runtime_calls.count(kLaunch) != 0) {
+    CUpti_ActivityAPI call{};
+    call.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
+    call.cbid = kLaunch;
+    call.start = now;
+    call.end = now + 500;
+    call.processId = static_cast<uint32_t>(::getpid());
+    call.threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
+    call.correlationId = correlation;
+    add(call);
+  }
+  if (enabled.count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 0) return;
+  CUpti_ActivityKernel10 kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.start = correlation == FAKE_CUPTI_WITHOUT_TIME ? 0 : now + 2'000;
+  kernel.end = correlation == FAKE_CUPTI_WITHOUT_TIME ? 0 : now + 3'000;
+  kernel.contextId = 1;
+  kernel.streamId = stream;
+  kernel.correlationId = correlation;
+  kernel.gridX = 8;
+  kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
+  kernel.blockX = 128;
+  kernel.name = names().insert(mangled).first->c_str();
+  add(kernel);
+}
+}

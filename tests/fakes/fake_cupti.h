@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+/* A launch with this correlation gives a kernel whose times are not known. */
+#define FAKE_CUPTI_WITHOUT_TIME 0xFFFFFFFFU
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* This thread launches a kernel, which runs for a microsecond, two microseconds from now. */
+void fake_cupti_launch(const char* mangled, uint32_t stream, uint32_t correlation);
+#ifdef __cplusplus
+}
+#endif

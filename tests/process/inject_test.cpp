@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// libridgeline_inject.so in processes that use CUDA as far as it can tell (recorded_program.cpp).
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/file.hpp"
+#include "fakes/temporary_folder.hpp"
+#include "trace/file/trace_reader.hpp"
+
+namespace ridgeline {
+namespace {
+
+namespace fs = std::filesystem;
+
+class InjectTest : public ::testing::Test {
+ protected:
+  /// How the program ended, as the shell says it. `environment`: more variables, as a shell has them.
+  int run(const std::string& what, const std::string& options = "", const std::string& environment = "") const {
+    const auto line = fmt::format(
+        "RIDGELINE_TRACE_FOLDER='{}' RIDGELINE_TRACE_OPTIONS='{}' CUDA_INJECTION64_PATH='{}' "
+        "NVTX_INJECTION64_PATH='{}' {} '{}' {} > '{}'",
+        folder_.path().string(), options, RL_TEST_INJECT, RL_TEST_INJECT, environment, RL_TEST_RECORDED_PROGRAM, what,
+        (folder_ / "output").string());
+    return WEXITSTATUS(std::system(line.c_str()));
+  }
+  [[nodiscard]] std::vector<fs::path> files(const std::string& extension) const {
+    std::vector<fs::path> out;
+    for (const auto& entry : fs::directory_iterator(folder_.path()))
+      if (entry.path().extension() == extension) out.push_back(entry.path());
+    return out;
+  }
+  [[nodiscard]] trace::Trace trace() const {
+    const auto all = files(".rltrace");
+    EXPECT_EQ(all.size(), 1U);
+    auto read = trace::read_trace_file(all.at(0).string());
+    EXPECT_TRUE(read) << read.error().message;
+    return *std::move(read);
+  }
+  [[nodiscard]] std::map<std::string, std::string> facts() const {
+    std::map<std::string, std::string> out;
+    const auto all = files(".facts");
+    EXPECT_EQ(all.size(), 1U);
+    auto text = base::read_file(all.at(0)).value_or("");
+    for (std::size_t at = 0; at < text.size();) {
+      const auto end = text.find('\n', at);
+      const auto line = text.substr(at, end - at);
+      out[line.substr(0, line.find('='))] = line.substr(line.find('=') + 1);
+      at = end + 1;
+    }
+    return out;
+  }
+  /// How many ranges have that name.
+  static std::size_t count(const trace::Trace& trace, std::string_view name) {
+    return static_cast<std::size_t>(std::count_if(trace.ranges.name.begin(), trace.ranges.name.end(),
+                                                  [&](auto id) { return trace.strings.text(id) == name; }));
+  }
+
+  fakes::TemporaryFolder folder_;
+};
+
+TEST_F(InjectTest, kernels_calls_and_ranges_are_recorded_and_the_program_is_as_without) {
+  EXPECT_EQ(run("plain"), 3);
+  EXPECT_EQ(base::read_file(folder_ / "output").value_or(""), "its own output\n");
+  const auto trace = this->trace();
+  EXPECT_TRUE(trace.notes.empty());
+  ASSERT_EQ(trace.kernels.size(), 6U);
+  EXPECT_EQ(trace.strings.text(trace.kernels.name[0]), "gemm(float*, int)");
+  EXPECT_EQ(trace.kernels.duration_ns[0], 1'000);
+  EXPECT_EQ(trace.gpu_lanes.at(trace.kernels.lane[0]).stream, 7);
+  ASSERT_EQ(trace.calls.size(), 6U);
+  EXPECT_EQ(trace.strings.text(trace.calls.name[0]), "cudaLaunchKernel");
+  EXPECT_EQ(trace.calls.correlation, trace.kernels.correlation);
+  EXPECT_EQ(count(trace, "step"), 3U);
+  EXPECT_EQ(count(trace, "forward"), 3U);
+  // A launch lies within its range, on its thread, by one clock.
+  for (std::size_t i = 0; i < trace.ranges.size(); ++i) EXPECT_EQ(trace.ranges.lane[i], trace.calls.lane[0]);
+  const auto first = std::min_element(trace.ranges.start_ns.begin(), trace.ranges.start_ns.end());
+  EXPECT_LE(*first, trace.calls.start_ns[0]);
+  ASSERT_EQ(trace.devices.size(), 1U);
+  EXPECT_EQ(trace.devices[0].name, "Fake GPU");
+  EXPECT_EQ(trace.devices[0].memory_bytes_per_s, 4'800'000'000'000);
+  auto facts = this->facts();
+  EXPECT_EQ(facts["state"], "recording");
+  EXPECT_EQ(facts["kernels"], "6");
+  EXPECT_EQ(facts["finished"], "1");
+  EXPECT_NE(facts["name"].find("plain"), std::string::npos);
+}
+
+TEST_F(InjectTest, a_program_without_a_folder_is_left_alone) {
+  EXPECT_EQ(run("plain", "", "RIDGELINE_TRACE_FOLDER="), 3);
+  EXPECT_TRUE(files(".rltrace").empty());
+}
+
+TEST_F(InjectTest, a_folder_that_is_gone_does_not_stop_the_program) {
+  EXPECT_EQ(run("plain", "", "RIDGELINE_TRACE_FOLDER=/nowhere/at/all"), 3);
+}
+
+TEST_F(InjectTest, steps_choose_what_is_recorded) {
+  EXPECT_EQ(run("steps", "warmup_steps=3;steps=4"), 0);
+  const auto trace = this->trace();
+  EXPECT_EQ(trace.kernels.size(), 8U);
+  EXPECT_EQ(count(trace, "step"), 4U);
+}
+
+TEST_F(InjectTest, a_range_chooses_what_is_recorded) {
+  EXPECT_EQ(run("threads", "range=forward"), 0);
+  EXPECT_EQ(count(trace(), "step"), 0U);
+  EXPECT_EQ(count(trace(), "forward"), 1U);
+  EXPECT_GE(trace().kernels.size(), 2U);
+}
+
+TEST_F(InjectTest, a_delay_that_does_not_end_records_nothing) {
+  EXPECT_EQ(run("plain", "delay_s=60"), 3);
+  EXPECT_EQ(trace().kernels.size(), 0U);
+  EXPECT_EQ(facts()["state"], "waiting");
+}
+
+TEST_F(InjectTest, a_program_that_is_killed_leaves_what_was_written) {
+  EXPECT_EQ(run("killed"), 128 + 9);
+  const auto trace = this->trace();
+  EXPECT_EQ(count(trace, "step"), 1U);
+  EXPECT_EQ(facts().count("finished"), 0U);
+}
+
+TEST_F(InjectTest, a_program_that_aborts_ends_as_without) { EXPECT_EQ(run("aborts"), 128 + 6); }
+
+TEST_F(InjectTest, a_child_has_a_trace_of_its_own) {
+  EXPECT_EQ(run("forks"), 0);
+  const auto all = files(".rltrace");
+  ASSERT_EQ(all.size(), 2U);
+  for (const auto& file : all) {
+    const auto trace = trace::read_trace_file(file.string());
+    ASSERT_TRUE(trace);
+    EXPECT_EQ(trace->kernels.size(), 2U) << file;
+    EXPECT_EQ(count(*trace, "forward"), 1U);
+    EXPECT_EQ(std::to_string(trace->thread_lanes.at(0).process), file.stem().string());
+  }
+}
+
+TEST_F(InjectTest, a_child_that_does_not_use_cuda_has_its_ranges) {
+  EXPECT_EQ(run("forks_later"), 0);
+  const auto all = files(".rltrace");
+  ASSERT_EQ(all.size(), 2U);
+  std::size_t of_child = 0;
+  for (const auto& file : all) of_child += count(trace::read_trace_file(file.string()).value(), "of the child");
+  EXPECT_EQ(of_child, 1U);
+}
+
+TEST_F(InjectTest, threads_have_their_own_ranges) {
+  EXPECT_EQ(run("threads"), 0);
+  const auto trace = this->trace();
+  EXPECT_EQ(trace.thread_lanes.size(), 2U);
+  EXPECT_EQ(trace.kernels.size(), 3U);
+  EXPECT_EQ(count(trace, "other thread"), 1U);
+}
+
+TEST_F(InjectTest, domains_nest_by_themselves_and_registered_names_are_known) {
+  EXPECT_EQ(run("domains"), 0);
+  const auto trace = this->trace();
+  EXPECT_EQ(count(trace, "outer"), 1U);
+  EXPECT_EQ(count(trace, "registered"), 1U);
+  EXPECT_EQ(count(trace, "begins and ends anywhere"), 1U);
+}
+
+TEST_F(InjectTest, many_kernels_are_all_there) {
+  EXPECT_EQ(run("many 1000000"), 0);
+  EXPECT_EQ(facts()["kernels"], "1000000");
+  EXPECT_EQ(trace().kernels.size(), 1'000'000U);
+}
+
+TEST_F(InjectTest, a_trace_that_is_large_enough_ends) {
+  EXPECT_EQ(run("killed", "max_bytes=100"), 128 + 9);
+  EXPECT_EQ(facts()["state"], "stopped_full");
+}
+
+TEST_F(InjectTest, what_could_not_be_recorded_is_counted) {
+  EXPECT_EQ(run("without_times", "", "FAKE_CUPTI_DROPS=1"), 0);
+  auto facts = this->facts();
+  EXPECT_EQ(facts["zero_time"], "1");
+  EXPECT_EQ(facts["dropped"], "5");
+  EXPECT_EQ(facts["kernels"], "2");
+}
+
+TEST_F(InjectTest, another_profiler_is_named) {
+  EXPECT_EQ(run("plain", "", "FAKE_CUPTI_BUSY=1"), 3);
+  auto facts = this->facts();
+  EXPECT_EQ(facts["state"], "busy");
+  EXPECT_NE(facts["why"].find("another profiler records this process"), std::string::npos);
+  EXPECT_EQ(count(trace(), "step"), 3U);
+}
+
+}  // namespace
+}  // namespace ridgeline

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that uses CUDA, as far as a recorder can tell: it opens what CUDA_INJECTION64_PATH names as the driver
+// does, and CUPTI (fakes/fake_cupti.cpp) has its launches. What it does is its first argument.
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include <nvtx3/nvToolsExt.h>
+
+#include "fakes/fake_cupti.h"
+
+namespace {
+
+constexpr const char* kGemm = "_Z4gemmPfi";
+std::uint32_t correlation = 0;
+void* library = nullptr;
+
+void start_cuda() {
+  const char* path = std::getenv("CUDA_INJECTION64_PATH");
+  if (path == nullptr) return;
+  library = ::dlopen(path, RTLD_NOW);
+  if (library == nullptr) {
+    std::fprintf(stderr, "%s\n", ::dlerror());
+    return;
+  }
+  reinterpret_cast<int (*)()>(::dlsym(library, "InitializeInjection"))();
+}
+
+void launch(std::uint32_t stream = 7) { fake_cupti_launch(kGemm, stream, ++correlation); }
+
+void step() {
+  nvtxRangePushA("step");
+  nvtxRangePushA("forward");
+  launch();
+  launch();
+  nvtxRangePop();
+  nvtxRangePop();
+}
+
+void wait_until_written() { std::this_thread::sleep_for(std::chrono::milliseconds(1'600)); }
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string what = count > 1 ? arguments[1] : "";
+  // CUDA does not bear a fork once it has started.
+  const bool forks = what == "forks";
+  const auto child = forks ? ::fork() : -1;
+  start_cuda();
+  if (what == "steps") {
+    for (int i = 0; i < 10; ++i) {
+      if (library != nullptr) reinterpret_cast<void (*)()>(::dlsym(library, "ridgeline_trace_step"))();
+      step();
+    }
+  } else if (what == "many") {
+    for (int i = 0, most = std::atoi(arguments[2]); i < most; ++i) launch();
+  } else if (what == "killed") {
+    step();
+    wait_until_written();
+    launch();
+    std::raise(SIGKILL);
+  } else if (forks) {
+    step();
+    if (child > 0) ::wait(nullptr);
+  } else if (what == "forks_later") {
+    step();
+    if (::fork() == 0) {
+      nvtxRangePushA("of the child");
+      nvtxRangePop();
+      std::exit(0);
+    }
+    ::wait(nullptr);
+  } else if (what == "threads") {
+    std::thread other([] {
+      nvtxRangePushA("other thread");
+      launch(8);
+      nvtxRangePop();
+    });
+    step();
+    other.join();
+  } else if (what == "domains") {
+    auto* domain = nvtxDomainCreateA("library");
+    nvtxEventAttributes_t event{};
+    event.version = NVTX_VERSION;
+    event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    event.message.registered = nvtxDomainRegisterStringA(domain, "registered");
+    nvtxRangePushA("outer");
+    nvtxDomainRangePushEx(domain, &event);
+    nvtxRangePop();  // of the other domain
+    launch();
+    nvtxDomainRangePop(domain);
+    const auto begun = nvtxRangeStartA("begins and ends anywhere");
+    std::thread([begun] { nvtxRangeEnd(begun); }).join();
+  } else if (what == "without_times") {
+    step();
+    fake_cupti_launch(kGemm, 7, FAKE_CUPTI_WITHOUT_TIME);
+  } else if (what == "aborts") {
+    wait_until_written();
+    std::abort();
+  } else {
+    for (int i = 0; i < 3; ++i) step();
+    std::puts("its own output");
+    return 3;
+  }
+  return 0;
+}
