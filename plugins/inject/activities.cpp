@@ -4,10 +4,10 @@
 #include <array>
 #include <atomic>
 
-#include "activity_reader.hpp"
+#include "call_names.hpp"
 #include "now.hpp"
 
-namespace ridgeline::inject {
+namespace ridgeline::inject::RL_CUPTI {
 namespace {
 
 constexpr std::uint32_t kFlushMs = 500;  // a kill loses what is younger
@@ -98,10 +98,14 @@ void Activities::switch_off() {
   for (const auto kind : kKinds) (void)cupti_.functions().disable(kind);
 }
 
-void Activities::flush(bool all) {
-  if (started_) (void)cupti_.functions().flush_all(all ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+void Activities::flush() {
+  if (started_) (void)cupti_.functions().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
-std::uint64_t Activities::dropped() const noexcept { return dropped_records; }
+std::uint64_t Activities::dropped() const { return dropped_records; }
 
-}  // namespace ridgeline::inject
+std::unique_ptr<GpuRecords> make_records(trace::EventLog& log, std::int64_t process) {
+  return std::make_unique<Activities>(log, process);
+}
+
+}  // namespace ridgeline::inject::RL_CUPTI

@@ -5,33 +5,39 @@
 #include <string>
 
 #include "activity_buffers.hpp"
+#include "activity_reader.hpp"
 #include "cupti_library.hpp"
+#include "gpu_records.hpp"
 
-namespace ridgeline::inject {
+namespace ridgeline::inject::RL_CUPTI {
 
-/// What CUPTI records of this process's GPU work, switched on and off.
-class Activities {
+class Activities final : public GpuRecords {
  public:
-  /// Opens CUPTI and says where records go. Whether it can record; why() says why not.
-  [[nodiscard]] bool start(ActivityBuffers& buffers);
-  void switch_on();
-  void switch_off();
-  /// Asks for what is complete; `all`: for everything, as the process ends.
-  void flush(bool all);
-  [[nodiscard]] std::uint64_t dropped() const noexcept;
+  Activities(trace::EventLog& log, std::int64_t process) : reader_(cupti_, log, process) {}
 
-  [[nodiscard]] const CuptiLibrary& cupti() const noexcept { return cupti_; }
-  [[nodiscard]] bool started() const noexcept { return started_; }
-  [[nodiscard]] const std::string& why() const noexcept { return why_; }
+  [[nodiscard]] bool start(ActivityBuffers& buffers) override;
+  void switch_on() override;
+  void switch_off() override;
+  void flush() override;
+  void read(const ActivityBuffers::Full& full) override { reader_.read(full.bytes, full.valid); }
+
+  [[nodiscard]] bool started() const override { return started_; }
+  [[nodiscard]] std::string why() const override { return why_; }
+  [[nodiscard]] std::uint32_t cupti_version() const override { return cupti_.version(); }
+  [[nodiscard]] std::uint64_t kernels() const override { return reader_.kernels(); }
+  [[nodiscard]] std::uint64_t copies() const override { return reader_.copies(); }
+  [[nodiscard]] std::uint64_t zero_time() const override { return reader_.zero_time(); }
+  [[nodiscard]] std::uint64_t dropped() const override;
 
  private:
   [[nodiscard]] bool check(CUptiResult result, const char* doing);
   void choose_calls(bool on);
 
   CuptiLibrary cupti_;
+  ActivityReader reader_;
   bool started_ = false;
   bool on_ = false;
   std::string why_;
 };
 
-}  // namespace ridgeline::inject
+}  // namespace ridgeline::inject::RL_CUPTI

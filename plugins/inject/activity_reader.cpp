@@ -3,12 +3,12 @@
 
 #include <cxxabi.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <memory>
 
-namespace ridgeline::inject {
+#include "call_names.hpp"
+
+namespace ridgeline::inject::RL_CUPTI {
 namespace {
 
 constexpr std::int64_t kBytesPerKilobyte = 1'000;
@@ -52,27 +52,12 @@ std::int64_t duration(std::uint64_t start, std::uint64_t end) {
 
 }  // namespace
 
-std::string_view without_version(std::string_view name) {
-  const auto at = name.rfind("_v");
-  if (at == std::string_view::npos || at + 2 == name.size()) return name;
-  const auto digits = name.substr(at + 2);
-  return digits.find_first_not_of("0123456789") == std::string_view::npos ? name.substr(0, at) : name;
-}
-
-bool matters(std::string_view name) {
-  static constexpr std::array<std::string_view, 11> kBegin{
-      "cudaLaunch",    "cudaGraphLaunch", "cudaMemcpy",    "cudaMemset",   "cudaMalloc",   "cudaFree",
-      "cudaHostAlloc", "cuLaunch",        "cuGraphLaunch", "cuModuleLoad", "cuLibraryLoad"};
-  return name.find("Synchronize") != std::string_view::npos ||
-         std::any_of(kBegin.begin(), kBegin.end(), [name](auto begin) { return name.starts_with(begin); });
-}
-
 void ActivityReader::read(std::uint8_t* bytes, std::size_t valid) {
   CUpti_Activity* record = nullptr;
   while (cupti_.functions().get_next_record(bytes, valid, &record) == CUPTI_SUCCESS) {
     switch (record->kind) {
       case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      case CUPTI_ACTIVITY_KIND_KERNEL: add(*reinterpret_cast<CUpti_ActivityKernel10*>(record)); break;
+      case CUPTI_ACTIVITY_KIND_KERNEL: add(*reinterpret_cast<KernelRecord*>(record)); break;
       case CUPTI_ACTIVITY_KIND_MEMCPY: {
         const auto& copy = *reinterpret_cast<CUpti_ActivityMemcpy6*>(record);
         std::string name(copy_name(copy.copyKind));
@@ -113,7 +98,7 @@ bool ActivityReader::has_time(std::uint64_t start, std::uint64_t end) {
   return false;
 }
 
-void ActivityReader::add(const CUpti_ActivityKernel10& kernel) {
+void ActivityReader::add(const KernelRecord& kernel) {
   devices_[kernel.contextId] = static_cast<std::int32_t>(kernel.deviceId);
   if (!has_time(kernel.start, kernel.end)) return;
   ++kernels_;
@@ -188,4 +173,4 @@ trace::NameId ActivityReader::call_name(CUpti_CallbackDomain domain, CUpti_Callb
   return found->second;
 }
 
-}  // namespace ridgeline::inject
+}  // namespace ridgeline::inject::RL_CUPTI

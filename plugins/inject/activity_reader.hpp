@@ -12,7 +12,14 @@
 #include "cupti_library.hpp"
 #include "tracefile/event_log.hpp"
 
-namespace ridgeline::inject {
+namespace ridgeline::inject::RL_CUPTI {
+
+/// What this release's CUPTI writes; older ones of the same major version write its first fields.
+#if CUDART_VERSION >= 13000
+using KernelRecord = CUpti_ActivityKernel10;
+#else
+using KernelRecord = CUpti_ActivityKernel9;
+#endif
 
 /// CUPTI's records as events of a trace file.
 class ActivityReader {
@@ -29,7 +36,7 @@ class ActivityReader {
   [[nodiscard]] std::uint64_t zero_time() const noexcept { return zero_time_; }
 
  private:
-  void add(const CUpti_ActivityKernel10& kernel);
+  void add(const KernelRecord& kernel);
   template <typename Memory>
   void add_memory(trace::MemoryWork& table, const Memory& work, std::string_view name);
   void add(const CUpti_ActivitySynchronization2& sync);
@@ -51,9 +58,4 @@ class ActivityReader {
   std::uint64_t zero_time_ = 0;
 };
 
-/// "cudaLaunchKernel" of "cudaLaunchKernel_v7000".
-[[nodiscard]] std::string_view without_version(std::string_view name);
-/// Whether a call of the runtime or the driver launches work, copies, waits, or may take long: others are not recorded.
-[[nodiscard]] bool matters(std::string_view name);
-
-}  // namespace ridgeline::inject
+}  // namespace ridgeline::inject::RL_CUPTI

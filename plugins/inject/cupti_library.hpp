@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
-#include <vector>
 
+#include <cuda_runtime_api.h>
 #include <cupti.h>
 
-namespace ridgeline::inject {
+namespace ridgeline::inject::RL_CUPTI {
+
+/// The release whose headers this is compiled with.
+inline constexpr int kCudaMajor = CUDART_VERSION / 1'000;
 
 /// CUPTI's functions that are used. Those that old releases lack may be nullptr.
 struct CuptiFunctions {
@@ -44,7 +48,4 @@ class CuptiLibrary {
   std::string why_;
 };
 
-/// Where CUPTI of that CUDA release is looked for, in this order; `mapped`: libraries of the process.
-[[nodiscard]] std::vector<std::string> cupti_places(const std::vector<std::string>& mapped, int cuda_major);
-
-}  // namespace ridgeline::inject
+}  // namespace ridgeline::inject::RL_CUPTI

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "loaded_cuda.hpp"
 #include "now.hpp"
 
 namespace ridgeline::inject {
@@ -87,8 +88,15 @@ Recorder::Recorder(trace::EventLog log, std::string folder, const Options& optio
 void Recorder::add_cuda() {
   const std::lock_guard lock(cuda_mutex_);
   if (std::exchange(has_cuda_, true)) return;
-  if (activities_.start(buffers_)) reader_.emplace(activities_.cupti(), log_, process_);
-  if (window_.is_open()) activities_.switch_on();
+  const int major = loaded_cuda_major(loaded_libraries());
+  gpu_ = make_records(major, log_, process_);
+  if (!gpu_) {
+    why_no_gpu_ =
+        "the program uses CUDA " + std::to_string(major) + ", whose kernels are not recorded; expected 12 or 13";
+    return;
+  }
+  if (!gpu_->start(buffers_)) why_no_gpu_ = gpu_->why();
+  if (window_.is_open()) gpu_->switch_on();
 }
 
 ThreadRanges& Recorder::ranges() {
@@ -103,10 +111,11 @@ ThreadRanges& Recorder::ranges() {
 
 void Recorder::follow_window() {
   const std::lock_guard lock(cuda_mutex_);
+  if (!gpu_) return;
   if (window_.is_open())
-    activities_.switch_on();
+    gpu_->switch_on();
   else
-    activities_.switch_off();
+    gpu_->switch_off();
 }
 
 void Recorder::push(std::uint32_t name, trace::RangeKind kind, const void* domain) {
@@ -139,15 +148,15 @@ void Recorder::run() {
   }
 }
 
-ActivityReader* Recorder::reader() {
+GpuRecords* Recorder::gpu_records() {
   const std::lock_guard lock(cuda_mutex_);
-  return reader_ ? &*reader_ : nullptr;
+  return gpu_.get();
 }
 
 void Recorder::drain() {
-  if (auto* reader = this->reader(); reader != nullptr)
+  if (auto* gpu = gpu_records(); gpu != nullptr)
     for (const auto& full : buffers_.take_full()) {
-      reader->read(full.bytes, full.valid);
+      gpu->read(full);
       buffers_.give_back(full.bytes);
     }
   std::vector<std::shared_ptr<ThreadRanges>> threads;
@@ -178,7 +187,7 @@ void Recorder::drain() {
 
 const char* Recorder::state() const {
   if (full_ || !failure_.empty()) return "stopped_full";
-  if (has_cuda_ && !activities_.started()) return activities_.cupti().version() == 0 ? "no_cupti" : "busy";
+  if (has_cuda_ && (!gpu_ || !gpu_->started())) return !gpu_ || gpu_->cupti_version() == 0 ? "no_cupti" : "busy";
   return window_.is_open() || window_.is_over() ? "recording" : "waiting";
 }
 
@@ -197,17 +206,17 @@ void Recorder::write_facts(bool ended) {
   number("pid", process_);
   text("name", command_line());
   text("state", state());
-  text("why", failure_.empty() ? activities_.why() : failure_);
-  number("kernels", reader_ ? reader_->kernels() : 0);
-  number("copies", reader_ ? reader_->copies() : 0);
-  number("zero_time", reader_ ? reader_->zero_time() : 0);
-  number("dropped", activities_.dropped());
+  text("why", failure_.empty() ? why_no_gpu_ : failure_);
+  number("kernels", gpu_ ? gpu_->kernels() : 0);
+  number("copies", gpu_ ? gpu_->copies() : 0);
+  number("zero_time", gpu_ ? gpu_->zero_time() : 0);
+  number("dropped", gpu_ ? gpu_->dropped() : 0);
   number("events", log_.written());
   number("bytes", log_.bytes());
   number("begun_ns", begun_ns_);
   number("ended_ns", now_ns());
   number("cuda", has_cuda_);
-  number("cupti", activities_.cupti().version());
+  number("cupti", gpu_ ? gpu_->cupti_version() : 0);
   if (ended) number("finished", 1);
   std::fclose(file);
   std::error_code ignored;
@@ -217,7 +226,7 @@ void Recorder::write_facts(bool ended) {
 void Recorder::at_exit() {
   {
     const std::lock_guard lock(cuda_mutex_);
-    activities_.flush(true);
+    if (gpu_) gpu_->flush();
   }
   {
     const std::lock_guard lock(wake_mutex_);

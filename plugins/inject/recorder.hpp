@@ -6,15 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
-#include "activities.hpp"
 #include "activity_buffers.hpp"
-#include "activity_reader.hpp"
+#include "gpu_records.hpp"
 #include "options.hpp"
 #include "range_names.hpp"
 #include "thread_ranges.hpp"
@@ -48,8 +46,8 @@ class Recorder {
 
   void run();
   void drain();
-  /// nullptr: the process does not use CUDA, or CUPTI does not record it.
-  [[nodiscard]] ActivityReader* reader();
+  /// nullptr: the process does not use CUDA.
+  [[nodiscard]] GpuRecords* gpu_records();
   void write_facts(bool ended);
   void at_exit();
   /// Switches CUPTI as the window has it.
@@ -73,8 +71,8 @@ class Recorder {
   std::mutex cuda_mutex_;  ///< of switching, and of what follows
   bool has_cuda_ = false;
   ActivityBuffers buffers_;
-  Activities activities_;
-  std::optional<ActivityReader> reader_;
+  std::unique_ptr<GpuRecords> gpu_;  ///< nullptr: no CUDA, or one that is not known
+  std::string why_no_gpu_;
 
   std::mutex wake_mutex_;
   std::condition_variable wake_;

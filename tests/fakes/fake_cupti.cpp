@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcupti.so.13 of a GPU that does not exist: programs of tests say what it did (fake_cupti.h).
+// libcupti.so.12 or .13, by the headers that it is compiled with, of a GPU that does not exist: programs of tests say
+// what it did (fake_cupti.h).
 #include "fake_cupti.h"
 
 #include <sys/syscall.h>
@@ -11,9 +12,16 @@
 #include <string>
 #include <utility>
 
+#include <cuda_runtime_api.h>
 #include <cupti.h>
 
 namespace {
+
+#if CUDART_VERSION >= 13000
+using KernelRecord = CUpti_ActivityKernel10;
+#else
+using KernelRecord = CUpti_ActivityKernel9;
+#endif
 
 constexpr CUpti_CallbackId kLaunch = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
 
@@ -51,7 +59,7 @@ void add(const Record& record) {
 
 std::size_t size_of(CUpti_ActivityKind kind) {
   switch (kind) {
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return sizeof(CUpti_ActivityKernel10);
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return sizeof(KernelRecord);
     case CUPTI_ACTIVITY_KIND_MEMCPY: return sizeof(CUpti_ActivityMemcpy6);
     case CUPTI_ACTIVITY_KIND_DEVICE: return sizeof(CUpti_ActivityDevice5);
     default: return sizeof(CUpti_ActivityAPI);
@@ -147,7 +155,7 @@ void fake_cupti_launch(const char* mangled, uint32_t stream, uint32_t correlatio
     add(call);
   }
   if (enabled.count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 0) return;
-  CUpti_ActivityKernel10 kernel{};
+  KernelRecord kernel{};
   kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   kernel.start = correlation == FAKE_CUPTI_WITHOUT_TIME ? 0 : now + 2'000;
   kernel.end = correlation == FAKE_CUPTI_WITHOUT_TIME ? 0 : now + 3'000;

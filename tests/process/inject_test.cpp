@@ -28,7 +28,7 @@ class InjectTest : public ::testing::Test {
     const auto line = fmt::format(
         "RIDGELINE_TRACE_FOLDER='{}' RIDGELINE_TRACE_OPTIONS='{}' CUDA_INJECTION64_PATH='{}' "
         "NVTX_INJECTION64_PATH='{}' {} '{}' {} > '{}'",
-        folder_.path().string(), options, RL_TEST_INJECT, RL_TEST_INJECT, environment, RL_TEST_RECORDED_PROGRAM, what,
+        folder_.path().string(), options, RL_TEST_INJECT, RL_TEST_INJECT, environment, program_, what,
         (folder_ / "output").string());
     return WEXITSTATUS(std::system(line.c_str()));
   }
@@ -65,6 +65,7 @@ class InjectTest : public ::testing::Test {
   }
 
   fakes::TemporaryFolder folder_;
+  const char* program_ = RL_TEST_RECORDED_PROGRAM;
 };
 
 TEST_F(InjectTest, kernels_calls_and_ranges_are_recorded_and_the_program_is_as_without) {
@@ -93,6 +94,17 @@ TEST_F(InjectTest, kernels_calls_and_ranges_are_recorded_and_the_program_is_as_w
   EXPECT_EQ(facts["kernels"], "6");
   EXPECT_EQ(facts["finished"], "1");
   EXPECT_NE(facts["name"].find("plain"), std::string::npos);
+}
+
+TEST_F(InjectTest, cuda_12_is_recorded_with_its_own_cupti) {
+  program_ = RL_TEST_RECORDED_PROGRAM_12;
+  EXPECT_EQ(run("plain"), 3);
+  const auto trace = this->trace();
+  ASSERT_EQ(trace.kernels.size(), 6U);
+  EXPECT_EQ(trace.strings.text(trace.kernels.name[5]), "gemm(float*, int)");
+  EXPECT_EQ(trace.kernels.grid[5].x, 8);
+  EXPECT_EQ(trace.calls.correlation, trace.kernels.correlation);
+  EXPECT_LT(std::stoi(facts()["cupti"]), 100);
 }
 
 TEST_F(InjectTest, a_program_without_a_folder_is_left_alone) {

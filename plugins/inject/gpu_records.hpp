@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "activity_buffers.hpp"
+#include "tracefile/event_log.hpp"
+
+namespace ridgeline::inject {
+
+/// What CUPTI records of this process's GPU work. Records differ by CUDA's major version, so each has its own, compiled
+/// with the headers of that.
+class GpuRecords {
+ public:
+  virtual ~GpuRecords() = default;
+  /// Opens CUPTI and says where records go. Whether it can record; why() says why not.
+  [[nodiscard]] virtual bool start(ActivityBuffers& buffers) = 0;
+  virtual void switch_on() = 0;
+  virtual void switch_off() = 0;
+  /// Everything, as the process ends.
+  virtual void flush() = 0;
+  /// All records of a buffer, as events of the log; on the thread of the log.
+  virtual void read(const ActivityBuffers::Full& full) = 0;
+
+  [[nodiscard]] virtual bool started() const = 0;
+  [[nodiscard]] virtual std::string why() const = 0;
+  [[nodiscard]] virtual std::uint32_t cupti_version() const = 0;  ///< 0: none was found
+  [[nodiscard]] virtual std::uint64_t kernels() const = 0;
+  [[nodiscard]] virtual std::uint64_t copies() const = 0;  ///< and sets of memory
+  /// Records whose times CUPTI could not say, which are left out.
+  [[nodiscard]] virtual std::uint64_t zero_time() const = 0;
+  [[nodiscard]] virtual std::uint64_t dropped() const = 0;
+};
+
+namespace cupti12 {
+[[nodiscard]] std::unique_ptr<GpuRecords> make_records(trace::EventLog& log, std::int64_t process);
+}
+namespace cupti13 {
+[[nodiscard]] std::unique_ptr<GpuRecords> make_records(trace::EventLog& log, std::int64_t process);
+}
+/// Of the CUDA that the process uses; nullptr: `cuda_major` is none of these.
+[[nodiscard]] std::unique_ptr<GpuRecords> make_records(int cuda_major, trace::EventLog& log, std::int64_t process);
+
+}  // namespace ridgeline::inject
