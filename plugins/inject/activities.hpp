@@ -13,11 +13,13 @@ namespace ridgeline::inject::RL_CUPTI {
 
 class Activities final : public GpuRecords {
  public:
-  Activities(trace::EventLog& log, std::int64_t process) : reader_(cupti_, log, process) {}
+  Activities(trace::EventLog& log, std::int64_t process, CaptureListener& listener)
+      : reader_(cupti_, log, process), listener_(listener) {}
 
   [[nodiscard]] bool start(ActivityBuffers& buffers) override;
   void switch_on() override;
   void switch_off() override;
+  void watch_captures(bool on) override;
   void flush() override;
   void read(const ActivityBuffers::Full& full) override { reader_.read(full.bytes, full.valid); }
 
@@ -30,11 +32,14 @@ class Activities final : public GpuRecords {
   [[nodiscard]] std::uint64_t dropped() const override;
 
  private:
+  static void CUPTIAPI called(void* activities, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
   [[nodiscard]] bool check(CUptiResult result, const char* doing);
   void choose_calls(bool on);
 
   CuptiLibrary cupti_;
   ActivityReader reader_;
+  CaptureListener& listener_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
   bool started_ = false;
   bool on_ = false;
   std::string why_;

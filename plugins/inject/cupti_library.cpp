@@ -41,6 +41,10 @@ bool CuptiLibrary::take(void* library) {
                    look_up(library, "cuptiActivityGetNextRecord", f.get_next_record) &&
                    look_up(library, "cuptiActivityGetNumDroppedRecords", f.get_dropped) &&
                    look_up(library, "cuptiGetCallbackName", f.get_callback_name);
+  look_up(library, "cuptiSubscribe", f.subscribe);
+  look_up(library, "cuptiUnsubscribe", f.unsubscribe);
+  look_up(library, "cuptiEnableCallback", f.enable_callback);
+  look_up(library, "cuptiGetGraphNodeId", f.get_graph_node_id);
   look_up(library, "cuptiActivityFlushPeriod", f.flush_period);
   look_up(library, "cuptiActivityRegisterTimestampCallback", f.register_timestamp);
   look_up(library, "cuptiSetThreadIdType", f.set_thread_id_type);

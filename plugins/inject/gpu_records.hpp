@@ -19,6 +19,9 @@ class GpuRecords {
   [[nodiscard]] virtual bool start(ActivityBuffers& buffers) = 0;
   virtual void switch_on() = 0;
   virtual void switch_off() = 0;
+  /// Watches graphs being captured, or no longer. CUPTI has one subscriber, and a profiler in the program is not to be
+  /// kept from being it.
+  virtual void watch_captures(bool on) = 0;
   /// Everything, as the process ends.
   virtual void flush() = 0;
   /// All records of a buffer, as events of the log; on the thread of the log.
@@ -34,13 +37,24 @@ class GpuRecords {
   [[nodiscard]] virtual std::uint64_t dropped() const = 0;
 };
 
+/// What a GpuRecords asks of the recorder, from threads of the program.
+class CaptureListener {
+ public:
+  virtual ~CaptureListener() = default;
+  virtual void node_created(std::uint64_t node) = 0;
+  virtual void node_cloned(std::uint64_t original, std::uint64_t copy) = 0;
+};
+
 namespace cupti12 {
-[[nodiscard]] std::unique_ptr<GpuRecords> make_records(trace::EventLog& log, std::int64_t process);
+[[nodiscard]] std::unique_ptr<GpuRecords> make_records(trace::EventLog& log, std::int64_t process,
+                                                       CaptureListener& listener);
 }
 namespace cupti13 {
-[[nodiscard]] std::unique_ptr<GpuRecords> make_records(trace::EventLog& log, std::int64_t process);
+[[nodiscard]] std::unique_ptr<GpuRecords> make_records(trace::EventLog& log, std::int64_t process,
+                                                       CaptureListener& listener);
 }
 /// Of the CUDA that the process uses; nullptr: `cuda_major` is none of these.
-[[nodiscard]] std::unique_ptr<GpuRecords> make_records(int cuda_major, trace::EventLog& log, std::int64_t process);
+[[nodiscard]] std::unique_ptr<GpuRecords> make_records(int cuda_major, trace::EventLog& log, std::int64_t process,
+                                                       CaptureListener& listener);
 
 }  // namespace ridgeline::inject

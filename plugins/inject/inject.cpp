@@ -40,6 +40,11 @@ RL_EXPORT void ridgeline_trace_pop() {
   if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->pop(nullptr);
 }
 
+/// A CUDA graph is captured from now on (1), or no longer (0).
+RL_EXPORT void ridgeline_trace_capture(std::int32_t begins) {
+  if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->capture(begins != 0);
+}
+
 /// A step begins: an iteration of a training, a call of the model.
 RL_EXPORT void ridgeline_trace_step() {
   if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->step();

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -88,8 +89,9 @@ Recorder::Recorder(trace::EventLog log, std::string folder, const Options& optio
 void Recorder::add_cuda() {
   const std::lock_guard lock(cuda_mutex_);
   if (std::exchange(has_cuda_, true)) return;
-  const int major = loaded_cuda_major(loaded_libraries());
-  gpu_ = make_records(major, log_, process_);
+  const auto loaded = loaded_libraries();
+  const int major = loaded_cuda_major(loaded);
+  gpu_ = make_records(major, log_, process_, *this);
   if (!gpu_) {
     why_no_gpu_ =
         "the program uses CUDA " + std::to_string(major) + ", whose kernels are not recorded; expected 12 or 13";
@@ -97,7 +99,23 @@ void Recorder::add_cuda() {
   }
   if (!gpu_->start(buffers_)) why_no_gpu_ = gpu_->why();
   if (window_.is_open()) gpu_->switch_on();
+  // torch.profiler, which a program may use, needs what watching takes; there the hooks of modules say when.
+  always_watches_ = std::none_of(loaded.begin(), loaded.end(),
+                                 [](const auto& path) { return path.find("/libtorch") != std::string::npos; });
+  if (always_watches_ || captures_ > 0) gpu_->watch_captures(true);
 }
+
+void Recorder::capture(bool begins) {
+  const std::lock_guard lock(cuda_mutex_);
+  captures_ = std::max(0, captures_ + (begins ? 1 : -1));
+  if (gpu_ && !always_watches_) gpu_->watch_captures(captures_ > 0);
+}
+
+void Recorder::node_created(std::uint64_t node) {
+  if (const auto path = ranges().path(names_); !path.empty()) nodes_.created(node, names_.number(path));
+}
+
+void Recorder::node_cloned(std::uint64_t original, std::uint64_t copy) { nodes_.cloned(original, copy); }
 
 ThreadRanges& Recorder::ranges() {
   if (owner_of_ranges != this) {
@@ -173,6 +191,7 @@ void Recorder::drain() {
       table.sequence.push_back(-1);
       table.forward_thread.push_back(0);
     }
+  for (const auto& node : nodes_.take()) log_.add({process_, node.node, log_.name(names_.text(node.path))});
   if (!failure_.empty()) {
     log_.events = {};
     return;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "activity_buffers.hpp"
+#include "captured_nodes.hpp"
 #include "gpu_records.hpp"
 #include "options.hpp"
 #include "range_names.hpp"
@@ -23,7 +24,7 @@ namespace ridgeline::inject {
 
 /// Records this process: ranges of its threads, and its GPU work where it uses CUDA. One a process, made when something
 /// first asks for it, and never destroyed, as threads may call it until the very end.
-class Recorder {
+class Recorder final : private CaptureListener {
  public:
   /// nullptr: `ridgeline profile` does not record here, or the trace file cannot be written.
   [[nodiscard]] static Recorder* of_process();
@@ -37,12 +38,17 @@ class Recorder {
   void push(std::uint32_t name, trace::RangeKind kind, const void* domain);
   void pop(const void* domain);
   void step();
+  /// A CUDA graph is captured from now on, or no longer.
+  void capture(bool begins);
   [[nodiscard]] bool is_on() const noexcept { return window_.is_open(); }
 
  private:
   Recorder(trace::EventLog log, std::string folder, const Options& options);
   static Recorder* make();
   static void after_fork();
+
+  void node_created(std::uint64_t node) override;
+  void node_cloned(std::uint64_t original, std::uint64_t copy) override;
 
   void run();
   void drain();
@@ -71,6 +77,9 @@ class Recorder {
   std::mutex cuda_mutex_;  ///< of switching, and of what follows
   bool has_cuda_ = false;
   ActivityBuffers buffers_;
+  int captures_ = 0;  ///< that go on
+  bool always_watches_ = false;
+  CapturedNodes nodes_;
   std::unique_ptr<GpuRecords> gpu_;  ///< nullptr: no CUDA, or one that is not known
   std::string why_no_gpu_;
 

@@ -22,6 +22,16 @@ std::uint32_t ThreadRanges::pop(const void* domain, std::int64_t now_ns) {
   return range.name;
 }
 
+std::string ThreadRanges::path(RangeNames& names) const {
+  std::string out;
+  for (const auto& one : open_) {
+    if (!out.empty()) out += '\n';
+    out += static_cast<char>('0' + static_cast<int>(one.range.kind));
+    for (const auto letter : names.text(one.range.name)) out += letter == '\n' ? ' ' : letter;
+  }
+  return out;
+}
+
 void ThreadRanges::add(const Ended& ended) {
   const std::lock_guard lock(mutex_);
   ended_.push_back(ended);

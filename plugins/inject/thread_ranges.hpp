@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "range_names.hpp"
 #include "tracefile/events.hpp"
 
 namespace ridgeline::inject {
@@ -30,6 +31,8 @@ class ThreadRanges {
   std::uint32_t pop(const void* domain, std::int64_t now_ns);
   /// One that began on any thread.
   void add(const Ended& ended);
+  /// Those that are open, from the outside in, as trace::GraphNode::path has them; by that thread.
+  [[nodiscard]] std::string path(RangeNames& names) const;
   /// How many are open.
   [[nodiscard]] std::size_t depth() const noexcept { return open_.size(); }
 

@@ -20,6 +20,7 @@ class Trace : public EventTables {
   std::vector<Device> devices;
   std::vector<GpuLane> gpu_lanes;
   std::vector<ThreadLane> thread_lanes;
+  std::vector<GraphNode> graph_nodes;
   /// Of operations by lane and start, where shapes were recorded and tell more than the name; in no trace file.
   std::map<std::pair<LaneId, std::int64_t>, ProductShape> product_shapes;
   std::vector<schema::Message> notes;  ///< what was cut off or left out

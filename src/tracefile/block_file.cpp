@@ -37,6 +37,12 @@ void put_item(std::string& out, const Device& device) {
   put_text(out, cut_text(device.compute_capability));
 }
 
+void put_item(std::string& out, const GraphNode& node) {
+  put_varint(out, zigzag(node.process));
+  put_varint(out, node.node);
+  put_varint(out, node.path);
+}
+
 Result<BlockFile> BlockFile::create(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return base::os_failure("write", path, errno);

@@ -78,5 +78,6 @@ class BlockFile {
 void put_item(std::string& out, const GpuLane& lane);
 void put_item(std::string& out, const ThreadLane& lane);
 void put_item(std::string& out, const Device& device);
+void put_item(std::string& out, const GraphNode& node);
 
 }  // namespace ridgeline::trace

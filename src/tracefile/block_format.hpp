@@ -43,8 +43,9 @@ enum class BlockKind : std::uint8_t {
   end,  ///< the trace is complete
   allocations,
   bandwidths,  ///< of devices, those of which it is known
+  graph_nodes,
 };
-inline constexpr std::size_t kBlockKinds = static_cast<std::size_t>(BlockKind::bandwidths) + 1;
+inline constexpr std::size_t kBlockKinds = static_cast<std::size_t>(BlockKind::graph_nodes) + 1;
 
 struct BlockHeader {
   BlockKind kind = BlockKind::end;

@@ -32,7 +32,12 @@ Result<void> EventLog::flush() {
     if (result) result = file_.append_rows(kind, table, 0, table.size());
   });
   events = {};
-  return result;
+  RL_TRY(std::move(result));
+  // Programs that do not know these blocks stop at the first, so they come behind the events.
+  std::size_t written = 0;
+  RL_TRY(append_all(BlockKind::graph_nodes, written, graph_nodes_));
+  graph_nodes_.clear();
+  return {};
 }
 
 Result<void> EventLog::finish() {

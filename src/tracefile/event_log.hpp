@@ -28,6 +28,7 @@ class EventLog {
   [[nodiscard]] LaneId gpu_lane(const GpuLane& lane) { return lane_id(gpu_lanes_, gpu_ids_, lane); }
   [[nodiscard]] LaneId thread_lane(const ThreadLane& lane) { return lane_id(thread_lanes_, thread_ids_, lane); }
   void add(Device device) { devices_.push_back(std::move(device)); }
+  void add(const GraphNode& node) { graph_nodes_.push_back(node); }
 
   /// Writes what `events` holds, and empties it.
   [[nodiscard]] base::Result<void> flush();
@@ -50,6 +51,7 @@ class EventLog {
   std::vector<GpuLane> gpu_lanes_;
   std::vector<ThreadLane> thread_lanes_;
   std::vector<Device> devices_;
+  std::vector<GraphNode> graph_nodes_;  ///< that are not in the file
   std::map<GpuLane, LaneId> gpu_ids_;
   std::map<ThreadLane, LaneId> thread_ids_;
   std::size_t strings_done_ = 1;  // "" is in every table

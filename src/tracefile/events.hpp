@@ -63,6 +63,15 @@ struct Kernels : Spans {
   std::vector<std::uint64_t> graph_node{};  ///< of a CUDA graph; 0: launched alone
 };
 
+/// A node of a CUDA graph as the recorder saw it captured: replays launch it from elsewhere.
+struct GraphNode {
+  std::int64_t process = 0;
+  std::uint64_t node = 0;  ///< Kernels::graph_node
+  /// The ranges of the thread that captured it, from the outside in, each as the digit of its RangeKind and its name,
+  /// joined by newlines.
+  NameId path = 0;
+};
+
 /// Of a GPU lane: copies and sets of memory.
 struct MemoryWork : Spans {
   std::vector<std::int64_t> bytes;  ///< -1: unknown

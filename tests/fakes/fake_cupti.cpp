@@ -66,6 +66,40 @@ std::size_t size_of(CUpti_ActivityKind kind) {
   }
 }
 
+void launched(const char* mangled, std::uint32_t stream, std::uint32_t correlation, std::uint64_t node) {
+  const std::lock_guard lock(mutex);
+  if (request == nullptr) return;
+  const auto now = clock_of_program();
+  if (runtime_calls.count(kLaunch) != 0) {
+    CUpti_ActivityAPI call{};
+    call.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
+    call.cbid = kLaunch;
+    call.start = now;
+    call.end = now + 500;
+    call.processId = static_cast<uint32_t>(::getpid());
+    call.threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
+    call.correlationId = correlation;
+    add(call);
+  }
+  if (enabled.count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 0) return;
+  KernelRecord kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.start = correlation == FAKE_CUPTI_WITHOUT_TIME ? 0 : now + 2'000;
+  kernel.end = correlation == FAKE_CUPTI_WITHOUT_TIME ? 0 : now + 3'000;
+  kernel.contextId = 1;
+  kernel.streamId = stream;
+  kernel.correlationId = correlation;
+  kernel.gridX = 8;
+  kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
+  kernel.blockX = 128;
+  kernel.graphNodeId = node;
+  kernel.name = names().insert(mangled).first->c_str();
+  add(kernel);
+}
+
+CUpti_CallbackFunc subscriber = nullptr;
+void* data_of_subscriber = nullptr;
+
 }  // namespace
 
 extern "C" {
@@ -139,33 +173,42 @@ CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t 
   return CUPTI_SUCCESS;
 }
 
+CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc function, void* data) {
+  if (subscriber != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  subscriber = function;
+  data_of_subscriber = data;
+  *handle = reinterpret_cast<CUpti_SubscriberHandle>(&subscriber);
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle) {
+  subscriber = nullptr;
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain, CUpti_CallbackId) {
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
+  *id = reinterpret_cast<std::uintptr_t>(node);
+  return CUPTI_SUCCESS;
+}
+
+uint64_t fake_cupti_capture() {
+  static std::uintptr_t last = 100;
+  if (subscriber == nullptr) return 0;
+  CUpti_GraphData graph{};
+  CUpti_ResourceData data{};
+  data.resourceDescriptor = &graph;
+  graph.node = reinterpret_cast<CUgraphNode>(++last);
+  subscriber(data_of_subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &data);
+  graph.originalNode = graph.node;
+  graph.node = reinterpret_cast<CUgraphNode>(++last);
+  subscriber(data_of_subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &data);
+  return last;
+}
+void fake_cupti_replay(const char* mangled, uint64_t node, uint32_t correlation) {
+  launched(mangled, 7, correlation, node);
+}
 void fake_cupti_launch(const char* mangled, uint32_t stream, uint32_t correlation) {
-  const std::lock_guard lock(mutex);
-  if (request == nullptr) return;
-  const auto now = clock_of_program();
-  if (runtime_calls.count(kLaunch) != 0) {
-    CUpti_ActivityAPI call{};
-    call.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
-    call.cbid = kLaunch;
-    call.start = now;
-    call.end = now + 500;
-    call.processId = static_cast<uint32_t>(::getpid());
-    call.threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
-    call.correlationId = correlation;
-    add(call);
-  }
-  if (enabled.count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 0) return;
-  KernelRecord kernel{};
-  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  kernel.start = correlation == FAKE_CUPTI_WITHOUT_TIME ? 0 : now + 2'000;
-  kernel.end = correlation == FAKE_CUPTI_WITHOUT_TIME ? 0 : now + 3'000;
-  kernel.contextId = 1;
-  kernel.streamId = stream;
-  kernel.correlationId = correlation;
-  kernel.gridX = 8;
-  kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
-  kernel.blockX = 128;
-  kernel.name = names().insert(mangled).first->c_str();
-  add(kernel);
+  launched(mangled, stream, correlation, 0);
 }
 }

@@ -11,6 +11,11 @@ extern "C" {
 #endif
 /* This thread launches a kernel, which runs for a microsecond, two microseconds from now. */
 void fake_cupti_launch(const char* mangled, uint32_t stream, uint32_t correlation);
+/* This thread captures a node of a graph, which is instantiated at once; the node that is replayed. 0: nobody watches.
+ */
+uint64_t fake_cupti_capture(void);
+/* This thread launches a graph with that node. */
+void fake_cupti_replay(const char* mangled, uint64_t node, uint32_t correlation);
 #ifdef __cplusplus
 }
 #endif

@@ -183,6 +183,16 @@ TEST_F(InjectTest, domains_nest_by_themselves_and_registered_names_are_known) {
   EXPECT_EQ(count(trace, "begins and ends anywhere"), 1U);
 }
 
+TEST_F(InjectTest, a_graph_has_the_ranges_in_which_it_was_captured) {
+  EXPECT_EQ(run("graph"), 0);
+  const auto trace = this->trace();
+  ASSERT_EQ(trace.kernels.size(), 1U);
+  const auto found = std::find_if(trace.graph_nodes.begin(), trace.graph_nodes.end(),
+                                  [&](const auto& node) { return node.node == trace.kernels.graph_node[0]; });
+  ASSERT_NE(found, trace.graph_nodes.end());
+  EXPECT_EQ(trace.strings.text(found->path), "1model\n1layer");
+}
+
 TEST_F(InjectTest, many_kernels_are_all_there) {
   EXPECT_EQ(run("many 1000000"), 0);
   EXPECT_EQ(facts()["kernels"], "1000000");

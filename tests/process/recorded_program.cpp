@@ -100,6 +100,15 @@ int main(int count, char** arguments) {
     nvtxDomainRangePop(domain);
     const auto begun = nvtxRangeStartA("begins and ends anywhere");
     std::thread([begun] { nvtxRangeEnd(begun); }).join();
+  } else if (what == "graph") {
+    nvtxRangePushA("model");
+    nvtxRangePushA("layer");
+    const auto node = fake_cupti_capture();
+    nvtxRangePop();
+    nvtxRangePop();
+    nvtxRangePushA("replay");
+    fake_cupti_replay(kGemm, node, ++correlation);
+    nvtxRangePop();
   } else if (what == "without_times") {
     step();
     fake_cupti_launch(kGemm, 7, FAKE_CUPTI_WITHOUT_TIME);

@@ -17,7 +17,7 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
       step_of_node(steps_of_nodes(of, steps)),
       unusual_runs(find_unusual_runs(of, steps, step_of_node)),
       attribution(attribute(of, nesting, launches, steps)),
-      kernels(place(of.kernels)),
+      kernels(place_kernels()),
       copies(place(of.copies)),
       sets(place(of.sets)),
       clocks(clock_fit(of, kernels.call)),
@@ -72,6 +72,14 @@ std::vector<bool> AnalysedTrace::find_collectives() const {
     out.push_back(known(kernel_names, name, is_collective_kernel) ||
                   (launched_by_collective(kernels.call[i]) && !known(computing_names, name, computes)));
   }
+  return out;
+}
+
+PlacedWork AnalysedTrace::place_kernels() const {
+  auto out = place(trace.kernels);
+  if (attribution.row_of_graph_node.empty()) return out;
+  for (std::size_t i = 0; i < trace.kernels.size(); ++i)
+    if (const auto row = attribution.row_of_graph_kernel(trace, i); row != kNowhere) out.row[i] = row;
   return out;
 }
 

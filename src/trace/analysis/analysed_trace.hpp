@@ -68,6 +68,8 @@ struct AnalysedTrace {
  private:
   [[nodiscard]] std::vector<bool> find_collectives() const;
   [[nodiscard]] PlacedWork place(const Spans& work) const;
+  /// Replays of CUDA graphs are where the graph was captured.
+  [[nodiscard]] PlacedWork place_kernels() const;
 };
 
 }  // namespace ridgeline::trace

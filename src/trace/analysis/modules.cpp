@@ -114,6 +114,7 @@ class Attributor {
     });
     for (const auto range : backward) place(range);
     place_nodes();
+    place_graph_nodes();
     const bool has_runs = trace_.nodes.size() > 0 && has_steps_;
     if (has_runs || has_unplaced_work()) {
       out_.unattributed = static_cast<Place>(out_.rows.size());
@@ -147,18 +148,20 @@ class Attributor {
     const auto above = parent == kNowhere ? Place{0} : out_.row_of_range[parent];
     out_.row_of_range[range] = above;
     const auto name = trace_.strings.text(trace_.ranges.name[range]);
-    switch (trace_.ranges.kind[range]) {
-      case RangeKind::python:
-        if (is_module_call(name)) open(range, child(above, std::string(module_name(name)), ModuleKind::module));
-        return;
-      case RangeKind::annotation:
-        // What ONNX Runtime says of its session encloses nodes, which have places of their own.
-        if (!is_step_[range] && !is_profiler_step(name) && trace_.nodes.size() == 0)
-          open(range, child(above, annotation_name(name), ModuleKind::module));
-        return;
-      case RangeKind::operation: place_operation(range, above, name); return;
-      case RangeKind::overhead: return;
-    }
+    const auto kind = trace_.ranges.kind[range];
+    if (kind == RangeKind::operation) return place_operation(range, above, name);
+    // What ONNX Runtime says of its session encloses nodes, which have places of their own.
+    if (kind == RangeKind::annotation && (is_step_[range] || trace_.nodes.size() > 0)) return;
+    if (const auto row = module_row(above, kind, name); row != above) open(range, row);
+  }
+
+  /// Of a range that is no operation: its own, or that above where it is no part of the program.
+  Place module_row(Place above, RangeKind kind, std::string_view name) {
+    if (kind == RangeKind::python && is_module_call(name))
+      return child(above, std::string(module_name(name)), ModuleKind::module);
+    if (kind == RangeKind::annotation && !is_profiler_step(name))
+      return child(above, annotation_name(name), ModuleKind::module);
+    return above;
   }
 
   void place_operation(Place range, Place above, std::string_view name) {
@@ -193,13 +196,36 @@ class Attributor {
     }
   }
 
+  void place_graph_nodes() {
+    for (const auto& node : trace_.graph_nodes) {
+      Place row = 0;
+      for (auto path = trace_.strings.text(node.path); !path.empty();) {
+        const auto end = std::min(path.find('\n'), path.size());
+        const auto part = path.substr(0, end);
+        const auto kind = static_cast<RangeKind>(part.empty() ? 0 : part.front() - '0');
+        const auto name = part.substr(std::min<std::size_t>(1, part.size()));
+        if (kind == RangeKind::operation && !name.empty())
+          row =
+              out_.rows[row].kind == ModuleKind::operation ? row : child(row, std::string(name), ModuleKind::operation);
+        else
+          row = module_row(row, kind, name);
+        path.remove_prefix(std::min(end + 1, path.size()));
+      }
+      if (row != 0) out_.row_of_graph_node[{node.process, node.node}] = row;
+    }
+  }
+
   [[nodiscard]] bool has_unplaced_work() const {
-    for (const Spans* work : {static_cast<const Spans*>(&trace_.kernels), static_cast<const Spans*>(&trace_.copies),
-                              static_cast<const Spans*>(&trace_.sets)})
+    const auto is_unplaced = [&](Place call) {
+      return call == kNowhere || nesting_.range_of_call[call] == kNowhere ||
+             out_.row_of_range[nesting_.range_of_call[call]] == 0;
+    };
+    const auto calls = launches_.calls_of(trace_.kernels);
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      if (is_unplaced(calls[i]) && out_.row_of_graph_kernel(trace_, i) == kNowhere) return true;
+    for (const Spans* work : {static_cast<const Spans*>(&trace_.copies), static_cast<const Spans*>(&trace_.sets)})
       for (const auto call : launches_.calls_of(*work))
-        if (call == kNowhere || nesting_.range_of_call[call] == kNowhere ||
-            out_.row_of_range[nesting_.range_of_call[call]] == 0)
-          return true;
+        if (is_unplaced(call)) return true;
     return false;
   }
 
@@ -220,6 +246,13 @@ Place Attribution::row_of_launch(Place call, const Nesting& nesting) const {
   const auto range = nesting.range_of_call[call];
   const auto row = range == kNowhere ? Place{0} : row_of_range[range];
   return row == 0 ? unattributed : row;
+}
+
+Place Attribution::row_of_graph_kernel(const Trace& trace, std::size_t kernel) const {
+  const auto node = trace.kernels.graph_node[kernel];
+  if (node == 0) return kNowhere;
+  const auto found = row_of_graph_node.find({trace.gpu_lanes[trace.kernels.lane[kernel]].process, node});
+  return found == row_of_graph_node.end() ? kNowhere : found->second;
 }
 
 Attribution attribute(const Trace& trace, const Nesting& nesting, const LaunchIndex& launches, const Steps& steps) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "schema/profile.hpp"
@@ -28,8 +31,12 @@ struct Attribution {
   std::vector<bool> opens_row;     ///< of a range: it is a call of its row, rather than something within
   std::vector<bool> is_backward;   ///< of a range: it belongs to the backward pass
   std::vector<Place> row_of_node;  ///< of Trace::nodes
-  Place unattributed = kNowhere;   ///< kNowhere: there is none
+  /// Of nodes of CUDA graphs, by process and Kernels::graph_node: where they were captured.
+  std::map<std::pair<std::int64_t, std::uint64_t>, Place> row_of_graph_node;
+  Place unattributed = kNowhere;  ///< kNowhere: there is none
 
+  /// The row for a kernel of a CUDA graph; kNowhere: it is of none, or of one that was not seen captured.
+  [[nodiscard]] Place row_of_graph_kernel(const Trace& trace, std::size_t kernel) const;
   /// The row for work that a call launched, itself into Trace::calls.
   [[nodiscard]] Place row_of_launch(Place call, const Nesting& nesting) const;
 };

@@ -97,6 +97,17 @@ class BlockDecoder {
             bytes.fail();
         });
         break;
+      case BlockKind::graph_nodes:
+        each(bytes, count, [&] {
+          GraphNode node;
+          node.process = number(bytes);
+          node.node = bytes.varint();
+          const auto path = bytes.varint();
+          if (path >= names_.size()) return bytes.fail(), void();
+          node.path = names_[path];
+          trace_.graph_nodes.push_back(node);
+        });
+        break;
       case BlockKind::notes:
         each(bytes, count, [&] {
           trace_.notes.push_back(note_of(bytes.text()));

@@ -163,6 +163,34 @@ TEST_F(ModulesTest, nodes_stand_by_their_paths_and_runs_are_whole) {
   EXPECT_EQ(row(found, "session_initialization"), nullptr);
 }
 
+TEST_F(ModulesTest, kernels_of_a_graph_are_where_it_was_captured) {
+  annotation("replay", 1000, 1100);
+  call("cudaGraphLaunch", 1010, 1020, 5);
+  for (int node = 1; node <= 3; ++node) {
+    kernel("gemm", 1100 + 100 * node, 1150 + 100 * node, 5);
+    trace.kernels.graph_node.back() = static_cast<std::uint64_t>(node);
+  }
+  trace.graph_nodes.push_back(
+      {1, 1,
+       trace.strings.id(
+           "1ProfilerStep#3\n2nn.Module: Net_0\n2train.py(3): f\n2nn.Module: Linear_0\n0aten::mm\n0aten::x")});
+  trace.graph_nodes.push_back({1, 2, trace.strings.id("2nn.Module: Net_0")});
+  trace.graph_nodes.push_back({2, 3, trace.strings.id("2nn.Module: Other_0")});  // of another process
+  const auto found = tables();
+  EXPECT_EQ(row(found, "Net_0/Linear_0/aten::mm")->gpu_total_ns, 50);
+  EXPECT_EQ(row(found, "Net_0")->gpu_total_ns, 100);
+  EXPECT_EQ(row(found, "replay")->gpu_total_ns, 50);
+  EXPECT_EQ(row(found, "(unattributed)"), nullptr);
+}
+
+TEST_F(ModulesTest, a_damaged_path_of_a_graph_is_no_row) {
+  kernel("gemm", 1100, 1150, 5);
+  trace.kernels.graph_node.back() = 7;
+  for (const auto* path : {"", "\n\n", "2", "9x", "2plain line"})
+    trace.graph_nodes.push_back({1, 7, trace.strings.id(path)});
+  EXPECT_NE(row(tables(), "(unattributed)"), nullptr);
+}
+
 TEST_F(ModulesTest, nodes_without_paths_are_grouped_by_what_repeats) {
   annotation("model_run", 0, 1000);
   std::int64_t at = 0;

@@ -121,6 +121,12 @@ void expect_same(const Trace& a, const Trace& b) {
     EXPECT_EQ(a.devices[i].compute_capability, b.devices[i].compute_capability);
     EXPECT_EQ(a.devices[i].memory_bytes_per_s, b.devices[i].memory_bytes_per_s);
   }
+  ASSERT_EQ(a.graph_nodes.size(), b.graph_nodes.size());
+  for (std::size_t i = 0; i < a.graph_nodes.size(); ++i) {
+    EXPECT_EQ(a.graph_nodes[i].process, b.graph_nodes[i].process);
+    EXPECT_EQ(a.graph_nodes[i].node, b.graph_nodes[i].node);
+    EXPECT_EQ(a.strings.text(a.graph_nodes[i].path), b.strings.text(b.graph_nodes[i].path));
+  }
   ColumnLister of_a;
   ColumnLister of_b;
   each_table(a, [&](BlockKind, const auto& table) { code_columns(of_a, table); });
