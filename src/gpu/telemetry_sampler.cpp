@@ -176,19 +176,30 @@ std::optional<std::vector<schema::GpuNeighbour>> TelemetrySampler::others() {
   const std::lock_guard lock(mutex_);
   const auto own = find_own(*list);
   for (auto at = own.rbegin(); at != own.rend(); ++at) list->erase(list->begin() + (*at - list->data()));
-  // In a container the list has other numbers than the companions have here; they came after this process.
-  for (int left = companions_; left > 0; --left) {
-    const auto late =
-        std::find_if(list->rbegin(), list->rend(), [&](const auto& one) { return strangers_.count(one.pid) == 0; });
-    if (late == list->rend()) break;
-    list->erase(std::next(late).base());
-  }
+  drop_companions(*list);
   return list;
+}
+
+/// In a container the list has other numbers than the companions have here. Those that came after this process are
+/// taken for them first, then the last ones before it: who was there first is somebody else.
+void TelemetrySampler::drop_companions(std::vector<schema::GpuNeighbour>& list) const {
+  const auto drop = [&](auto may_go, int most) {
+    for (auto at = list.end(); at != list.begin() && most > 0;)
+      if (may_go(*--at)) {
+        at = list.erase(at);
+        --most;
+      }
+    return most;
+  };
+  const int left = drop([&](const auto& one) { return strangers_.count(one.pid) == 0; }, companions_);
+  drop([](const auto&) { return true; }, left);
 }
 
 void TelemetrySampler::expect_companions(int count) {
   const std::lock_guard lock(mutex_);
   companions_ = count;
+  // They were there when the trial began, which is before anybody asked.
+  drop_companions(record_.neighbours_before);
 }
 
 void TelemetrySampler::switch_to(Mode mode) {

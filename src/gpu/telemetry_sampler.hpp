@@ -72,6 +72,7 @@ class TelemetrySampler final : public RoundWatch {
   [[nodiscard]] std::vector<const schema::GpuNeighbour*> find_own(const std::vector<schema::GpuNeighbour>& list);
   /// Entry of this process in `list`; nullptr when it is not listed or cannot be distinguished from others. Needs the
   /// lock.
+  void drop_companions(std::vector<schema::GpuNeighbour>& list) const;
   [[nodiscard]] const schema::GpuNeighbour* find_self(const std::vector<schema::GpuNeighbour>& list);
   [[nodiscard]] std::optional<std::vector<schema::GpuNeighbour>> others();
 

@@ -207,6 +207,21 @@ TEST_F(TelemetrySamplerTest, takes_no_more_new_processes_for_workers_than_there_
   EXPECT_EQ(of_one->neighbours(), 2) << "one of them is somebody else";
 }
 
+TEST_F(TelemetrySamplerTest, companions_are_no_neighbours_whenever_they_came) {
+  nvml_.set(kFakeManyProcesses, 3);  // made ahead of the trial, in this container
+  auto sampler = make();
+  nvml_.set(kFakeOwnPid, ::getpid());
+  sampler->begin_trial();
+  sampler->expect_companions(3);
+  EXPECT_EQ(sampler->neighbours(), 0);
+  nvml_.set(kFakeOtherPid, 999'001);
+  EXPECT_EQ(sampler->neighbours(), 1) << "somebody else came";
+  nvml_.set(kFakeOtherPid, 0);
+  const auto record = sampler->end_trial();
+  EXPECT_TRUE(record.neighbours_before.empty());
+  EXPECT_TRUE(record.neighbours_after.empty());
+}
+
 TEST_F(TelemetrySamplerTest, does_not_guess_between_two_new_processes) {
   auto sampler = make();
   sampler->begin_trial();
