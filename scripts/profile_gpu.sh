@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What recording by `ridgeline profile -- CMD` costs and finds, on this host's GPU with real PyTorch models (tests/tools/marked_models.py).
+#   scripts/profile_gpu.sh --part cost        a launch-bound step and a replayed graph: plain, recorded, under torch.profiler; medians of 5
+#                                             alternating processes, as ratios to plain
+#   scripts/profile_gpu.sh --part modules     share of kernel time that is attributed to modules, and of the leaves' own marker kernels
+#                                             that are attributed to the leaf that launched them
+# By environment: RIDGELINE (the program), PYTHON (which has torch), KERNEL_ROWS (rl_kernel_rows of the build), OUT (default: profile-results),
+# MODELS, MODES, STEPS.
+set -uo pipefail
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+OUT=${OUT:-profile-results} PYTHON=${PYTHON:-python3}
+for place in "$ROOT"/build/{release,ci}/bin "$(dirname "$(command -v ridgeline)")"; do
+  [ -x "$place/ridgeline" ] && RIDGELINE=${RIDGELINE:-$place/ridgeline}
+  [ -x "$place/rl_kernel_rows" ] && KERNEL_ROWS=${KERNEL_ROWS:-$place/rl_kernel_rows}
+done
+[ -x "${RIDGELINE:-}" ] || { echo "error: no program; name it in RIDGELINE" >&2; exit 2; }
+program=$ROOT/tests/tools/marked_models.py
+mkdir -p "$OUT" && OUT=$(cd "$OUT" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# recorded NAME [option...] -- CMD: its standard output; what is said goes to NAME.txt.
+recorded() {
+  local name=$1
+  shift
+  local options=()
+  while [ "$1" != -- ]; do options+=("$1") && shift; done
+  shift
+  mkdir -p "$scratch/$name"
+  "$RIDGELINE" profile --db "$scratch/$name/r.db" "${options[@]+"${options[@]}"}" -- "$@" 2>"$OUT/$name.txt"
+}
+
+step_ms() { grep -E '^[0-9]+\.[0-9]{4}$' | tail -n 1; }
+
+# cost MODEL MODE
+cost() {
+  local model=$1 mode=$2 round command=("$PYTHON" "$program" "$1" "$2" --steps "${STEPS:-60}")
+  for round in 1 2 3 4 5; do
+    printf 'plain %s\n' "$("${command[@]}" | step_ms)"
+    printf 'kernels %s\n' "$(recorded "$model.$mode.kernels.$round" --no-modules -- "${command[@]}" | step_ms)"
+    printf 'modules %s\n' "$(recorded "$model.$mode.modules.$round" -- "${command[@]}" | step_ms)"
+    printf 'torch.profiler,cuda %s\n' "$("${command[@]}" --profiler cuda 2>/dev/null | step_ms)"
+    printf 'torch.profiler,full %s\n' "$("${command[@]}" --profiler full 2>/dev/null | step_ms)"
+    rm -rf "${scratch:?}"/*
+  done | "$PYTHON" -c '
+import statistics, sys
+times = {}
+for line in sys.stdin:
+    name, _, value = line.strip().partition(" ")
+    if value:
+        times.setdefault(name, []).append(float(value))
+plain = times.get("plain", [])
+for name, values in times.items():
+    ratios = [one / other for one, other in zip(values, plain)]
+    print("| %s %s | %s | %.3f | %.3f [%.3f, %.3f] |" % (*sys.argv[1:], name, statistics.median(values), statistics.median(ratios), min(ratios), max(ratios)))
+' "$model" "$mode"
+}
+
+# modules MODEL MODE
+modules() {
+  local model=$1 mode=$2 name=$1.$2
+  recorded "$name" -- "$PYTHON" "$program" "$model" "$mode" --steps "${STEPS:-5}" --leaves "$OUT/$name.leaves.json" >"$OUT/$name.out"
+  local traces=("$scratch/$name"/traces/*.rltrace)
+  [ -e "${traces[0]}" ] || { echo "| $model $mode | nothing was recorded: $(tail -n 1 "$OUT/$name.txt") | |"; return 1; }
+  "$KERNEL_ROWS" "${traces[0]}" >"$OUT/$name.rows.tsv"
+  "$PYTHON" "$ROOT/scripts/marked_rows.py" "$model $mode" "$OUT/$name.rows.tsv" "$OUT/$name.leaves.json"
+}
+
+case "${1:-} ${2:-}" in
+  "--part cost")
+    echo "| program | how | step, ms | times plain [least, most] |"
+    echo "|---|---|---|---|"
+    for model in ${MODELS:-vit_b16}; do for mode in ${MODES:-training graph}; do cost "$model" "$mode" | tee -a "$OUT/cost.md"; done; done
+    ;;
+  "--part modules")
+    echo "| program | kernels | attributed, of kernel time | markers | at their leaf |"
+    echo "|---|---|---|---|---|"
+    for model in ${MODELS:-vit_b16 resnet50 gpt_block rtdetr}; do
+      for mode in ${MODES:-eager training graph compiled}; do modules "$model" "$mode" | tee -a "$OUT/modules.md"; done
+    done
+    ;;
+  *)
+    sed -n '3,11s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac
