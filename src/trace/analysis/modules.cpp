@@ -152,7 +152,16 @@ class Attributor {
     if (kind == RangeKind::operation) return place_operation(range, above, name);
     // What ONNX Runtime says of its session encloses nodes, which have places of their own.
     if (kind == RangeKind::annotation && (is_step_[range] || trace_.nodes.size() > 0)) return;
-    if (const auto row = module_row(above, kind, name); row != above) open(range, row);
+    const bool is_module = kind == RangeKind::python && is_module_call(name);
+    if (is_module && out_.rows[above].name == kBackwardPass) {
+      // Nothing around a backward pass says where in the program its modules are.
+      const auto forward = outermost_.find(name);
+      return open(range, forward == outermost_.end() ? module_row(0, kind, name) : forward->second);
+    }
+    const auto row = module_row(above, kind, name);
+    if (row == above) return;
+    open(range, row);
+    if (is_module && !out_.is_backward[range]) outermost_.try_emplace(name, row);
   }
 
   /// Of a range that is no operation: its own, or that above where it is no part of the program.
@@ -237,6 +246,7 @@ class Attributor {
   std::vector<bool> is_step_;
   bool has_steps_ = false;
   std::map<std::tuple<Place, ModuleKind, std::string>, Place> children_;
+  std::unordered_map<std::string_view, Place> outermost_;  ///< of a module's name: where it was first called
 };
 
 }  // namespace

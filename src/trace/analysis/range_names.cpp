@@ -49,6 +49,8 @@ bool is_graph_launch(std::string_view name) {
 }
 
 bool is_backward(const Trace& trace, Place range) {
+  if (trace.ranges.kind[range] == RangeKind::annotation)
+    return trace.strings.text(trace.ranges.name[range]) == kBackwardPass;
   if (trace.ranges.kind[range] != RangeKind::operation) return false;
   return trace.ranges.forward_thread[range] > 0 ||
          trace.strings.text(trace.ranges.name[range]).starts_with(kBackwardPrefix);

@@ -14,6 +14,10 @@ inline constexpr std::string_view kModelRun = "model_run";
 /// Of a CUDA graph that was recorded as a whole; its number follows, where the file has one.
 inline constexpr std::string_view kGraphLaunch = "CUDA graph";
 
+/// Of the annotation around a backward pass, as python/ridgeline_profile has it: modules within it are those of the
+/// forward pass.
+inline constexpr std::string_view kBackwardPass = "(backward)";
+
 /// "ProfilerStep#6".
 [[nodiscard]] bool is_profiler_step(std::string_view name);
 /// "nn.Module: Conv2d_3", of a Python range.
@@ -30,7 +34,7 @@ inline constexpr std::string_view kGraphLaunch = "CUDA graph";
 [[nodiscard]] bool is_collective_range(std::string_view name);
 /// "CUDA graph 12", of what stands among the kernels.
 [[nodiscard]] bool is_graph_launch(std::string_view name);
-/// An operation of the backward pass, by its forward thread or its name.
+/// An operation of the backward pass, by its forward thread or its name; or the whole pass.
 [[nodiscard]] bool is_backward(const Trace& trace, Place range);
 
 }  // namespace ridgeline::trace

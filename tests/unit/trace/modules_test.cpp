@@ -183,6 +183,24 @@ TEST_F(ModulesTest, kernels_of_a_graph_are_where_it_was_captured) {
   EXPECT_EQ(row(found, "(unattributed)"), nullptr);
 }
 
+TEST_F(ModulesTest, modules_of_a_recorded_backward_pass_are_those_of_the_forward_pass) {
+  annotation("train", 0, 1000);
+  module("Net", 100, 400);
+  module("Net.head (Linear)", 200, 300);
+  launch("gemm", 210, 500, 550);
+  annotation("(backward)", 500, 900, 2);  // on autograd's own thread
+  module("Net", 510, 800, 2);
+  module("Net.head (Linear)", 520, 600, 2);
+  launch("gemm_dgrad", 530, 600, 700, 2);
+  launch("accumulate", 850, 900, 910, 2);
+  const auto found = tables();
+  ASSERT_NE(row(found, "train/Net/Net.head (Linear)"), nullptr);
+  EXPECT_EQ(row(found, "train/Net/Net.head (Linear)")->gpu_total_ns, 150);
+  EXPECT_EQ(row(found, "train/Net/Net.head (Linear)")->backward_ns, 100);
+  EXPECT_EQ(row(found, "train/Net/Net.head (Linear)")->calls, 1);
+  EXPECT_EQ(row(found, "(backward)")->gpu_total_ns, 10);
+}
+
 TEST_F(ModulesTest, a_damaged_path_of_a_graph_is_no_row) {
   kernel("gemm", 1100, 1150, 5);
   trace.kernels.graph_node.back() = 7;
