@@ -16,7 +16,6 @@ NODES = 64  # per call of a module; more are left without hooks
 PATIENCE = 0.02  # seconds
 
 Tensor = torch.Tensor
-_Parameter = torch.nn.Parameter
 _tracing = torch._C._get_tracing_state
 _has_mode = getattr(torch._C, "_len_torch_function_stack", lambda: 0)
 _no_overrides = torch._C.DisableTorchFunction
@@ -67,6 +66,14 @@ class _Hook:
 
 
 _outside = _Hook(None)
+
+
+def _hook_of(call):
+    if call is None:
+        return _outside
+    if call.hook is None:
+        call.hook = _Hook(call)
+    return call.hook
 
 
 def _of_engine(thread):
@@ -191,9 +198,9 @@ def enter(thread, above, args, kwargs):
         if len(args) == 1 and not kwargs and type(args[0]) is Tensor and not _has_mode():
             node = args[0].grad_fn
             if node is not None:
-                _mark(thread, args[0], _outside if above is None else _Hook(above))
+                _mark(thread, args[0], _hook_of(above))
             return
-        _mark_all(thread, (args, kwargs), _outside if above is None else _Hook(above))
+        _mark_all(thread, (args, kwargs), _hook_of(above))
     except Exception:
         pass  # nodes of an unknown kind stay without names
 
@@ -204,9 +211,9 @@ def leave(thread, call, result):
         return
     try:
         if type(result) is Tensor and not _has_mode():
-            _mark(thread, result, _Hook(call))
+            _mark(thread, result, _hook_of(call))
         else:
-            _mark_all(thread, (result,), _Hook(call))
+            _mark_all(thread, (result,), _hook_of(call))
     except Exception:
         pass
 

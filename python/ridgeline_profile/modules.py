@@ -57,9 +57,12 @@ _WITHOUT_OWN_FRAME = "except BaseException as error: leave_out_own(error); raise
 
 class _Unknown:
     """The call of a module whose name could not be found."""
+
     name = None
+    is_model = False
     path = ()
     above = None
+    hook = None
 
     def __init__(self):
         self.below = {}
@@ -82,20 +85,21 @@ def open_outermost(thread, module):
     """Opens what is around the outermost module. In a backward pass the call is one of a checkpoint, at its own place in the model."""
     if thread.backward:
         call = names.again(thread.at, module)
-        if call is None:
-            thread.resumed.append(thread.path)
-            return _outermost(module)
         thread.resumed.append(thread.path)
+        if call is None:
+            return _outermost(module)
         backward.switch(thread, call.path if call.name is None else call.path[:-1])
         return call
     library.begin()
     call = _outermost(module)
-    if call.name is None:
-        thread.resumed.append(False)
-        return call
-    if call.is_model:
-        steps.model_called()
-    line = lines.of_caller(sys._getframe(2))
+    line = None
+    if call.name is not None:
+        if call.is_model:
+            steps.model_called()
+        try:
+            line = lines.of_caller(sys._getframe(2))
+        except Exception:
+            pass  # a frame without a line
     if line is not None:
         push(line, PYTHON)
     thread.resumed.append(line is not None)

@@ -24,12 +24,13 @@ def _class_name(module):
 class Call:
     """The calls of one module from one place in the tree of calls."""
 
-    __slots__ = ("module", "above", "below", "name", "path", "is_model", "_paths", "__weakref__")
+    __slots__ = ("module", "above", "below", "name", "path", "is_model", "hook", "_paths")
 
     def __init__(self, module, above, relative, forget=None):
         self.module = weakref.ref(module, forget)  # no model lives longer for having been called
         self.above = above
         self.below = {}
+        self.hook = None  # of backward.py
         self._paths = None
         self.is_model = above is None and next(module.parameters(), None) is not None
         is_compiled = _is_compiled_wrapper(module) or getattr(module, "_compiled_call_impl", None) is not None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python imports this file at its start, because `ridgeline profile` puts its folder first on PYTHONPATH. It waits for the program to import
-torch, and runs the sitecustomize that the program would have had. It imports little: most programs never import torch."""
+"""Python imports this file at its start, because `ridgeline profile` puts its folder first on PYTHONPATH. It waits for the program to
+import torch, and runs the sitecustomize that the program would have had. It imports little, because many programs never import torch."""
 import os
 import sys
 
