@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Installs all hooks; torch has been imported."""
+import os
+
+import torch
+import torch.utils.data.dataloader
+
+from ridgeline_profile import annotated, backward, hidden, library, lines, modules, names, optimizers, threads
+
+
+def _forked():
+    """A child has a record of its own."""
+    for part in (library, names, lines, threads, backward):
+        part.forked()
+
+
+def install():
+    hidden.hide()
+    modules.install()
+    backward.install()
+    optimizers.install()
+    annotated.around(torch.utils.data.dataloader._BaseDataLoaderIter, "__next__", "DataLoader next")
+    graph = getattr(torch.cuda, "graph", None)
+    if graph is not None:
+        annotated.within(graph, "CUDA graph capture")
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_forked)
