@@ -19,6 +19,7 @@ namespace ridgeline::inject {
 namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
+constexpr std::int64_t kStepLane = 0;  // no thread has this number
 constexpr std::int64_t kWriteEveryNs = 1'000'000'000;
 
 std::atomic<Recorder*> recorder_of_process = nullptr;
@@ -147,7 +148,27 @@ void Recorder::pop(const void* domain) {
 }
 
 void Recorder::step() {
+  const auto now = now_ns();
+  end_step(now);
   if (window_.at_step()) follow_window();
+  const std::lock_guard lock(step_mutex_);
+  step_kept_ = window_.is_open();
+}
+
+/// A step ends where the next begins, with the names that the PyTorch profiler has. As it may begin and end anywhere
+/// between ranges of its thread, it is on a lane of its own.
+void Recorder::end_step(std::int64_t now) {
+  const std::lock_guard lock(step_mutex_);
+  if (!steps_) {
+    steps_ = std::make_shared<ThreadRanges>(kStepLane);
+    const std::lock_guard threads(threads_mutex_);
+    threads_.push_back(steps_);
+  }
+  if (step_ > 0 && step_kept_)
+    steps_->add(
+        {step_begun_ns_, now, names_.number("ProfilerStep#" + std::to_string(step_)), trace::RangeKind::annotation});
+  ++step_;
+  step_begun_ns_ = now;
 }
 
 void Recorder::run() {
@@ -252,6 +273,7 @@ void Recorder::at_exit() {
     ends_ = true;
   }
   if (own_ranges && owner_of_ranges == this) own_ranges->end_all(now_ns());
+  if (steps_) end_step(now_ns());
   wake_.notify_all();
   if (writer_.joinable()) writer_.join();
   if (failure_.empty()) (void)log_.finish();

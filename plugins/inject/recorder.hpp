@@ -58,6 +58,7 @@ class Recorder final : private CaptureListener {
   void at_exit();
   /// Switches CUPTI as the window has it.
   void follow_window();
+  void end_step(std::int64_t now);
   [[nodiscard]] const char* state() const;
 
   const std::string folder_;
@@ -70,6 +71,12 @@ class Recorder final : private CaptureListener {
   trace::EventLog log_;  ///< of the writing thread
   std::string failure_;  ///< of writing it
   bool full_ = false;
+
+  std::mutex step_mutex_;
+  std::int64_t step_ = 0;  ///< that runs, by its number from 1 on; 0: none
+  std::int64_t step_begun_ns_ = 0;
+  bool step_kept_ = false;
+  std::shared_ptr<ThreadRanges> steps_;
 
   std::mutex threads_mutex_;
   std::vector<std::shared_ptr<ThreadRanges>> threads_;

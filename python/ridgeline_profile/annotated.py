@@ -26,18 +26,23 @@ def around(kind, method, text):
     setattr(kind, method, run)
 
 
-def within(kind, text):
-    """Around what is within a context."""
+def captures(kind, text):
+    """Around what is within a context that captures a CUDA graph, whose nodes the library watches meanwhile."""
     enter, leave = kind.__enter__, kind.__exit__
+
+    def close():
+        library.capture(0)
+        pop()
 
     @functools.wraps(enter)
     def begin(self):
         library.begin()
         push(library.name(text), ANNOTATION)
+        library.capture(1)
         try:
             return enter(self)
         except BaseException as error:
-            pop()
+            close()
             leave_out_own(error)
             raise
 
@@ -46,6 +51,6 @@ def within(kind, text):
         try:
             return leave(self, *error)
         finally:
-            pop()
+            close()
 
     kind.__enter__, kind.__exit__ = begin, end

@@ -22,6 +22,6 @@ def install():
     annotated.around(torch.utils.data.dataloader._BaseDataLoaderIter, "__next__", "DataLoader next")
     graph = getattr(torch.cuda, "graph", None)
     if graph is not None:
-        annotated.within(graph, "CUDA graph capture")
+        annotated.captures(graph, "CUDA graph capture")
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_forked)

@@ -20,6 +20,8 @@ pop = _library.ridgeline_trace_pop
 pop.restype = None
 step = _library.ridgeline_trace_step
 step.restype = None
+capture = _library.ridgeline_trace_capture
+capture.restype = None
 
 _names = {}
 _begun = False

@@ -19,7 +19,7 @@ def _annotated(step):
         if _is_compiling() or any(one is self for one in _open):
             return step(self, *args, **kwargs)
         library.begin()
-        push(library.name("optimizer.step (%s)" % type(self).__name__), ANNOTATION)
+        push(library.name("Optimizer.step#%s.step" % type(self).__name__), ANNOTATION)  # as the PyTorch profiler has it
         _open.append(self)
         try:
             return step(self, *args, **kwargs)

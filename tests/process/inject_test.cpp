@@ -121,6 +121,10 @@ TEST_F(InjectTest, steps_choose_what_is_recorded) {
   const auto trace = this->trace();
   EXPECT_EQ(trace.kernels.size(), 8U);
   EXPECT_EQ(count(trace, "step"), 4U);
+  EXPECT_EQ(count(trace, "ProfilerStep#3"), 0U);
+  for (const auto* name : {"ProfilerStep#4", "ProfilerStep#5", "ProfilerStep#6", "ProfilerStep#7"})
+    EXPECT_EQ(count(trace, name), 1U) << name;
+  EXPECT_EQ(count(trace, "ProfilerStep#8"), 0U);
 }
 
 TEST_F(InjectTest, a_range_chooses_what_is_recorded) {

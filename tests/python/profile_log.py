@@ -40,7 +40,7 @@ class Log:
         for event in self.events:
             if event.what == "mark":
                 which, _, path = event.text.partition(":")
-                out.append((which, path, path_of(event.open), (1, "backward") in event.open))
+                out.append((which, path, path_of(event.open), (1, "(backward)") in event.open))
         return out
 
 
