@@ -149,6 +149,10 @@ CUDA_INJECTION64_PATH=/other.so environment
 out "CUDA_INJECTION64_PATH=/other.so"
 out "NVTX_INJECTION64_PATH=$WORK/inject.so"
 err "CUDA_INJECTION64_PATH was set to /other.so and kept"
+NVTX_INJECTION64_PATH=/nvtx.so environment
+out "CUDA_INJECTION64_PATH=$WORK/inject.so"
+out "NVTX_INJECTION64_PATH=/nvtx.so"
+err "NVTX_INJECTION64_PATH was set to /nvtx.so and kept"
 before=$(runs)
 CUDA_INJECTION64_PATH=/other.so record 0 -- true
 err "CUDA_INJECTION64_PATH names another library, /other.so; unset CUDA_INJECTION64_PATH"

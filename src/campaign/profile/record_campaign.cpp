@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/profile/record_campaign.hpp"
 
+#include <filesystem>
 #include <utility>
 
-#include "base/version.hpp"
 #include "campaign/messages.hpp"
 #include "campaign/profile/nothing_recorded.hpp"
 
@@ -26,12 +26,10 @@ Result<void> RecordCampaign::check() const {
 }
 
 Result<execute::AttachedEnd> RecordCampaign::run() {
-  RecordEnvironment environment;
   if (scratch_ && !scratch_->path().empty())
-    environment =
-        record_environment(scratch_->path().string(), request_.library, request_.python_folder, request_.options);
-  other_injection_ = environment.other_injection;
-  return execute::run_attached(request_.command, environment.variables);
+    environment_ = record_environment(std::filesystem::absolute(scratch_->path()).string(), request_.library,
+                                      request_.python_folder, request_.options);
+  return execute::run_attached(request_.command, environment_.variables);
 }
 
 /// Its files are not needed any more, and may be large.
@@ -43,11 +41,14 @@ Result<trace::Recording> RecordCampaign::read() {
 
 Result<MadeProfile> RecordCampaign::profile() {
   RL_TRY_ASSIGN(auto recording, read());
-  if (recording.events == 0) return nothing_recorded(recording, request_.options, other_injection_);
+  if (recording.events == 0) return nothing_recorded(recording, request_.options, environment_.other_injection);
   auto files = profile_trace(std::move(recording.trace));
   files.sources.push_back(
       {schema::shell_line(request_.command), std::string(schema::kRecordedByUs), recording.bytes, recording.events});
-  if (!other_injection_.empty()) files.notes.push_back(messages::recorded_beside_injection(other_injection_));
+  if (const auto& path = environment_.other_injection; !path.empty())
+    files.notes.push_back(messages::recorded_beside_injection(path));
+  if (const auto& path = environment_.other_nvtx_injection; !path.empty())
+    files.notes.push_back(messages::recorded_beside_nvtx_injection(path));
   fill_profile(std::move(files), request_.trace_folder, made_);
   RL_TRY(frame_.end());
   return std::move(made_);

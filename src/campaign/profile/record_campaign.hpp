@@ -52,7 +52,7 @@ class RecordCampaign {
   Budget budget_;
   RunFrame<schema::ProfileRun> frame_;
   std::optional<base::ScratchFolder> scratch_;
-  std::string other_injection_;
+  RecordEnvironment environment_;
 };
 
 }  // namespace ridgeline::campaign

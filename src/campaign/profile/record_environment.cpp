@@ -28,6 +28,7 @@ RecordEnvironment record_environment(const std::string& folder, const std::strin
   for (const auto* name : {kCudaInjection, kNvtxInjection})
     if (variable(name).empty()) variables.emplace_back(name, library);
   if (const auto set = variable(kCudaInjection); set != library) out.other_injection = set;
+  if (const auto set = variable(kNvtxInjection); set != library) out.other_nvtx_injection = set;
   if (!python_folder.empty()) {
     // Python runs the sitecustomize.py of the first folder that has one.
     auto path = (std::filesystem::path(python_folder) / "ridgeline_profile/site").string();

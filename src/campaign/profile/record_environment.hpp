@@ -14,6 +14,7 @@ struct RecordEnvironment {
   std::vector<std::pair<std::string, std::string>> variables;
   /// The user's own CUDA_INJECTION64_PATH, which stays: CUDA loads that library in the place of ours. "": none.
   std::string other_injection;
+  std::string other_nvtx_injection;  ///< likewise the user's own NVTX_INJECTION64_PATH
 };
 
 /// `library`: the one that records, an absolute path. `python_folder`: of our packages; "": Python programs do not mark
