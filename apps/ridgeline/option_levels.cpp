@@ -18,7 +18,7 @@ const std::array<CommandOptions, 9>& key_table() {
       {"bench",
        {"--python", "--model", "--data-path", "--batch-sizes", "--num-workers", "--amp", "--config", "--report"}},
       {"sweep", {"--param", "--metric", "--objective", "--repeat", "--max-time", "--config", "--report"}},
-      {"profile", {"--provider", "--shape", "--depth", "--kernel", "--time", "--report", "--perfetto"}},
+      {"profile", {"--provider", "--shape", "--steps", "--depth", "--kernel", "--time", "--report", "--perfetto"}},
       {"stream run", {"--source", "--model", "--config", "--slo", "--output", "--video", "--realtime", "--prometheus"}},
       {"stream bench", {"--source", "--model", "--rate", "--sources", "--slo", "--arrivals", "--time", "--report"}},
       {"monitor", {"--once", "--json", "--csv", "--interval", "--prometheus", "--devices", "--sort"}},

@@ -10,6 +10,7 @@
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/profile_flags.hpp"
 #include "ridgeline/profile_output.hpp"
+#include "ridgeline/record_command.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/tune_flags.hpp"
@@ -19,8 +20,9 @@
 namespace ridgeline::app {
 namespace {
 
-/// `ridgeline profile MODEL`.
+/// `ridgeline profile MODEL`, or `ridgeline profile -- COMMAND`.
 struct ModelFlags : ProfileFlags {
+  RecordFlags recording;
   TuneFlags model;  ///< those that say what is run, and how
   double time_s = 3;
   int repeats = 1;
@@ -44,7 +46,9 @@ base::Result<int> import_files(const ImportFlags& flags, const Context& context)
 base::Result<int> profile_model(const ModelFlags& flags, const Context& context) {
   if (flags.model.model.empty())
     return base::fail(base::ErrorCode::invalid_argument, "no model given")
-        .hint("ridgeline profile model.onnx, or ridgeline profile import FILE of another profiler");
+        .hint(
+            "ridgeline profile model.onnx, ridgeline profile -- python train.py, or ridgeline profile import FILE of "
+            "another profiler");
   RL_TRY(check_profile_flags(flags));
   RL_TRY_ASSIGN(const auto plan, read_tune_flags(flags.model, context));
   const auto environment = execute::local_environment();
@@ -99,7 +103,8 @@ void add_import(CLI::App& profile, Context& context) {
 
 void add_model(CLI::App& command, Context& context, ModelFlags& flags) {
   auto& model = flags.model;
-  command.add_option("MODEL", model.model, "ONNX file")->type_name("FILE");
+  command.add_option("MODEL", model.model, "ONNX file; to record a program instead: -- COMMAND ARGUMENTS")
+      ->type_name("FILE");
   command.option_defaults()->group("Model");
   auto providers = schema::provider_ids();
   providers.insert(providers.begin(), "auto");
@@ -123,6 +128,7 @@ void add_model(CLI::App& command, Context& context, ModelFlags& flags) {
   add_time(command, "--time", flags.time_s, "Duration of the measured calls");
   add_number(command, "--repeat", flags.repeats, 1, 100,
              "Number of processes; compare needs several to separate a difference from noise");
+  add_record_flags(command, flags.recording);
   add_profile_flags(command, context, flags);
 }
 
@@ -139,12 +145,16 @@ void add_profile(CLI::App& app, Context& context) {
   auto* command = add_subcommand(
       app, context, "profile", "Show which modules take a model's time, and what to do about it",
       "  ridgeline profile model.onnx                              (on the provider that tune would use)\n"
+      "  ridgeline profile -- python train.py                      (a program on NVIDIA GPUs, recorded as it runs)\n"
+      "  ridgeline profile --warmup-steps 10 --steps 5 -- torchrun --nproc-per-node 2 train.py\n"
       "  ridgeline profile model.onnx --provider cpu --report profile.html\n"
       "  ridgeline profile import trace.json.gz                    (from another profiler)\n"
       "  ridgeline profile diff before.json.gz after.json.gz\n",
       [flags, chosen, &context]() -> base::Result<int> {
         if (!(*chosen)->get_subcommands().empty()) return context.exit_code;
-        return profile_model(*flags, context);
+        const bool records = context.program.has_value();
+        RL_TRY(check_record_flags(**chosen, records));
+        return records ? record_program(flags->recording, *flags, context) : profile_model(*flags, context);
       });
   *chosen = command;
   command->require_subcommand(0, 1);

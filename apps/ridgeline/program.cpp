@@ -40,10 +40,21 @@ void print_error(const base::Error& error) {
 }
 
 /// How many of the words are ours: behind "--" these commands have another program's, which they find in
-/// Context::arguments and which the parser must not look at.
-std::size_t own_words(const std::vector<std::string>& words) {
-  if (words.size() < 2 || (words[1] != "sweep" && words[1] != "supervise")) return words.size();
-  return static_cast<std::size_t>(std::find(words.begin() + 2, words.end(), "--") - words.begin());
+/// Context::program and which the parser must not look at.
+std::size_t own_words(const std::vector<std::string>& words, const CLI::App& cli) {
+  if (words.size() < 2) return words.size();
+  if (words[1] == "sweep" || words[1] == "supervise")
+    return static_cast<std::size_t>(std::find(words.begin() + 2, words.end(), "--") - words.begin());
+  if (words[1] != "profile") return words.size();
+  // Its own commands run no program: behind "--" they have file names.
+  const auto* profile = cli.get_subcommand("profile");
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (words[i] == "--") return i;
+    const auto is_called = [&](const CLI::App* command) { return command->get_name() == words[i]; };
+    if (!profile->get_subcommands(is_called).empty()) break;
+    if (takes_next_word(*profile, words[i])) ++i;
+  }
+  return words.size();
 }
 
 /// A flag takes no value. An option or argument given as the empty text, as an unset variable of a shell gives it, is a
@@ -138,7 +149,7 @@ int run_words(std::vector<std::string> words) {
   CLI::App cli{"Ridgeline finds the fastest settings of a deep-learning workload on this machine and proves them.",
                "ridgeline"};
   add_commands(cli, context);
-  rename_options(words, own_words(words), cli);
+  rename_options(words, own_words(words, cli), cli);
   context.arguments = words;
   context.arguments.front() = "ridgeline";  // the program's own path says nothing on another machine
   auto own = with_help_words(std::move(words), cli);
@@ -150,7 +161,9 @@ int run_words(std::vector<std::string> words) {
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
   const int argc = static_cast<int>(pointers.size());
-  const int own_count = static_cast<int>(own_words(words));
+  const auto own_count = own_words(words, cli);
+  if (own_count < words.size())
+    context.program.emplace(words.begin() + static_cast<std::ptrdiff_t>(own_count) + 1, words.end());
   char** argv = pointers.data();
   if (argc <= 1) {
     fmt::print("{}", overview_text(cli, context, inspect_terminal(stdout).width));
@@ -161,7 +174,7 @@ int run_words(std::vector<std::string> words) {
     return kBadInput;
   }
   try {
-    cli.parse(own_count, argv);
+    cli.parse(static_cast<int>(own_count), argv);
   } catch (const CLI::CallForHelp&) {
     print_help(cli, context, words);
     return kOk;
@@ -173,7 +186,7 @@ int run_words(std::vector<std::string> words) {
   }
   if (context.error) {
     print_error(*context.error);
-    return base::exit_code_of(context.error->code);
+    return context.code_of_error.value_or(base::exit_code_of(context.error->code));
   }
   return context.exit_code;
 }

@@ -33,14 +33,13 @@ constexpr std::array<RenamedOption, 11> kRenamed{{
     {"watch", "--probe-time", "--time"},
 }};
 
-/// Whether the word behind this one belongs to it.
+}  // namespace
+
 bool takes_next_word(const CLI::App& command, const std::string& word) {
   if (word.size() < 2 || word.front() != '-' || word.find('=') != std::string::npos) return false;
   const auto* option = command.get_option_no_throw(word);
   return option != nullptr && !option->get_positional() && option->get_items_expected_min() > 0;
 }
-
-}  // namespace
 
 std::string present_option(std::string_view command, std::string word) {
   const auto name = word.substr(0, word.find('='));

@@ -17,4 +17,7 @@ namespace ridgeline::app {
 /// follows "--", stay as they are.
 void rename_options(std::vector<std::string>& words, std::size_t count, const CLI::App& cli);
 
+/// Whether the word behind this one belongs to it.
+[[nodiscard]] bool takes_next_word(const CLI::App& command, const std::string& word);
+
 }  // namespace ridgeline::app

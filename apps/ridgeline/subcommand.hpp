@@ -20,12 +20,14 @@ using enum base::ExitCode;
 
 /// What every subcommand shares.
 struct Context {
-  std::vector<std::string> arguments;  ///< the whole command line behind "ridgeline"
-  std::string database;                ///< --db, or ""
-  std::string options_file;            ///< --options, or ""
+  std::vector<std::string> arguments;               ///< the whole command line behind "ridgeline"
+  std::optional<std::vector<std::string>> program;  ///< the words behind "--" of a command that runs a program
+  std::string database;                             ///< --db, or ""
+  std::string options_file;                         ///< --options, or ""
   int exit_code = kOk;
-  std::optional<base::Error> error;                                ///< set by a subcommand that failed
-  std::string hint;                                                ///< to an option that the parser refuses, or ""
+  std::optional<base::Error> error;  ///< set by a subcommand that failed
+  std::optional<int> code_of_error;  ///< in place of the error's own: of a program that ran
+  std::string hint;                  ///< to an option that the parser refuses, or ""
   std::map<const CLI::Option*, std::vector<std::string>> choices;  ///< the words of an option, for completions
 
   /// --db, or the default in the XDG state folder.

@@ -82,13 +82,6 @@ Result<int> show(const SweepFlags& flags, const Context& context, const Terminal
   return finish(run, flags, terminal);
 }
 
-/// What stands behind "--".
-std::vector<std::string> command_of(const Context& context) {
-  const auto& words = context.arguments;
-  const auto dashes = std::find(words.begin(), words.end(), "--");
-  return dashes == words.end() ? std::vector<std::string>() : std::vector<std::string>(dashes + 1, words.end());
-}
-
 Result<int> sweep(const SweepFlags& flags, const Context& context) {
   const auto terminal = inspect_terminal(stdout);
   RL_TRY(check_outputs(flags));
@@ -184,7 +177,7 @@ void add_sweep(CLI::App& app, Context& context) {
       "--objective max:samples_per_s -- python train.py --bs {batch} --workers {workers}\n"
       "  ridgeline sweep --param threads=1,2,4 --env OMP_NUM_THREADS={threads} -- ./solve input.dat   (shortest time)",
       [flags, &context] {
-        flags->command = command_of(context);
+        flags->command = context.program.value_or(std::vector<std::string>());
         return sweep(*flags, context);
       });
   add_what_runs(*command, *flags);
@@ -195,7 +188,7 @@ void add_sweep(CLI::App& app, Context& context) {
 void add_supervise(CLI::App& app, Context& context) {
   auto* command =
       add_subcommand(app, context, "supervise", "Runs one command for a sweep", "", [&context]() -> Result<int> {
-        const auto words = command_of(context);
+        const auto words = context.program.value_or(std::vector<std::string>());
         if (words.empty())
           return base::fail(base::ErrorCode::invalid_argument, "no command after --")
               .hint("add one, for example: -- python train.py --bs {{batch}}");

@@ -14,6 +14,7 @@
 #include "execute/gpu_choice.hpp"
 #include "execute/local_environment.hpp"
 #include "ridgeline/apply_changes.hpp"
+#include "ridgeline/checked_program.hpp"
 #include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/report_files.hpp"
@@ -90,7 +91,8 @@ class SweepReader {
     job.directory = std::filesystem::current_path(error).string();
     if (error) return fail(ErrorCode::io, "the current folder cannot be read: {}", error.message());
     RL_TRY(schema::check_placeholders(job));
-    RL_TRY(check_program(job.command.front()));
+    // Found out now and not once a run has begun.
+    if (schema::placeholders(job.command.front()).empty()) RL_TRY(check_program(job.command.front()));
     double size = 1;
     for (const auto& param : job.parameters) size *= static_cast<double>(param.values.size());
     if (flags_.search == "grid" && size > kLargestGrid)
@@ -98,17 +100,6 @@ class SweepReader {
                   kLargestGrid)
           .hint("list fewer values, or use --search adaptive or random");
     return {};
-  }
-
-  /// Found out now and not once a run has begun.
-  static Result<void> check_program(const std::string& name) {
-    if (!schema::placeholders(name).empty()) return {};
-    const auto path = base::find_program(name);
-    if (!path.empty()) return {};
-    const bool by_path = name.find('/') != std::string::npos;
-    return fail(ErrorCode::not_found, "program {}: {}", name,
-                by_path ? "no such file, or it may not be executed" : "not found in PATH")
-        .hint("{}", by_path ? "check its path and permissions" : "check its spelling, or give its path");
   }
 
   Result<void> read_objective() {

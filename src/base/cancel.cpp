@@ -4,12 +4,17 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 
 namespace ridgeline::base {
 namespace {
 
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+
 std::atomic<bool> requested{false};
+std::array<struct sigaction, kSignals.size()> before{};
+bool installed = false;
 
 void on_signal(int number) {
   if (requested.exchange(true) && number == SIGINT) ::_exit(130);
@@ -21,8 +26,17 @@ void install_cancel_signals() noexcept {
   struct sigaction action {};
   action.sa_handler = &on_signal;
   sigemptyset(&action.sa_mask);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i)
+    ::sigaction(kSignals.at(i), &action, installed ? nullptr : &before.at(i));
+  installed = true;
 }
+
+void restore_cancel_signals() noexcept {
+  if (!installed) return;
+  for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals.at(i), &before.at(i), nullptr);
+}
+
+void request_cancel() noexcept { requested.store(true); }
 
 bool cancel_requested() noexcept { return requested.load(std::memory_order_relaxed); }
 

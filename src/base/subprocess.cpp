@@ -16,6 +16,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/cancel.hpp"
+
 namespace ridgeline::base {
 namespace {
 
@@ -71,13 +73,17 @@ struct ChildPlan {
   ::_exit(127);
 }
 
+void unblock_signals() noexcept {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 void reset_signals() noexcept {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
   for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGQUIT}) ::sigaction(signal, &action, nullptr);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  unblock_signals();
 }
 
 void limit_resources(const ChildPlan& plan) noexcept {
@@ -117,12 +123,17 @@ void place_descriptors(ChildPlan& plan) noexcept {
 }
 
 [[noreturn]] void run_child(ChildPlan& plan) noexcept {
-  ::setpgid(0, 0);
-  reset_signals();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != plan.parent) ::_exit(127);  // the parent died before the signal was armed
-  place_descriptors(plan);
-  limit_resources(plan);
+  if (plan.options->attached) {
+    restore_cancel_signals();
+    unblock_signals();
+  } else {
+    ::setpgid(0, 0);
+    reset_signals();
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != plan.parent) ::_exit(127);  // the parent died before the signal was armed
+    place_descriptors(plan);
+    limit_resources(plan);
+  }
   ::execvpe(plan.argv[0], plan.argv.data(), plan.envp.data());
   give_up(plan, "execute");
 }
@@ -166,10 +177,11 @@ Result<Subprocess> Subprocess::spawn(const SubprocessOptions& options) {
   if (options.argv.empty() || options.argv.front().empty())
     return fail(ErrorCode::invalid_argument, "cannot start a program: its name is empty");
   const auto& program = options.argv.front();
+  const bool captures = options.capture_output && !options.attached;
 
   Pipe output;
   Pipe report;
-  if (!report.open() || (options.capture_output && !output.open()))
+  if (!report.open() || (captures && !output.open()))
     return fail(ErrorCode::io, "cannot start {}: no pipe: {}", program, std::strerror(errno));
 
   auto arguments = options.argv;
@@ -190,6 +202,7 @@ Result<Subprocess> Subprocess::spawn(const SubprocessOptions& options) {
 
   Subprocess child;
   child.pid_ = pid;
+  child.attached_ = options.attached;
   close_fd(report.write);
   close_fd(output.write);
   LaunchFailure failure;
@@ -202,7 +215,7 @@ Result<Subprocess> Subprocess::spawn(const SubprocessOptions& options) {
     const auto code = failure.error == ENOENT ? ErrorCode::not_found : ErrorCode::io;
     return fail(code, "cannot start {}: {}: {}", program, failure.step, std::strerror(failure.error));
   }
-  if (options.capture_output) {
+  if (captures) {
     ::fcntl(output.read, F_SETFL, O_NONBLOCK);
     child.output_fd_ = std::exchange(output.read, -1);
   }
@@ -212,6 +225,7 @@ Result<Subprocess> Subprocess::spawn(const SubprocessOptions& options) {
 Subprocess::Subprocess(Subprocess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       output_fd_(std::exchange(other.output_fd_, -1)),
+      attached_(other.attached_),
       status_(std::exchange(other.status_, std::nullopt)) {}
 
 Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
@@ -219,6 +233,7 @@ Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
     end();
     pid_ = std::exchange(other.pid_, -1);
     output_fd_ = std::exchange(other.output_fd_, -1);
+    attached_ = other.attached_;
     status_ = std::exchange(other.status_, std::nullopt);
   }
   return *this;
@@ -227,7 +242,7 @@ Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
 Subprocess::~Subprocess() { end(); }
 
 void Subprocess::end() noexcept {
-  if (pid_ > 0 && !status_) {
+  if (pid_ > 0 && !status_ && !attached_) {
     signal_group(SIGKILL);
     wait();
   }
@@ -238,7 +253,7 @@ void Subprocess::end() noexcept {
 /// Reaps a child that is known to have ended. Its group is killed first: as long as the leader is a zombie, the
 /// group's number cannot belong to anybody else.
 ExitStatus Subprocess::reap() noexcept {
-  ::kill(-pid_, SIGKILL);
+  if (!attached_) ::kill(-pid_, SIGKILL);
   int raw = 0;
   rusage usage{};
   while (::wait4(pid_, &raw, 0, &usage) < 0 && errno == EINTR) {
@@ -294,7 +309,7 @@ std::optional<ExitStatus> Subprocess::wait_for(std::chrono::nanoseconds limit) {
 }
 
 void Subprocess::signal_group(int signal) noexcept {
-  if (pid_ > 0 && !status_) ::kill(-pid_, signal);
+  if (pid_ > 0 && !status_) ::kill(attached_ ? pid_ : -pid_, signal);
 }
 
 }  // namespace ridgeline::base

@@ -35,11 +35,16 @@ struct SubprocessOptions {
   bool capture_output = true;  ///< stdout and stderr share one pipe, see Subprocess::output_fd; else inherited
   std::optional<std::uint64_t> address_space_bytes;  ///< RLIMIT_AS
   bool allow_core_dumps = false;
+  /// The child takes our place before the user: our process group and terminal, our standard input, descriptors, limits
+  /// and the signals' dispositions that we were started with. It outlives its object and our own end. Neither
+  /// file_descriptors nor capture_output go with it.
+  bool attached = false;
 };
 
 /// A child process in a process group of its own; stdin is /dev/null. Killed (whole group) and reaped by the
 /// destructor, so no zombie or grandchild in the group outlives it; likewise what is left of the group when the child's
 /// end is noticed by poll, wait or wait_for. The child also gets SIGKILL when the thread that spawned it ends.
+/// An attached child (SubprocessOptions::attached) has none of this.
 /// One thread at a time may use an object. Errors of spawn: not_found or io, naming the program and the reason.
 ///   RL_TRY_ASSIGN(auto child, Subprocess::spawn({.argv = {"/bin/true"}}));
 ///   const auto status = child.wait();
@@ -61,7 +66,7 @@ class Subprocess {
   ExitStatus wait();
   /// Blocks at most `limit`.
   [[nodiscard]] std::optional<ExitStatus> wait_for(std::chrono::nanoseconds limit);
-  /// Sends `signal` to the child's whole group; quiet when it is gone.
+  /// Sends `signal` to the child's whole group, or to an attached child alone; quiet when it is gone.
   void signal_group(int signal) noexcept;
 
  private:
@@ -71,6 +76,7 @@ class Subprocess {
   bool has_ended(bool block) const noexcept;
   pid_t pid_ = -1;
   int output_fd_ = -1;
+  bool attached_ = false;
   std::optional<ExitStatus> status_;
 };
 

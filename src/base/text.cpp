@@ -124,6 +124,31 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text, std::stri
   return std::chrono::nanoseconds(static_cast<std::int64_t>(total));
 }
 
+Result<std::int64_t> parse_bytes(std::string_view text, std::string_view what) {
+  struct Unit {
+    std::string_view name;
+    double bytes;
+  };
+  static constexpr std::array<Unit, 9> kUnits{{{"B", 1},
+                                               {"kB", 1e3},
+                                               {"KB", 1e3},
+                                               {"MB", 1e6},
+                                               {"GB", 1e9},
+                                               {"TB", 1e12},
+                                               {"KiB", 1024.0},
+                                               {"MiB", 1024.0 * 1024},
+                                               {"GiB", 1024.0 * 1024 * 1024}}};
+  const auto body = trim(text);
+  const auto digits = std::min(body.find_first_not_of("0123456789."), body.size());
+  const auto number = parse_number(body.substr(0, digits), what);
+  const auto unit = std::find_if(kUnits.begin(), kUnits.end(),
+                                 [&](const Unit& one) { return one.name == trim(body.substr(digits)); });
+  constexpr double kMost = 1e18;
+  if (!number || unit == kUnits.end() || !(*number * unit->bytes >= 1) || *number * unit->bytes > kMost)
+    return fail(ErrorCode::invalid_argument, "{}: \"{}\" is not a size such as 500MB or 2GB", what, text);
+  return static_cast<std::int64_t>(*number * unit->bytes);
+}
+
 Result<double> parse_ratio(std::string_view text, std::string_view what) {
   auto body = trim(text);
   const bool percent = !body.empty() && body.back() == '%';

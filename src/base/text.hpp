@@ -30,6 +30,9 @@ namespace ridgeline::base {
 /// "90s", "5m", "1h30m", "250ms", "2" (seconds). Must be positive.
 [[nodiscard]] Result<std::chrono::nanoseconds> parse_duration(std::string_view text, std::string_view what);
 
+/// "500MB", "2GB", "1.5GiB", always with a unit. Must be positive.
+[[nodiscard]] Result<std::int64_t> parse_bytes(std::string_view text, std::string_view what);
+
 /// "2%", "0.02" -> 0.02.
 [[nodiscard]] Result<double> parse_ratio(std::string_view text, std::string_view what);
 

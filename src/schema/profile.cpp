@@ -4,18 +4,21 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "schema/messages.hpp"
 
 namespace ridgeline::schema {
 namespace {
 
-constexpr std::int64_t kIdleParts = 33;  // of the time: a 33rd of it is worth a word
+constexpr std::size_t kLongestCommand = 60;  // columns
+constexpr std::int64_t kIdleParts = 33;      // of the time: a 33rd of it is worth a word
 
 }  // namespace
 
-RL_DEFINE_JSON(ProfileRequest, RL_RUN_REQUEST, files)
+RL_DEFINE_JSON(ProfileRequest, RL_RUN_REQUEST, files, command)
 RL_DEFINE_JSON(ProfileSource, path, tool, bytes, events)
 RL_DEFINE_JSON(ProfileIdle, cause, gaps, total_ns, longest_ns, places)
 RL_DEFINE_JSON(ProfileDevice, process, device, name, multiprocessors, memory_bytes_per_s, kernels, graph_launches,
@@ -79,8 +82,7 @@ std::optional<double> ProfileRoof::share(std::int64_t bytes, std::int64_t flops,
 
 Run to_run(const ProfileRun& run) {
   RunLine line;
-  for (const auto& source : run.sources)
-    line.subject += (line.subject.empty() ? "" : " ") + std::string(base::file_name(source.path));
+  line.subject = fmt::format("{}", fmt::join(source_names(run), " "));
   const auto& tables = run.tables;
   line.provider = run.provider;
   if (!tables.devices.empty()) line.device = tables.devices.front().name;
@@ -119,6 +121,16 @@ std::string ProfileFinding::rule() const {
   auto rule = title.code().substr(title.code().find('.') + 1);
   std::replace(rule.begin(), rule.end(), '_', '-');
   return rule;
+}
+
+std::vector<std::string> source_names(const ProfileRun& run) {
+  if (auto command = run.request.command; !command.empty()) {
+    command.front() = base::file_name(command.front());
+    return {base::shorten(shell_line(command), kLongestCommand)};
+  }
+  std::vector<std::string> out;
+  for (const auto& source : run.sources) out.emplace_back(base::file_name(source.path));
+  return out;
 }
 
 Message no_findings(const ProfileRun& run) {

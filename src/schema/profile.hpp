@@ -21,18 +21,23 @@ namespace ridgeline::schema {
 
 /// What a `ridgeline profile` was asked for, as it is stored.
 struct ProfileRequest : RunRequest {
-  std::vector<std::string> files;  ///< that were imported
+  std::vector<std::string> files;    ///< that were imported
+  std::vector<std::string> command;  ///< that was recorded
 };
 RL_DECLARE_JSON(ProfileRequest)
 
 /// A file or a program that the events come from.
 struct ProfileSource {
-  std::string path;
-  std::string tool;  ///< "PyTorch profiler", "Nsight Systems", "Nsight Compute", "ONNX Runtime", "Ridgeline"
+  std::string path;  ///< of a recorded program: its command line
+  std::string tool;  ///< "PyTorch profiler", "Nsight Systems", "Nsight Compute", "ONNX Runtime", "Ridgeline",
+                     ///< kRecordedByUs
   std::int64_t bytes = 0;
   std::int64_t events = 0;
 };
 RL_DECLARE_JSON(ProfileSource)
+
+/// The tool of a program that `profile -- COMMAND` ran.
+inline constexpr std::string_view kRecordedByUs = "recorded by Ridgeline";
 
 /// Why a GPU did nothing for a while, by what the thread did that launched the next piece of work.
 enum class IdleCause {
@@ -296,6 +301,9 @@ struct ProfileRun : RunEnvelope {
 RL_DECLARE_JSON(ProfileRun)
 
 [[nodiscard]] Run to_run(const ProfileRun& run);
+
+/// The names of what a profile is of: files without their folders, or the command line of a recorded program.
+[[nodiscard]] std::vector<std::string> source_names(const ProfileRun& run);
 
 /// What a profile without findings says: of idle time that nobody knows the cause of there is no telling.
 [[nodiscard]] Message no_findings(const ProfileRun& run);

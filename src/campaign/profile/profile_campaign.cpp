@@ -10,6 +10,17 @@
 
 namespace ridgeline::campaign {
 
+void fill_profile(ProfiledFiles files, const std::string& trace_folder, MadeProfile& made) {
+  auto& run = made.run;
+  run.sources = std::move(files.sources);
+  run.notes = std::move(files.notes);
+  run.tables = std::move(files.tables);
+  run.findings = std::move(files.findings);
+  made.trace = std::move(files.trace);
+  made.analysed = std::move(files.analysed);
+  keep_trace(*made.trace, trace_folder, run);
+}
+
 base::Result<MadeProfile> import_profile(const schema::ProfileRequest& request, const std::string& trace_folder,
                                          store::Store& store) {
   MadeProfile made;
@@ -18,13 +29,7 @@ base::Result<MadeProfile> import_profile(const schema::ProfileRequest& request, 
   RunFrame frame(store, base::system_clock(), budget, run, schema::shell_line(request.arguments));
   run.request = request;
   RL_TRY_ASSIGN(auto files, profile_files(request.files));
-  run.sources = std::move(files.sources);
-  run.notes = std::move(files.notes);
-  run.tables = std::move(files.tables);
-  run.findings = std::move(files.findings);
-  made.trace = std::move(files.trace);
-  made.analysed = std::move(files.analysed);
-  keep_trace(*made.trace, trace_folder, run);
+  fill_profile(std::move(files), trace_folder, made);
   RL_TRY(frame.end());
   return made;
 }

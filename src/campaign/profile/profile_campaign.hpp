@@ -18,6 +18,9 @@ struct MadeProfile {
   std::unique_ptr<const trace::AnalysedTrace> analysed;  ///< of it
 };
 
+/// Puts what was found into the run and stores nothing yet; its events go to `trace_folder` (keep_trace).
+void fill_profile(ProfiledFiles files, const std::string& trace_folder, MadeProfile& made);
+
 /// Reads what other profilers recorded, analyses it and stores the run; its events go to `trace_folder` (keep_trace).
 /// Errors: those of profile_files and of the store.
 [[nodiscard]] base::Result<MadeProfile> import_profile(const schema::ProfileRequest& request,

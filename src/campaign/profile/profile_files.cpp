@@ -67,7 +67,27 @@ void tell_clocks(const trace::ClockFit& clocks, std::vector<schema::Message>& no
                                                    .least_wait = static_cast<double>(clocks.least_wait_ns)}));
 }
 
+/// Begins what is known of a trace: its events, their analysis and notes.
+std::unique_ptr<trace::AnalysedTrace> analyse(trace::Trace trace, ProfiledFiles& out) {
+  out.trace = std::make_unique<const trace::Trace>(std::move(trace));
+  out.notes = out.trace->notes;
+  auto analysed = std::make_unique<trace::AnalysedTrace>(*out.trace);
+  tell_lost_launches(*analysed, out.notes);
+  tell_clocks(analysed->clocks, out.notes);
+  for (auto& note : trace::run_notes(*analysed)) out.notes.push_back(std::move(note));
+  return analysed;
+}
+
 }  // namespace
+
+ProfiledFiles profile_trace(trace::Trace trace) {
+  ProfiledFiles out;
+  auto analysed = analyse(std::move(trace), out);
+  out.tables = trace::tables_of(*analysed);
+  out.findings = trace::find_savings(*analysed, out.tables);
+  out.analysed = std::move(analysed);
+  return out;
+}
 
 Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
   ProfiledFiles out;
@@ -91,12 +111,7 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
                       "{}: counters without a timeline; expected a trace of the same program too",
                       fmt::join(paths, " "))
         .hint("record one with nsys or torch.profiler and name both files");
-  out.trace = std::make_unique<const trace::Trace>(std::move(*trace));
-  out.notes = out.trace->notes;
-  auto analysed = std::make_unique<trace::AnalysedTrace>(*out.trace);
-  tell_lost_launches(*analysed, out.notes);
-  tell_clocks(analysed->clocks, out.notes);
-  for (auto& note : trace::run_notes(*analysed)) out.notes.push_back(std::move(note));
+  auto analysed = analyse(*std::move(trace), out);
   std::optional<trace::CounterJoin> join;
   if (counters) {
     join = trace::join_counters(*out.trace, *counters);

@@ -12,7 +12,7 @@
 
 namespace ridgeline::campaign {
 
-/// What files that other profilers recorded tell together.
+/// What the files of a profiler show together.
 struct ProfiledFiles {
   std::unique_ptr<const trace::Trace> trace;             ///< the events, for timelines and exports
   std::unique_ptr<const trace::AnalysedTrace> analysed;  ///< of it
@@ -21,6 +21,9 @@ struct ProfiledFiles {
   schema::ProfileTables tables;
   std::vector<schema::ProfileFinding> findings;
 };
+
+/// Of one trace alone, without sources.
+[[nodiscard]] ProfiledFiles profile_trace(trace::Trace trace);
 
 /// One trace, and counters of the same program where there are some (ncu), joined. Errors: those of the importers;
 /// invalid_argument for several traces, or counters alone.

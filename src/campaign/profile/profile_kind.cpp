@@ -73,6 +73,11 @@ class ProfileKind final : public run::Kind {
   }
 
   [[nodiscard]] Result<run::RunComparison> rerun(const run::TrialName& name, store::Store&) const override {
+    RL_TRY_ASSIGN(const auto profile, schema::run_as<schema::ProfileRun>(name.run));
+    if (!profile.request.command.empty())
+      return base::fail(ErrorCode::invalid_argument, "run {} recorded a program, which is not started again unasked",
+                        name.run.id)
+          .hint("record it again, and compare: ridgeline compare {} latest", name.run.id);
     return base::fail(ErrorCode::invalid_argument, "run {} was read from files: there is nothing to measure again",
                       name.run.id)
         .hint("record again, and compare: ridgeline compare {} latest", name.run.id);

@@ -104,15 +104,11 @@ Table evidence(const MessageRenderer& words, const ProfileRun& run) {
 }  // namespace
 
 std::string profile_asked(const MessageRenderer& words, const ProfileRun& run) {
-  std::vector<std::string> names;
   std::int64_t events = 0;
-  for (const auto& source : run.sources) {
-    names.emplace_back(base::file_name(source.path));
-    events += source.events;
-  }
+  for (const auto& source : run.sources) events += source.events;
   std::string device;
   if (!run.tables.devices.empty()) device = run.tables.devices.front().name;
-  return one_line(words.text(messages::profile_asked({.names = base::listed(names),
+  return one_line(words.text(messages::profile_asked({.names = base::listed(schema::source_names(run)),
                                                       .tool = run.sources.empty() ? "" : run.sources.front().tool,
                                                       .events = events,
                                                       .device = device,

@@ -46,12 +46,6 @@ std::string device_name(const schema::ProfileDevice& device) {
   return fmt::format("GPU {}{}", device.device, device.name.empty() ? "" : " " + device.name);
 }
 
-std::string subject_of(const ProfileRun& run) {
-  std::vector<std::string> names;
-  for (const auto& source : run.sources) names.emplace_back(base::file_name(source.path));
-  return base::listed(names);
-}
-
 std::optional<std::int64_t> unless_none(std::int64_t count) { return count > 0 ? std::optional(count) : std::nullopt; }
 
 std::optional<double> unless_none(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
@@ -299,7 +293,7 @@ Section idle_section(const schema::MessageRenderer& words, const ProfileRun& run
 }
 
 Section sources_section(const schema::MessageRenderer& words, const ProfileRun& run, bool has_events) {
-  Section section{"sources", "Input files", {}};
+  Section section{"sources", run.request.command.empty() ? "Input files" : "Recording", {}};
   Facts facts;
   for (const auto& source : run.sources)
     facts.rows.emplace_back(plain_text(source.path),
@@ -323,7 +317,7 @@ ReportModel build_profile_report(const schema::MessageRenderer& words, const Pro
                                  const std::optional<std::string>& timeline, const std::string& kernel) {
   const auto run = per_run(recorded);
   ReportModel model;
-  model.title = "Profile of " + subject_of(run);
+  model.title = "Profile of " + base::listed(schema::source_names(run));
   model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
   model.asked = profile_asked(words, run);
   model.answer = profile_answer_section(words, run);

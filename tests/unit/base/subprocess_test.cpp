@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace ridgeline::base {
@@ -53,6 +54,25 @@ TEST(Subprocess, gives_the_child_an_empty_stdin_and_a_group_of_its_own) {
   ASSERT_TRUE(child);
   EXPECT_EQ(::getpgid(child->pid()), child->pid());
   EXPECT_EQ(child->wait().exit_code, 5);
+}
+
+TEST(Subprocess, an_attached_child_stays_in_our_group_and_outlives_its_object) {
+  pid_t pid = 0;
+  {
+    auto child = Subprocess::spawn({.argv = {"sleep", "30"}, .attached = true});
+    ASSERT_TRUE(child) << child.error().message;
+    pid = child->pid();
+    EXPECT_EQ(::getpgid(pid), ::getpgid(0));
+    EXPECT_EQ(child->output_fd(), -1);
+    EXPECT_FALSE(child->poll());
+  }
+  EXPECT_EQ(::kill(pid, 0), 0);
+  ::kill(pid, SIGKILL);
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  auto ends = Subprocess::spawn({.argv = {"sh", "-c", "exit 6"}, .attached = true});
+  ASSERT_TRUE(ends);
+  EXPECT_EQ(ends->wait().exit_code, 6);
 }
 
 TEST(Subprocess, sets_variables_on_top_of_the_environment) {

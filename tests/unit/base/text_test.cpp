@@ -43,6 +43,14 @@ TEST(Text, durations_take_units_and_sums) {
     EXPECT_FALSE(parse_duration(bad, "t")) << bad;
 }
 
+TEST(Text, sizes_have_a_unit) {
+  EXPECT_EQ(parse_bytes("500MB", "t"), 500'000'000);
+  EXPECT_EQ(parse_bytes("2 GB", "t"), 2'000'000'000);
+  EXPECT_EQ(parse_bytes("1.5GiB", "t"), 1'610'612'736);
+  for (const auto* bad : {"", "2", "GB", "0MB", "-1MB", "2XB", "1e300GB", "2GBs"})
+    EXPECT_FALSE(parse_bytes(bad, "t")) << bad;
+}
+
 TEST(Text, ratios_are_percent_or_plain) {
   EXPECT_DOUBLE_EQ(parse_ratio("2%", "r").value(), 0.02);
   EXPECT_DOUBLE_EQ(parse_ratio("0.02", "r").value(), 0.02);

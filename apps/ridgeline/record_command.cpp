@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/record_command.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "campaign/profile/record_campaign.hpp"
+#include "ridgeline/checked_program.hpp"
+#include "ridgeline/inject_library.hpp"
+#include "ridgeline/profile_output.hpp"
+#include "ridgeline/python_packages.hpp"
+#include "ridgeline/terminal.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+void print_note(const std::string& text) {
+  const auto terminal = inspect_terminal(stderr);
+  static_cast<void>(std::fputs((styled(text, Style::dim, terminal.colour) + "\n").c_str(), stderr));
+}
+
+/// Only a program that runs has an exit code; a shell's takes its place until then.
+Result<void> check_command(const std::vector<std::string>& command, Context& context) {
+  if (command.empty())
+    return base::fail(ErrorCode::invalid_argument, "no command after --")
+        .hint("add one, for example: ridgeline profile -- python train.py");
+  if (command.front().empty()) return base::fail(ErrorCode::invalid_argument, "the command's program is empty");
+  const int code = execute::start_code(command.front());
+  if (code == 0) return {};
+  context.code_of_error = code;
+  return check_program(command.front());
+}
+
+/// What of the request depends on this installation. Where that lacks something the program runs all the same.
+void find_parts(const RecordFlags& recording, campaign::RecordRequest& request) {
+  auto library = find_inject_library();
+  if (!library) {
+    print_note("not recording: " + base::error_line(library.error()));
+    return;
+  }
+  request.library = *std::move(library);
+  if (recording.no_modules) return;
+  auto python = python_packages();
+  if (python)
+    request.python_folder = *std::move(python);
+  else
+    print_note("not recording modules: " + base::error_line(python.error()));
+}
+
+/// The program's own output is not to be mixed with ours where something else reads it.
+void leave_standard_output() {
+  std::fflush(stdout);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+Result<void> show_profile(campaign::RecordCampaign& campaign, const ProfileFlags& flags) {
+  const auto made = campaign.profile();
+  if (!made && made.error().code == ErrorCode::unavailable) {
+    print_note(base::error_line(made.error()));
+    return {};
+  }
+  if (!made) return tl::unexpected<base::Error>(made.error());
+  if (!flags.json && ::isatty(STDOUT_FILENO) == 0) leave_standard_output();
+  return write_profile(made->run, *made->analysed, flags);
+}
+
+}  // namespace
+
+Result<int> record_program(const RecordFlags& recording, const ProfileFlags& flags, Context& context) {
+  const auto command = context.program.value_or(std::vector<std::string>());
+  RL_TRY(check_profile_flags(flags));
+  campaign::RecordRequest request;
+  RL_TRY_ASSIGN(request.options, record_options(recording));
+  RL_TRY(check_command(command, context));
+  RL_TRY_ASSIGN(auto store, context.open_store());
+  request.arguments = {context.arguments.begin() + 1, context.arguments.end()};
+  request.command = command;
+  request.trace_folder = flags.trace_folder(context);
+  find_parts(recording, request);
+  const bool records = !request.library.empty();
+  campaign::RecordCampaign campaign(std::move(request), store);
+  const auto ready = campaign.check();
+  if (!ready) print_note("not recording: " + base::error_line(ready.error()));
+  if (records && ready && flags.talks() && inspect_terminal(stderr).interactive)
+    print_note(fmt::format("recording {}; its profile follows when it ends", command.front()));
+  const auto end = campaign.run();
+  if (!end) {
+    context.code_of_error = end.error().code == ErrorCode::not_found ? execute::kNotFound : execute::kNotExecutable;
+    return tl::unexpected<base::Error>(end.error());
+  }
+  context.code_of_error = end->exit_code;
+  if (!records || !ready || end->is_left) return end->exit_code;
+  try {
+    RL_TRY(show_profile(campaign, flags));
+  } catch (const std::exception& error) {
+    return base::fail(ErrorCode::internal, "unexpected: {}", error.what())
+        .hint("please report this with the command line");
+  }
+  return end->exit_code;
+}
+
+}  // namespace ridgeline::app

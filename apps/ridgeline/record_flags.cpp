@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/record_flags.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.hpp"
+#include "ridgeline/flag_values.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+constexpr const char* kGroup = "Recording";
+constexpr std::int64_t kLeastBytes = 1'000'000;
+
+/// Options that choose the same thing in two ways.
+constexpr std::array<std::pair<const char*, const char*>, 4> kExclusive{{{"--warmup-steps", "--delay"},
+                                                                         {"--warmup-steps", "--duration"},
+                                                                         {"--steps", "--delay"},
+                                                                         {"--steps", "--duration"}}};
+
+/// "--steps 5"; "" where it was not given.
+std::string given(const CLI::App& command, const std::string& name) {
+  const auto* option = command.get_option_no_throw(name);
+  if (option == nullptr || option->count() == 0) return {};
+  return option->get_items_expected_max() == 0 ? name : fmt::format("{} {}", name, fmt::join(option->results(), " "));
+}
+
+/// Of `profile` as a whole, whatever it profiles.
+bool is_shared(const CLI::Option& option) {
+  constexpr std::array<std::string_view, 3> kGroups{"Display", "Output", "Options"};
+  return std::find(kGroups.begin(), kGroups.end(), option.get_group()) != kGroups.end();
+}
+
+}  // namespace
+
+void add_record_flags(CLI::App& command, RecordFlags& flags) {
+  command.option_defaults()->group(kGroup);
+  command.add_option("--range", flags.range, "Record only while a range (NVTX, record_function) or module NAME runs")
+      ->type_name("NAME");
+  add_number(command, "--warmup-steps", flags.warmup_steps, 0, kAnyNumber, "Steps to leave out before recording");
+  add_number(command, "--steps", flags.steps, 1, kAnyNumber, "Steps to record, then stop recording");
+  add_time(command, "--delay", flags.delay_s, "Time to wait before recording");
+  add_time(command, "--duration", flags.duration_s, "Time to record, then stop recording");
+  command.add_option("--max-size", flags.max_size, "Maximum size of the recording, per process")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  command.add_flag("--no-modules", flags.no_modules, "Do not record the modules and steps of Python programs");
+}
+
+Result<void> check_record_flags(const CLI::App& command, bool records) {
+  for (const auto* option : command.get_options()) {
+    if (option->count() == 0) continue;
+    const auto text =
+        option->get_positional() ? std::string(option->results().front()) : given(command, option->get_name());
+    if (!records && option->get_group() == kGroup)
+      return fail(ErrorCode::invalid_argument, "{}: for recording a program, but there is no command after --", text)
+          .hint("for example: ridgeline profile {} -- python train.py", text);
+    if (records && option->get_positional())
+      return fail(ErrorCode::invalid_argument, "{}: unexpected before --; expected options only", text)
+          .hint("a program: ridgeline profile -- COMMAND; a model: ridgeline profile {}", text);
+    if (records && option->get_group() != kGroup && !is_shared(*option))
+      return fail(ErrorCode::invalid_argument, "{}: for profile MODEL, not for a recorded program", text)
+          .hint("leave it out");
+  }
+  for (const auto& [one, other] : kExclusive)
+    if (!given(command, one).empty() && !given(command, other).empty())
+      return fail(ErrorCode::invalid_argument, "{} with {}: steps and times exclude each other", given(command, one),
+                  given(command, other))
+          .hint("give one of the two");
+  for (const auto* name : {"--warmup-steps", "--steps"})
+    if (!given(command, name).empty() && !given(command, "--no-modules").empty())
+      return fail(ErrorCode::invalid_argument,
+                  "{} with --no-modules: steps are counted by what --no-modules leaves out", given(command, name))
+          .hint("leave out --no-modules, or give --delay and --duration");
+  return {};
+}
+
+Result<campaign::RecordOptions> record_options(const RecordFlags& flags) {
+  campaign::RecordOptions out = flags;
+  if (flags.range.find_first_of(";\n") != std::string::npos)
+    return fail(ErrorCode::invalid_argument, "--range {}: expected a name without \";\" and line breaks", flags.range)
+        .hint("rename the range");
+  const auto bytes = base::parse_bytes(flags.max_size, "--max-size");
+  if (!bytes || *bytes < kLeastBytes)
+    return fail(ErrorCode::invalid_argument, "--max-size {}: expected a size of at least 1MB", flags.max_size)
+        .hint("for example --max-size 500MB, or 2GB");
+  out.max_bytes = *bytes;
+  return out;
+}
+
+}  // namespace ridgeline::app

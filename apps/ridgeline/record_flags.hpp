@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.hpp"
+#include "campaign/profile/record_options.hpp"
+
+namespace ridgeline::app {
+
+/// What of a program `profile -- COMMAND` records.
+struct RecordFlags : campaign::RecordOptions {
+  std::string max_size = "2GB";
+  bool no_modules = false;
+};
+
+void add_record_flags(CLI::App& command, RecordFlags& flags);
+
+/// That the options given go with a command behind "--" (`records`) or without one, and with each other. Errors:
+/// invalid_argument.
+[[nodiscard]] base::Result<void> check_record_flags(const CLI::App& command, bool records);
+
+/// Errors: invalid_argument.
+[[nodiscard]] base::Result<campaign::RecordOptions> record_options(const RecordFlags& flags);
+
+}  // namespace ridgeline::app

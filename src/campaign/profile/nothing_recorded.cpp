@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/profile/nothing_recorded.hpp"
+
+#include <algorithm>
+
+namespace ridgeline::campaign {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using trace::RecordingState;
+
+const trace::RecordedProcess* first_of(const trace::Recording& recording, RecordingState state) {
+  const auto& all = recording.processes;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.state == state; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+/// ": reason", or nothing.
+std::string because(const trace::RecordedProcess& process) { return process.why.empty() ? "" : ": " + process.why; }
+
+}  // namespace
+
+base::Fault nothing_recorded(const trace::Recording& recording, const RecordOptions& options,
+                             const std::string& other_injection) {
+  constexpr auto kCode = ErrorCode::unavailable;
+  if (!other_injection.empty())
+    return fail(kCode, "nothing was recorded: CUDA_INJECTION64_PATH names another library, {}", other_injection)
+        .hint("unset CUDA_INJECTION64_PATH");
+  if (const auto* process = first_of(recording, RecordingState::no_cupti))
+    return fail(kCode, "nothing was recorded: CUPTI, CUDA's profiling library, was not found{}", because(*process))
+        .hint("python3 -m pip install nvidia-cuda-cupti-cu12 (for CUDA 13: nvidia-cuda-cupti)");
+  if (const auto* process = first_of(recording, RecordingState::busy))
+    return fail(kCode, "nothing was recorded: another tool is using CUPTI{}", because(*process))
+        .hint("run the program without its own profiler, and not under nsys or ncu");
+  if (recording.processes.empty())
+    return fail(kCode, "nothing was recorded: no process of the program used CUDA")
+        .hint("check that the program runs on a GPU; an ONNX model on the CPU: ridgeline profile model.onnx");
+  if (first_of(recording, RecordingState::waiting) != nullptr) {
+    if (!options.range.empty())
+      return fail(kCode, "nothing was recorded: --range {}: no such range began", options.range)
+          .hint("check the name of the range (NVTX, record_function, nn.Module)");
+    if (options.warmup_steps)
+      return fail(kCode, "nothing was recorded: the program ended within its --warmup-steps {}", *options.warmup_steps)
+          .hint("give fewer, or run more steps");
+    if (options.delay_s)
+      return fail(kCode, "nothing was recorded: the program ended within its --delay of {:g} s", *options.delay_s)
+          .hint("give a shorter one");
+  }
+  if (first_of(recording, RecordingState::stopped_full) != nullptr)
+    return fail(kCode, "nothing was recorded: --max-size is too small for a single block of events")
+        .hint("give more, for example --max-size 500MB");
+  return fail(kCode, "nothing was recorded: the program used CUDA, but no event reached the recording")
+      .hint("{}", options.has_begin() || options.duration_s ? "record without options that choose a part of it"
+                                                            : "check that it launches work on a GPU");
+}
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/profile/record_environment.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+namespace ridgeline::campaign {
+namespace {
+
+constexpr const char* kCudaInjection = "CUDA_INJECTION64_PATH";
+constexpr const char* kNvtxInjection = "NVTX_INJECTION64_PATH";
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+RecordEnvironment record_environment(const std::string& folder, const std::string& library,
+                                     const std::string& python_folder, const RecordOptions& options) {
+  RecordEnvironment out;
+  auto& variables = out.variables;
+  variables = {{"RIDGELINE_TRACE_FOLDER", folder},
+               {"RIDGELINE_TRACE_LIBRARY", library},
+               {"RIDGELINE_TRACE_OPTIONS", options.text()}};
+  for (const auto* name : {kCudaInjection, kNvtxInjection})
+    if (variable(name).empty()) variables.emplace_back(name, library);
+  if (const auto set = variable(kCudaInjection); set != library) out.other_injection = set;
+  if (const auto set = variable(kNvtxInjection); set != library) out.other_nvtx_injection = set;
+  if (!python_folder.empty()) {
+    // Python runs the sitecustomize.py of the first folder that has one.
+    auto path = (std::filesystem::path(python_folder) / "ridgeline_profile/site").string();
+    if (const auto before = variable("PYTHONPATH"); !before.empty()) path += ":" + before;
+    variables.emplace_back("PYTHONPATH", std::move(path));
+  }
+  return out;
+}
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "campaign/profile/record_options.hpp"
+
+namespace ridgeline::campaign {
+
+/// Variables that make the processes of a program record themselves.
+struct RecordEnvironment {
+  std::vector<std::pair<std::string, std::string>> variables;
+  /// The user's own CUDA_INJECTION64_PATH, which stays: CUDA loads that library in the place of ours. "": none.
+  std::string other_injection;
+  std::string other_nvtx_injection;  ///< likewise the user's own NVTX_INJECTION64_PATH
+};
+
+/// `library`: the one that records, an absolute path. `python_folder`: of our packages; "": Python programs do not mark
+/// their modules.
+[[nodiscard]] RecordEnvironment record_environment(const std::string& folder, const std::string& library,
+                                                   const std::string& python_folder, const RecordOptions& options);
+
+}  // namespace ridgeline::campaign

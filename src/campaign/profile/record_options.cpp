@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/profile/record_options.hpp"
+
+#include <fmt/format.h>
+
+namespace ridgeline::campaign {
+
+std::string RecordOptions::text() const {
+  auto out = fmt::format("max_bytes={}", max_bytes);
+  if (!range.empty()) out += fmt::format(";range={}", range);
+  if (warmup_steps) out += fmt::format(";warmup_steps={}", *warmup_steps);
+  if (steps) out += fmt::format(";steps={}", *steps);
+  if (delay_s) out += fmt::format(";delay_s={}", *delay_s);
+  if (duration_s) out += fmt::format(";duration_s={}", *duration_s);
+  return out;
+}
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ridgeline::campaign {
+
+/// What of a program is recorded; without any of these all of it, up to a size.
+struct RecordOptions {
+  std::string range;                         ///< only while a range of this name runs; "": any time
+  std::optional<std::int64_t> warmup_steps;  ///< left out
+  std::optional<std::int64_t> steps;         ///< recorded behind them
+  std::optional<double> delay_s;
+  std::optional<double> duration_s;
+  std::int64_t max_bytes = 2'000'000'000;  ///< of each process
+
+  /// Whether a program that ran may have nothing recorded because its time never came.
+  [[nodiscard]] bool has_begin() const noexcept { return !range.empty() || warmup_steps || delay_s; }
+  /// As the recording library reads them: "max_bytes=500000000;steps=5".
+  [[nodiscard]] std::string text() const;
+};
+
+}  // namespace ridgeline::campaign

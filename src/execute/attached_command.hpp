@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace ridgeline::execute {
+
+/// How a command ended that ran before the user in our place.
+struct AttachedEnd {
+  int exit_code = 0;            ///< as a shell has it: 128 and the signal's number where one ended it
+  bool is_interrupted = false;  ///< somebody pressed Ctrl-C
+  bool is_left = false;         ///< ... and again: the command may still run
+};
+
+/// What a shell returns for a command that it cannot start.
+inline constexpr int kNotFound = 127;
+inline constexpr int kNotExecutable = 126;
+
+/// Whether a shell would start this program: 0, kNotFound or kNotExecutable.
+[[nodiscard]] int start_code(const std::string& program);
+
+/// Runs a command with our terminal and standard input, output and error (SubprocessOptions::attached), and waits for
+/// it. Ctrl-C reaches it by itself; SIGTERM and SIGHUP, which may be sent to us alone, are passed on. A second Ctrl-C
+/// ends the wait. No other thread may run meanwhile, as it would get the signals. Errors: those of Subprocess::spawn.
+[[nodiscard]] base::Result<AttachedEnd> run_attached(
+    const std::vector<std::string>& argv, const std::vector<std::pair<std::string, std::string>>& environment);
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/record/recorded_process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.hpp"
+#include "trace/import/message_text.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+RecordingState state_of(std::string_view word) {
+  using enum RecordingState;
+  constexpr std::array<std::pair<std::string_view, RecordingState>, 5> kStates{{{"recording", recording},
+                                                                                {"waiting", waiting},
+                                                                                {"no_cupti", no_cupti},
+                                                                                {"busy", busy},
+                                                                                {"stopped_full", stopped_full}}};
+  const auto* const found =
+      std::find_if(kStates.begin(), kStates.end(), [&](const auto& one) { return one.first == word; });
+  return found == kStates.end() ? recording : found->second;
+}
+
+std::int64_t count_of(std::string_view text) {
+  return std::max<std::int64_t>(0, base::parse_integer(text, "facts").value_or(0));
+}
+
+}  // namespace
+
+RecordedProcess read_facts(std::string_view text) {
+  RecordedProcess out;
+  for (const auto& line : base::split(text, '\n')) {
+    const auto equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    const auto key = std::string_view(line).substr(0, equals);
+    const auto value = std::string_view(line).substr(equals + 1);
+    if (key == "pid") out.pid = count_of(value);
+    if (key == "name") out.name = message_text(value);
+    if (key == "state") out.state = state_of(value);
+    if (key == "why") out.why = message_text(value);
+    if (key == "dropped") out.dropped = count_of(value);
+    if (key == "zero_time") out.zero_time = count_of(value);
+    if (key == "finished") out.finished = value == "1";
+  }
+  return out;
+}
+
+}  // namespace ridgeline::trace

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ridgeline::trace {
+
+enum class RecordingState {
+  recording,
+  waiting,       ///< for the moment from which on it is to be recorded
+  no_cupti,      ///< the library that records work of a GPU is not there, or does not fit
+  busy,          ///< another profiler has that library
+  stopped_full,  ///< the file reached its size
+};
+
+/// What a recorded process says of itself (PID.facts).
+struct RecordedProcess {
+  std::int64_t pid = 0;
+  std::string name;  ///< its command line
+  RecordingState state = RecordingState::recording;
+  std::string why;             ///< it does not record; "" where it does
+  std::int64_t dropped = 0;    ///< records that the profiler lost
+  std::int64_t zero_time = 0;  ///< records without a time, left out
+  bool finished = false;       ///< it ended its recording; else it was killed, or goes on
+};
+
+/// Lines "key=value". Keys that are not known are of a newer library, and mean nothing here.
+[[nodiscard]] RecordedProcess read_facts(std::string_view text);
+
+}  // namespace ridgeline::trace

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/record/recording.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "trace/file/trace_reader.hpp"
+#include "trace/messages.hpp"
+#include "trace/record/merge_traces.hpp"
+#include "trace/record/recording_notes.hpp"
+#include "tracefile/table_columns.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Result;
+
+struct ProcessFiles {
+  fs::path trace;
+  fs::path facts;
+};
+
+Result<std::map<std::int64_t, ProcessFiles>> files_of(const fs::path& folder) {
+  std::map<std::int64_t, ProcessFiles> out;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const auto pid = base::parse_integer(at->path().stem().string(), "process");
+    if (!pid) continue;
+    const auto ending = at->path().extension();
+    if (ending == ".rltrace") out[*pid].trace = at->path();
+    if (ending == ".facts") out[*pid].facts = at->path();
+  }
+  if (error) return base::os_failure("read", folder, error.value());
+  return out;
+}
+
+/// That the file of a process which was killed ends early is one note for all of them (add_recording_notes).
+void note_end(std::vector<schema::Message>& notes, bool has_facts, RecordedProcess& process) {
+  const auto early = std::find_if(notes.begin(), notes.end(),
+                                  [](const schema::Message& note) { return note.is("trace.file_ends_early"); });
+  if (!has_facts) process.finished = early == notes.end();
+  if (early != notes.end() && !process.finished) notes.erase(early);
+}
+
+}  // namespace
+
+Result<Recording> read_recording(const fs::path& folder) {
+  RL_TRY_ASSIGN(const auto files, files_of(folder));
+  Recording out;
+  std::vector<Trace> traces;
+  std::vector<schema::Message> unreadable;
+  for (const auto& [pid, of_process] : files) {
+    RecordedProcess process;
+    if (!of_process.facts.empty())
+      if (const auto text = base::read_file(of_process.facts)) process = read_facts(*text);
+    process.pid = pid;
+    auto& known = out.processes.emplace_back(std::move(process));
+    if (of_process.trace.empty()) continue;
+    std::error_code ignored;
+    const auto bytes = static_cast<std::int64_t>(fs::file_size(of_process.trace, ignored));
+    if (ignored || bytes == 0) continue;  // killed before it had anything
+    auto trace = read_trace_file(of_process.trace.string());
+    if (!trace) {
+      unreadable.push_back(
+          messages::recording_unreadable({.process = std::to_string(pid), .reason = base::error_line(trace.error())}));
+      continue;
+    }
+    out.bytes += bytes;
+    trace->give_process(pid);
+    note_end(trace->notes, !of_process.facts.empty(), known);
+    traces.push_back(*std::move(trace));
+  }
+  out.trace = merge_traces(std::move(traces));
+  std::size_t events = 0;
+  each_table(out.trace, [&](BlockKind, const auto& table) { events += table.size(); });
+  out.events = static_cast<std::int64_t>(events);
+  out.trace.notes.insert(out.trace.notes.end(), unreadable.begin(), unreadable.end());
+  add_recording_notes(out.processes, out.trace);
+  return out;
+}
+
+}  // namespace ridgeline::trace

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "trace/record/recorded_process.hpp"
+#include "trace/trace.hpp"
+
+namespace ridgeline::trace {
+
+/// What the processes of a program recorded.
+struct Recording {
+  Trace trace;  ///< of all of them, with notes of what is missing
+  std::vector<RecordedProcess> processes;
+  std::int64_t bytes = 0;   ///< of their files
+  std::int64_t events = 0;  ///< in the trace
+};
+
+/// Reads PID.rltrace and PID.facts of every process. Files that end early give what they have; one that cannot be read
+/// costs a note. Errors: the folder cannot be read.
+[[nodiscard]] base::Result<Recording> read_recording(const std::filesystem::path& folder);
+
+}  // namespace ridgeline::trace

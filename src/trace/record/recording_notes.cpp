@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/record/recording_notes.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/messages.hpp"
+
+namespace ridgeline::trace {
+namespace {
+
+constexpr std::size_t kMostNamed = 8;  // processes
+
+std::vector<std::string> names_of(const std::vector<RecordedProcess>& processes) {
+  std::vector<std::string> out;
+  for (const auto& one : processes) {
+    if (out.size() == kMostNamed) break;
+    out.push_back(one.name.empty() ? std::to_string(one.pid) : fmt::format("{} ({})", one.name, one.pid));
+  }
+  return out;
+}
+
+std::int64_t count_if(const std::vector<RecordedProcess>& processes,
+                      const std::function<bool(const RecordedProcess&)>& is) {
+  return std::count_if(processes.begin(), processes.end(), is);
+}
+
+}  // namespace
+
+void add_recording_notes(const std::vector<RecordedProcess>& processes, Trace& trace) {
+  auto& notes = trace.notes;
+  const auto all = std::ssize(processes);
+  if (all > 1)
+    notes.push_back(messages::recorded_processes(
+        {.count = all,
+         .names = names_of(processes),
+         .more = all > std::int64_t{kMostNamed} ? std::optional(all - std::int64_t{kMostNamed}) : std::nullopt}));
+  bool lacks_work = false;
+  std::vector<std::string> reasons;
+  for (const auto& one : processes) {
+    if (one.state != RecordingState::no_cupti && one.state != RecordingState::busy) continue;
+    lacks_work = true;
+    auto reason = one.why.empty() ? std::string("another profiler may be at work") : one.why;
+    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(std::move(reason));
+  }
+  for (const auto& reason : reasons) notes.push_back(messages::recording_without_gpu(reason));
+  std::int64_t dropped = 0;
+  std::int64_t without_time = 0;
+  for (const auto& one : processes) {
+    dropped += one.dropped;
+    without_time += one.zero_time;
+  }
+  if (dropped > 0) notes.push_back(messages::recording_dropped(dropped));
+  if (without_time > 0) notes.push_back(messages::recording_without_time(without_time));
+  lacks_work = lacks_work || dropped > 0;
+  if (const auto full = count_if(processes, [](const auto& one) { return one.state == RecordingState::stopped_full; }))
+    notes.push_back(messages::recording_full(full));
+  if (const auto cut = count_if(processes, [](const auto& one) { return !one.finished; }))
+    notes.push_back(messages::recording_cut({.count = cut, .all = all}));
+  if (!lacks_work || trace.lacks_work) return;
+  trace.lacks_work = true;
+  notes.push_back(messages::lacks_work());  // which a trace file keeps it by
+}
+
+}  // namespace ridgeline::trace

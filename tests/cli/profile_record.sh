@@ -1,0 +1,222 @@
+#!/usr/bin/env bash
+# profile -- COMMAND: what the program's processes recorded becomes one profile, and its exit code is ours.
+: "${RECORDED:?the program that behaves as a recorded one}"
+source "$(dirname "$0")/lib.sh"
+touch inject.so
+export RIDGELINE_INJECT_LIBRARY=$WORK/inject.so TMPDIR=$WORK/tmp
+unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH PYTHONPATH RIDGELINE_PYTHON_FOLDER
+mkdir tmp
+record() { run "$1" profile --db r.db "${@:2}"; }
+runs() { "$RIDGELINE" history --db r.db --ids 2>/dev/null | wc -l; }
+nothing_left() { is "$(ls tmp)" "" "$LAST: left in the temporary folder"; }
+
+# The answer, beside the program's own output.
+record 0 -- "$RECORDED" --environment
+is "$(head -c 23 out)" "RIDGELINE_TRACE_FOLDER=" "the program's output comes first"
+no_out "GPU is busy"
+err "GPU is busy"
+err "rl_recorded_program --environment (recorded by Ridgeline, 21 events): NVIDIA Test"
+err "run      "
+nothing_left
+run 0 show --db r.db --json
+json '.sources[0].tool' "recorded by Ridgeline"
+json '.sources[0].path' "$RECORDED --environment"
+json '.request.command | length' 2
+json '.tables.devices | length' 1
+json '[.tables.modules[] | select(.kind == "module") | .name] | unique | map(select(startswith("Linear"))) | length > 0' true
+json '.tables.steps | length' 3
+json '.notes | length' 0
+run 0 show --db r.db
+run 0 history --db r.db
+out "rl_recorded_program"
+kept=$(ls traces/*.rltrace)
+run 0 profile import "$kept" --db r.db --no-keep-trace
+out "GPU is busy"
+record 0 --json --no-keep-trace -- "$RECORDED"
+json '.tables.steps | length' 3
+json '.trace_file' ""
+record 0 --quiet --report page.html --report page.md --csv tables --perfetto p.perfetto-trace --chrome c.json -- "$RECORDED"
+is "$(cat out err)" "" "--quiet: output"
+checks=$((checks + 1)); [ -s tables/kernels.csv ] && [ -s p.perfetto-trace ] && [ -s c.json ] && grep -q 'Recording' page.md && grep -q data-timeline page.html || problem "files are missing"
+run '0|1' compare latest latest --db r.db
+bad "recorded a program" "record it again" -- rerun latest --db r.db
+
+# On a terminal: one line before, and the answer on standard output.
+cat >terminal.py <<'END'
+import os, pty, sys
+with open("screen", "wb") as screen:
+    def read(fd):
+        data = os.read(fd, 65536)
+        screen.write(data)
+        return data
+    status = pty.spawn(sys.argv[1:], read)
+sys.exit(os.waitstatus_to_exitcode(status))
+END
+checks=$((checks + 1)); python3 terminal.py "$RIDGELINE" profile --db r.db -- "$RECORDED" --environment --exit 5 </dev/null >/dev/null
+is $? 5 "exit code on a terminal"
+is "$(head -n 1 screen | tr -d '\r')" "recording $RECORDED; its profile follows when it ends" "first line on a terminal"
+is "$(grep -c 'GPU is busy' screen)" 1 "answers on a terminal"
+
+# Exit codes are the program's.
+record 3 -- "$RECORDED" --exit 3
+err "GPU is busy"
+record 137 -- "$RECORDED" --cut --signal 9
+err "GPU is busy"
+err "1 of 1 processes did not end their recording"
+record 143 -- "$RECORDED" --signal 15
+record 3 --kernel nosuch -- "$RECORDED" --exit 3
+err "--kernel nosuch"
+record 127 -- nosuchprogram
+err "program nosuchprogram: not found in PATH"
+is "$(wc -l <err)" 2 "lines of an error and its hint"
+touch plain && chmod 644 plain
+record 126 -- ./plain
+err "./plain"
+record 127 -- ./nosuch
+nothing_left
+
+# Several processes, and files that are cut or damaged.
+record 0 -- "$RECORDED" --fork
+run 0 show --db r.db --json
+json '.tables.devices | length' 2
+json '[.tables.devices[].process] | unique | length' 2
+json '[.tables.devices[].kernels] | add' 12
+json '.sources[0].events' 42
+json '[.tables.modules[] | select(.kind == "unattributed")] | length' 0
+json '[.notes[] | tostring | select(contains("recorded_processes"))] | length' 1
+record 0 -- "$RECORDED" --fork --cut
+err "2 of 2 processes did not end their recording"
+record 0 -- "$RECORDED" --facts dropped=12 --facts zero_time=4
+err "came faster than they could be written: 12"
+err "GPU work may be missing anywhere"
+run 0 show --db r.db --json
+json '[.notes[] | tostring | select(contains("recording_without_time"))] | length' 1
+record 0 -- "$RECORDED" --facts state=stopped_full
+err "reached --max-size"
+record 0 -- "$RECORDED" --facts state=no_cupti --facts "why=no libcupti.so.13"
+err "GPU work is not recorded: no libcupti.so.13"
+before=$(runs)
+record 0 -- "$RECORDED" --damage
+err "nothing was recorded"
+
+# Nothing recorded: one line, no run.
+one_line() { is "$(wc -l <err)" 1 "$LAST: lines on standard error"; is "$(runs)" "$before" "$LAST: runs"; nothing_left; }
+record 0 -- true
+err "no process of the program used CUDA"
+one_line
+record 4 -- "$RECORDED" --no-trace --exit 4 --facts state=no_cupti --facts "why=no libcupti.so.13"
+err "libcupti.so.13; python3 -m pip install nvidia-cuda-cupti-cu12"
+one_line
+record 0 -- "$RECORDED" --no-trace --facts state=busy --facts "why=nsys"
+err "another tool is using CUPTI: nsys"
+one_line
+record 0 --range train -- "$RECORDED" --no-trace --facts state=waiting
+err "--range train: no such range began"
+one_line
+record 0 --warmup-steps 9 -- "$RECORDED" --no-trace --facts state=waiting
+err "--warmup-steps 9"
+one_line
+record 0 --delay 1m -- "$RECORDED" --no-trace --facts state=waiting
+err "--delay of 60 s"
+one_line
+RIDGELINE_INJECT_LIBRARY=gone.so record 6 -- "$RECORDED" --environment --exit 6
+err "not recording: RIDGELINE_INJECT_LIBRARY gone.so: no such file; name libridgeline_inject.so"
+out "RIDGELINE_TRACE_FOLDER=(unset)"
+out "CUDA_INJECTION64_PATH=(unset)"
+one_line
+TMPDIR=$WORK/nowhere record 0 -- "$RECORDED"
+err "not recording: no temporary folder"
+one_line
+
+# The environment.
+environment() { record 0 "$@" -- "$RECORDED" --environment; }
+environment
+out "RIDGELINE_TRACE_LIBRARY=$WORK/inject.so"
+out "RIDGELINE_TRACE_OPTIONS=max_bytes=2000000000"
+out "CUDA_INJECTION64_PATH=$WORK/inject.so"
+out "NVTX_INJECTION64_PATH=$WORK/inject.so"
+checks=$((checks + 1)); grep -qE '^PYTHONPATH=/[^:]*/ridgeline_profile/site$' out || problem "PYTHONPATH"
+environment --range "my step" --warmup-steps 10 --steps 5 --max-size 500MB
+out "RIDGELINE_TRACE_OPTIONS=max_bytes=500000000;range=my step;warmup_steps=10;steps=5"
+environment --delay 1500ms --duration 2m --no-modules
+out "RIDGELINE_TRACE_OPTIONS=max_bytes=2000000000;delay_s=1.5;duration_s=120"
+out "PYTHONPATH=(unset)"
+PYTHONPATH=/a:/b environment
+checks=$((checks + 1)); grep -qE '^PYTHONPATH=/[^:]*/ridgeline_profile/site:/a:/b$' out || problem "PYTHONPATH behind ours"
+PYTHONPATH=/a:/b environment --no-modules
+out "PYTHONPATH=/a:/b"
+CUDA_INJECTION64_PATH=/other.so environment
+out "CUDA_INJECTION64_PATH=/other.so"
+out "NVTX_INJECTION64_PATH=$WORK/inject.so"
+err "CUDA_INJECTION64_PATH was set to /other.so and kept"
+NVTX_INJECTION64_PATH=/nvtx.so environment
+out "CUDA_INJECTION64_PATH=$WORK/inject.so"
+out "NVTX_INJECTION64_PATH=/nvtx.so"
+err "NVTX_INJECTION64_PATH was set to /nvtx.so and kept"
+before=$(runs)
+CUDA_INJECTION64_PATH=/other.so record 0 -- true
+err "CUDA_INJECTION64_PATH names another library, /other.so; unset CUDA_INJECTION64_PATH"
+one_line
+
+# Standard input is the program's.
+checks=$((checks + 1)); [ "$(echo typed | "$RIDGELINE" profile --db r.db -- cat 2>/dev/null)" = typed ] || problem "standard input"
+
+# Ctrl-C reaches both: the program ends, and what it recorded is kept. SIGTERM is passed on.
+cat >interrupt.py <<'END'
+import os, signal, subprocess, sys
+how, command = sys.argv[1], sys.argv[2:]
+ours = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=open("err", "w"), text=True, start_new_session=True)
+assert ours.stdout.readline() == "waiting\n"
+if how == "group":
+    os.killpg(ours.pid, signal.SIGINT)
+elif how == "twice":  # the program does not notice
+    os.kill(ours.pid, signal.SIGINT)
+    import time
+    time.sleep(0.3)
+    assert ours.poll() is None
+    os.kill(ours.pid, signal.SIGINT)
+    assert ours.wait(20) == 130
+    os.killpg(ours.pid, signal.SIGKILL)
+else:
+    ours.send_signal(signal.SIGTERM)
+print(ours.stdout.read(), ours.wait(20))
+END
+LAST="Ctrl-C"
+python3 interrupt.py group "$RIDGELINE" profile --db r.db -- "$RECORDED" --wait --exit 9 >out
+is "$(tr '\n' ' ' <out)" "interrupted  9 " "Ctrl-C"
+err "GPU is busy"
+LAST=SIGTERM
+python3 interrupt.py term "$RIDGELINE" profile --db r.db -- "$RECORDED" --wait >out
+is "$(tail -n 1 out)" " 143" "SIGTERM"
+err "GPU is busy"
+LAST="two times Ctrl-C"
+before=$(runs)
+python3 interrupt.py twice "$RIDGELINE" profile --db r.db -- "$RECORDED" --wait >out
+is "$(tail -n 1 out)" " 130" "two times Ctrl-C"
+is "$(cat err)" "" "two times Ctrl-C: messages"
+is "$(runs)" "$before" "two times Ctrl-C: runs"
+nothing_left
+
+# Combinations that make no sense.
+bad "no command after --" "ridgeline profile -- python train.py" -- profile --
+bad "--steps 5: for recording a program" "-- python train.py" -- profile model.onnx --steps 5
+bad "--no-modules: for recording a program" -- profile model.onnx --no-modules
+bad "model.onnx: unexpected before --" "ridgeline profile model.onnx" -- profile model.onnx -- true
+bad "--provider cpu: for profile MODEL" -- profile --provider cpu -- true
+bad "--repeat 3: for profile MODEL" -- profile --repeat 3 -- true
+bad "--steps 5 with --duration 3" "give one of the two" -- profile --steps 5 --duration 3s -- true
+bad "--warmup-steps 5 with --delay 3" -- profile --warmup-steps 5 --delay 3s -- true
+bad "--steps 5 with --no-modules" -- profile --steps 5 --no-modules -- true
+bad "--max-size 2: expected a size" "2GB" -- profile --max-size 2 -- true
+bad "--max-size 10kB: expected a size of at least 1MB" -- profile --max-size 10kB -- true
+bad "--range a;b" -- profile --range 'a;b' -- true
+bad "--steps 0" -- profile --steps 0 -- true
+bad "has no option --step" "--steps" -- profile --step 5 -- true
+bad "program is empty" -- profile -- ''
+bad "--report page.pdf" -- profile --report page.pdf -- true
+# What is behind -- is the program's.
+record 0 -- echo --help --steps 0 --
+out "--help --steps 0 --"
+# Without it, files: import has no program.
+bad "gone.json: No such file" -- profile import -- gone.json
+finish
