@@ -68,7 +68,7 @@ def main():
         return 0
     if not options.target or options.repetitions < 4:
         parser.error("expected FILE.py:FUNCTION and at least 4 repetitions")
-    faulthandler.dump_traceback_later(2.5 * options.budget + 240, exit=True)  # where it waits, instead of nothing
+    faulthandler.dump_traceback_later(2 * options.budget + 200, exit=True)  # where it waits, instead of nothing
     with contextlib.ExitStack() as stack:
         if options.work:
             options.work.mkdir(parents=True, exist_ok=True)

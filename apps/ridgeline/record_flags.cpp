@@ -45,8 +45,7 @@ bool is_shared(const CLI::Option& option) {
 
 void add_record_flags(CLI::App& command, RecordFlags& flags) {
   command.option_defaults()->group(kGroup);
-  command.add_option("--range", flags.range, "Record only while a range (NVTX, record_function) or module NAME runs")
-      ->type_name("NAME");
+  command.add_option("--range", flags.range, "Record only while an NVTX range or module NAME runs")->type_name("NAME");
   add_number(command, "--warmup-steps", flags.warmup_steps, 0, kAnyNumber, "Steps to leave out before recording");
   add_number(command, "--steps", flags.steps, 1, kAnyNumber, "Steps to record, then stop recording");
   add_time(command, "--delay", flags.delay_s, "Time to wait before recording");

@@ -33,6 +33,14 @@ std::string environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
+/// A process that runs another program by exec keeps its number, and what was recorded before.
+std::string free_stem(const std::string& wanted) {
+  auto stem = wanted;
+  for (int number = 2; ::access((stem + ".rltrace").c_str(), F_OK) == 0; ++number)
+    stem = wanted + "." + std::to_string(number);
+  return stem;
+}
+
 /// Its arguments, joined by spaces.
 std::string command_line() {
   auto text = base::read_file("/proc/self/cmdline").value_or("");
@@ -55,9 +63,10 @@ Recorder* Recorder::of_process() {
 Recorder* Recorder::make() {
   const auto folder = environment("RIDGELINE_TRACE_FOLDER");
   if (folder.empty()) return nullptr;
-  auto log = trace::EventLog::create(folder + "/" + std::to_string(::getpid()) + ".rltrace");
+  const auto stem = free_stem(folder + "/" + std::to_string(::getpid()));
+  auto log = trace::EventLog::create(stem + ".rltrace");
   if (!log) return nullptr;  // the folder of another run: its program has ended, and this one outlived it
-  auto* recorder = new Recorder(*std::move(log), folder, Options::parse(environment("RIDGELINE_TRACE_OPTIONS")));
+  auto* recorder = new Recorder(*std::move(log), stem, Options::parse(environment("RIDGELINE_TRACE_OPTIONS")));
   static std::once_flag once;
   std::call_once(once, [] {
     ::pthread_atfork([] { making.lock(); }, [] { making.unlock(); }, after_fork);
@@ -78,12 +87,12 @@ void Recorder::after_fork() {
   owner_of_ranges = nullptr;
 }
 
-Recorder::Recorder(trace::EventLog log, std::string folder, const Options& options)
-    : folder_(std::move(folder)),
+Recorder::Recorder(trace::EventLog log, std::string stem, const Options& options)
+    : stem_(std::move(stem)),
       options_(options),
       process_(::getpid()),
       begun_ns_(now_ns()),
-      range_(options.range.empty() ? 0 : names_.number(options.range)),
+      names_(options.range),
       window_(options, begun_ns_),
       log_(std::move(log)) {}
 
@@ -138,13 +147,13 @@ void Recorder::follow_window() {
 }
 
 void Recorder::push(std::uint32_t name, trace::RangeKind kind, const void* domain) {
-  if (name == range_ && range_ != 0 && window_.at_range(true)) follow_window();
+  if (names_.is_wanted(name) && window_.at_range(true)) follow_window();
   ranges().push(name, kind, domain, now_ns(), window_.is_open());
 }
 
 void Recorder::pop(const void* domain) {
   const auto name = ranges().pop(domain, now_ns());
-  if (name == range_ && range_ != 0 && window_.at_range(false)) follow_window();
+  if (names_.is_wanted(name) && window_.at_range(false)) follow_window();
 }
 
 void Recorder::step() {
@@ -233,7 +242,7 @@ const char* Recorder::state() const {
 
 /// Written beside its place and moved there, so that who reads it sees one of them whole.
 void Recorder::write_facts(bool ended) {
-  const auto path = folder_ + "/" + std::to_string(process_) + ".facts";
+  const auto path = stem_ + ".facts";
   std::FILE* file = std::fopen((path + ".new").c_str(), "we");
   if (file == nullptr) return;
   const auto number = [file](const char* key, auto value) {

@@ -43,7 +43,7 @@ class Recorder final : private CaptureListener {
   [[nodiscard]] bool is_on() const noexcept { return window_.is_open(); }
 
  private:
-  Recorder(trace::EventLog log, std::string folder, const Options& options);
+  Recorder(trace::EventLog log, std::string stem, const Options& options);
   static Recorder* make();
   static void after_fork();
 
@@ -61,12 +61,11 @@ class Recorder final : private CaptureListener {
   void end_step(std::int64_t now);
   [[nodiscard]] const char* state() const;
 
-  const std::string folder_;
+  const std::string stem_;  ///< of its files
   const Options options_;
   const std::int64_t process_;
   const std::int64_t begun_ns_;
   RangeNames names_;
-  const std::uint32_t range_;  ///< Options::range as a name; 0: none
   Window window_;
   trace::EventLog log_;  ///< of the writing thread
   std::string failure_;  ///< of writing it

@@ -25,7 +25,8 @@ class Trace : public EventTables {
   std::map<std::pair<LaneId, std::int64_t>, ProductShape> product_shapes;
   std::vector<schema::Message> notes;  ///< what was cut off or left out
   bool lacks_work = false;             ///< of a GPU, cut off or not read: where there is none, there may have been some
-  bool lacks_durations = false;        ///< of many kernels: they last 0 ns. It lacks work then, too.
+  bool of_recorder = false;  ///< of `ridgeline profile -- CMD`, while it is made: advice on other profilers is no help
+  bool lacks_durations = false;  ///< of many kernels: they last 0 ns. It lacks work then, too.
 
   /// Neither work of a GPU nor nodes: what there is ran on the host.
   [[nodiscard]] bool is_of_host() const noexcept {

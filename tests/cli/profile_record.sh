@@ -62,7 +62,7 @@ record 3 -- "$RECORDED" --exit 3
 err "GPU is busy"
 record 137 -- "$RECORDED" --cut --signal 9
 err "GPU is busy"
-err "1 of 1 processes did not end their recording"
+err "1 of 1 process did not end its recording"
 record 143 -- "$RECORDED" --signal 15
 record 3 --kernel nosuch -- "$RECORDED" --exit 3
 err "--kernel nosuch"

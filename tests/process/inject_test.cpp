@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,13 @@ TEST_F(InjectTest, a_range_chooses_what_is_recorded) {
   EXPECT_GE(trace().kernels.size(), 2U);
 }
 
+TEST_F(InjectTest, a_module_chooses_what_is_recorded) {
+  EXPECT_EQ(run("module", "range=blocks.0"), 0);
+  EXPECT_EQ(count(trace(), "nn.Module: blocks.0 (Block)"), 1U);
+  EXPECT_EQ(count(trace(), "nn.Module: blocks.01 (Block)"), 0U);
+  EXPECT_EQ(trace().kernels.size(), 1U);
+}
+
 TEST_F(InjectTest, a_delay_that_does_not_end_records_nothing) {
   EXPECT_EQ(run("plain", "delay_s=60"), 3);
   EXPECT_EQ(trace().kernels.size(), 0U);
@@ -169,6 +177,13 @@ TEST_F(InjectTest, a_child_that_does_not_use_cuda_has_its_ranges) {
   std::size_t of_child = 0;
   for (const auto& file : all) of_child += count(trace::read_trace_file(file.string()).value(), "of the child");
   EXPECT_EQ(of_child, 1U);
+}
+
+TEST_F(InjectTest, a_program_that_execs_another_keeps_what_was_recorded) {
+  EXPECT_EQ(run("execs"), 3);
+  std::multiset<std::size_t> steps;
+  for (const auto& file : files(".rltrace")) steps.insert(count(trace::read_trace_file(file.string()).value(), "step"));
+  EXPECT_EQ(steps, (std::multiset<std::size_t>{1, 3}));
 }
 
 TEST_F(InjectTest, threads_have_their_own_ranges) {

@@ -60,7 +60,9 @@ std::vector<schema::Message> missing_in(const AnalysedTrace& analysed) {
     if (has_gpu_memory && trace.ranges.size() > 0)
       out.push_back(messages::no_kernels());
     else if (trace.is_of_host() && trace.ranges.size() > 0)
-      out.push_back(knows_gpu_work(trace) ? messages::gpu_work_by_operation() : messages::no_work_of_gpu());
+      out.push_back(knows_gpu_work(trace) ? messages::gpu_work_by_operation()
+                    : trace.of_recorder   ? messages::no_work_recorded()
+                                          : messages::no_work_of_gpu());
     else if (const auto count = allocations_without_place(trace.allocations); count > 0)
       out.push_back(messages::no_places(count));
     if (has_gpu_memory || !trace.is_of_host() || trace.ranges.size() == 0) return out;
@@ -83,7 +85,8 @@ std::vector<schema::Message> missing_in(const AnalysedTrace& analysed) {
     out.push_back(messages::no_launches());
   else if (trace.calls.size() == 0 && trace.kernels.size() > 0)
     out.push_back(messages::no_calls());
-  if (analysed.steps.steps.empty() && trace.nodes.size() == 0) out.push_back(messages::no_steps());
+  if (analysed.steps.steps.empty() && trace.nodes.size() == 0)
+    out.push_back(trace.of_recorder ? messages::no_steps_recorded() : messages::no_steps());
   if (auto line = missing_host_events(analysed); !line.empty()) out.push_back(std::move(line));
   if (auto line = missing_warm_up(analysed); !line.empty()) out.push_back(std::move(line));
   return out;

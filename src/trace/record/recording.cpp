@@ -20,19 +20,24 @@ namespace fs = std::filesystem;
 using base::Result;
 
 struct ProcessFiles {
+  std::int64_t pid = 0;
   fs::path trace;
   fs::path facts;
 };
 
-Result<std::map<std::int64_t, ProcessFiles>> files_of(const fs::path& folder) {
-  std::map<std::int64_t, ProcessFiles> out;
+/// By their stems: "PID", and "PID.2" of a process that then ran another program by exec.
+Result<std::map<std::string, ProcessFiles>> files_of(const fs::path& folder) {
+  std::map<std::string, ProcessFiles> out;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    const auto pid = base::parse_integer(at->path().stem().string(), "process");
+    const auto stem = at->path().stem().string();
+    const auto pid = base::parse_integer(stem.substr(0, stem.find('.')), "process");
     if (!pid) continue;
     const auto ending = at->path().extension();
-    if (ending == ".rltrace") out[*pid].trace = at->path();
-    if (ending == ".facts") out[*pid].facts = at->path();
+    if (ending != ".rltrace" && ending != ".facts") continue;
+    auto& files = out[stem];
+    files.pid = *pid;
+    (ending == ".rltrace" ? files.trace : files.facts) = at->path();
   }
   if (error) return base::os_failure("read", folder, error.value());
   return out;
@@ -53,7 +58,8 @@ Result<Recording> read_recording(const fs::path& folder) {
   Recording out;
   std::vector<Trace> traces;
   std::vector<schema::Message> unreadable;
-  for (const auto& [pid, of_process] : files) {
+  for (const auto& [stem, of_process] : files) {
+    const auto pid = of_process.pid;
     RecordedProcess process;
     if (!of_process.facts.empty())
       if (const auto text = base::read_file(of_process.facts)) process = read_facts(*text);
@@ -78,6 +84,7 @@ Result<Recording> read_recording(const fs::path& folder) {
   std::size_t events = 0;
   each_table(out.trace, [&](BlockKind, const auto& table) { events += table.size(); });
   out.events = static_cast<std::int64_t>(events);
+  out.trace.of_recorder = true;
   out.trace.notes.insert(out.trace.notes.end(), unreadable.begin(), unreadable.end());
   add_recording_notes(out.processes, out.trace);
   return out;
