@@ -2,6 +2,7 @@
 #include "ridgeline/program.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ namespace ridgeline::app {
 namespace {
 
 bool error_told = false;
+int ending_signal = 0;  // Context::ending_signal
 
 void print_error(const base::Error& error) {
   error_told = true;
@@ -184,6 +186,7 @@ int run_words(std::vector<std::string> words) {
     print_error(parse_mistake(error, cli, words, context.hint));
     return kBadInput;
   }
+  ending_signal = context.ending_signal;
   if (context.error) {
     print_error(*context.error);
     return context.code_of_error.value_or(base::exit_code_of(context.error->code));
@@ -207,6 +210,11 @@ int run_program(int argc, char** argv) {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     if (!error_told) print_error({base::ErrorCode::io, "cannot write to standard output", "is the disk full?"});
     return kBadInput;
+  }
+  if (ending_signal != 0) {
+    std::fflush(stderr);
+    std::signal(ending_signal, SIG_DFL);
+    std::raise(ending_signal);
   }
   return code;
 }

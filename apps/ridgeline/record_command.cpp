@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -94,6 +95,7 @@ Result<int> record_program(const RecordFlags& recording, const ProfileFlags& fla
     return tl::unexpected<base::Error>(end.error());
   }
   context.code_of_error = end->exit_code;
+  if (end->signal == SIGINT || end->signal == SIGTERM || end->signal == SIGHUP) context.ending_signal = end->signal;
   if (!records || !ready || end->is_left) return end->exit_code;
   try {
     RL_TRY(show_profile(campaign, flags));

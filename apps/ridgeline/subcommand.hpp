@@ -27,6 +27,7 @@ struct Context {
   int exit_code = kOk;
   std::optional<base::Error> error;  ///< set by a subcommand that failed
   std::optional<int> code_of_error;  ///< in place of the error's own: of a program that ran
+  int ending_signal = 0;             ///< by which we end, too, so that a shell's loop stops; 0: none
   std::string hint;                  ///< to an option that the parser refuses, or ""
   std::map<const CLI::Option*, std::vector<std::string>> choices;  ///< the words of an option, for completions
 

@@ -45,6 +45,11 @@ RL_EXPORT void ridgeline_trace_capture(std::int32_t begins) {
   if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->capture(begins != 0);
 }
 
+/// Writes what there is: the process is about to end by _exit, a signal or exec, which ends the ranges of this thread.
+RL_EXPORT void ridgeline_trace_flush() {
+  if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->flush();
+}
+
 /// A step begins: an iteration of a training, a call of the model.
 RL_EXPORT void ridgeline_trace_step() {
   if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->step();

@@ -21,6 +21,8 @@ namespace {
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
 constexpr std::int64_t kStepLane = 0;  // no thread has this number
 constexpr std::int64_t kWriteEveryNs = 1'000'000'000;
+constexpr std::int64_t kEarlyNs = 2'000'000'000;  // of a process that may be over soon
+constexpr std::int64_t kWriteEarlyEveryNs = 100'000'000;
 
 std::atomic<Recorder*> recorder_of_process = nullptr;
 std::atomic<bool> tried = false;
@@ -74,6 +76,7 @@ Recorder* Recorder::make() {
       if (auto* here = recorder_of_process.load(); here != nullptr) here->at_exit();
     });
   });
+  recorder->write_facts(false);  // also of a process that is killed at once
   recorder->writer_ = std::thread([recorder] { recorder->run(); });
   return recorder;
 }
@@ -189,8 +192,10 @@ void Recorder::run() {
       ends = wake_.wait_for(lock, kLookEvery, [this] { return ends_; });
     }
     if (window_.at_time(now_ns())) follow_window();
-    if (!ends && now_ns() - written_ns < kWriteEveryNs) continue;
+    const auto every_ns = now_ns() - begun_ns_ < kEarlyNs ? kWriteEarlyEveryNs : kWriteEveryNs;
+    if (!ends && now_ns() - written_ns < every_ns) continue;
     written_ns = now_ns();
+    const std::lock_guard lock(drain_mutex_);
     drain();
     write_facts(ends);
   }
@@ -266,10 +271,22 @@ void Recorder::write_facts(bool ended) {
   number("ended_ns", now_ns());
   number("cuda", has_cuda_);
   number("cupti", gpu_ ? gpu_->cupti_version() : 0);
-  if (ended) number("finished", 1);
+  if (ended || says_that_it_ends_) number("finished", 1);
   std::fclose(file);
   std::error_code ignored;
   std::filesystem::rename(path + ".new", path, ignored);
+}
+
+void Recorder::flush() {
+  {
+    const std::lock_guard lock(cuda_mutex_);
+    if (gpu_) gpu_->flush();
+  }
+  if (owner_of_ranges == this && own_ranges) own_ranges->end_all(now_ns());
+  const std::lock_guard lock(drain_mutex_);
+  says_that_it_ends_ = true;
+  drain();
+  write_facts(true);
 }
 
 void Recorder::at_exit() {

@@ -38,6 +38,8 @@ class Recorder final : private CaptureListener {
   void push(std::uint32_t name, trace::RangeKind kind, const void* domain);
   void pop(const void* domain);
   void step();
+  /// Writes what there is, before the process ends without saying so.
+  void flush();
   /// A CUDA graph is captured from now on, or no longer.
   void capture(bool begins);
   [[nodiscard]] bool is_on() const noexcept { return window_.is_open(); }
@@ -89,6 +91,8 @@ class Recorder final : private CaptureListener {
   std::unique_ptr<GpuRecords> gpu_;  ///< nullptr: no CUDA, or one that is not known
   std::string why_no_gpu_;
 
+  std::mutex drain_mutex_;
+  std::atomic<bool> says_that_it_ends_ = false;  ///< flush() was called
   std::mutex wake_mutex_;
   std::condition_variable wake_;
   bool ends_ = false;

@@ -5,7 +5,7 @@ import os
 import torch
 import torch.utils.data.dataloader
 
-from ridgeline_profile import annotated, backward, hidden, library, lines, modules, names, optimizers, threads
+from ridgeline_profile import annotated, backward, endings, hidden, library, lines, modules, names, optimizers, threads
 
 
 def _forked():
@@ -16,6 +16,7 @@ def _forked():
 
 def install():
     hidden.hide()
+    endings.install()
     modules.install()
     backward.install()
     optimizers.install()

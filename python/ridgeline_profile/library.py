@@ -20,6 +20,8 @@ pop = _library.ridgeline_trace_pop
 pop.restype = None
 step = _library.ridgeline_trace_step
 step.restype = None
+_flush = _library.ridgeline_trace_flush
+_flush.restype = None
 capture = _library.ridgeline_trace_capture
 capture.restype = None
 
@@ -41,6 +43,12 @@ def begin():
     if not _begun:
         _begun = True
         _start()
+
+
+def flush():
+    """Before the process ends without its exit handlers."""
+    if _begun:
+        _flush()
 
 
 def forked():

@@ -81,6 +81,7 @@ base::Result<AttachedEnd> run_attached(const std::vector<std::string>& argv,
   end.is_interrupted = interrupts > 0;
   end.is_left = !status;
   if (end.is_interrupted) base::request_cancel();
+  if (status && status->signal) end.signal = *status->signal;
   if (end.is_left)
     end.exit_code = kSignalled + SIGINT;
   else

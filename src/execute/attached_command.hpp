@@ -12,6 +12,7 @@ namespace ridgeline::execute {
 /// How a command ended that ran before the user in our place.
 struct AttachedEnd {
   int exit_code = 0;            ///< as a shell has it: 128 and the signal's number where one ended it
+  int signal = 0;               ///< that ended it; 0: none
   bool is_interrupted = false;  ///< somebody pressed Ctrl-C
   bool is_left = false;         ///< ... and again: the command may still run
 };

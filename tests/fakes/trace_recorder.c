@@ -54,6 +54,7 @@ void ridgeline_trace_push(uint32_t name, int32_t kind) {
 
 void ridgeline_trace_pop(void) { record("pop", ""); }
 void ridgeline_trace_step(void) { record("step", ""); }
+void ridgeline_trace_flush(void) { record("flush", ""); }
 void ridgeline_trace_capture(int32_t begins) { record("capture", begins ? "begins" : "ends"); }
 /* For tests: what runs now, as the program itself knows it. */
 void recorder_mark(const char* text) { record("mark", text); }

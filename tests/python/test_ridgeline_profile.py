@@ -267,6 +267,16 @@ class SiteTest(Profiled):
         clean = [re.sub(r"0x\w+", "", str(self.printed(code, hooked=hooked))) for hooked in (True, False)]
         self.assertEqual(*clean)
 
+    def test_what_ends_without_exit_handlers_is_written_before(self):
+        model = "import torch, os; m = torch.nn.Linear(2, 2); m(torch.ones(1, 2)); "
+        for ending, code in (("os._exit(3)", 3), ("os.execvp('sh', ['sh', '-c', 'exit 4'])", 4)):
+            self.assertEqual(self.python("-c", model + ending).returncode, code)
+            events = [event.what for event in self.logs[0].events]
+            self.assertEqual(events[-1], "flush", ending)
+        interrupted = self.python("-c", model + "raise KeyboardInterrupt")
+        self.assertEqual(interrupted.returncode, -2)
+        self.assertEqual(self.logs[0].events[-1].what, "flush")
+
     def test_a_library_that_cannot_be_loaded(self):
         code = "import torch; print(torch.nn.Linear(2, 2)(torch.ones(1, 2)).shape)"
         self.assertEqual(self.printed(code, library="/nowhere.so"), self.printed(code, hooked=False))

@@ -34,8 +34,10 @@ base::Fault nothing_recorded(const trace::Recording& recording, const RecordOpti
     return fail(kCode, "nothing was recorded: another tool is using CUPTI{}", because(*process))
         .hint("run the program without its own profiler, and not under nsys or ncu");
   if (recording.processes.empty())
-    return fail(kCode, "nothing was recorded: no process of the program used CUDA")
-        .hint("check that the program runs on a GPU; an ONNX model on the CPU: ridgeline profile model.onnx");
+    return fail(kCode, "nothing was recorded: no process of the program used CUDA, or called a PyTorch model")
+        .hint(
+            "check that it runs on a GPU, and that Python gets PYTHONPATH (not with -I or -E, nor in an environment of "
+            "its own); an ONNX model on the CPU: ridgeline profile model.onnx");
   if (first_of(recording, RecordingState::waiting) != nullptr) {
     if (!options.range.empty())
       return fail(kCode, "nothing was recorded: --range {}: no such range began", options.range)
@@ -50,6 +52,11 @@ base::Fault nothing_recorded(const trace::Recording& recording, const RecordOpti
   if (first_of(recording, RecordingState::stopped_full) != nullptr)
     return fail(kCode, "nothing was recorded: --max-size is too small for a single block of events")
         .hint("give more, for example --max-size 500MB");
+  const auto& all = recording.processes;
+  if (std::none_of(all.begin(), all.end(), [](const auto& one) { return one.uses_cuda; }))
+    return fail(kCode,
+                "nothing was recorded: the program did not use CUDA, and ended before a call of a PyTorch model did")
+        .hint("a program that is killed loses its last moments; let it run longer");
   return fail(kCode, "nothing was recorded: the program used CUDA, but no event reached the recording")
       .hint("{}", options.has_begin() || options.duration_s ? "record without options that choose a part of it"
                                                             : "check that it launches work on a GPU");

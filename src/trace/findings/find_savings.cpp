@@ -23,7 +23,7 @@ bool Case::add(schema::ProfileFinding finding, double least, std::int64_t of_ns)
   if (of_ns <= 0) return false;
   if (most_ns > 0 && finding.saving_ns > most_ns) {
     finding.saving_ns = most_ns;
-    finding.computed = messages::computed_median_run();
+    finding.computed = what_most_is();
   }
   finding.saving_share = static_cast<double>(finding.saving_ns) / static_cast<double>(of_ns);
   if (finding.saving_share < least) return false;
@@ -41,6 +41,16 @@ void Case::add(const Tally& tally, const Advice& kind, schema::Message title, sc
   tally.tell(finding, tables.runs);
   if (!bytes.empty()) finding.evidence.push_back(std::move(bytes));
   add(std::move(finding), least);
+}
+
+void Case::add_kernels(const Tally& tally, const Advice& kind, schema::Message title, schema::Message computed,
+                       schema::Message bytes, double least) const {
+  auto of_kernels = *this;
+  if (busy_ns > 0 && tally.saving_ns() > busy_ns && (most_ns == 0 || busy_ns < most_ns)) {
+    of_kernels.most_ns = busy_ns;
+    of_kernels.what_most_is = &messages::computed_busy_time;
+  }
+  of_kernels.add(tally, kind, std::move(title), std::move(computed), std::move(bytes), least);
 }
 
 std::string module_of_work(const AnalysedTrace& analysed, Place row) {
@@ -69,11 +79,23 @@ std::int64_t median_runs_ns(const schema::ProfileTables& tables) {
 std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, const schema::ProfileTables& tables) {
   std::vector<schema::ProfileFinding> found;
   std::int64_t span = 0;
-  for (const auto& device : tables.devices) span += device.span_ns;
+  std::int64_t busy = 0;
+  for (const auto& device : tables.devices) {
+    span += device.span_ns;
+    busy += device.busy_ns;
+  }
   // Of runs of a model, with what they take outside of nodes.
   if (tables.devices.empty() && !tables.modules.empty()) span = tables.modules.front().host_total_ns;
   std::vector<bool> counted_gaps(analysed.gaps.size());
-  const Case all{analysed, tables, span, median_runs_ns(tables), frameworks_of(analysed.trace), found, counted_gaps};
+  const Case all{analysed,
+                 tables,
+                 span,
+                 median_runs_ns(tables),
+                 &messages::computed_median_run,
+                 busy,
+                 frameworks_of(analysed.trace),
+                 found,
+                 counted_gaps};
   if (!analysed.trace.lacks_durations) kernel_rules(all);
   node_rules(all);
   if (analysed.knows_idle_time()) {  // else nobody knows where the GPU had none

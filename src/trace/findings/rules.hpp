@@ -28,6 +28,8 @@ struct Case {
   const schema::ProfileTables& tables;
   std::int64_t span_ns = 0;  ///< of all GPUs, sum; without a GPU of the runs
   std::int64_t most_ns = 0;  ///< that a finding may save: of a model the median run, times their number; 0: of no limit
+  schema::Message (*what_most_is)() = nullptr;  ///< how a saving of most_ns was computed
+  std::int64_t busy_ns = 0;  ///< of all GPUs, sum, work that overlaps once: what faster kernels may save at most
   Frameworks frameworks;
   std::vector<schema::ProfileFinding>& found;
   std::vector<bool>& counted_gaps;  ///< of AnalysedTrace::gaps: a finding has them, and no other counts them again
@@ -41,6 +43,9 @@ struct Case {
   /// one.
   void add(const Tally& tally, const Advice& kind, schema::Message title, schema::Message computed,
            schema::Message bytes = {}, double least = kLeastSaving) const;
+  /// The same of kernels, which may overlap.
+  void add_kernels(const Tally& tally, const Advice& kind, schema::Message title, schema::Message computed,
+                   schema::Message bytes = {}, double least = kLeastSaving) const;
 };
 
 /// The path of the module whose operation launched work that is placed in `row` of the tree; "" where none is known.

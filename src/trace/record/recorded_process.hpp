@@ -23,6 +23,7 @@ struct RecordedProcess {
   std::string why;             ///< it does not record; "" where it does
   std::int64_t dropped = 0;    ///< records that the profiler lost
   std::int64_t zero_time = 0;  ///< records without a time, left out
+  bool uses_cuda = true;       ///< false: it has ranges only
   bool finished = false;       ///< it ended its recording; else it was killed, or goes on
 };
 

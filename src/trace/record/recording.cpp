@@ -48,7 +48,7 @@ void note_end(std::vector<schema::Message>& notes, bool has_facts, RecordedProce
   const auto early = std::find_if(notes.begin(), notes.end(),
                                   [](const schema::Message& note) { return note.is("trace.file_ends_early"); });
   if (!has_facts) process.finished = early == notes.end();
-  if (early != notes.end() && !process.finished) notes.erase(early);
+  if (early != notes.end() && (has_facts || !process.finished)) notes.erase(early);
 }
 
 }  // namespace

@@ -401,6 +401,14 @@ TEST_F(PlantedCollective, sharded_gradients) {
   expect_none(*finding, {"bucket", "DistributedDataParallel"});
 }
 
+TEST_F(PlantedKernels, kernels_that_overlap_save_no_more_than_the_time_in_which_any_ran) {
+  in_module();
+  trace.devices.push_back({0, "NVIDIA H100", 132, "9.0"});
+  for (int i = 0; i < 200; ++i) kernel("k", 1000 * i, 1000 * i + 100'000, i + 1, 7 + i % 100, {8, 1, 1});
+  ASSERT_NE(find("few-blocks"), nullptr);
+  for (const auto& finding : findings()) EXPECT_LE(finding.saving_share, 1) << finding.title;
+}
+
 TEST_F(PlantedKernels, fewer_blocks_than_multiprocessors) {
   in_module();
   trace.devices.push_back({0, "NVIDIA H100", 132, "9.0"});
