@@ -2,6 +2,8 @@
 """Installs the hooks once torch is imported. Nothing else is imported for it before."""
 import sys
 
+from ridgeline_profile.frames import leave_out_own
+
 TORCH = "torch"
 
 
@@ -33,7 +35,11 @@ def _install_after(spec):
     def exec_module(module):
         # What the program sees later is the loader as it was.
         del loader.exec_module
-        execute(module)
+        try:
+            execute(module)
+        except BaseException as error:
+            leave_out_own(error)
+            raise
         _install()
 
     try:

@@ -267,6 +267,16 @@ class SiteTest(Profiled):
         clean = [re.sub(r"0x\w+", "", str(self.printed(code, hooked=hooked))) for hooked in (True, False)]
         self.assertEqual(*clean)
 
+    @unittest.skipUnless(NEW_PYTHON, "tracebacks of older Pythons have the frames of the hooks")
+    def test_a_torch_that_cannot_be_imported_fails_as_without(self):
+        os.makedirs(os.path.join(self.folder, "stub"))
+        with open(os.path.join(self.folder, "stub", "torch.py"), "w") as file:
+            file.write("raise ImportError('no libcudart')\n")
+        with_hooks, without = (self.python("-c", "import torch", path=[os.path.join(self.folder, "stub")], hooked=hooked)
+                               for hooked in (True, False))
+        self.assertEqual(with_hooks.stderr, without.stderr)
+        self.assertEqual(with_hooks.returncode, without.returncode)
+
     def test_what_ends_without_exit_handlers_is_written_before(self):
         model = "import torch, os; m = torch.nn.Linear(2, 2); m(torch.ones(1, 2)); "
         for ending, code in (("os._exit(3)", 3), ("os.execvp('sh', ['sh', '-c', 'exit 4'])", 4)):
