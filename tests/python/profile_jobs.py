@@ -110,7 +110,7 @@ def checkpoints():
 
 
 def deep():
-    """So many backward passes within each other that autograd takes threads of its own."""
+    """Nested backward passes, deep enough for autograd to continue on its own threads."""
     from profile_truth import MarkedLeaf
 
     class Deep(torch.autograd.Function):

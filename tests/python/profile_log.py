@@ -8,7 +8,7 @@ Event = collections.namedtuple("Event", "thread what text open")  # open: ranges
 
 
 class Log:
-    """Of one process."""
+    """The log of one process."""
 
     def __init__(self, path):
         self.events = []

@@ -97,13 +97,13 @@ class AheadTest(ForkServerTest):
 
     def test_what_is_compiled_has_the_threads_of_its_calls(self):
         # Dynamo compiles again where their number changes.
-        self.write(HEAD + ("class Told(nn.Module):\n"
+        self.write(HEAD + ("class Printing(nn.Module):\n"
                            "    def forward(self, x):\n"
                            "        print('call', torch.get_num_threads(), flush=True)\n"
                            "        return x + 1\n"
                            "def make():\n"
                            "    print('make', torch.get_num_threads(), flush=True)\n"
-                           "    return Told().eval(), torch.ones(1, 2)\n"))
+                           "    return Printing().eval(), torch.ones(1, 2)\n"))
         self.environment["OMP_NUM_THREADS"] = "8"  # also where there are fewer CPUs
         self.start()
         self.want("a")
@@ -113,9 +113,9 @@ class AheadTest(ForkServerTest):
         self.ask(channel, op="call", count=3)
         self.ask(channel, op="close")
         process.wait(timeout=20)
-        told = [line.split() for line in process.stdout.read().decode().splitlines()]
-        self.assertLess(int(told[0][1]), 8)
-        self.assertEqual({threads for _, threads in told[1:]}, {"8"})
+        printed = [line.split() for line in process.stdout.read().decode().splitlines()]
+        self.assertLess(int(printed[0][1]), 8)
+        self.assertEqual({threads for _, threads in printed[1:]}, {"8"})
 
     def test_a_failure_is_told_to_who_takes_it(self):
         self.write(LOADED.replace("    return", "    raise ValueError('boom')\n    return"))
