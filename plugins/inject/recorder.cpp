@@ -155,7 +155,9 @@ void Recorder::push(std::uint32_t name, trace::RangeKind kind, const void* domai
 }
 
 void Recorder::pop(const void* domain) {
-  const auto name = ranges().pop(domain, now_ns());
+  const auto now = now_ns();
+  const auto name = ranges().pop(domain, now);
+  last_end_ns_.store(now, std::memory_order_relaxed);
   if (names_.is_wanted(name) && window_.at_range(false)) follow_window();
 }
 
@@ -176,7 +178,7 @@ void Recorder::end_step(std::int64_t now) {
     const std::lock_guard threads(threads_mutex_);
     threads_.push_back(steps_);
   }
-  if (step_ > 0 && step_kept_)
+  if (step_ > 0 && step_kept_ && now > step_begun_ns_)
     steps_->add(
         {step_begun_ns_, now, names_.number("ProfilerStep#" + std::to_string(step_)), trace::RangeKind::annotation});
   ++step_;
@@ -299,7 +301,7 @@ void Recorder::at_exit() {
     ends_ = true;
   }
   if (own_ranges && owner_of_ranges == this) own_ranges->end_all(now_ns());
-  if (steps_) end_step(now_ns());
+  if (steps_) end_step(last_end_ns_);  // the end of the process is no part of it
   wake_.notify_all();
   if (writer_.joinable()) writer_.join();
   if (failure_.empty()) (void)log_.finish();

@@ -73,6 +73,7 @@ class Recorder final : private CaptureListener {
   std::string failure_;  ///< of writing it
   bool full_ = false;
 
+  std::atomic<std::int64_t> last_end_ns_ = 0;  ///< of a range, of any thread
   std::mutex step_mutex_;
   std::int64_t step_ = 0;  ///< that runs, by its number from 1 on; 0: none
   std::int64_t step_begun_ns_ = 0;

@@ -128,6 +128,13 @@ TEST_F(InjectTest, steps_choose_what_is_recorded) {
   EXPECT_EQ(count(trace, "ProfilerStep#8"), 0U);
 }
 
+TEST_F(InjectTest, the_last_step_ends_with_its_last_range) {
+  EXPECT_EQ(run("steps"), 0);
+  const auto trace = this->trace();
+  EXPECT_EQ(count(trace, "ProfilerStep#10"), 1U);
+  for (const auto duration : trace.ranges.duration_ns) EXPECT_LT(duration, 200'000'000);
+}
+
 TEST_F(InjectTest, a_range_chooses_what_is_recorded) {
   EXPECT_EQ(run("threads", "range=forward"), 0);
   EXPECT_EQ(count(trace(), "step"), 0U);

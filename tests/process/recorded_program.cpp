@@ -60,6 +60,7 @@ int main(int count, char** arguments) {
       if (library != nullptr) reinterpret_cast<void (*)()>(::dlsym(library, "ridgeline_trace_step"))();
       step();
     }
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // that are no step's
   } else if (what == "many") {
     for (int i = 0, most = std::atoi(arguments[2]); i < most; ++i) launch();
   } else if (what == "killed") {
