@@ -271,7 +271,7 @@ void Recorder::write_facts(bool ended) {
   number("bytes", log_.bytes());
   number("begun_ns", begun_ns_);
   number("ended_ns", now_ns());
-  number("cuda", has_cuda_);
+  number("uses_cuda", has_cuda_);
   number("cupti", gpu_ ? gpu_->cupti_version() : 0);
   if (ended || says_that_it_ends_) number("finished", 1);
   std::fclose(file);

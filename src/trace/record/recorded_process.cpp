@@ -42,7 +42,7 @@ RecordedProcess read_facts(std::string_view text) {
     if (key == "why") out.why = message_text(value);
     if (key == "dropped") out.dropped = count_of(value);
     if (key == "zero_time") out.zero_time = count_of(value);
-    if (key == "cuda") out.uses_cuda = value != "0";
+    if (key == "uses_cuda") out.uses_cuda = value != "0";
     if (key == "finished") out.finished = value == "1";
   }
   return out;
