@@ -44,8 +44,9 @@ enum class BlockKind : std::uint8_t {
   allocations,
   bandwidths,  ///< of devices, those of which it is known
   graph_nodes,
+  counted,
 };
-inline constexpr std::size_t kBlockKinds = static_cast<std::size_t>(BlockKind::graph_nodes) + 1;
+inline constexpr std::size_t kBlockKinds = static_cast<std::size_t>(BlockKind::counted) + 1;
 
 struct BlockHeader {
   BlockKind kind = BlockKind::end;

@@ -19,6 +19,7 @@ struct EventTables {
   Ranges ranges;
   Nodes nodes;
   Allocations allocations;
+  CountedLaunches counted;
 };
 
 /// The place of a lane among those seen so far, `ids` by lane; a new one is added.

@@ -123,6 +123,21 @@ struct Nodes : Spans {
   }
 };
 
+/// Launches whose bytes the GPU counted; of a GPU lane. They ran one by one and outside the time that is recorded, so
+/// none of them is in another table. Starts are those of the launching calls; durations are the GPU's own, 0: not
+/// counted.
+struct CountedLaunches : Spans {
+  std::vector<Dim3> grid;  ///< of a CUDA graph: zeros, and so the block
+  std::vector<Dim3> block;
+  std::vector<NameId> path;                   ///< the ranges around the launch, as GraphNode::path
+  std::vector<std::int64_t> step;             ///< of the program, from 1 on; 0: before the first
+  std::vector<std::int32_t> graph_nodes;      ///< of a CUDA graph that ran as one; 0: a kernel
+  std::vector<std::int64_t> dram_read_bytes;  ///< -1: not counted, and so below
+  std::vector<std::int64_t> dram_write_bytes;
+  std::vector<std::int64_t> l2_bytes;
+  std::vector<std::int32_t> tensor_permille;  ///< of the cycles in which tensor cores could have worked
+};
+
 enum class AllocationKind : std::uint8_t {
   allocated,
   freed,

@@ -19,12 +19,13 @@ void each_table(TablesOrConst& tables, Visit visit) {
   visit(BlockKind::ranges, tables.ranges);
   visit(BlockKind::nodes, tables.nodes);
   visit(BlockKind::allocations, tables.allocations);
+  visit(BlockKind::counted, tables.counted);
 }
 
 /// Whether a table's lanes are Trace::gpu_lanes.
 template <typename Kept>
-inline constexpr bool kIsOfGpu =
-    std::is_same_v<Kept, Kernels> || std::is_same_v<Kept, MemoryWork> || std::is_same_v<Kept, Syncs>;
+inline constexpr bool kIsOfGpu = std::is_same_v<Kept, Kernels> || std::is_same_v<Kept, MemoryWork> ||
+                                 std::is_same_v<Kept, Syncs> || std::is_same_v<Kept, CountedLaunches>;
 
 template <typename Coder, typename KeptOrConst>
 void code_allocations(Coder& coder, KeptOrConst& table) {
@@ -77,6 +78,17 @@ void code_columns(Coder& coder, KeptOrConst& table) {
     coder.numbers(table.parameter_bytes);
     coder.numbers(table.output_bytes);
     coder.numbers(table.flops);
+  }
+  if constexpr (std::is_same_v<Kept, CountedLaunches>) {
+    coder.extents(table.grid);
+    coder.extents(table.block);
+    coder.names(table.path);
+    coder.numbers(table.step);
+    coder.numbers(table.graph_nodes);
+    coder.numbers(table.dram_read_bytes);
+    coder.numbers(table.dram_write_bytes);
+    coder.numbers(table.l2_bytes);
+    coder.numbers(table.tensor_permille);
   }
 }
 

@@ -20,8 +20,9 @@ constexpr auto kMostFlops = std::int64_t{1} << 61;
 constexpr auto kMostAllocated = std::int64_t{1} << 61;  // bytes, sum over all that is allocated and freed
 constexpr std::int32_t kMostDevices = 1024;
 
-std::array<Spans*, 7> all_spans(Trace& trace) {
-  return {&trace.kernels, &trace.copies, &trace.sets, &trace.syncs, &trace.calls, &trace.ranges, &trace.nodes};
+std::array<Spans*, 8> all_spans(Trace& trace) {
+  return {&trace.kernels, &trace.copies, &trace.sets,  &trace.syncs,
+          &trace.calls,   &trace.ranges, &trace.nodes, &trace.counted};
 }
 
 std::int64_t saturated_end(std::int64_t start, std::int64_t duration) {
@@ -140,8 +141,9 @@ void bound_values(Trace& trace) {
   std::int64_t durations = 0;
   for (auto* spans : all_spans(trace)) bounded += bound_sum(spans->duration_ns, durations, kMostDurations, 0);
   auto& nodes = trace.nodes;
-  for (auto* column :
-       {&trace.copies.bytes, &trace.sets.bytes, &nodes.activation_bytes, &nodes.parameter_bytes, &nodes.output_bytes}) {
+  auto& counted = trace.counted;
+  for (auto* column : {&trace.copies.bytes, &trace.sets.bytes, &nodes.activation_bytes, &nodes.parameter_bytes,
+                       &nodes.output_bytes, &counted.dram_read_bytes, &counted.dram_write_bytes, &counted.l2_bytes}) {
     std::int64_t bytes = 0;
     bounded += bound_sum(*column, bytes, kMostBytes, -1);
   }

@@ -68,6 +68,17 @@ void grow(Trace& trace, int count) {
     nodes.provider.push_back(trace.strings.id(""));
     for (auto* column : {&nodes.activation_bytes, &nodes.parameter_bytes, &nodes.output_bytes, &nodes.flops})
       column->push_back(i % 3 - 1);
+    auto& counted = trace.counted;
+    counted.add(start, i, name, gpu, 0);
+    counted.grid.push_back({i, 1, 1});
+    counted.block.push_back({32, i, 1});
+    counted.path.push_back(trace.strings.id("2nn.Module: Net_0"));
+    counted.step.push_back(i / 10);
+    counted.graph_nodes.push_back(i % 3);
+    counted.dram_read_bytes.push_back(i * 1000);
+    counted.dram_write_bytes.push_back(-1);
+    counted.l2_bytes.push_back(i);
+    counted.tensor_permille.push_back(i % 1001 - 1);
     trace.allocations.add({start, i % 2 == 0 ? i : -i, kMost - i, i * 100, i * 200, i % 3 - 1, thread, name,
                            static_cast<AllocationKind>(i % 5)});
   }
