@@ -17,14 +17,11 @@ namespace ridgeline::trace {
 
 /// Seven bits a byte, the lowest first; at most ten bytes.
 inline void put_varint(std::string& out, std::uint64_t value) {
-  char bytes[10];
-  std::size_t size = 0;
   while (value >= 0x80) {
-    bytes[size++] = static_cast<char>(value | 0x80U);
+    out += static_cast<char>(value | 0x80U);
     value >>= 7U;
   }
-  bytes[size++] = static_cast<char>(value);
-  out.append(bytes, size);
+  out += static_cast<char>(value);
 }
 
 /// Its length, then its bytes.
