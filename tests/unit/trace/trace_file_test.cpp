@@ -169,7 +169,7 @@ TEST_F(TraceFileTest, grows_with_the_trace_in_blocks) {
     ASSERT_TRUE(so_far) << so_far.error().message;
     EXPECT_EQ(so_far->calls.size(), trace.calls.size());
     EXPECT_EQ(fakes::text_of(so_far->notes.back()),
-              fmt::format("the file ends early after {} events", 8 * trace.calls.size()));
+              fmt::format("the file ends early after {} events", 9 * trace.calls.size()));
   }
   ASSERT_TRUE(writer->finish());
   const auto back = read_trace_file(path());
