@@ -99,11 +99,11 @@ Result<schema::ModelDescription> inspect(Executor& executor, const workload::Ins
 
 Result<std::vector<schema::ExportedModel>> export_models(Executor& executor, const schema::WorkloadRef& workload,
                                                          const std::string& library, const std::string& folder,
-                                                         const std::vector<std::string>& precisions,
+                                                         const std::vector<std::string>& precisions, double limit_s,
                                                          const TimeLeft& time_left) {
   return call<std::vector<schema::ExportedModel>>(
-      executor, job_of(job_kind::kExport, ExportRequest{workload, library, folder, precisions}, kInspectDeadlineS,
-                       fmt::format("exporting {}", workload.location), time_left));
+      executor, job_of(job_kind::kExport, ExportRequest{workload, library, folder, precisions, limit_s},
+                       kInspectDeadlineS, fmt::format("exporting {}", workload.location), time_left));
 }
 
 Result<schema::TrialOutcome> run_trial(Executor& executor, const schema::TrialSpec& spec, const TrialOptions& options,

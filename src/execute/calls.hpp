@@ -64,11 +64,11 @@ struct ProbeOptions {
                                                              const workload::InspectRequest& request,
                                                              const TimeLeft& time_left = {});
 /// The workload's model as ONNX files in `folder`, which is there, one for each exporter and precision
-/// (schema::ExportedModel); `library`: of the runtime that the run is on.
+/// (schema::ExportedModel), each within `limit_s`; `library`: of the runtime that the run is on.
 /// Errors: unsupported (this kind has no other form).
 [[nodiscard]] base::Result<std::vector<schema::ExportedModel>> export_models(
     Executor& executor, const schema::WorkloadRef& workload, const std::string& library, const std::string& folder,
-    const std::vector<std::string>& precisions, const TimeLeft& time_left = {});
+    const std::vector<std::string>& precisions, double limit_s, const TimeLeft& time_left = {});
 [[nodiscard]] base::Result<schema::TrialOutcome> run_trial(Executor& executor, const schema::TrialSpec& spec,
                                                            const TrialOptions& options, std::size_t slot = 0);
 /// Side by side, at most one a slot; answers in their order once all have ended.

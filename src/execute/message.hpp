@@ -61,6 +61,7 @@ struct ExportRequest {
   std::string library;
   std::string folder;
   std::vector<std::string> precisions;  ///< ExportedModel::precision of each file that is wanted from an exporter
+  double limit_s = 0;                   ///< of each file
 };
 RL_DECLARE_JSON(ExportRequest)
 

@@ -8,12 +8,11 @@
 namespace ridgeline::execute {
 namespace {
 
-constexpr double kExportLimitS = 120;
 constexpr std::array kExporters{"dynamo", "torchscript"};  // of ridgeline_infer/onnx_export.py, the newer one first
 
 schema::ExportedModel exported(const JsonChildOptions& options, const schema::WorkloadRef& workload,
                                const std::string& exporter, const std::string& precision, const std::string& folder,
-                               std::size_t together) {
+                               std::size_t together, double limit_s) {
   schema::ExportedModel out;
   out.exporter = exporter;
   out.precision = precision;
@@ -25,7 +24,7 @@ schema::ExportedModel exported(const JsonChildOptions& options, const schema::Wo
                                  {"seed", workload.seed},
                                  {"folder", folder},
                                  {"together", together}},
-                                kExportLimitS);
+                                limit_s);
   if (!answer) {
     out.problem = schema::messages::foreign(answer.error().error.message);
     return out;
@@ -40,14 +39,14 @@ schema::ExportedModel exported(const JsonChildOptions& options, const schema::Wo
 }  // namespace
 
 std::vector<schema::ExportedModel> export_models(const JsonChildOptions& child, const schema::WorkloadRef& workload,
-                                                 const std::string& folder,
-                                                 const std::vector<std::string>& precisions) {
+                                                 const std::string& folder, const std::vector<std::string>& precisions,
+                                                 double limit_s) {
   std::vector<std::future<schema::ExportedModel>> running;
   for (const auto& precision : precisions)
     for (const auto* exporter : kExporters)
       running.push_back(std::async(std::launch::async, exported, std::cref(child), std::cref(workload),
                                    std::string(exporter), precision, std::cref(folder),
-                                   precisions.size() * kExporters.size()));
+                                   precisions.size() * kExporters.size(), limit_s));
   std::vector<schema::ExportedModel> out;
   for (auto& one : running) out.push_back(one.get());
   return out;

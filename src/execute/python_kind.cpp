@@ -217,8 +217,9 @@ workload::WorkloadKind make_python_kind(std::string package_folder) {
     return prepare_ahead(package_folder, request);
   };
   kind.export_models = [package_folder](const schema::WorkloadRef& workload, const std::string& library,
-                                        const std::string& folder, const std::vector<std::string>& precisions) {
-    return export_models(child_of(library, package_folder), workload, folder, precisions);
+                                        const std::string& folder, const std::vector<std::string>& precisions,
+                                        double limit_s) {
+    return export_models(child_of(library, package_folder), workload, folder, precisions, limit_s);
   };
   kind.reference = {{"grad_mode", "no_grad"}};
   kind.gpu_reference = {{"allow_tf32", false}, {"grad_mode", "no_grad"}};

@@ -137,7 +137,8 @@ Result<JobAnswer> WorkerRequests::export_models(const ExportRequest& request) {
   if (!kind->export_models)
     return base::fail(ErrorCode::unsupported, "a workload of kind {} is not exported", request.workload.kind);
   enter(TrialPhase::create_session);
-  return JobAnswer{kind->export_models(request.workload, request.library, request.folder, request.precisions), {}};
+  return JobAnswer{
+      kind->export_models(request.workload, request.library, request.folder, request.precisions, request.limit_s), {}};
 }
 
 Result<std::unique_ptr<workload::Workload>> WorkerRequests::prepared(const schema::TrialSpec& spec, bool watch_gpu) {

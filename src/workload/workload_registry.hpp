@@ -44,10 +44,10 @@ struct WorkloadKind {
   /// Null: the kind cannot.
   std::function<AheadStates(const AheadRequest&)> prepare_ahead{};
   /// The model as ONNX files in a folder that is there, in each of these precisions (ExportedModel::precision);
-  /// `library`: of the run's runtime. Null: it is one, or cannot be.
+  /// `library`: of the run's runtime; `limit_s`: for each. Null: it is one, or cannot be.
   std::function<std::vector<schema::ExportedModel>(const schema::WorkloadRef&, const std::string& library,
                                                    const std::string& folder,
-                                                   const std::vector<std::string>& precisions)>
+                                                   const std::vector<std::string>& precisions, double limit_s)>
       export_models{};
   /// The clock() of the workloads of a spec; null: the system's.
   std::function<const base::Clock*(const schema::TrialSpec&)> clock{};

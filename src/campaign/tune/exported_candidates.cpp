@@ -72,7 +72,8 @@ Result<void> add_exported_candidates(RunContext& context) {
                       error.message());
   RL_TRY_ASSIGN(const auto exported,
                 execute::export_models(context.executor, run.workload, run.runtime.library_path, folder.string(),
-                                       precisions_of(context), context.budget.time_for_candidate()));
+                                       precisions_of(context), context.budget.export_limit_s(),
+                                       context.budget.time_for_candidate()));
   auto runtimes = execute::FoundRuntimes::find(
       context.executor, "onnx", {"", context.request.runtimes, context.request.plugins, run.runtime.library_path},
       [&context] { return context.budget.time_to_ask(); });

@@ -35,8 +35,11 @@ constexpr double kGraphShare = 0.05;                     // the most for reading
 constexpr std::int64_t kMostGraphBytes = 2'000'000'000;  // of weights, which go through a temporary file
 constexpr double kTrialShare = 0.5;                      // of what the search has left, for one trial that compiles
 constexpr double kLeastTrialS = 10;                      // importing torch and making an ordinary model
-constexpr double kGraceS = 1;                            // for creating the session and checking the outputs
-constexpr double kAskGraceS = 5;                         // loading a runtime from a warm disk
+constexpr double kExportS = 120;
+// Of what is left: with 60 s on an H200 host with slow CPUs, exporting took 38 to 55.
+constexpr double kExportShare = 0.5;
+constexpr double kGraceS = 1;              // for creating the session and checking the outputs
+constexpr double kAskGraceS = 5;           // loading a runtime from a warm disk
 constexpr double kShortS = 180;            // on an H200 host each frozen model was compiled anew, for 20 to 43 s
 constexpr double kSlowStartS = 3;          // of a process that shares the machine with others that are being made
 constexpr double kTakeOverS = 0.5;         // a process that was prepared
@@ -74,6 +77,10 @@ execute::TimeLeft TuneBudget::time_left(double reserve_s, double more_s) const {
 execute::TimeLeft TuneBudget::time_for_candidate() const {
   if (!binding_) return {};
   return {std::max(0.0, left_s()), kGraceS};
+}
+
+double TuneBudget::export_limit_s() const {
+  return binding_ ? std::min(kExportS, kExportShare * std::max(0.0, left_s())) : kExportS;
 }
 
 bool TuneBudget::is_first_trial_free() const { return by_default_ && result_.run.trials.empty(); }

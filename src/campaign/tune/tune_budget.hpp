@@ -52,6 +52,8 @@ class TuneBudget : public Budget {
   [[nodiscard]] execute::TimeLeft time_left(double reserve_s, double more_s) const;
   /// The same of making another candidate, without which there is an answer too.
   [[nodiscard]] execute::TimeLeft time_for_candidate() const;
+  /// The most for one exported model. Where time is limited, trials of others need the rest.
+  [[nodiscard]] double export_limit_s() const;
   /// What a question beside the trials gets of it, of a runtime or a GPU: all, and a few seconds to end in.
   [[nodiscard]] execute::TimeLeft time_to_ask() const;
   /// The most that one trial gets of the user's --max-time where calls may be compiled, so that a compilation without

@@ -208,6 +208,19 @@ TEST_F(TuneBudgetTest, in_a_short_run_the_processes_of_the_trials_are_compared) 
   EXPECT_FALSE(budget().is_short());
 }
 
+TEST_F(TuneBudgetTest, an_export_leaves_half_of_the_time_to_trials) {
+  request_.max_time.reset();
+  EXPECT_DOUBLE_EQ(budget().export_limit_s(), 120);
+  request_.max_time = std::chrono::seconds(60);
+  EXPECT_DOUBLE_EQ(budget().export_limit_s(), 30);
+  clock_.advance(std::chrono::seconds(12));
+  EXPECT_DOUBLE_EQ(budget_->export_limit_s(), 24);
+  clock_.advance(std::chrono::seconds(100));
+  EXPECT_DOUBLE_EQ(budget_->export_limit_s(), 0);
+  request_.max_time = std::chrono::minutes(10);
+  EXPECT_DOUBLE_EQ(budget().export_limit_s(), 120);
+}
+
 // ConvNeXt-T on an H200: ONNX Runtime's trial was 5 % faster than the compiled model's, which the search had left no
 // time to compare; in fresh processes it was 21 % slower.
 TEST_F(TuneBudgetTest, on_a_gpu_a_search_leaves_time_to_compare_the_fastest_of_two_engines) {
