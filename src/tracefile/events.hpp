@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "tracefile/string_table.hpp"
@@ -96,6 +97,9 @@ struct Ranges : Spans {
   std::vector<std::int64_t> sequence;        ///< autograd's, shared by an operation and its backward; -1: none
   std::vector<std::int64_t> forward_thread;  ///< of a backward operation: the thread that ran its forward; 0: none
 };
+
+/// Name of a range of RangeKind::overhead: `ridgeline profile` recorded nothing of the process meanwhile.
+inline constexpr std::string_view kRecordingPaused = "recording paused";
 
 /// Of a product of matrices, rows x inner and inner x columns, or of many such pairs at once.
 struct ProductShape {

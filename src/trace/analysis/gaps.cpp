@@ -24,7 +24,7 @@ struct QueuedWork {
 class GapFinder {
  public:
   GapFinder(const Trace& trace, const LaunchIndex& launches, const Nesting& nesting, const Steps& steps)
-      : trace_(trace), nesting_(nesting), causes_(trace, launches, nesting, steps) {
+      : trace_(trace), nesting_(nesting), pauses_(recording_pauses(trace)), causes_(trace, launches, nesting, steps) {
     const auto add = [&](const Spans& spans, bool kernels) {
       const auto calls = launches.calls_of(spans);
       for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -51,12 +51,15 @@ class GapFinder {
       auto before = work.front().call;  // launched what the gap is behind
       auto place = GapPlace::before_work;
       for (const auto& one : work) {
-        if (one.start_ns > reached) add(where, reached, one, before, place);
+        if (one.start_ns > reached) add_recorded(where, reached, one, before, place);
         if (one.end_ns >= reached) before = one.call;
         reached = std::max(reached, one.end_ns);
         place = GapPlace::between_work;
       }
-      if (known && time->second.end_ns > reached) add_last(where, reached, time->second);
+      if (!known || time->second.end_ns <= reached) continue;
+      for (const auto& [from, to] : without({reached, time->second.end_ns}, pauses_[where]))
+        add_without_work(where, {from, to}, time->second.last_thread,
+                         to == time->second.end_ns ? GapPlace::behind_work : GapPlace::between_work);
     }
     settle();
     return std::move(gaps_);
@@ -70,6 +73,20 @@ class GapFinder {
   void see_launch(NameId kernel, Place call) {
     auto& first = first_launch_.try_emplace(kernel, call).first->second;
     if (trace_.calls.start_ns[call] < trace_.calls.start_ns[first]) first = call;
+  }
+
+  /// Without the times in which nothing was recorded.
+  void add_recorded(const ProcessDevice& where, std::int64_t from, const QueuedWork& work, Place before,
+                    GapPlace place) {
+    for (const auto& part : without({from, work.start_ns}, pauses_[where])) {
+      const bool is_first = part.start_ns == from;
+      if (part.end_ns == work.start_ns)
+        add(where, part.start_ns, work, is_first ? before : kNowhere, is_first ? place : GapPlace::between_work);
+      else if (before != kNowhere)
+        add_without_work(where, part, trace_.calls.lane[before], GapPlace::between_work);
+      else
+        gaps_.push_back({where.first, where.second, part.start_ns, part.end_ns});
+    }
   }
 
   void add(const ProcessDevice& where, std::int64_t from, const QueuedWork& work, Place before, GapPlace place) {
@@ -110,18 +127,11 @@ class GapFinder {
     return true;
   }
 
-  void add_last(const ProcessDevice& where, std::int64_t from, const ObservedTime& time) {
-    gaps_.push_back({where.first,
-                     where.second,
-                     from,
-                     time.end_ns,
-                     IdleCause::unknown,
-                     kNowhere,
-                     kNowhere,
-                     {},
-                     GapPlace::behind_work});
+  void add_without_work(const ProcessDevice& where, const TimeSpan& part, LaneId thread, GapPlace place) {
+    gaps_.push_back(
+        {where.first, where.second, part.start_ns, part.end_ns, IdleCause::unknown, kNowhere, kNowhere, {}, place});
     if (has_launches(trace_.calls))
-      questions_.push_back({gaps_.size() - 1, {from, time.end_ns, time.last_thread, false}, time.last_thread});
+      questions_.push_back({gaps_.size() - 1, {part.start_ns, part.end_ns, thread, false}, thread});
   }
 
   /// What the thread of a gap did, and else the thread that launched the work before.
@@ -168,6 +178,7 @@ class GapFinder {
 
   const Trace& trace_;
   const Nesting& nesting_;
+  std::map<ProcessDevice, std::vector<TimeSpan>> pauses_;
   IdleCauses causes_;
   std::map<ProcessDevice, std::vector<QueuedWork>> by_device_;
   std::map<NameId, Place> first_launch_;  ///< of a kernel

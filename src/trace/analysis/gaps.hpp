@@ -32,10 +32,10 @@ struct Gap {
   [[nodiscard]] std::int64_t duration_ns() const noexcept { return end_ns - start_ns; }
 };
 
-/// By process, device and time; before the first and behind the last work of a device, what was observed of it. The
-/// cause is what took most of the time between the end of the work before and the launch of the work behind, on the
-/// thread that made it, of a time behind waits that is longer than they are what took that; work that had been launched
-/// before the gap, or for most of it, waited on the GPU.
+/// By process, device and time, without the times in which nothing was recorded; before the first and behind the last
+/// work of a device, what was observed of it. The cause is what took most of the time between the end of the work
+/// before and the launch of the work behind, on the thread that made it, of a time behind waits that is longer than
+/// they are what took that; work that had been launched before the gap, or for most of it, waited on the GPU.
 [[nodiscard]] std::vector<Gap> find_gaps(const Trace& trace, const LaunchIndex& launches, const Nesting& nesting,
                                          const Steps& steps, const std::map<ProcessDevice, ObservedTime>& observed);
 

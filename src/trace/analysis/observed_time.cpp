@@ -11,21 +11,16 @@ namespace {
 // What lies further from the GPU's work than any recording is long has a time that is wrong.
 constexpr std::int64_t kLongestRecordingNs = std::int64_t{24} * 3600 * 1'000'000'000;
 
-struct Extent {
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
-};
-
-void widen(std::optional<Extent>& extent, const Spans& spans, std::size_t i) {
+void widen(std::optional<TimeSpan>& extent, const Spans& spans, std::size_t i) {
   const auto start = spans.start_ns[i];
   const auto end = start + spans.duration_ns[i];
-  extent = extent ? Extent{std::min(extent->start_ns, start), std::max(extent->end_ns, end)} : Extent{start, end};
+  extent = extent ? TimeSpan{std::min(extent->start_ns, start), std::max(extent->end_ns, end)} : TimeSpan{start, end};
 }
 
 /// What each thread did in all around the GPU's work; nullopt: nothing. The profiler's own work is none of the
 /// program's.
-std::vector<std::optional<Extent>> extents_of_threads(const Trace& trace, const Extent& work) {
-  std::vector<std::optional<Extent>> out(trace.thread_lanes.size());
+std::vector<std::optional<TimeSpan>> extents_of_threads(const Trace& trace, const TimeSpan& work) {
+  std::vector<std::optional<TimeSpan>> out(trace.thread_lanes.size());
   const auto see = [&](const Spans& spans, std::size_t i) {
     if (spans.start_ns[i] >= work.start_ns - kLongestRecordingNs &&
         spans.start_ns[i] + spans.duration_ns[i] <= work.end_ns + kLongestRecordingNs)
@@ -63,17 +58,17 @@ std::map<ProcessDevice, ObservedTime> observed_times(const Trace& trace, const L
       time.last_work_ns = std::max(time.last_work_ns, end);
     }
   }
-  std::optional<Extent> of_steps;
+  std::optional<TimeSpan> of_steps;
   for (const auto& step : steps.steps) widen(of_steps, trace.ranges, step.range);
-  std::optional<Extent> work;
+  std::optional<TimeSpan> work;
   for (const auto& [device, time] : out)
-    work = work ? Extent{std::min(work->start_ns, time.first_work_ns), std::max(work->end_ns, time.last_work_ns)}
-                : Extent{time.first_work_ns, time.last_work_ns};
-  const auto extents = of_steps || !work ? std::vector<std::optional<Extent>>() : extents_of_threads(trace, *work);
+    work = work ? TimeSpan{std::min(work->start_ns, time.first_work_ns), std::max(work->end_ns, time.last_work_ns)}
+                : TimeSpan{time.first_work_ns, time.last_work_ns};
+  const auto extents = of_steps || !work ? std::vector<std::optional<TimeSpan>>() : extents_of_threads(trace, *work);
   for (auto& [device, time] : out) {
     time.start_ns = time.first_work_ns;
     time.end_ns = time.last_work_ns;
-    const auto see = [&time = time](const Extent& extent) {
+    const auto see = [&time = time](const TimeSpan& extent) {
       time.start_ns = std::min(time.start_ns, extent.start_ns);
       time.end_ns = std::max(time.end_ns, extent.end_ns);
     };
@@ -84,6 +79,11 @@ std::map<ProcessDevice, ObservedTime> observed_times(const Trace& trace, const L
     const auto& threads = launching[device];
     for (std::size_t i = 0; i < std::min(threads.size(), extents.size()); ++i)
       if (threads[i] && extents[i]) see(*extents[i]);
+  }
+  for (const auto& [device, pauses] : recording_pauses(trace)) {
+    auto& time = out.at(device);
+    time.paused_ns = time.end_ns - time.start_ns;
+    for (const auto& part : without({time.start_ns, time.end_ns}, pauses)) time.paused_ns -= part.duration_ns();
   }
   return out;
 }

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
 
 #include "trace/analysis/launch_index.hpp"
+#include "trace/analysis/pauses.hpp"
 #include "trace/analysis/steps.hpp"
 #include "trace/trace.hpp"
 
@@ -18,10 +18,9 @@ struct ObservedTime {
   std::int64_t first_work_ns = 0;  ///< when the GPU's first work begins
   std::int64_t last_work_ns = 0;   ///< when all of it has ended
   LaneId last_thread = 0;          ///< that runs the steps, or launched the last of it; into Trace::thread_lanes
-  [[nodiscard]] std::int64_t span_ns() const noexcept { return end_ns - start_ns; }
+  std::int64_t paused_ns = 0;      ///< of it nothing is known (recording_pauses)
+  [[nodiscard]] std::int64_t span_ns() const noexcept { return end_ns - start_ns - paused_ns; }
 };
-
-using ProcessDevice = std::pair<std::int64_t, std::int32_t>;  ///< process and number
 
 /// Of each GPU of a process: all its work, and the steps around it; in a trace without steps what the threads that
 /// launched the work did before and after it. A step begins before its first kernel: what the host does until then is a

@@ -40,6 +40,38 @@ TEST_F(ObservedTimeTest, preprocessing_before_the_first_kernel_is_a_part_of_the_
   EXPECT_EQ(finding->module, "infer.py(7): preprocess");
 }
 
+/// A step that the recorder counted bytes in, between two that it recorded.
+TEST_F(ObservedTimeTest, what_was_not_recorded_is_neither_busy_nor_idle) {
+  constexpr std::int64_t kStep = 10 * kMs;
+  for (const std::int64_t step : {0, 5}) {
+    annotation("ProfilerStep#" + std::to_string(step + 1), step * kStep, (step + 1) * kStep, 0);
+    operation("aten::item", step * kStep + 8 * kMs, step * kStep + 9 * kMs);
+    launch("k", step * kStep + kMs, step * kStep + 2 * kMs, step * kStep + 9 * kMs);
+  }
+  EXPECT_EQ(device().span_ns, 6 * kStep);
+  range(RangeKind::overhead, kRecordingPaused, kStep, 5 * kStep, -1);
+  EXPECT_EQ(device().span_ns, 2 * kStep);
+  EXPECT_EQ(device().busy_ns, 14 * kMs);
+  const AnalysedTrace analysed(trace);
+  ASSERT_EQ(analysed.gaps.size(), 4U);
+  EXPECT_EQ(analysed.gaps[1].end_ns, kStep);
+  EXPECT_EQ(analysed.gaps[2].start_ns, 5 * kStep);
+  EXPECT_EQ(analysed.gaps[2].cause, schema::IdleCause::host_unrecorded) << "2 ms without an event";
+  EXPECT_EQ(analysed.gaps[3].place, GapPlace::behind_work);
+}
+
+TEST_F(ObservedTimeTest, work_that_goes_on_into_a_pause_is_busy) {
+  launch("k", 0, 1000, 10'000);
+  launch("k", 60'000, 61'000, 70'000);
+  range(RangeKind::overhead, kRecordingPaused, 5000, 50'000, -1);
+  EXPECT_EQ(device().span_ns, 30'000);
+  EXPECT_EQ(device().busy_ns, 18'000);
+  range(RangeKind::overhead, kRecordingPaused, 45'000, 60'500, -1);
+  EXPECT_EQ(device().span_ns, 30'000 - 10'500);
+  range(RangeKind::overhead, kRecordingPaused, 65'000, 900'000, -1);
+  EXPECT_EQ(device().span_ns, 30'000 - 10'500) << "ends with its work";
+}
+
 TEST_F(ObservedTimeTest, one_short_kernel_of_a_long_program_saves_nothing) {
   trace.devices.push_back({0, "NVIDIA H100", 132, "9.0"});
   range(RangeKind::python, "serve.py(3): main", 0, 13'300 * kMs);
