@@ -6,6 +6,7 @@
 
 #include "call_names.hpp"
 #include "now.hpp"
+#include "range_counters.hpp"
 
 namespace ridgeline::inject::RL_CUPTI {
 namespace {
@@ -98,37 +99,30 @@ void Activities::switch_off() {
   for (const auto kind : kKinds) (void)cupti_.functions().disable(kind);
 }
 
-void CUPTIAPI Activities::called(void* activities, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
-  if (domain != CUPTI_CB_DOMAIN_RESOURCE || data == nullptr) return;
-  auto& self = *static_cast<Activities*>(activities);
+void Activities::called(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
   const auto* graph =
       static_cast<const CUpti_GraphData*>(static_cast<const CUpti_ResourceData*>(data)->resourceDescriptor);
-  const auto get_id = self.cupti_.functions().get_graph_node_id;
+  const auto get_id = cupti_.functions().get_graph_node_id;
   std::uint64_t node = 0;
   if (graph == nullptr || get_id(graph->node, &node) != CUPTI_SUCCESS) return;
   std::uint64_t original = 0;
   if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
-    self.listener_.node_created(node);
+    listener_.node_created(node);
   else if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED && get_id(graph->originalNode, &original) == CUPTI_SUCCESS)
-    self.listener_.node_cloned(original, node);
+    listener_.node_cloned(original, node);
 }
 
 void Activities::watch_captures(bool on) {
-  const auto& f = cupti_.functions();
-  if (!started_ || f.subscribe == nullptr || f.unsubscribe == nullptr || f.enable_callback == nullptr ||
-      f.get_graph_node_id == nullptr || on == (subscriber_ != nullptr))
-    return;
-  if (!on) {
-    (void)f.unsubscribe(subscriber_);
-    subscriber_ = nullptr;
-    return;
-  }
-  if (f.subscribe(&subscriber_, called, this) != CUPTI_SUCCESS) {
-    subscriber_ = nullptr;  // another profiler is it
-    return;
-  }
+  if (!started_ || cupti_.functions().get_graph_node_id == nullptr || on == subscription_.has(*this)) return;
+  if (on && !subscription_.add(*this)) return;
   for (const auto id : {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED})
-    (void)f.enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id);
+    subscription_.enable(CUPTI_CB_DOMAIN_RESOURCE, id, on);
+  if (!on) subscription_.remove(*this);
+}
+
+std::unique_ptr<LaunchCounters> Activities::make_counters(LaunchPlaces& places) {
+  return std::make_unique<RangeCounters>(cupti_, subscription_, places);
 }
 
 void Activities::flush() {

@@ -8,10 +8,11 @@
 #include "activity_reader.hpp"
 #include "cupti_library.hpp"
 #include "gpu_records.hpp"
+#include "subscription.hpp"
 
 namespace ridgeline::inject::RL_CUPTI {
 
-class Activities final : public GpuRecords {
+class Activities final : public GpuRecords, private SubscriberClient {
  public:
   Activities(trace::EventLog& log, std::int64_t process, CaptureListener& listener)
       : reader_(cupti_, log, process), listener_(listener) {}
@@ -23,6 +24,9 @@ class Activities final : public GpuRecords {
   void flush() override;
   void read(const ActivityBuffers::Full& full) override { reader_.read(full.bytes, full.valid); }
 
+  [[nodiscard]] std::unique_ptr<LaunchCounters> make_counters(LaunchPlaces& places) override;
+  [[nodiscard]] SeenWork seen() const override { return reader_.seen(); }
+
   [[nodiscard]] bool started() const override { return started_; }
   [[nodiscard]] std::string why() const override { return why_; }
   [[nodiscard]] std::uint32_t cupti_version() const override { return cupti_.version(); }
@@ -32,14 +36,14 @@ class Activities final : public GpuRecords {
   [[nodiscard]] std::uint64_t dropped() const override;
 
  private:
-  static void CUPTIAPI called(void* activities, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
+  void called(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) override;
   [[nodiscard]] bool check(CUptiResult result, const char* doing);
   void choose_calls(bool on);
 
   CuptiLibrary cupti_;
   ActivityReader reader_;
   CaptureListener& listener_;
-  CUpti_SubscriberHandle subscriber_ = nullptr;
+  Subscription subscription_{cupti_};
   bool started_ = false;
   bool on_ = false;
   std::string why_;

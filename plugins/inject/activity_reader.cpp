@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "activity_reader.hpp"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
-
 #include "call_names.hpp"
+#include "kernel_name.hpp"
 
 namespace ridgeline::inject::RL_CUPTI {
 namespace {
@@ -102,6 +98,9 @@ void ActivityReader::add(const KernelRecord& kernel) {
   devices_[kernel.contextId] = static_cast<std::int32_t>(kernel.deviceId);
   if (!has_time(kernel.start, kernel.end)) return;
   ++kernels_;
+  overlap_.add(kernel.deviceId, kernel.streamId, kernel.start, kernel.end);
+  if (overlap_.found()) overlaps_.store(true, std::memory_order_relaxed);
+  if (kernel.graphNodeId != 0) graphs_.store(true, std::memory_order_relaxed);
   auto& table = log_.events.kernels;
   table.add(static_cast<std::int64_t>(kernel.start), duration(kernel.start, kernel.end), kernel_name(kernel.name),
             log_.gpu_lane({process_, static_cast<std::int32_t>(kernel.deviceId), kernel.contextId, kernel.streamId}),
@@ -154,10 +153,8 @@ trace::NameId ActivityReader::kernel_name(const char* mangled) {
   if (mangled == nullptr) return 0;
   const auto [found, is_new] = kernel_names_.try_emplace(mangled, 0);
   if (is_new) {
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
-                                                            &std::free);
-    found->second = log_.name(status == 0 && plain ? plain.get() : mangled);
+    found->second = log_.name(plain_kernel_name(mangled));
+    if (is_collective(mangled)) collectives_ = true;
   }
   return found->second;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -10,6 +11,8 @@
 #include <cupti.h>
 
 #include "cupti_library.hpp"
+#include "gpu_records.hpp"
+#include "stream_overlap.hpp"
 #include "tracefile/event_log.hpp"
 
 namespace ridgeline::inject::RL_CUPTI {
@@ -34,6 +37,8 @@ class ActivityReader {
   [[nodiscard]] std::uint64_t copies() const noexcept { return copies_; }
   /// Records whose times CUPTI could not say, which are left out.
   [[nodiscard]] std::uint64_t zero_time() const noexcept { return zero_time_; }
+  /// From any thread.
+  [[nodiscard]] SeenWork seen() const noexcept { return {collectives_, overlaps_, graphs_}; }
 
  private:
   void add(const KernelRecord& kernel);
@@ -53,6 +58,10 @@ class ActivityReader {
   std::unordered_map<std::uint64_t, trace::NameId> call_names_;
   std::unordered_map<std::uint32_t, std::int32_t> devices_;  ///< of contexts
   std::set<std::uint32_t> seen_devices_;
+  StreamOverlap overlap_;
+  std::atomic<bool> collectives_ = false;
+  std::atomic<bool> overlaps_ = false;
+  std::atomic<bool> graphs_ = false;
   std::uint64_t kernels_ = 0;
   std::uint64_t copies_ = 0;
   std::uint64_t zero_time_ = 0;

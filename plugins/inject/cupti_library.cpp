@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
+
 #include "loaded_cuda.hpp"
 
 namespace ridgeline::inject::RL_CUPTI {
@@ -31,6 +33,7 @@ bool CuptiLibrary::open() {
 }
 
 bool CuptiLibrary::take(void* library) {
+  library_ = library;
   auto& f = functions_;
   const bool all = look_up(library, "cuptiGetVersion", f.get_version) &&
                    look_up(library, "cuptiGetResultString", f.get_result_string) &&
@@ -60,6 +63,39 @@ bool CuptiLibrary::take(void* library) {
     return false;
   }
   return true;
+}
+
+void CuptiLibrary::look_up_range_profiler() {
+  if (library_ == nullptr) return;
+  // CUPTI opens it by its bare name, which finds it only if it is loaded already: CUPTI's folder is on no search path.
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<void*>(functions_.get_version), &info) != 0 && info.dli_fname != nullptr)
+    (void)::dlopen((std::filesystem::path(info.dli_fname).parent_path() / "libnvperf_host.so").c_str(),
+                   RTLD_NOW | RTLD_LOCAL);
+  auto& f = ranges_;
+  counts_ = look_up(library_, "cuptiProfilerInitialize", f.initialize) &&
+            look_up(library_, "cuptiProfilerGetCounterAvailability", f.get_availability) &&
+            look_up(library_, "cuptiDeviceGetChipName", f.get_chip_name) &&
+            look_up(library_, "cuptiGetDeviceId", f.get_device_id) &&
+            look_up(library_, "cuptiGetStreamIdEx", f.get_stream_id) &&
+            look_up(library_, "cuptiProfilerHostInitialize", f.host_initialize) &&
+            look_up(library_, "cuptiProfilerHostDeinitialize", f.host_deinitialize) &&
+            look_up(library_, "cuptiProfilerHostGetMetricProperties", f.host_properties) &&
+            look_up(library_, "cuptiProfilerHostConfigAddMetrics", f.host_add_metrics) &&
+            look_up(library_, "cuptiProfilerHostGetConfigImageSize", f.host_image_size) &&
+            look_up(library_, "cuptiProfilerHostGetConfigImage", f.host_image) &&
+            look_up(library_, "cuptiProfilerHostGetNumOfPasses", f.host_passes) &&
+            look_up(library_, "cuptiProfilerHostEvaluateToGpuValues", f.host_evaluate) &&
+            look_up(library_, "cuptiRangeProfilerEnable", f.enable) &&
+            look_up(library_, "cuptiRangeProfilerDisable", f.disable) &&
+            look_up(library_, "cuptiRangeProfilerGetCounterDataSize", f.data_size) &&
+            look_up(library_, "cuptiRangeProfilerCounterDataImageInitialize", f.data_initialize) &&
+            look_up(library_, "cuptiRangeProfilerSetConfig", f.set_config) &&
+            look_up(library_, "cuptiRangeProfilerStart", f.start) &&
+            look_up(library_, "cuptiRangeProfilerStop", f.stop) &&
+            look_up(library_, "cuptiRangeProfilerDecodeData", f.decode) &&
+            look_up(library_, "cuptiRangeProfilerGetCounterDataInfo", f.data_info) &&
+            look_up(library_, "cuptiRangeProfilerCounterDataGetRangeInfo", f.range_info);
 }
 
 }  // namespace ridgeline::inject::RL_CUPTI

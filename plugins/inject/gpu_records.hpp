@@ -6,9 +6,17 @@
 #include <string>
 
 #include "activity_buffers.hpp"
+#include "launch_counters.hpp"
 #include "tracefile/event_log.hpp"
 
 namespace ridgeline::inject {
+
+/// What the records so far have of work that matters to counting.
+struct SeenWork {
+  bool collectives = false;  ///< of NCCL and the like
+  bool overlaps = false;     ///< kernels of several streams ran at once
+  bool graphs = false;       ///< CUDA graphs were launched
+};
 
 /// What CUPTI records of this process's GPU work. Records differ by CUDA's major version, so each has its own, compiled
 /// with the headers of that.
@@ -26,6 +34,10 @@ class GpuRecords {
   virtual void flush() = 0;
   /// All records of a buffer, as events of the log; on the thread of the log.
   virtual void read(const ActivityBuffers::Full& full) = 0;
+
+  /// What counts bytes, with the same CUPTI; it must not outlive this.
+  [[nodiscard]] virtual std::unique_ptr<LaunchCounters> make_counters(LaunchPlaces& places) = 0;
+  [[nodiscard]] virtual SeenWork seen() const = 0;
 
   [[nodiscard]] virtual bool started() const = 0;
   [[nodiscard]] virtual std::string why() const = 0;

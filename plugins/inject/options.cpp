@@ -22,6 +22,9 @@ Options Options::parse(std::string_view text) {
     if (key == "steps") out.steps = static_cast<std::int64_t>(number);
     if (key == "delay_s") out.delay_s = number;
     if (key == "duration_s") out.duration_s = number;
+    if (key == "counters" && value == "window") out.counters = CounterMode::window;
+    if (key == "counters" && value == "rerun") out.counters = CounterMode::rerun;
+    if (key == "counters_force") out.counters_force = number != 0;
   }
   return out;
 }

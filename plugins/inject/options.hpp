@@ -8,6 +8,9 @@
 
 namespace ridgeline::inject {
 
+/// How bytes are counted: in steps of the recorded run, in a run that does nothing else, or not at all.
+enum class CounterMode : std::uint8_t { none, window, rerun };
+
 /// What `ridgeline profile` asks for (environment variable RIDGELINE_TRACE_OPTIONS: "key=value" joined by ";").
 struct Options {
   std::uint64_t max_bytes = 0;  ///< of the trace file; 0: any
@@ -16,6 +19,8 @@ struct Options {
   std::int64_t steps = 0;  ///< recorded after these; 0: all
   double delay_s = 0;
   double duration_s = 0;  ///< recorded after that; 0: to the end
+  CounterMode counters = CounterMode::none;
+  bool counters_force = false;  ///< also where kernels of several streams run at once
 
   /// Keys that are not known, and values that are no numbers, are left out: a newer program may ask for more.
   [[nodiscard]] static Options parse(std::string_view text);

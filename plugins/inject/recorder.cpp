@@ -111,7 +111,16 @@ void Recorder::add_cuda() {
     return;
   }
   if (!gpu_->start(buffers_)) why_no_gpu_ = gpu_->why();
-  if (window_.is_open()) gpu_->switch_on();
+  if (options_.counters != CounterMode::none && gpu_->started()) {
+    counting_ = new Counting(options_, *gpu_, *this, *this);
+    // Before CUDA's own exit handlers, which were registered earlier.
+    std::atexit([] {
+      if (auto* here = recorder_of_process.load(); here != nullptr) here->end_counting();
+    });
+  }
+  if (window_.is_open() && options_.counters != CounterMode::rerun) gpu_->switch_on();
+  if (auto* counting = counting_.load(); counting != nullptr && counting->replaces_records() && window_.is_open())
+    counting->follow_window(true, true);
   // torch.profiler, which a program may use, needs what watching takes; there the hooks of modules say when.
   always_watches_ = std::none_of(loaded.begin(), loaded.end(),
                                  [](const auto& path) { return path.find("/libtorch") != std::string::npos; });
@@ -119,6 +128,7 @@ void Recorder::add_cuda() {
 }
 
 void Recorder::capture(bool begins) {
+  if (auto* counting = counting_.load(); counting != nullptr) counting->capture(begins);
   const std::lock_guard lock(cuda_mutex_);
   captures_ = std::max(0, captures_ + (begins ? 1 : -1));
   if (gpu_ && !always_watches_) gpu_->watch_captures(captures_ > 0);
@@ -129,6 +139,44 @@ void Recorder::node_created(std::uint64_t node) {
 }
 
 void Recorder::node_cloned(std::uint64_t original, std::uint64_t copy) { nodes_.cloned(original, copy); }
+
+void Recorder::pause_records(bool pause) {
+  const std::lock_guard lock(cuda_mutex_);
+  paused_ = pause;
+  if (pause)
+    gpu_->switch_off();
+  else if (window_.is_open())
+    gpu_->switch_on();
+}
+
+void Recorder::read_records() {
+  {
+    const std::lock_guard lock(cuda_mutex_);
+    gpu_->flush();
+  }
+  const std::lock_guard lock(drain_mutex_);
+  drain();
+}
+
+std::uint32_t Recorder::launch_path() { return names_.number(ranges().path(names_)); }
+
+bool Recorder::is_on() const noexcept {
+  if (!window_.is_open() || options_.counters == CounterMode::rerun) return false;
+  const auto* counting = counting_.load(std::memory_order_relaxed);
+  return counting == nullptr || !counting->is_counting();
+}
+
+void Recorder::end_counting() {
+  if (auto* counting = counting_.load(); counting != nullptr) counting->end();
+}
+
+CounterOutcome Recorder::counter_outcome() const {
+  if (options_.counters == CounterMode::none) return {};
+  if (const auto* counting = counting_.load(); counting != nullptr) return counting->outcome();
+  if (!has_cuda_) return {};
+  return {.state = gpu_ && gpu_->cupti_version() != 0 ? CounterState::busy : CounterState::unsupported,
+          .why = why_no_gpu_};
+}
 
 ThreadRanges& Recorder::ranges() {
   if (owner_of_ranges != this) {
@@ -141,9 +189,14 @@ ThreadRanges& Recorder::ranges() {
 }
 
 void Recorder::follow_window() {
+  if (options_.counters == CounterMode::rerun) {
+    if (auto* counting = counting_.load(); counting != nullptr)
+      counting->follow_window(window_.is_open(), std::this_thread::get_id() != writer_.get_id());
+    return;
+  }
   const std::lock_guard lock(cuda_mutex_);
   if (!gpu_) return;
-  if (window_.is_open())
+  if (window_.is_open() && !paused_)
     gpu_->switch_on();
   else
     gpu_->switch_off();
@@ -151,7 +204,7 @@ void Recorder::follow_window() {
 
 void Recorder::push(std::uint32_t name, trace::RangeKind kind, const void* domain) {
   if (names_.is_wanted(name) && window_.at_range(true)) follow_window();
-  ranges().push(name, kind, domain, now_ns(), window_.is_open());
+  ranges().push(name, kind, domain, now_ns(), is_on());
 }
 
 void Recorder::pop(const void* domain) {
@@ -164,9 +217,13 @@ void Recorder::pop(const void* domain) {
 void Recorder::step() {
   const auto now = now_ns();
   end_step(now);
-  if (window_.at_step()) follow_window();
+  auto* counting = counting_.load();
+  if (counting == nullptr || !counting->at_step(step_)) {
+    if (window_.at_step()) follow_window();
+    if (counting != nullptr) (void)counting->at_step_for_graphs(step_, recorded_steps_, window_.is_over());
+  }
   const std::lock_guard lock(step_mutex_);
-  step_kept_ = window_.is_open();
+  step_kept_ = is_on();
 }
 
 /// A step ends where the next begins, with the names that the PyTorch profiler has. As it may begin and end anywhere
@@ -178,6 +235,7 @@ void Recorder::end_step(std::int64_t now) {
     const std::lock_guard threads(threads_mutex_);
     threads_.push_back(steps_);
   }
+  if (step_kept_) ++recorded_steps_;
   if (step_ > 0 && step_kept_ && now > step_begun_ns_)
     steps_->add(
         {step_begun_ns_, now, names_.number("ProfilerStep#" + std::to_string(step_)), trace::RangeKind::annotation});
@@ -214,6 +272,7 @@ void Recorder::drain() {
       gpu->read(full);
       buffers_.give_back(full.bytes);
     }
+  if (auto* counting = counting_.load(); counting != nullptr) counting->write(log_, names_, process_);
   std::vector<std::shared_ptr<ThreadRanges>> threads;
   {
     const std::lock_guard lock(threads_mutex_);
@@ -273,6 +332,11 @@ void Recorder::write_facts(bool ended) {
   number("ended_ns", now_ns());
   number("uses_cuda", has_cuda_);
   number("cupti", gpu_ ? gpu_->cupti_version() : 0);
+  const auto counters = counter_outcome();
+  text("counters", name_of(counters.state));
+  text("counters_why", counters.why);
+  number("counters_launches", counters.launches);
+  number("counters_left_out", counters.left_out);
   if (ended || says_that_it_ends_) number("finished", 1);
   std::fclose(file);
   std::error_code ignored;
@@ -280,6 +344,7 @@ void Recorder::write_facts(bool ended) {
 }
 
 void Recorder::flush() {
+  end_counting();
   {
     const std::lock_guard lock(cuda_mutex_);
     if (gpu_) gpu_->flush();
@@ -292,6 +357,7 @@ void Recorder::flush() {
 }
 
 void Recorder::at_exit() {
+  end_counting();
   {
     const std::lock_guard lock(cuda_mutex_);
     if (gpu_) gpu_->flush();

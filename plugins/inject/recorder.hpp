@@ -13,6 +13,7 @@
 
 #include "activity_buffers.hpp"
 #include "captured_nodes.hpp"
+#include "counting.hpp"
 #include "gpu_records.hpp"
 #include "options.hpp"
 #include "range_names.hpp"
@@ -24,7 +25,7 @@ namespace ridgeline::inject {
 
 /// Records this process: ranges of its threads, and its GPU work where it uses CUDA. One a process, made when something
 /// first asks for it, and never destroyed, as threads may call it until the very end.
-class Recorder final : private CaptureListener {
+class Recorder final : private CaptureListener, private CountingHost, private LaunchPlaces {
  public:
   /// nullptr: `ridgeline profile` does not record here, or the trace file cannot be written.
   [[nodiscard]] static Recorder* of_process();
@@ -42,7 +43,8 @@ class Recorder final : private CaptureListener {
   void flush();
   /// A CUDA graph is captured from now on, or no longer.
   void capture(bool begins);
-  [[nodiscard]] bool is_on() const noexcept { return window_.is_open(); }
+  /// Whether ranges are recorded now.
+  [[nodiscard]] bool is_on() const noexcept;
 
  private:
   Recorder(trace::EventLog log, std::string stem, const Options& options);
@@ -51,6 +53,9 @@ class Recorder final : private CaptureListener {
 
   void node_created(std::uint64_t node) override;
   void node_cloned(std::uint64_t original, std::uint64_t copy) override;
+  void pause_records(bool pause) override;
+  void read_records() override;
+  [[nodiscard]] std::uint32_t launch_path() override;
 
   void run();
   void drain();
@@ -58,6 +63,8 @@ class Recorder final : private CaptureListener {
   [[nodiscard]] GpuRecords* gpu_records();
   void write_facts(bool ended);
   void at_exit();
+  void end_counting();
+  [[nodiscard]] CounterOutcome counter_outcome() const;
   /// Switches CUPTI as the window has it.
   void follow_window();
   void end_step(std::int64_t now);
@@ -78,6 +85,7 @@ class Recorder final : private CaptureListener {
   std::int64_t step_ = 0;  ///< that runs, by its number from 1 on; 0: none
   std::int64_t step_begun_ns_ = 0;
   bool step_kept_ = false;
+  std::int64_t recorded_steps_ = 0;
   std::shared_ptr<ThreadRanges> steps_;
 
   std::mutex threads_mutex_;
@@ -91,6 +99,8 @@ class Recorder final : private CaptureListener {
   CapturedNodes nodes_;
   std::unique_ptr<GpuRecords> gpu_;  ///< nullptr: no CUDA, or one that is not known
   std::string why_no_gpu_;
+  bool paused_ = false;                        ///< while bytes are counted
+  std::atomic<Counting*> counting_ = nullptr;  ///< nullptr: not asked for, or no CUDA; never destroyed
 
   std::mutex drain_mutex_;
   std::atomic<bool> says_that_it_ends_ = false;  ///< flush() was called

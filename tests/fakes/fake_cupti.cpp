@@ -6,7 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -14,6 +17,8 @@
 
 #include <cuda_runtime_api.h>
 #include <cupti.h>
+
+#include "fake_range_profiler.hpp"
 
 namespace {
 
@@ -34,6 +39,7 @@ std::set<CUpti_CallbackId> runtime_calls;
 std::uint8_t* buffer = nullptr;
 std::size_t size = 0;
 std::size_t used = 0;
+std::uint64_t kernel_ns = 1'000;
 std::set<std::string>& names() {
   static auto* all = new std::set<std::string>;
   return *all;
@@ -66,7 +72,8 @@ std::size_t size_of(CUpti_ActivityKind kind) {
   }
 }
 
-void launched(const char* mangled, std::uint32_t stream, std::uint32_t correlation, std::uint64_t node) {
+void ran(const char* mangled, std::uint32_t stream, std::uint32_t correlation, std::uint64_t node) {
+  fake_ranges::launched(node != 0 ? nullptr : mangled, stream);
   const std::lock_guard lock(mutex);
   if (request == nullptr) return;
   const auto now = clock_of_program();
@@ -85,7 +92,7 @@ void launched(const char* mangled, std::uint32_t stream, std::uint32_t correlati
   KernelRecord kernel{};
   kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   kernel.start = correlation == FAKE_CUPTI_WITHOUT_TIME ? 0 : now + 2'000;
-  kernel.end = correlation == FAKE_CUPTI_WITHOUT_TIME ? 0 : now + 3'000;
+  kernel.end = correlation == FAKE_CUPTI_WITHOUT_TIME ? 0 : now + 2'000 + kernel_ns;
   kernel.contextId = 1;
   kernel.streamId = stream;
   kernel.correlationId = correlation;
@@ -97,10 +104,44 @@ void launched(const char* mangled, std::uint32_t stream, std::uint32_t correlati
   add(kernel);
 }
 
-CUpti_CallbackFunc subscriber = nullptr;
+std::atomic<CUpti_CallbackFunc> subscriber = nullptr;
 void* data_of_subscriber = nullptr;
+std::array<std::atomic<bool>, CUPTI_DRIVER_TRACE_CBID_SIZE> driver_calls{};
+
+/// A call to launch a kernel of 8 blocks.
+struct Launch {
+  Launch(const char* mangled, std::uint32_t stream) {
+    kernel.gridDimX = 8;
+    kernel.gridDimY = kernel.gridDimZ = kernel.blockDimY = kernel.blockDimZ = 1;
+    kernel.blockDimX = 128;
+    graph.hStream = kernel.hStream = reinterpret_cast<CUstream>(std::uintptr_t{stream});
+    if (mangled != nullptr)
+      call = std::make_unique<fake_ranges::Call>(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, mangled, &kernel);
+    else
+      call = std::make_unique<fake_ranges::Call>(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, nullptr, &graph);
+    call->enter();
+  }
+  cuLaunchKernel_params kernel{};
+  cuGraphLaunch_params graph{};
+  std::unique_ptr<fake_ranges::Call> call;
+};
+
+void launched(const char* mangled, std::uint32_t stream, std::uint32_t correlation, std::uint64_t node) {
+  Launch launch(node != 0 ? nullptr : mangled, stream);
+  ran(mangled, stream, correlation, node);
+  launch.call->leave(CUDA_SUCCESS);
+}
+
+thread_local std::unique_ptr<Launch> begun;
 
 }  // namespace
+
+bool fake_ranges::records() { return fake_cupti_records() != 0; }
+
+void fake_ranges::call_back(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  const auto function = subscriber.load();
+  if (function != nullptr && driver_calls[id]) function(data_of_subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+}
 
 extern "C" {
 
@@ -181,10 +222,13 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_Callba
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle) {
+  for (auto& wanted : driver_calls) wanted = false;
   subscriber = nullptr;
   return CUPTI_SUCCESS;
 }
-CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain, CUpti_CallbackId) {
+CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t on, CUpti_SubscriberHandle, CUpti_CallbackDomain domain,
+                                         CUpti_CallbackId id) {
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) driver_calls[id] = on != 0;
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
@@ -194,15 +238,16 @@ CUptiResult CUPTIAPI cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
 
 uint64_t fake_cupti_capture() {
   static std::uintptr_t last = 100;
-  if (subscriber == nullptr) return 0;
+  const auto function = subscriber.load();
+  if (function == nullptr) return 0;
   CUpti_GraphData graph{};
   CUpti_ResourceData data{};
   data.resourceDescriptor = &graph;
   graph.node = reinterpret_cast<CUgraphNode>(++last);
-  subscriber(data_of_subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &data);
+  function(data_of_subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &data);
   graph.originalNode = graph.node;
   graph.node = reinterpret_cast<CUgraphNode>(++last);
-  subscriber(data_of_subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &data);
+  function(data_of_subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &data);
   return last;
 }
 void fake_cupti_replay(const char* mangled, uint64_t node, uint32_t correlation) {
@@ -210,5 +255,26 @@ void fake_cupti_replay(const char* mangled, uint64_t node, uint32_t correlation)
 }
 void fake_cupti_launch(const char* mangled, uint32_t stream, uint32_t correlation) {
   launched(mangled, stream, correlation, 0);
+}
+void fake_cupti_launch_failing(const char* mangled) {
+  Launch launch(mangled, 7);
+  launch.call->leave(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+}
+void fake_cupti_launch_begin(const char* mangled, uint32_t stream) {
+  begun = std::make_unique<Launch>(mangled, stream);
+  ran(mangled, stream, 1, 0);
+}
+void fake_cupti_launch_end() {
+  begun->call->leave(CUDA_SUCCESS);
+  begun.reset();
+}
+void fake_cupti_launch_unseen() { ran("hidden", 7, 0, 0); }
+void fake_cupti_kernels_last(uint64_t ns) {
+  const std::lock_guard lock(mutex);
+  kernel_ns = ns;
+}
+int fake_cupti_records() {
+  const std::lock_guard lock(mutex);
+  return enabled.empty() ? 0 : 1;
 }
 }

@@ -15,6 +15,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
+#include "counted_program.hpp"
 #include "fakes/fake_cupti.h"
 
 namespace {
@@ -55,6 +56,7 @@ int main(int count, char** arguments) {
   const bool forks = what == "forks";
   const auto child = forks ? ::fork() : -1;
   start_cuda();
+  if (const int code = run_counted(what, library); code >= 0) return code;
   if (what == "steps") {
     for (int i = 0; i < 10; ++i) {
       if (library != nullptr) reinterpret_cast<void (*)()>(::dlsym(library, "ridgeline_trace_step"))();

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counting.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "driver_calls.hpp"
+#include "kernel_name.hpp"
+#include "loaded_cuda.hpp"
+
+namespace ridgeline::inject {
+namespace {
+
+constexpr const char* kGraphLaunch = "cudaGraphLaunch";
+constexpr double kPermillePerPercent = 10;
+
+std::int64_t whole(double value) { return value < 0 ? -1 : std::llround(value); }
+
+/// What is known before any kernel has run: the process is one of several, each with GPUs of its own.
+const char* many_processes() {
+  for (const auto* variable : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"})
+    if (const char* size = std::getenv(variable); size != nullptr && std::atoi(size) > 1)
+      return "the program is one of several processes (WORLD_SIZE), whose kernels may wait for each other";
+  const auto loaded = loaded_libraries();
+  if (std::any_of(loaded.begin(), loaded.end(),
+                  [](const auto& path) { return path.find("libnvshmem") != std::string::npos; }))
+    return "the program uses NVSHMEM, whose kernels wait for other GPUs";
+  return nullptr;
+}
+
+}  // namespace
+
+Counting::Counting(const Options& options, GpuRecords& gpu, LaunchPlaces& places, CountingHost& host)
+    : options_(options), gpu_(gpu), host_(host), counters_(gpu.make_counters(places)), plan_(options.warmup_steps) {}
+
+void Counting::refuse(CounterState state, const char* why) {
+  const std::lock_guard lock(mutex_);
+  refusal_.state = state;
+  refusal_.why = why;
+}
+
+bool Counting::refuses() {
+  const auto seen = gpu_.seen();
+  if (const char* why = many_processes(); why != nullptr)
+    refuse(CounterState::collectives, why);
+  else if (seen.collectives)
+    refuse(CounterState::collectives, "the program runs collectives, which wait for other GPUs");
+  else if (seen.overlaps && !options_.counters_force)
+    refuse(CounterState::concurrent, "kernels of several streams run at the same time, and one may wait for another");
+  else
+    return false;
+  return true;
+}
+
+bool Counting::at_step(std::int64_t step) {
+  counters_->set_step(step);
+  if (replaces_records()) return false;
+  if (is_counting()) {
+    if (std::this_thread::get_id() != owner_) return false;
+    end_step();
+  }
+  if (!plan_.first(step) || !begin_step()) return false;
+  plan_.count_first();
+  return plan_.takes_recorded(step);
+}
+
+bool Counting::at_step_for_graphs(std::int64_t step, std::int64_t recorded, bool is_over) {
+  if (replaces_records() || is_counting() || counters_->is_capturing() || !plan_.second(recorded, is_over))
+    return false;
+  // Records come late; those of the steps so far are needed now, and only once.
+  if (!std::exchange(looked_for_graphs_, true)) read_records();
+  counters_->set_step(step);
+  if (!gpu_.seen().graphs || !begin_step()) return false;
+  plan_.end();
+  return true;
+}
+
+void Counting::read_records() {
+  if (void* context = current_context(); context != nullptr) (void)synchronize(context);
+  host_.read_records();
+}
+
+bool Counting::begin_step() {
+  if (counters_->is_capturing()) return false;
+  {
+    const std::lock_guard lock(mutex_);
+    tried_ = true;
+  }
+  read_records();
+  if (refuses()) {
+    plan_.end();
+    return false;
+  }
+  host_.pause_records(true);
+  owner_ = std::this_thread::get_id();
+  counting_ = counters_->open();
+  if (is_counting()) return true;
+  host_.pause_records(false);
+  if (counters_->is_over()) plan_.end();
+  return false;
+}
+
+void Counting::end_step() {
+  counters_->close();
+  counting_ = false;
+  host_.pause_records(false);
+  if (counters_->is_over() || counters_->outcome().graphs) plan_.end();
+}
+
+void Counting::follow_window(bool is_open, bool on_own_thread) {
+  if (is_open) {
+    {
+      const std::lock_guard lock(mutex_);
+      tried_ = true;
+    }
+    if (!refuses()) counters_->open_with_launches();
+  } else if (on_own_thread) {
+    counters_->close();
+  } else {
+    counters_->close_with_launches();
+  }
+}
+
+void Counting::end() {
+  if (replaces_records() || (is_counting() && std::this_thread::get_id() == owner_)) counters_->close();
+}
+
+CounterOutcome Counting::outcome() const {
+  auto out = counters_->outcome();
+  const std::lock_guard lock(mutex_);
+  if (refusal_.state != CounterState::none && out.launches == 0) {
+    out.state = refusal_.state;
+    out.why = refusal_.why;
+  }
+  if (out.state != CounterState::none) return out;
+  if (tried_) {
+    out.state = CounterState::failed;
+    out.why = is_counting() ? "the program ended in the counted step" : "no kernel ran in what was counted";
+  } else {
+    out.state = CounterState::no_steps;
+    out.why = "the program has no steps of a PyTorch model, or ended before the one to be counted";
+  }
+  return out;
+}
+
+void Counting::write(trace::EventLog& log, RangeNames& names, std::int64_t process) {
+  auto& table = log.events.counted;
+  for (const auto& launch : counters_->take()) {
+    const bool graph = launch.kernel.empty();
+    const auto [name, is_new] = kernels_.try_emplace(launch.kernel, 0);
+    if (is_new) name->second = log.name(graph ? kGraphLaunch : plain_kernel_name(launch.kernel.c_str()));
+    table.add(launch.start_ns, std::max<std::int64_t>(0, whole(launch.values.duration_ns)), name->second,
+              log.gpu_lane({process, static_cast<std::int32_t>(launch.device), launch.context, launch.stream}), 0);
+    table.grid.push_back(launch.grid);
+    table.block.push_back(launch.block);
+    table.path.push_back(log.name(names.text(launch.path)));
+    table.step.push_back(launch.step);
+    table.graph_nodes.push_back(graph ? 1 : 0);
+    table.dram_read_bytes.push_back(whole(launch.values.dram_read_bytes));
+    table.dram_write_bytes.push_back(whole(launch.values.dram_write_bytes));
+    table.l2_bytes.push_back(whole(launch.values.l2_bytes));
+    table.tensor_permille.push_back(static_cast<std::int32_t>(
+        launch.values.tensor_percent < 0 ? -1 : whole(launch.values.tensor_percent * kPermillePerPercent)));
+  }
+}
+
+}  // namespace ridgeline::inject

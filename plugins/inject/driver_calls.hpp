@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace ridgeline::inject {
+
+/// The CUcontext of the calling thread, by the driver that the process has loaded; nullptr: there is none.
+[[nodiscard]] void* current_context();
+/// Waits for all work of a context. Whether the driver could, which it cannot as the process ends.
+[[nodiscard]] bool synchronize(void* context);
+
+}  // namespace ridgeline::inject

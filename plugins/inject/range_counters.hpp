@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "context_profiler.hpp"
+#include "counter_failure.hpp"
+#include "cupti_library.hpp"
+#include "host_metrics.hpp"
+#include "launch_calls.hpp"
+#include "launch_counters.hpp"
+#include "subscription.hpp"
+
+namespace ridgeline::inject::RL_CUPTI {
+
+/// Which launch is which range: CUPTI calls for each launch in their order, and a context's ranges have the same one.
+/// Where both differ in number, nothing is taken.
+///
+/// Locks are not held while CUPTI or the driver is called, as these call back on any thread. Who switches takes the
+/// phase `switches` instead, and launches of other threads make that window invalid.
+class RangeCounters final : public LaunchCounters, private SubscriberClient {
+ public:
+  RangeCounters(CuptiLibrary& cupti, Subscription& subscription, LaunchPlaces& places)
+      : cupti_(cupti), subscription_(subscription), places_(places) {}
+
+  [[nodiscard]] bool open() override;
+  void open_with_launches() override;
+  void close() override;
+  void close_with_launches() override;
+  void capture(bool begins) override;
+  [[nodiscard]] bool is_capturing() const override;
+  void set_step(std::int64_t step) override { step_ = step; }
+  [[nodiscard]] bool is_over() const override;
+  [[nodiscard]] std::vector<CountedLaunch> take() override;
+  [[nodiscard]] CounterOutcome outcome() const override;
+
+ private:
+  enum class Phase : std::uint8_t { closed, waits, switches, counts };
+  struct Launch {
+    CountedLaunch it;
+    bool failed = false;     ///< the call did not launch anything
+    bool uncertain = false;  ///< another thread launched at the same time: either may be the first
+  };
+  /// Launches of a context between switching on and off.
+  struct Batch {
+    Batch(CUcontext where, const RangeProfilerFunctions& functions, HostMetrics& metrics)
+        : context(where), profiler(functions, metrics) {}
+    CUcontext context;
+    ContextProfiler profiler;
+    std::uint32_t device = 0;
+    std::uint64_t first_serial = 0;
+    std::vector<Launch> launches;
+    std::vector<std::size_t> in_flight;  ///< launches whose calls have not returned
+    bool disturbed = false;              ///< launched into while switching
+  };
+
+  void called(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) override;
+  void enter(CUpti_CallbackId id, LaunchKind kind, const CUpti_CallbackData& data);
+  void leave(const CUpti_CallbackData& data);
+  /// Before the launch of this thread. Whether it is to be counted.
+  [[nodiscard]] bool ready_for(CUcontext context);
+  [[nodiscard]] std::uint64_t push(const LaunchCall& call, const CUpti_CallbackData& data);
+
+  [[nodiscard]] bool prepare();
+  [[nodiscard]] bool subscribe();
+  /// Whether this thread may switch now; it calls `settle` afterwards.
+  [[nodiscard]] bool take_switch(Phase from);
+  void settle(Phase to);
+  [[nodiscard]] bool start(CUcontext context);
+  [[nodiscard]] CuptiFailure start_profiler(CUcontext context, std::unique_ptr<Batch>& batch);
+  void stop(std::unique_ptr<Batch> batch);
+  void stop_all();
+  void pause_for_capture();
+  /// Ends what this window counts, on a thread that launches.
+  void end(CounterState state, std::string why);
+  void match(Batch& batch);
+  void problem(CounterState state, std::string why);
+  void problem(const CuptiFailure& failure);
+  // With the lock:
+  [[nodiscard]] Batch* batch_of(CUcontext context);
+  [[nodiscard]] std::unique_ptr<Batch> take_batch(CUcontext context);
+  // Without it:
+  [[nodiscard]] bool has_batches() const;
+
+  CuptiLibrary& cupti_;
+  Subscription& subscription_;
+  LaunchPlaces& places_;
+  std::atomic<std::int64_t> step_ = 0;
+
+  // Of the thread that switches.
+  bool initialized_ = false;
+  std::map<std::uint32_t, std::unique_ptr<HostMetrics>> metrics_;  ///< of devices
+
+  mutable std::mutex mutex_;  ///< of what follows
+  Phase phase_ = Phase::closed;
+  bool with_launches_ = false;  ///< any thread's launch may open a context
+  bool closes_ = false;         ///< with the next launch
+  bool over_ = false;           ///< it cannot or must not go on
+  int captures_ = 0;
+  std::thread::id owner_;
+  std::uint64_t last_serial_ = 0;
+  std::vector<std::unique_ptr<Batch>> batches_;
+  std::vector<CountedLaunch> done_;
+  CounterOutcome outcome_;
+};
+
+}  // namespace ridgeline::inject::RL_CUPTI
