@@ -189,7 +189,14 @@ void RangeCounters::end(CounterState state, std::string why) {
   settle(Phase::closed);
 }
 
+void RangeCounters::watch_strays(CUcontext context) {
+  const std::lock_guard lock(mutex_);
+  switching_ = context;
+  has_strays_ = false;
+}
+
 bool RangeCounters::start(CUcontext context) {
+  watch_strays(context);
   if (!synchronize(context)) {
     problem(CounterState::failed, "the driver could not wait for the GPU");
     return false;
@@ -200,6 +207,7 @@ bool RangeCounters::start(CUcontext context) {
     return false;
   }
   const std::lock_guard lock(mutex_);
+  batch->disturbed = has_strays_;
   batches_.push_back(std::move(batch));
   return true;
 }
@@ -246,6 +254,7 @@ void RangeCounters::stop_all() {
 }
 
 void RangeCounters::stop(std::unique_ptr<Batch> batch) {
+  watch_strays(batch->context);
   if (!synchronize(batch->context)) {
     const std::lock_guard lock(mutex_);
     outcome_.left_out += batch->launches.size();
@@ -267,6 +276,7 @@ void RangeCounters::match(Batch& batch) {
   const std::lock_guard lock(mutex_);
   auto& launches = batch.launches;
   const auto all = launches.size();
+  batch.disturbed = batch.disturbed || has_strays_ || !batch.in_flight.empty();
   launches.erase(std::remove_if(launches.begin(), launches.end(), [](const Launch& launch) { return launch.failed; }),
                  launches.end());
   const auto values = batch.profiler.values();
@@ -362,7 +372,7 @@ bool RangeCounters::ready_for(CUcontext context) {
   {
     const std::lock_guard lock(mutex_);
     auto* batch = batch_of(context);
-    if (phase_ == Phase::switches && batch != nullptr) batch->disturbed = true;
+    if (phase_ == Phase::switches && context == switching_) has_strays_ = true;
     if (phase_ == Phase::closed || phase_ == Phase::switches) return false;
     if (!closes_) {
       if (captures_ > 0) return false;
@@ -403,9 +413,9 @@ std::uint64_t RangeCounters::push(const LaunchCall& call, const CUpti_CallbackDa
   it.step = step_;
   const std::lock_guard lock(mutex_);
   auto* batch = batch_of(data.context);
+  if (phase_ == Phase::switches && data.context == switching_) has_strays_ = true;
   if (batch == nullptr || phase_ == Phase::closed) return 0;
   it.device = batch->device;
-  batch->disturbed = batch->disturbed || phase_ == Phase::switches;
   auto& launches = batch->launches;
   if (launches.empty()) batch->first_serial = last_serial_ + 1;
   const auto serial = batch->first_serial + launches.size();

@@ -58,7 +58,7 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
     std::uint64_t first_serial = 0;
     std::vector<Launch> launches;
     std::vector<std::size_t> in_flight;  ///< launches whose calls have not returned
-    bool disturbed = false;              ///< launched into while switching
+    bool disturbed = false;              ///< with launches while it was switched on or off
   };
 
   void called(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) override;
@@ -73,6 +73,8 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   /// Whether this thread may switch now; it calls `settle` afterwards.
   [[nodiscard]] bool take_switch(Phase from);
   void settle(Phase to);
+  /// Launches of other threads into it count as strays from now on.
+  void watch_strays(CUcontext context);
   [[nodiscard]] bool start(CUcontext context);
   [[nodiscard]] CuptiFailure start_profiler(CUcontext context, std::unique_ptr<Batch>& batch);
   void stop(std::unique_ptr<Batch> batch);
@@ -105,6 +107,8 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   bool over_ = false;           ///< it cannot or must not go on
   int captures_ = 0;
   std::thread::id owner_;
+  CUcontext switching_ = nullptr;
+  bool has_strays_ = false;  ///< of that context
   std::uint64_t last_serial_ = 0;
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<CountedLaunch> done_;

@@ -135,6 +135,12 @@ TEST_P(InjectCountersTest, lost_ranges_are_never_guessed_at) {
   }
 }
 
+TEST_P(InjectCountersTest, launches_while_counting_ends_make_it_invalid) {
+  EXPECT_EQ(run("counted", "counters=window", "FAKE_CUPTI_COUNTERS=other_thread"), 0);
+  expect_state("failed", 7);
+  EXPECT_EQ(facts()["counters_why"], "another thread launched kernels as counting began or ended");
+}
+
 TEST_P(InjectCountersTest, what_stops_counting_does_not_stop_recording) {
   const std::vector<std::pair<std::string, std::string>> states{{"no_privilege", "no_privilege"},
                                                                 {"busy", "busy"},
