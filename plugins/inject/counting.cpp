@@ -10,11 +10,14 @@
 #include "driver_calls.hpp"
 #include "kernel_name.hpp"
 #include "loaded_cuda.hpp"
+#include "now.hpp"
 
 namespace ridgeline::inject {
 namespace {
 
 constexpr const char* kGraphLaunch = "cudaGraphLaunch";
+constexpr const char* kInterruption = "ridgeline: counting bytes";
+constexpr std::int64_t kNoProcess = -1;  // any thread may have waited for what is on such a lane
 constexpr double kPermillePerPercent = 10;
 
 std::int64_t whole(double value) { return value < 0 ? -1 : std::llround(value); }
@@ -71,7 +74,7 @@ bool Counting::at_step_for_graphs(std::int64_t step, std::int64_t recorded, bool
   if (replaces_records() || is_counting() || counters_->is_capturing() || !plan_.second(recorded, is_over))
     return false;
   // Records come late; those of the steps so far are needed now, and only once.
-  if (!std::exchange(looked_for_graphs_, true)) read_records();
+  if (captured_ && !std::exchange(looked_for_graphs_, true)) read_records();
   counters_->set_step(step);
   if (!gpu_.seen().graphs || !begin_step()) return false;
   plan_.end();
@@ -89,16 +92,23 @@ bool Counting::begin_step() {
     const std::lock_guard lock(mutex_);
     tried_ = true;
   }
+  if (current_context() == nullptr) {
+    refuse(CounterState::failed, "the thread that makes the steps has no CUDA context");
+    return false;
+  }
+  begun_ns_ = now_ns();
   read_records();
   if (refuses()) {
     plan_.end();
     return false;
   }
-  host_.pause_records(true);
+  refuse(CounterState::none, "");
+  interrupts_ = host_.pause_records(true);
   owner_ = std::this_thread::get_id();
   counting_ = counters_->open();
   if (is_counting()) return true;
   host_.pause_records(false);
+  interrupted();
   if (counters_->is_over()) plan_.end();
   return false;
 }
@@ -107,7 +117,18 @@ void Counting::end_step() {
   counters_->close();
   counting_ = false;
   host_.pause_records(false);
+  interrupted();
   if (counters_->is_over() || counters_->outcome().graphs) plan_.end();
+}
+
+void Counting::interrupted() {
+  const std::lock_guard lock(mutex_);
+  if (interrupts_) interruptions_.emplace_back(begun_ns_, now_ns());
+}
+
+void Counting::capture(bool begins) {
+  captured_ = true;
+  counters_->capture(begins);
 }
 
 void Counting::follow_window(bool is_open, bool on_own_thread) {
@@ -147,6 +168,16 @@ CounterOutcome Counting::outcome() const {
 }
 
 void Counting::write(trace::EventLog& log, RangeNames& names, std::int64_t process) {
+  {
+    auto& ranges = log.events.ranges;
+    const std::lock_guard lock(mutex_);
+    for (const auto& [begin, end] : std::exchange(interruptions_, {})) {
+      ranges.add(begin, end - begin, log.name(kInterruption), log.thread_lane({kNoProcess, process}), 0);
+      ranges.kind.push_back(trace::RangeKind::overhead);
+      ranges.sequence.push_back(-1);
+      ranges.forward_thread.push_back(0);
+    }
+  }
   auto& table = log.events.counted;
   for (const auto& launch : counters_->take()) {
     const bool graph = launch.kernel.empty();

@@ -113,7 +113,7 @@ void Recorder::add_cuda() {
   if (!gpu_->start(buffers_)) why_no_gpu_ = gpu_->why();
   if (options_.counters != CounterMode::none && gpu_->started()) {
     counting_ = new Counting(options_, *gpu_, *this, *this);
-    // Before CUDA's own exit handlers, which were registered earlier.
+    // Exit handlers run last to first, and the one of make() may come after CUDA's own.
     std::atexit([] {
       if (auto* here = recorder_of_process.load(); here != nullptr) here->end_counting();
     });
@@ -140,13 +140,15 @@ void Recorder::node_created(std::uint64_t node) {
 
 void Recorder::node_cloned(std::uint64_t original, std::uint64_t copy) { nodes_.cloned(original, copy); }
 
-void Recorder::pause_records(bool pause) {
+bool Recorder::pause_records(bool pause) {
   const std::lock_guard lock(cuda_mutex_);
   paused_ = pause;
+  const bool open = window_.is_open();
   if (pause)
     gpu_->switch_off();
-  else if (window_.is_open())
+  else if (open)
     gpu_->switch_on();
+  return open;
 }
 
 void Recorder::read_records() {
@@ -224,6 +226,7 @@ void Recorder::step() {
   }
   const std::lock_guard lock(step_mutex_);
   step_kept_ = is_on();
+  if (counting != nullptr) step_begun_ns_ = now_ns();  // what counting took is no part of it
 }
 
 /// A step ends where the next begins, with the names that the PyTorch profiler has. As it may begin and end anywhere

@@ -53,7 +53,7 @@ class Recorder final : private CaptureListener, private CountingHost, private La
 
   void node_created(std::uint64_t node) override;
   void node_cloned(std::uint64_t original, std::uint64_t copy) override;
-  void pause_records(bool pause) override;
+  bool pause_records(bool pause) override;
   void read_records() override;
   [[nodiscard]] std::uint32_t launch_path() override;
 

@@ -109,7 +109,13 @@ int run_counted(const std::string& what, void* inject_library) {
       counted::step(first->second);
     else if (i == 2 && second != kInSecondStep.end())
       counted::step(second->second);
-    else if (i > 2 && replays)
+    else if (i == 3 && replays)
+      counted::step([] {
+        counted::capture(1);
+        counted::capture(0);
+        kReplay();
+      });
+    else if (i > 3 && replays)
       counted::step(kReplay);
     else
       counted::step();

@@ -74,6 +74,13 @@ TEST_P(InjectCountersTest, the_second_step_is_counted_and_not_recorded) {
   EXPECT_EQ(trace.gpu_lanes.at(table.lane[0]), trace.gpu_lanes.at(trace.kernels.lane[0]));
   EXPECT_EQ(trace.counted.name[0], trace.kernels.name[0]);
   EXPECT_EQ(facts()["counters_launches"], "2");
+  // What the GPU did not do meanwhile is the profiler's fault.
+  const auto cause = std::find(trace.ranges.kind.begin(), trace.ranges.kind.end(), trace::RangeKind::overhead);
+  ASSERT_NE(cause, trace.ranges.kind.end());
+  const auto i = static_cast<std::size_t>(cause - trace.ranges.kind.begin());
+  EXPECT_LT(trace.thread_lanes.at(trace.ranges.lane[i]).process, 0);
+  EXPECT_LE(trace.ranges.start_ns[i], table.start_ns[0]);
+  EXPECT_GE(trace.ranges.start_ns[i] + trace.ranges.duration_ns[i], table.start_ns[1]);
 }
 
 TEST_P(InjectCountersTest, the_last_step_of_the_warm_up_is_counted) {
@@ -84,6 +91,7 @@ TEST_P(InjectCountersTest, the_last_step_of_the_warm_up_is_counted) {
   EXPECT_EQ(count(trace, "ProfilerStep#4"), 1U);
   EXPECT_EQ(count(trace, "ProfilerStep#5"), 1U);
   EXPECT_EQ(trace.kernels.size(), 4U);
+  EXPECT_EQ(std::count(trace.ranges.kind.begin(), trace.ranges.kind.end(), trace::RangeKind::overhead), 0);
 }
 
 TEST_P(InjectCountersTest, a_counted_step_does_not_take_the_place_of_a_recorded_one) {
