@@ -45,7 +45,8 @@ CuptiFailure ContextProfiler::start(CUcontext context, std::size_t most_ranges) 
     if (!failure) failure = configure_and_start();
     if (!failure) return {};
     disable();
-    if (failure.result != CUPTI_ERROR_OUT_OF_MEMORY) break;
+    // Memory that is short has more than one name.
+    if (state_of(failure.result) != CounterState::failed) break;
   }
   return failure;
 }

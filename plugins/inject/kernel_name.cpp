@@ -18,15 +18,20 @@ std::string plain_kernel_name(const char* mangled) {
 }
 
 bool is_collective(std::string_view name) {
+  // Those of other libraries, vLLM's and PyTorch's symmetric memory among them.
+  static constexpr std::array<std::string_view, 9> kParts{"all_reduce",    "allreduce",  "AllReduce",
+                                                          "all_gather",    "AllGather",  "reduce_scatter",
+                                                          "ReduceScatter", "all_to_all", "cross_device_reduce"};
+  if (std::any_of(kParts.begin(), kParts.end(), [&](auto part) { return name.find(part) != std::string_view::npos; }))
+    return true;
   if (name.starts_with("_Z")) {
     name.remove_prefix(2);
     name.remove_prefix(std::min(name.find_first_not_of("N0123456789"), name.size()));
   } else if (name.starts_with("void ")) {
     name.remove_prefix(5);
   }
-  for (const std::string_view begin : std::array{"nccl", "rccl", "nvshmem"})
-    if (name.starts_with(begin)) return true;
-  return false;
+  static constexpr std::array<std::string_view, 3> kBegin{"nccl", "rccl", "nvshmem"};
+  return std::any_of(kBegin.begin(), kBegin.end(), [&](auto begin) { return name.starts_with(begin); });
 }
 
 }  // namespace ridgeline::inject

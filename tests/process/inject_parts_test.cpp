@@ -15,9 +15,11 @@ TEST(KernelNameTest, names_are_as_source_code_has_them) {
 }
 
 TEST(KernelNameTest, collectives_are_known_mangled_and_plain) {
-  for (const auto* name : {"_Z38ncclDevKernel_AllReduce_Sum_bf16_RING_LL24ncclDevKernelArgsStorageILm4096EE",
-                           "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-                           "void ncclKernel<1>(int)", "_Z21rcclGenericKernelILi1EEvv", "nvshmemi_barrier_on_stream"})
+  for (const auto* name :
+       {"_Z38ncclDevKernel_AllReduce_Sum_bf16_RING_LL24ncclDevKernelArgsStorageILm4096EE",
+        "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "void ncclKernel<1>(int)",
+        "_Z21rcclGenericKernelILi1EEvv", "nvshmemi_barrier_on_stream",
+        "_ZN4vllm26cross_device_reduce_1stageI6__halfLi2EEEvP8RankData", "one_shot_all_reduce_kernel"})
     EXPECT_TRUE(is_collective(name)) << name;
   for (const auto* name : {"_Z4gemmPfi", "my_nccl", "", "_Z", "_ZN2at6native4ncclEv", "void gemm<float>(float*)"})
     EXPECT_FALSE(is_collective(name)) << name;
