@@ -25,6 +25,10 @@ constexpr std::array kCapabilities{Capability{121, FasterFormat::none}, Capabili
 
 constexpr int kTuring = 75;
 
+/// A100 and A30, H100 and H200, B200: the chips for data centres, by NVIDIA's data sheets (TF32 without sparsity and
+/// FP32, TFLOPS: 156 and 19.5, 82 and 10.3, 494 and 67, 1100 and 75).
+constexpr std::array kFastTf32{80, 90, 100};
+
 /// Of capability 7.5 TU116 and TU117 have no tensor cores (GeForce GTX 16, MX450, T400 to T2000): FP16 runs on cores of
 /// its own there, overflows in PyTorch (pytorch #58123, #77955), and with the libraries' tensor-core code is slower
 /// than FP32 (lc0 #849). These are the names of the others.
@@ -71,11 +75,14 @@ bool is_of_amd(const Trace& trace, const Device& device) {
                      [&](NameId name) { return trace.strings.text(name).starts_with("hip"); });
 }
 
+auto device_of(const Trace& trace, std::int32_t device) {
+  return std::find_if(trace.devices.begin(), trace.devices.end(), [&](const auto& one) { return one.id == device; });
+}
+
 }  // namespace
 
 FasterFormat faster_format(const Trace& trace, std::int32_t device) {
-  const auto found =
-      std::find_if(trace.devices.begin(), trace.devices.end(), [&](const auto& one) { return one.id == device; });
+  const auto found = device_of(trace, device);
   if (found == trace.devices.end() || is_of_amd(trace, *found)) return FasterFormat::none;
   const auto number = number_of(found->compute_capability);
   const auto known = std::find_if(kCapabilities.begin(), kCapabilities.end(),
@@ -84,6 +91,12 @@ FasterFormat faster_format(const Trace& trace, std::int32_t device) {
   if (number == kTuring && !has_any_word(found->name, kTuringWithTensorCores)) return FasterFormat::none;
   const bool slow_tf32 = known->format == FasterFormat::tf32 && has_any_word(found->name, kSlowTf32);
   return slow_tf32 ? FasterFormat::half : known->format;
+}
+
+bool has_fast_tf32(const Trace& trace, std::int32_t device) {
+  const auto found = device_of(trace, device);
+  return found != trace.devices.end() &&
+         std::find(kFastTf32.begin(), kFastTf32.end(), number_of(found->compute_capability)) != kFastTf32.end();
 }
 
 }  // namespace ridgeline::trace

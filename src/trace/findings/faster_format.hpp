@@ -17,5 +17,7 @@ enum class FasterFormat {
 
 /// Of a device of the trace by its number.
 [[nodiscard]] FasterFormat faster_format(const Trace& trace, std::int32_t device);
+/// Of one whose faster format is TF32: whether that has at least seven times the peak of FP32, rather than twice.
+[[nodiscard]] bool has_fast_tf32(const Trace& trace, std::int32_t device);
 
 }  // namespace ridgeline::trace

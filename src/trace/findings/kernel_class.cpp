@@ -19,6 +19,12 @@ bool is_tf32_product(std::string_view name) {
   return has_any(name, {"tf32"}) || (has_any(name, {"tensorop_s1688"}) && !has_any(name, {"f16"}));
 }
 
+bool is_strided_copy(std::string_view name) {
+  // Between contiguous tensors of one type it is a copy of memory, and no kernel; between types the kernel casts.
+  return has_any(name, {"direct_copy_kernel_cuda"}) && has_any(name, {"::elementwise_kernel<"}) &&
+         has_any(name, {"gpu_kernel_impl_nocast"});
+}
+
 KernelClass kernel_class(std::string_view name) {
   if (is_collective_kernel(name) || has_any(name, {"all_reduce", "cross_device_reduce"}))
     return KernelClass::collective;
@@ -35,6 +41,7 @@ KernelClass kernel_class(std::string_view name) {
     return KernelClass::product;
   if (has_any(name, {"elementwise_kernel", "elementwise_kernel_with_index", "CatArrayBatchedCopy"}))
     return KernelClass::elementwise;
+  if (has_any(name, {"native::reduce_kernel<"})) return KernelClass::reduction;
   return KernelClass::other;
 }
 

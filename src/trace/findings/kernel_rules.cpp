@@ -13,19 +13,45 @@ constexpr double kLeastTail = 0.03;  // of the time
 
 double duration_of(std::int64_t ns) { return static_cast<double>(ns); }
 
+schema::Message fused_bytes(const FusableRuns& runs) {
+  return runs.tally.bytes() > 0 ? messages::intermediate_bytes(
+                                      {.bytes = runs.tally.bytes(), .from = messages::IntermediateBytesFrom::counters})
+                                : messages::intermediate_bytes_unknown();
+}
+
+/// By measured bytes if most of the saving follows from them; else `by_time`.
+schema::Message how_computed(const FusableRuns& runs, schema::Message by_time) {
+  if (runs.measured_saving_ns * 2 <= runs.tally.saving_ns()) return by_time;
+  return messages::computed_fused_bytes({.gb_per_s = runs.measured_bytes / duration_of(runs.measured_ns),
+                                         .partly = runs.measured_ns < runs.tally.time_ns()});
+}
+
 void tell_chains(const Case& of, const KernelTallies& found) {
-  of.add_kernels(found.chains,
+  const auto& chains = found.chains.tally;
+  of.add_kernels(chains,
                  {&messages::advice_fuse_chains, "model = torch.compile(model)", &messages::advice_fuse_chains_onnx,
                   "# ONNX Runtime: ridgeline tune model.onnx --provider auto"},
-                 messages::elementwise_chain({.chains = found.chains.count(),
+                 messages::elementwise_chain({.chains = chains.count(),
                                               .of = messages::ElementwiseChainOf::kernels,
-                                              .time = duration_of(found.chains.time_ns()),
-                                              .fused = duration_of(found.chains.time_ns() - found.chains.saving_ns())}),
-                 messages::computed_chains(messages::ComputedChainsOf::kernels),
-                 found.chains.bytes() > 0
-                     ? messages::intermediate_bytes(
-                           {.bytes = found.chains.bytes(), .from = messages::IntermediateBytesFrom::counters})
-                     : messages::intermediate_bytes_unknown());
+                                              .time = duration_of(chains.time_ns()),
+                                              .fused = duration_of(chains.time_ns() - chains.saving_ns())}),
+                 how_computed(found.chains, messages::computed_chains(messages::ComputedChainsOf::kernels)),
+                 fused_bytes(found.chains));
+}
+
+void tell_memory_bound(const Case& of, const KernelTallies& found) {
+  const auto& runs = found.reduced.tally;
+  of.add_kernels(
+      runs,
+      {&messages::advice_fuse_reductions,
+       "y = torch.nn.functional.rms_norm(x, x.shape[-1:], weight, eps)   # layer_norm, cross_entropy likewise\n"
+       "module = torch.compile(module)   # if there is none",
+       &messages::advice_fuse_chains_onnx,
+       "# ONNX Runtime: python -m onnxruntime.transformers.optimizer --input model.onnx --output fused.onnx"},
+      messages::memory_bound({.runs = runs.count(),
+                              .time = duration_of(runs.time_ns()),
+                              .fused = duration_of(runs.time_ns() - runs.saving_ns())}),
+      how_computed(found.reduced, messages::computed_reductions()), fused_bytes(found.reduced));
 }
 
 void tell_attention(const Case& of, const KernelTallies& found) {
@@ -59,20 +85,35 @@ void tell_products(const Case& of, const KernelTallies& found) {
                    std::move(computed));
   };
   add(found.tf32_products, tf32, messages::computed_tf32());
+  add(found.fast_tf32_products, tf32, messages::computed_fast_tf32());
   add(found.half_products, half, messages::computed_half());
   add(found.fp16_products, fp16, messages::computed_fp16());
 }
 
+void tell_half_precision(const Case& of, const KernelTallies& found) {
+  const auto& products = found.products_in_tf32;
+  of.add_kernels(products,
+                 {&messages::advice_half_precision, "with torch.autocast(\"cuda\", dtype=torch.bfloat16): ...",
+                  &messages::advice_half_precision,
+                  "# ONNX: onnxruntime.transformers.float16.convert_float_to_float16(model, keep_io_types=True)"},
+                 messages::half_precision({.time = duration_of(products.time_ns()), .launches = products.count()}),
+                 messages::computed_half_of_tf32());
+}
+
 void tell_layouts(const Case& of, const KernelTallies& found) {
-  of.add_kernels(found.layouts,
-                 {&messages::advice_keep_layout,
-                  "model = model.to(memory_format=torch.channels_last)\n"
-                  "x = x.to(memory_format=torch.channels_last)",
-                  &messages::advice_keep_layout, "# ONNX Runtime, CUDA provider: {\"prefer_nhwc\": \"1\"}"},
-                 messages::layout({.of = messages::LayoutOf::kernels,
-                                   .time = duration_of(found.layouts.time_ns()),
-                                   .count = found.layouts.count()}),
-                 messages::computed_time(), measured_bytes(found.layouts));
+  const auto add = [&](const Tally& layouts, const Advice& advice) {
+    of.add_kernels(
+        layouts, advice,
+        messages::layout(
+            {.of = messages::LayoutOf::kernels, .time = duration_of(layouts.time_ns()), .count = layouts.count()}),
+        messages::computed_time(), measured_bytes(layouts));
+  };
+  add(found.layouts, {&messages::advice_keep_layout,
+                      "model = model.to(memory_format=torch.channels_last)\n"
+                      "x = x.to(memory_format=torch.channels_last)",
+                      &messages::advice_keep_layout, "# ONNX Runtime, CUDA provider: {\"prefer_nhwc\": \"1\"}"});
+  add(found.strided_copies,
+      {&messages::advice_keep_views, "y = x.transpose(1, 2)   # a view; .contiguous() and .reshape() of it copy"});
 }
 
 void tell_few_blocks(const Case& of, const KernelTallies& found) {
@@ -102,8 +143,10 @@ void tell_partial_waves(const Case& of, const KernelTallies& found) {
 void kernel_rules(const Case& of) {
   const auto found = tally_kernels(of);
   tell_chains(of, found);
+  tell_memory_bound(of, found);
   tell_attention(of, found);
   tell_products(of, found);
+  tell_half_precision(of, found);
   tell_layouts(of, found);
   tell_few_blocks(of, found);
   tell_partial_waves(of, found);

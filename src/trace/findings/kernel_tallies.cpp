@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
-#include <tuple>
-#include <unordered_map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "trace/findings/classed_kernels.hpp"
 #include "trace/findings/faster_format.hpp"
 #include "trace/findings/kernel_class.hpp"
 #include "trace/findings/products.hpp"
@@ -18,38 +17,31 @@
 namespace ridgeline::trace {
 namespace {
 
-constexpr std::size_t kLeastChain = 2;      // kernels
-constexpr std::size_t kLeastLoop = 8;       // launches of one operation in a chain
 constexpr std::size_t kLongestBetween = 4;  // elementwise kernels between the products of an attention and its softmax
+constexpr std::int64_t kStartNs = 5'000;    // that a kernel takes however little it does
+// NVIDIA's data sheets have a peak of TF32 that is at least seven times that of FP32 on these GPUs; of a higher peak
+// products reach a smaller share.
+constexpr std::int64_t kTf32Rate = 5;
 
 class KernelWalk {
  public:
   explicit KernelWalk(const Case& of)
-      : of_(of), kernels_(of.analysed.trace.kernels), products_(of.analysed), out_(of.analysed.trace.strings) {
-    std::unordered_map<NameId, KernelClass> known;
-    for (std::size_t i = 0; i < kernels_.size(); ++i) {
-      const auto [found, is_new] = known.try_emplace(kernels_.name[i], KernelClass::other);
-      if (is_new) found->second = kernel_class(of.analysed.trace.strings.text(kernels_.name[i]));
-      classes_.push_back(of.analysed.is_collective[i] ? KernelClass::collective : found->second);
-    }
-    order_.resize(kernels_.size());
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
-    std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) {
-      return std::tie(kernels_.lane[a], kernels_.start_ns[a]) < std::tie(kernels_.lane[b], kernels_.start_ns[b]);
-    });
-  }
+      : of_(of),
+        kernels_(of),
+        products_(of.analysed),
+        out_(of.analysed.trace.strings),
+        taken_(of.analysed.trace.kernels.size()) {}
 
   void walk() {
-    for (std::size_t at = 0; at < order_.size();) at = std::max(at + 1, chain_from(at));
-    for (std::size_t at = 0; at < order_.size(); ++at) attention_at(at);
+    const auto& order = kernels_.order();
+    for (std::size_t at = 0; at < order.size(); ++at) attention_at(at);
+    tally_fusable_runs(kernels_, taken_, out_.chains, out_.reduced);
     see_tf32();
-    for (const auto kernel : order_) {
-      const auto time = kernels_.duration_ns[kernel];
-      if (classes_[kernel] == KernelClass::fp32_product) fp32_product(kernel);
-      if (classes_[kernel] == KernelClass::layout) {
-        add(out_.layouts, kernel, time);
-        out_.layouts.add_bytes(bytes_of(kernel));
-      }
+    for (const auto kernel : order) {
+      if (kernels_.class_of(kernel) == KernelClass::fp32_product) fp32_product(kernel);
+      if (is_in_tf32(kernel) && !products_.is_of_vector(kernel))
+        kernels_.add(out_.products_in_tf32, kernel, kernels_.duration_ns(kernel) / 2);
+      layout_of(kernel);
       few_blocks_of(kernel);
       partial_wave_of(kernel);
     }
@@ -58,118 +50,82 @@ class KernelWalk {
   KernelTallies tallies() { return std::move(out_); }
 
  private:
-  [[nodiscard]] std::string module_of(std::size_t kernel) const {
-    return module_of_work(of_.analysed, of_.analysed.kernels.row[kernel]);
+  [[nodiscard]] std::string_view name_of(std::size_t kernel) const {
+    return of_.analysed.trace.strings.text(of_.analysed.trace.kernels.name[kernel]);
   }
-  [[nodiscard]] bool same_place(std::size_t a, std::size_t b) const {
-    return kernels_.lane[a] == kernels_.lane[b] && of_.analysed.kernels.step[a] == of_.analysed.kernels.step[b];
-  }
-
-  /// DRAM, by hardware counters; NaN: unknown.
-  [[nodiscard]] double bytes_of(std::size_t kernel) const {
-    const auto& known = of_.analysed.kernel_bytes;
-    return known.empty() ? std::nan("") : known[kernel];
-  }
-  void add(Tally& tally, std::size_t kernel, std::int64_t saving) const {
-    tally.add(module_of(kernel), saving, kernels_.duration_ns[kernel]);
-    tally.add_row(kernels_.name[kernel], kernels_.duration_ns[kernel]);
-  }
-
-  /// Launches of one operation in a chain.
-  struct Repeated {
-    std::size_t count = 0;
-    std::int64_t ns = 0;
-    double bytes = 0;
-  };
-  /// What launched a kernel, or else its name.
-  [[nodiscard]] std::pair<bool, std::uint32_t> operation_of(std::size_t kernel) const {
-    const auto row = of_.analysed.kernels.row[kernel];
-    const auto& rows = of_.analysed.attribution.rows;
-    const bool is_known = row != kNowhere && rows[row].kind == schema::ModuleKind::operation;
-    return is_known ? std::pair(true, row) : std::pair(false, kernels_.name[kernel]);
-  }
-
-  /// Kernels one after the other that do little with each element: one kernel in their place reads and writes once. An
-  /// operation that is launched again and again is that of a loop over tensors, such as parameters: fused, each of them
-  /// is read and written still.
-  std::size_t chain_from(std::size_t at) {
-    if (classes_[order_[at]] != KernelClass::elementwise) return at + 1;
-    const auto module = module_of(order_[at]);
-    auto end = at;
-    std::int64_t sum = 0;
-    std::int64_t longest = 0;
-    double bytes = 0;
-    double most_bytes = 0;
-    std::map<std::pair<bool, std::uint32_t>, Repeated> operations;
-    while (end < order_.size() && classes_[order_[end]] == KernelClass::elementwise &&
-           same_place(order_[at], order_[end]) && module_of(order_[end]) == module) {
-      const auto kernel = order_[end++];
-      sum += kernels_.duration_ns[kernel];
-      longest = std::max(longest, kernels_.duration_ns[kernel]);
-      auto& operation = operations[operation_of(kernel)];
-      ++operation.count;
-      operation.ns += kernels_.duration_ns[kernel];
-      if (const auto known = bytes_of(kernel); !std::isnan(known)) {
-        bytes += known;
-        operation.bytes += known;
-        most_bytes = std::max(most_bytes, known);
-      }
-    }
-    for (const auto& [which, operation] : operations) {
-      if (operation.count < kLeastLoop) continue;
-      longest = std::max(longest, operation.ns);
-      most_bytes = std::max(most_bytes, operation.bytes);
-    }
-    if (end - at >= kLeastChain && sum > longest && module.find("Optimizer.") == std::string::npos) {
-      out_.chains.add(module, sum - longest, sum);
-      out_.chains.add_bytes(bytes - most_bytes);
-      for (auto i = at; i < end; ++i) out_.chains.add_row(kernels_.name[order_[i]], kernels_.duration_ns[order_[i]]);
-    }
-    return end;
-  }
-
-  [[nodiscard]] std::int32_t device_of(std::size_t kernel) const {
-    return of_.analysed.trace.gpu_lanes[kernels_.lane[kernel]].device;
+  [[nodiscard]] bool is_in_tf32(std::size_t kernel) const {
+    return kernels_.class_of(kernel) == KernelClass::product && is_tf32_product(name_of(kernel));
   }
 
   /// Frameworks allow TF32 for all products or none, and for all convolutions or none: what stays in FP32 then has a
   /// reason.
   void see_tf32() {
-    for (std::size_t i = 0; i < kernels_.size(); ++i)
-      if (classes_[i] == KernelClass::product && is_tf32_product(of_.analysed.trace.strings.text(kernels_.name[i])))
-        tf32_.emplace(device_of(i), products_.is_of_convolution(i));
+    for (const auto kernel : kernels_.order())
+      if (is_in_tf32(kernel)) tf32_.emplace(kernels_.device_of(kernel), products_.is_of_convolution(kernel));
+  }
+
+  struct Formats {
+    FasterFormat faster = FasterFormat::none;
+    bool has_fast_tf32 = false;
+  };
+  [[nodiscard]] const Formats& formats_of(std::int32_t device) {
+    const auto [known, is_new] = formats_.try_emplace(device);
+    if (is_new) {
+      known->second.faster = faster_format(of_.analysed.trace, device);
+      known->second.has_fast_tf32 = has_fast_tf32(of_.analysed.trace, device);
+    }
+    return known->second;
   }
 
   /// A product with a vector waits for memory, whatever multiplies.
   void fp32_product(std::size_t kernel) {
-    const auto device = device_of(kernel);
-    const auto [known, is_new] = formats_.try_emplace(device, FasterFormat::none);
-    if (is_new) known->second = faster_format(of_.analysed.trace, device);
-    const auto format = known->second;
+    const auto device = kernels_.device_of(kernel);
+    const auto [format, has_fast_tf32] = formats_of(device);
     if (format == FasterFormat::none || products_.is_of_vector(kernel)) return;
     if (format == FasterFormat::tf32 && tf32_.count({device, products_.is_of_convolution(kernel)}) > 0) return;
-    add(format == FasterFormat::tf32   ? out_.tf32_products
-        : format == FasterFormat::half ? out_.half_products
-                                       : out_.fp16_products,
-        kernel, kernels_.duration_ns[kernel] / 2);
+    const auto time = kernels_.duration_ns(kernel);
+    if (format == FasterFormat::tf32 && has_fast_tf32)
+      return kernels_.add(out_.fast_tf32_products, kernel, time - std::max(time / kTf32Rate, memory_ns(kernel)));
+    kernels_.add(format == FasterFormat::tf32   ? out_.tf32_products
+                 : format == FasterFormat::half ? out_.half_products
+                                                : out_.fp16_products,
+                 kernel, time / 2);
+  }
+
+  /// What moving the kernel's bytes takes at least, at most its time; 0: unknown.
+  [[nodiscard]] std::int64_t memory_ns(std::size_t kernel) const {
+    const auto peak = kernels_.peak_bytes_per_ns(kernel);
+    const auto bytes = kernels_.bytes_of(kernel);
+    if (std::isnan(bytes) || bytes <= 0 || peak <= 0) return 0;
+    return std::llround(std::min(bytes / peak, static_cast<double>(kernels_.duration_ns(kernel))));
+  }
+
+  void layout_of(std::size_t kernel) {
+    const bool of_library = kernels_.class_of(kernel) == KernelClass::layout;
+    if (!of_library && (taken_[kernel] || !is_strided_copy(name_of(kernel)))) return;
+    auto& into = of_library ? out_.layouts : out_.strided_copies;
+    kernels_.add(into, kernel, kernels_.duration_ns(kernel));
+    into.add_bytes(kernels_.bytes_of(kernel));
   }
 
   /// A softmax between the two products of an attention.
   void attention_at(std::size_t at) {
-    if (classes_[order_[at]] != KernelClass::softmax) return;
-    std::vector<std::size_t> between{order_[at]};
+    const auto& order = kernels_.order();
+    if (kernels_.class_of(order[at]) != KernelClass::softmax) return;
+    std::vector<std::size_t> between{order[at]};
     std::vector<std::size_t> around;  // the products
     const auto reaches_product = [&](int step) {
       for (std::size_t i = 1; i <= kLongestBetween + 1; ++i) {
         const auto place = static_cast<std::ptrdiff_t>(at) + step * static_cast<std::ptrdiff_t>(i);
-        if (place < 0 || place >= static_cast<std::ptrdiff_t>(order_.size())) return false;
-        const auto kernel = order_[static_cast<std::size_t>(place)];
-        if (!same_place(kernel, order_[at])) return false;
-        if (classes_[kernel] == KernelClass::product || classes_[kernel] == KernelClass::fp32_product) {
+        if (place < 0 || place >= static_cast<std::ptrdiff_t>(order.size())) return false;
+        const auto kernel = order[static_cast<std::size_t>(place)];
+        if (!kernels_.same_place(kernel, order[at])) return false;
+        const auto kind = kernels_.class_of(kernel);
+        if (kind == KernelClass::product || kind == KernelClass::fp32_product) {
           around.push_back(kernel);
           return true;
         }
-        if (classes_[kernel] != KernelClass::elementwise) return false;
+        if (kind != KernelClass::elementwise) return false;
         between.push_back(kernel);
       }
       return false;
@@ -177,27 +133,28 @@ class KernelWalk {
     if (!reaches_product(-1) || !reaches_product(1) || !products_.are_of_attention(around[0], around[1])) return;
     std::int64_t sum = 0;
     for (const auto kernel : between) {
-      sum += kernels_.duration_ns[kernel];
-      out_.attention.add_row(kernels_.name[kernel], kernels_.duration_ns[kernel]);
-      out_.attention.add_bytes(bytes_of(kernel));
+      taken_[kernel] = true;
+      sum += kernels_.duration_ns(kernel);
+      out_.attention.add_row(of_.analysed.trace.kernels.name[kernel], kernels_.duration_ns(kernel));
+      out_.attention.add_bytes(kernels_.bytes_of(kernel));
     }
-    out_.attention.add(module_of(order_[at]), sum, sum);
+    out_.attention.add(kernels_.module_of(order[at]), sum, sum);
   }
 
   /// Fewer blocks than multiprocessors: the others have nothing to do.
   void few_blocks_of(std::size_t kernel) {
-    const auto& grid = kernels_.grid[kernel];
+    const auto& grid = of_.analysed.trace.kernels.grid[kernel];
     // More of them than 64 bits hold in a file that is damaged.
     const auto blocks = static_cast<double>(std::max(1, grid.x)) * std::max(1, grid.y) * std::max(1, grid.z);
-    if (grid.x == 0 || classes_[kernel] == KernelClass::collective) return;
-    const auto device = device_of(kernel);
+    const auto time = kernels_.duration_ns(kernel);
+    if (grid.x == 0 || time <= kStartNs || kernels_.class_of(kernel) == KernelClass::collective) return;
+    const auto device = kernels_.device_of(kernel);
     for (const auto& one : of_.tables.devices)
       if (one.device == device && one.multiprocessors > blocks) {
-        const auto time = kernels_.duration_ns[kernel];
         const auto few = static_cast<std::int64_t>(blocks);
         const std::int64_t all = one.multiprocessors;
         // time * few / all, whose product need not fit.
-        add(out_.few_blocks, kernel, time - time / all * few - time % all * few / all);
+        kernels_.add(out_.few_blocks, kernel, time - time / all * few - time % all * few / all);
         return;
       }
   }
@@ -209,17 +166,16 @@ class KernelWalk {
     const auto waves = known[kernel];
     const auto idle = (std::ceil(waves) - waves) / std::ceil(waves);
     if (idle > 0)
-      add(out_.partial_waves, kernel, std::llround(idle * static_cast<double>(kernels_.duration_ns[kernel])));
+      kernels_.add(out_.partial_waves, kernel, std::llround(idle * static_cast<double>(kernels_.duration_ns(kernel))));
   }
 
   const Case& of_;
-  const Kernels& kernels_;
+  ClassedKernels kernels_;
   Products products_;
   KernelTallies out_;
-  std::map<std::int32_t, FasterFormat> formats_;  ///< of devices
+  std::vector<bool> taken_;                       ///< kernels that another finding has
+  std::map<std::int32_t, Formats> formats_;       ///< of devices
   std::set<std::pair<std::int32_t, bool>> tf32_;  ///< devices, and whether it is convolutions that they do in TF32
-  std::vector<KernelClass> classes_;
-  std::vector<std::size_t> order_;  ///< by lane and time
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "trace/findings/fusable_runs.hpp"
 #include "trace/findings/rules.hpp"
 #include "trace/findings/tally.hpp"
 
@@ -10,23 +11,31 @@ namespace ridgeline::trace {
 struct KernelTallies {
   explicit KernelTallies(const StringTable& strings)
       : chains(strings),
+        reduced(strings),
         attention(strings),
         tf32_products(strings),
+        fast_tf32_products(strings),
         half_products(strings),
         fp16_products(strings),
+        products_in_tf32(strings),
         layouts(strings),
+        strided_copies(strings),
         few_blocks(strings),
         partial_waves(strings) {}
 
-  Tally chains;     ///< of elementwise kernels
-  Tally attention;  ///< that is not fused
+  FusableRuns chains;   ///< of elementwise kernels
+  FusableRuns reduced;  ///< of elementwise kernels and reductions
+  Tally attention;      ///< that is not fused
   // In FP32 on ordinary cores, of a GPU whose products are faster in that format.
   Tally tf32_products;
+  Tally fast_tf32_products;  ///< of a GPU whose TF32 is several times as fast
   Tally half_products;
   Tally fp16_products;
-  Tally layouts;        ///< changes of a tensor's layout
-  Tally few_blocks;     ///< launches with fewer blocks than multiprocessors
-  Tally partial_waves;  ///< launches whose last wave does not fill the GPU; only where counters tell
+  Tally products_in_tf32;  ///< which half precision makes faster
+  Tally layouts;           ///< changes of a tensor's layout by a library
+  Tally strided_copies;    ///< by the program: of permuted tensors
+  Tally few_blocks;        ///< launches with fewer blocks than multiprocessors
+  Tally partial_waves;     ///< launches whose last wave does not fill the GPU; only where counters tell
 };
 
 [[nodiscard]] KernelTallies tally_kernels(const Case& of);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,20 +38,37 @@ bool is_between_kernels(const AnalysedTrace& analysed, const Gap& gap, Place row
   return step != kNowhere && step == step_of(analysed, gap.before, row);
 }
 
-/// Of a row with those below it: a tenth of its kernels or more last 0 ns.
-bool lacks_times(const AnalysedTrace& analysed, Place row) {
+/// Kernels of a row with those below it.
+struct KernelTimes {
+  std::size_t count = 0;
+  std::size_t timeless = 0;  ///< that last 0 ns
+  std::int64_t sum_ns = 0;
+  std::map<NameId, std::int64_t> by_name;
+
+  /// A tenth of them or more last 0 ns.
+  [[nodiscard]] bool lack_times() const { return timeless > 0 && timeless * 10 >= count; }
+  /// What is left of them if each parameter is read and written once.
+  [[nodiscard]] std::int64_t fused_ns() const {
+    std::int64_t most = 0;
+    for (const auto& [name, ns] : by_name) most = std::max(most, ns);
+    return most;
+  }
+};
+
+KernelTimes times_of(const AnalysedTrace& analysed, Place row) {
   const auto& kernels = analysed.trace.kernels;
   const auto& rows = analysed.attribution.rows;
-  std::size_t all = 0;
-  std::size_t timeless = 0;
+  KernelTimes out;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     auto at = analysed.kernels.row[i];
     while (at != kNowhere && at != row) at = rows[at].parent;
     if (at == kNowhere) continue;
-    ++all;
-    timeless += kernels.duration_ns[i] == 0 ? 1 : 0;
+    ++out.count;
+    out.timeless += kernels.duration_ns[i] == 0 ? 1 : 0;
+    out.sum_ns += kernels.duration_ns[i];
+    out.by_name[kernels.name[i]] += kernels.duration_ns[i];
   }
-  return timeless > 0 && timeless * 10 >= all;
+  return out;
 }
 
 /// "AdamW" of "Optimizer.step#AdamW.step"; "" where the name has none.
@@ -75,7 +93,8 @@ void optimizer_rule(const Case& of) {
     if (!row.name.starts_with("Optimizer.step") || row.calls == 0) continue;
     const auto each = row.kernels / row.calls;
     if (each < kManyKernels || row.gpu_total_ns / std::max<std::int64_t>(1, row.kernels) > kTinyKernelNs) continue;
-    if (lacks_times(of.analysed, static_cast<Place>(i))) continue;
+    const auto times = times_of(of.analysed, static_cast<Place>(i));
+    if (times.lack_times()) continue;
     schema::ProfileFinding finding;
     finding.module = row.path;
     std::vector<std::size_t> gaps;
@@ -90,6 +109,7 @@ void optimizer_rule(const Case& of) {
     finding.evidence = {
         messages::kernels_of_optimizer({.kernels = row.kernels, .steps = row.calls}),
         messages::gaps_of_optimizer({.gaps = std::ssize(gaps), .time = static_cast<double>(finding.saving_ns)})};
+    finding.saving_ns += times.sum_ns - times.fused_ns();
     finding.computed = messages::computed_optimizer();
     finding.advice = messages::advice_fused_optimizer();
     finding.snippet = optimizer_snippet(optimizer_class(row.name));

@@ -48,6 +48,12 @@ Products::Products(const AnalysedTrace& analysed) : analysed_(analysed) {
   const auto& nodes = analysed.trace.nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (nodes.correlation[i] != 0) nodes_.emplace(nodes.correlation[i], i);
+  const auto& kinds = analysed.trace.ranges.kind;
+  has_operations_ = std::find(kinds.begin(), kinds.end(), RangeKind::operation) != kinds.end();
+  const auto& rows = analysed.attribution.rows;
+  has_modules_.resize(rows.size());
+  for (const auto& row : rows)
+    if (row.parent != kNowhere && row.kind == schema::ModuleKind::module) has_modules_[row.parent] = true;
 }
 
 bool Products::are_of_attention(std::size_t first, std::size_t second) const {
@@ -55,10 +61,18 @@ bool Products::are_of_attention(std::size_t first, std::size_t second) const {
   const auto other = kind_of(second);
   if (one == Kind::other || other == Kind::other) return false;
   const auto& grids = analysed_.trace.kernels.grid;
-  if (one == Kind::unknown || other == Kind::unknown) return grids[first].z > 1 && grids[first].z == grids[second].z;
+  if (one == Kind::unknown || other == Kind::unknown)
+    return (grids[first].z > 1 && grids[first].z == grids[second].z) || are_of_one_module(first, second);
   const auto shape = shape_of(first);
   const auto other_shape = shape_of(second);
   return !shape || !other_shape || fit(*shape, *other_shape, analysed_.is_backward(analysed_.kernels.call[first]));
+}
+
+bool Products::are_of_one_module(std::size_t first, std::size_t second) const {
+  const auto& placed = analysed_.kernels.row;
+  const auto row = placed[first];
+  if (has_operations_ || row != placed[second] || row == kNowhere || row == 0) return false;
+  return analysed_.attribution.rows[row].kind == schema::ModuleKind::module && has_modules_[row];
 }
 
 bool Products::is_of_convolution(std::size_t kernel) const {

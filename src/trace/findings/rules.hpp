@@ -51,8 +51,9 @@ struct Case {
 /// The path of the module whose operation launched work that is placed in `row` of the tree; "" where none is known.
 [[nodiscard]] std::string module_of_work(const AnalysedTrace& analysed, Place row);
 
-void copy_rules(const Case& of);    ///< between host and GPU
-void kernel_rules(const Case& of);  ///< chains of elementwise kernels, unfused attention, FP32 products, layouts, tails
+void copy_rules(const Case& of);  ///< between host and GPU
+/// Runs of kernels that wait for memory, unfused attention, products in FP32 and TF32, layouts, tails.
+void kernel_rules(const Case& of);
 void optimizer_rule(const Case& of);  ///< many tiny kernels of an optimizer, and the gaps between them
 /// Launches, work of the host, waits, data loading, allocation, compilation; behind the rules that count gaps.
 void idle_rules(const Case& of);

@@ -15,6 +15,10 @@ TEST(KernelClass, by_the_names_that_libraries_give) {
   EXPECT_EQ(kernel_class("ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)"), KernelClass::collective);
   EXPECT_EQ(kernel_class("multimem_all_reduce_kernel<c10::BFloat16, 16>"), KernelClass::collective);
   EXPECT_EQ(kernel_class("void at::native::vectorized_elementwise_kernel<4, ...>"), KernelClass::elementwise);
+  EXPECT_EQ(kernel_class("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>"),
+            KernelClass::reduction);
+  EXPECT_EQ(kernel_class("void cublasLt::splitKreduce_kernel<32, 16>"), KernelClass::other) << "a part of a product";
+  EXPECT_EQ(kernel_class("nvjet_sm90_sss_tf32_128x256_TNT"), KernelClass::product);
   EXPECT_EQ(kernel_class("triton_poi_fused_add_relu_0"), KernelClass::other);
 }
 

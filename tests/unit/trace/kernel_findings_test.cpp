@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <optional>
 
 #include "unit/trace/planted_trace.hpp"
@@ -52,7 +53,10 @@ TEST_F(PlantedKernels, chains_of_elementwise_kernels) {
   // 8 MiB read, 4 MiB written by the first; 4 and 4 by the others. Fused, the first one's 12 MiB remain.
   const double mib = 1 << 20;
   kernel_bytes = {mib, 12 * mib, 8 * mib, 8 * mib, mib};
-  EXPECT_EQ(find("elementwise-chain")->evidence.back(), "16.0 MiB of intermediate results, measured");
+  finding = find("elementwise-chain");
+  EXPECT_EQ(finding->evidence.back(), "16.0 MiB of intermediate results, measured");
+  EXPECT_EQ(finding->saving_ns, std::llround(60'000 * 16.0 / 28));
+  EXPECT_EQ(finding->computed, "the bytes of intermediate results, divided by the 489 GB/s that these kernels reach");
 }
 
 TEST_F(PlantedKernels, an_operation_in_a_loop_over_tensors_stays_with_each_of_them) {
@@ -142,12 +146,19 @@ TEST_F(PlantedKernels, products_in_fp32) {
   const auto* finding = find("fp32-gemm");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->title, "GEMMs and convolutions in FP32 without tensor cores, 20.0 µs in 1 launch");
-  EXPECT_EQ(finding->saving_ns, 10'000) << "half of it";
+  EXPECT_EQ(finding->saving_ns, 16'000) << "four fifths of it";
   EXPECT_EQ(finding->module, "Net_0");
-  EXPECT_EQ(finding->evidence, (Evidence{"10.0 µs in Net_0", "1 x ampere_sgemm_128x64_nn: 20.0 µs"}));
-  EXPECT_NE(finding->computed.find("half of their time: the minimum that TF32 saves"), std::string::npos);
+  EXPECT_EQ(finding->evidence, (Evidence{"16.0 µs in Net_0", "1 x ampere_sgemm_128x64_nn: 20.0 µs"}));
+  EXPECT_NE(finding->computed.find("TF32 has at least seven times the peak of FP32"), std::string::npos);
   expect_code(*finding, {"set_float32_matmul_precision", "allow_tf32"});
   EXPECT_EQ(finding->code.find("ONNX"), std::string::npos) << "it is PyTorch that ran";
+  trace.devices.front().memory_bytes_per_s = 2'000'000'000'000;
+  kernel_bytes = {20'000'000, 0};
+  EXPECT_EQ(find("fp32-gemm")->saving_ns, 10'000) << "its bytes take 10 us";
+  trace.devices.front() = {0, "NVIDIA L40S", 142, "8.9"};
+  finding = find("fp32-gemm");
+  EXPECT_EQ(finding->saving_ns, 10'000) << "half of it";
+  EXPECT_NE(finding->computed.find("half of their time: the minimum that TF32 saves"), std::string::npos);
   trace.devices.front() = {0, "Tesla V100", 80, "7.0"};
   finding = find("fp32-gemm");
   EXPECT_EQ(finding->code.find("tf32"), std::string::npos) << "it has none";
@@ -195,7 +206,7 @@ TEST_F(PlantedKernels, each_gpu_has_formats_of_its_own) {
   trace.devices = {Device{0, "NVIDIA H100", 132, "9.0"}, Device{1, "Tesla P100", 56, "6.0"}};
   busy({"sgemm", "sgemm"});
   trace.kernels.lane.back() = trace.gpu_lane({1, 1, 1, 7});
-  EXPECT_EQ(find("fp32-gemm")->saving_ns, 10'000) << "of the first one alone";
+  EXPECT_EQ(find("fp32-gemm")->saving_ns, 16'000) << "of the first one alone";
 }
 
 TEST_F(PlantedKernels, products_in_fp32_where_tf32_is_allowed_already) {
@@ -220,6 +231,63 @@ TEST_F(PlantedKernels, products_with_a_vector_and_those_in_fp64_gain_nothing) {
 TEST_F(PlantedKernels, products_on_tensor_cores_are_none_in_fp32) {
   busy({"sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n", "ampere_bf16_s16816gemm_bf16_128x64", "nvjet_tst_192x192"});
   EXPECT_EQ(find("fp32-gemm"), nullptr);
+}
+
+TEST_F(PlantedKernels, products_in_tf32_that_half_precision_makes_faster) {
+  in_module();
+  trace.devices.push_back({0, "NVIDIA H100", 132, "9.0"});
+  busy({"nvjet_sm90_sss_tf32_128x256_TNT", "layer_norm_kernel"});
+  const auto* finding = find("half-precision");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->title, "GEMMs and convolutions of FP32 tensors in TF32, 20.0 µs in 1 launch");
+  EXPECT_EQ(finding->saving_ns, 10'000);
+  EXPECT_EQ(finding->module, "Net_0");
+  EXPECT_NE(finding->computed.find("twice the peak of TF32"), std::string::npos);
+  expect_code(*finding, {"torch.autocast", "bfloat16"});
+  trace.kernels.name.front() = trace.strings.id("nvjet_sm90_tst_192x192_TNT");
+  EXPECT_EQ(find("half-precision"), nullptr);
+}
+
+TEST_F(PlantedKernels, a_norm_by_hand_is_memory_bound) {
+  in_module();
+  busy({"gemm", "vectorized_elementwise_kernel<to float>", "vectorized_elementwise_kernel<pow>",
+        "at::native::reduce_kernel<512, mean>", "vectorized_elementwise_kernel<rsqrt>",
+        "vectorized_elementwise_kernel<mul>", "gemm"});
+  trace.kernels.duration_ns[4] = 2000;  // one value per row
+  const auto* finding = find("memory-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->title,
+            "1 run of memory-bound kernels that reduce what they have just written, 82.0 µs; fused, about 20.0 µs");
+  EXPECT_EQ(finding->saving_ns, 62'000);
+  EXPECT_EQ(finding->module, "Net_0");
+  EXPECT_NE(finding->computed.find("shortest kernel of each that passes over all of the data"), std::string::npos);
+  expect_code(*finding, {"rms_norm", "torch.compile"});
+  EXPECT_EQ(find("elementwise-chain"), nullptr) << "its kernels count once";
+
+  // 6, 8, 4, 0 and 4 MiB: fused, 4 MiB remain of 22.
+  const double mib = 1 << 20;
+  kernel_bytes = {mib, 6 * mib, 8 * mib, 4 * mib, 0, 4 * mib, mib};
+  finding = find("memory-bound");
+  EXPECT_EQ(finding->saving_ns, std::llround(82'000 * 18.0 / 22));
+  EXPECT_EQ(finding->evidence.back(), "18.0 MiB of intermediate results, measured");
+  EXPECT_EQ(finding->computed, "the bytes of intermediate results, divided by the 281 GB/s that these kernels reach");
+  trace.devices.push_back({0, "NVIDIA H200", 132, "9.0", 4'800'000'000'000});
+  EXPECT_EQ(find("memory-bound")->saving_ns, 62'000) << "these kernels do not wait for memory";
+}
+
+TEST_F(PlantedKernels, copies_of_permuted_tensors_are_changes_of_layout) {
+  in_module();
+  constexpr std::string_view kCopy =
+      "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::native::"
+      "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}>>(int)";
+  busy({"gemm", kCopy, "gemm"});
+  const auto* finding = find("layout");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->saving_ns, 20'000);
+  expect_code(*finding, {"transpose", "a view"});
+  trace.kernels.name[1] =
+      trace.strings.id("void at::native::unrolled_elementwise_kernel<direct_copy_kernel_cuda>(int)");
+  EXPECT_EQ(find("layout"), nullptr) << "it casts";
 }
 
 TEST_F(PlantedKernels, layouts) {
@@ -252,6 +320,8 @@ TEST_F(PlantedKernels, an_optimizer_of_many_kernels) {
   expect_code(*finding, {"torch.optim.SGD(", "fused=True"});
   trace.ranges.name.front() = trace.strings.id("Optimizer.step#Shampoo.step");
   expect_code(*find("tiny-optimizer-kernels"), {"torch.compile(optimizer.step"});
+  for (std::size_t i = 0; i < 30; ++i) trace.kernels.name[i] = trace.strings.id("lerp");
+  EXPECT_EQ(find("tiny-optimizer-kernels")->saving_ns, 99 * 8000 + 30 * 2000) << "the longer of two operations remains";
 }
 
 TEST_F(PlantedKernels, an_optimizer_has_the_gaps_within_it_and_no_other_finding_has_them) {
