@@ -5,8 +5,10 @@
 #                                             alternating processes, as ratios to plain
 #   scripts/profile_gpu.sh --part modules     share of kernel time that is attributed to modules, and of the leaves' own marker kernels
 #                                             that are attributed to the leaf that launched them
+#   scripts/profile_gpu.sh --part findings    twelve programs with a planted defect and six healthy ones (tests/tools/planted_defects.py):
+#                                             which defects are found, and the predicted saving next to what the fix saves
 # By environment: RIDGELINE (the program), PYTHON (which has torch), KERNEL_ROWS (rl_kernel_rows of the build), OUT (default: profile-results),
-# MODELS, MODES, STEPS.
+# MODELS, MODES, STEPS, PROGRAMS, ROUNDS.
 set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 OUT=${OUT:-profile-results} PYTHON=${PYTHON:-python3}
@@ -15,7 +17,7 @@ for place in "$ROOT"/build/{release,ci}/bin "$(dirname "$(command -v ridgeline)"
   [ -x "$place/rl_kernel_rows" ] && KERNEL_ROWS=${KERNEL_ROWS:-$place/rl_kernel_rows}
 done
 [ -x "${RIDGELINE:-}" ] || { echo "error: no program; name it in RIDGELINE" >&2; exit 2; }
-program=$ROOT/tests/tools/marked_models.py
+program=$ROOT/tests/tools/marked_models.py planted=$ROOT/tests/tools/planted_defects.py
 mkdir -p "$OUT" && OUT=$(cd "$OUT" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -67,6 +69,25 @@ modules() {
   "$PYTHON" "$ROOT/scripts/marked_rows.py" "$model $mode" "$OUT/$name.rows.tsv" "$OUT/$name.leaves.json"
 }
 
+# plain VARIANT NAME...: times of steps without a recorder, in one process, because starting one takes longer than its steps.
+plain() {
+  local variant=$1 name ms
+  shift
+  "$PYTHON" "$planted" "$@" --variant "$variant" --steps "${STEPS:-20}" | while read -r name ms; do
+    [ -n "$ms" ] || { ms=$name && name=$1; }  # of one program the time alone
+    echo "$ms" >>"$OUT/findings/$name.$variant"
+  done
+}
+
+# findings NAME: what recording it finds.
+findings() {
+  local name=$1 window=(--warmup-steps 5 --steps 8)
+  [ "$name" = replayed_graph ] && window=(--range measured)  # no step of it calls the model
+  recorded "findings.$name" "${window[@]}" -- "$PYTHON" "$planted" "$name" --steps "${STEPS:-20}" >/dev/null
+  "$RIDGELINE" show latest:profile --db "$scratch/findings.$name/r.db" --json >"$OUT/findings/$name.json" 2>/dev/null
+  rm -rf "${scratch:?}/findings.$name"
+}
+
 case "${1:-} ${2:-}" in
   "--part cost")
     echo "| program | how | step, ms | times plain [least, most] |"
@@ -80,8 +101,18 @@ case "${1:-} ${2:-}" in
       for mode in ${MODES:-eager training graph compiled}; do modules "$model" "$mode" | tee -a "$OUT/modules.md"; done
     done
     ;;
+  "--part findings")
+    mkdir -p "$OUT/findings" && rm -f "$OUT"/findings/*
+    "$PYTHON" "$planted" --list | grep -E "^($(tr ' ' '|' <<<"${PROGRAMS:-.*}"))[[:space:]]" >"$OUT/findings/programs.tsv"
+    while read -r name _; do findings "$name" </dev/null; done <"$OUT/findings/programs.tsv"
+    mapfile -t defects < <(awk -F'\t' '$2 != "" { print $1 }' "$OUT/findings/programs.tsv")
+    for ((round = 0; round < ${ROUNDS:-3} && ${#defects[@]} > 0; round++)); do
+      for variant in defect fixed; do plain "$variant" "${defects[@]}"; done
+    done
+    "$PYTHON" "$ROOT/scripts/finding_score.py" "$OUT/findings/programs.tsv" "$OUT/findings" | tee "$OUT/findings.md"
+    ;;
   *)
-    sed -n '3,11s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,13s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
