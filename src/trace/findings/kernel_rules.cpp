@@ -79,10 +79,13 @@ void tell_products(const Case& of, const KernelTallies& found) {
                     "# ONNX: onnxruntime.transformers.float16.convert_float_to_float16(model, keep_io_types=True)"};
   const Advice half{&messages::advice_run_in_half, "with torch.autocast(\"cuda\", dtype=torch.bfloat16): ...",
                     &messages::advice_run_in_half, fp16.onnx_snippet};
+  const auto& known = found.fp32_activity;
+  const auto activity =
+      known.known_ns > 0 ? messages::tensor_activity(known.active_ns / known.known_ns) : schema::Message();
   const auto add = [&](const Tally& products, const Advice& advice, schema::Message computed) {
     of.add_kernels(products, advice,
                    messages::fp32_gemm({.time = duration_of(products.time_ns()), .launches = products.count()}),
-                   std::move(computed));
+                   std::move(computed), activity);
   };
   add(found.tf32_products, tf32, messages::computed_tf32());
   add(found.fast_tf32_products, tf32, messages::computed_fast_tf32());

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,15 @@ class KernelWalk {
         kernels_(of),
         products_(of.analysed),
         out_(of.analysed.trace.strings),
-        taken_(of.analysed.trace.kernels.size()) {}
+        taken_(of.analysed.trace.kernels.size()) {
+    const auto& counted = of.analysed.trace.counted;
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+      if (counted.tensor_permille[i] < 0) continue;
+      auto& [sum, launches] = tensor_permille_[counted.name[i]];
+      sum += counted.tensor_permille[i];
+      ++launches;
+    }
+  }
 
   void walk() {
     const auto& order = kernels_.order();
@@ -84,12 +93,22 @@ class KernelWalk {
     if (format == FasterFormat::none || products_.is_of_vector(kernel)) return;
     if (format == FasterFormat::tf32 && tf32_.count({device, products_.is_of_convolution(kernel)}) > 0) return;
     const auto time = kernels_.duration_ns(kernel);
+    see_tensor_cores(kernel);
     if (format == FasterFormat::tf32 && has_fast_tf32)
       return kernels_.add(out_.fast_tf32_products, kernel, time - std::max(time / kTf32Rate, memory_ns(kernel)));
     kernels_.add(format == FasterFormat::tf32   ? out_.tf32_products
                  : format == FasterFormat::half ? out_.half_products
                                                 : out_.fp16_products,
                  kernel, time / 2);
+  }
+
+  void see_tensor_cores(std::size_t kernel) {
+    const auto known = tensor_permille_.find(of_.analysed.trace.kernels.name[kernel]);
+    if (known == tensor_permille_.end()) return;
+    const auto time = static_cast<double>(kernels_.duration_ns(kernel));
+    const auto [sum, launches] = known->second;
+    out_.fp32_activity.known_ns += time;
+    out_.fp32_activity.active_ns += time * static_cast<double>(sum) / static_cast<double>(launches) / 1000;
   }
 
   /// What moving the kernel's bytes takes at least, at most its time; 0: unknown.
@@ -173,8 +192,10 @@ class KernelWalk {
   ClassedKernels kernels_;
   Products products_;
   KernelTallies out_;
-  std::vector<bool> taken_;                       ///< kernels that another finding has
-  std::map<std::int32_t, Formats> formats_;       ///< of devices
+  std::vector<bool> taken_;                  ///< kernels that another finding has
+  std::map<std::int32_t, Formats> formats_;  ///< of devices
+  /// Of counted launches of a kernel, their sum and how many they are.
+  std::unordered_map<NameId, std::pair<std::int64_t, std::int64_t>> tensor_permille_;
   std::set<std::pair<std::int32_t, bool>> tf32_;  ///< devices, and whether it is convolutions that they do in TF32
 };
 

@@ -7,6 +7,12 @@
 
 namespace ridgeline::trace {
 
+/// How much of the time of kernels tensor cores worked, by hardware counters of launches of the same kernels.
+struct TensorActivity {
+  double active_ns = 0;
+  double known_ns = 0;  ///< 0: not counted
+};
+
 /// What kernels of a trace could do without, by kind.
 struct KernelTallies {
   explicit KernelTallies(const StringTable& strings)
@@ -31,11 +37,12 @@ struct KernelTallies {
   Tally fast_tf32_products;  ///< of a GPU whose TF32 is several times as fast
   Tally half_products;
   Tally fp16_products;
-  Tally products_in_tf32;  ///< which half precision makes faster
-  Tally layouts;           ///< changes of a tensor's layout by a library
-  Tally strided_copies;    ///< by the program: of permuted tensors
-  Tally few_blocks;        ///< launches with fewer blocks than multiprocessors
-  Tally partial_waves;     ///< launches whose last wave does not fill the GPU; only where counters tell
+  TensorActivity fp32_activity;  ///< of all these
+  Tally products_in_tf32;        ///< which half precision makes faster
+  Tally layouts;                 ///< changes of a tensor's layout by a library
+  Tally strided_copies;          ///< by the program: of permuted tensors
+  Tally few_blocks;              ///< launches with fewer blocks than multiprocessors
+  Tally partial_waves;           ///< launches whose last wave does not fill the GPU; only where counters tell
 };
 
 [[nodiscard]] KernelTallies tally_kernels(const Case& of);
