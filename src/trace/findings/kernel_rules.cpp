@@ -13,10 +13,12 @@ constexpr double kLeastTail = 0.03;  // of the time
 
 double duration_of(std::int64_t ns) { return static_cast<double>(ns); }
 
-schema::Message fused_bytes(const FusableRuns& runs) {
-  return runs.tally.bytes() > 0 ? messages::intermediate_bytes(
-                                      {.bytes = runs.tally.bytes(), .from = messages::IntermediateBytesFrom::counters})
-                                : messages::intermediate_bytes_unknown();
+schema::Message fused_bytes(const Case& of, const FusableRuns& runs) {
+  if (runs.tally.bytes() > 0)
+    return messages::intermediate_bytes(
+        {.bytes = runs.tally.bytes(), .from = messages::IntermediateBytesFrom::counters});
+  return of.analysed.trace.of_recorder ? messages::intermediate_bytes_not_counted()
+                                       : messages::intermediate_bytes_unknown();
 }
 
 /// By measured bytes if most of the saving follows from them; else `by_time`.
@@ -36,7 +38,7 @@ void tell_chains(const Case& of, const KernelTallies& found) {
                                               .time = duration_of(chains.time_ns()),
                                               .fused = duration_of(chains.time_ns() - chains.saving_ns())}),
                  how_computed(found.chains, messages::computed_chains(messages::ComputedChainsOf::kernels)),
-                 fused_bytes(found.chains));
+                 fused_bytes(of, found.chains));
 }
 
 void tell_memory_bound(const Case& of, const KernelTallies& found) {
@@ -51,7 +53,7 @@ void tell_memory_bound(const Case& of, const KernelTallies& found) {
       messages::memory_bound({.runs = runs.count(),
                               .time = duration_of(runs.time_ns()),
                               .fused = duration_of(runs.time_ns() - runs.saving_ns())}),
-      how_computed(found.reduced, messages::computed_reductions()), fused_bytes(found.reduced));
+      how_computed(found.reduced, messages::computed_reductions()), fused_bytes(of, found.reduced));
 }
 
 void tell_attention(const Case& of, const KernelTallies& found) {

@@ -50,6 +50,9 @@ TEST_F(PlantedKernels, chains_of_elementwise_kernels) {
             "tensors, which is about what a fused kernel takes");
   expect_code(*finding, {"torch.compile(model)"});
 
+  trace.of_recorder = true;
+  EXPECT_EQ(find("elementwise-chain")->evidence.back(), "bytes of intermediate results: not measured");
+
   // 8 MiB read, 4 MiB written by the first; 4 and 4 by the others. Fused, the first one's 12 MiB remain.
   const double mib = 1 << 20;
   kernel_bytes = {mib, 12 * mib, 8 * mib, 8 * mib, mib};
