@@ -3,7 +3,8 @@
 """A line of scripts/profile_gpu.sh --part modules: how much of the kernel time has a place in the module tree, and how many marker kernels
 (tests/tools/marked_models.py) are at the leaf that launched them.
 
-    marked_rows.py NAME ROWS.tsv LEAVES.json      ROWS: of rl_kernel_rows"""
+    marked_rows.py NAME ROWS.tsv LEAVES.json      ROWS: of rl_kernel_rows
+    marked_rows.py NAME ROWS.tsv                  of ONNX Runtime: places are its nodes, and nothing is marked"""
 import json
 import re
 import sys
@@ -16,13 +17,14 @@ def is_at(path, leaf):
 
 
 def main():
-    name, rows, leaves = sys.argv[1], open(sys.argv[2]).read().splitlines(), json.load(open(sys.argv[3]))
+    name, rows, nodes = sys.argv[1], open(sys.argv[2]).read().splitlines(), len(sys.argv) == 3
+    leaves = {} if nodes else json.load(open(sys.argv[3]))
     kernels, whole, placed, markers, right, wrong = 0, 0, 0, 0, 0, []
     for row in rows:
-        _, duration, x, _, kernel, path = row.split("\t")
+        _, duration, x, _, kernel, path, is_node = row.split("\t")
         kernels += 1
         whole += int(duration)
-        placed += int(duration) if path else 0
+        placed += int(duration) if (is_node == "1" if nodes else path) else 0
         if kernel == "marker":
             markers += 1
             at = is_at(path, leaves.get(x, "?"))

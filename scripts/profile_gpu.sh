@@ -4,11 +4,12 @@
 #   scripts/profile_gpu.sh --part cost        a launch-bound step and a replayed graph: plain, recorded, under torch.profiler; medians of 5
 #                                             alternating processes, as ratios to plain
 #   scripts/profile_gpu.sh --part modules     share of kernel time that is attributed to modules, and of the leaves' own marker kernels
-#                                             that are attributed to the leaf that launched them
+#                                             that are attributed to the leaf that launched them; of models in ONNX Runtime the
+#                                             share that is attributed to nodes (tests/tools/onnx_sessions.py)
 #   scripts/profile_gpu.sh --part findings    twelve programs with a planted defect and six healthy ones (tests/tools/planted_defects.py):
 #                                             which defects are found, and the predicted saving next to what the fix saves
 # By environment: RIDGELINE (the program), PYTHON (which has torch), KERNEL_ROWS (rl_kernel_rows of the build), OUT (default: profile-results),
-# MODELS, MODES, STEPS, PROGRAMS, ROUNDS.
+# MODELS, MODES, STEPS, ONNX_MODELS, PROGRAMS, ROUNDS.
 set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 OUT=${OUT:-profile-results} PYTHON=${PYTHON:-python3}
@@ -18,6 +19,7 @@ for place in "$ROOT"/build/{release,ci}/bin "$(dirname "$(command -v ridgeline)"
 done
 [ -x "${RIDGELINE:-}" ] || { echo "error: no program; name it in RIDGELINE" >&2; exit 2; }
 program=$ROOT/tests/tools/marked_models.py planted=$ROOT/tests/tools/planted_defects.py
+sessions=$ROOT/tests/tools/onnx_sessions.py
 mkdir -p "$OUT" && OUT=$(cd "$OUT" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -88,6 +90,23 @@ findings() {
   rm -rf "${scratch:?}/findings.$name"
 }
 
+# onnx_modules MODEL: runs of a session, replays of its CUDA graph, and `ridgeline profile MODEL.onnx`.
+onnx_modules() {
+  local model=$1 file=$scratch/$1.onnx name
+  "$PYTHON" "$sessions" --export "$file" "$model" >"$OUT/$model.export.txt" 2>&1 ||
+    { echo "| ONNX Runtime $model | not exported: $(tail -n 1 "$OUT/$model.export.txt") | |"; return 1; }
+  recorded "onnx.$model" -- "$PYTHON" "$sessions" "$file" --steps "${STEPS:-20}" >"$OUT/onnx.$model.out"
+  recorded "onnx.$model.graph" -- "$PYTHON" "$sessions" "$file" --graph --steps "${STEPS:-20}" >"$OUT/onnx.$model.graph.out"
+  mkdir -p "$scratch/onnx.$model.worker"
+  "$RIDGELINE" profile "$file" --provider cuda --db "$scratch/onnx.$model.worker/r.db" >"$OUT/onnx.$model.worker.txt" 2>&1
+  for name in "onnx.$model" "onnx.$model.graph" "onnx.$model.worker"; do
+    local traces=("$scratch/$name"/traces/*.rltrace)
+    [ -e "${traces[0]}" ] || { echo "| $name | nothing was recorded: $(tail -n 1 "$OUT/$name.txt") | |"; continue; }
+    "$KERNEL_ROWS" "${traces[0]}" >"$OUT/$name.rows.tsv"
+    "$PYTHON" "$ROOT/scripts/marked_rows.py" "$name" "$OUT/$name.rows.tsv"
+  done
+}
+
 case "${1:-} ${2:-}" in
   "--part cost")
     echo "| program | how | step, ms | times plain [least, most] |"
@@ -100,6 +119,11 @@ case "${1:-} ${2:-}" in
     for model in ${MODELS:-vit_b16 resnet50 gpt_block rtdetr}; do
       for mode in ${MODES:-eager training graph compiled}; do modules "$model" "$mode" | tee -a "$OUT/modules.md"; done
     done
+    if "$PYTHON" "$sessions" --can-run; then
+      for model in ${ONNX_MODELS:-vit_b16 rtdetr}; do onnx_modules "$model" | tee -a "$OUT/modules.md"; done
+    else
+      echo "| ONNX Runtime | not measured: $PYTHON has no onnxruntime-gpu | | | |" | tee -a "$OUT/modules.md"
+    fi
     ;;
   "--part findings")
     mkdir -p "$OUT/findings" && rm -f "$OUT"/findings/*
@@ -112,7 +136,7 @@ case "${1:-} ${2:-}" in
     "$PYTHON" "$ROOT/scripts/finding_score.py" "$OUT/findings/programs.tsv" "$OUT/findings" | tee "$OUT/findings.md"
     ;;
   *)
-    sed -n '3,13s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,14s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "campaign/profile/model_profile.hpp"
+#include "campaign/profile/model_recording.hpp"
 #include "campaign/profile/profile_campaign.hpp"
 #include "execute/gpu_choice.hpp"
 #include "execute/local_environment.hpp"
 #include "ridgeline/compare_runs.hpp"
 #include "ridgeline/flag_values.hpp"
+#include "ridgeline/inject_library.hpp"
 #include "ridgeline/profile_flags.hpp"
 #include "ridgeline/profile_output.hpp"
 #include "ridgeline/record_command.hpp"
@@ -64,8 +67,10 @@ base::Result<int> profile_model(const ModelFlags& flags, const Context& context)
   request.plan.warmup_s = std::min(request.plan.warmup_s, flags.time_s / 2);
   request.repeats = flags.repeats;
   request.trace_folder = flags.trace_folder(context);
-  const auto executor =
-      make_executor(execute::Isolation::pooled, groups.empty() ? execute::GpuGroup() : groups.front(), {});
+  std::optional<campaign::ModelRecording> recording;
+  if (!groups.empty()) request.recording = &recording.emplace(find_inject_library());
+  const auto executor = make_executor(execute::Isolation::pooled, groups.empty() ? execute::GpuGroup() : groups.front(),
+                                      {}, nullptr, recording ? recording->environment() : Variables());
   const auto terminal = inspect_terminal(stderr);
   const auto stage = [&](const std::string& what) {
     if (terminal.interactive && flags.talks()) fmt::print(stderr, "{}\n", styled(what, Style::dim, terminal.colour));

@@ -46,7 +46,8 @@ SlotExecutor::MakeTransport local_maker(Options options, void (*add)(LocalTransp
 
 std::unique_ptr<execute::Executor> make_executor(execute::Isolation isolation, const execute::GpuGroup& gpus,
                                                  std::function<void(const execute::JobProgress&)> on_progress,
-                                                 const workload::VirtualClock* simulated) {
+                                                 const workload::VirtualClock* simulated,
+                                                 const Variables& environment) {
   std::vector<execute::DeviceSlot> devices;
   for (const auto& gpu : gpus) devices.push_back({slot_name(gpu.uuid), execute::gpu_environment(gpu)});
   if (devices.empty()) devices.push_back({slot_name(""), {}});
@@ -54,6 +55,7 @@ std::unique_ptr<execute::Executor> make_executor(execute::Isolation isolation, c
   for (const auto& device : devices) {
     auto options = worker_options(isolation);
     options.environment = device.environment;
+    options.environment.insert(options.environment.end(), environment.begin(), environment.end());
     if (simulated != nullptr) {
       options.environment.emplace_back(workload::VirtualClock::kVariable, simulated->path());
       options.clock = simulated;

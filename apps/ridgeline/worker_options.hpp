@@ -15,12 +15,16 @@
 
 namespace ridgeline::app {
 
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
 /// A slot for each GPU, whose processes see that GPU only; without a GPU one slot of the CPU. The first one's progress
 /// goes to `on_progress`; an interrupt ends running jobs. `simulated`: the run's clock
-/// (workload::simulated_clock), which must outlive the executor; nullptr: time is real.
+/// (workload::simulated_clock), which must outlive the executor; nullptr: time is real. `environment`: of the
+/// workers, on top of ours.
 [[nodiscard]] std::unique_ptr<execute::Executor> make_executor(
     execute::Isolation isolation, const execute::GpuGroup& gpus,
-    std::function<void(const execute::JobProgress&)> on_progress, const workload::VirtualClock* simulated = nullptr);
+    std::function<void(const execute::JobProgress&)> on_progress, const workload::VirtualClock* simulated = nullptr,
+    const Variables& environment = {});
 
 /// The GPU of a TrialSpec::device; none of a CPU. Errors: that GPU is not in this machine.
 [[nodiscard]] base::Result<execute::GpuGroup> gpus_of(const std::string& device);

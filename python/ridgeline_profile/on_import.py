@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs the hooks once torch is imported. Nothing else is imported for it before."""
+"""Installs the hooks of a package once the program has imported it. Nothing else is imported for it before."""
+import importlib
 import sys
 
 from ridgeline_profile.frames import leave_out_own
 
-TORCH = "torch"
+HOOKS = {"torch": "install", "onnxruntime": "sessions"}  # the module of this package that has install()
 
 
 class _Finder:
-    """First on sys.meta_path until torch is found; it finds nothing itself."""
+    """First on sys.meta_path until the package has been imported; it finds nothing itself. Programs may look for a package first."""
+
+    def __init__(self, name):
+        self.name = name
 
     def find_spec(self, name, path=None, target=None):
-        if name != TORCH:
-            return None
-        try:
-            sys.meta_path.remove(self)
-        except ValueError:
+        if name != self.name:
             return None
         for finder in list(sys.meta_path):
-            find = getattr(finder, "find_spec", None)
+            find = None if finder is self else getattr(finder, "find_spec", None)
             spec = find(name, path, target) if find else None
             if spec is not None:
-                _install_after(spec)
+                _install_after(spec, self)
                 return spec
         return None
 
 
-def _install_after(spec):
+def _install_after(spec, finder):
     loader = spec.loader
     execute = getattr(loader, "exec_module", None)
     if execute is None:
@@ -40,7 +40,9 @@ def _install_after(spec):
         except BaseException as error:
             leave_out_own(error)
             raise
-        _install()
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
+            _install(spec.name)
 
     try:
         loader.exec_module = exec_module
@@ -48,17 +50,16 @@ def _install_after(spec):
         pass  # a loader without attributes of its own
 
 
-def _install():
+def _install(name):
     try:
-        from ridgeline_profile import install
-
-        install.install()
+        importlib.import_module("ridgeline_profile." + HOOKS[name]).install()
     except Exception:
         pass  # the program runs without names
 
 
 def watch():
-    if TORCH in sys.modules:
-        _install()
-    else:
-        sys.meta_path.insert(0, _Finder())
+    for name in HOOKS:
+        if name in sys.modules:
+            _install(name)
+        else:
+            sys.meta_path.insert(0, _Finder(name))

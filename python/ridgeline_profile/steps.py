@@ -4,7 +4,7 @@ import weakref
 
 import torch
 
-from ridgeline_profile import library
+from ridgeline_profile import library, run_steps
 
 _trains = False  # an optimizer has made a step
 _has_optimizer = False
@@ -25,10 +25,15 @@ def optimizer_stepped(optimizer):
         _counted = weakref.ref(optimizer)
     elif first is not optimizer:
         return
-    library.step()
+    _step()
 
 
 def model_called():
     """Before an outermost call of a module with parameters."""
     if not _trains and not (_has_optimizer and torch.is_grad_enabled()):
-        library.step()
+        _step()
+
+
+def _step():
+    run_steps.by_torch = True
+    library.step()

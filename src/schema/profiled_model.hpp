@@ -30,8 +30,9 @@ RL_DECLARE_JSON(ProfiledRound)
 /// What a worker found when it ran a model under ONNX Runtime's own profiler, in interleaved blocks with a
 /// session without it.
 struct ProfiledModel {
-  std::string file;          ///< the profiler's JSON
-  std::int64_t warmups = 0;  ///< calls in it before those that count
+  std::string file;           ///< the profiler's JSON
+  std::int64_t start_ns = 0;  ///< its zero, on CLOCK_MONOTONIC
+  std::int64_t warmups = 0;   ///< calls in it before those that count
   std::vector<ProfiledRound> rounds;
   /// Memory read and written by as many threads; 0: not measured, or not twice alike, and so below.
   double bytes_per_s = 0;

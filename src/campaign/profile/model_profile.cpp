@@ -14,6 +14,7 @@
 #include "campaign/fitting_lengths.hpp"
 #include "campaign/model_spec.hpp"
 #include "campaign/profile/kept_trace.hpp"
+#include "campaign/profile/model_recording.hpp"
 #include "campaign/profile/profiler_cost.hpp"
 #include "campaign/profile/run_cut.hpp"
 #include "campaign/run_frame.hpp"
@@ -124,14 +125,17 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
     if (repeat == 0) run.notes.insert(run.notes.end(), found.model.shape_notes.begin(), found.model.shape_notes.end());
     RL_TRY_ASSIGN(const auto all, trace::import_onnxruntime(profiled.file));
     // Nodes of a GPU's provider are launches, which a longer one does not make later.
-    auto counted =
-        std::make_unique<const trace::Trace>(counted_runs(all, profiled, on_gpu ? 0 : own_cost_ns(profiled)));
+    auto runs_of_it = counted_runs(all, profiled, on_gpu ? 0 : own_cost_ns(profiled));
+    if (on_gpu && request.recording != nullptr)
+      if (auto note = request.recording->add_work(profiled.start_ns, runs_of_it); !note.empty() && repeat == 0)
+        run.notes.push_back(std::move(note));
+    auto counted = std::make_unique<const trace::Trace>(std::move(runs_of_it));
     auto analysed = std::make_unique<const trace::AnalysedTrace>(*counted);
     tables.push_back(trace::tables_of(*analysed));
     if (repeat == 0) {
       run.findings = trace::find_savings(*analysed, tables.front());
       nodes = counted->nodes.size();
-      events = counted->nodes.size() + counted->ranges.size();
+      events = counted->nodes.size() + counted->ranges.size() + counted->kernels.size();
       made.trace = std::move(counted);
       made.analysed = std::move(analysed);
     }

@@ -16,6 +16,8 @@
 
 namespace ridgeline::campaign {
 
+class ModelRecording;
+
 /// A model that is to be run and profiled.
 struct ModelProfileRequest : schema::ProfileRequest {
   schema::WorkloadRef workload;
@@ -24,7 +26,9 @@ struct ModelProfileRequest : schema::ProfileRequest {
   schema::Configuration configuration;
   schema::ProfilePlan plan;
   std::string trace_folder;  ///< where the events of the first process are kept (keep_trace); "": nowhere
-  int repeats = 1;           ///< processes, one after the other; from 2 on they are the profile's steps
+  /// Of the executor's workers; must outlive the call. nullptr: none is recorded.
+  const ModelRecording* recording = nullptr;
+  int repeats = 1;  ///< processes, one after the other; from 2 on they are the profile's steps
 };
 
 /// Runs the model in a worker under ONNX Runtime's own profiler, in turns with a session without it, and stores what

@@ -91,6 +91,8 @@ class Rows {
       if (has_bytes) add_step_bytes(row, nodes.bytes(i), step);
       if (analysed_.is_unusual(i)) continue;
       row.host_self_ns += own_ns;
+      if (const auto range = analysed_.attribution.range_of_node[i]; range != kNowhere)
+        rows_[analysed_.attribution.row_of_range[range]].host_self_ns -= own_ns;
       ++row.calls;
       if (has_bytes) add_bytes(row, nodes.bytes(i), own_ns);
       if (launches.contains(i) || analysed_.nodes.has_parts[i]) continue;

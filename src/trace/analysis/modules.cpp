@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "trace/analysis/launching_nodes.hpp"
 #include "trace/analysis/node_paths.hpp"
 #include "trace/analysis/range_names.hpp"
 
@@ -97,6 +98,11 @@ class Attributor {
     out_.is_backward.assign(trace.ranges.size(), false);
     is_step_.assign(trace.ranges.size(), false);
     has_steps_ = !steps.steps.empty();
+    for (Place range = 0; range < trace.ranges.size(); ++range)
+      if (is_run(range)) runs_.push_back(range);
+    std::stable_sort(runs_.begin(), runs_.end(),
+                     [&](Place a, Place b) { return trace.ranges.start_ns[a] < trace.ranges.start_ns[b]; });
+    of_session_ = trace.nodes.size() > 0 && runs_.empty();
     if (steps.numbered || steps.name == kModelRun)
       for (const auto& step : steps.steps) is_step_[step.range] = true;
   }
@@ -115,7 +121,8 @@ class Attributor {
     for (const auto range : backward) place(range);
     place_nodes();
     place_graph_nodes();
-    const bool has_runs = trace_.nodes.size() > 0 && has_steps_;
+    out_.node_of_call = nodes_of_calls(trace_);
+    const bool has_runs = trace_.nodes.size() > 0 && has_steps_ && (of_session_ || trace_.kernels.size() == 0);
     if (has_runs || has_unplaced_work()) {
       out_.unattributed = static_cast<Place>(out_.rows.size());
       out_.rows.push_back({0, has_runs ? "(outside of nodes)" : "(unattributed)", ModuleKind::unattributed});
@@ -151,7 +158,7 @@ class Attributor {
     const auto kind = trace_.ranges.kind[range];
     if (kind == RangeKind::operation) return place_operation(range, above, name);
     // What ONNX Runtime says of its session encloses nodes, which have places of their own.
-    if (kind == RangeKind::annotation && (is_step_[range] || trace_.nodes.size() > 0)) return;
+    if (kind == RangeKind::annotation && (is_step_[range] || of_session_)) return;
     const bool is_module = kind == RangeKind::python && is_module_call(name);
     if (is_module && out_.rows[above].name == kBackwardPass) {
       // Nothing around a backward pass says where in the program its modules are.
@@ -168,6 +175,7 @@ class Attributor {
   Place module_row(Place above, RangeKind kind, std::string_view name) {
     if (kind == RangeKind::python && is_module_call(name))
       return child(above, std::string(module_name(name)), ModuleKind::module);
+    if (kind == RangeKind::python && is_session_run(name)) return child(above, std::string(name), ModuleKind::module);
     if (kind == RangeKind::annotation && !is_profiler_step(name))
       return child(above, annotation_name(name), ModuleKind::module);
     return above;
@@ -191,18 +199,55 @@ class Attributor {
     const auto& nodes = trace_.nodes;
     out_.row_of_node.assign(nodes.size(), 0);
     if (nodes.size() == 0) return;
+    find_ranges_of_nodes();
     const NodePaths paths(trace_);
-    std::unordered_map<NameId, Place> known;
+    std::map<std::pair<Place, NameId>, Place> known;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const auto [found, is_new] = known.try_emplace(nodes.name[i], 0);
+      const auto range = out_.range_of_node[i];
+      const auto run = range == kNowhere ? run_at(i) : range;
+      const auto above = run == kNowhere ? Place{0} : out_.row_of_range[run];
+      const auto [found, is_new] = known.try_emplace({above, nodes.name[i]}, 0);
       if (is_new) {
-        Place row = 0;
+        Place row = above;
         const auto path = paths.of(nodes.name[i]);
         for (const auto& part : path.modules) row = child(row, part, ModuleKind::module);
         found->second = child(row, path.leaf, ModuleKind::node);
       }
       out_.row_of_node[i] = found->second;
     }
+  }
+
+  [[nodiscard]] bool is_run(Place range) const {
+    return trace_.ranges.kind[range] == RangeKind::python &&
+           is_session_run(trace_.strings.text(trace_.ranges.name[range]));
+  }
+
+  void find_ranges_of_nodes() {
+    const auto& nodes = trace_.nodes;
+    out_.range_of_node.assign(nodes.size(), kNowhere);
+    if (of_session_) return;
+    std::vector<Moment> starts;
+    for (std::size_t i = 0; i < nodes.size(); ++i) starts.push_back({nodes.lane[i], nodes.start_ns[i]});
+    out_.range_of_node = ranges_at(trace_, nesting_, starts);
+    for (auto& range : out_.range_of_node)
+      while (range != kNowhere && !out_.opens_row[range]) range = nesting_.parent_of_range[range];
+  }
+
+  /// The run of another thread of its process in which a node ran; kNowhere: none.
+  [[nodiscard]] Place run_at(std::size_t node) const {
+    const auto& ranges = trace_.ranges;
+    const auto time = trace_.nodes.start_ns[node];
+    const auto process = trace_.thread_lanes[trace_.nodes.lane[node]].process;
+    auto after =
+        std::partition_point(runs_.begin(), runs_.end(), [&](auto run) { return ranges.start_ns[run] <= time; });
+    // Runs of one thread do not overlap, so that few of each are enough.
+    for (auto left = trace_.thread_lanes.size(); after != runs_.begin() && left > 0; --left) {
+      const auto run = *--after;
+      if (ranges.start_ns[run] + ranges.duration_ns[run] > time &&
+          trace_.thread_lanes[ranges.lane[run]].process == process)
+        return run;
+    }
+    return kNowhere;
   }
 
   void place_graph_nodes() {
@@ -226,6 +271,7 @@ class Attributor {
 
   [[nodiscard]] bool has_unplaced_work() const {
     const auto is_unplaced = [&](Place call) {
+      if (call != kNowhere && !out_.node_of_call.empty() && out_.node_of_call[call] != kNowhere) return false;
       return call == kNowhere || nesting_.range_of_call[call] == kNowhere ||
              out_.row_of_range[nesting_.range_of_call[call]] == 0;
     };
@@ -245,6 +291,8 @@ class Attributor {
   Attribution out_;
   std::vector<bool> is_step_;
   bool has_steps_ = false;
+  std::vector<Place> runs_;  ///< of sessions of ONNX Runtime, in a recorded program, by their starts
+  bool of_session_ = false;  ///< its ranges are those of ONNX Runtime's own profiler
   std::map<std::tuple<Place, ModuleKind, std::string>, Place> children_;
   std::unordered_map<std::string_view, Place> outermost_;  ///< of a module's name: where it was first called
 };
@@ -253,6 +301,7 @@ class Attributor {
 
 Place Attribution::row_of_launch(Place call, const Nesting& nesting) const {
   if (call == kNowhere) return unattributed;
+  if (!node_of_call.empty() && node_of_call[call] != kNowhere) return row_of_node[node_of_call[call]];
   const auto range = nesting.range_of_call[call];
   const auto row = range == kNowhere ? Place{0} : row_of_range[range];
   return row == 0 ? unattributed : row;

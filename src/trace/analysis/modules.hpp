@@ -31,6 +31,9 @@ struct Attribution {
   std::vector<bool> opens_row;     ///< of a range: it is a call of its row, rather than something within
   std::vector<bool> is_backward;   ///< of a range: it belongs to the backward pass
   std::vector<Place> row_of_node;  ///< of Trace::nodes
+  /// Of a node: the range of its thread that encloses it and opens a row; kNowhere: none.
+  std::vector<Place> range_of_node;
+  std::vector<Place> node_of_call;  ///< nodes_of_calls
   /// Of nodes of CUDA graphs, by process and Kernels::graph_node: where they were captured.
   std::map<std::pair<std::int64_t, std::uint64_t>, Place> row_of_graph_node;
   Place unattributed = kNowhere;  ///< kNowhere: there is none

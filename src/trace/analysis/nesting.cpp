@@ -12,18 +12,6 @@ namespace {
 /// Begin and duration are whole microseconds in many files.
 constexpr std::int64_t kRoundingNs = 2000;
 
-/// Indices of spans by thread, start, and the longer first.
-std::vector<Place> in_order(const Spans& spans) {
-  std::vector<Place> order(spans.size());
-  std::iota(order.begin(), order.end(), Place{0});
-  std::stable_sort(order.begin(), order.end(), [&](Place a, Place b) {
-    if (spans.lane[a] != spans.lane[b]) return spans.lane[a] < spans.lane[b];
-    if (spans.start_ns[a] != spans.start_ns[b]) return spans.start_ns[a] < spans.start_ns[b];
-    return spans.duration_ns[a] > spans.duration_ns[b];
-  });
-  return order;
-}
-
 /// Ranges of one thread that are open, the innermost last.
 class Open {
  public:
@@ -59,12 +47,23 @@ class Open {
 
 }  // namespace
 
+std::vector<Place> by_thread(const Spans& spans) {
+  std::vector<Place> order(spans.size());
+  std::iota(order.begin(), order.end(), Place{0});
+  std::stable_sort(order.begin(), order.end(), [&](Place a, Place b) {
+    if (spans.lane[a] != spans.lane[b]) return spans.lane[a] < spans.lane[b];
+    if (spans.start_ns[a] != spans.start_ns[b]) return spans.start_ns[a] < spans.start_ns[b];
+    return spans.duration_ns[a] > spans.duration_ns[b];
+  });
+  return order;
+}
+
 Nesting nest(const Trace& trace) {
   const auto& ranges = trace.ranges;
   const auto& calls = trace.calls;
   Nesting out{std::vector<Place>(ranges.size(), kNowhere), std::vector<Place>(calls.size(), kNowhere),
-              in_order(ranges)};
-  const auto call_order = in_order(calls);
+              by_thread(ranges)};
+  const auto call_order = by_thread(calls);
   Open open(ranges);
   auto call = call_order.begin();
   const auto take_call = [&] {

@@ -20,6 +20,9 @@ struct Nesting {
   std::vector<Place> range_order;      ///< of Trace::ranges: by thread, then by time, what encloses before what it does
 };
 
+/// Indices of spans by thread, start, and the longer first.
+[[nodiscard]] std::vector<Place> by_thread(const Spans& spans);
+
 /// Of ranges that begin together the longer one encloses the other; of equal ones that which comes first in the file.
 [[nodiscard]] Nesting nest(const Trace& trace);
 

@@ -6,6 +6,7 @@ namespace {
 
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
 constexpr std::string_view kModulePrefix = "nn.Module: ";
+constexpr std::string_view kRunPrefix = "run of ";
 constexpr std::string_view kBackwardPrefix = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kCompiledGraph = "Call CompiledFxGraph ";
 
@@ -18,6 +19,8 @@ bool is_module_call(std::string_view name) { return name.starts_with(kModulePref
 std::string_view module_name(std::string_view name) {
   return is_module_call(name) ? name.substr(kModulePrefix.size()) : name;
 }
+
+bool is_session_run(std::string_view name) { return name.starts_with(kRunPrefix); }
 
 bool is_python_line(std::string_view name) {
   const auto open = name.find(".py(");

@@ -78,7 +78,7 @@ Steps find_steps(const Trace& trace, const Nesting& nesting) {
     const auto parent = nesting.parent_of_range[place];
     const auto name = trace.strings.text(ranges.name[place]);
     const bool is_own = kind == RangeKind::annotation && is_profiler_step(name);
-    const bool is_module = kind == RangeKind::python && is_module_call(name);
+    const bool is_module = kind == RangeKind::python && (is_module_call(name) || is_session_run(name));
     const bool below_annotation = parent != kNowhere && annotated[parent];
     const bool below_module = parent != kNowhere && in_module[parent];
     annotated[place] = below_annotation || (kind == RangeKind::annotation && !is_own);

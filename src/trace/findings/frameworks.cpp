@@ -34,7 +34,7 @@ Frameworks frameworks_of(const Trace& trace) {
            contains_any(name, {"at::native", "c10::"});
   };
   const auto of_onnx = [](std::string_view name) {
-    return name == kModelRun || contains_any(name, {"onnxruntime::", "onnxruntime/"});
+    return name == kModelRun || is_session_run(name) || contains_any(name, {"onnxruntime::", "onnxruntime/"});
   };
   return {has_name(trace, trace.ranges, of_torch) || has_name(trace, trace.kernels, of_torch),
           trace.nodes.size() > 0 || has_name(trace, trace.ranges, of_onnx) || has_name(trace, trace.kernels, of_onnx)};

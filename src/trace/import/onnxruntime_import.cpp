@@ -217,7 +217,7 @@ class ProfileReader {
 
 }  // namespace
 
-Result<Trace> import_onnxruntime(const std::string& path) {
+Result<Trace> import_session(const std::string& path) {
   RL_TRY_ASSIGN(auto events, JsonEvents::open(path));
   Trace trace;
   ProfileReader reader(trace);
@@ -250,6 +250,11 @@ Result<Trace> import_onnxruntime(const std::string& path) {
     trace.notes.push_back(messages::calls_of_host(
         {.calls = static_cast<std::int64_t>(trace.calls.size()),
          .time = std::accumulate(trace.calls.duration_ns.begin(), trace.calls.duration_ns.end(), 0.0)}));
+  return trace;
+}
+
+Result<Trace> import_onnxruntime(const std::string& path) {
+  RL_TRY_ASSIGN(auto trace, import_session(path));
   if (auto note = launch_note(trace); !note.empty()) trace.notes.push_back(std::move(note));
   return trace;
 }

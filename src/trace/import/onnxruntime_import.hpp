@@ -15,4 +15,7 @@ namespace ridgeline::trace {
 /// unsupported, with the way to record one that helps, where the file has no nodes or mixes sessions.
 [[nodiscard]] base::Result<Trace> import_onnxruntime(const std::string& path);
 
+/// The same without a note on what the times of its nodes are, which depends on what it is joined with.
+[[nodiscard]] base::Result<Trace> import_session(const std::string& path);
+
 }  // namespace ridgeline::trace

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "trace/import/message_text.hpp"
+#include "trace/record/fact_lines.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -31,11 +32,7 @@ std::int64_t count_of(std::string_view text) {
 
 RecordedProcess read_facts(std::string_view text) {
   RecordedProcess out;
-  for (const auto& line : base::split(text, '\n')) {
-    const auto equals = line.find('=');
-    if (equals == std::string::npos) continue;
-    const auto key = std::string_view(line).substr(0, equals);
-    const auto value = std::string_view(line).substr(equals + 1);
+  each_fact(text, [&](std::string_view key, std::string_view value) {
     if (key == "pid") out.pid = count_of(value);
     if (key == "name") out.name = message_text(value);
     if (key == "state") out.state = state_of(value);
@@ -44,7 +41,7 @@ RecordedProcess read_facts(std::string_view text) {
     if (key == "zero_time") out.zero_time = count_of(value);
     if (key == "uses_cuda") out.uses_cuda = value != "0";
     if (key == "finished") out.finished = value == "1";
-  }
+  });
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "trace/messages.hpp"
 #include "trace/record/merge_traces.hpp"
 #include "trace/record/recording_notes.hpp"
+#include "trace/record/session_nodes.hpp"
 #include "tracefile/table_columns.hpp"
 
 namespace ridgeline::trace {
@@ -81,6 +82,7 @@ Result<Recording> read_recording(const fs::path& folder) {
     traces.push_back(*std::move(trace));
   }
   out.trace = merge_traces(std::move(traces));
+  join_session_nodes(folder, out.trace);
   std::size_t events = 0;
   each_table(out.trace, [&](BlockKind, const auto& table) { events += table.size(); });
   out.events = static_cast<std::int64_t>(events);

@@ -23,6 +23,7 @@
 #include "workload/onnx/ort_environment.hpp"
 #include "workload/onnx/ort_providers.hpp"
 #include "workload/onnx/probe_models.hpp"
+#include "workload/onnx/recorder.hpp"
 #include "workload/onnx/refused_inputs.hpp"
 #include "workload/onnx/workload_inputs.hpp"
 
@@ -73,6 +74,7 @@ class ProfiledSession {
     return took;
   }
   [[nodiscard]] Result<std::string> end_profile() const { return caller_->end_profile(); }
+  [[nodiscard]] Result<std::int64_t> profile_start_ns() const { return caller_->profile_start_ns(); }
 
  private:
   ProfiledSession(SessionSettings settings, std::unique_ptr<OrtCaller> caller)
@@ -220,9 +222,12 @@ Result<schema::ProfiledModel> profile_onnx_model(const schema::TrialSpec& spec, 
   schema::ProfiledModel out;
   RL_TRY_ASSIGN(const auto plain, ProfiledSession::make(*environment, spec, plain_extras));
   RL_TRY_ASSIGN(const auto traced, ProfiledSession::make(*environment, spec, traced_extras));
+  RL_TRY_ASSIGN(const auto start, traced->profile_start_ns());
+  out.start_ns = on_recorder_clock(start);
   const auto nodes = has_nodes ? read_graph(spec.workload, traced_extras.optimized_model, out) : 1;
   RL_TRY(run_interleaved(*plain, *traced, plan, std::max<std::int64_t>(1, nodes), out));
   RL_TRY_ASSIGN(out.file, traced->end_profile());
+  flush_recorder();
   if (provider.on_cpu() && has_nodes) RL_TRY(measure_reach(*environment, spec, folder, out));
   return out;
 }

@@ -88,6 +88,13 @@ base::Result<std::string> OrtCaller::end_profile() const {
   return path;
 }
 
+base::Result<std::int64_t> OrtCaller::profile_start_ns() const {
+  const auto& api = session_.environment.api();
+  std::uint64_t start = 0;
+  RL_TRY(check_ort(api, api.SessionGetProfilingStartTimeNs(handle_.get(), &start)));
+  return static_cast<std::int64_t>(start);
+}
+
 bool OrtCaller::step() noexcept {
   last_ = next_;
   if (++next_ == members_.size()) next_ = 0;

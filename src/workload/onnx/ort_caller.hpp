@@ -47,6 +47,8 @@ class OrtCaller {
 
   /// Ends the profile of a session that writes one (SessionExtras::profile); the file.
   [[nodiscard]] base::Result<std::string> end_profile() const;
+  /// Zero of that profile, on the clock of ONNX Runtime.
+  [[nodiscard]] base::Result<std::int64_t> profile_start_ns() const;
 
   /// What the calling thread does with denormal numbers from here on. The runtime sets that for its own threads and, by
   /// the first session of a process, for the thread that makes it. Here every thread that runs a session is what it
