@@ -5,11 +5,14 @@ import itertools
 import os
 import threading
 
-from ridgeline_profile import clocks
+from ridgeline_profile import clocks, library
 from ridgeline_profile.onnx_nodes import count_nodes
 
 MOST_EVENTS = 300_000  # ONNX Runtime keeps them in memory, about 2 kB each, until the profile ends
+USUAL_NODES = 1000
 OTHER_EVENTS = 4  # of a run, in addition to those of its nodes
+
+WRITING = "ONNX Runtime writes its profile"
 
 _numbers = itertools.count(1)
 _lock = threading.Lock()
@@ -25,7 +28,7 @@ def _free_stem():
 
 
 def _write(stem, mode, **values):
-    with open(stem, mode) as file:
+    with open(stem, mode, encoding="utf-8", errors="replace") as file:
         for key, value in values.items():
             file.write("%s=%s\n" % (key, str(value).replace("\n", " ")))
 
@@ -67,6 +70,13 @@ def is_users(options):
         return options.enable_profiling and id(options) not in _changed
 
 
+def forked():
+    """Another thread may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+    _changed.clear()
+
+
 class SessionProfile:
     def __init__(self, native, stem, model, name, is_graph):
         self.native = native  # the session of C++
@@ -75,10 +85,10 @@ class SessionProfile:
         self.is_open = True
         self.running = 0
         self.runs = 0
-        nodes = count_nodes(model)
+        nodes = count_nodes(model) or USUAL_NODES
         # A window may open late in the program.
         has_window = any(key in os.environ.get("RIDGELINE_TRACE_OPTIONS", "") for key in ("warmup_steps", "delay_s", "range"))
-        self.most_runs = 0 if has_window or nodes == 0 else max(1, MOST_EVENTS // (nodes + OTHER_EVENTS))
+        self.most_runs = 0 if has_window else max(1, MOST_EVENTS // (nodes + OTHER_EVENTS))
         self.lock = threading.Lock()
         self.ahead_ns = clocks.system_ahead_ns()
         start_ns = native.get_profiling_start_time_ns
@@ -94,7 +104,16 @@ class SessionProfile:
             self.running -= 1
             is_enough = self.running == 0 and 0 < self.most_runs <= self.runs
         if is_enough:
+            self._end_early()
+
+    def _end_early(self):
+        library.push(library.name(WRITING), library.ANNOTATION)
+        try:
             self.end()
+        except Exception:
+            pass  # a full disk
+        finally:
+            library.pop()
 
     def end(self):
         """The file is written, and later runs have no profile."""

@@ -8,7 +8,7 @@ import weakref
 
 from onnxruntime.capi import onnxruntime_inference_collection as collection
 
-from ridgeline_profile import endings, library, run_steps
+from ridgeline_profile import endings, library, run_steps, session_profile
 from ridgeline_profile.frames import leave_out_own
 from ridgeline_profile.library import ANNOTATION, PYTHON, pop, push
 from ridgeline_profile.needed import needed_libraries
@@ -64,10 +64,13 @@ def _provider_options(session):
 
 
 def _known(session):
-    known = _sessions.get(session)
-    if known is None:
-        known = _sessions[session] = _Session(_name_of(session))
-    return known
+    try:
+        known = _sessions.get(session)
+        if known is None:
+            known = _sessions[session] = _Session(_name_of(session))
+        return known
+    except TypeError:  # a class of the user's whose objects have no hash
+        return _Session(_name_of(session))
 
 
 def _around(method):
@@ -145,9 +148,12 @@ def _around_making():
 
 def _forget(session):
     """Of a session that is made again, with other providers."""
-    known = _sessions.pop(session, None)
-    if known is not None and known.profile is not None:
-        known.profile.end()
+    try:
+        known = _sessions.pop(session, None)
+        if known is not None and known.profile is not None:
+            known.profile.end()
+    except Exception:
+        pass
 
 
 def _made(session, stem):
@@ -169,8 +175,7 @@ def _around_end():
 
     @functools.wraps(function)
     def end_profiling(self):
-        known = _sessions.get(self)
-        return "" if known is not None and known.profile is not None else function(self)
+        return "" if _known(self).profile is not None else function(self)
 
     collection.Session.end_profiling = end_profiling
 
@@ -187,6 +192,7 @@ def _forked():
         if known.profile is not None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(known.profile.native))
             known.profile = None
+    session_profile.forked()
     library.forked()
     _sessions.clear()
     run_steps.forked()
