@@ -22,11 +22,13 @@ namespace ridgeline::trace {
 namespace {
 
 constexpr std::int64_t kClockError = 50'000;  // ns: of mapping one clock to the other
+constexpr int kMostAtOnce = 64;               // runs of a session, in as many threads
 
 using messages::SessionWithoutNodesReason;
 
 /// Recorded runs of the sessions of one name in one process.
-struct SessionRuns {
+class SessionRuns {
+ public:
   struct Run {
     std::int64_t start_ns = 0;
     std::int64_t end_ns = 0;
@@ -38,11 +40,16 @@ struct SessionRuns {
 
   /// nullptr: none was then.
   [[nodiscard]] Run* at(std::int64_t time_ns) {
+    auto* run = at(time_ns, 0);
+    return run != nullptr ? run : at(time_ns, kClockError);
+  }
+
+ private:
+  [[nodiscard]] Run* at(std::int64_t time_ns, std::int64_t error_ns) {
     auto after = std::partition_point(runs.begin(), runs.end(),
-                                      [&](const Run& run) { return run.start_ns <= time_ns + kClockError; });
-    // Runs of several threads overlap.
-    for (auto left = std::size_t{64}; after != runs.begin() && left > 0; --left)
-      if (auto& run = *--after; run.end_ns + kClockError > time_ns) return &run;
+                                      [&](const Run& run) { return run.start_ns <= time_ns + error_ns; });
+    for (auto left = kMostAtOnce; after != runs.begin() && left > 0; --left)
+      if (auto& run = *--after; run.end_ns + error_ns > time_ns) return &run;
     return nullptr;
   }
 };
