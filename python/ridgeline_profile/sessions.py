@@ -202,8 +202,9 @@ def install():
     for method in RUNS:
         if hasattr(collection.Session, method):
             _around(method)
-    _around_making()
-    _around_end()
+    if hasattr(collection.InferenceSession, "_create_inference_session"):
+        _around_making()
+        _around_end()
     endings.before.append(_end_all)
     endings.install()
     if hasattr(os, "register_at_fork"):

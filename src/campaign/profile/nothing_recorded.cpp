@@ -34,10 +34,10 @@ base::Fault nothing_recorded(const trace::Recording& recording, const RecordOpti
     return fail(kCode, "nothing was recorded: another tool is using CUPTI{}", because(*process))
         .hint("run the program without its own profiler, and not under nsys or ncu");
   if (recording.processes.empty())
-    return fail(kCode, "nothing was recorded: no process of the program used CUDA, or called a PyTorch model")
+    return fail(kCode, "nothing was recorded: no process of the program used CUDA, or called a PyTorch or ONNX model")
         .hint(
             "check that it runs on a GPU, and that Python gets PYTHONPATH (not with -I or -E, nor in an environment of "
-            "its own); an ONNX model on the CPU: ridgeline profile model.onnx");
+            "its own); an ONNX model alone: ridgeline profile model.onnx");
   if (first_of(recording, RecordingState::waiting) != nullptr) {
     if (!options.range.empty())
       return fail(kCode, "nothing was recorded: --range {}: no such range began", options.range)
