@@ -8,7 +8,7 @@ import threading
 from ridgeline_profile import clocks, library
 from ridgeline_profile.onnx_nodes import count_nodes
 
-MOST_EVENTS = 300_000  # ONNX Runtime keeps them in memory, about 2 kB each, until the profile ends
+MOST_EVENTS = 600_000  # ONNX Runtime keeps them in memory, about 2 kB each, until the profile ends
 USUAL_NODES = 1000
 OTHER_EVENTS = 4  # of a run, in addition to those of its nodes
 

@@ -75,6 +75,14 @@ err "./plain"
 record 127 -- ./nosuch
 nothing_left
 
+# A session of ONNX Runtime: its kernels belong to its nodes, also when the kept trace is read.
+record 0 -- "$RECORDED" --session
+run 0 show --db r.db --json
+json '[.tables.modules[] | select(.kind == "node")] | map([.path, .kernels, .calls]) | tostring' '[["run of vit.onnx/encoder/MatMul",6,6]]'
+json '[.notes[] | tostring | select(contains("node_launches"))] | length' 1
+run 0 profile import "$(ls -t traces/*.rltrace | head -n 1)" --db r.db --no-keep-trace --json
+json '[.tables.modules[] | select(.kind == "node")] | map(.kernels) | tostring' '[6]'
+
 # Several processes, and files that are cut or damaged.
 record 0 -- "$RECORDED" --fork
 run 0 show --db r.db --json

@@ -2,9 +2,10 @@
 // Behaves like a program whose processes `ridgeline profile --` records: writes PID.rltrace and PID.facts to
 // RIDGELINE_TRACE_FOLDER, where that is set.
 //   rl_recorded_program [--steps N] [--fork] [--cut] [--damage] [--no-trace] [--facts KEY=VALUE]... [--environment]
-//                       [--wait] [--exit N] [--signal N]
-// --fork: a child records the same. --cut: as if killed. --damage: the trace is no trace. --environment: prints the
-// variables that it was given. --wait: waits for SIGINT after it recorded.
+//                       [--session] [--wait] [--exit N] [--signal N]
+// --fork: a child records the same. --session: the modules are runs of a session of ONNX Runtime, each with a node.
+// --cut: as if killed. --damage: the trace is no trace. --environment: prints the variables that it was given. --wait:
+// waits for SIGINT after it recorded.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ struct Plan {
   bool is_damaged = false;
   bool has_trace = true;
   bool waits = false;
+  bool has_session = false;
   std::vector<std::string> facts;
   int exit_code = 0;
   int signal = 0;
@@ -43,8 +45,8 @@ void add_range(trace::Trace& trace, trace::RangeKind kind, const std::string& na
 }
 
 /// Steps of two modules, each of which launches a kernel and waits for it.
-trace::Trace record(int steps) {
-  constexpr std::int64_t kStep = 1'000'000;
+constexpr std::int64_t kStep = 1'000'000;
+trace::Trace record(int steps, bool has_session) {
   trace::Trace trace;
   trace.devices.push_back({0, "NVIDIA Test", 64, "9.0", 0});
   const std::int64_t pid = ::getpid();
@@ -57,7 +59,8 @@ trace::Trace record(int steps) {
               thread);
     for (const auto* const layer : {"Linear_0", "Linear_1"}) {
       const auto at = begin + 10'000 + (layer[7] - '0') * 400'000;
-      add_range(trace, trace::RangeKind::python, std::string("nn.Module: ") + layer, at, at + 300'000, thread);
+      add_range(trace, trace::RangeKind::python, has_session ? "run of vit.onnx" : std::string("nn.Module: ") + layer,
+                at, at + 300'000, thread);
       trace.calls.add(at + 1000, 5000, trace.strings.id("cudaLaunchKernel"), thread, ++correlation);
       trace.kernels.add(at + 20'000, 200'000, trace.strings.id(std::string("gemm_") + layer[7]), stream, correlation);
       trace.kernels.grid.push_back({64, 1, 1});
@@ -70,6 +73,27 @@ trace::Trace record(int steps) {
   return trace;
 }
 
+/// What ONNX Runtime's profiler writes of those runs, and what the recorder's hooks write with it.
+void write_session(const std::string& path, int steps) {
+  std::ofstream(path + ".session1") << "model=vit.onnx\nstart_ns=1\ngraph=0\n";
+  std::ofstream json(path + ".session1_2026-11-28_10-00-00_123.json");
+  const auto event = [&](const char* category, const char* name, std::int64_t start_us, int duration_us) {
+    json << R"({"cat":")" << category << R"(","pid":)" << ::getpid() << R"(,"tid":)" << ::getpid() << R"(,"ts":)"
+         << start_us << R"(,"dur":)" << duration_us << R"(,"ph":"X","name":")" << name
+         << R"(","args":{"op_name":"MatMul","provider":"CUDAExecutionProvider"}})";
+  };
+  json << "[";
+  event("Session", "session_initialization", 0, 1);
+  for (std::int64_t step = 0; step < steps; ++step)
+    for (const auto at : {step * kStep / 1000 + 10, step * kStep / 1000 + 410}) {
+      json << ",\n";
+      event("Node", "/encoder/MatMul_kernel_time", at, 100);
+      json << ",\n";
+      event("Session", "model_run", at, 200);
+    }
+  json << "]\n";
+}
+
 void write_files(const Plan& plan) {
   const auto* folder = std::getenv("RIDGELINE_TRACE_FOLDER");
   if (folder == nullptr) return;
@@ -78,8 +102,10 @@ void write_files(const Plan& plan) {
     std::ofstream(path + ".rltrace") << "no trace";
   } else if (plan.has_trace) {
     auto writer = trace::TraceWriter::create(path + ".rltrace");
-    if (!writer || !writer->append(record(plan.steps)) || (!plan.is_cut && !writer->finish())) std::abort();
+    if (!writer || !writer->append(record(plan.steps, plan.has_session)) || (!plan.is_cut && !writer->finish()))
+      std::abort();
   }
+  if (plan.has_session) write_session(path, plan.steps);
   std::ofstream facts(path + ".facts");
   facts << "pid=" << ::getpid() << "\nname=rl_recorded_program\nstate=recording\n";
   if (!plan.is_cut) facts << "finished=1\n";
@@ -106,6 +132,7 @@ int main(int argc, char** argv) {
     if (word == "--cut") plan.is_cut = true;
     if (word == "--damage") plan.is_damaged = true;
     if (word == "--no-trace") plan.has_trace = false;
+    if (word == "--session") plan.has_session = true;
     if (word == "--wait") plan.waits = true;
     if (word == "--facts" && i + 1 < argc) plan.facts.emplace_back(argv[++i]);
     if (word == "--environment") print_environment();

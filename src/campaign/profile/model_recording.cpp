@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 #include "campaign/messages.hpp"
 #include "campaign/profile/record_environment.hpp"
+#include "trace/messages.hpp"
 #include "trace/record/recording.hpp"
 #include "trace/record/work_of_runs.hpp"
 
@@ -31,8 +33,12 @@ schema::Message ModelRecording::add_work(std::int64_t start_ns, trace::Trace& tr
   auto recording = trace::read_recording(scratch_.path());
   if (!recording) return messages::model_not_recorded(base::error_line(recording.error()));
   trace::add_work_of_runs(std::move(recording->trace), start_ns, trace);
-  if (trace.kernels.size() > 0) return {};
   const auto& all = recording->processes;
+  if (trace.kernels.size() > 0) {
+    const auto dropped = std::accumulate(all.begin(), all.end(), std::int64_t{0},
+                                         [](auto sum, const auto& one) { return sum + one.dropped; });
+    return dropped > 0 ? trace::messages::recording_dropped(dropped) : schema::Message();
+  }
   const auto reason = std::find_if(all.begin(), all.end(), [](const auto& one) { return !one.why.empty(); });
   return messages::model_not_recorded(reason == all.end() ? "CUDA did not open the library that records" : reason->why);
 }

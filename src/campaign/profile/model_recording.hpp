@@ -23,7 +23,7 @@ class ModelRecording {
     return environment_;
   }
   /// Adds what the runs of ONNX Runtime's profile `trace` launched. `start_ns`: its zero, on the recorder's clock. A
-  /// note if nothing was recorded; empty: it has kernels.
+  /// note on what was not recorded; empty: all was.
   [[nodiscard]] schema::Message add_work(std::int64_t start_ns, trace::Trace& trace) const;
 
  private:
