@@ -25,12 +25,17 @@ RL_DEFINE_JSON(ProfileDevice, process, device, name, multiprocessors, memory_byt
                span_ns, busy_ns, kernel_ns, copy_ns, both_ns, streams, critical_stream, critical_ns, collective_ns,
                exposed_ns, idle)
 RL_DEFINE_JSON(ProfileCounter, name, unit, launches, sum, least, most)
+RL_DEFINE_JSON(ProfileBytes, source, first_step, last_step, second_run, launches, kernel_ns)
+RL_DEFINE_JSON(ProfileGraph, name, module, nodes, launches, read_bytes, write_bytes, l2_bytes, total_ns, tensor_share,
+               bytes_source)
+RL_DEFINE_JSON(ProfileBandwidth, device, name, bytes_per_s, peak_bytes_per_s, seconds)
 RL_DEFINE_JSON(ProfileKernel, name, module, calls, total_ns, least_ns, most_ns, grid, block, registers, shared_bytes,
-               bytes, bytes_ns, counters)
-RL_DEFINE_JSON(ProfileNode, name, operation, provider, module, calls, total_ns, bytes, flops, bytes_ns)
+               bytes, bytes_ns, bytes_source, counters)
+RL_DEFINE_JSON(ProfileNode, name, operation, provider, module, calls, total_ns, bytes, flops, bytes_ns, bytes_source)
 RL_DEFINE_JSON(ProfileOperator, name, calls, host_ns)
 RL_DEFINE_JSON(ProfileModule, path, name, parent, kind, calls, host_self_ns, host_total_ns, gpu_self_ns, gpu_total_ns,
-               backward_ns, kernels, bytes, flops, bytes_ns, flops_ns, step_ns, step_bytes)
+               backward_ns, kernels, bytes, flops, bytes_ns, flops_ns, bytes_source, tensor_ns, tensor_of_ns, step_ns,
+               step_bytes)
 RL_DEFINE_JSON(ProfileStep, name, start_ns, duration_ns, work_ns, kernels, left_out)
 RL_DEFINE_JSON(ProfileCost, plain_ns, traced_ns, nodes_ns, events, event_ns)
 RL_DEFINE_JSON(ProfileRoof, bytes_per_s, flops_per_s)
@@ -67,10 +72,15 @@ void from_json(const base::Json& json, ProfileFinding& finding) {
     finding.title =
         base::Json{{"code", kLegacy}, {"arguments", {{"text", json["title"]}, {"rule", json["rule"]}}}}.get<Message>();
 }
-RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, operators, modules, step_name, steps, memory, span_ns,
-               runs, missing)
+RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, operators, modules, step_name, steps, bytes, graphs,
+               memory, span_ns, runs, missing)
 RL_DEFINE_JSON(ProfileRun, RL_RUN_ENVELOPE, request, environment, sources, trials, provider, runtime, cost, roof,
-               trace_file, tables, findings)
+               bandwidths, trace_file, tables, findings)
+
+BytesSource merged(BytesSource one, BytesSource other) noexcept {
+  if (one == other || other == BytesSource::unknown) return one;
+  return one == BytesSource::unknown ? other : BytesSource::mixed;
+}
 
 std::optional<double> ProfileRoof::share(std::int64_t bytes, std::int64_t flops, std::int64_t ns) const {
   if (ns <= 0) return std::nullopt;

@@ -101,6 +101,56 @@ struct ProfileCounter {
 };
 RL_DECLARE_JSON(ProfileCounter)
 
+/// Where a number of bytes comes from.
+enum class BytesSource {
+  unknown,          ///< there is no number, or its run was stored before sources were kept
+  range_profiler,   ///< counted by the GPU while the program ran, outside the time that was recorded
+  uncaptured_step,  ///< the same, for a kernel of a CUDA graph: of a step that launched it without the graph
+  nsight_compute,
+  shapes,
+  recorded,  ///< with the copy that it is the size of
+  mixed,     ///< several of these
+};
+/// Of a sum.
+[[nodiscard]] BytesSource merged(BytesSource one, BytesSource other) noexcept;
+
+/// Kernels whose bytes are of one source.
+struct ProfileBytes {
+  BytesSource source = BytesSource::unknown;
+  std::int64_t first_step = 0;  ///< of the program, in which they were counted; 0: in none
+  std::int64_t last_step = 0;
+  bool second_run = false;  ///< the program ran once more to count them
+  std::int64_t launches = 0;
+  std::int64_t kernel_ns = 0;  ///< their time
+};
+RL_DECLARE_JSON(ProfileBytes)
+
+/// A CUDA graph whose launches were counted as a whole; sums over these launches.
+struct ProfileGraph {
+  std::string name;
+  std::string module;  ///< that launched it; "" where none
+  std::int64_t nodes = 0;
+  std::int64_t launches = 0;
+  std::int64_t read_bytes = -1;  ///< DRAM; -1: unknown, and so below
+  std::int64_t write_bytes = -1;
+  std::int64_t l2_bytes = -1;
+  std::int64_t total_ns = -1;
+  double tensor_share = -1;  ///< of the time that tensor cores worked, a mean
+  BytesSource bytes_source = BytesSource::range_profiler;
+};
+RL_DECLARE_JSON(ProfileGraph)
+
+/// What a GPU's memory moved on average while a program ran, by the GPU's own monitors (GPM); no part of it belongs to
+/// a module.
+struct ProfileBandwidth {
+  std::int32_t device = 0;  ///< as nvidia-smi counts
+  std::string name;
+  double bytes_per_s = 0;
+  double peak_bytes_per_s = 0;
+  double seconds = 0;
+};
+RL_DECLARE_JSON(ProfileBandwidth)
+
 /// All launches of one kernel by its name, or all copies of one kind. Times in nanoseconds on the GPU.
 struct ProfileKernel {
   std::string name;
@@ -113,8 +163,9 @@ struct ProfileKernel {
   std::array<std::int32_t, 3> block{};
   std::int32_t registers = 0;
   std::int32_t shared_bytes = 0;
-  std::int64_t bytes = -1;               ///< DRAM, all launches together; of copies what they copied; -1: unknown
-  std::int64_t bytes_ns = -1;            ///< of total_ns: launches whose bytes are known; -1: all
+  std::int64_t bytes = -1;     ///< DRAM, all launches together; of copies what they copied; -1: unknown
+  std::int64_t bytes_ns = -1;  ///< of total_ns: launches whose bytes are known; -1: all
+  BytesSource bytes_source = BytesSource::unknown;
   std::vector<ProfileCounter> counters;  ///< by name
   /// What bytes are divided by.
   [[nodiscard]] std::int64_t rated_ns() const noexcept { return bytes_ns < 0 ? total_ns : bytes_ns; }
@@ -132,6 +183,7 @@ struct ProfileNode {
   std::int64_t bytes = -1;     ///< read and written by all calls, from the shapes; -1: unknown
   std::int64_t flops = -1;     ///< likewise
   std::int64_t bytes_ns = -1;  ///< of total_ns: calls whose bytes are known; -1: all
+  BytesSource bytes_source = BytesSource::unknown;
   /// What bytes are divided by.
   [[nodiscard]] std::int64_t rated_ns() const noexcept { return bytes_ns < 0 ? total_ns : bytes_ns; }
 };
@@ -169,8 +221,11 @@ struct ProfileModule {
   std::int64_t kernels = 0;      ///< in total
   std::int64_t bytes = -1;       ///< in total; -1: unknown
   std::int64_t flops = -1;
-  std::int64_t bytes_ns = -1;            ///< of the total on the GPU, or without one on the host: as in ProfileKernel
-  std::int64_t flops_ns = -1;            ///< of that total: nodes whose operations are counted; -1: all
+  std::int64_t bytes_ns = -1;  ///< of the total on the GPU, or without one on the host: as in ProfileKernel
+  std::int64_t flops_ns = -1;  ///< of that total: nodes whose operations are counted; -1: all
+  BytesSource bytes_source = BytesSource::unknown;
+  std::int64_t tensor_ns = -1;           ///< of the total on the GPU: time with tensor cores at work; -1: unknown
+  std::int64_t tensor_of_ns = -1;        ///< of that total: kernels for which it is known
   std::vector<std::int64_t> step_ns;     ///< total time in each step, of the GPU, or of the host without one
   std::vector<std::int64_t> step_bytes;  ///< empty: unknown
 };
@@ -275,6 +330,8 @@ struct ProfileTables {
   std::vector<ProfileModule> modules;      ///< the root first, parents before children
   std::string step_name;                   ///< what the steps are: "ProfilerStep", "model_run"; "" without any
   std::vector<ProfileStep> steps;
+  std::vector<ProfileBytes> bytes;    ///< of kernels, a row per source; empty: of none are they known
+  std::vector<ProfileGraph> graphs;   ///< whose launches were counted as a whole
   std::vector<ProfileMemory> memory;  ///< of GPUs; empty: nothing of it was recorded
   std::int64_t span_ns = 0;           ///< from the first to the last event that counts
   std::int64_t runs = 1;              ///< of a model that the totals are over, not left_out; 1 of anything else
@@ -294,7 +351,8 @@ struct ProfileRun : RunEnvelope {
   std::string runtime;              ///< "onnxruntime 1.29.0"
   std::optional<ProfileCost> cost;  ///< of a model that was run
   ProfileRoof roof;
-  std::string trace_file;  ///< its events, full path; "": they were not kept
+  std::vector<ProfileBandwidth> bandwidths;  ///< of a recorded program for whose kernels no bytes are known
+  std::string trace_file;                    ///< its events, full path; "": they were not kept
   ProfileTables tables;
   std::vector<ProfileFinding> findings;  ///< largest predicted saving first
 };
@@ -329,6 +387,17 @@ struct ridgeline::base::EnumNames<ridgeline::schema::IdleCause> {
                                     std::pair{profiler, "profiler"},
                                     std::pair{queue, "queue"},
                                     std::pair{unknown, "unknown"}};
+};
+template <>
+struct ridgeline::base::EnumNames<ridgeline::schema::BytesSource> {
+  using enum schema::BytesSource;
+  static constexpr std::array names{std::pair{unknown, ""},
+                                    std::pair{range_profiler, "range_profiler"},
+                                    std::pair{uncaptured_step, "uncaptured_step"},
+                                    std::pair{nsight_compute, "nsight_compute"},
+                                    std::pair{shapes, "shapes"},
+                                    std::pair{recorded, "recorded"},
+                                    std::pair{mixed, "mixed"}};
 };
 template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::ModuleKind> {
