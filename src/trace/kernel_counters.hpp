@@ -21,6 +21,7 @@ struct KernelCounters {
   std::vector<std::int64_t> stream;
   std::vector<Dim3> grid;
   std::vector<Dim3> block;
+  std::vector<std::int64_t> step;  ///< of the program, as CountedLaunches::step; empty: unknown
 
   struct Metric {
     std::string name;            ///< "dram__bytes_read.sum"

@@ -14,7 +14,7 @@ void Trace::give_process(std::int64_t process) {
     after.push_back(gpu_lane(lane));
   }
   for (Spans* work : {static_cast<Spans*>(&kernels), static_cast<Spans*>(&copies), static_cast<Spans*>(&sets),
-                      static_cast<Spans*>(&syncs)})
+                      static_cast<Spans*>(&syncs), static_cast<Spans*>(&counted)})
     for (auto& lane : work->lane) lane = after[lane];
 }
 

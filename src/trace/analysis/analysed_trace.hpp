@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <vector>
 
+#include "schema/profile.hpp"
 #include "trace/analysis/clock_fit.hpp"
 #include "trace/analysis/gaps.hpp"
 #include "trace/analysis/launch_index.hpp"
@@ -45,10 +48,21 @@ struct AnalysedTrace {
   std::map<ProcessDevice, ObservedTime> observed;
   std::vector<Gap> gaps;
   std::vector<double> kernel_bytes;  ///< DRAM, of each kernel by a profiler's counters; empty: of none; NaN: unknown
-  std::vector<double> kernel_waves;  ///< of blocks, of each kernel, likewise
+  std::vector<schema::BytesSource> kernel_bytes_source;  ///< of each kernel; empty: unknown
+  std::vector<std::int64_t> kernel_bytes_step;  ///< of the program, in which they were counted, 0: none; empty: unknown
+  std::vector<double> kernel_waves;             ///< of blocks, of each kernel, likewise
+  std::vector<double> kernel_tensor;            ///< share of its time with tensor cores at work, likewise
 
   /// Whether what the host did tells why the GPU had no work.
   [[nodiscard]] bool knows_idle_time() const noexcept { return !trace.lacks_work && clocks.fits(); }
+
+  /// DRAM bytes of a kernel; NaN: unknown.
+  [[nodiscard]] double bytes_of(std::size_t kernel) const {
+    return kernel_bytes.empty() ? std::numeric_limits<double>::quiet_NaN() : kernel_bytes[kernel];
+  }
+  [[nodiscard]] schema::BytesSource bytes_source(std::size_t kernel) const {
+    return kernel_bytes_source.empty() ? schema::BytesSource::unknown : kernel_bytes_source[kernel];
+  }
 
   /// Of a run that is left out.
   [[nodiscard]] bool is_unusual(std::size_t node) const {

@@ -33,25 +33,11 @@ schema::Message launches_of(const Launch& launch, std::size_t count) {
                                        .block_z = block[2]});
 }
 
-/// Those of one launch, of a CUDA graph, by their begin.
-std::vector<Place> in_launch_order(const Trace& trace) {
-  const auto& kernels = trace.kernels;
-  const auto calls = LaunchIndex(trace).calls_of(kernels);
-  std::vector<Place> order(kernels.size());
-  std::iota(order.begin(), order.end(), Place{0});
-  const auto key = [&](Place kernel) {
-    const auto begin = kernels.start_ns[kernel];
-    return std::pair(calls[kernel] == kNowhere ? begin : trace.calls.start_ns[calls[kernel]], begin);
-  };
-  std::stable_sort(order.begin(), order.end(), [&](Place one, Place other) { return key(one) < key(other); });
-  return order;
-}
-
 constexpr double kMostDramBytes = 0x1p58;  // what sums of 64 bits hold by far
 
 constexpr std::string_view kBoth = "dram__bytes.sum";
 constexpr std::array kReadAndWritten{
-    std::pair<std::string_view, std::string_view>{"dram__bytes_read.sum", "dram__bytes_write.sum"},
+    std::pair<std::string_view, std::string_view>{kDramBytesRead, kDramBytesWritten},
     std::pair<std::string_view, std::string_view>{"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"}};
 constexpr double kOtherProgram = 3;  // times as long: clocks and cold caches explain less
 
@@ -93,6 +79,19 @@ schema::Message time_note(const Trace& trace, const KernelCounters& counters, co
 
 }  // namespace
 
+std::vector<Place> in_launch_order(const Trace& trace) {
+  const auto& kernels = trace.kernels;
+  const auto calls = LaunchIndex(trace).calls_of(kernels);
+  std::vector<Place> order(kernels.size());
+  std::iota(order.begin(), order.end(), Place{0});
+  const auto key = [&](Place kernel) {
+    const auto begin = kernels.start_ns[kernel];
+    return std::pair(calls[kernel] == kNowhere ? begin : trace.calls.start_ns[calls[kernel]], begin);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](Place one, Place other) { return key(one) < key(other); });
+  return order;
+}
+
 CounterJoin join_counters(const Trace& trace, const KernelCounters& counters) {
   const auto& kernels = trace.kernels;
   std::map<NameId, std::string> plain;
@@ -109,6 +108,7 @@ CounterJoin join_counters(const Trace& trace, const KernelCounters& counters) {
         .push_back(row);
   CounterJoin out;
   out.row.assign(kernels.size(), kNowhere);
+  out.source.assign(kernels.size(), schema::BytesSource::unknown);
   for (const auto& [launch, rows] : in_counters) {
     const auto found = in_trace.find(launch);
     if (found == in_trace.end()) {
@@ -127,6 +127,8 @@ CounterJoin join_counters(const Trace& trace, const KernelCounters& counters) {
   }
   for (const auto& [launch, launches] : in_trace)
     if (!in_counters.contains(launch)) out.only_trace.push_back(launches_of(launch, launches.size()));
+  for (std::size_t i = 0; i < out.row.size(); ++i)
+    if (out.row[i] != kNowhere) out.source[i] = schema::BytesSource::nsight_compute;
   return out;
 }
 
@@ -174,6 +176,14 @@ schema::Message missing_bytes(const KernelCounters& counters) {
            .metric = std::string(has(read) ? write : read)});
   }
   return messages::no_bytes({std::string(kReadAndWritten[0].first), std::string(kReadAndWritten[0].second)});
+}
+
+std::vector<double> tensor_shares(const KernelCounters& counters, const CounterJoin& join) {
+  std::vector<double> out(join.row.size(), std::numeric_limits<double>::quiet_NaN());
+  const auto* active = counters.find(kTensorActivity);
+  for (std::size_t i = 0; active != nullptr && i < out.size(); ++i)
+    if (join.row[i] != kNowhere) out[i] = active->values[join.row[i]] / 100;
+  return out;
 }
 
 std::vector<double> launch_waves(const KernelCounters& counters, const CounterJoin& join) {

@@ -61,7 +61,6 @@ class Rows {
   }
 
   void add_work(const Spans& work, const PlacedWork& placed, bool kernels) {
-    const auto& bytes = analysed_.kernel_bytes;
     for (std::size_t i = 0; i < work.size(); ++i) {
       const auto at = placed.row[i];
       if (at == kNowhere) continue;
@@ -71,9 +70,12 @@ class Rows {
       if (analysed_.is_backward(placed.call[i])) row.backward_ns += work.duration_ns[i];
       const auto step = placed.step[i];
       if (step != kNowhere) row.step_ns[step] += work.duration_ns[i];
-      if (!kernels || bytes.empty() || std::isnan(bytes[i])) continue;
-      add_bytes(row, std::llround(bytes[i]), work.duration_ns[i]);
-      add_step_bytes(row, std::llround(bytes[i]), step);
+      if (!kernels) continue;
+      add_tensor(row, i);
+      const auto bytes = analysed_.bytes_of(i);
+      if (std::isnan(bytes)) continue;
+      add_bytes(row, std::llround(bytes), work.duration_ns[i], analysed_.bytes_source(i));
+      add_step_bytes(row, std::llround(bytes), step);
     }
   }
 
@@ -94,7 +96,7 @@ class Rows {
       if (const auto range = analysed_.attribution.range_of_node[i]; range != kNowhere)
         rows_[analysed_.attribution.row_of_range[range]].host_self_ns -= own_ns;
       ++row.calls;
-      if (has_bytes) add_bytes(row, nodes.bytes(i), own_ns);
+      if (has_bytes) add_bytes(row, nodes.bytes(i), own_ns, schema::BytesSource::shapes);
       if (launches.contains(i) || analysed_.nodes.has_parts[i]) continue;
       if (nodes.flops[i] < 0) continue;
       row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
@@ -118,9 +120,18 @@ class Rows {
     }
   }
 
-  static void add_bytes(schema::ProfileModule& row, std::int64_t bytes, std::int64_t ns) {
+  static void add_bytes(schema::ProfileModule& row, std::int64_t bytes, std::int64_t ns, schema::BytesSource source) {
     row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
     row.bytes_ns = std::max<std::int64_t>(row.bytes_ns, 0) + ns;
+    row.bytes_source = merged(row.bytes_source, source);
+  }
+  void add_tensor(schema::ProfileModule& row, std::size_t kernel) const {
+    const auto& shares = analysed_.kernel_tensor;
+    if (shares.empty() || std::isnan(shares[kernel])) return;
+    const auto ns = analysed_.trace.kernels.duration_ns[kernel];
+    row.tensor_ns = std::max<std::int64_t>(row.tensor_ns, 0) +
+                    std::llround(static_cast<double>(ns) * std::clamp(shares[kernel], 0.0, 1.0));
+    row.tensor_of_ns = std::max<std::int64_t>(row.tensor_of_ns, 0) + ns;
   }
   void add_step_bytes(schema::ProfileModule& row, std::int64_t bytes, Place step) const {
     if (step == kNowhere) return;
@@ -142,6 +153,10 @@ class Rows {
       parent.kernels += row->kernels;
       if (row->bytes >= 0) parent.bytes = std::max<std::int64_t>(parent.bytes, 0) + row->bytes;
       if (row->bytes_ns >= 0) parent.bytes_ns = std::max<std::int64_t>(parent.bytes_ns, 0) + row->bytes_ns;
+      parent.bytes_source = merged(parent.bytes_source, row->bytes_source);
+      if (row->tensor_ns >= 0) parent.tensor_ns = std::max<std::int64_t>(parent.tensor_ns, 0) + row->tensor_ns;
+      if (row->tensor_of_ns >= 0)
+        parent.tensor_of_ns = std::max<std::int64_t>(parent.tensor_of_ns, 0) + row->tensor_of_ns;
       if (row->flops >= 0) parent.flops = std::max<std::int64_t>(parent.flops, 0) + row->flops;
       if (row->flops_ns >= 0) parent.flops_ns = std::max<std::int64_t>(parent.flops_ns, 0) + row->flops_ns;
       for (std::size_t step = 0; step < steps_; ++step) parent.step_ns[step] += row->step_ns[step];

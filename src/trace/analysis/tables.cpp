@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "trace/analysis/counted_launches.hpp"
 #include "trace/analysis/device_time.hpp"
 #include "trace/analysis/memory.hpp"
 #include "trace/analysis/missing.hpp"
@@ -60,9 +61,10 @@ void sort_rows(std::vector<ProfileKernel>& rows) {
 
 /// Of a launch or a call that took `ns`.
 template <typename Row>
-void add_bytes(Row& row, std::int64_t bytes, std::int64_t ns) {
+void add_bytes(Row& row, std::int64_t bytes, std::int64_t ns, schema::BytesSource source) {
   row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
   row.bytes_ns = std::max<std::int64_t>(row.bytes_ns, 0) + ns;
+  row.bytes_source = merged(row.bytes_source, source);
 }
 
 std::vector<ProfileKernel> kernel_rows(const AnalysedTrace& analysed) {
@@ -81,8 +83,8 @@ std::vector<ProfileKernel> kernel_rows(const AnalysedTrace& analysed) {
       row->registers = kernels.registers[i];
       row->shared_bytes = kernels.shared_bytes[i];
     }
-    if (!analysed.kernel_bytes.empty() && !std::isnan(analysed.kernel_bytes[i]))
-      add_bytes(*row, std::llround(analysed.kernel_bytes[i]), kernels.duration_ns[i]);
+    if (const auto bytes = analysed.bytes_of(i); !std::isnan(bytes))
+      add_bytes(*row, std::llround(bytes), kernels.duration_ns[i], analysed.bytes_source(i));
   }
   sort_rows(rows);
   return rows;
@@ -96,7 +98,7 @@ std::vector<ProfileKernel> copy_rows(const AnalysedTrace& analysed) {
     for (auto& row : rows) known[row.name] = &row;
     for (std::size_t i = 0; i < work.size(); ++i) {
       auto& row = *known.at(analysed.trace.strings.text(work.name[i]));
-      if (work.bytes[i] >= 0) add_bytes(row, work.bytes[i], work.duration_ns[i]);
+      if (work.bytes[i] >= 0) add_bytes(row, work.bytes[i], work.duration_ns[i], schema::BytesSource::recorded);
     }
     out.insert(out.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
   };
@@ -213,7 +215,8 @@ std::vector<schema::ProfileNode> node_rows(const AnalysedTrace& analysed) {
     ++row.calls;
     row.total_ns += analysed.nodes.own_ns[i];
     if (launches.contains(i) || analysed.nodes.has_parts[i]) continue;
-    if (const auto bytes = nodes.bytes(i); bytes >= 0) add_bytes(row, bytes, analysed.nodes.own_ns[i]);
+    if (const auto bytes = nodes.bytes(i); bytes >= 0)
+      add_bytes(row, bytes, analysed.nodes.own_ns[i], schema::BytesSource::shapes);
     if (nodes.flops[i] >= 0) row.flops = std::max<std::int64_t>(row.flops, 0) + nodes.flops[i];
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
@@ -258,6 +261,27 @@ std::vector<schema::ProfileStep> step_rows(const AnalysedTrace& analysed) {
   return rows;
 }
 
+/// A row for each source, the one of the most time first.
+std::vector<schema::ProfileBytes> bytes_rows(const AnalysedTrace& analysed) {
+  std::map<schema::BytesSource, schema::ProfileBytes> by_source;
+  for (std::size_t i = 0; i < analysed.trace.kernels.size(); ++i) {
+    if (std::isnan(analysed.bytes_of(i))) continue;
+    const auto source = analysed.bytes_source(i);
+    auto& row = by_source[source];
+    row.source = source;
+    ++row.launches;
+    row.kernel_ns += analysed.trace.kernels.duration_ns[i];
+    const auto step = analysed.kernel_bytes_step.empty() ? 0 : analysed.kernel_bytes_step[i];
+    if (step > 0) row.first_step = row.first_step == 0 ? step : std::min(row.first_step, step);
+    row.last_step = std::max(row.last_step, step);
+  }
+  std::vector<schema::ProfileBytes> out;
+  for (const auto& [source, row] : by_source) out.push_back(row);
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& one, const auto& other) { return one.kernel_ns > other.kernel_ns; });
+  return out;
+}
+
 std::int64_t span_of(const Trace& trace) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = std::numeric_limits<std::int64_t>::min();
@@ -286,6 +310,8 @@ schema::ProfileTables tables_of(const AnalysedTrace& analysed) {
   out.modules = module_rows(analysed);
   out.step_name = analysed.steps.name;
   out.steps = step_rows(analysed);
+  out.bytes = bytes_rows(analysed);
+  out.graphs = counted_graphs(analysed.trace);
   out.memory = memory_rows(analysed);
   out.span_ns = span_of(analysed.trace);
   if (!out.nodes.empty() && out.devices.empty())

@@ -154,6 +154,15 @@ class TraceMerger {
   std::int64_t correlations_ = 0;  ///< the highest so far
 };
 
+/// The same stream in a trace of another run, where the process has another number.
+GpuLane same_stream(const Trace& trace, const GpuLane& lane) {
+  const auto& all = trace.gpu_lanes;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const GpuLane& one) {
+    return one.device == lane.device && one.stream == lane.stream;
+  });
+  return found == all.end() ? lane : *found;
+}
+
 }  // namespace
 
 Trace merge_traces(std::vector<Trace> traces) {
@@ -163,6 +172,22 @@ Trace merge_traces(std::vector<Trace> traces) {
   auto out = merger.take();
   bound_values(out);  // of all together the sums are larger
   return out;
+}
+
+void add_counted(Trace& into, Trace from) {
+  if (from.counted.size() == 0) return;
+  Trace counted;
+  counted.strings = std::move(from.strings);
+  counted.counted = std::move(from.counted);
+  std::vector<LaneId> lanes;  // by those of `from`
+  for (const auto& lane : from.gpu_lanes) lanes.push_back(counted.gpu_lane(same_stream(into, lane)));
+  for (auto& lane : counted.counted.lane) lane = lanes[lane];
+  const bool of_recorder = into.of_recorder;
+  std::vector<Trace> both;
+  both.push_back(std::move(into));
+  both.push_back(std::move(counted));
+  into = merge_traces(std::move(both));
+  into.of_recorder = of_recorder;
 }
 
 }  // namespace ridgeline::trace

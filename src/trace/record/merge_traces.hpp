@@ -12,4 +12,7 @@ namespace ridgeline::trace {
 /// once.
 [[nodiscard]] Trace merge_traces(std::vector<Trace> traces);
 
+/// Adds the launches that another trace of the same program counted (Trace::counted), and nothing else of it.
+void add_counted(Trace& into, Trace from);
+
 }  // namespace ridgeline::trace

@@ -12,16 +12,36 @@
 namespace ridgeline::trace {
 namespace {
 
-RecordingState state_of(std::string_view word) {
+/// The value of that name; the first where there is none.
+template <typename State, std::size_t kCount>
+State state_of(std::string_view word, const std::array<std::pair<std::string_view, State>, kCount>& states) {
+  const auto found = std::find_if(states.begin(), states.end(), [&](const auto& one) { return one.first == word; });
+  return found == states.end() ? states.front().second : found->second;
+}
+
+RecordingState recording_state(std::string_view word) {
   using enum RecordingState;
   constexpr std::array<std::pair<std::string_view, RecordingState>, 5> kStates{{{"recording", recording},
                                                                                 {"waiting", waiting},
                                                                                 {"no_cupti", no_cupti},
                                                                                 {"busy", busy},
                                                                                 {"stopped_full", stopped_full}}};
-  const auto* const found =
-      std::find_if(kStates.begin(), kStates.end(), [&](const auto& one) { return one.first == word; });
-  return found == kStates.end() ? recording : found->second;
+  return state_of(word, kStates);
+}
+
+CountingState counting_state(std::string_view word) {
+  using enum CountingState;
+  constexpr std::array<std::pair<std::string_view, CountingState>, 10> kStates{{{"none", none},
+                                                                                {"counted", counted},
+                                                                                {"no_steps", no_steps},
+                                                                                {"no_privilege", no_privilege},
+                                                                                {"busy", busy},
+                                                                                {"unsupported", unsupported},
+                                                                                {"concurrent", concurrent},
+                                                                                {"collectives", collectives},
+                                                                                {"too_many", too_many},
+                                                                                {"failed", failed}}};
+  return state_of(word, kStates);
 }
 
 std::int64_t count_of(std::string_view text) {
@@ -35,8 +55,10 @@ RecordedProcess read_facts(std::string_view text) {
   each_fact(text, [&](std::string_view key, std::string_view value) {
     if (key == "pid") out.pid = count_of(value);
     if (key == "name") out.name = message_text(value);
-    if (key == "state") out.state = state_of(value);
+    if (key == "state") out.state = recording_state(value);
     if (key == "why") out.why = message_text(value);
+    if (key == "counters") out.counters = counting_state(value);
+    if (key == "counters_why") out.counters_why = message_text(value);
     if (key == "dropped") out.dropped = count_of(value);
     if (key == "zero_time") out.zero_time = count_of(value);
     if (key == "uses_cuda") out.uses_cuda = value != "0";

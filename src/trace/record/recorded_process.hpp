@@ -15,12 +15,28 @@ enum class RecordingState {
   stopped_full,  ///< the file reached its size
 };
 
+/// Whether the bytes of launches were counted, and why not.
+enum class CountingState {
+  none,  ///< it was not to be
+  counted,
+  no_steps,  ///< none began that could have been counted
+  no_privilege,
+  busy,         ///< another profiler has the counters
+  unsupported,  ///< by the GPU, its driver or CUPTI
+  concurrent,   ///< kernels that run at the same time would have run one by one
+  collectives,  ///< kernels that wait for other GPUs would have waited for ever
+  too_many,     ///< launches: it stopped at so many
+  failed,
+};
+
 /// What a recorded process says of itself (PID.facts).
 struct RecordedProcess {
   std::int64_t pid = 0;
   std::string name;  ///< its command line
   RecordingState state = RecordingState::recording;
-  std::string why;             ///< it does not record; "" where it does
+  std::string why;  ///< it does not record; "" where it does
+  CountingState counters = CountingState::none;
+  std::string counters_why;    ///< in the recorder's words; ""
   std::int64_t dropped = 0;    ///< records that the profiler lost
   std::int64_t zero_time = 0;  ///< records without a time, left out
   bool uses_cuda = true;       ///< false: it has ranges only

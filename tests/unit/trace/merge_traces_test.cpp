@@ -96,6 +96,32 @@ TEST(MergeTraces, keeps_every_column_of_every_table) {
   EXPECT_EQ(merged.thread_lanes[merged.allocations.lane[0]].process, 42);
 }
 
+TEST(AddCounted, takes_the_counted_launches_of_a_second_run_alone) {
+  auto first = process(41, "First_0", "gemm", 0);
+  first.of_recorder = true;
+  auto second = process(99, "First_0", "gemm", 0);
+  auto& counted = second.counted;
+  counted.add(5, 6, second.strings.id("gemm"), 0, 0);
+  counted.grid.push_back({7, 1, 1});
+  counted.block.push_back({128, 1, 1});
+  counted.path.push_back(second.strings.id("2nn.Module: First_0"));
+  counted.step.push_back(3);
+  counted.graph_nodes.push_back(0);
+  for (auto* column : {&counted.dram_read_bytes, &counted.dram_write_bytes, &counted.l2_bytes}) column->push_back(8);
+  counted.tensor_permille.push_back(9);
+  add_counted(first, std::move(second));
+  EXPECT_TRUE(first.of_recorder);
+  EXPECT_EQ(first.kernels.size(), 1U);
+  EXPECT_EQ(first.ranges.size(), 1U);
+  ASSERT_EQ(first.counted.size(), 1U);
+  EXPECT_EQ(first.strings.text(first.counted.name[0]), "gemm");
+  EXPECT_EQ(first.strings.text(first.counted.path[0]), "2nn.Module: First_0");
+  EXPECT_EQ(first.counted.step[0], 3);
+  EXPECT_EQ(first.gpu_lanes.size(), 1U) << "the same stream";
+  add_counted(first, process(99, "First_0", "gemm", 0));
+  EXPECT_EQ(first.counted.size(), 1U);
+}
+
 TEST(MergeTraces, of_none_is_empty) { EXPECT_TRUE(merge_traces({}).is_of_host()); }
 
 }  // namespace
