@@ -7,6 +7,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/profile/bytes_sources.hpp"
 #include "report/profile/kernel_detail.hpp"
 #include "report/profile/module_table.hpp"
 #include "report/profile/profile_answer.hpp"
@@ -51,7 +52,8 @@ Result<void> print_profile(const schema::ProfileRun& recorded, const ProfileFlag
       print_table(table, title, terminal);
     return {};
   }
-  if (flags.shows_modules()) print_table(report::module_table(run, flags.view()), "Modules", terminal);
+  if (flags.shows_modules()) print_table(report::module_table(words(), run, flags.view()), "Modules", terminal);
+  print_table(report::graphs_table(words(), run), "CUDA graphs, per launch", terminal);
   report::ReportModel answer;
   answer.asked = report::profile_asked(words(), run);
   answer.answer = report::profile_answer_section(words(), run);

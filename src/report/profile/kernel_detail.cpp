@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/profile/bytes_sources.hpp"
 #include "report/profile/kernel_counters.hpp"
 #include "report/profile/profile_cells.hpp"
 #include "report/profile/profile_tables.hpp"
@@ -42,7 +43,7 @@ std::string launch_extent(const std::array<std::int32_t, 3>& extent) {
   return extent[0] == 0 ? std::string(kAbsent) : fmt::format("{}", fmt::join(extent, "x"));
 }
 
-Table launch_table(const ProfileKernel& kernel, double peak) {
+Table launch_table(const schema::MessageRenderer& words, const ProfileKernel& kernel, double peak) {
   Table table;
   table.columns = {{plain_text(kernel.name), Align::left}, {"Value", Align::right}};
   const auto add = [&](std::string what, std::string value) {
@@ -61,7 +62,10 @@ Table launch_table(const ProfileKernel& kernel, double peak) {
     add("shared memory per block", base::format_bytes(kernel.shared_bytes));
   }
   if (kernel.bytes >= 0) {
-    add("DRAM bytes (measured)", base::format_bytes(static_cast<double>(kernel.bytes)));
+    const auto source = kernel.bytes_source == schema::BytesSource::unknown
+                            ? std::string("measured")
+                            : words.text(bytes_source_name(kernel.bytes_source));
+    add(fmt::format("DRAM bytes ({})", source), base::format_bytes(static_cast<double>(kernel.bytes)));
     const auto rate =
         kernel.rated_ns() > 0 ? static_cast<double>(kernel.bytes) / static_cast<double>(kernel.rated_ns()) : 0;
     if (rate > 0 && (peak <= 0 || rate * 1e9 <= kMostOfPeak * peak)) add("GB/s", fmt::format("{:.4g}", rate));
@@ -162,7 +166,7 @@ std::vector<TitledTable> counter_detail(const schema::MessageRenderer& words, co
 
 std::vector<TitledTable> kernel_detail(const schema::MessageRenderer& words, const ProfileKernel& kernel, double peak) {
   std::vector<TitledTable> out;
-  add_titled(out, "Launches", launch_table(kernel, peak));
+  add_titled(out, "Launches", launch_table(words, kernel, peak));
   for (auto& table : counter_detail(words, kernel)) out.push_back(std::move(table));
   add_titled(out, "Other counters", other_counters_table(kernel));
   return out;

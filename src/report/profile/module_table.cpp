@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
+#include "report/profile/bytes_sources.hpp"
 #include "report/profile/profile_cells.hpp"
 #include "report/profile/profile_figures.hpp"
 
@@ -45,6 +46,9 @@ struct ShownModule {
   std::int64_t bytes_ns = 0;  ///< that they are of
   std::int64_t flops = -1;
   std::int64_t flops_ns = 0;  ///< that they are of
+  schema::BytesSource bytes_source = schema::BytesSource::unknown;
+  std::int64_t tensor_ns = -1;
+  std::int64_t tensor_of_ns = 0;
   std::vector<ShownModule> children;
 
   void add(ShownModule other) {
@@ -59,6 +63,9 @@ struct ShownModule {
     bytes_ns += other.bytes_ns;
     if (other.flops >= 0) flops = std::max<std::int64_t>(flops, 0) + other.flops;
     flops_ns += other.flops_ns;
+    bytes_source = merged(bytes_source, other.bytes_source);
+    if (other.tensor_ns >= 0) tensor_ns = std::max<std::int64_t>(tensor_ns, 0) + other.tensor_ns;
+    tensor_of_ns += other.tensor_of_ns;
     children.insert(children.end(), std::make_move_iterator(other.children.begin()),
                     std::make_move_iterator(other.children.end()));
   }
@@ -77,12 +84,15 @@ std::string class_title(std::string_view name) {
 
 class ModuleRows {
  public:
-  ModuleRows(const ProfileRun& run, const ModuleView& view) : run_(run), view_(view) {
+  ModuleRows(const schema::MessageRenderer& words, const ProfileRun& run, const ModuleView& view)
+      : words_(words), run_(run), view_(view) {
     const auto& rows = run.tables.modules;
     has_gpu_ = !run.tables.devices.empty();
     has_backward_ = any_of(rows, [](const auto& row) { return row.backward_ns > 0; });
     has_bytes_ = any_of(rows, [](const auto& row) { return row.bytes >= 0; });
     peak_ = peak_bytes_per_s(run);
+    has_tensor_ = any_of(rows, [](const auto& row) { return row.tensor_ns >= 0; });
+    has_sources_ = any_of(rows, [](const auto& row) { return row.bytes_source == schema::BytesSource::mixed; });
     has_flops_ = any_of(rows, [](const auto& row) { return row.flops > 0; });
     root_ = read_tree();
     if (view.depth == 0) {
@@ -102,7 +112,9 @@ class ModuleRows {
       table_.columns.push_back({"Bytes", Align::right});
       table_.columns.push_back({"GB/s", Align::right});
       if (peak_ > 0) table_.columns.push_back({"Share of peak", Align::right});
+      if (has_sources_) table_.columns.push_back({"Bytes from", Align::left, true});
     }
+    if (has_tensor_) table_.columns.push_back({"Tensor", Align::right, true});
     if (has_flops_) table_.columns.push_back({"GFLOP/s", Align::right});
     if (has_roof(run_)) table_.columns.push_back({"% of roof", Align::right});
     if (has_gpu_) table_.columns.push_back({"Host", Align::right, true});
@@ -132,6 +144,9 @@ class ModuleRows {
              rated_ns(run_, row),
              row.flops,
              row.flops_ns < 0 ? row_ns(run_, row) : row.flops_ns,
+             row.bytes_source,
+             row.tensor_ns,
+             std::max<std::int64_t>(0, row.tensor_of_ns),
              std::move(children)};
       if (row.parent >= 0) shown[static_cast<std::size_t>(row.parent)].children.push_back(std::move(own));
     }
@@ -253,7 +268,10 @@ class ModuleRows {
       cells.push_back(cell_bytes(row->bytes));
       cells.push_back(cell_rate(peak_, row->bytes, row->bytes_ns));
       if (peak_ > 0) cells.push_back(cell_peak(peak_, row->bytes, row->bytes_ns));
+      if (has_sources_) cells.push_back(row->bytes < 0 ? "" : words_.text(bytes_source_name(row->bytes_source)));
     }
+    if (has_tensor_)
+      cells.push_back(row->tensor_ns < 0 ? std::string(kAbsent) : cell_share(row->tensor_ns, row->tensor_of_ns));
     if (has_flops_) cells.push_back(cell_flops(row->flops, row->flops_ns));
     // Of the same nodes, or it is a share of nothing.
     if (has_roof(run_))
@@ -264,6 +282,7 @@ class ModuleRows {
     add_children(*row, level + 1);
   }
 
+  const schema::MessageRenderer& words_;
   const ProfileRun& run_;
   ModuleView view_;
   ShownModule root_;
@@ -272,12 +291,16 @@ class ModuleRows {
   bool has_backward_ = false;
   bool has_bytes_ = false;
   bool has_flops_ = false;
-  double peak_ = 0;  ///< bytes in a second
+  bool has_tensor_ = false;
+  bool has_sources_ = false;  ///< not all bytes are of one
+  double peak_ = 0;           ///< bytes in a second
   Table table_;
 };
 
 }  // namespace
 
-Table module_table(const ProfileRun& run, const ModuleView& view) { return ModuleRows(run, view).table(); }
+Table module_table(const schema::MessageRenderer& words, const ProfileRun& run, const ModuleView& view) {
+  return ModuleRows(words, run, view).table();
+}
 
 }  // namespace ridgeline::report

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "report/report_model.hpp"
+#include "schema/message_renderer.hpp"
 #include "schema/profile.hpp"
 
 namespace ridgeline::report {
@@ -19,6 +20,7 @@ struct ModuleView {
 };
 
 /// The module tree of a profile: modules that are alike and stand beside each other are one row.
-[[nodiscard]] Table module_table(const schema::ProfileRun& run, const ModuleView& view);
+[[nodiscard]] Table module_table(const schema::MessageRenderer& words, const schema::ProfileRun& run,
+                                 const ModuleView& view);
 
 }  // namespace ridgeline::report

@@ -10,6 +10,7 @@
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
 #include "report/messages.hpp"
+#include "report/profile/bytes_sources.hpp"
 #include "report/profile/module_table.hpp"
 #include "report/profile/profile_figures.hpp"
 #include "report/profile/profile_memory.hpp"
@@ -98,7 +99,7 @@ Table evidence(const MessageRenderer& words, const ProfileRun& run) {
   if (auto table = holders_table(run); !table.rows.empty()) return table;
   if (auto table = memory_table(run); !table.rows.empty()) return table;
   if (auto table = nodes_table(run, kProfileRows); !table.rows.empty()) return table;
-  return module_table(run, {});
+  return module_table(words, run, {});
 }
 
 }  // namespace
@@ -125,6 +126,7 @@ Section profile_answer_section(const MessageRenderer& words, const ProfileRun& r
   BulletList notes;
   const auto note = [&](const std::string& text) { notes.items.push_back(sentence(plain_text(text))); };
   for (const auto& text : words.texts(memory_notes(run))) note(text);
+  const auto known_bytes = words.texts(bytes_notes(run));
   for (const auto& text : words.texts(run.notes)) note(text);
   for (const auto& text : words.texts(run.tables.missing)) note(text);
   auto table = evidence(words, run);
@@ -136,6 +138,7 @@ Section profile_answer_section(const MessageRenderer& words, const ProfileRun& r
   const auto above = std::min(run.findings.size(), kProfileFindings) + notes.items.size();
   const bool has_room = above < 3 || is_host_only(run);
   if (has_room && !table.rows.empty()) section.blocks.emplace_back(std::move(table));
+  for (const auto& text : known_bytes) note(text);
   if (!notes.items.empty()) section.blocks.emplace_back(std::move(notes));
   return section;
 }

@@ -39,7 +39,7 @@ std::string kernels_csv(const std::vector<schema::ProfileKernel>& rows) {
     for (const auto& counter : row.counters) metrics.insert(counter.name);
   std::string out =
       "name,calls,total_ns,least_ns,most_ns,bytes,module,grid_x,grid_y,grid_z,block_x,block_y,block_z,registers,"
-      "shared_bytes,bytes_ns";
+      "shared_bytes,bytes_ns,bytes_source";
   for (const auto& metric : metrics) out += "," + csv_quoted(metric);
   out += "\n";
   for (const auto& row : rows) {
@@ -47,7 +47,8 @@ std::string kernels_csv(const std::vector<schema::ProfileKernel>& rows) {
     add_line(line, csv_cell(row.name), csv_cell(row.calls), csv_cell(row.total_ns), csv_cell(row.least_ns),
              csv_cell(row.most_ns), known_cell(row.bytes), csv_cell(row.module), csv_cell(row.grid[0]),
              csv_cell(row.grid[1]), csv_cell(row.grid[2]), csv_cell(row.block[0]), csv_cell(row.block[1]),
-             csv_cell(row.block[2]), csv_cell(row.registers), csv_cell(row.shared_bytes), known_cell(row.bytes_ns));
+             csv_cell(row.block[2]), csv_cell(row.registers), csv_cell(row.shared_bytes), known_cell(row.bytes_ns),
+             csv_cell(std::string(base::enum_name(row.bytes_source))));
     line.pop_back();
     std::map<std::string_view, double> means;
     for (const auto& counter : row.counters) means[counter.name] = counter.mean();
@@ -81,20 +82,35 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Messa
   files.emplace_back("counters.csv", counters_csv(tables.kernels));
   files.emplace_back("copies.csv", kernels_csv(tables.copies));
   std::string modules =
-      "path,calls,self_ns,total_ns,bytes,flops,backward_ns,kernels,host_self_ns,host_total_ns,kind,name,bytes_ns\n";
+      "path,calls,self_ns,total_ns,bytes,flops,backward_ns,kernels,host_self_ns,host_total_ns,kind,name,bytes_ns,"
+      "bytes_source,tensor_ns,tensor_of_ns\n";
   const bool has_gpu = !tables.devices.empty();
   for (const auto& row : tables.modules)
     add_line(modules, csv_cell(row.path), csv_cell(row.calls), csv_cell(has_gpu ? row.gpu_self_ns : row.host_self_ns),
              csv_cell(has_gpu ? row.gpu_total_ns : row.host_total_ns), known_cell(row.bytes), known_cell(row.flops),
              csv_cell(row.backward_ns), csv_cell(row.kernels), csv_cell(row.host_self_ns), csv_cell(row.host_total_ns),
-             std::string(base::enum_name(row.kind)), csv_cell(row.name), known_cell(row.bytes_ns));
+             std::string(base::enum_name(row.kind)), csv_cell(row.name), known_cell(row.bytes_ns),
+             std::string(base::enum_name(row.bytes_source)), known_cell(row.tensor_ns), known_cell(row.tensor_of_ns));
   files.emplace_back("modules.csv", std::move(modules));
-  std::string nodes = "name,operation,provider,module,calls,total_ns,bytes,flops,bytes_ns\n";
+  std::string nodes = "name,operation,provider,module,calls,total_ns,bytes,flops,bytes_ns,bytes_source\n";
   for (const auto& row : tables.nodes)
     add_line(nodes, csv_cell(row.name), csv_cell(row.operation), csv_cell(row.provider), csv_cell(row.module),
              csv_cell(row.calls), csv_cell(row.total_ns), known_cell(row.bytes), known_cell(row.flops),
-             known_cell(row.bytes_ns));
+             known_cell(row.bytes_ns), std::string(base::enum_name(row.bytes_source)));
   files.emplace_back("nodes.csv", std::move(nodes));
+  std::string graphs =
+      "name,module,nodes,launches,read_bytes,write_bytes,l2_bytes,total_ns,tensor_share,bytes_source\n";
+  for (const auto& row : tables.graphs)
+    add_line(graphs, csv_cell(row.name), csv_cell(row.module), csv_cell(row.nodes), csv_cell(row.launches),
+             known_cell(row.read_bytes), known_cell(row.write_bytes), known_cell(row.l2_bytes),
+             known_cell(row.total_ns), row.tensor_share < 0 ? std::string() : csv_cell(row.tensor_share),
+             std::string(base::enum_name(row.bytes_source)));
+  files.emplace_back("graphs.csv", std::move(graphs));
+  std::string bytes = "source,first_step,last_step,second_run,launches,kernel_ns\n";
+  for (const auto& row : tables.bytes)
+    add_line(bytes, std::string(base::enum_name(row.source)), csv_cell(row.first_step), csv_cell(row.last_step),
+             csv_cell(std::int64_t{row.second_run}), csv_cell(row.launches), csv_cell(row.kernel_ns));
+  files.emplace_back("bytes.csv", std::move(bytes));
   std::string devices =
       "process,device,name,multiprocessors,kernels,span_ns,busy_ns,kernel_ns,copy_ns,both_ns,streams,critical_stream,"
       "critical_ns,"

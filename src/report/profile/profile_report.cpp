@@ -12,6 +12,7 @@
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
 #include "report/messages.hpp"
+#include "report/profile/bytes_sources.hpp"
 #include "report/profile/kernel_detail.hpp"
 #include "report/profile/module_icicle.hpp"
 #include "report/profile/module_table.hpp"
@@ -205,10 +206,11 @@ Section modules_section(const schema::MessageRenderer& words, const ProfileRun& 
   ModuleView view;
   view.least = 0.003;
   view.most = 120;
-  auto table = module_table(run, view);
+  auto table = module_table(words, run, view);
   table.caption = words.text(is_host_only(run)            ? messages::profile_modules_of_host()
                              : run.tables.devices.empty() ? messages::profile_modules_of_run()
                                                           : messages::profile_modules());
+  for (const auto& note : words.texts(bytes_notes(run))) table.caption += " " + sentence(plain_text(note));
   section.blocks.emplace_back(std::move(table));
   if (auto chart = bytes_chart(words, run)) section.blocks.emplace_back(std::move(*chart));
   return section;
@@ -217,15 +219,20 @@ Section modules_section(const schema::MessageRenderer& words, const ProfileRun& 
 Section kernels_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"kernels", kernels_title(run), {}};
   if (run.tables.kernels.empty()) return section;
-  auto table = kernels_table(run, kListedKernels);
+  auto table = kernels_table(words, run, kListedKernels);
   const bool measured =
       std::any_of(run.tables.kernels.begin(), run.tables.kernels.end(), [](const auto& row) { return row.bytes >= 0; });
   table.caption = words.text(messages::profile_kernels({.shown = std::ssize(table.rows),
                                                         .all = std::ssize(run.tables.kernels),
                                                         .kind = kind_of_kernels(run),
                                                         .measured = measured}));
+  for (const auto& note : words.texts(bytes_notes(run))) table.caption += " " + sentence(plain_text(note));
   section.blocks.emplace_back(std::move(table));
-  if (auto copies = copies_table(run, kListedCopies); !copies.rows.empty()) {
+  if (auto graphs = graphs_table(words, run); !graphs.rows.empty()) {
+    graphs.caption = words.text(messages::profile_graphs_caption());
+    section.blocks.emplace_back(std::move(graphs));
+  }
+  if (auto copies = copies_table(words, run, kListedCopies); !copies.rows.empty()) {
     copies.caption = words.text(messages::profile_copies_caption());
     section.blocks.emplace_back(std::move(copies));
   }
@@ -302,7 +309,8 @@ Section sources_section(const schema::MessageRenderer& words, const ProfileRun& 
   section.blocks.emplace_back(std::move(facts));
   BulletList lines;
   for (const auto& [label, text] : profile_summary(words, run))
-    if (label == "run" || label == "reach") lines.items.push_back(sentence(plain_text(label + ": " + text)));
+    if (label == "run" || label == "reach" || label == "bytes")
+      lines.items.push_back(sentence(plain_text(label + ": " + text)));
   for (const auto& note : words.texts(run.notes)) lines.items.push_back(sentence(plain_text(note)));
   for (const auto& what : run.tables.missing)
     lines.items.push_back(sentence(plain_text(words.text(messages::profile_missing(what)))));
@@ -388,6 +396,7 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const schema::M
   if (run.roof.bytes_per_s > 0)
     add("reach", messages::profile_roof({.bytes = run.roof.bytes_per_s / 1e9, .flops = run.roof.flops_per_s / 1e9}));
   for (const auto& note : rate_notes(run)) add("reach", note);
+  for (const auto& note : bytes_notes(run)) add("bytes", note);
   for (auto& note : words.texts(run.notes)) out.emplace_back("note", std::move(note));
   for (auto& line : words.texts(run.tables.missing)) out.emplace_back("missing", std::move(line));
   return out;

@@ -11,6 +11,7 @@
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
 #include "report/messages.hpp"
+#include "report/profile/bytes_sources.hpp"
 #include "report/profile/profile_cells.hpp"
 #include "report/profile/profile_figures.hpp"
 #include "report/profile/profile_memory.hpp"
@@ -32,11 +33,19 @@ std::int64_t whole_of_nodes(const ProfileRun& run) {
   return sum;
 }
 
+/// Whether rows have bytes of different sources, so that each has to name its own.
+bool has_several_sources(const std::vector<schema::ProfileKernel>& work) {
+  auto all = schema::BytesSource::unknown;
+  for (const auto& row : work) all = merged(all, row.bytes_source);
+  return all == schema::BytesSource::mixed;
+}
+
 /// `peak` 0: of no use for this work.
-Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t whole, std::size_t most,
-                 std::string_view title, double peak) {
+Table named_work(const schema::MessageRenderer& words, const std::vector<schema::ProfileKernel>& work,
+                 std::int64_t whole, std::size_t most, std::string_view title, double peak) {
   Table table;
   const bool has_bytes = std::any_of(work.begin(), work.end(), [](const auto& row) { return row.bytes >= 0; });
+  const bool has_sources = has_several_sources(work);
   const bool has_modules = std::any_of(work.begin(), work.end(), [](const auto& row) { return !row.module.empty(); });
   table.columns = {{std::string(title), Align::left},
                    {"Calls", Align::right},
@@ -47,6 +56,7 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
     table.columns.push_back({"Bytes", Align::right});
     table.columns.push_back({"GB/s", Align::right});
     if (peak > 0) table.columns.push_back({"Share of peak", Align::right});
+    if (has_sources) table.columns.push_back({"Bytes from", Align::left, true});
   }
   if (has_modules) table.columns.push_back({"Mostly in", Align::left, true, true});
   for (std::size_t i = 0; i < std::min(most, work.size()); ++i) {
@@ -58,6 +68,7 @@ Table named_work(const std::vector<schema::ProfileKernel>& work, std::int64_t wh
       cells.push_back(cell_bytes(row.bytes));
       cells.push_back(cell_rate(peak, row.bytes, row.rated_ns()));
       if (peak > 0) cells.push_back(cell_peak(peak, row.bytes, row.rated_ns()));
+      if (has_sources) cells.push_back(row.bytes < 0 ? "" : words.text(bytes_source_name(row.bytes_source)));
     }
     if (has_modules) cells.push_back(plain_text(row.module));
     table.rows.push_back({std::move(cells), Tone::neutral, ""});
@@ -122,12 +133,12 @@ std::string kernels_title(const ProfileRun& run) {
   return title;
 }
 
-Table kernels_table(const ProfileRun& run, std::size_t most) {
-  return named_work(run.tables.kernels, whole_ns(run), most, "Kernel", peak_bytes_per_s(run));
+Table kernels_table(const schema::MessageRenderer& words, const ProfileRun& run, std::size_t most) {
+  return named_work(words, run.tables.kernels, whole_ns(run), most, "Kernel", peak_bytes_per_s(run));
 }
 
-Table copies_table(const ProfileRun& run, std::size_t most) {
-  return named_work(run.tables.copies, whole_ns(run), most, "Copy", 0);
+Table copies_table(const schema::MessageRenderer& words, const ProfileRun& run, std::size_t most) {
+  return named_work(words, run.tables.copies, whole_ns(run), most, "Copy", 0);
 }
 
 Table nodes_table(const ProfileRun& run, std::size_t most) {

@@ -15,8 +15,9 @@ namespace ridgeline::report {
 [[nodiscard]] Table time_table(const schema::MessageRenderer& words,
                                const schema::ProfileRun& run);  ///< a row for what each GPU did, or what the host did
 [[nodiscard]] std::string kernels_title(const schema::ProfileRun& run);  ///< "Kernels and graph launches"
-[[nodiscard]] Table kernels_table(const schema::ProfileRun& run, std::size_t most);
-[[nodiscard]] Table copies_table(const schema::ProfileRun& run, std::size_t most);
+[[nodiscard]] Table kernels_table(const schema::MessageRenderer& words, const schema::ProfileRun& run,
+                                  std::size_t most);
+[[nodiscard]] Table copies_table(const schema::MessageRenderer& words, const schema::ProfileRun& run, std::size_t most);
 [[nodiscard]] Table nodes_table(const schema::ProfileRun& run, std::size_t most);
 [[nodiscard]] Table operations_table(const schema::ProfileRun& run, std::size_t most);  ///< nodes by their operation
 [[nodiscard]] Table steps_table(const schema::ProfileRun& run);

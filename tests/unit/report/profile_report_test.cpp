@@ -104,19 +104,19 @@ TEST(ProfileFinding, has_a_rule_by_its_title) {
 TEST(ProfileTables, alike_modules_are_one_row_unless_a_depth_is_given) {
   const auto run = profile_of_layers();
   const std::string two = "\u00a0\u00a0";
-  EXPECT_EQ(cells_of(module_table(run, {}), 0), "Net_0/3 x Layer/aten::mm|(unattributed)|");
-  EXPECT_EQ(cells_of(module_table(run, {.depth = 2}), 0),
+  EXPECT_EQ(cells_of(module_table(fakes::words(), run, {}), 0), "Net_0/3 x Layer/aten::mm|(unattributed)|");
+  EXPECT_EQ(cells_of(module_table(fakes::words(), run, {.depth = 2}), 0),
             "Net_0|" + two + "Layer_0|" + two + "Layer_1|" + two + "Layer_2|(unattributed)|");
-  EXPECT_EQ(cells_of(module_table(run, {}), 3), "90 %|10 %|");
+  EXPECT_EQ(cells_of(module_table(fakes::words(), run, {}), 3), "90 %|10 %|");
 }
 
 TEST(ProfileTables, a_depth_leaves_out_what_took_no_time) {
   auto run = profile_of_layers();
   for (const std::size_t i : {4U, 6U}) run.tables.modules[i].gpu_total_ns = run.tables.modules[i].gpu_self_ns = 0;
   const std::string two = "\u00a0\u00a0";
-  EXPECT_EQ(cells_of(module_table(run, {.depth = 2}), 0),
+  EXPECT_EQ(cells_of(module_table(fakes::words(), run, {.depth = 2}), 0),
             "Net_0|" + two + "Layer_0|" + two + "(2 more without time)|(unattributed)|");
-  EXPECT_EQ(cells_of(module_table(run, {.depth = 2}), 2).find("0 ns"), std::string::npos);
+  EXPECT_EQ(cells_of(module_table(fakes::words(), run, {.depth = 2}), 2).find("0 ns"), std::string::npos);
 }
 
 /// "model.7" is a place in a container: what stands there is alike where it has the same parts.
@@ -137,7 +137,7 @@ TEST(ProfileTables, places_in_a_container_are_one_row_where_they_have_the_same_p
     add(i == 3 ? "detect" : "conv", at, 100);
     add("act", at, 100);
   }
-  const auto names = cells_of(module_table(run, {}), 0);
+  const auto names = cells_of(module_table(fakes::words(), run, {}), 0);
   EXPECT_NE(names.find("3 x model.#|"), std::string::npos) << names;
   EXPECT_NE(names.find("|model.3|"), std::string::npos) << names;
 }
@@ -197,7 +197,7 @@ TEST(ProfileTables, what_is_left_out_is_a_row) {
   run.tables.modules[2].name = "Stem";
   run.tables.modules[2].gpu_total_ns = 5;
   run.tables.modules[3].gpu_total_ns = 5;
-  const auto names = cells_of(module_table(run, {}), 0);
+  const auto names = cells_of(module_table(fakes::words(), run, {}), 0);
   EXPECT_NE(names.find("(1 more)"), std::string::npos) << names;
 }
 
@@ -206,13 +206,13 @@ TEST(ProfileTables, rates_are_of_the_launches_whose_bytes_are_known) {
   run.tables.kernels[0].total_ns = 400;
   run.tables.kernels[0].bytes = 600;
   run.tables.kernels[0].bytes_ns = 200;
-  const auto kernels = kernels_table(run, 1);
+  const auto kernels = kernels_table(fakes::words(), run, 1);
   EXPECT_EQ(kernels.columns.at(6).title, "GB/s");
   EXPECT_EQ(cells_of(kernels, 6), "3.0|");
   // Of three alike layers one has bytes.
   run.tables.modules[3].bytes = 600;
   run.tables.modules[3].bytes_ns = 200;
-  const auto modules = module_table(run, {});
+  const auto modules = module_table(fakes::words(), run, {});
   EXPECT_EQ(modules.columns.at(7).title, "GB/s");
   EXPECT_EQ(cells_of(modules, 7).substr(0, 4), "3.0|");
 }
@@ -225,9 +225,9 @@ TEST(ProfileTables, bytes_are_a_share_of_the_peak_that_the_trace_tells) {
   kernels[1].name = "impossible";
   kernels[1].bytes *= 3;
   run.tables.modules[1].bytes = 1'676'000'000;
-  EXPECT_EQ(kernels_table(run, 5).columns.size(), 8U) << "the peak is unknown";
+  EXPECT_EQ(kernels_table(fakes::words(), run, 5).columns.size(), 8U) << "the peak is unknown";
   run.tables.devices[0].memory_bytes_per_s = 3'352'000'000'000;
-  const auto table = kernels_table(run, 5);
+  const auto table = kernels_table(fakes::words(), run, 5);
   ASSERT_EQ(table.columns.size(), 9U);
   EXPECT_EQ(table.columns[7].title, "Share of peak");
   EXPECT_EQ(cells_of(table, 7), "50 %|" + std::string(kAbsent) + "|");
@@ -237,13 +237,13 @@ TEST(ProfileTables, bytes_are_a_share_of_the_peak_that_the_trace_tells) {
       fakes::text_of(rate_notes(run)[0]).find("1 of 2 kernels would move more than the memory's 3352 GB/s, up to 5028"),
       std::string::npos)
       << fakes::text_of(rate_notes(run)[0]);
-  const auto modules = module_table(run, {});
+  const auto modules = module_table(fakes::words(), run, {});
   const auto peak = std::find_if(modules.columns.begin(), modules.columns.end(),
                                  [](const auto& column) { return column.title == "Share of peak"; });
   EXPECT_NE(peak, modules.columns.end());
   run.tables.devices.push_back(run.tables.devices[0]);
   run.tables.devices[1].memory_bytes_per_s = 2'000'000'000'000;
-  EXPECT_EQ(kernels_table(run, 5).columns.size(), 8U) << "two GPUs of different kinds";
+  EXPECT_EQ(kernels_table(fakes::words(), run, 5).columns.size(), 8U) << "two GPUs of different kinds";
 }
 
 TEST(ProfileReport, of_the_host_alone_has_times_and_no_advice) {
@@ -373,7 +373,7 @@ TEST(ProfileCsv, quotes_and_leaves_out_what_is_unknown) {
   std::getline(kernels, line);
   EXPECT_EQ(line,
             "\"void at::native::f<4, \"\"x\"\", float>(int, "
-            "float)\",7,1000000,0,0,,Net_0/Layer_0/aten::mm,0,0,0,0,0,0,0,0,,5000000");
+            "float)\",7,1000000,0,0,,Net_0/Layer_0/aten::mm,0,0,0,0,0,0,0,0,,,5000000");
   EXPECT_EQ(content("counters.csv"),
             "kernel,metric,unit,launches,sum,mean,min,max\n"
             "\"void at::native::f<4, \"\"x\"\", float>(int, float)\",dram__bytes_read.sum,byte,7,35000000,5000000,"
