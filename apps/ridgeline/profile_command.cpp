@@ -133,7 +133,7 @@ void add_model(CLI::App& command, Context& context, ModelFlags& flags) {
   add_time(command, "--time", flags.time_s, "Duration of the measured calls");
   add_number(command, "--repeat", flags.repeats, 1, 100,
              "Number of processes; compare needs several to separate a difference from noise");
-  add_record_flags(command, flags.recording);
+  add_record_flags(command, context, flags.recording);
   add_profile_flags(command, context, flags);
 }
 
@@ -159,7 +159,7 @@ void add_profile(CLI::App& app, Context& context) {
         if (!(*chosen)->get_subcommands().empty()) return context.exit_code;
         const bool records = context.program.has_value();
         RL_TRY(check_record_flags(**chosen, records));
-        return records ? record_program(flags->recording, *flags, context) : profile_model(*flags, context);
+        return records ? record_program(**chosen, flags->recording, *flags, context) : profile_model(*flags, context);
       });
   *chosen = command;
   command->require_subcommand(0, 1);

@@ -72,11 +72,12 @@ Result<void> show_profile(campaign::RecordCampaign& campaign, const ProfileFlags
 
 }  // namespace
 
-Result<int> record_program(const RecordFlags& recording, const ProfileFlags& flags, Context& context) {
+Result<int> record_program(const CLI::App& given, const RecordFlags& recording, const ProfileFlags& flags,
+                           Context& context) {
   const auto command = context.program.value_or(std::vector<std::string>());
   RL_TRY(check_profile_flags(flags));
   campaign::RecordRequest request;
-  RL_TRY_ASSIGN(request.options, record_options(recording));
+  RL_TRY_ASSIGN(request.options, record_options(given, recording));
   RL_TRY(check_command(command, context));
   RL_TRY_ASSIGN(auto store, context.open_store());
   request.arguments = {context.arguments.begin() + 1, context.arguments.end()};
@@ -84,6 +85,7 @@ Result<int> record_program(const RecordFlags& recording, const ProfileFlags& fla
   request.trace_folder = flags.trace_folder(context);
   find_parts(recording, request);
   const bool records = !request.library.empty();
+  const bool reruns = request.options.counting == campaign::Counting::rerun;
   campaign::RecordCampaign campaign(std::move(request), store);
   const auto ready = campaign.check();
   if (!ready) print_note("not recording: " + base::error_line(ready.error()));
@@ -97,6 +99,10 @@ Result<int> record_program(const RecordFlags& recording, const ProfileFlags& fla
   context.code_of_error = end->exit_code;
   if (end->signal == SIGINT || end->signal == SIGTERM || end->signal == SIGHUP) context.ending_signal = end->signal;
   if (!records || !ready || end->is_left) return end->exit_code;
+  if (reruns && end->signal == 0 && !end->is_interrupted) {
+    if (flags.talks()) print_note(fmt::format("running {} again to count bytes", command.front()));
+    campaign.count();
+  }
   try {
     RL_TRY(show_profile(campaign, flags));
   } catch (const std::exception& error) {

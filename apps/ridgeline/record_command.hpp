@@ -10,7 +10,7 @@ namespace ridgeline::app {
 
 /// `profile -- COMMAND`: runs Context::program, and shows and stores the profile of what it recorded. Once the program
 /// ran, its exit code is ours.
-[[nodiscard]] base::Result<int> record_program(const RecordFlags& recording, const ProfileFlags& flags,
-                                               Context& context);
+[[nodiscard]] base::Result<int> record_program(const CLI::App& given, const RecordFlags& recording,
+                                               const ProfileFlags& flags, Context& context);
 
 }  // namespace ridgeline::app

@@ -43,7 +43,7 @@ bool is_shared(const CLI::Option& option) {
 
 }  // namespace
 
-void add_record_flags(CLI::App& command, RecordFlags& flags) {
+void add_record_flags(CLI::App& command, Context& context, RecordFlags& flags) {
   command.option_defaults()->group(kGroup);
   command.add_option("--range", flags.range, "Record only while an NVTX range or module NAME runs")->type_name("NAME");
   add_number(command, "--warmup-steps", flags.warmup_steps, 0, kAnyNumber, "Steps to leave out before recording");
@@ -53,6 +53,9 @@ void add_record_flags(CLI::App& command, RecordFlags& flags) {
   command.add_option("--max-size", flags.max_size, "Maximum size of the recording, per process")
       ->type_name("SIZE")
       ->capture_default_str();
+  add_choice(command, context, "--counters", flags.counters, {"window", "rerun", "none"},
+             "Count the bytes of kernels in a step of the run or in a second run; given explicitly, window also counts "
+             "concurrent kernels");
   command.add_flag("--no-modules", flags.no_modules, "Do not record the modules and steps of Python programs");
 }
 
@@ -84,7 +87,7 @@ Result<void> check_record_flags(const CLI::App& command, bool records) {
   return {};
 }
 
-Result<campaign::RecordOptions> record_options(const RecordFlags& flags) {
+Result<campaign::RecordOptions> record_options(const CLI::App& command, const RecordFlags& flags) {
   campaign::RecordOptions out = flags;
   if (flags.range.find_first_of(";\n") != std::string::npos)
     return fail(ErrorCode::invalid_argument, "--range {}: expected a name without \";\" and line breaks", flags.range)
@@ -94,6 +97,11 @@ Result<campaign::RecordOptions> record_options(const RecordFlags& flags) {
     return fail(ErrorCode::invalid_argument, "--max-size {}: expected a size of at least 1MB", flags.max_size)
         .hint("for example --max-size 500MB, or 2GB");
   out.max_bytes = *bytes;
+  using campaign::Counting;
+  out.counting = flags.counters == "rerun"  ? Counting::rerun
+                 : flags.counters == "none" ? Counting::none
+                                            : Counting::window;
+  out.counts_concurrent = !given(command, "--counters").empty();
   return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "campaign/profile/record_options.hpp"
+#include "ridgeline/subcommand.hpp"
 
 namespace ridgeline::app {
 
@@ -14,15 +15,16 @@ namespace ridgeline::app {
 struct RecordFlags : campaign::RecordOptions {
   std::string max_size = "2GB";
   bool no_modules = false;
+  std::string counters = "window";
 };
 
-void add_record_flags(CLI::App& command, RecordFlags& flags);
+void add_record_flags(CLI::App& command, Context& context, RecordFlags& flags);
 
 /// That the options given go with a command behind "--" (`records`) or without one, and with each other. Errors:
 /// invalid_argument.
 [[nodiscard]] base::Result<void> check_record_flags(const CLI::App& command, bool records);
 
-/// Errors: invalid_argument.
-[[nodiscard]] base::Result<campaign::RecordOptions> record_options(const RecordFlags& flags);
+/// Of the options given. Errors: invalid_argument.
+[[nodiscard]] base::Result<campaign::RecordOptions> record_options(const CLI::App& command, const RecordFlags& flags);
 
 }  // namespace ridgeline::app

@@ -83,6 +83,50 @@ json '[.notes[] | tostring | select(contains("node_launches"))] | length' 1
 run 0 profile import "$(ls -t traces/*.rltrace | head -n 1)" --db r.db --no-keep-trace --json
 json '[.tables.modules[] | select(.kind == "node")] | map(.kernels) | tostring' '[6]'
 
+# Bytes: counted in the same run, in a second one, or not, each with its reason and its fix.
+record 0 -- "$RECORDED" --counts
+err "DRAM bytes are known for 50 % of the kernel time: measured in step 2, range profiler"
+run 0 show --db r.db --json
+json '[.tables.kernels[] | {(.name): .bytes}] | add | tostring' '{"gemm_0":90000000,"gemm_1":-1}'
+json '[.tables.kernels[].bytes_source] | sort | join(",")' ",range_profiler"
+json '.tables.bytes | tostring' '[{"first_step":2,"kernel_ns":600000,"last_step":2,"launches":3,"second_run":false,"source":"range_profiler"}]'
+json '.tables.graphs[0] | "\(.nodes) \(.launches) \(.read_bytes) \(.write_bytes) \(.module)"' "5 1 20000000 10000000 Linear_1"
+json '[.tables.modules[] | select(.name == "Linear_0") | .tensor_ns] | tostring' '[240000]'
+record 0 --depth 5 -- "$RECORDED" --counts
+err "CUDA graphs, per launch"
+err "Tensor"
+record 0 --kernel gemm_0 -- "$RECORDED" --counts
+err "DRAM bytes (range profiler)"
+err "lts__t_bytes.sum"
+record 0 --csv counted --report counted.html -- "$RECORDED" --counts
+is "$(sed -n 2p counted/bytes.csv)" "range_profiler,2,2,0,3,600000" bytes.csv
+is "$(sed -n 2p counted/graphs.csv | cut -d, -f1-6)" "CUDA graph,Linear_1,5,1,20000000,10000000" graphs.csv
+checks=$((checks + 1)); grep -q 'measured in step 2, range profiler' counted.html && grep -q 'Linear_0,.*,range_profiler,240000,600000' counted/modules.csv || problem "sources of bytes"
+run 0 profile import "$(ls -t traces/*.rltrace | head -n 1)" --db r.db --no-keep-trace
+out "measured in step 2, range profiler"
+record 0 --counters rerun -- "$RECORDED" --counts --environment
+is "$(grep -c RIDGELINE_TRACE_FOLDER out)" 2 "runs of the program"
+err "running $RECORDED again to count bytes"
+err "DRAM bytes are known for 100 % of the kernel time: measured in steps 1 to 2 of a second run"
+nothing_left
+record 0 --counters rerun -- "$RECORDED" --counts --rerun-exit 4
+err "ended with exit code 4, the first with 0"
+err "GPU is busy"
+record 0 --counters rerun -- "$RECORDED"
+err "failed: it counted no launch"
+record 137 --counters rerun -- "$RECORDED" --signal 9
+err "was left out: a signal ended the first"
+record 0 -- "$RECORDED" --facts counters=no_privilege
+err "NVreg_RestrictProfilingToAdminUsers=0"
+record 0 -- "$RECORDED" --facts counters=no_steps
+err "--counters rerun runs it again"
+mkdir gpu && ln -s "$FAKE_NVML" gpu/libnvidia-ml.so.1
+LD_LIBRARY_PATH=$WORK/gpu RL_FAKE_NVML_SCRIPT=healthy record 0 -- "$RECORDED" --facts counters=busy --pause
+err "dcgmi profile --pause"
+err "average of the whole GPU (GPM)"
+LD_LIBRARY_PATH=$WORK/gpu RL_FAKE_NVML_SCRIPT=healthy record 0 -- "$RECORDED" --counts --pause
+checks=$((checks + 1)); ! grep -q GPM err || problem "GPM though bytes were counted"
+
 # Several processes, and files that are cut or damaged.
 record 0 -- "$RECORDED" --fork
 run 0 show --db r.db --json
@@ -146,6 +190,13 @@ out "NVTX_INJECTION64_PATH=$WORK/inject.so"
 checks=$((checks + 1)); grep -qE '^PYTHONPATH=/[^:]*/ridgeline_profile/site$' out || problem "PYTHONPATH"
 environment --range "my step" --warmup-steps 10 --steps 5 --max-size 500MB
 out "RIDGELINE_TRACE_OPTIONS=max_bytes=500000000;range=my step;warmup_steps=10;steps=5"
+out ";steps=5;counters=window"
+environment --counters window
+out "RIDGELINE_TRACE_OPTIONS=max_bytes=2000000000;counters=window;counters_force=1"
+environment --counters none
+no_out "counters="
+environment --counters rerun
+out "RIDGELINE_TRACE_OPTIONS=max_bytes=2000000000;counters=rerun"
 environment --delay 1500ms --duration 2m --no-modules
 out "RIDGELINE_TRACE_OPTIONS=max_bytes=2000000000;delay_s=1.5;duration_s=120"
 out "PYTHONPATH=(unset)"
@@ -217,6 +268,8 @@ bad "--warmup-steps 5 with --delay 3" -- profile --warmup-steps 5 --delay 3s -- 
 bad "--steps 5 with --no-modules" -- profile --steps 5 --no-modules -- true
 bad "--max-size 2: expected a size" "2GB" -- profile --max-size 2 -- true
 bad "--max-size 10kB: expected a size of at least 1MB" -- profile --max-size 10kB -- true
+bad "unknown value \"all\"" "window" -- profile --counters all -- true
+bad "--counters none: for recording a program" -- profile model.onnx --counters none
 bad "--range a;b" -- profile --range 'a;b' -- true
 bad "--steps 0" -- profile --steps 0 -- true
 bad "has no option --step" "--steps" -- profile --step 5 -- true

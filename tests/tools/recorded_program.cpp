@@ -2,10 +2,12 @@
 // Behaves like a program whose processes `ridgeline profile --` records: writes PID.rltrace and PID.facts to
 // RIDGELINE_TRACE_FOLDER, where that is set.
 //   rl_recorded_program [--steps N] [--fork] [--cut] [--damage] [--no-trace] [--facts KEY=VALUE]... [--environment]
-//                       [--session] [--wait] [--exit N] [--signal N]
+//                       [--session] [--wait] [--pause] [--counts] [--exit N] [--rerun-exit N] [--signal N]
 // --fork: a child records the same. --session: the modules are runs of a session of ONNX Runtime, each with a node.
 // --cut: as if killed. --damage: the trace is no trace. --environment: prints the variables that it was given. --wait:
-// waits for SIGINT after it recorded.
+// waits for SIGINT after it recorded. --pause: takes 0.3 s. --counts: where RIDGELINE_TRACE_OPTIONS asks for counters,
+// counts launches: in the window one of the two kernels in step 2, and a CUDA graph; in a second run both kernels in
+// each step. --rerun-exit: the exit code of a second run.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,6 +33,9 @@ struct Plan {
   bool has_trace = true;
   bool waits = false;
   bool has_session = false;
+  bool counts = false;
+  int rerun_exit_code = -1;
+  bool pauses = false;
   std::vector<std::string> facts;
   int exit_code = 0;
   int signal = 0;
@@ -94,6 +99,38 @@ void write_session(const std::string& path, int steps) {
   json << "]\n";
 }
 
+bool has_option(const std::string& option) {
+  const auto* options = std::getenv("RIDGELINE_TRACE_OPTIONS");
+  return options != nullptr && (std::string(options) + ";").find(";" + option + ";") != std::string::npos;
+}
+
+void add_counted(trace::Trace& trace, const std::string& kernel, const std::string& layer, int step, int graph_nodes) {
+  const std::int64_t pid = ::getpid();
+  auto& rows = trace.counted;
+  const auto size = static_cast<std::int64_t>(rows.size());
+  rows.add(1'000'000'000 + size, 210'000, trace.strings.id(kernel), trace.gpu_lane({pid, 0, 1, 7}), 0);
+  rows.grid.push_back(graph_nodes > 0 ? trace::Dim3{} : trace::Dim3{64, 1, 1});
+  rows.block.push_back(graph_nodes > 0 ? trace::Dim3{} : trace::Dim3{128, 1, 1});
+  rows.path.push_back(trace.strings.id("2nn.Module: " + layer));
+  rows.step.push_back(step);
+  rows.graph_nodes.push_back(graph_nodes);
+  rows.dram_read_bytes.push_back(20'000'000);
+  rows.dram_write_bytes.push_back(10'000'000);
+  rows.l2_bytes.push_back(80'000'000);
+  rows.tensor_permille.push_back(400);
+}
+
+void count(const Plan& plan, trace::Trace& trace) {
+  if (has_option("counters=window")) {
+    add_counted(trace, "gemm_0", "Linear_0", 2, 0);
+    add_counted(trace, "CUDA graph", "Linear_1", 2, 5);
+  }
+  for (int step = 0; has_option("counters=rerun") && step < plan.steps; ++step) {
+    add_counted(trace, "gemm_0", "Linear_0", step, 0);
+    add_counted(trace, "gemm_1", "Linear_1", step, 0);
+  }
+}
+
 void write_files(const Plan& plan) {
   const auto* folder = std::getenv("RIDGELINE_TRACE_FOLDER");
   if (folder == nullptr) return;
@@ -101,14 +138,16 @@ void write_files(const Plan& plan) {
   if (plan.is_damaged) {
     std::ofstream(path + ".rltrace") << "no trace";
   } else if (plan.has_trace) {
+    auto trace = record(has_option("counters=rerun") ? 0 : plan.steps, plan.has_session);
+    if (plan.counts) count(plan, trace);
     auto writer = trace::TraceWriter::create(path + ".rltrace");
-    if (!writer || !writer->append(record(plan.steps, plan.has_session)) || (!plan.is_cut && !writer->finish()))
-      std::abort();
+    if (!writer || !writer->append(trace) || (!plan.is_cut && !writer->finish())) std::abort();
   }
   if (plan.has_session) write_session(path, plan.steps);
   std::ofstream facts(path + ".facts");
   facts << "pid=" << ::getpid() << "\nname=rl_recorded_program\nstate=recording\n";
   if (!plan.is_cut) facts << "finished=1\n";
+  if (plan.counts && (has_option("counters=window") || has_option("counters=rerun"))) facts << "counters=counted\n";
   for (const auto& line : plan.facts) facts << line << "\n";
 }
 
@@ -134,6 +173,9 @@ int main(int argc, char** argv) {
     if (word == "--no-trace") plan.has_trace = false;
     if (word == "--session") plan.has_session = true;
     if (word == "--wait") plan.waits = true;
+    if (word == "--pause") plan.pauses = true;
+    if (word == "--counts") plan.counts = true;
+    if (word == "--rerun-exit") plan.rerun_exit_code = number();
     if (word == "--facts" && i + 1 < argc) plan.facts.emplace_back(argv[++i]);
     if (word == "--environment") print_environment();
     if (word == "--exit") plan.exit_code = number();
@@ -151,6 +193,7 @@ int main(int argc, char** argv) {
   write_files(plan);
   while (plan.forks && ::wait(nullptr) > 0) {
   }
+  if (plan.pauses) ::usleep(300'000);
   if (plan.waits) {
     std::puts("waiting");
     std::fflush(stdout);
@@ -160,5 +203,5 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
   }
   if (plan.signal != 0) ::raise(plan.signal);
-  return plan.exit_code;
+  return plan.rerun_exit_code >= 0 && has_option("counters=rerun") ? plan.rerun_exit_code : plan.exit_code;
 }

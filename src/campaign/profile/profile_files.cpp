@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "campaign/messages.hpp"
+#include "trace/analysis/counted_launches.hpp"
 #include "trace/analysis/counter_join.hpp"
 #include "trace/analysis/counter_table.hpp"
 #include "trace/analysis/lost_launches.hpp"
@@ -78,12 +79,39 @@ std::unique_ptr<trace::AnalysedTrace> analyse(trace::Trace trace, ProfiledFiles&
   return analysed;
 }
 
+/// What the counters of its kernels tell, for tables and findings.
+void use_counters(const trace::KernelCounters& counters, const trace::CounterJoin& join,
+                  trace::AnalysedTrace& analysed) {
+  analysed.kernel_bytes = trace::dram_bytes(counters, join);
+  analysed.kernel_bytes_source = join.source;
+  analysed.kernel_waves = trace::launch_waves(counters, join);
+  analysed.kernel_tensor = trace::tensor_shares(counters, join);
+  if (counters.step.empty()) return;
+  for (const auto row : join.row) analysed.kernel_bytes_step.push_back(row == trace::kNowhere ? 0 : counters.step[row]);
+}
+
+/// With what the recorder counted itself.
+void make_tables(trace::AnalysedTrace& analysed, ProfiledFiles& out) {
+  if (analysed.trace.counted.size() == 0) {
+    out.tables = trace::tables_of(analysed);
+    return;
+  }
+  const auto counters = trace::counters_of(analysed.trace);
+  const auto join = trace::join_counted(analysed);
+  use_counters(counters, join, analysed);
+  const auto& nodes = analysed.trace.counted.graph_nodes;
+  if (const std::int64_t kernels = std::count(nodes.begin(), nodes.end(), 0); kernels > 0 && join.matched == 0)
+    out.notes.push_back(messages::profile_no_counted_kernel(kernels));
+  out.tables = trace::tables_of(analysed);
+  trace::add_counters(analysed.trace, counters, join, out.tables.kernels);
+}
+
 }  // namespace
 
 ProfiledFiles profile_trace(trace::Trace trace) {
   ProfiledFiles out;
   auto analysed = analyse(std::move(trace), out);
-  out.tables = trace::tables_of(*analysed);
+  make_tables(*analysed, out);
   out.findings = trace::find_savings(*analysed, out.tables);
   out.analysed = std::move(analysed);
   return out;
@@ -112,31 +140,29 @@ Result<ProfiledFiles> profile_files(const std::vector<std::string>& paths) {
                       fmt::join(paths, " "))
         .hint("record one with nsys or torch.profiler and name both files");
   auto analysed = analyse(*std::move(trace), out);
-  std::optional<trace::CounterJoin> join;
   if (counters) {
-    join = trace::join_counters(*out.trace, *counters);
+    const auto join = trace::join_counters(*out.trace, *counters);
     out.notes.insert(out.notes.end(), counters->notes.begin(), counters->notes.end());
-    if (join->matched == 0)
+    if (join.matched == 0)
       return base::fail(ErrorCode::invalid_argument, "{}: none of their {} launches is in the trace",
                         fmt::join(paths, " "), counters->size())
           .hint("record both of the same program with the same inputs");
     out.notes.push_back(messages::profile_counters_joined(
-        {.joined = static_cast<std::int64_t>(join->matched), .all = static_cast<std::int64_t>(counters->size())}));
+        {.joined = static_cast<std::int64_t>(join.matched), .all = static_cast<std::int64_t>(counters->size())}));
     const auto with_counters =
-        join->row.size() - static_cast<std::size_t>(std::count(join->row.begin(), join->row.end(), trace::kNowhere));
-    if (with_counters > join->matched)
+        join.row.size() - static_cast<std::size_t>(std::count(join.row.begin(), join.row.end(), trace::kNowhere));
+    if (with_counters > join.matched)
       out.notes.push_back(messages::profile_counters_repeated(
-          {.counted = static_cast<std::int64_t>(join->matched), .launches = static_cast<std::int64_t>(with_counters)}));
-    tell_unmatched(*join, out.notes);
-    analysed->kernel_bytes = trace::dram_bytes(*counters, *join);
-    for (auto& note : trace::counter_notes(*out.trace, *counters, *join, analysed->kernel_bytes))
+          {.counted = static_cast<std::int64_t>(join.matched), .launches = static_cast<std::int64_t>(with_counters)}));
+    tell_unmatched(join, out.notes);
+    use_counters(*counters, join, *analysed);
+    for (auto& note : trace::counter_notes(*out.trace, *counters, join, analysed->kernel_bytes))
       out.notes.push_back(std::move(note));
-    analysed->kernel_waves = trace::launch_waves(*counters, *join);
-  }
-  out.tables = trace::tables_of(*analysed);
-  if (join) {
-    trace::add_counters(*out.trace, *counters, *join, out.tables.kernels);
+    out.tables = trace::tables_of(*analysed);
+    trace::add_counters(*out.trace, *counters, join, out.tables.kernels);
     if (auto line = trace::missing_bytes(*counters); !line.empty()) out.tables.missing.push_back(std::move(line));
+  } else {
+    make_tables(*analysed, out);
   }
   out.findings = trace::find_savings(*analysed, out.tables);
   out.analysed = std::move(analysed);

@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "campaign/messages.hpp"
+#include "campaign/profile/bandwidth_watch.hpp"
 #include "campaign/profile/nothing_recorded.hpp"
+#include "trace/record/counting_notes.hpp"
+#include "trace/record/merge_traces.hpp"
 
 namespace ridgeline::campaign {
 
@@ -25,26 +28,73 @@ Result<void> RecordCampaign::check() const {
   return base::fail(ErrorCode::io, "no temporary folder can be made").hint("set TMPDIR to a writable folder");
 }
 
+RecordEnvironment RecordCampaign::environment_in(const base::ScratchFolder& scratch, const std::string& options) const {
+  return record_environment(std::filesystem::absolute(scratch.path()).string(), request_.library,
+                            request_.python_folder, options);
+}
+
 Result<execute::AttachedEnd> RecordCampaign::run() {
-  if (scratch_ && !scratch_->path().empty())
-    environment_ = record_environment(std::filesystem::absolute(scratch_->path()).string(), request_.library,
-                                      request_.python_folder, request_.options);
-  return execute::run_attached(request_.command, environment_.variables);
+  if (!scratch_ || scratch_->path().empty()) return execute::run_attached(request_.command, {});
+  environment_ = environment_in(*scratch_, request_.options.text());
+  BandwidthWatch bandwidth;
+  RL_TRY_ASSIGN(end_, execute::run_attached(request_.command, environment_.variables));
+  bandwidths_ = bandwidth.stop();
+  return *end_;
+}
+
+void RecordCampaign::count() {
+  counting_.emplace("count");
+  if (counting_->path().empty()) {
+    counting_.reset();
+    counting_failure_ = messages::counting_failed("no temporary folder can be made");
+    return;
+  }
+  const auto environment = environment_in(*counting_, request_.options.text_of_rerun());
+  const auto end = execute::run_attached(request_.command, environment.variables);
+  if (!end)
+    counting_failure_ = messages::counting_failed(base::error_line(end.error()));
+  else if (end->is_left || end->is_interrupted)
+    counting_failure_ = messages::counting_interrupted();
+  else if (end->exit_code != end_->exit_code)
+    counting_failure_ = messages::counting_ended_otherwise({.first = end_->exit_code, .second = end->exit_code});
+  if (end && end->is_left) counting_.reset();  // it may still write
 }
 
 /// Its files are not needed any more, and may be large.
-Result<trace::Recording> RecordCampaign::read() {
-  auto recording = trace::read_recording(scratch_->path());
-  scratch_.reset();
+Result<trace::Recording> RecordCampaign::read(std::optional<base::ScratchFolder>& scratch) {
+  auto recording = trace::read_recording(scratch->path());
+  scratch.reset();
   return recording;
 }
 
+std::vector<schema::Message> RecordCampaign::add_second_run(trace::Trace& trace) {
+  std::vector<schema::Message> notes;
+  if (!counting_failure_.empty()) notes.push_back(counting_failure_);
+  if (!counting_ && notes.empty()) notes.push_back(messages::counting_left_out());
+  if (!counting_) return notes;
+  auto second = read(counting_);
+  if (!second) {
+    notes.push_back(messages::counting_failed(base::error_line(second.error())));
+    return notes;
+  }
+  for (auto& note : trace::counting_notes(second->processes)) notes.push_back(std::move(note));
+  if (second->trace.counted.size() == 0 && notes.empty())
+    notes.push_back(messages::counting_failed("it counted no launch"));
+  trace::add_counted(trace, std::move(second->trace));
+  return notes;
+}
+
 Result<MadeProfile> RecordCampaign::profile() {
-  RL_TRY_ASSIGN(auto recording, read());
+  RL_TRY_ASSIGN(auto recording, read(scratch_));
   if (recording.events == 0) return nothing_recorded(recording, request_.options, environment_.other_injection);
+  const bool has_second_run = request_.options.counting == Counting::rerun;
+  const auto counting = has_second_run ? add_second_run(recording.trace) : trace::counting_notes(recording.processes);
   auto files = profile_trace(std::move(recording.trace));
   files.sources.push_back(
       {schema::shell_line(request_.command), std::string(schema::kRecordedByUs), recording.bytes, recording.events});
+  for (auto& row : files.tables.bytes) row.second_run = has_second_run;
+  files.notes.insert(files.notes.end(), counting.begin(), counting.end());
+  if (files.tables.bytes.empty() && files.tables.graphs.empty()) made_.run.bandwidths = std::move(bandwidths_);
   if (const auto& path = environment_.other_injection; !path.empty())
     files.notes.push_back(messages::recorded_beside_injection(path));
   if (const auto& path = environment_.other_nvtx_injection; !path.empty())

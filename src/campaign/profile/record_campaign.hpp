@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -30,6 +31,7 @@ struct RecordRequest : schema::ProfileRequest {
 /// Runs a program whose processes record themselves, and makes the profile of what they recorded.
 ///   RecordCampaign campaign(request, store);
 ///   RL_TRY_ASSIGN(const auto end, campaign.run());
+///   campaign.count();
 ///   RL_TRY_ASSIGN(const auto made, campaign.profile());
 class RecordCampaign {
  public:
@@ -40,12 +42,18 @@ class RecordCampaign {
   [[nodiscard]] base::Result<void> check() const;
   /// Errors: those of run_attached; the program did not run then.
   [[nodiscard]] base::Result<execute::AttachedEnd> run();
-  /// After run(). Errors: unavailable where nothing was recorded, with the reason and the fix, and no run is stored
-  /// then; those of the store.
+  /// After run(): runs the program once more, only to count bytes (Counting::rerun). What goes wrong is a note of the
+  /// profile.
+  void count();
+  /// After run(), or count(). Errors: unavailable where nothing was recorded, with the reason and the fix, and no run
+  /// is stored then; those of the store.
   [[nodiscard]] base::Result<MadeProfile> profile();
 
  private:
-  [[nodiscard]] base::Result<trace::Recording> read();
+  [[nodiscard]] static base::Result<trace::Recording> read(std::optional<base::ScratchFolder>& scratch);
+  [[nodiscard]] RecordEnvironment environment_in(const base::ScratchFolder& scratch, const std::string& options) const;
+  /// What the second run counted becomes part of the trace; returns what is to be reported of it.
+  [[nodiscard]] std::vector<schema::Message> add_second_run(trace::Trace& trace);
 
   RecordRequest request_;
   MadeProfile made_;
@@ -53,6 +61,10 @@ class RecordCampaign {
   RunFrame<schema::ProfileRun> frame_;
   std::optional<base::ScratchFolder> scratch_;
   RecordEnvironment environment_;
+  std::optional<execute::AttachedEnd> end_;      ///< of the program
+  std::optional<base::ScratchFolder> counting_;  ///< of the second run
+  schema::Message counting_failure_;             ///< of the second run; empty: none
+  std::vector<schema::ProfileBandwidth> bandwidths_;
 };
 
 }  // namespace ridgeline::campaign

@@ -19,12 +19,11 @@ std::string variable(const char* name) {
 }  // namespace
 
 RecordEnvironment record_environment(const std::string& folder, const std::string& library,
-                                     const std::string& python_folder, const RecordOptions& options) {
+                                     const std::string& python_folder, const std::string& options) {
   RecordEnvironment out;
   auto& variables = out.variables;
-  variables = {{"RIDGELINE_TRACE_FOLDER", folder},
-               {"RIDGELINE_TRACE_LIBRARY", library},
-               {"RIDGELINE_TRACE_OPTIONS", options.text()}};
+  variables = {
+      {"RIDGELINE_TRACE_FOLDER", folder}, {"RIDGELINE_TRACE_LIBRARY", library}, {"RIDGELINE_TRACE_OPTIONS", options}};
   for (const auto* name : {kCudaInjection, kNvtxInjection})
     if (variable(name).empty()) variables.emplace_back(name, library);
   if (const auto set = variable(kCudaInjection); set != library) out.other_injection = set;

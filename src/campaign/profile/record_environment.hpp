@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "campaign/profile/record_options.hpp"
-
 namespace ridgeline::campaign {
 
 /// Variables that make the processes of a program record themselves.
@@ -17,9 +15,9 @@ struct RecordEnvironment {
   std::string other_nvtx_injection;  ///< likewise the user's own NVTX_INJECTION64_PATH
 };
 
-/// `library`: the one that records, an absolute path. `python_folder`: of our packages; "": Python programs do not mark
-/// their modules.
+/// `options`: RecordOptions::text. `library`: the one that records, an absolute path. `python_folder`: of our packages;
+/// "": Python programs do not mark their modules.
 [[nodiscard]] RecordEnvironment record_environment(const std::string& folder, const std::string& library,
-                                                   const std::string& python_folder, const RecordOptions& options);
+                                                   const std::string& python_folder, const std::string& options);
 
 }  // namespace ridgeline::campaign

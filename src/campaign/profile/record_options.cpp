@@ -6,6 +6,15 @@
 namespace ridgeline::campaign {
 
 std::string RecordOptions::text() const {
+  auto out = text_without_counters();
+  if (counting == Counting::window) out += ";counters=window";
+  if (counting == Counting::window && counts_concurrent) out += ";counters_force=1";
+  return out;
+}
+
+std::string RecordOptions::text_of_rerun() const { return text_without_counters() + ";counters=rerun"; }
+
+std::string RecordOptions::text_without_counters() const {
   auto out = fmt::format("max_bytes={}", max_bytes);
   if (!range.empty()) out += fmt::format(";range={}", range);
   if (warmup_steps) out += fmt::format(";warmup_steps={}", *warmup_steps);

@@ -7,6 +7,13 @@
 
 namespace ridgeline::campaign {
 
+/// How bytes of launches are counted.
+enum class Counting {
+  none,
+  window,  ///< in a step of the same run, which is not recorded then
+  rerun,   ///< in a second run
+};
+
 /// What of a program is recorded; without any of these all of it, up to a size.
 struct RecordOptions {
   std::string range;                         ///< only while a range of this name runs; "": any time
@@ -15,11 +22,18 @@ struct RecordOptions {
   std::optional<double> delay_s;
   std::optional<double> duration_s;
   std::int64_t max_bytes = 2'000'000'000;  ///< of each process
+  Counting counting = Counting::window;
+  bool counts_concurrent = false;  ///< also kernels that run at the same time: one by one, then
 
   /// Whether a program that ran may have nothing recorded because its time never came.
   [[nodiscard]] bool has_begin() const noexcept { return !range.empty() || warmup_steps || delay_s; }
   /// As the recording library reads them: "max_bytes=500000000;steps=5".
   [[nodiscard]] std::string text() const;
+  /// The same for the run that only counts (Counting::rerun).
+  [[nodiscard]] std::string text_of_rerun() const;
+
+ private:
+  [[nodiscard]] std::string text_without_counters() const;
 };
 
 }  // namespace ridgeline::campaign
