@@ -24,7 +24,7 @@ TEST(CountingNotes, each_reason_has_its_fix_and_is_there_once) {
       {"concurrent", "--counters window"},
       {"collectives", "on one GPU"},
       {"too_many", "part of a step"},
-      {"failed", "CUPTI failed: because"}};
+      {"failed", "counting failed: because"}};
   for (const auto& [state, fix] : fixes) {
     const auto facts = "counters=" + state + "\ncounters_why=because\n";
     const auto notes = notes_of({facts, "counters=counted\n", facts});
