@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs the hooks of a package once the program has imported it. Nothing else is imported for it before."""
+"""Installs the hooks of a package once the program has imported it. Little else is imported for it before."""
 import importlib
+import os
 import sys
 
 from ridgeline_profile.frames import leave_out_own
 
-HOOKS = {"torch": "install", "onnxruntime": "sessions"}  # the module of this package that has install()
+# The module of this package that has install().
+HOOKS = {"torch": "verify.install"} if os.environ.get("RIDGELINE_PROFILE_STEPS") else {"torch": "install", "onnxruntime": "sessions"}
 
 
 class _Finder:

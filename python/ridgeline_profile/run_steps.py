@@ -4,14 +4,21 @@ import weakref
 
 from ridgeline_profile import library
 
-by_torch = False  # steps.py counts
+_by_torch = False  # steps.py counts
 _counted = None  # the session whose runs count
+
+
+def torch_steps():
+    """A step that steps.py counts begins."""
+    global _by_torch
+    _by_torch = True
+    library.step()
 
 
 def session_runs(session):
     """Before a run."""
     global _counted
-    if by_torch:
+    if _by_torch:
         return
     first = None if _counted is None else _counted()
     if first is None:
@@ -22,6 +29,6 @@ def session_runs(session):
 
 
 def forked():
-    global by_torch, _counted
-    by_torch = False
+    global _by_torch, _counted
+    _by_torch = False
     _counted = None

@@ -4,11 +4,15 @@ import weakref
 
 import torch
 
-from ridgeline_profile import library, run_steps
-
+_begin_step = None  # what is called as a step begins
 _trains = False  # an optimizer has made a step
 _has_optimizer = False
 _counted = None  # the optimizer whose steps count
+
+
+def install(begin_step):
+    global _begin_step
+    _begin_step = begin_step
 
 
 def optimizer_made():
@@ -25,15 +29,10 @@ def optimizer_stepped(optimizer):
         _counted = weakref.ref(optimizer)
     elif first is not optimizer:
         return
-    _step()
+    _begin_step()
 
 
 def model_called():
     """Before an outermost call of a module with parameters."""
     if not _trains and not (_has_optimizer and torch.is_grad_enabled()):
-        _step()
-
-
-def _step():
-    run_steps.by_torch = True
-    library.step()
+        _begin_step()

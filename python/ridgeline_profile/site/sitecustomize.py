@@ -20,7 +20,7 @@ def watch():
     on_import.watch()
 
 
-if os.environ.get("RIDGELINE_TRACE_LIBRARY"):
+if os.environ.get("RIDGELINE_TRACE_LIBRARY") or os.environ.get("RIDGELINE_PROFILE_STEPS"):
     try:
         watch()
     except Exception:
