@@ -28,6 +28,8 @@ constexpr std::array kCommandCodes{
     CommandCode{"watch", kFinding, "with --once or --count: slower or failing"},
     CommandCode{"compare", kFinding, "B is slower"},
     CommandCode{"compare", kNoAnswer, "inconclusive, with --undecided fail (0 without)"},
+    CommandCode{"profile", kFinding, "with --verify: the change is slower"},
+    CommandCode{"profile", kNoAnswer, "with --verify: the change was not measured, or the interval is too wide"},
     CommandCode{"profile diff", kFinding, "B is slower"},
     CommandCode{"profile diff", kNoAnswer, "inconclusive, with --undecided fail (0 without)"},
     CommandCode{"rerun", kFinding, "it is slower now"},

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "campaign/profile/model_profile.hpp"
 #include "campaign/profile/model_recording.hpp"
@@ -17,6 +19,7 @@
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/tune_flags.hpp"
+#include "ridgeline/verify_command.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "schema/execution_provider.hpp"
 
@@ -26,6 +29,7 @@ namespace {
 /// `ridgeline profile MODEL`, or `ridgeline profile -- COMMAND`.
 struct ModelFlags : ProfileFlags {
   RecordFlags recording;
+  VerifyFlags verify;
   TuneFlags model;  ///< those that say what is run, and how
   double time_s = 3;
   int repeats = 1;
@@ -46,7 +50,7 @@ base::Result<int> import_files(const ImportFlags& flags, const Context& context)
   return kOk;
 }
 
-base::Result<int> profile_model(const ModelFlags& flags, const Context& context) {
+base::Result<schema::ProfileRun> profile_model(const ModelFlags& flags, const Context& context) {
   if (flags.model.model.empty())
     return base::fail(base::ErrorCode::invalid_argument, "no model given")
         .hint(
@@ -59,10 +63,11 @@ base::Result<int> profile_model(const ModelFlags& flags, const Context& context)
   RL_TRY_ASSIGN(auto store, context.open_store());
   campaign::ModelProfileRequest request;
   request.arguments = {context.arguments.begin() + 1, context.arguments.end()};
-  request.workload = plan.request.workload;
-  request.provider = plan.request.provider;
-  request.where = plan.request.where();
-  request.configuration = plan.request.current.merged(plan.request.space.fixed);
+  request.model = {plan.request.workload, plan.request.provider, plan.request.where(),
+                   plan.request.current.merged(plan.request.space.fixed)};
+  std::error_code ignored;
+  request.directory = std::filesystem::current_path(ignored).string();
+  request.devices = flags.model.devices;
   request.plan.time_s = flags.time_s;
   request.plan.warmup_s = std::min(request.plan.warmup_s, flags.time_s / 2);
   request.repeats = flags.repeats;
@@ -77,7 +82,25 @@ base::Result<int> profile_model(const ModelFlags& flags, const Context& context)
   };
   RL_TRY_ASSIGN(const auto made, campaign::profile_model(request, *executor, store, stage));
   RL_TRY(write_profile(made.run, *made.analysed, flags));
-  return kOk;
+  return made.run;
+}
+
+/// What is profiled now, and then a finding of it is verified if that was asked for.
+base::Result<int> profile_and_verify(const CLI::App& given, ModelFlags flags, Context& context) {
+  const auto asked = flags;
+  const bool verifies = flags.verify.finding.has_value();
+  if (verifies && flags.json) {  // one document, of both
+    flags.json = false;
+    flags.quiet = true;
+  }
+  if (!context.program) {
+    RL_TRY_ASSIGN(auto run, profile_model(flags, context));
+    return verifies ? verify_finding(std::move(run), flags.verify, asked, context) : base::Result<int>(kOk);
+  }
+  RL_TRY_ASSIGN(auto recorded, record_program(given, flags.recording, flags, context));
+  if (!verifies || recorded.exit_code != 0 || !recorded.run) return recorded.exit_code;
+  context.code_of_error.reset();
+  return verify_finding(*std::move(recorded.run), flags.verify, asked, context);
 }
 
 void add_import(CLI::App& profile, Context& context) {
@@ -134,6 +157,7 @@ void add_model(CLI::App& command, Context& context, ModelFlags& flags) {
   add_number(command, "--repeat", flags.repeats, 1, 100,
              "Number of processes; compare needs several to separate a difference from noise");
   add_record_flags(command, context, flags.recording);
+  add_verify_flags(command, flags.verify);
   add_profile_flags(command, context, flags);
 }
 
@@ -153,13 +177,19 @@ void add_profile(CLI::App& app, Context& context) {
       "  ridgeline profile -- python train.py                      (a program on NVIDIA GPUs, recorded as it runs)\n"
       "  ridgeline profile --warmup-steps 10 --steps 5 -- torchrun --nproc-per-node 2 train.py\n"
       "  ridgeline profile model.onnx --provider cpu --report profile.html\n"
+      "  ridgeline profile --verify 2                              (try what finding 2 of the newest profile "
+      "proposes)\n"
       "  ridgeline profile import trace.json.gz                    (from another profiler)\n"
       "  ridgeline profile diff before.json.gz after.json.gz\n",
       [flags, chosen, &context]() -> base::Result<int> {
         if (!(*chosen)->get_subcommands().empty()) return context.exit_code;
         const bool records = context.program.has_value();
         RL_TRY(check_record_flags(**chosen, records));
-        return records ? record_program(**chosen, flags->recording, *flags, context) : profile_model(*flags, context);
+        const auto& word = flags->model.model;
+        const bool is_stored = flags->verify.finding && !records && (word.empty() || names_stored_run(word));
+        RL_TRY(check_verify_flags(**chosen, flags->verify, is_stored));
+        if (is_stored) return verify_stored(word, flags->verify, *flags, context);
+        return profile_and_verify(**chosen, *flags, context);
       });
   *chosen = command;
   command->require_subcommand(0, 1);

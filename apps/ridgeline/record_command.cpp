@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <utility>
 
 #include "campaign/profile/record_campaign.hpp"
 #include "ridgeline/checked_program.hpp"
@@ -59,21 +61,22 @@ void leave_standard_output() {
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-Result<void> show_profile(campaign::RecordCampaign& campaign, const ProfileFlags& flags) {
+Result<std::optional<schema::ProfileRun>> show_profile(campaign::RecordCampaign& campaign, const ProfileFlags& flags) {
   const auto made = campaign.profile();
   if (!made && made.error().code == ErrorCode::unavailable) {
     print_note(base::error_line(made.error()));
-    return {};
+    return std::nullopt;
   }
   if (!made) return tl::unexpected<base::Error>(made.error());
   if (!flags.json && ::isatty(STDOUT_FILENO) == 0) leave_standard_output();
-  return write_profile(made->run, *made->analysed, flags);
+  RL_TRY(write_profile(made->run, *made->analysed, flags));
+  return made->run;
 }
 
 }  // namespace
 
-Result<int> record_program(const CLI::App& given, const RecordFlags& recording, const ProfileFlags& flags,
-                           Context& context) {
+Result<RecordedProgram> record_program(const CLI::App& given, const RecordFlags& recording, const ProfileFlags& flags,
+                                       Context& context) {
   const auto command = context.program.value_or(std::vector<std::string>());
   RL_TRY(check_profile_flags(flags));
   campaign::RecordRequest request;
@@ -82,6 +85,8 @@ Result<int> record_program(const CLI::App& given, const RecordFlags& recording, 
   RL_TRY_ASSIGN(auto store, context.open_store());
   request.arguments = {context.arguments.begin() + 1, context.arguments.end()};
   request.command = command;
+  std::error_code ignored;
+  request.directory = std::filesystem::current_path(ignored).string();
   request.trace_folder = flags.trace_folder(context);
   find_parts(recording, request);
   const bool records = !request.library.empty();
@@ -98,18 +103,20 @@ Result<int> record_program(const CLI::App& given, const RecordFlags& recording, 
   }
   context.code_of_error = end->exit_code;
   if (end->signal == SIGINT || end->signal == SIGTERM || end->signal == SIGHUP) context.ending_signal = end->signal;
-  if (!records || !ready || end->is_left) return end->exit_code;
+  RecordedProgram out{end->exit_code, std::nullopt};
+  if (!records || !ready || end->is_left) return out;
   if (reruns && end->signal == 0 && !end->is_interrupted) {
     if (flags.talks()) print_note(fmt::format("running {} again to count bytes", command.front()));
     campaign.count();
   }
   try {
-    RL_TRY(show_profile(campaign, flags));
+    RL_TRY_ASSIGN(out.run, show_profile(campaign, flags));
   } catch (const std::exception& error) {
     return base::fail(ErrorCode::internal, "unexpected: {}", error.what())
         .hint("please report this with the command line");
   }
-  return end->exit_code;
+  if (end->is_interrupted) out.run.reset();
+  return out;
 }
 
 }  // namespace ridgeline::app

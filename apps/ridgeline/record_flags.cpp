@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "ridgeline/flag_values.hpp"
+#include "ridgeline/verify_flags.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -35,13 +36,12 @@ std::string given(const CLI::App& command, const std::string& name) {
   return option->get_items_expected_max() == 0 ? name : fmt::format("{} {}", name, fmt::join(option->results(), " "));
 }
 
-/// Of `profile` as a whole, whatever it profiles.
-bool is_shared(const CLI::Option& option) {
-  constexpr std::array<std::string_view, 3> kGroups{"Display", "Output", "Options"};
+}  // namespace
+
+bool is_shared_option(const CLI::Option& option) {
+  constexpr std::array<std::string_view, 4> kGroups{"Display", "Output", "Options", kVerifyGroup};
   return std::find(kGroups.begin(), kGroups.end(), option.get_group()) != kGroups.end();
 }
-
-}  // namespace
 
 void add_record_flags(CLI::App& command, Context& context, RecordFlags& flags) {
   command.option_defaults()->group(kGroup);
@@ -70,7 +70,7 @@ Result<void> check_record_flags(const CLI::App& command, bool records) {
     if (records && option->get_positional())
       return fail(ErrorCode::invalid_argument, "{}: unexpected before --; expected options only", text)
           .hint("a program: ridgeline profile -- COMMAND; a model: ridgeline profile {}", text);
-    if (records && option->get_group() != kGroup && !is_shared(*option))
+    if (records && option->get_group() != kGroup && !is_shared_option(*option))
       return fail(ErrorCode::invalid_argument, "{}: for profile MODEL, not for a recorded program", text)
           .hint("leave it out");
   }

@@ -18,6 +18,9 @@ struct RecordFlags : campaign::RecordOptions {
   std::string counters = "window";
 };
 
+/// Of `profile` as a whole, whatever it profiles.
+[[nodiscard]] bool is_shared_option(const CLI::Option& option);
+
 void add_record_flags(CLI::App& command, Context& context, RecordFlags& flags);
 
 /// That the options given go with a command behind "--" (`records`) or without one, and with each other. Errors:

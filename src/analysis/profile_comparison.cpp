@@ -187,6 +187,19 @@ void to_json(nlohmann::json& json, const ProfileComparison& found) {
           {"kernels", found.kernels}, {"remarks", found.remarks}};
 }
 
+std::optional<schema::Comparison> compare_times(std::span<const double> a, std::span<const double> b, double confidence,
+                                                double min_effect) {
+  const auto ratio = stats::welch_ratio(a, b, confidence, kLeastProfileSteps);
+  if (!ratio) return std::nullopt;
+  schema::Comparison out;
+  out.ratio = 1 / ratio->ratio;  // of speeds
+  out.low = 1 / ratio->high;
+  out.high = 1 / ratio->low;
+  out.p_value = ratio->p_value;
+  out.verdict = judge(out.ratio, out.low, out.high, min_effect);
+  return out;
+}
+
 ProfileComparison compare_profiles(const ProfileRun& a, const ProfileRun& b, double min_effect) {
   ProfileComparison out;
   const auto steps_a = durations(a);
@@ -194,12 +207,8 @@ ProfileComparison compare_profiles(const ProfileRun& a, const ProfileRun& b, dou
   out.steps_a = steps_a.size();
   out.steps_b = steps_b.size();
   compare_devices(a, b, out);
-  if (const auto ratio = stats::welch_ratio(steps_a, steps_b, kTotalConfidence, kLeastProfileSteps)) {
-    out.total.ratio = 1 / ratio->ratio;  // of speeds
-    out.total.low = 1 / ratio->high;
-    out.total.high = 1 / ratio->low;
-    out.total.p_value = ratio->p_value;
-    out.total.verdict = judge(out.total.ratio, out.total.low, out.total.high, min_effect);
+  if (const auto total = compare_times(steps_a, steps_b, kTotalConfidence, min_effect)) {
+    out.total = *total;
   } else {
     const auto [a_ns, b_ns] = times_to_compare(a, b);
     out.total.ratio = b_ns > 0 ? a_ns / b_ns : 1;

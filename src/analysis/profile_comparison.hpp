@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,10 @@ inline constexpr double kProfileEffect = 0.02;
 
 /// The fewest steps that say how they scatter.
 inline constexpr std::size_t kLeastProfileSteps = 3;
+
+/// Speeds by two samples of times: above 1, B is faster. nullopt below kLeastProfileSteps times a side.
+[[nodiscard]] std::optional<schema::Comparison> compare_times(std::span<const double> a, std::span<const double> b,
+                                                              double confidence, double min_effect);
 
 [[nodiscard]] ProfileComparison compare_profiles(const schema::ProfileRun& a, const schema::ProfileRun& b,
                                                  double min_effect);

@@ -18,7 +18,8 @@ constexpr std::int64_t kIdleParts = 33;      // of the time: a 33rd of it is wor
 
 }  // namespace
 
-RL_DEFINE_JSON(ProfileRequest, RL_RUN_REQUEST, files, command)
+RL_DEFINE_JSON(ProfileModelRequest, workload, provider, where, configuration)
+RL_DEFINE_JSON(ProfileRequest, RL_RUN_REQUEST, files, command, directory, model)
 RL_DEFINE_JSON(ProfileSource, path, tool, bytes, events)
 RL_DEFINE_JSON(ProfileIdle, cause, gaps, total_ns, longest_ns, places)
 RL_DEFINE_JSON(ProfileDevice, process, device, name, multiprocessors, memory_bytes_per_s, kernels, graph_launches,
@@ -53,6 +54,7 @@ void to_json(base::Json& json, const ProfileFinding& finding) {
           {"computed", finding.computed},
           {"advice", finding.advice},
           {"snippet", finding.snippet}};
+  if (finding.verification) json["verification"] = *finding.verification;
 }
 void from_json(const base::Json& json, ProfileFinding& finding) {
   finding = {};
@@ -68,6 +70,7 @@ void from_json(const base::Json& json, ProfileFinding& finding) {
   read("advice", finding.advice);
   read("code", finding.snippet);  // of older records
   read("snippet", finding.snippet);
+  read("verification", finding.verification);
   if (finding.title.is(kLegacy) && json.contains("rule"))
     finding.title =
         base::Json{{"code", kLegacy}, {"arguments", {{"text", json["title"]}, {"rule", json["rule"]}}}}.get<Message>();

@@ -11,18 +11,33 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/configuration.hpp"
 #include "schema/environment.hpp"
+#include "schema/found_runtime.hpp"
 #include "schema/message.hpp"
+#include "schema/profile_verification.hpp"
 #include "schema/run.hpp"
 #include "schema/run_envelope.hpp"
 #include "schema/run_request.hpp"
+#include "schema/workload_ref.hpp"
 
 namespace ridgeline::schema {
+
+/// A model that `ridgeline profile` ran, and how.
+struct ProfileModelRequest {
+  WorkloadRef workload;
+  std::string provider;  ///< ExecutionProvider::id, "auto", or "": as tune chooses
+  RuntimeRequest where;
+  Configuration configuration;
+};
+RL_DECLARE_JSON(ProfileModelRequest)
 
 /// What a `ridgeline profile` was asked for, as it is stored.
 struct ProfileRequest : RunRequest {
   std::vector<std::string> files;    ///< that were imported
   std::vector<std::string> command;  ///< that was recorded
+  std::string directory;             ///< where it ran; "": of older records
+  std::optional<ProfileModelRequest> model;
 };
 RL_DECLARE_JSON(ProfileRequest)
 
@@ -314,7 +329,8 @@ struct ProfileFinding {
   double saving_share = 0;        ///< of the time of its GPUs (ProfileDevice::span_ns), without one of the runs
   Message computed;               ///< how the saving was
   Message advice;
-  std::string snippet;  ///< what to write; "" where there is nothing to
+  std::string snippet;                              ///< what to write; "" where there is nothing to
+  std::optional<ProfileVerification> verification;  ///< nullopt: its change was not tried
   /// "launch-bound", by the title.
   [[nodiscard]] std::string rule() const;
 };

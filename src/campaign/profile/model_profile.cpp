@@ -93,7 +93,8 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
   RL_TRY_ASSIGN(run.environment, executor.environment(0));
   run.environment->ridgeline_version = base::version();
   stage("looking at the model and the runtimes");
-  RL_TRY_ASSIGN(auto found, find_model_spec({request.workload, request.provider, request.where, request.configuration},
+  const auto& model = *request.model;
+  RL_TRY_ASSIGN(auto found, find_model_spec({model.workload, model.provider, model.where, model.configuration},
                                             executor, *run.environment, run.notes));
   auto& spec = found.spec;
   run.provider = spec.provider;
@@ -115,8 +116,8 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
     if (error) return base::fail(ErrorCode::io, "{}: {}", folder.string(), error.message());
     schema::ProfiledModel profiled;
     auto asked = spec.workload;
-    asked.shapes = request.workload.shapes;
-    RL_TRY_ASSIGN(auto refitted, with_fitting_lengths(executor, {asked, request.where.library}, spec.workload, [&]() {
+    asked.shapes = model.workload.shapes;
+    RL_TRY_ASSIGN(auto refitted, with_fitting_lengths(executor, {asked, model.where.library}, spec.workload, [&]() {
                     return execute::profile_model(executor, spec, request.plan, folder.string()).map([&](auto&& one) {
                       profiled = std::forward<decltype(one)>(one);
                     });
@@ -141,9 +142,9 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
     }
     runs.push_back(std::move(profiled));
   }
-  run.sources.push_back({request.workload.location, run.runtime, 0, static_cast<std::int64_t>(events)});
+  run.sources.push_back({model.workload.location, run.runtime, 0, static_cast<std::int64_t>(events)});
   std::error_code ignored;
-  run.sources.back().bytes = static_cast<std::int64_t>(std::filesystem::file_size(request.workload.location, ignored));
+  run.sources.back().bytes = static_cast<std::int64_t>(std::filesystem::file_size(model.workload.location, ignored));
   const auto calls = std::max<std::size_t>(1, tables.front().steps.size());
   run.cost = profiler_cost(runs, tables, static_cast<double>(nodes) / static_cast<double>(calls), !on_gpu);
   if (made.trace->kernels.size() > 0) run.cost->nodes_ns = 0;  // the steps' work is the GPU's

@@ -7,23 +7,16 @@
 #include "base/error.hpp"
 #include "campaign/profile/profile_campaign.hpp"
 #include "execute/executor.hpp"
-#include "schema/configuration.hpp"
-#include "schema/found_runtime.hpp"
 #include "schema/profile.hpp"
 #include "schema/profiled_model.hpp"
-#include "schema/workload_ref.hpp"
 #include "store/store.hpp"
 
 namespace ridgeline::campaign {
 
 class ModelRecording;
 
-/// A model that is to be run and profiled.
+/// A model (ProfileRequest::model, which is set) that is to be run and profiled.
 struct ModelProfileRequest : schema::ProfileRequest {
-  schema::WorkloadRef workload;
-  std::string provider;  ///< ExecutionProvider::id, "auto", or "": as tune chooses
-  schema::RuntimeRequest where;
-  schema::Configuration configuration;
   schema::ProfilePlan plan;
   std::string trace_folder;  ///< where the events of the first process are kept (keep_trace); "": nowhere
   /// Of the executor's workers; must outlive the call. nullptr: none is recorded.

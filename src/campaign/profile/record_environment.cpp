@@ -18,6 +18,13 @@ std::string variable(const char* name) {
 
 }  // namespace
 
+std::string hooked_python_path(const std::string& python_folder) {
+  // Python runs the sitecustomize.py of the first folder that has one.
+  auto path = (std::filesystem::path(python_folder) / "ridgeline_profile/site").string();
+  if (const auto before = variable("PYTHONPATH"); !before.empty()) path += ":" + before;
+  return path;
+}
+
 RecordEnvironment record_environment(const std::string& folder, const std::string& library,
                                      const std::string& python_folder, const std::string& options) {
   RecordEnvironment out;
@@ -28,12 +35,7 @@ RecordEnvironment record_environment(const std::string& folder, const std::strin
     if (variable(name).empty()) variables.emplace_back(name, library);
   if (const auto set = variable(kCudaInjection); set != library) out.other_injection = set;
   if (const auto set = variable(kNvtxInjection); set != library) out.other_nvtx_injection = set;
-  if (!python_folder.empty()) {
-    // Python runs the sitecustomize.py of the first folder that has one.
-    auto path = (std::filesystem::path(python_folder) / "ridgeline_profile/site").string();
-    if (const auto before = variable("PYTHONPATH"); !before.empty()) path += ":" + before;
-    variables.emplace_back("PYTHONPATH", std::move(path));
-  }
+  if (!python_folder.empty()) variables.emplace_back("PYTHONPATH", hooked_python_path(python_folder));
   return out;
 }
 

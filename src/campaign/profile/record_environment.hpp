@@ -15,6 +15,9 @@ struct RecordEnvironment {
   std::string other_nvtx_injection;  ///< likewise the user's own NVTX_INJECTION64_PATH
 };
 
+/// PYTHONPATH by which Python programs load our hooks; `python_folder`: of our packages.
+[[nodiscard]] std::string hooked_python_path(const std::string& python_folder);
+
 /// `options`: RecordOptions::text. `library`: the one that records, an absolute path. `python_folder`: of our packages;
 /// "": Python programs do not mark their modules.
 [[nodiscard]] RecordEnvironment record_environment(const std::string& folder, const std::string& library,

@@ -16,6 +16,7 @@
 #include "report/profile/profile_memory.hpp"
 #include "report/profile/profile_report.hpp"
 #include "report/profile/profile_tables.hpp"
+#include "report/profile/profile_verification.hpp"
 #include "report/utf8.hpp"
 
 namespace ridgeline::report {
@@ -75,10 +76,14 @@ Callout verdict(const MessageRenderer& words, const ProfileRun& run) {
 Facts advice(const MessageRenderer& words, const ProfileRun& run) {
   Facts out;
   if (is_memory_only(run) || is_host_only(run)) return out;
+  std::size_t number = 0;
   for (const auto& finding : run.findings) {
-    if (out.rows.size() == kProfileFindings) break;
-    out.rows.emplace_back(fmt::format("{}. saves {:.0f} %", out.rows.size() + 1, 100 * finding.saving_share),
-                          plain_text(sentence(words.text(finding.title)) + " " + words.text(finding.advice)));
+    if (++number <= kProfileFindings)
+      out.rows.emplace_back(fmt::format("{}. saves {:.0f} %", number, 100 * finding.saving_share),
+                            plain_text(sentence(words.text(finding.title)) + " " + words.text(finding.advice)));
+    if (finding.verification)
+      out.rows.emplace_back(fmt::format("{}. tried", number),
+                            plain_text(sentence(verification_lines(words, finding).front())));
   }
   return out;
 }

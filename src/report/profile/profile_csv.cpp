@@ -139,11 +139,17 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Messa
       add_line(memory, csv_cell(point.time_ns), csv_cell(row.device), csv_cell(point.allocated_bytes),
                csv_cell(point.reserved_bytes));
   files.emplace_back("memory.csv", std::move(memory));
-  std::string findings = "rule,title,module,saving_ns,saving_share,computed,advice\n";
+  std::string findings =
+      "rule,title,module,saving_ns,saving_share,computed,advice,measured_share,measured_low,measured_high\n";
+  const auto measured_cell = [](const schema::ProfileFinding& row, double stats::Estimate::*part) {
+    const bool has = row.verification && row.verification->comparison;
+    return has ? csv_cell(row.verification->saving().*part) : std::string();
+  };
   for (const auto& row : run.findings)
     add_line(findings, csv_cell(row.rule()), csv_cell(words.text(row.title)), csv_cell(row.module),
              csv_cell(row.saving_ns), csv_cell(row.saving_share), csv_cell(words.text(row.computed)),
-             csv_cell(words.text(row.advice)));
+             csv_cell(words.text(row.advice)), measured_cell(row, &stats::Estimate::value),
+             measured_cell(row, &stats::Estimate::low), measured_cell(row, &stats::Estimate::high));
   files.emplace_back("findings.csv", std::move(findings));
   return files;
 }

@@ -21,6 +21,7 @@
 #include "report/profile/profile_figures.hpp"
 #include "report/profile/profile_memory.hpp"
 #include "report/profile/profile_tables.hpp"
+#include "report/profile/profile_verification.hpp"
 #include "report/utf8.hpp"
 #include "schema/kernel_name.hpp"
 #include "stats/quantile.hpp"
@@ -166,6 +167,8 @@ Section advice_section(const schema::MessageRenderer& words, const ProfileRun& r
     for (const auto& line : words.texts(finding.evidence)) lines.items.push_back(sentence(plain_text(line)));
     lines.items.push_back(plain_text(words.text(
         messages::profile_saving_of_page({.time = as_number(finding.saving_ns), .computed = finding.computed}))));
+    if (finding.verification)
+      for (const auto& line : verification_lines(words, finding)) lines.items.push_back(sentence(plain_text(line)));
     section.blocks.emplace_back(std::move(lines));
     if (!finding.snippet.empty()) section.blocks.emplace_back(CodeBlock{"python", finding.snippet});
   }
@@ -409,6 +412,8 @@ FindingText finding_text(const schema::MessageRenderer& words, const schema::Pro
   for (const auto& line : words.texts(finding.evidence)) out.lines.push_back(one_line(line));
   out.lines.push_back(
       words.text(messages::profile_saving({.time = as_number(finding.saving_ns), .computed = finding.computed})));
+  if (finding.verification)
+    for (const auto& line : verification_lines(words, finding)) out.lines.push_back(one_line(line));
   out.lines.push_back(words.text(finding.advice));
   out.snippet = finding.snippet;
   return out;
