@@ -6,7 +6,7 @@ sed -n '/^Exit codes:$/,/^$/s/^  \([0-9]*\) *\([^:]*\): \(.*\)$/\1 \2 (\3)/p' ou
 is "$(cut -d' ' -f1 table | tr '\n' ' ')" "0 1 2 3 4 70 130 " "codes in the help"
 is "$(grep '^Exit codes: ' "$SOURCE/docs/reference.md")" "Exit codes: $(paste -sd, table | sed 's/),/), /g')." "exit codes in docs/reference.md"
 # What a command's help says of its own codes is one of the table's.
-for command in tune bench sweep "stream bench" watch compare "profile diff" rerun doctor; do
+for command in tune bench sweep "stream bench" watch compare profile "profile diff" rerun doctor; do
   run 0 help $command
   checks=$((checks + 1))
   sed -n '/^Exit codes in addition/,$s/^  \([0-9][0-9]*\) .*/\1/p' out >own
