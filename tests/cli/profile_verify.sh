@@ -68,7 +68,7 @@ run 0 show --db r.db
 out "1. tried"
 out "Predicted saving 20 %, measured"
 run 0 show --db r.db --all
-out "faster with torch.compile around the outermost module"
+out "A step takes 10.0 ms without and 8.0"
 run 0 report --db r.db --report page.html --report page.md latest
 checks=$((checks + 1)); grep -q "redicted saving 20 %" page.html && grep -q "redicted saving 20 %" page.md || problem "the reports lack the verification"
 verify 0 --json
@@ -101,7 +101,7 @@ out "failed with the change: "
 no_answer broken
 out "failed without the change"
 no_answer nothing
-out "no step was timed"
+out "No step was timed"
 no_answer short
 out "Too few steps to time, 48"
 case_of slow
@@ -134,13 +134,13 @@ bad "--verify 2: run $id has 1 finding" "--section findings" -- profile --db r.d
 bad "--verify 0" -- profile --db r.db --verify 0
 bad "--max-time: only --verify" -- profile --db r.db --max-time 5s model.onnx
 bad "--provider: --verify runs a stored profile's own" -- profile --db r.db --verify 1 --provider cpu
-bad "no run" -- profile nosuchrun --db r.db --verify 1
+bad "run nosuchrun is not in r.db" -- profile nosuchrun --db r.db --verify 1
 mkdir elsewhere
 cd elsewhere || exit 1
 bad "was recorded in $WORK" "cd $WORK" -- profile --db ../r.db --verify 1
 cd ..
 run 0 profile import trace.json --db r.db --no-keep-trace --quiet
-bad "has no findings" -- profile --db r.db --verify 1
+bad "was imported" "ridgeline profile --verify 1 -- python train.py" -- profile --db r.db --verify 1
 
 # PyTorch itself.
 if "$PYTHON" -c "import torch" 2>/dev/null; then

@@ -24,9 +24,9 @@ def main():
         key, text = store.execute("SELECT id, record FROM run_records ORDER BY id DESC LIMIT 1").fetchone()
         run = json.loads(text)
         run["request"].update(command=command, files=[], directory=os.getcwd())
-        run["findings"] = [{"title": message(rule.replace("-", "_"), ARGUMENTS[rule.replace("-", "_")]), "module": "", "evidence": [],
-                            "saving_ns": 2000000, "saving_share": 0.2, "computed": message("computed_time", {}),
-                            "advice": message("advice_no_sync", {}), "snippet": ""}]
+        run["answer"] = [{"title": message(rule.replace("-", "_"), ARGUMENTS[rule.replace("-", "_")]), "module": "", "evidence": [],
+                          "saving_ns": 2000000, "saving_share": 0.2, "computed": message("computed_time", {}),
+                          "advice": message("advice_no_sync", {}), "snippet": ""}]
         store.execute("UPDATE run_records SET record = ? WHERE id = ?", (json.dumps(run), key))
     store.close()
     print(key)
