@@ -142,6 +142,15 @@ cd ..
 run 0 profile import trace.json --db r.db --no-keep-trace --quiet
 bad "was imported" "ridgeline profile --verify 1 -- python train.py" -- profile --db r.db --verify 1
 
+# A model: one setting, compared as tune compares.
+if [ -d "${MODELS:-}" ]; then
+  run '0|4' profile "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --db m.db --provider cpu --set graph_optimization_level=disable_all \
+    --time 500ms --no-keep-trace --verify 1 --json
+  json '.findings[0].verification.change' graph_optimization_level=all
+  json '.findings[0].verification.comparison.ratio > 1' true
+  json '.request.model.configuration.graph_optimization_level' disable_all
+fi
+
 # PyTorch itself.
 if "$PYTHON" -c "import torch" 2>/dev/null; then
   cat >training.py <<'END'
