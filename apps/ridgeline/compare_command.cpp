@@ -94,7 +94,8 @@ std::string difference_sentence(const run::RunComparison& found, const CompareFl
 base::Json json_of(const run::RunComparison& found, bool has_interval) {
   const auto& comparison = found.comparison;
   base::Json out = comparison;
-  if (has_interval && analysis::is_too_wide(comparison)) out["ratio"] = nullptr;
+  if ((has_interval && analysis::is_too_wide(comparison)) || !found.not_comparable.empty()) out["ratio"] = nullptr;
+  out["not_comparable"] = found.not_comparable;
   out["compared_by"] = found.difference ? "difference" : "ratio";
   if (found.difference) {
     for (const auto* key : {"ratio", "low", "high", "p_value"}) out[key] = nullptr;
@@ -148,6 +149,7 @@ int exit_code_of(schema::Verdict verdict, bool same_record, const CompareFlags& 
 /// The verdict in one sentence.
 std::string verdict_of(const run::RunComparison& found, const CompareFlags& flags, bool has_interval) {
   const auto& comparison = found.comparison;
+  if (!found.not_comparable.empty()) return found.not_comparable;
   if (found.difference)
     return fmt::format("B - A: {}: {}", analysis::difference_text(*found.difference),
                        difference_sentence(found, flags));

@@ -14,6 +14,7 @@
 #include "execute/gpu_choice.hpp"
 #include "execute/local_environment.hpp"
 #include "ridgeline/doctor_text.hpp"
+#include "ridgeline/inject_library.hpp"
 #include "ridgeline/runtime_flags.hpp"
 #include "ridgeline/screen_terminal.hpp"
 #include "ridgeline/subcommand.hpp"
@@ -66,6 +67,7 @@ base::Result<doctor::Sources> sources_of(const DoctorFlags& flags, const Context
   sources.make_executor = [](const schema::GpuDescription* gpu) {
     return make_executor(execute::Isolation::trial, gpu != nullptr ? execute::GpuGroup{*gpu} : execute::GpuGroup{}, {});
   };
+  sources.inject_library = find_inject_library();
   sources.open_library = doctor::opener_in_child({base::executable_path().string(), "worker", "--open-library"});
   return sources;
 }

@@ -89,8 +89,8 @@ base::Result<schema::ProfileRun> profile_model(const ModelFlags& flags, const Co
 base::Result<int> profile_and_verify(const CLI::App& given, ModelFlags flags, Context& context) {
   const auto asked = flags;
   const bool verifies = flags.verify.finding.has_value();
-  if (verifies && flags.json) {  // one document, of both
-    flags.json = false;
+  if (verifies && !flags.json_to.empty()) {  // one document, of both
+    flags.json_to.clear();
     flags.quiet = true;
   }
   if (!context.program) {
@@ -184,7 +184,7 @@ void add_profile(CLI::App& app, Context& context) {
       [flags, chosen, &context]() -> base::Result<int> {
         if (!(*chosen)->get_subcommands().empty()) return context.exit_code;
         const bool records = context.program.has_value();
-        RL_TRY(check_record_flags(**chosen, records));
+        RL_TRY(check_record_flags(**chosen, context, records));
         const auto& word = flags->model.model;
         const bool is_stored = flags->verify.finding && !records && (word.empty() || names_stored_run(word));
         RL_TRY(check_verify_flags(**chosen, flags->verify, is_stored));

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/profile_flags.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "ridgeline/flag_values.hpp"
 
 namespace ridgeline::app {
+
+namespace fs = std::filesystem;
 
 report::ModuleView ProfileFlags::view() const {
   report::ModuleView view;
@@ -37,10 +41,49 @@ void add_profile_flags(CLI::App& command, Context& context, ProfileFlags& flags)
       ->type_name("FILE");
   command.add_flag("--no-keep-trace", flags.no_keep_trace,
                    "Do not keep the events as traces/RUN.rltrace next to the results file");
-  command.add_flag("--json", flags.json, "Print the run as JSON on standard output");
+  command
+      .add_flag("--json", flags.json_to,
+                "Print the run as JSON on standard output; --json=FILE writes it to a file instead")
+      ->type_name("[=FILE]");
   add_database_option(command, context);
   command.add_flag("-q,--quiet", flags.quiet, "Print only errors");
 }
+
+namespace {
+
+base::Result<void> check_writable_folder(const char* option, const std::string& path, const fs::path& folder) {
+  if (::access(folder.c_str(), W_OK) == 0) return {};
+  return base::fail(base::ErrorCode::io, "{} {}: the folder {} is not writable", option, path, folder.string())
+      .hint("choose another place");
+}
+
+/// The part of a folder's path that is there already can be written to.
+base::Result<void> check_new_folder(const char* option, const std::string& path) {
+  std::error_code error;
+  auto folder = fs::absolute(path, error);
+  if (path.empty() || error) return {};
+  while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  if (!fs::is_directory(folder, error))
+    return base::fail(base::ErrorCode::invalid_argument, "{} {}: {} is a file; expected a folder", option, path,
+                      folder.string());
+  return check_writable_folder(option, path, folder);
+}
+
+base::Result<void> check_new_file(const char* option, const std::string& path) {
+  std::error_code ignored;
+  if (path.empty()) return {};
+  if (fs::is_directory(path, ignored))
+    return base::fail(base::ErrorCode::invalid_argument, "{} {}: is a folder; expected a file name", option, path);
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return {};  // a device
+  const auto parent = fs::path(path).parent_path();
+  const auto folder = parent.empty() ? fs::path(".") : parent;
+  if (!fs::is_directory(folder, ignored))
+    return base::fail(base::ErrorCode::not_found, "{} {}: the folder {} does not exist", option, path, folder.string())
+        .hint("create it first");
+  return check_writable_folder(option, path, folder);
+}
+
+}  // namespace
 
 base::Result<void> check_profile_flags(const ProfileFlags& flags) {
   RL_TRY(check_report_flags(flags.report));
@@ -49,6 +92,10 @@ base::Result<void> check_profile_flags(const ProfileFlags& flags) {
       !std::filesystem::is_directory(flags.csv, ignored))
     return base::fail(base::ErrorCode::invalid_argument, "--csv {}: is a file; expected a folder", flags.csv)
         .hint("for example --csv {}_tables", flags.csv);
+  RL_TRY(check_new_folder("--csv", flags.csv));
+  RL_TRY(check_new_file("--perfetto", flags.perfetto));
+  RL_TRY(check_new_file("--chrome", flags.chrome));
+  RL_TRY(check_new_file("--json", flags.json_file()));
   return {};
 }
 

@@ -13,6 +13,9 @@ namespace ridgeline::app {
 
 /// How a profile is shown and where it is written; of `profile` and `profile import` alike.
 struct ProfileFlags {
+  /// What CLI11 has for a flag without a value.
+  static constexpr const char* kJsonToOutput = "true";
+
   int depth = 0;
   std::string sort = "time";
   std::string kernel;  ///< one kernel in detail
@@ -21,20 +24,25 @@ struct ProfileFlags {
   std::string perfetto;  ///< file
   std::string chrome;    ///< file
   bool no_keep_trace = false;
-  bool json = false;
+  std::string json_to;  ///< kJsonToOutput, a file, or "": not asked for
   bool quiet = false;
 
+  /// JSON alone on standard output.
+  [[nodiscard]] bool prints_json() const noexcept { return json_to == kJsonToOutput; }
+  /// "": none.
+  [[nodiscard]] std::string json_file() const { return prints_json() ? "" : json_to; }
   [[nodiscard]] report::ModuleView view() const;
   /// How modules are to be listed was asked for.
   [[nodiscard]] bool shows_modules() const noexcept { return depth > 0 || sort != "time"; }
   /// Beside the results file; "" where events are not to be kept.
   [[nodiscard]] std::string trace_folder(const Context& context) const;
-  [[nodiscard]] bool talks() const noexcept { return !json && !quiet; }
+  [[nodiscard]] bool talks() const noexcept { return !prints_json() && !quiet; }
 };
 
 void add_profile_flags(CLI::App& command, Context& context, ProfileFlags& flags);
 
-/// Before anything is read. Errors: a report that has no file name or cannot be written there, a folder that is a file.
+/// Before anything is read. Errors: a report that has no file name, and whatever cannot be written
+/// where it is to go.
 [[nodiscard]] base::Result<void> check_profile_flags(const ProfileFlags& flags);
 
 }  // namespace ridgeline::app

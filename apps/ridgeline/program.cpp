@@ -59,8 +59,9 @@ std::size_t own_words(const std::vector<std::string>& words, const CLI::App& cli
   return words.size();
 }
 
-/// A flag takes no value. An option or argument given as the empty text, as an unset variable of a shell gives it, is a
-/// mistake: read as "not given" it would let --db '' write to the results file of every day.
+/// A flag takes no value, except one that names its type. An option or argument given as the empty text, as an unset
+/// variable of a shell gives it, is a mistake: read as "not given" it would let --db '' write to the results file of
+/// every day.
 std::string value_mistake(const CLI::App& cli, int argc, char** argv) {
   const CLI::App* command = &cli;
   int at = 1;
@@ -75,7 +76,7 @@ std::string value_mistake(const CLI::App& cli, int argc, char** argv) {
     if (name.empty()) return fmt::format("{}: argument {} is empty; expected a name", command->get_name(), i - at + 1);
     if (const auto equals = name.find('='); equals != std::string_view::npos && name.rfind("--", 0) == 0) {
       const auto* flag = command->get_option_no_throw(std::string(name.substr(0, equals)));
-      if (flag != nullptr && flag->get_items_expected_max() == 0)
+      if (flag != nullptr && flag->get_items_expected_max() == 0 && flag->get_type_name().empty())
         return fmt::format("{}: {} takes no value", name, name.substr(0, equals));
     }
     const bool attached = name.size() > 3 && name.rfind("--", 0) == 0 && name.find('=') == name.size() - 1;

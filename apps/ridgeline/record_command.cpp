@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/text.hpp"
 #include "campaign/profile/record_campaign.hpp"
 #include "ridgeline/checked_program.hpp"
 #include "ridgeline/inject_library.hpp"
@@ -22,9 +23,26 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
+constexpr double kNsPerS = 1e9;
+
 void print_note(const std::string& text) {
   const auto terminal = inspect_terminal(stderr);
   static_cast<void>(std::fputs((styled(text, Style::dim, terminal.colour) + "\n").c_str(), stderr));
+}
+
+/// Of a recording that will end before the program, or before what was asked for.
+std::string size_text(const campaign::SizeWarning& warning, const std::string& max_size) {
+  const auto bytes = [](double count) { return base::format_bytes(count); };
+  if (warning.in_all)
+    return fmt::format(
+        "the recording grows by {}/s and would reach {}, more than --max-size {}; give fewer --steps, a shorter "
+        "--duration, or a larger --max-size",
+        bytes(warning.bytes_per_s), bytes(*warning.in_all), max_size);
+  return fmt::format(
+      "the recording has {} and grows by {}/s: --max-size {} ends it in {}; give --steps or --duration to record less, "
+      "or a larger --max-size",
+      bytes(warning.bytes), bytes(warning.bytes_per_s), max_size,
+      base::format_duration(warning.seconds.value_or(0) * kNsPerS));
 }
 
 /// Only a program that runs has an exit code; a shell's takes its place until then.
@@ -68,7 +86,7 @@ Result<std::optional<schema::ProfileRun>> show_profile(campaign::RecordCampaign&
     return std::nullopt;
   }
   if (!made) return tl::unexpected<base::Error>(made.error());
-  if (!flags.json && ::isatty(STDOUT_FILENO) == 0) leave_standard_output();
+  if (!flags.prints_json() && ::isatty(STDOUT_FILENO) == 0) leave_standard_output();
   RL_TRY(write_profile(made->run, *made->analysed, flags));
   return made->run;
 }
@@ -96,7 +114,9 @@ Result<RecordedProgram> record_program(const CLI::App& given, const RecordFlags&
   if (!ready) print_note("not recording: " + base::error_line(ready.error()));
   if (records && ready && flags.talks() && inspect_terminal(stderr).interactive)
     print_note(fmt::format("recording {}; its profile follows when it ends", command.front()));
-  const auto end = campaign.run();
+  const auto end = campaign.run([&](const campaign::SizeWarning& warning) {
+    if (!flags.quiet) print_note(size_text(warning, recording.max_size));
+  });
   if (!end) {
     context.code_of_error = end.error().code == ErrorCode::not_found ? execute::kNotFound : execute::kNotExecutable;
     return tl::unexpected<base::Error>(end.error());

@@ -21,6 +21,7 @@ using base::fail;
 using base::Result;
 
 constexpr const char* kGroup = "Recording";
+constexpr const char* kProfilerApi = "cudaProfilerApi";  // as nsys has it
 constexpr std::int64_t kLeastBytes = 1'000'000;
 
 /// Options that choose the same thing in two ways.
@@ -29,11 +30,18 @@ constexpr std::array<std::pair<const char*, const char*>, 4> kExclusive{{{"--war
                                                                          {"--steps", "--delay"},
                                                                          {"--steps", "--duration"}}};
 
-/// "--steps 5"; "" where it was not given.
-std::string given(const CLI::App& command, const std::string& name) {
+/// "--duration 2m", as it was typed; "" where it was not given.
+std::string given(const CLI::App& command, const Context& context, const std::string& name) {
   const auto* option = command.get_option_no_throw(name);
   if (option == nullptr || option->count() == 0) return {};
-  return option->get_items_expected_max() == 0 ? name : fmt::format("{} {}", name, fmt::join(option->results(), " "));
+  if (option->get_items_expected_max() == 0) return name;
+  const auto& all = context.arguments;
+  const auto end = std::find(all.begin(), all.end(), "--");  // what follows is the program's
+  for (auto at = all.begin(); at != end; ++at) {
+    if (at->starts_with(name + "=")) return name + " " + at->substr(name.size() + 1);
+    if (*at == name && at + 1 != end) return name + " " + *(at + 1);
+  }
+  return fmt::format("{} {}", name, fmt::join(option->results(), " "));  // from a file of options
 }
 
 }  // namespace
@@ -46,6 +54,8 @@ bool is_shared_option(const CLI::Option& option) {
 void add_record_flags(CLI::App& command, Context& context, RecordFlags& flags) {
   command.option_defaults()->group(kGroup);
   command.add_option("--range", flags.range, "Record only while an NVTX range or module NAME runs")->type_name("NAME");
+  add_choice(command, context, "--capture-range", flags.capture_range, {kProfilerApi},
+             "Record only between calls of cudaProfilerStart and cudaProfilerStop");
   add_number(command, "--warmup-steps", flags.warmup_steps, 0, kAnyNumber, "Steps to leave out before recording");
   add_number(command, "--steps", flags.steps, 1, kAnyNumber, "Steps to record, then stop recording");
   add_time(command, "--delay", flags.delay_s, "Time to wait before recording");
@@ -59,30 +69,34 @@ void add_record_flags(CLI::App& command, Context& context, RecordFlags& flags) {
   command.add_flag("--no-modules", flags.no_modules, "Do not record the modules and steps of Python programs");
 }
 
-Result<void> check_record_flags(const CLI::App& command, bool records) {
+Result<void> check_record_flags(const CLI::App& command, const Context& context, bool records) {
+  const auto typed = [&](const char* name) { return given(command, context, name); };
   for (const auto* option : command.get_options()) {
     if (option->count() == 0) continue;
     const auto text =
-        option->get_positional() ? std::string(option->results().front()) : given(command, option->get_name());
+        option->get_positional() ? std::string(option->results().front()) : given(command, context, option->get_name());
     if (!records && option->get_group() == kGroup)
       return fail(ErrorCode::invalid_argument, "{}: for recording a program, but there is no command after --", text)
           .hint("for example: ridgeline profile {} -- python train.py", text);
+    const bool wants_json = command.count("--json") > 0;
     if (records && option->get_positional())
       return fail(ErrorCode::invalid_argument, "{}: unexpected before --; expected options only", text)
-          .hint("a program: ridgeline profile -- COMMAND; a model: ridgeline profile {}", text);
+          .hint("{}", wants_json ? fmt::format("JSON in a file: --json={}", text)
+                                 : fmt::format("a program: ridgeline profile -- COMMAND; a model: ridgeline profile {}",
+                                               text));
     if (records && option->get_group() != kGroup && !is_shared_option(*option))
       return fail(ErrorCode::invalid_argument, "{}: for profile MODEL, not for a recorded program", text)
           .hint("leave it out");
   }
   for (const auto& [one, other] : kExclusive)
-    if (!given(command, one).empty() && !given(command, other).empty())
-      return fail(ErrorCode::invalid_argument, "{} with {}: steps and times exclude each other", given(command, one),
-                  given(command, other))
+    if (!typed(one).empty() && !typed(other).empty())
+      return fail(ErrorCode::invalid_argument, "{} with {}: steps and times exclude each other", typed(one),
+                  typed(other))
           .hint("give one of the two");
   for (const auto* name : {"--warmup-steps", "--steps"})
-    if (!given(command, name).empty() && !given(command, "--no-modules").empty())
+    if (!typed(name).empty() && !typed("--no-modules").empty())
       return fail(ErrorCode::invalid_argument,
-                  "{} with --no-modules: steps are counted by what --no-modules leaves out", given(command, name))
+                  "{} with --no-modules: steps are counted by what --no-modules leaves out", typed(name))
           .hint("leave out --no-modules, or give --delay and --duration");
   return {};
 }
@@ -96,12 +110,13 @@ Result<campaign::RecordOptions> record_options(const CLI::App& command, const Re
   if (!bytes || *bytes < kLeastBytes)
     return fail(ErrorCode::invalid_argument, "--max-size {}: expected a size of at least 1MB", flags.max_size)
         .hint("for example --max-size 500MB, or 2GB");
+  out.profiler_api = flags.capture_range == kProfilerApi;
   out.max_bytes = *bytes;
   using campaign::Counting;
   out.counting = flags.counters == "rerun"  ? Counting::rerun
                  : flags.counters == "none" ? Counting::none
                                             : Counting::window;
-  out.counts_concurrent = !given(command, "--counters").empty();
+  out.counts_concurrent = command.count("--counters") > 0;
   return out;
 }
 

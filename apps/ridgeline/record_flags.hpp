@@ -13,6 +13,7 @@ namespace ridgeline::app {
 
 /// What of a program `profile -- COMMAND` records.
 struct RecordFlags : campaign::RecordOptions {
+  std::string capture_range;
   std::string max_size = "2GB";
   bool no_modules = false;
   std::string counters = "window";
@@ -25,7 +26,7 @@ void add_record_flags(CLI::App& command, Context& context, RecordFlags& flags);
 
 /// That the options given go with a command behind "--" (`records`) or without one, and with each other. Errors:
 /// invalid_argument.
-[[nodiscard]] base::Result<void> check_record_flags(const CLI::App& command, bool records);
+[[nodiscard]] base::Result<void> check_record_flags(const CLI::App& command, const Context& context, bool records);
 
 /// Of the options given. Errors: invalid_argument.
 [[nodiscard]] base::Result<campaign::RecordOptions> record_options(const CLI::App& command, const RecordFlags& flags);

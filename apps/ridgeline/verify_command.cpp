@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/verify_command.hpp"
+#include "ridgeline/profile_output.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -72,12 +73,11 @@ int exit_code_of(const schema::ProfileVerification& found) {
 }
 
 Result<void> write_answer(const ProfileRun& run, std::size_t finding, const ProfileFlags& flags) {
-  if (flags.json) {
-    fmt::print("{}\n", base::dump_json(report::profile_json(words(), run)));
-  } else if (!flags.quiet) {
+  if (!flags.prints_json() && !flags.quiet) {
     print_answer(report::verification_answer(words(), run, finding), inspect_terminal(stdout));
     fmt::print("{:<{}}{}  (ridgeline show {})\n", "run", kLabelWidth, run.id, run.id);
   }
+  RL_TRY(write_profile_json(run, flags));
   const auto files = flags.report.files();
   return files.empty() ? Result<void>() : write_reports(report::build_profile_report(words(), run), files);
 }
@@ -90,7 +90,7 @@ Result<int> verify_finding(ProfileRun run, const VerifyFlags& verify, const Prof
   RL_TRY(check_source(run));
   if (!campaign::can_verify(run, run.findings[finding])) {
     fmt::print(stderr, "{}\n", edit_line(run, finding));
-    if (flags.json) fmt::print("{}\n", base::dump_json(report::profile_json(words(), run)));
+    RL_TRY(write_profile_json(run, flags));
     return kNoAnswer;
   }
   campaign::VerifyRequest request;

@@ -99,7 +99,16 @@ void Activities::switch_off() {
   for (const auto kind : kKinds) (void)cupti_.functions().disable(kind);
 }
 
+/// NVIDIA's own tools begin behind the start, and end before the stop.
+void Activities::profiler_called(CUpti_CallbackId id, const CUpti_CallbackData& call) {
+  if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && call.callbackSite == CUPTI_API_EXIT)
+    listener_.profiler_called(true);
+  if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop && call.callbackSite == CUPTI_API_ENTER)
+    listener_.profiler_called(false);
+}
+
 void Activities::called(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) profiler_called(id, *static_cast<const CUpti_CallbackData*>(data));
   if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
   const auto* graph =
       static_cast<const CUpti_GraphData*>(static_cast<const CUpti_ResourceData*>(data)->resourceDescriptor);
@@ -118,6 +127,8 @@ void Activities::watch_captures(bool on) {
   if (on && !subscription_.add(*this)) return;
   for (const auto id : {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED})
     subscription_.enable(CUPTI_CB_DOMAIN_RESOURCE, id, on);
+  for (const auto id : {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop})
+    subscription_.enable(CUPTI_CB_DOMAIN_DRIVER_API, id, on);
   if (!on) subscription_.remove(*this);
 }
 

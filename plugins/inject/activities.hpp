@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "activity_buffers.hpp"
@@ -22,7 +23,9 @@ class Activities final : public GpuRecords, private SubscriberClient {
   void switch_off() override;
   void watch_captures(bool on) override;
   void flush() override;
-  void read(const ActivityBuffers::Full& full) override { reader_.read(full.bytes, full.valid); }
+  void read(const ActivityBuffers::Full& full, std::int64_t until_ns) override {
+    reader_.read(full.bytes, full.valid, until_ns);
+  }
 
   [[nodiscard]] std::unique_ptr<LaunchCounters> make_counters(LaunchPlaces& places) override;
   [[nodiscard]] SeenWork seen() const override { return reader_.seen(); }
@@ -34,9 +37,11 @@ class Activities final : public GpuRecords, private SubscriberClient {
   [[nodiscard]] std::uint64_t copies() const override { return reader_.copies(); }
   [[nodiscard]] std::uint64_t zero_time() const override { return reader_.zero_time(); }
   [[nodiscard]] std::uint64_t dropped() const override;
+  [[nodiscard]] const std::map<std::int32_t, std::string>& devices() const override { return reader_.uuids(); }
 
  private:
   void called(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) override;
+  void profiler_called(CUpti_CallbackId id, const CUpti_CallbackData& call);
   [[nodiscard]] bool check(CUptiResult result, const char* doing);
   void choose_calls(bool on);
 

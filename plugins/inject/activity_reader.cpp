@@ -42,13 +42,29 @@ std::string_view sync_name(CUpti_ActivitySynchronizationType type) {
   }
 }
 
+/// "GPU-6f7b3a1c-...", as nvidia-smi has it; "" where CUPTI does not know it.
+std::string uuid_text(std::string_view kind, const CUuuid& uuid) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out(kind);
+  bool is_known = false;
+  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    const auto byte = static_cast<unsigned char>(uuid.bytes[i]);
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) out += '-';
+    out += kDigits[byte >> 4U];
+    out += kDigits[byte & 15U];
+    is_known = is_known || byte != 0;
+  }
+  return is_known ? out : std::string();
+}
+
 std::int64_t duration(std::uint64_t start, std::uint64_t end) {
   return end > start ? static_cast<std::int64_t>(end - start) : 0;
 }
 
 }  // namespace
 
-void ActivityReader::read(std::uint8_t* bytes, std::size_t valid) {
+void ActivityReader::read(std::uint8_t* bytes, std::size_t valid, std::int64_t until_ns) {
+  until_ns_ = static_cast<std::uint64_t>(until_ns);
   CUpti_Activity* record = nullptr;
   while (cupti_.functions().get_next_record(bytes, valid, &record) == CUPTI_SUCCESS) {
     switch (record->kind) {
@@ -89,6 +105,7 @@ void ActivityReader::read(std::uint8_t* bytes, std::size_t valid) {
 }
 
 bool ActivityReader::has_time(std::uint64_t start, std::uint64_t end) {
+  if (start >= until_ns_) return false;
   if (start != 0 && end >= start) return true;
   ++zero_time_;
   return false;
@@ -143,6 +160,9 @@ void ActivityReader::add(const CUpti_ActivityAPI& call, CUpti_CallbackDomain dom
 
 void ActivityReader::add(const CUpti_ActivityDevice5& device) {
   if (!seen_devices_.insert(device.id).second) return;
+  auto uuid = device.isMigEnabled != 0 ? uuid_text("MIG", device.migUuid) : std::string();
+  if (uuid.empty()) uuid = uuid_text("GPU", device.uuid);
+  if (!uuid.empty()) uuids_[static_cast<std::int32_t>(device.id)] = std::move(uuid);
   log_.add({static_cast<std::int32_t>(device.id), device.name != nullptr ? device.name : "",
             static_cast<std::int32_t>(device.numMultiprocessors),
             std::to_string(device.computeCapabilityMajor) + "." + std::to_string(device.computeCapabilityMinor),

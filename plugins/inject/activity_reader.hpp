@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,8 +31,8 @@ class ActivityReader {
   ActivityReader(const CuptiLibrary& cupti, trace::EventLog& log, std::int64_t process)
       : cupti_(cupti), log_(log), process_(process) {}
 
-  /// All records of a buffer.
-  void read(std::uint8_t* bytes, std::size_t valid);
+  /// All records of a buffer that begin before `until_ns`.
+  void read(std::uint8_t* bytes, std::size_t valid, std::int64_t until_ns);
 
   [[nodiscard]] std::uint64_t kernels() const noexcept { return kernels_; }
   [[nodiscard]] std::uint64_t copies() const noexcept { return copies_; }
@@ -39,6 +40,8 @@ class ActivityReader {
   [[nodiscard]] std::uint64_t zero_time() const noexcept { return zero_time_; }
   /// From any thread.
   [[nodiscard]] SeenWork seen() const noexcept { return {collectives_, overlaps_, graphs_}; }
+  /// Of the GPUs that were seen, by their numbers.
+  [[nodiscard]] const std::map<std::int32_t, std::string>& uuids() const noexcept { return uuids_; }
 
  private:
   void add(const KernelRecord& kernel);
@@ -47,6 +50,7 @@ class ActivityReader {
   void add(const CUpti_ActivitySynchronization2& sync);
   void add(const CUpti_ActivityAPI& call, CUpti_CallbackDomain domain);
   void add(const CUpti_ActivityDevice5& device);
+  /// And is to be kept.
   [[nodiscard]] bool has_time(std::uint64_t start, std::uint64_t end);
   [[nodiscard]] trace::NameId kernel_name(const char* mangled);
   [[nodiscard]] trace::NameId call_name(CUpti_CallbackDomain domain, CUpti_CallbackId id);
@@ -62,6 +66,8 @@ class ActivityReader {
   std::atomic<bool> collectives_ = false;
   std::atomic<bool> overlaps_ = false;
   std::atomic<bool> graphs_ = false;
+  std::map<std::int32_t, std::string> uuids_;
+  std::uint64_t until_ns_ = 0;
   std::uint64_t kernels_ = 0;
   std::uint64_t copies_ = 0;
   std::uint64_t zero_time_ = 0;

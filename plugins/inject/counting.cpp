@@ -16,8 +16,6 @@ namespace ridgeline::inject {
 namespace {
 
 constexpr const char* kGraphLaunch = "cudaGraphLaunch";
-constexpr const char* kInterruption = "ridgeline: counting bytes";
-constexpr std::int64_t kNoProcess = -1;  // any thread may have waited for what is on such a lane
 constexpr double kPermillePerPercent = 10;
 
 std::int64_t whole(double value) { return value < 0 ? -1 : std::llround(value); }
@@ -96,19 +94,18 @@ bool Counting::begin_step() {
     refuse(CounterState::failed, "the thread that makes the steps has no CUDA context");
     return false;
   }
-  begun_ns_ = now_ns();
+  const auto begun_ns = now_ns();
   read_records();
   if (refuses()) {
     plan_.end();
     return false;
   }
   refuse(CounterState::none, "");
-  interrupts_ = host_.pause_records(true);
+  host_.pause_records(true, begun_ns);
   owner_ = std::this_thread::get_id();
   counting_ = counters_->open();
   if (is_counting()) return true;
-  host_.pause_records(false);
-  interrupted();
+  host_.pause_records(false, 0);
   if (counters_->is_over()) plan_.end();
   return false;
 }
@@ -116,14 +113,8 @@ bool Counting::begin_step() {
 void Counting::end_step() {
   counters_->close();
   counting_ = false;
-  host_.pause_records(false);
-  interrupted();
+  host_.pause_records(false, 0);
   if (counters_->is_over() || counters_->outcome().graphs) plan_.end();
-}
-
-void Counting::interrupted() {
-  const std::lock_guard lock(mutex_);
-  if (interrupts_) interruptions_.emplace_back(begun_ns_, now_ns());
 }
 
 void Counting::capture(bool begins) {
@@ -168,16 +159,6 @@ CounterOutcome Counting::outcome() const {
 }
 
 void Counting::write(trace::EventLog& log, RangeNames& names, std::int64_t process) {
-  {
-    auto& ranges = log.events.ranges;
-    const std::lock_guard lock(mutex_);
-    for (const auto& [begin, end] : std::exchange(interruptions_, {})) {
-      ranges.add(begin, end - begin, log.name(kInterruption), log.thread_lane({kNoProcess, process}), 0);
-      ranges.kind.push_back(trace::RangeKind::overhead);
-      ranges.sequence.push_back(-1);
-      ranges.forward_thread.push_back(0);
-    }
-  }
   auto& table = log.events.counted;
   for (const auto& launch : counters_->take()) {
     const bool graph = launch.kernel.empty();

@@ -8,8 +8,6 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "counting_plan.hpp"
 #include "gpu_records.hpp"
@@ -24,8 +22,8 @@ namespace ridgeline::inject {
 class CountingHost {
  public:
   virtual ~CountingHost() = default;
-  /// Activities are recorded no longer, or again as the window has it. Whether the window is open.
-  virtual bool pause_records(bool pause) = 0;
+  /// Activities are recorded no longer, which began at `since_ns`, or again as the window has it.
+  virtual void pause_records(bool pause, std::int64_t since_ns) = 0;
   /// Reads all that was recorded so far.
   virtual void read_records() = 0;
 };
@@ -57,7 +55,6 @@ class Counting {
   [[nodiscard]] bool begin_step();
   void end_step();
   void read_records();
-  void interrupted();
   /// Whether launches must not run one by one.
   [[nodiscard]] bool refuses();
   void refuse(CounterState state, const char* why);
@@ -69,15 +66,12 @@ class Counting {
   CountingPlan plan_;
   std::atomic<bool> counting_ = false;  ///< a step
   std::thread::id owner_;               ///< of the counted step
-  std::int64_t begun_ns_ = 0;           ///< likewise
-  bool interrupts_ = false;             ///< likewise: between recorded ones
   std::atomic<bool> captured_ = false;  ///< a CUDA graph
   bool looked_for_graphs_ = false;
 
   mutable std::mutex mutex_;  ///< of what follows
   CounterOutcome refusal_;
   bool tried_ = false;
-  std::vector<std::pair<std::int64_t, std::int64_t>> interruptions_;  ///< of the recording, since the last write()
 
   std::unordered_map<std::string, trace::NameId> kernels_;  ///< by mangled names; of the log's thread
 };

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "host/cupti_places.hpp"
 #include "loaded_cuda.hpp"
 
 namespace ridgeline::inject::RL_CUPTI {
@@ -25,7 +26,7 @@ bool look_up(void* library, const char* name, Function& function) {
 }  // namespace
 
 bool CuptiLibrary::open() {
-  for (const auto& place : cupti_places(loaded_libraries(), kCudaMajor))
+  for (const auto& place : host::cupti_places(loaded_libraries(), kCudaMajor))
     if (void* library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL); library != nullptr) return take(library);
   why_ = "libcupti.so." + std::to_string(kCudaMajor) + " was not found; install it with pip install " +
          (kCudaMajor == 12 ? "nvidia-cuda-cupti-cu12" : "nvidia-cuda-cupti");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -27,13 +28,14 @@ class GpuRecords {
   [[nodiscard]] virtual bool start(ActivityBuffers& buffers) = 0;
   virtual void switch_on() = 0;
   virtual void switch_off() = 0;
-  /// Watches graphs being captured, or no longer. CUPTI has one subscriber, and a profiler in the program is not to be
-  /// kept from being it.
+  /// Watches graphs being captured and the profiler's API being called, or no longer. CUPTI has one subscriber, and a
+  /// profiler in the program is not to be kept from being it.
   virtual void watch_captures(bool on) = 0;
   /// Everything, as the process ends.
   virtual void flush() = 0;
-  /// All records of a buffer, as events of the log; on the thread of the log.
-  virtual void read(const ActivityBuffers::Full& full) = 0;
+  /// All records of a buffer, as events of the log; on the thread of the log. Those that begin at `until_ns` or later
+  /// are left out.
+  virtual void read(const ActivityBuffers::Full& full, std::int64_t until_ns) = 0;
 
   /// What counts bytes, with the same CUPTI; it must not outlive this.
   [[nodiscard]] virtual std::unique_ptr<LaunchCounters> make_counters(LaunchPlaces& places) = 0;
@@ -47,6 +49,8 @@ class GpuRecords {
   /// Records whose times CUPTI could not say, which are left out.
   [[nodiscard]] virtual std::uint64_t zero_time() const = 0;
   [[nodiscard]] virtual std::uint64_t dropped() const = 0;
+  /// UUIDs of the GPUs by the numbers that this process has for them.
+  [[nodiscard]] virtual const std::map<std::int32_t, std::string>& devices() const = 0;
 };
 
 /// What a GpuRecords asks of the recorder, from threads of the program.
@@ -55,6 +59,8 @@ class CaptureListener {
   virtual ~CaptureListener() = default;
   virtual void node_created(std::uint64_t node) = 0;
   virtual void node_cloned(std::uint64_t original, std::uint64_t copy) = 0;
+  /// The program called cuProfilerStart, or cuProfilerStop.
+  virtual void profiler_called(bool starts) = 0;
 };
 
 namespace cupti12 {

@@ -45,6 +45,11 @@ RL_EXPORT void ridgeline_trace_capture(std::int32_t begins) {
   if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->capture(begins != 0);
 }
 
+/// The program called cudaProfilerStart (1), or cudaProfilerStop (0).
+RL_EXPORT void ridgeline_trace_profiler(std::int32_t starts) {
+  if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->profiler_called(starts != 0);
+}
+
 /// Writes what there is: the process is about to end by _exit, a signal or exec, which ends the ranges of this thread.
 RL_EXPORT void ridgeline_trace_flush() {
   if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->flush();

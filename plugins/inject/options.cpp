@@ -20,6 +20,8 @@ Options Options::parse(std::string_view text) {
     if (key == "range") out.range = value;
     if (key == "warmup_steps") out.warmup_steps = static_cast<std::int64_t>(number);
     if (key == "steps") out.steps = static_cast<std::int64_t>(number);
+    if (key == "capture_range") out.profiler_api = value == "cudaProfilerApi";
+    if (key == "hooks") out.hooks = number != 0;
     if (key == "delay_s") out.delay_s = number;
     if (key == "duration_s") out.duration_s = number;
     if (key == "counters" && value == "window") out.counters = CounterMode::window;

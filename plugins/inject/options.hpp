@@ -16,7 +16,9 @@ struct Options {
   std::uint64_t max_bytes = 0;  ///< of the trace file; 0: any
   std::string range;            ///< only what is within ranges of this name; "": all
   std::int64_t warmup_steps = 0;
-  std::int64_t steps = 0;  ///< recorded after these; 0: all
+  std::int64_t steps = 0;     ///< recorded after these; 0: all
+  bool profiler_api = false;  ///< only between cudaProfilerStart and cudaProfilerStop
+  bool hooks = true;          ///< Python programs report calls of the profiler's API themselves
   double delay_s = 0;
   double duration_s = 0;  ///< recorded after that; 0: to the end
   CounterMode counters = CounterMode::none;

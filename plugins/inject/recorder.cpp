@@ -19,7 +19,8 @@ namespace ridgeline::inject {
 namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
-constexpr std::int64_t kStepLane = 0;  // no thread has this number
+constexpr std::int64_t kStepLane = 0;  // no thread has these numbers
+constexpr std::int64_t kPauseLane = -1;
 constexpr std::int64_t kWriteEveryNs = 1'000'000'000;
 constexpr std::int64_t kEarlyNs = 2'000'000'000;  // of a process that may be over soon
 constexpr std::int64_t kWriteEarlyEveryNs = 100'000'000;
@@ -118,12 +119,14 @@ void Recorder::add_cuda() {
       if (auto* here = recorder_of_process.load(); here != nullptr) here->end_counting();
     });
   }
-  if (window_.is_open() && options_.counters != CounterMode::rerun) gpu_->switch_on();
+  if (options_.counters != CounterMode::rerun) switch_records(window_.is_open(), now_ns());
   if (auto* counting = counting_.load(); counting != nullptr && counting->replaces_records() && window_.is_open())
     counting->follow_window(true, true);
   // torch.profiler, which a program may use, needs what watching takes; there the hooks of modules say when.
+  // What a program of torch without Python does with the profiler's API is seen by nothing else.
+  const auto* watched_by_hooks = !options_.profiler_api ? "/libtorch" : options_.hooks ? "/libtorch_python" : "//";
   always_watches_ = std::none_of(loaded.begin(), loaded.end(),
-                                 [](const auto& path) { return path.find("/libtorch") != std::string::npos; });
+                                 [=](const auto& path) { return path.find(watched_by_hooks) != std::string::npos; });
   if (always_watches_ || captures_ > 0) gpu_->watch_captures(true);
 }
 
@@ -140,15 +143,10 @@ void Recorder::node_created(std::uint64_t node) {
 
 void Recorder::node_cloned(std::uint64_t original, std::uint64_t copy) { nodes_.cloned(original, copy); }
 
-bool Recorder::pause_records(bool pause) {
+void Recorder::pause_records(bool pause, std::int64_t since_ns) {
   const std::lock_guard lock(cuda_mutex_);
   paused_ = pause;
-  const bool open = window_.is_open();
-  if (pause)
-    gpu_->switch_off();
-  else if (open)
-    gpu_->switch_on();
-  return open;
+  switch_records(!pause && window_.is_open(), since_ns);
 }
 
 void Recorder::read_records() {
@@ -163,7 +161,7 @@ void Recorder::read_records() {
 std::uint32_t Recorder::launch_path() { return names_.number(ranges().path(names_)); }
 
 bool Recorder::is_on() const noexcept {
-  if (!window_.is_open() || options_.counters == CounterMode::rerun) return false;
+  if (options_.counters == CounterMode::rerun || !(window_.is_open() || is_cost_step_)) return false;
   const auto* counting = counting_.load(std::memory_order_relaxed);
   return counting == nullptr || !counting->is_counting();
 }
@@ -178,6 +176,11 @@ CounterOutcome Recorder::counter_outcome() const {
   if (!has_cuda_) return {};
   return {.state = gpu_ && gpu_->cupti_version() != 0 ? CounterState::busy : CounterState::unsupported,
           .why = why_no_gpu_};
+}
+
+void Recorder::profiler_called(bool starts) {
+  calls_profiler_api_ = true;
+  if (window_.at_profiler(starts)) follow_window();
 }
 
 ThreadRanges& Recorder::ranges() {
@@ -198,10 +201,25 @@ void Recorder::follow_window() {
   }
   const std::lock_guard lock(cuda_mutex_);
   if (!gpu_) return;
-  if (window_.is_open() && !paused_)
-    gpu_->switch_on();
-  else
+  switch_records(!paused_ && (window_.is_open() || is_cost_step_), now_ns());
+}
+
+void Recorder::switch_records(bool on, std::int64_t since_ns) {
+  if (std::exchange(records_, on) == on) return;
+  if (!on) {
+    off_since_ns_ = since_ns;
     gpu_->switch_off();
+    return;
+  }
+  gpu_->switch_on();
+  if (off_since_ns_ == 0 || !window_.is_open()) return;  // nothing was recorded before, or nothing of this is kept
+  if (!pauses_) {
+    pauses_ = std::make_shared<ThreadRanges>(kPauseLane);
+    const std::lock_guard lock(threads_mutex_);
+    threads_.push_back(pauses_);
+  }
+  pauses_->add(
+      {off_since_ns_, now_ns(), names_.number(std::string(trace::kRecordingPaused)), trace::RangeKind::overhead});
 }
 
 void Recorder::push(std::uint32_t name, trace::RangeKind kind, const void* domain) {
@@ -224,9 +242,21 @@ void Recorder::step() {
     if (window_.at_step()) follow_window();
     if (counting != nullptr) (void)counting->at_step_for_graphs(step_, recorded_steps_, window_.is_over());
   }
+  if (window_.is_over() && (counting == nullptr || !(counting->is_counting() || counting->replaces_records())))
+    measure_cost(now);
   const std::lock_guard lock(step_mutex_);
   step_kept_ = is_on();
   if (counting != nullptr) step_begun_ns_ = now_ns();  // what counting took is no part of it
+}
+
+void Recorder::measure_cost(std::int64_t now) {
+  {
+    const std::lock_guard lock(step_mutex_);
+    const bool records = cost_.step_begins(now);
+    if (records == is_cost_step_.exchange(records)) return;
+    if (records && kept_until_ns_ > now) kept_until_ns_ = now;
+  }
+  follow_window();
 }
 
 /// A step ends where the next begins, with the names that the PyTorch profiler has. As it may begin and end anywhere
@@ -269,10 +299,15 @@ GpuRecords* Recorder::gpu_records() {
   return gpu_.get();
 }
 
+std::optional<StepCost::Result> Recorder::step_cost() {
+  const std::lock_guard lock(step_mutex_);
+  return cost_.result();
+}
+
 void Recorder::drain() {
   if (auto* gpu = gpu_records(); gpu != nullptr)
     for (const auto& full : buffers_.take_full()) {
-      gpu->read(full);
+      gpu->read(full, kept_until_ns_);
       buffers_.give_back(full.bytes);
     }
   if (auto* counting = counting_.load(); counting != nullptr) counting->write(log_, names_, process_);
@@ -284,6 +319,7 @@ void Recorder::drain() {
   auto& table = log_.events.ranges;
   for (const auto& thread : threads)
     for (const auto& range : thread->take()) {
+      if (range.start_ns >= kept_until_ns_) continue;
       table.add(range.start_ns, range.end_ns - range.start_ns, log_.name(names_.text(range.name)),
                 log_.thread_lane({process_, thread->thread()}), 0);
       table.kind.push_back(range.kind);
@@ -333,7 +369,16 @@ void Recorder::write_facts(bool ended) {
   number("bytes", log_.bytes());
   number("begun_ns", begun_ns_);
   number("ended_ns", now_ns());
+  if (const auto cost = step_cost()) {
+    number("step_without_ns", cost->without_ns);
+    number("step_with_ns", cost->with_ns);
+    number("step_spread_ns", cost->spread_ns);
+  }
+  number("recorded_steps", window_.recorded_steps());
+  if (gpu_)
+    for (const auto& [device, uuid] : gpu_->devices()) text("device", std::to_string(device) + " " + uuid);
   number("uses_cuda", has_cuda_);
+  number("profiler_api", calls_profiler_api_.load());
   number("cupti", gpu_ ? gpu_->cupti_version() : 0);
   const auto counters = counter_outcome();
   text("counters", name_of(counters.state));

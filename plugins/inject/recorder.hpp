@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,6 +18,7 @@
 #include "gpu_records.hpp"
 #include "options.hpp"
 #include "range_names.hpp"
+#include "step_cost.hpp"
 #include "thread_ranges.hpp"
 #include "tracefile/event_log.hpp"
 #include "window.hpp"
@@ -45,6 +47,8 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   void capture(bool begins);
   /// Whether ranges are recorded now.
   [[nodiscard]] bool is_on() const noexcept;
+  /// The program called cudaProfilerStart, or cudaProfilerStop.
+  void profiler_called(bool starts) override;
 
  private:
   Recorder(trace::EventLog log, std::string stem, const Options& options);
@@ -53,7 +57,7 @@ class Recorder final : private CaptureListener, private CountingHost, private La
 
   void node_created(std::uint64_t node) override;
   void node_cloned(std::uint64_t original, std::uint64_t copy) override;
-  bool pause_records(bool pause) override;
+  void pause_records(bool pause, std::int64_t since_ns) override;
   void read_records() override;
   [[nodiscard]] std::uint32_t launch_path() override;
 
@@ -61,13 +65,18 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   void drain();
   /// nullptr: the process does not use CUDA.
   [[nodiscard]] GpuRecords* gpu_records();
+  [[nodiscard]] std::optional<StepCost::Result> step_cost();
   void write_facts(bool ended);
   void at_exit();
   void end_counting();
   [[nodiscard]] CounterOutcome counter_outcome() const;
   /// Switches CUPTI as the window has it.
   void follow_window();
+  /// Within cuda_mutex_. What lies between records that are kept is a pause.
+  void switch_records(bool on, std::int64_t since_ns);
   void end_step(std::int64_t now);
+  /// A step begins after the recorded ones.
+  void measure_cost(std::int64_t now);
   [[nodiscard]] const char* state() const;
 
   const std::string stem_;  ///< of its files
@@ -80,6 +89,7 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   std::string failure_;  ///< of writing it
   bool full_ = false;
 
+  std::atomic<bool> calls_profiler_api_ = false;
   std::atomic<std::int64_t> last_end_ns_ = 0;  ///< of a range, of any thread
   std::mutex step_mutex_;
   std::int64_t step_ = 0;  ///< that runs, by its number from 1 on; 0: none
@@ -87,6 +97,9 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   bool step_kept_ = false;
   std::int64_t recorded_steps_ = 0;
   std::shared_ptr<ThreadRanges> steps_;
+  StepCost cost_;
+  std::atomic<bool> is_cost_step_ = false;  ///< recorded to measure what that costs; nothing of it is kept
+  std::atomic<std::int64_t> kept_until_ns_ = std::numeric_limits<std::int64_t>::max();
 
   std::mutex threads_mutex_;
   std::vector<std::shared_ptr<ThreadRanges>> threads_;
@@ -99,7 +112,10 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   CapturedNodes nodes_;
   std::unique_ptr<GpuRecords> gpu_;  ///< nullptr: no CUDA, or one that is not known
   std::string why_no_gpu_;
-  bool paused_ = false;                        ///< while bytes are counted
+  bool paused_ = false;            ///< while bytes are counted
+  bool records_ = false;           ///< CUPTI is switched on
+  std::int64_t off_since_ns_ = 0;  ///< 0: it never was
+  std::shared_ptr<ThreadRanges> pauses_;
   std::atomic<Counting*> counting_ = nullptr;  ///< nullptr: not asked for, or no CUDA; never destroyed
 
   std::mutex drain_mutex_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "window.hpp"
 
+#include <algorithm>
+
 namespace ridgeline::inject {
 namespace {
 
@@ -31,6 +33,17 @@ bool Window::at_range(bool begins) {
   return look();
 }
 
+bool Window::at_profiler(bool starts) {
+  profiling_ = starts;
+  return look();
+}
+
+std::int64_t Window::recorded_steps() const noexcept {
+  const auto passed = steps_ - options_.warmup_steps;
+  const auto most = options_.steps > 0 ? options_.steps : passed;
+  return std::clamp<std::int64_t>(passed, 0, std::max<std::int64_t>(0, most));
+}
+
 bool Window::close() {
   over_ = true;
   return open_.exchange(false);
@@ -39,7 +52,8 @@ bool Window::close() {
 bool Window::look() {
   if (is_over()) return false;
   const bool by_steps = options_.warmup_steps == 0 && options_.steps == 0 ? true : steps_ >= options_.warmup_steps;
-  const bool open = waited_ && by_steps && (options_.range.empty() || in_range_ > 0);
+  const bool open =
+      waited_ && by_steps && (!options_.profiler_api || profiling_) && (options_.range.empty() || in_range_ > 0);
   return open_.exchange(open) != open;
 }
 

@@ -17,10 +17,15 @@ class Window {
   /// Nothing more is recorded, whatever comes.
   [[nodiscard]] bool is_over() const noexcept { return over_.load(std::memory_order_relaxed); }
 
+  /// Those that have ended.
+  [[nodiscard]] std::int64_t recorded_steps() const noexcept;
+
   // What may change it; each answers whether it did.
   bool at_time(std::int64_t now_ns);
   bool at_step();
   bool at_range(bool begins);
+  /// cudaProfilerStart or cudaProfilerStop; a second one of the same changes nothing.
+  bool at_profiler(bool starts);
   bool close();
 
  private:
@@ -30,6 +35,7 @@ class Window {
   const std::int64_t begun_ns_;
   std::atomic<std::int64_t> steps_ = -1;  ///< the step that runs; -1: none has begun
   std::atomic<int> in_range_ = 0;         ///< ranges of that name that are open
+  std::atomic<bool> profiling_ = false;   ///< cudaProfilerStart was called last
   std::atomic<bool> waited_ = false;      ///< the delay is over
   std::atomic<bool> open_ = false;
   std::atomic<bool> over_ = false;

@@ -5,7 +5,7 @@ import os
 import torch
 import torch.utils.data.dataloader
 
-from ridgeline_profile import annotated, backward, endings, hidden, library, lines, modules, names, optimizers, threads
+from ridgeline_profile import annotated, backward, endings, hidden, library, lines, modules, names, optimizers, profiler_api, threads, waits
 
 
 def _forked():
@@ -20,6 +20,8 @@ def install():
     modules.install()
     backward.install()
     optimizers.install()
+    profiler_api.install()
+    waits.install()
     annotated.around(torch.utils.data.dataloader._BaseDataLoaderIter, "__next__", "DataLoader next")
     graph = getattr(torch.cuda, "graph", None)
     if graph is not None:

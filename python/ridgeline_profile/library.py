@@ -22,6 +22,8 @@ step = _library.ridgeline_trace_step
 step.restype = None
 _flush = _library.ridgeline_trace_flush
 _flush.restype = None
+profiler = _library.ridgeline_trace_profiler
+profiler.restype = None
 capture = _library.ridgeline_trace_capture
 capture.restype = None
 

@@ -10,6 +10,7 @@ from ridgeline_profile import library
 
 _DEPTH = 40  # frames
 _TORCH = os.path.dirname(torch.__file__) + os.sep
+_OWN = os.path.dirname(__file__) + os.sep
 _LIBRARIES = tuple({os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")})
 _USER, _LIBRARY, _NONE = 0, 1, 2
 _kinds = {}  # of code
@@ -20,7 +21,7 @@ def _kind(code):
     kind = _kinds.get(code)
     if kind is None:
         path = code.co_filename
-        if path.startswith(_TORCH) or path.startswith("<frozen"):
+        if path.startswith((_TORCH, _OWN, "<frozen")):
             kind = _NONE
         elif os.sep + "site-packages" + os.sep in path or os.sep + "dist-packages" + os.sep in path or path.startswith(_LIBRARIES):
             kind = _LIBRARY

@@ -21,6 +21,29 @@ def _class_name(module):
     return str(getattr(module, "original_name", kind)) if kind.endswith("ScriptModule") else kind
 
 
+_alike = {}  # by class name: references to modules that are called from outside of all modules, by the numbers of their names
+
+
+def _number_among_alike(module, name):
+    """1 for the first module of a class name, 2 for a second one that lives at the same time: a generator and a discriminator may have one
+    class. Replicas of DataParallel are the same module."""
+    if getattr(module, "_is_replica", False):
+        return 1
+    alike = _alike.setdefault(name, [])
+    free = None
+    for at, reference in enumerate(alike):
+        one = reference()
+        if one is module:
+            return at + 1
+        if one is None and free is None:
+            free = at
+    if free is None:
+        free = len(alike)
+        alike.append(None)
+    alike[free] = weakref.ref(module)
+    return free + 1
+
+
 class Call:
     """The calls of one module from one place in the tree of calls."""
 
@@ -37,6 +60,8 @@ class Call:
         name = _class_name(module)
         if relative:
             name = "%s (%s)" % (relative, name)
+        elif above is None and (number := _number_among_alike(module, name)) > 1:
+            name = "%s (%d)" % (name, number)
         if is_compiled:
             name += " [compiled]"
         # The module that a compiled one wraps is called by that alone: one range for both.
@@ -106,3 +131,4 @@ def again(call, module):
 
 def forked():
     _roots.clear()
+    _alike.clear()

@@ -32,9 +32,11 @@ bool has_bound(const schema::Comparison& comparison) { return comparison.low > 1
 
 std::string bound_text(const schema::Comparison& comparison, std::string_view as_fast, std::string_view times) {
   const bool is_faster = comparison.low > 1;
-  return fmt::format("at {} {:.2f}{}{} ({} for a ratio{})", is_faster ? "least" : "most",
-                     is_faster ? comparison.low : comparison.high, times, as_fast, kTooFewMeasurements,
-                     tail_note(comparison));
+  const double bound = is_faster ? comparison.low : comparison.high;
+  // A small one is not to become 0.
+  return fmt::format("at {} {}{}{} ({} for a ratio{})", is_faster ? "least" : "most",
+                     bound < 0.1 ? fmt::format("{:.2g}", bound) : fmt::format("{:.2f}", bound), times, as_fast,
+                     kTooFewMeasurements, tail_note(comparison));
 }
 
 std::string difference_text(const schema::SweepDifference& difference) {

@@ -20,6 +20,7 @@ using schema::ProfileRun;
 
 constexpr double kTotalConfidence = 0.99;
 constexpr double kModuleConfidence = 0.95;
+constexpr double kSameWork = 0.05;     // of the kernels, up to which two recordings do the same
 constexpr double kSlowerAlike = 0.02;  // of modules, before their slow-down counts as one of all
 
 std::vector<double> numbers(const std::vector<std::int64_t>& values) { return {values.begin(), values.end()}; }
@@ -128,12 +129,13 @@ void compare_devices(const ProfileRun& a, const ProfileRun& b, ProfileComparison
     if (!device.same) out.remarks.push_back(messages::profile_gpus_differ({.a = device.a, .b = device.b}));
 }
 
+std::int64_t kernels_of(const ProfileRun& run) {
+  return run.tables.modules.empty() ? 0 : run.tables.modules.front().kernels;
+}
+
 /// Every module slower by about the same, with the same launches and bytes: that is no change of the code.
 void look_for_clock(const ProfileRun& a, const ProfileRun& b, ProfileComparison& out) {
   if (out.times.size() < 3 || !out.bytes.empty()) return;
-  const auto kernels_of = [](const ProfileRun& run) {
-    return run.tables.modules.empty() ? 0 : run.tables.modules.front().kernels;
-  };
   const bool same_launches = kernels_of(a) * static_cast<std::int64_t>(b.tables.steps.size()) ==
                              kernels_of(b) * static_cast<std::int64_t>(a.tables.steps.size());
   if (kernels_of(a) == 0 || !same_launches || !out.only_a.empty() || !out.only_b.empty()) return;
@@ -152,6 +154,17 @@ std::pair<double, double> times_to_compare(const ProfileRun& a, const ProfileRun
   return {static_cast<double>(a.tables.span_ns), static_cast<double>(b.tables.span_ns)};
 }
 
+/// Without steps, recordings of another number of kernels are parts of a program of another length.
+schema::Message different_work(const ProfileRun& a, const ProfileRun& b) {
+  const auto in_a = static_cast<double>(kernels_of(a));
+  const auto in_b = static_cast<double>(kernels_of(b));
+  if (std::abs(in_a - in_b) <= kSameWork * std::max(in_a, in_b)) return {};
+  return messages::profile_lengths_differ({.a = kernels_of(a),
+                                           .b = kernels_of(b),
+                                           .time_a = static_cast<double>(a.tables.span_ns),
+                                           .time_b = static_cast<double>(b.tables.span_ns)});
+}
+
 schema::Message without_verdict(std::size_t a, std::size_t b) {
   if (a > 0 && b > 0)
     return messages::profile_few_steps({.a = static_cast<std::int64_t>(a),
@@ -159,6 +172,22 @@ schema::Message without_verdict(std::size_t a, std::size_t b) {
                                         .least = static_cast<std::int64_t>(kLeastProfileSteps)});
   using Side = messages::ProfileNoStepsSide;
   return messages::profile_no_steps(a == b ? Side::both : a == 0 ? Side::a : Side::b);
+}
+
+/// What was counted of all steps, where their numbers differ.
+void make_per_step(ProfileComparison& found) {
+  found.per_step = true;
+  const auto share = [](std::int64_t count, std::size_t steps) {
+    return std::llround(static_cast<double>(count) / static_cast<double>(steps));
+  };
+  for (auto* rows : {&found.kernels, &found.changed})
+    for (auto& row : *rows) {
+      row.a = share(row.a, found.steps_a);
+      row.b = share(row.b, found.steps_b);
+      row.a_ns = share(row.a_ns, found.steps_a);
+      row.b_ns = share(row.b_ns, found.steps_b);
+    }
+  std::erase_if(found.changed, [](const auto& row) { return row.a == row.b; });
 }
 
 }  // namespace
@@ -184,7 +213,7 @@ void to_json(nlohmann::json& json, const ProfileComparison& found) {
   json = {{"total", found.total},     {"steps_a", found.steps_a}, {"steps_b", found.steps_b},
           {"devices", found.devices}, {"times", found.times},     {"bytes", found.bytes},
           {"only_a", found.only_a},   {"only_b", found.only_b},   {"changed", found.changed},
-          {"kernels", found.kernels}, {"remarks", found.remarks}};
+          {"kernels", found.kernels}, {"remarks", found.remarks}, {"per_step", found.per_step}};
 }
 
 std::optional<schema::Comparison> compare_times(std::span<const double> a, std::span<const double> b, double confidence,
@@ -214,6 +243,7 @@ ProfileComparison compare_profiles(const ProfileRun& a, const ProfileRun& b, dou
     out.total.ratio = b_ns > 0 ? a_ns / b_ns : 1;
     out.total.low = 1 / kUnbounded;
     out.total.high = kUnbounded;
+    if (steps_a.empty() || steps_b.empty()) out.not_comparable = different_work(a, b);
     out.remarks.push_back(a_ns > 0 || b_ns > 0 ? without_verdict(steps_a.size(), steps_b.size())
                                                : messages::profile_no_times());
   }
@@ -223,6 +253,7 @@ ProfileComparison compare_profiles(const ProfileRun& a, const ProfileRun& b, dou
   out.bytes = changes(modules_a, modules_b, &ProfileModule::step_bytes, false);
   compare_operators(a, b, out);
   out.kernels = all_calls(a.tables.kernels, b.tables.kernels, [](const auto& row) { return row.total_ns; });
+  if (steps_a.size() != steps_b.size() && !steps_a.empty() && !steps_b.empty()) make_per_step(out);
   std::erase_if(out.kernels, [](const auto& row) { return row.a == row.b && row.a_ns == row.b_ns; });
   std::stable_sort(out.kernels.begin(), out.kernels.end(),
                    [](const auto& x, const auto& y) { return std::abs(x.b_ns - x.a_ns) > std::abs(y.b_ns - y.a_ns); });

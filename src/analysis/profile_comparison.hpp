@@ -48,12 +48,15 @@ struct ProfileComparison {
   std::vector<DeviceChange> devices;
   std::vector<ModuleChange> times;  ///< shown to differ, by how much of the time it is
   std::vector<ModuleChange> bytes;  ///< likewise
+  bool per_step = false;            ///< `changed` and `kernels` are of a step each, as the numbers of steps differ
   std::vector<CallsChange> only_a;  ///< operations of the framework
   std::vector<CallsChange> only_b;
   std::vector<CallsChange> changed;  ///< in both, with another number of calls; the largest difference first
   std::vector<CallsChange> kernels;  ///< by the difference of their time, the largest first
   /// What the numbers say of the cause: the clock, not the code.
   std::vector<schema::Message> remarks;
+  /// Why the whole times, which is all that there is, are not of the same work. Empty: they may be compared.
+  schema::Message not_comparable;
 };
 /// For machines only.
 void to_json(nlohmann::json& json, const ProfileComparison& found);

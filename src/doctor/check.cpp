@@ -24,6 +24,7 @@ std::string_view group_title(CheckGroup group) noexcept {
     case CheckGroup::gpu: return "GPUs";
     case CheckGroup::machine: return "Machine";
     case CheckGroup::python: return "Python";
+    case CheckGroup::recording: return "Recording";
     case CheckGroup::model: return "Model";
   }
   return "?";

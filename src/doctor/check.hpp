@@ -17,7 +17,7 @@ enum class CheckStatus {
 };
 
 /// In the order in which they are shown.
-enum class CheckGroup { driver, libraries, inference, gpu, machine, python, model };
+enum class CheckGroup { driver, libraries, inference, gpu, machine, python, recording, model };
 
 /// One judged fact about the machine.
 struct Check {
@@ -51,7 +51,7 @@ struct ridgeline::base::EnumNames<ridgeline::doctor::CheckGroup> {
   static constexpr std::array names{std::pair{driver, "driver"},       std::pair{libraries, "libraries"},
                                     std::pair{inference, "inference"}, std::pair{gpu, "gpu"},
                                     std::pair{machine, "machine"},     std::pair{python, "python"},
-                                    std::pair{model, "model"}};
+                                    std::pair{recording, "recording"}, std::pair{model, "model"}};
 };
 
 namespace ridgeline::doctor {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/nvml_health.hpp"
@@ -162,6 +163,25 @@ struct PythonFacts {
   std::string torch_cuda;                       ///< "12.8"; "" for a CPU build
   std::string executable{};                     ///< starts it; "" for a mere folder of packages
   bool is_python3 = false;                      ///< what `python3` starts
+  std::string cuda_runtime{};                   ///< the libcudart.so that torch loads; "" when it is not with it
+};
+
+/// The CUPTI that the recorder would take in a program.
+struct CuptiFacts {
+  schema::Message label;  ///< of the Python that runs the program; empty: any program
+  std::string python;     ///< starts it; "" as in PythonFacts
+  int cuda_major = 0;     ///< of the program
+  std::string path;       ///< "" when none was found
+  std::string version;
+  std::string load_error;
+};
+
+/// What `ridgeline profile -- COMMAND` needs.
+struct RecordingFacts {
+  std::string library;        ///< the recorder's file; "": there is none
+  base::Error library_error;  ///< why
+  std::vector<CuptiFacts> cupti;
+  std::vector<std::pair<std::string, std::string>> injections;  ///< variables set to libraries of other tools
 };
 
 /// `--model`: the user's own model.
@@ -183,6 +203,7 @@ struct Facts {
   std::vector<GpuFacts> gpus;
   MachineFacts machine;
   std::vector<PythonFacts> pythons;
+  RecordingFacts recording;
   std::optional<ModelFacts> model;
   bool passive = false;  ///< nothing was run on purpose
 };

@@ -16,6 +16,7 @@
 #include "doctor/gather/gpu_load.hpp"
 #include "doctor/gather/machine_facts.hpp"
 #include "doctor/gather/python_facts.hpp"
+#include "doctor/gather/recording_facts.hpp"
 #include "doctor/messages.hpp"
 #include "execute/found_runtimes.hpp"
 #include "schema/messages.hpp"
@@ -145,6 +146,7 @@ Facts gather_facts(const Sources& sources) {
   facts.runtime = read_runtime(sources);
   sources.on_progress("opening libraries");
   facts.libraries = read_library_facts(facts.runtime, sources.search, sources.open_library);
+  facts.recording = read_recording_facts(sources.inject_library, facts.driver, facts.pythons, sources.open_library);
   facts.video = read_video_facts(sources.open_library);
   const base::ScratchFolder scratch("doctor");
   if (sources.load) {

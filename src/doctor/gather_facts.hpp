@@ -26,6 +26,7 @@ struct Sources {
   std::vector<std::pair<schema::Message, std::filesystem::path>> folders;  ///< {purpose, path} to look at
   MakeExecutor make_executor;
   LibraryOpener open_library;
+  base::Result<std::string> inject_library;  ///< the recorder of `profile -- COMMAND`
   std::function<void(std::string_view doing)> on_progress = [](std::string_view) {};
 };
 

@@ -36,8 +36,11 @@ class HeldSignals {
     ::sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
 
-  /// The next one; -1 where the wait itself was interrupted.
-  [[nodiscard]] int next() const noexcept { return ::sigwaitinfo(&set_, nullptr); }
+  /// The next one; -1: none came for a second, or the wait itself was interrupted.
+  [[nodiscard]] int next() const noexcept {
+    const timespec second{.tv_sec = 1, .tv_nsec = 0};
+    return ::sigtimedwait(&set_, nullptr, &second);
+  }
   /// The next one that is already there; -1: none.
   [[nodiscard]] int pending() const noexcept {
     const timespec at_once{};
@@ -65,7 +68,8 @@ int start_code(const std::string& program) {
 }
 
 base::Result<AttachedEnd> run_attached(const std::vector<std::string>& argv,
-                                       const std::vector<std::pair<std::string, std::string>>& environment) {
+                                       const std::vector<std::pair<std::string, std::string>>& environment,
+                                       const std::function<void()>& every_second) {
   const HeldSignals signals;
   RL_TRY_ASSIGN(auto child, base::Subprocess::spawn({.argv = argv, .environment = environment, .attached = true}));
   AttachedEnd end;
@@ -75,7 +79,11 @@ base::Result<AttachedEnd> run_attached(const std::vector<std::string>& argv,
     if (number == SIGTERM || number == SIGHUP) child.signal_group(number);
   };
   auto status = child.poll();
-  for (; !status && interrupts < kInterruptsToLeave; status = child.poll()) take(signals.next());
+  for (; !status && interrupts < kInterruptsToLeave; status = child.poll()) {
+    const int number = signals.next();
+    take(number);
+    if (number < 0 && every_second) every_second();
+  }
   // A Ctrl-C that ended the command has reached us, too, if not yet been read.
   for (int number = signals.pending(); number >= 0; number = signals.pending()) take(number);
   end.is_interrupted = interrupts > 0;

@@ -60,6 +60,7 @@ struct RunComparison {
   double min_effect = 0;          ///< that counted: a share, or in the unit of the difference
   /// In place of the comparison's ratio; its verdict holds.
   std::optional<schema::SweepDifference> difference;
+  std::string not_comparable;      ///< why neither says anything; "" where they do
   double confidence = 0.95;        ///< of the comparison's interval
   std::vector<std::string> lines;  ///< for people, below it
   base::Json details;              ///< the same for machines; null where the kind has none

@@ -6,11 +6,21 @@ namespace ridgeline::trace {
 LaneId Trace::gpu_lane(const GpuLane& lane) { return lane_id(gpu_lanes, gpu_ids_, lane); }
 
 void Trace::give_process(std::int64_t process) {
+  change_gpu_lanes([process](GpuLane& lane) {
+    if (lane.process == 0) lane.process = process;
+  });
+}
+
+void Trace::renumber_gpus(const std::function<void(std::int32_t&)>& renumber) {
+  change_gpu_lanes([&renumber](GpuLane& lane) { renumber(lane.device); });
+}
+
+void Trace::change_gpu_lanes(const std::function<void(GpuLane&)>& change) {
   const auto before = std::exchange(gpu_lanes, {});
   gpu_ids_.clear();
   std::vector<LaneId> after;  // by the places before
   for (auto lane : before) {
-    if (lane.process == 0) lane.process = process;
+    change(lane);
     after.push_back(gpu_lane(lane));
   }
   for (Spans* work : {static_cast<Spans*>(&kernels), static_cast<Spans*>(&copies), static_cast<Spans*>(&sets),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -36,8 +37,12 @@ class Trace : public EventTables {
   [[nodiscard]] LaneId thread_lane(const ThreadLane& lane);
   /// To all work of GPUs that has none (0).
   void give_process(std::int64_t process);
+  /// `renumber` changes the number of a GPU; distinct ones must stay so.
+  void renumber_gpus(const std::function<void(std::int32_t&)>& renumber);
 
  private:
+  void change_gpu_lanes(const std::function<void(GpuLane&)>& change);
+
   std::map<GpuLane, LaneId> gpu_ids_;
   std::map<ThreadLane, LaneId> thread_ids_;
 };

@@ -15,7 +15,8 @@ record 0 -- "$RECORDED" --environment
 is "$(head -c 23 out)" "RIDGELINE_TRACE_FOLDER=" "the program's output comes first"
 no_out "GPU is busy"
 err "GPU is busy"
-err "rl_recorded_program --environment (recorded by Ridgeline, 21 events): NVIDIA Test"
+err "rl_recorded_program --environment (recorded by Ridgeline, 21 events, "
+err "): NVIDIA Test"
 err "run      "
 nothing_left
 run 0 show --db r.db --json
@@ -25,13 +26,18 @@ json '.request.command | length' 2
 json '.tables.devices | length' 1
 json '[.tables.modules[] | select(.kind == "module") | .name] | unique | map(select(startswith("Linear"))) | length > 0' true
 json '.tables.steps | length' 3
-json '.notes | length' 0
+json '.notes | length' 1
+json '.notes[0].code' campaign.recording_cost_unknown
 run 0 show --db r.db
 run 0 history --db r.db
 out "rl_recorded_program"
 kept=$(ls traces/*.rltrace)
 run 0 profile import "$kept" --db r.db --no-keep-trace
 out "GPU is busy"
+record 0 --json=run.json --no-keep-trace -- "$RECORDED" --environment
+is "$(head -c 23 out)" "RIDGELINE_TRACE_FOLDER=" "the program's output is not mixed with JSON"
+err "json     run.json"
+is "$(jq '.tables.steps | length' run.json)" 3 "steps in the file"
 record 0 --json --no-keep-trace -- "$RECORDED"
 json '.tables.steps | length' 3
 json '.trace_file' ""
@@ -145,6 +151,14 @@ run 0 show --db r.db --json
 json '[.notes[] | tostring | select(contains("recording_without_time"))] | length' 1
 record 0 -- "$RECORDED" --facts state=stopped_full
 err "reached --max-size"
+record 0 -- "$RECORDED" --facts step_without_ns=1000000 --facts step_with_ns=1120000 --facts step_spread_ns=5000
+err "ecording GPU work costs about 12 % per step: 1.12 ms instead of 1.00 ms"
+record 0 -- "$RECORDED" --facts profiler_api=1
+err "--capture-range cudaProfilerApi records only between the two"
+record 0 --capture-range cudaProfilerApi -- "$RECORDED" --facts profiler_api=1
+checks=$((checks + 1)); grep -q "records only between" err && problem "advice that was followed"
+record 0 -- "$RECORDED" --facts state=stopped_full --facts "why=/tmp/x: No space left on device"
+err "could not be written further: /tmp/x: No space left on device; free space in the temporary"
 record 0 -- "$RECORDED" --facts state=no_cupti --facts "why=no libcupti.so.13"
 err "GPU work is not recorded: no libcupti.so.13"
 before=$(runs)
@@ -162,6 +176,9 @@ one_line
 record 0 -- "$RECORDED" --no-trace --facts state=busy --facts "why=nsys"
 err "another tool is using CUPTI: nsys"
 one_line
+record 0 -- "$RECORDED" --no-trace --facts state=stopped_full --facts "why=/tmp/x: No space left on device"
+err "could not be written: /tmp/x: No space left on device; free space in the temporary folder, or set TMPDIR"
+one_line
 record 0 --range train -- "$RECORDED" --no-trace --facts state=waiting
 err "--range train: no such range began"
 one_line
@@ -171,6 +188,9 @@ one_line
 record 0 --delay 1m -- "$RECORDED" --no-trace --facts state=waiting
 err "--delay of 60 s"
 one_line
+record 0 --capture-range cudaProfilerApi -- "$RECORDED" --no-trace --facts state=waiting
+err "--capture-range cudaProfilerApi: the program did not call cudaProfilerStart"
+one_line
 RIDGELINE_INJECT_LIBRARY=gone.so record 6 -- "$RECORDED" --environment --exit 6
 err "not recording: RIDGELINE_INJECT_LIBRARY gone.so: no such file; name libridgeline_inject.so"
 out "RIDGELINE_TRACE_FOLDER=(unset)"
@@ -179,6 +199,19 @@ one_line
 TMPDIR=$WORK/nowhere record 0 -- "$RECORDED"
 err "not recording: no temporary folder"
 one_line
+
+# A recording that grows too fast is reported while the program runs.
+cat >grows.sh <<'END'
+for second in 0 1 2 3 4 5; do
+  printf 'state=recording\nbytes=%d\nbegun_ns=1\nended_ns=%d\n' $((second * 100000 + 1)) $((second * 1000000000 + 1)) \
+    >"$RIDGELINE_TRACE_FOLDER/$$.facts"
+  sleep 1
+done
+END
+record 0 --max-size 1MB --duration 20s -- sh grows.sh
+err "would reach 1.91 MiB, more than --max-size 1MB; give fewer --steps, a shorter --duration, or a larger --max-size"
+record 0 --max-size 5MB --duration 20s -- sh grows.sh
+checks=$((checks + 1)); grep -q "would reach" err && problem "$LAST: a warning without need"
 
 # The environment.
 environment() { record 0 "$@" -- "$RECORDED" --environment; }
@@ -197,6 +230,11 @@ environment --counters none
 no_out "counters="
 environment --counters rerun
 out "RIDGELINE_TRACE_OPTIONS=max_bytes=2000000000;counters=rerun"
+environment --capture-range cudaProfilerApi
+out "RIDGELINE_TRACE_OPTIONS=max_bytes=2000000000;capture_range=cudaProfilerApi"
+no_out "hooks=0"
+environment --capture-range cudaProfilerApi --no-modules
+out ";capture_range=cudaProfilerApi;counters=window;hooks=0"
 environment --delay 1500ms --duration 2m --no-modules
 out "RIDGELINE_TRACE_OPTIONS=max_bytes=2000000000;delay_s=1.5;duration_s=120"
 out "PYTHONPATH=(unset)"
@@ -263,16 +301,28 @@ bad "--no-modules: for recording a program" -- profile model.onnx --no-modules
 bad "model.onnx: unexpected before --" "ridgeline profile model.onnx" -- profile model.onnx -- true
 bad "--provider cpu: for profile MODEL" -- profile --provider cpu -- true
 bad "--repeat 3: for profile MODEL" -- profile --repeat 3 -- true
-bad "--steps 5 with --duration 3" "give one of the two" -- profile --steps 5 --duration 3s -- true
-bad "--warmup-steps 5 with --delay 3" -- profile --warmup-steps 5 --delay 3s -- true
+bad "--steps 5 with --duration 3m:" "give one of the two" -- profile --steps 5 --duration 3m -- true
+bad "--duration 2m: for recording a program" -- profile model.onnx --duration=2m
+bad "run.json: unexpected before --" "--json=run.json" -- profile --json run.json -- true
+bad "--warmup-steps 5 with --delay 3s:" -- profile --warmup-steps 5 --delay 3s -- true
 bad "--steps 5 with --no-modules" -- profile --steps 5 --no-modules -- true
 bad "--max-size 2: expected a size" "2GB" -- profile --max-size 2 -- true
 bad "--max-size 10kB: expected a size of at least 1MB" -- profile --max-size 10kB -- true
 bad "unknown value \"all\"" "window" -- profile --counters all -- true
 bad "--counters none: for recording a program" -- profile model.onnx --counters none
 bad "--range a;b" -- profile --range 'a;b' -- true
+bad '--capture-range: unknown value "nvtx"' -- profile --capture-range nvtx -- true
 bad "--steps 0" -- profile --steps 0 -- true
 bad "has no option --step" "--steps" -- profile --step 5 -- true
+touch file
+mkdir locked && chmod a-w locked
+for option in "--csv file/tables" "--perfetto nowhere/t" "--chrome nowhere/t.json" "--json=nowhere/run.json" "--db file/r.db"; do
+  # shellcheck disable=SC2086
+  run "2|66|73|74|1|3" profile $option -- touch started
+  checks=$((checks + 1)); [ ! -e started ] || problem "$LAST: the program ran"
+  rm -f started
+done
+if [ "$(id -u)" != 0 ]; then bad "not writable" -- profile --csv locked/tables -- true; fi
 bad "program is empty" -- profile -- ''
 bad "--report page.pdf" -- profile --report page.pdf -- true
 # What is behind -- is the program's.

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -173,6 +174,8 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
     device.name = "Fake GPU";
     device.numMultiprocessors = 132;
     device.computeCapabilityMajor = 9;
+    if (const char* uuid = getenv("FAKE_CUPTI_UUID"); uuid != nullptr)
+      std::memcpy(device.uuid.bytes, uuid, std::min(std::strlen(uuid), sizeof device.uuid.bytes));
     device.globalMemoryBandwidth = 4'800'000'000;
     add(device);
   }
@@ -249,6 +252,15 @@ uint64_t fake_cupti_capture() {
   graph.node = reinterpret_cast<CUgraphNode>(++last);
   function(data_of_subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &data);
   return last;
+}
+void fake_cupti_profiler(int starts) {
+  if (subscriber == nullptr) return;
+  for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
+    CUpti_CallbackData data{};
+    data.callbackSite = site;
+    subscriber(data_of_subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+               starts != 0 ? CUPTI_DRIVER_TRACE_CBID_cuProfilerStart : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, &data);
+  }
 }
 void fake_cupti_replay(const char* mangled, uint64_t node, uint32_t correlation) {
   launched(mangled, 7, correlation, node);

@@ -14,6 +14,8 @@ void fake_cupti_launch(const char* mangled, uint32_t stream, uint32_t correlatio
 /* This thread captures a node of a graph, which is instantiated at once; the node that is replayed. 0: nobody watches.
  */
 uint64_t fake_cupti_capture(void);
+/* This thread calls cuProfilerStart (1), or cuProfilerStop (0). */
+void fake_cupti_profiler(int starts);
 /* This thread launches a graph with that node. */
 void fake_cupti_replay(const char* mangled, uint64_t node, uint32_t correlation);
 /* Kernels run for so long from now on, instead of a microsecond. */

@@ -56,5 +56,6 @@ void ridgeline_trace_pop(void) { record("pop", ""); }
 void ridgeline_trace_step(void) { record("step", ""); }
 void ridgeline_trace_flush(void) { record("flush", ""); }
 void ridgeline_trace_capture(int32_t begins) { record("capture", begins ? "begins" : "ends"); }
+void ridgeline_trace_profiler(int32_t starts) { record("profiler", starts ? "starts" : "stops"); }
 /* For tests: what runs now, as the program itself knows it. */
 void recorder_mark(const char* text) { record("mark", text); }

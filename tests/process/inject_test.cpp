@@ -73,6 +73,26 @@ TEST_F(InjectTest, steps_choose_what_is_recorded) {
   EXPECT_EQ(count(trace, "ProfilerStep#8"), 0U);
 }
 
+TEST_F(InjectTest, steps_after_the_recorded_ones_show_what_recording_costs_and_are_not_kept) {
+  EXPECT_EQ(run("steps 40", "warmup_steps=3;steps=4"), 0);
+  const auto trace = this->trace();
+  EXPECT_EQ(trace.kernels.size(), 8U);
+  EXPECT_EQ(trace.calls.size(), 8U);
+  EXPECT_EQ(count(trace, "step"), 4U);
+  EXPECT_EQ(count(trace, "ProfilerStep#7"), 1U);
+  EXPECT_EQ(count(trace, "ProfilerStep#8"), 0U);
+  auto facts = this->facts();
+  EXPECT_EQ(facts["kernels"], "8");
+  EXPECT_EQ(facts["recorded_steps"], "4");
+  EXPECT_GE(std::stoll(facts["step_without_ns"]), 2'000'000);
+  EXPECT_GE(std::stoll(facts["step_with_ns"]), 2'000'000);
+}
+
+TEST_F(InjectTest, too_few_steps_after_the_recorded_ones_do_not_show_it) {
+  EXPECT_EQ(run("steps 20", "warmup_steps=3;steps=4"), 0);
+  EXPECT_EQ(facts().count("step_with_ns"), 0U);
+}
+
 TEST_F(InjectTest, the_last_step_ends_with_its_last_range) {
   EXPECT_EQ(run("steps"), 0);
   const auto trace = this->trace();
@@ -84,6 +104,7 @@ TEST_F(InjectTest, a_range_chooses_what_is_recorded) {
   EXPECT_EQ(run("threads", "range=forward"), 0);
   EXPECT_EQ(count(trace(), "step"), 0U);
   EXPECT_EQ(count(trace(), "forward"), 1U);
+  EXPECT_EQ(count(trace(), trace::kRecordingPaused), 0U);
   EXPECT_GE(trace().kernels.size(), 2U);
 }
 
@@ -92,6 +113,27 @@ TEST_F(InjectTest, a_module_chooses_what_is_recorded) {
   EXPECT_EQ(count(trace(), "nn.Module: blocks.0 (Block)"), 1U);
   EXPECT_EQ(count(trace(), "nn.Module: blocks.01 (Block)"), 0U);
   EXPECT_EQ(trace().kernels.size(), 1U);
+}
+
+TEST_F(InjectTest, the_profilers_api_chooses_what_is_recorded) {
+  EXPECT_EQ(run("profiler_api", "capture_range=cudaProfilerApi"), 0);
+  EXPECT_EQ(count(trace(), "step"), 2U);
+  EXPECT_EQ(trace().kernels.size(), 4U);
+  EXPECT_EQ(facts()["profiler_api"], "1");
+  EXPECT_EQ(count(trace(), trace::kRecordingPaused), 1U) << "between the two";
+}
+
+TEST_F(InjectTest, a_call_of_the_profilers_api_is_only_noted_where_nobody_asked_for_it) {
+  EXPECT_EQ(run("profiler_api"), 0);
+  EXPECT_EQ(count(trace(), "step"), 5U);
+  EXPECT_EQ(facts()["profiler_api"], "1");
+}
+
+TEST_F(InjectTest, a_program_that_never_starts_the_profiler_records_nothing) {
+  EXPECT_EQ(run("plain", "capture_range=cudaProfilerApi"), 3);
+  EXPECT_EQ(trace().kernels.size(), 0U);
+  EXPECT_EQ(facts()["state"], "waiting");
+  EXPECT_EQ(facts()["profiler_api"], "0");
 }
 
 TEST_F(InjectTest, a_delay_that_does_not_end_records_nothing) {
@@ -173,6 +215,11 @@ TEST_F(InjectTest, many_kernels_are_all_there) {
 TEST_F(InjectTest, a_trace_that_is_large_enough_ends) {
   EXPECT_EQ(run("killed", "max_bytes=100"), 128 + 9);
   EXPECT_EQ(facts()["state"], "stopped_full");
+}
+
+TEST_F(InjectTest, a_gpu_is_known_by_its_uuid) {
+  EXPECT_EQ(run("plain", "", "FAKE_CUPTI_UUID=A"), 3);
+  EXPECT_EQ(facts()["device"], "0 GPU-41000000-0000-0000-0000-000000000000");
 }
 
 TEST_F(InjectTest, what_could_not_be_recorded_is_counted) {

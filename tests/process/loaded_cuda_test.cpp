@@ -5,18 +5,23 @@
 
 #include <gtest/gtest.h>
 
+#include "host/cupti_places.hpp"
+
 namespace ridgeline::inject {
 namespace {
+
+using host::cupti_places;
+using host::library_major;
 
 bool has(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
 TEST(LoadedCudaTest, versions_are_read_from_names_of_files) {
-  EXPECT_EQ(major_of("/usr/lib/libcudart.so.13.0.96", "libcudart.so."), 13);
-  EXPECT_EQ(major_of("/x/libcudart.so.12", "libcudart.so."), 12);
-  EXPECT_EQ(major_of("/x/libcudart.so", "libcudart.so."), std::nullopt);
-  EXPECT_EQ(major_of("/x/libcudart-1a2b.so.12", "libcudart.so."), std::nullopt);
+  EXPECT_EQ(library_major("/usr/lib/libcudart.so.13.0.96", "libcudart.so."), 13);
+  EXPECT_EQ(library_major("/x/libcudart.so.12", "libcudart.so."), 12);
+  EXPECT_EQ(library_major("/x/libcudart.so", "libcudart.so."), std::nullopt);
+  EXPECT_EQ(library_major("/x/libcudart-1a2b.so.12", "libcudart.so."), std::nullopt);
 }
 
 TEST(LoadedCudaTest, the_runtime_says_which_cuda_it_is_before_cupti_does) {

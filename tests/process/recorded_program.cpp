@@ -58,9 +58,10 @@ int main(int count, char** arguments) {
   start_cuda();
   if (const int code = run_counted(what, library); code >= 0) return code;
   if (what == "steps") {
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0, most = count > 2 ? std::atoi(arguments[2]) : 10; i < most; ++i) {
       if (library != nullptr) reinterpret_cast<void (*)()>(::dlsym(library, "ridgeline_trace_step"))();
       step();
+      if (count > 2) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(300));  // that are no step's
   } else if (what == "many") {
@@ -112,6 +113,14 @@ int main(int count, char** arguments) {
       nvtxRangePushA(name);
       launch();
       nvtxRangePop();
+    }
+  } else if (what == "profiler_api") {
+    step();
+    for (int i = 0; i < 2; ++i) {
+      fake_cupti_profiler(1);
+      step();
+      fake_cupti_profiler(0);
+      step();
     }
   } else if (what == "graph") {
     nvtxRangePushA("model");

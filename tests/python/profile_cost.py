@@ -17,6 +17,9 @@ uint32_t ridgeline_trace_name(const char* text) { static uint32_t names; return 
 void ridgeline_trace_push(uint32_t name, int32_t kind) { (void)name; (void)kind; }
 void ridgeline_trace_pop(void) {}
 void ridgeline_trace_step(void) {}
+void ridgeline_trace_flush(void) {}
+void ridgeline_trace_capture(int32_t begins) { (void)begins; }
+void ridgeline_trace_profiler(int32_t starts) { (void)starts; }
 """
 
 
@@ -59,6 +62,13 @@ def measure():
     with torch.no_grad():
         print("without gradient", best(lambda: same(x), CALLS))
         print("outermost", best(lambda: [empty(x) for _ in range(CALLS)], CALLS))
+    class Pretended(torch.Tensor):
+        is_cuda = True
+        __torch_function__ = torch._C._disabled_torch_function_impl
+
+    host, gpu = torch.ones(1), torch.ones(1).as_subclass(Pretended)
+    print("item of a host tensor", best(lambda: [host.item() for _ in range(CALLS)], CALLS))
+    print("item of a GPU tensor", best(lambda: [gpu.item() for _ in range(CALLS)], CALLS))
     print("gradient mode, no graph", best(lambda: same(x), CALLS))
     print("forward with a graph", best(lambda: scale(leaf), CALLS))
     print("forward and backward", best(lambda: scale(leaf).backward(), CALLS))

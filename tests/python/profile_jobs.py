@@ -52,6 +52,44 @@ class Broken(nn.Module):
         return self.last(x).relu()
 
 
+def alike():
+    """A generator and a discriminator of one class, and modules that live for one step."""
+    generator, discriminator = Net(), Net()
+    for _ in range(2):
+        nn.ReLU()(discriminator(generator(torch.ones(1, 4)).repeat(1, 2)))
+
+
+def waits():
+    """On tensors that pretend to be of a GPU."""
+
+    class Pretended(torch.Tensor):
+        is_cuda = True
+        __torch_function__ = torch._C._disabled_torch_function_impl
+
+    value = torch.ones(1).as_subclass(Pretended)
+    print(value.item(), value.tolist(), float(value), int(value), bool(value), torch.Tensor.item(value), torch.ones(1).item())
+    print(pickle.loads(pickle.dumps(torch.Tensor.item)) is torch.Tensor.item)
+    try:
+        torch.ones(2).as_subclass(Pretended).item()
+    except (RuntimeError, ValueError) as error:
+        print(str(error).splitlines()[0])
+
+
+def profiler_api():
+    """Where torch has no CUDA, a module with its functions takes the place of its own."""
+    import types
+
+    if not hasattr(torch._C, "_cudart"):
+        sys.exit(78)
+    runtime = torch._C._cudart
+    print(callable(runtime.cudaProfilerStart), isinstance(runtime, types.ModuleType))
+    try:
+        runtime.cudaProfilerStart()
+        runtime.cudaProfilerStop()
+    except RuntimeError:
+        pass  # without a driver
+
+
 def marked_net():
     from profile_truth import MarkedLeaf
 

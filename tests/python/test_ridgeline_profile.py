@@ -146,6 +146,25 @@ class ModulesTest(Profiled):
                                        % re.search(r"\((\d+)\)", names[9]).group(1)])
         self.assertRegex(names[0], r"^profile_jobs\.py\(\d+\): inference$")
 
+    def test_modules_of_one_class(self):
+        self.job("alike")
+        names = [name for name in self.logs[0].names(kind=2) if name.startswith("nn.Module: ") and "." not in name.split(" (")[0][11:]]
+        outermost = [name for name in names if name.startswith(("nn.Module: Net", "nn.Module: ReLU"))]
+        self.assertEqual(outermost, ["nn.Module: Net", "nn.Module: Net (2)", "nn.Module: ReLU"] * 2)
+
+    def test_lines_that_wait(self):
+        self.same("waits")
+        names = self.logs[0].names(kind=2)
+        self.assertEqual(len(names), 7, names)  # not of the tensor of the host
+        for name in names:
+            self.assertRegex(name, r"^profile_jobs\.py\(\d+\): waits$")
+
+    def test_the_profilers_api(self):
+        done = self.python(JOBS, "profiler_api")
+        if done.returncode == 78:
+            self.skipTest("torch without CUDA")
+        self.assertEqual([event.text for event in self.logs[0].events if event.what == "profiler"][:1], ["starts"])
+
     def test_threads(self):
         self.assertEqual([mark for mark in self.marks("threads") if mark[1] != mark[2]], [])
 
@@ -174,7 +193,7 @@ class StepsTest(Profiled):
 
     def test_capture(self):
         self.same("capture")
-        self.assertEqual(self.logs[0].names(), ["CUDA graph capture"])
+        self.assertEqual(self.logs[0].names(kind=1), ["CUDA graph capture"])
 
 
 class UnchangedTest(Profiled):

@@ -45,10 +45,19 @@ base::Fault nothing_recorded(const trace::Recording& recording, const RecordOpti
     if (options.warmup_steps)
       return fail(kCode, "nothing was recorded: the program ended within its --warmup-steps {}", *options.warmup_steps)
           .hint("give fewer, or run more steps");
+    if (options.profiler_api)
+      return fail(kCode,
+                  "nothing was recorded: --capture-range cudaProfilerApi: the program did not call "
+                  "cudaProfilerStart")
+          .hint("in PyTorch: torch.cuda.profiler.start() and stop(); or leave the option out");
     if (options.delay_s)
       return fail(kCode, "nothing was recorded: the program ended within its --delay of {:g} s", *options.delay_s)
           .hint("give a shorter one");
   }
+  if (const auto* process = first_of(recording, RecordingState::stopped_full);
+      process != nullptr && !process->why.empty())
+    return fail(kCode, "nothing was recorded: the recording could not be written: {}", process->why)
+        .hint("free space in the temporary folder, or set TMPDIR to another one");
   if (first_of(recording, RecordingState::stopped_full) != nullptr)
     return fail(kCode, "nothing was recorded: --max-size is too small for a single block of events")
         .hint("give more, for example --max-size 500MB");

@@ -66,6 +66,7 @@ class ProfileKind final : public run::Kind {
     out.a = side_of(one);
     out.b = side_of(other);
     out.comparison = found.total;
+    if (!found.not_comparable.empty()) out.not_comparable = words_.text(found.not_comparable);
     out.confidence = 0.99;
     out.lines = report::profile_comparison_lines(words_, found);
     out.details = schema::with_words(words_, found);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/profile/record_campaign.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "base/text.hpp"
 #include "campaign/messages.hpp"
 #include "campaign/profile/bandwidth_watch.hpp"
 #include "campaign/profile/nothing_recorded.hpp"
+#include "campaign/profile/recording_cost.hpp"
 #include "trace/record/counting_notes.hpp"
 #include "trace/record/merge_traces.hpp"
 
@@ -14,6 +17,18 @@ namespace ridgeline::campaign {
 
 using base::ErrorCode;
 using base::Result;
+
+namespace {
+
+constexpr double kLeastFree = 16'000'000;  // of the temporary folder; less holds no recording
+
+std::optional<double> free_bytes(const std::filesystem::path& folder) {
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  return error ? std::nullopt : std::optional(static_cast<double>(space.available));
+}
+
+}  // namespace
 
 RecordCampaign::RecordCampaign(RecordRequest request, store::Store& store)
     : request_(std::move(request)),
@@ -24,8 +39,15 @@ RecordCampaign::RecordCampaign(RecordRequest request, store::Store& store)
 }
 
 Result<void> RecordCampaign::check() const {
-  if (!scratch_ || !scratch_->path().empty()) return {};
-  return base::fail(ErrorCode::io, "no temporary folder can be made").hint("set TMPDIR to a writable folder");
+  if (!scratch_) return {};
+  if (scratch_->path().empty())
+    return base::fail(ErrorCode::io, "no temporary folder can be made").hint("set TMPDIR to a writable folder");
+  const auto free = free_bytes(scratch_->path());
+  if (free && *free < kLeastFree)
+    return base::fail(ErrorCode::io, "the temporary folder {} is full ({} free)",
+                      scratch_->path().parent_path().string(), base::format_bytes(*free))
+        .hint("free space there, or set TMPDIR to another folder");
+  return {};
 }
 
 RecordEnvironment RecordCampaign::environment_in(const base::ScratchFolder& scratch, const std::string& options) const {
@@ -33,11 +55,16 @@ RecordEnvironment RecordCampaign::environment_in(const base::ScratchFolder& scra
                             request_.python_folder, options);
 }
 
-Result<execute::AttachedEnd> RecordCampaign::run() {
+Result<execute::AttachedEnd> RecordCampaign::run(const std::function<void(const SizeWarning&)>& warn) {
   if (!scratch_ || scratch_->path().empty()) return execute::run_attached(request_.command, {});
   environment_ = environment_in(*scratch_, request_.options.text());
+  SizeForecast forecast(request_.options);
   BandwidthWatch bandwidth;
-  RL_TRY_ASSIGN(end_, execute::run_attached(request_.command, environment_.variables));
+  RL_TRY_ASSIGN(end_, execute::run_attached(request_.command, environment_.variables, [&] {
+                  if (!warn) return;
+                  for (const auto& process : trace::read_processes(scratch_->path()))
+                    if (const auto warning = forecast.add(process)) warn(*warning);
+                }));
   bandwidths_ = bandwidth.stop();
   return *end_;
 }
@@ -99,6 +126,10 @@ Result<MadeProfile> RecordCampaign::profile() {
     files.notes.push_back(messages::recorded_beside_injection(path));
   if (const auto& path = environment_.other_nvtx_injection; !path.empty())
     files.notes.push_back(messages::recorded_beside_nvtx_injection(path));
+  if (!request_.options.profiler_api && std::any_of(recording.processes.begin(), recording.processes.end(),
+                                                    [](const auto& one) { return one.calls_profiler_api; }))
+    files.notes.push_back(messages::recorded_beyond_profiler_api());
+  if (!files.tables.steps.empty()) files.notes.push_back(recording_cost(recording.processes));
   fill_profile(std::move(files), request_.trace_folder, made_);
   RL_TRY(frame_.end());
   return std::move(made_);

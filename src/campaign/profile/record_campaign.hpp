@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "campaign/profile/profile_campaign.hpp"
 #include "campaign/profile/record_environment.hpp"
 #include "campaign/profile/record_options.hpp"
+#include "campaign/profile/size_forecast.hpp"
 #include "campaign/run_frame.hpp"
 #include "execute/attached_command.hpp"
 #include "schema/profile.hpp"
@@ -38,10 +40,11 @@ class RecordCampaign {
   /// `store` must outlive it.
   RecordCampaign(RecordRequest request, store::Store& store);
 
-  /// Whether what the program does can be recorded. Errors: there is no folder for it.
+  /// Whether what the program does can be recorded. Errors: there is no folder for it, or no space in that.
   [[nodiscard]] base::Result<void> check() const;
-  /// Errors: those of run_attached; the program did not run then.
-  [[nodiscard]] base::Result<execute::AttachedEnd> run();
+  /// `warn` is called at most once, while the program runs. Errors: those of run_attached; the program did not run
+  /// then.
+  [[nodiscard]] base::Result<execute::AttachedEnd> run(const std::function<void(const SizeWarning&)>& warn = {});
   /// After run(): runs the program once more, only to count bytes (Counting::rerun). What goes wrong is a note of the
   /// profile.
   void count();

@@ -29,8 +29,9 @@ RecordEnvironment record_environment(const std::string& folder, const std::strin
                                      const std::string& python_folder, const std::string& options) {
   RecordEnvironment out;
   auto& variables = out.variables;
-  variables = {
-      {"RIDGELINE_TRACE_FOLDER", folder}, {"RIDGELINE_TRACE_LIBRARY", library}, {"RIDGELINE_TRACE_OPTIONS", options}};
+  variables = {{"RIDGELINE_TRACE_FOLDER", folder},
+               {"RIDGELINE_TRACE_LIBRARY", library},
+               {"RIDGELINE_TRACE_OPTIONS", options + (python_folder.empty() ? ";hooks=0" : "")}};
   for (const auto* name : {kCudaInjection, kNvtxInjection})
     if (variable(name).empty()) variables.emplace_back(name, library);
   if (const auto set = variable(kCudaInjection); set != library) out.other_injection = set;

@@ -21,12 +21,13 @@ struct RecordOptions {
   std::optional<std::int64_t> steps;         ///< recorded behind them
   std::optional<double> delay_s;
   std::optional<double> duration_s;
+  bool profiler_api = false;               ///< only between cudaProfilerStart and cudaProfilerStop
   std::int64_t max_bytes = 2'000'000'000;  ///< of each process
   Counting counting = Counting::window;
   bool counts_concurrent = false;  ///< also kernels that run at the same time: one by one, then
 
   /// Whether a program that ran may have nothing recorded because its time never came.
-  [[nodiscard]] bool has_begin() const noexcept { return !range.empty() || warmup_steps || delay_s; }
+  [[nodiscard]] bool has_begin() const noexcept { return !range.empty() || warmup_steps || delay_s || profiler_api; }
   /// As the recording library reads them: "max_bytes=500000000;steps=5".
   [[nodiscard]] std::string text() const;
   /// The same for the run that only counts (Counting::rerun).

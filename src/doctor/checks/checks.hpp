@@ -18,6 +18,8 @@ namespace ridgeline::doctor {
 [[nodiscard]] std::vector<Check> check_gpu_load(const Facts& facts);
 [[nodiscard]] std::vector<Check> check_machine(const Facts& facts);
 [[nodiscard]] std::vector<Check> check_python(const Facts& facts);
+/// What `profile -- COMMAND` needs.
+[[nodiscard]] std::vector<Check> check_recording(const Facts& facts);
 [[nodiscard]] std::vector<Check> check_model(const Facts& facts);
 
 /// All of them.

@@ -93,8 +93,9 @@ std::vector<Check> check_model(const Facts& facts) {
 
 std::vector<Check> judge(const Facts& facts) {
   std::vector<Check> checks;
-  for (const auto& part : {check_driver(facts), check_libraries(facts), check_inference(facts), check_gpus(facts),
-                           check_gpu_load(facts), check_machine(facts), check_python(facts), check_model(facts)})
+  for (const auto& part :
+       {check_driver(facts), check_libraries(facts), check_inference(facts), check_gpus(facts), check_gpu_load(facts),
+        check_machine(facts), check_python(facts), check_recording(facts), check_model(facts)})
     checks.insert(checks.end(), part.begin(), part.end());
   return checks;
 }

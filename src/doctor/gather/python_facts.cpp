@@ -75,6 +75,16 @@ std::string torch_cuda(const fs::path& packages) {
   return "";
 }
 
+/// With pip's packages of CUDA 13 and 12, in torch's own folder, or with conda next to its Python's libraries.
+std::string cuda_runtime(const fs::path& packages, const std::string& cuda_major) {
+  const auto library = "libcudart.so." + cuda_major;
+  std::error_code error;
+  for (const auto& folder : {packages / "nvidia" / ("cu" + cuda_major) / "lib", packages / "nvidia/cuda_runtime/lib",
+                             packages / "torch/lib", packages.parent_path().parent_path()})
+    if (fs::exists(folder / library, error)) return (folder / library).string();
+  return "";
+}
+
 void read_packages(const fs::path& folder, PythonFacts& facts) {
   std::error_code error;
   for (const auto& package : workload::python_packages(folder))
@@ -93,6 +103,8 @@ void read_packages(const fs::path& folder, PythonFacts& facts) {
     facts.ort_providers.push_back(schema::cpu_provider().library_name);
   }
   if (facts.packages.count("torch") != 0 && facts.torch_cuda.empty()) facts.torch_cuda = torch_cuda(folder);
+  if (!facts.torch_cuda.empty() && facts.cuda_runtime.empty())
+    facts.cuda_runtime = cuda_runtime(folder, facts.torch_cuda.substr(0, facts.torch_cuda.find('.')));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ Callout verdict(const MessageRenderer& words, const ProfileRun& run) {
     const double share = number_of(busy) / number_of(span);
     return {share >= kBusyEnough ? Tone::good : Tone::warning,
             text(messages::profile_is_busy(
-                {.gpus = std::ssize(tables.devices),
+                {.gpus = gpu_count(run),
                  .share = share,
                  .span = number_of(span),
                  .saving = run.findings.empty() ? std::nullopt : std::optional(run.findings.front().saving_share)})),
@@ -111,14 +111,19 @@ Table evidence(const MessageRenderer& words, const ProfileRun& run) {
 
 std::string profile_asked(const MessageRenderer& words, const ProfileRun& run) {
   std::int64_t events = 0;
-  for (const auto& source : run.sources) events += source.events;
+  double bytes = 0;
+  for (const auto& source : run.sources) {
+    events += source.events;
+    if (source.tool == schema::kRecordedByUs) bytes += number_of(source.bytes);
+  }
   std::string device;
   if (!run.tables.devices.empty()) device = run.tables.devices.front().name;
   return one_line(words.text(messages::profile_asked({.names = base::listed(schema::source_names(run)),
                                                       .tool = run.sources.empty() ? "" : run.sources.front().tool,
                                                       .events = events,
+                                                      .bytes = bytes > 0 ? std::optional(bytes) : std::nullopt,
                                                       .device = device,
-                                                      .gpus = std::ssize(run.tables.devices)})));
+                                                      .gpus = gpu_count(run)})));
 }
 
 Section profile_answer_section(const MessageRenderer& words, const ProfileRun& run) {

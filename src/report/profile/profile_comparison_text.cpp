@@ -59,15 +59,17 @@ std::vector<std::string> profile_comparison_lines(const schema::MessageRenderer&
     return words.text(
         messages::profile_bytes_change({.module = row.path, .a = row.a, .b = row.b, .change = row.ratio.ratio - 1}));
   });
-  add_some(words, lines, found.kernels, kShownKernelChanges, messages::profile_kernels_differ(), [&](const auto& row) {
-    return words.text(
-        messages::profile_kernel_change({.kernel = shorten(schema::short_kernel_name(row.name), kNameColumns),
-                                         .a = static_cast<double>(row.a_ns),
-                                         .b = static_cast<double>(row.b_ns),
-                                         .calls_a = row.a,
-                                         .calls_b = row.b}));
-  });
-  add_some(words, lines, found.changed, kMostChanged, messages::profile_calls_differ(std::ssize(found.changed)),
+  add_some(words, lines, found.kernels, kShownKernelChanges, messages::profile_kernels_differ(found.per_step),
+           [&](const auto& row) {
+             return words.text(
+                 messages::profile_kernel_change({.kernel = shorten(schema::short_kernel_name(row.name), kNameColumns),
+                                                  .a = static_cast<double>(row.a_ns),
+                                                  .b = static_cast<double>(row.b_ns),
+                                                  .calls_a = row.a,
+                                                  .calls_b = row.b}));
+           });
+  add_some(words, lines, found.changed, kMostChanged,
+           messages::profile_calls_differ({.operations = std::ssize(found.changed), .per_step = found.per_step}),
            [](const auto& row) { return fmt::format("{}: {} -> {}", row.name, row.a, row.b); });
   add_names(words, lines, found.only_a, "A");
   add_names(words, lines, found.only_b, "B");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "report/messages.hpp"
 #include "report/profile/profile_cells.hpp"
@@ -11,6 +12,14 @@ namespace ridgeline::report {
 
 using schema::ProfileModule;
 using schema::ProfileRun;
+
+std::int64_t gpu_count(const ProfileRun& run) {
+  const auto& devices = run.tables.devices;
+  if (run.sources.empty() || run.sources.front().tool != schema::kRecordedByUs) return std::ssize(devices);
+  std::set<std::int32_t> numbers;
+  for (const auto& device : devices) numbers.insert(device.device);
+  return std::ssize(numbers);
+}
 
 double peak_bytes_per_s(const ProfileRun& run) {
   const auto& devices = run.tables.devices;

@@ -10,6 +10,10 @@
 
 namespace ridgeline::report {
 
+/// Different ones, as far as is known: processes that we recorded share the numbers of GPUs, those of other profilers
+/// may each have a GPU 0 of its own.
+[[nodiscard]] std::int64_t gpu_count(const schema::ProfileRun& run);
+
 /// What the memory of the GPUs reaches at most, if the trace tells it and it is one for all; else 0.
 [[nodiscard]] double peak_bytes_per_s(const schema::ProfileRun& run);
 

@@ -98,6 +98,8 @@ schema::Message missing_warm_up(const AnalysedTrace& analysed) {
   if (sum_ns == 0 || static_cast<double>(sum_ns) < kLeastWarmUp * static_cast<double>(span_ns)) return {};
   const auto longest =
       std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (analysed.trace.of_recorder)
+    return messages::no_warm_up_recorded({.time = static_cast<double>(sum_ns), .name = longest->first});
   return messages::no_warm_up({.time = static_cast<double>(sum_ns), .name = longest->first});
 }
 

@@ -38,8 +38,11 @@ schema::Message missing_host_events(const AnalysedTrace& analysed) {
   if (share < kLeastUnrecorded) return {};
   const auto most = places.largest(1);
   const bool is_most = !most.empty() && most.front().amount * 2 > sum_ns;
-  return messages::no_host_events(
-      {.time = static_cast<double>(sum_ns), .share = share, .place = is_most ? most.front().place : std::string()});
+  auto place = is_most ? most.front().place : std::string();
+  if (analysed.trace.of_recorder)
+    return messages::no_host_events_recorded(
+        {.time = static_cast<double>(sum_ns), .share = share, .place = std::move(place)});
+  return messages::no_host_events({.time = static_cast<double>(sum_ns), .share = share, .place = std::move(place)});
 }
 
 /// That of old releases of torch.autograd.profiler, which is not read.
@@ -76,15 +79,15 @@ std::vector<schema::Message> missing_in(const AnalysedTrace& analysed) {
     has_modules = has_modules || (analysed.attribution.opens_row[i] && trace.ranges.kind[i] != RangeKind::operation);
   }
   if (trace.ranges.size() == 0 && trace.nodes.size() == 0)
-    out.push_back(messages::no_ranges());
-  else if (!has_python && has_operations)
+    out.push_back(trace.of_recorder ? messages::no_ranges_recorded() : messages::no_ranges());
+  else if (!has_python && has_operations && !trace.of_recorder)
     out.push_back(has_modules ? messages::no_python_lines() : messages::no_modules());
   if (trace.calls.size() == 0 && trace.nodes.size() > 0)
     out.push_back(messages::no_calls_around_nodes());
   else if (trace.nodes.size() > 0 && !has_launches(trace.calls))
     out.push_back(messages::no_launches());
   else if (trace.calls.size() == 0 && trace.kernels.size() > 0)
-    out.push_back(messages::no_calls());
+    out.push_back(trace.of_recorder ? messages::no_calls_recorded() : messages::no_calls());
   if (analysed.steps.steps.empty() && trace.nodes.size() == 0)
     out.push_back(trace.of_recorder ? messages::no_steps_recorded() : messages::no_steps());
   if (auto line = missing_host_events(analysed); !line.empty()) out.push_back(std::move(line));

@@ -44,6 +44,8 @@ CountingState counting_state(std::string_view word) {
   return state_of(word, kStates);
 }
 
+constexpr std::int64_t kMostDevices = 1'000;
+
 std::int64_t count_of(std::string_view text) {
   return std::max<std::int64_t>(0, base::parse_integer(text, "facts").value_or(0));
 }
@@ -62,6 +64,18 @@ RecordedProcess read_facts(std::string_view text) {
     if (key == "dropped") out.dropped = count_of(value);
     if (key == "zero_time") out.zero_time = count_of(value);
     if (key == "uses_cuda") out.uses_cuda = value != "0";
+    if (key == "profiler_api") out.calls_profiler_api = value == "1";
+    if (key == "bytes") out.bytes = count_of(value);
+    if (key == "begun_ns") out.begun_ns = count_of(value);
+    if (key == "ended_ns") out.seen_ns = count_of(value);
+    if (key == "recorded_steps") out.recorded_steps = count_of(value);
+    if (key == "step_without_ns") out.step_without_ns = count_of(value);
+    if (key == "step_with_ns") out.step_with_ns = count_of(value);
+    if (key == "step_spread_ns") out.step_spread_ns = count_of(value);
+    if (key == "device")
+      if (const auto space = value.find(' '); space != std::string_view::npos)
+        if (const auto id = base::parse_integer(value.substr(0, space), "facts"); id && *id >= 0 && *id < kMostDevices)
+          out.devices[static_cast<std::int32_t>(*id)] = value.substr(space + 1);
     if (key == "finished") out.finished = value == "1";
   });
   return out;

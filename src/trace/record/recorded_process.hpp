@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -36,11 +37,20 @@ struct RecordedProcess {
   RecordingState state = RecordingState::recording;
   std::string why;  ///< it does not record; "" where it does
   CountingState counters = CountingState::none;
-  std::string counters_why;    ///< in the recorder's words; ""
-  std::int64_t dropped = 0;    ///< records that the profiler lost
-  std::int64_t zero_time = 0;  ///< records without a time, left out
-  bool uses_cuda = true;       ///< false: it has ranges only
-  bool finished = false;       ///< it ended its recording; else it was killed, or goes on
+  std::string counters_why;          ///< in the recorder's words; ""
+  std::int64_t dropped = 0;          ///< records that the profiler lost
+  std::int64_t zero_time = 0;        ///< records without a time, left out
+  bool uses_cuda = true;             ///< false: it has ranges only
+  bool calls_profiler_api = false;   ///< cudaProfilerStart or cudaProfilerStop
+  std::int64_t bytes = 0;            ///< of its file so far
+  std::int64_t begun_ns = 0;         ///< by a clock that all processes share
+  std::int64_t seen_ns = 0;          ///< when it said all of this
+  std::int64_t recorded_steps = 0;   ///< that have ended
+  std::int64_t step_without_ns = 0;  ///< median step after the recorded ones, without recording; 0: not measured
+  std::int64_t step_with_ns = 0;     ///< and with it
+  std::int64_t step_spread_ns = 0;   ///< how much such medians differ
+  std::map<std::int32_t, std::string> devices;  ///< UUIDs of its GPUs, by its own numbers
+  bool finished = false;                        ///< it ended its recording; else it was killed, or goes on
 };
 
 /// Lines "key=value". Keys that are not known are of a newer library, and mean nothing here.

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "trace/file/trace_reader.hpp"
 #include "trace/messages.hpp"
+#include "trace/record/device_numbers.hpp"
 #include "trace/record/merge_traces.hpp"
 #include "trace/record/recording_notes.hpp"
 #include "trace/record/session_nodes.hpp"
@@ -54,9 +55,20 @@ void note_end(std::vector<schema::Message>& notes, bool has_facts, RecordedProce
 
 }  // namespace
 
+std::vector<RecordedProcess> read_processes(const fs::path& folder) {
+  std::vector<RecordedProcess> out;
+  for (const auto& [stem, of_process] : files_of(folder).value_or(std::map<std::string, ProcessFiles>()))
+    if (const auto text = base::read_file(of_process.facts)) {
+      out.push_back(read_facts(*text));
+      out.back().pid = of_process.pid;
+    }
+  return out;
+}
+
 Result<Recording> read_recording(const fs::path& folder) {
   RL_TRY_ASSIGN(const auto files, files_of(folder));
   Recording out;
+  DeviceNumbers numbers;
   std::vector<Trace> traces;
   std::vector<schema::Message> unreadable;
   for (const auto& [stem, of_process] : files) {
@@ -78,6 +90,7 @@ Result<Recording> read_recording(const fs::path& folder) {
     }
     out.bytes += bytes;
     trace->give_process(pid);
+    numbers.apply(known.devices, *trace);
     note_end(trace->notes, !of_process.facts.empty(), known);
     traces.push_back(*std::move(trace));
   }

@@ -20,6 +20,9 @@ struct Recording {
   std::int64_t events = 0;  ///< in the trace
 };
 
+/// What the processes say of their recordings now, while they may still run (PID.facts).
+[[nodiscard]] std::vector<RecordedProcess> read_processes(const std::filesystem::path& folder);
+
 /// Reads PID.rltrace and PID.facts of every process. Files that end early give what they have; one that cannot be read
 /// costs a note. Errors: the folder cannot be read.
 [[nodiscard]] base::Result<Recording> read_recording(const std::filesystem::path& folder);

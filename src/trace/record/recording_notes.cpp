@@ -24,6 +24,11 @@ std::vector<std::string> names_of(const std::vector<RecordedProcess>& processes)
   return out;
 }
 
+/// Its file could not be written further.
+bool has_failed(const RecordedProcess& process) {
+  return process.state == RecordingState::stopped_full && !process.why.empty();
+}
+
 std::int64_t count_if(const std::vector<RecordedProcess>& processes,
                       const std::function<bool(const RecordedProcess&)>& is) {
   return std::count_if(processes.begin(), processes.end(), is);
@@ -57,7 +62,13 @@ void add_recording_notes(const std::vector<RecordedProcess>& processes, Trace& t
   if (dropped > 0) notes.push_back(messages::recording_dropped(dropped));
   if (without_time > 0) notes.push_back(messages::recording_without_time(without_time));
   lacks_work = lacks_work || dropped > 0;
-  if (const auto full = count_if(processes, [](const auto& one) { return one.state == RecordingState::stopped_full; }))
+  std::string why_unwritten;
+  for (const auto& one : processes)
+    if (has_failed(one)) why_unwritten = one.why;
+  if (const auto unwritten = count_if(processes, has_failed))
+    notes.push_back(messages::recording_unwritten({.count = unwritten, .why = why_unwritten}));
+  if (const auto full = count_if(
+          processes, [](const auto& one) { return one.state == RecordingState::stopped_full && !has_failed(one); }))
     notes.push_back(messages::recording_full(full));
   if (const auto cut = count_if(processes, [](const auto& one) { return !one.finished; }))
     notes.push_back(messages::recording_cut({.count = cut, .all = all}));

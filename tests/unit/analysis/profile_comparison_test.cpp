@@ -65,6 +65,44 @@ TEST(ProfileComparison, finds_three_percent_in_five_repeats_and_nothing_in_none)
   EXPECT_LE(false_alarms, kTrials / 100);
 }
 
+TEST(ProfileComparison, whole_times_of_different_lengths_are_not_compared) {
+  Profiles profiles(3);
+  auto a = profiles.make(40, 0.005);
+  auto b = profiles.make(4, 0.005);
+  a.tables.steps.clear();
+  b.tables.steps.clear();
+  a.tables.span_ns = 400'000'000;
+  b.tables.span_ns = 40'000'000;
+  EXPECT_FALSE(compare_profiles(a, b, kMinEffect).not_comparable.empty());
+  b.tables.modules.front().kernels = a.tables.modules.front().kernels;
+  EXPECT_TRUE(compare_profiles(a, b, kMinEffect).not_comparable.empty()) << "the same work, faster";
+}
+
+TEST(ProfileComparison, kernels_of_different_numbers_of_steps_are_compared_per_step) {
+  Profiles profiles(4);
+  auto a = profiles.make(40, 0.005);
+  auto b = profiles.make(4, 0.005);
+  const auto gemm = [](std::int64_t steps, std::int64_t ns) {
+    schema::ProfileKernel out;
+    out.name = "gemm";
+    out.calls = 3 * steps;
+    out.total_ns = ns * steps;
+    return out;
+  };
+  a.tables.kernels = {gemm(40, 1'000)};
+  b.tables.kernels = {gemm(4, 1'000)};
+  const auto same = compare_profiles(a, b, kMinEffect);
+  EXPECT_TRUE(same.per_step);
+  EXPECT_TRUE(same.kernels.empty());
+  EXPECT_TRUE(same.not_comparable.empty());
+  b.tables.kernels = {gemm(4, 2'000)};
+  const auto slower = compare_profiles(a, b, kMinEffect);
+  ASSERT_EQ(slower.kernels.size(), 1U);
+  EXPECT_EQ(slower.kernels.front().a_ns, 1'000);
+  EXPECT_EQ(slower.kernels.front().b_ns, 2'000);
+  EXPECT_EQ(slower.kernels.front().a, 3);
+}
+
 TEST(ProfileComparison, modules_are_told_with_corrected_values) {
   constexpr int kTrials = 500;
   Profiles profiles(2);

@@ -11,6 +11,7 @@
 #include "doctor/gather/machine_facts.hpp"
 #include "doctor/gather/provider_runs.hpp"
 #include "doctor/gather/python_facts.hpp"
+#include "doctor/gather/recording_facts.hpp"
 #include "fakes/fake_executor.hpp"
 #include "fakes/fake_nvml.hpp"
 #include "fakes/words.hpp"
@@ -300,6 +301,32 @@ TEST_F(Gather, libraries_are_found_in_their_places_and_opened_elsewhere) {
   EXPECT_EQ(found[1].path, (root / "cuda/extras/CUPTI/lib64/libcupti.so.13").string());
   EXPECT_NE(found[1].load_error.find("cuGraphNew"), std::string::npos);
   EXPECT_NE(std::find(asked.begin(), asked.end(), "libnvinfer.so.10"), asked.end());
+}
+
+TEST_F(Gather, the_cupti_of_a_torch_is_the_one_next_to_its_cuda_runtime) {
+  const std::string site = "venv/lib/python3.12/site-packages/";
+  put("venv/pyvenv.cfg", "");
+  put("venv/bin/python3", "");
+  put(site + "torch-2.9.0.dist-info/METADATA", "");
+  put(site + "torch/version.py", "__version__ = '2.9.0'\ncuda = '12.8'\n");
+  put(site + "nvidia/cuda_runtime/lib/libcudart.so.12", "");
+  put(site + "nvidia/cuda_cupti/lib/libcupti.so.12", "");
+  workload::OrtSearchEnvironment environment;
+  environment.virtual_env = (root / "venv").string();
+  const auto pythons = read_python_facts(environment);
+  ASSERT_EQ(pythons.size(), 1U);
+  EXPECT_EQ(pythons.front().cuda_runtime, (root / site / "nvidia/cuda_runtime/lib/libcudart.so.12").string());
+  const auto found = read_recording_facts(
+      std::string("/x/libridgeline_inject.so"), {}, pythons, [](const std::string& file) -> OpenedLibrary {
+        if (file.find('/') == std::string::npos)
+          return {"", "", file + ": cannot open shared object file: No such file or directory"};
+        return {file, "12.8", ""};
+      });
+  EXPECT_EQ(found.library, "/x/libridgeline_inject.so");
+  ASSERT_EQ(found.cupti.size(), 1U);
+  EXPECT_EQ(found.cupti.front().cuda_major, 12);
+  EXPECT_EQ(fs::canonical(found.cupti.front().path),
+            fs::canonical(root / site / "nvidia/cuda_cupti/lib/libcupti.so.12"));
 }
 
 // LibTorch for CUDA brings CUPTI along, whose version a question to the opened library gave.

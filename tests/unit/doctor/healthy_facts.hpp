@@ -102,6 +102,9 @@ inline Facts healthy_facts() {
                     {{"onnxruntime-gpu", "1.29.0"}, {"torch", "2.11.0"}},
                     {"CUDAExecutionProvider"},
                     "13.0"}};
+  facts.recording.library = "/ridgeline/lib/libridgeline_inject.so";
+  facts.recording.cupti = {
+      {facts.pythons.front().label, "/venv/bin/python3", 13, "/site/nvidia/cu13/lib/libcupti.so.13", "13.0", ""}};
   return facts;
 }
 
@@ -117,6 +120,7 @@ inline Facts cpu_facts() {
   facts.runtime.cuda_major.reset();
   facts.runtime.cuda_provider.clear();
   facts.pythons.clear();
+  facts.recording.cupti.clear();
   facts.libraries = {{"TensorRT", "", "", ""}, {"CUPTI", "", "", ""}, {"LibTorch", "", "", ""}};
   return facts;
 }

@@ -2,6 +2,7 @@
 #include "trace/record/recorded_process.hpp"
 
 #include "trace/messages.hpp"
+#include "trace/record/device_numbers.hpp"
 #include "trace/record/recording_notes.hpp"
 
 namespace ridgeline::trace {
@@ -18,6 +19,58 @@ TEST(RecordedProcess, reads_facts_and_leaves_out_what_it_does_not_know) {
   EXPECT_EQ(process.dropped, 3);
   EXPECT_EQ(process.zero_time, 4);
   EXPECT_TRUE(process.finished);
+}
+
+TEST(RecordedProcess, reads_how_far_it_is) {
+  const auto process = read_facts(
+      "bytes=1000\nbegun_ns=5\nended_ns=9\nrecorded_steps=3\nprofiler_api=1\ndevice=0 GPU-a\ndevice=1 GPU-b\n"
+      "device=-1 GPU-c\ndevice=GPU-d\n");
+  EXPECT_EQ(process.bytes, 1000);
+  EXPECT_EQ(process.begun_ns, 5);
+  EXPECT_EQ(process.seen_ns, 9);
+  EXPECT_EQ(process.recorded_steps, 3);
+  EXPECT_TRUE(process.calls_profiler_api);
+  EXPECT_EQ(process.devices, (std::map<std::int32_t, std::string>{{0, "GPU-a"}, {1, "GPU-b"}}));
+}
+
+TEST(DeviceNumbers, gpus_that_processes_number_alike_are_apart_and_those_that_they_share_are_one) {
+  const auto of_process = [](std::int64_t process, std::int32_t device) {
+    Trace trace;
+    trace.devices.push_back({device, "H200", 132, "9.0", 0});
+    trace.kernels.add(0, 10, trace.strings.id("gemm"), trace.gpu_lane({process, device, 1, 7}), 1);
+    return trace;
+  };
+  auto first = of_process(1, 0);
+  auto other = of_process(2, 0);
+  auto both = of_process(3, 1);
+  auto unknown = of_process(4, 0);
+  DeviceNumbers numbers;
+  numbers.apply({{0, "GPU-a"}}, first);
+  numbers.apply({{0, "GPU-b"}}, other);
+  numbers.apply({{0, "GPU-a"}, {1, "GPU-b"}}, both);
+  numbers.apply({}, unknown);
+  EXPECT_EQ(first.gpu_lanes[0].device, 0);
+  EXPECT_EQ(other.gpu_lanes[0].device, 1);
+  EXPECT_EQ(other.devices[0].id, 1);
+  EXPECT_EQ(both.gpu_lanes[0].device, 1);
+  EXPECT_EQ(unknown.gpu_lanes[0].device, 0);
+  EXPECT_EQ(other.kernels.lane[0], 0U);
+}
+
+TEST(RecordingNotes, a_recording_that_could_not_be_written_is_not_one_that_is_large_enough) {
+  std::vector<RecordedProcess> processes(2);
+  for (auto& one : processes) {
+    one.finished = true;
+    one.state = RecordingState::stopped_full;
+  }
+  processes[0].why = "/tmp/x: No space left on device";
+  Trace trace;
+  add_recording_notes(processes, trace);
+  const auto has = [&](const schema::Message& note) {
+    return std::find(trace.notes.begin(), trace.notes.end(), note) != trace.notes.end();
+  };
+  EXPECT_TRUE(has(messages::recording_unwritten({.count = 1, .why = "/tmp/x: No space left on device"})));
+  EXPECT_TRUE(has(messages::recording_full(1)));
 }
 
 TEST(RecordedProcess, of_damaged_facts_is_one_that_did_not_finish) {
