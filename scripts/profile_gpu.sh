@@ -6,10 +6,12 @@
 #   scripts/profile_gpu.sh --part modules     share of kernel time that is attributed to modules, and of the leaves' own marker kernels
 #                                             that are attributed to the leaf that launched them; of models in ONNX Runtime the
 #                                             share that is attributed to nodes (tests/tools/onnx_sessions.py)
+#   scripts/profile_gpu.sh --part bytes       DRAM and L2 bytes of twelve kernels (tests/tools/sized_kernels.py) against Nsight Compute's
+#   scripts/profile_gpu.sh --part cuda12      a program of CUDA 12 (tests/tools/cuda12_program.py), with the pip packages in CUDA12
 #   scripts/profile_gpu.sh --part findings    twelve programs with a planted defect and six healthy ones (tests/tools/planted_defects.py):
 #                                             which defects are found, and the predicted saving next to what the fix saves
 # By environment: RIDGELINE (the program), PYTHON (which has torch), KERNEL_ROWS (rl_kernel_rows of the build), OUT (default: profile-results),
-# MODELS, MODES, STEPS, ONNX_MODELS, PROGRAMS, ROUNDS.
+# MODELS, MODES, STEPS, ONNX_MODELS, PROGRAMS, ROUNDS, CUDA12 (a site-packages folder), NCU (default: ncu).
 set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 OUT=${OUT:-profile-results} PYTHON=${PYTHON:-python3}
@@ -125,6 +127,19 @@ case "${1:-} ${2:-}" in
       echo "| ONNX Runtime | not measured: $PYTHON has no onnxruntime-gpu | | | |" | tee -a "$OUT/modules.md"
     fi
     ;;
+  "--part bytes")
+    sized=("$PYTHON" "$ROOT/tests/tools/sized_kernels.py")
+    recorded bytes --counters rerun --capture-range cudaProfilerApi -- "${sized[@]}" >"$OUT/bytes.out"
+    "$KERNEL_ROWS" --counted "$scratch"/bytes/traces/*.rltrace >"$OUT/bytes.rows.tsv" || exit 1
+    "${NCU:-ncu}" --profile-from-start off --cache-control none --clock-control none --csv --page raw --print-units base \
+      --metrics dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum "${sized[@]}" >"$OUT/bytes.ncu.csv" || exit 1
+    "$PYTHON" "$ROOT/scripts/counted_bytes.py" "$OUT/bytes.rows.tsv" "$OUT/bytes.ncu.csv" | tee "$OUT/bytes.md"
+    ;;
+  "--part cuda12")
+    recorded cuda12 --counters none -- "$PYTHON" "$ROOT/tests/tools/cuda12_program.py" "${CUDA12:?a folder of pip packages}" || exit 1
+    "$KERNEL_ROWS" "$scratch"/cuda12/traces/*.rltrace >"$OUT/cuda12.rows.tsv" || exit 1
+    [ "$(grep -c smoke "$OUT/cuda12.rows.tsv")" = 3 ] && echo "CUDA 12: 3 of 3 kernels recorded" | tee "$OUT/cuda12.md"
+    ;;
   "--part findings")
     mkdir -p "$OUT/findings" && rm -f "$OUT"/findings/*
     "$PYTHON" "$planted" --list | grep -E "^($(tr ' ' '|' <<<"${PROGRAMS:-.*}"))[[:space:]]" >"$OUT/findings/programs.tsv"
@@ -136,7 +151,7 @@ case "${1:-} ${2:-}" in
     "$PYTHON" "$ROOT/scripts/finding_score.py" "$OUT/findings/programs.tsv" "$OUT/findings" | tee "$OUT/findings.md"
     ;;
   *)
-    sed -n '3,14s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,16s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

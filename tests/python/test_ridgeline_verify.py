@@ -140,6 +140,12 @@ class Verified(unittest.TestCase):
         for change in ("tf32", "cuda_graph"):
             self.assertEqual(self.change(INFERENCE % 5, change)["reason"], "no_gpu", change)
 
+    def test_autocast(self):
+        change = self.change(INFERENCE % 5, "autocast")
+        self.assertEqual((change["count"], change["reason"]), (1, ""))
+        within = (INFERENCE % 5).replace("import torch\n", "import torch\ntorch.set_autocast_cpu_enabled(True)\n", 1)
+        self.assertEqual(self.change(within, "autocast")["reason"], "already")
+
     def test_channels_last(self):
         change = self.change(INFERENCE % 5, "channels_last")
         self.assertEqual((change["count"], change["reason"]), (1, ""))

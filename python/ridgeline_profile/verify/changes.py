@@ -104,6 +104,24 @@ class Tf32(Change):
             self.refuse("set_back")
 
 
+class Autocast(Change):
+    name = "autocast"
+
+    def before_call(self, module, call):
+        kind = _device(module).type
+        if not any(one.dtype == torch.float32 for one in module.parameters()):
+            return self.skip("no_fp32")
+        if torch.is_autocast_cpu_enabled() if kind == "cpu" else torch.is_autocast_enabled():
+            return self.skip("already")
+        self.made(type(module).__name__)
+
+        def run(*args, **kwargs):
+            with torch.autocast(kind, dtype=torch.bfloat16):
+                return call(*args, **kwargs)
+
+        return run
+
+
 class Compile(Change):
     name = "compile"
     mode = "default"
@@ -330,4 +348,4 @@ class FusedOptimizer(Change):
         return all(one.device.type in kinds and one.is_floating_point() for one in parameters)
 
 
-CHANGES = {kind.name: kind for kind in (Tf32, Compile, Graph, Attention, ChannelsLast, PinMemory, Workers, FusedOptimizer)}
+CHANGES = {kind.name: kind for kind in (Tf32, Autocast, Compile, Graph, Attention, ChannelsLast, PinMemory, Workers, FusedOptimizer)}

@@ -13,9 +13,11 @@ namespace {
 
 constexpr std::array kProgramChanges{
     ProgramChange{"fp32-gemm", "tf32", &messages::verify_tf32},
+    ProgramChange{"half-precision", "autocast", &messages::verify_autocast},
     ProgramChange{"unfused-attention", "sdpa", &messages::verify_sdpa},
     ProgramChange{"launch-bound", "cuda_graph", &messages::verify_cuda_graph},
     ProgramChange{"elementwise-chain", "compile", &messages::verify_compile},
+    ProgramChange{"memory-bound", "compile", &messages::verify_compile},
     ProgramChange{"layout", "channels_last", &messages::verify_channels_last},
     ProgramChange{"pageable-copy", "pin_memory", &messages::verify_pin_memory},
     ProgramChange{"pageable-wait", "pin_memory", &messages::verify_pin_memory},
