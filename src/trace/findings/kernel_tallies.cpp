@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -31,15 +30,7 @@ class KernelWalk {
         kernels_(of),
         products_(of.analysed),
         out_(of.analysed.trace.strings),
-        taken_(of.analysed.trace.kernels.size()) {
-    const auto& counted = of.analysed.trace.counted;
-    for (std::size_t i = 0; i < counted.size(); ++i) {
-      if (counted.tensor_permille[i] < 0) continue;
-      auto& [sum, launches] = tensor_permille_[counted.name[i]];
-      sum += counted.tensor_permille[i];
-      ++launches;
-    }
-  }
+        taken_(of.analysed.trace.kernels.size()) {}
 
   void walk() {
     const auto& order = kernels_.order();
@@ -103,12 +94,11 @@ class KernelWalk {
   }
 
   void see_tensor_cores(std::size_t kernel) {
-    const auto known = tensor_permille_.find(of_.analysed.trace.kernels.name[kernel]);
-    if (known == tensor_permille_.end()) return;
+    const auto& shares = of_.analysed.kernel_tensor;
+    if (shares.empty() || std::isnan(shares[kernel])) return;
     const auto time = static_cast<double>(kernels_.duration_ns(kernel));
-    const auto [sum, launches] = known->second;
     out_.fp32_activity.known_ns += time;
-    out_.fp32_activity.active_ns += time * static_cast<double>(sum) / static_cast<double>(launches) / 1000;
+    out_.fp32_activity.active_ns += time * shares[kernel];
   }
 
   /// What moving the kernel's bytes takes at least, at most its time; 0: unknown.
@@ -194,8 +184,6 @@ class KernelWalk {
   KernelTallies out_;
   std::vector<bool> taken_;                  ///< kernels that another finding has
   std::map<std::int32_t, Formats> formats_;  ///< of devices
-  /// Of counted launches of a kernel, their sum and how many they are.
-  std::unordered_map<NameId, std::pair<std::int64_t, std::int64_t>> tensor_permille_;
   std::set<std::pair<std::int32_t, bool>> tf32_;  ///< devices, and whether it is convolutions that they do in TF32
 };
 

@@ -7,7 +7,7 @@
 
 namespace ridgeline::trace {
 
-/// How much of the time of kernels tensor cores worked, by hardware counters of launches of the same kernels.
+/// How much of the time of kernels tensor cores worked, by hardware counters.
 struct TensorActivity {
   double active_ns = 0;
   double known_ns = 0;  ///< 0: not counted

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "unit/trace/planted_trace.hpp"
@@ -158,10 +159,9 @@ TEST_F(PlantedKernels, products_in_fp32) {
   trace.devices.front().memory_bytes_per_s = 2'000'000'000'000;
   kernel_bytes = {20'000'000, 0};
   EXPECT_EQ(find("fp32-gemm")->saving_ns, 10'000) << "its bytes take 10 us";
-  trace.counted.add(0, 0, trace.kernels.name.front(), 0, 0);
-  trace.counted.tensor_permille.push_back(0);
+  kernel_tensor = {0, 1};
   EXPECT_EQ(find("fp32-gemm")->evidence.back(), "tensor cores work 0.0 % of these kernels' cycles, measured");
-  trace.counted.tensor_permille.back() = -1;
+  kernel_tensor.front() = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(find("fp32-gemm")->evidence.size(), 2U) << "not counted";
   trace.devices.front() = {0, "NVIDIA L40S", 142, "8.9"};
   finding = find("fp32-gemm");

@@ -57,6 +57,7 @@ class PlantedTrace : public ::testing::Test, public TraceBuilder {
     AnalysedTrace analysed(trace);
     analysed.kernel_bytes = kernel_bytes;
     analysed.kernel_waves = kernel_waves;
+    analysed.kernel_tensor = kernel_tensor;
     const auto found = find_savings(analysed, tables_of(analysed));
     return {found.begin(), found.end()};
   }
@@ -69,6 +70,7 @@ class PlantedTrace : public ::testing::Test, public TraceBuilder {
 
   std::vector<double> kernel_bytes;  ///< of counters; empty: there are none
   std::vector<double> kernel_waves;
+  std::vector<double> kernel_tensor;
   std::int64_t called_ = 0;
   std::int64_t at_ = 10'000;
 
