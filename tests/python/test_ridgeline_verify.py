@@ -143,7 +143,7 @@ class Verified(unittest.TestCase):
     def test_autocast(self):
         change = self.change(INFERENCE % 5, "autocast")
         self.assertEqual((change["count"], change["reason"]), (1, ""))
-        within = (INFERENCE % 5).replace("import torch\n", "import torch\ntorch.set_autocast_cpu_enabled(True)\n", 1)
+        within = (INFERENCE % 5).replace("torch.no_grad():", "torch.no_grad(), torch.autocast('cpu', dtype=torch.bfloat16):")
         self.assertEqual(self.change(within, "autocast")["reason"], "already")
 
     def test_channels_last(self):
