@@ -21,10 +21,6 @@ namespace {
 using schema::BytesSource;
 using schema::ProfileRun;
 
-double share_of(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
 schema::Message words_of(const schema::ProfileBytes& bytes, std::optional<double> share) {
   using enum messages::ProfileBytesOfSource;
   const auto source = [&] {

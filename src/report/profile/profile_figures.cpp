@@ -96,4 +96,8 @@ std::int64_t rated_ns(const ProfileRun& run, const ProfileModule& row) {
   return row.bytes_ns < 0 ? row_ns(run, row) : row.bytes_ns;  // of runs that were stored before it was counted
 }
 
+double share_of(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
 }  // namespace ridgeline::report

@@ -10,6 +10,9 @@
 
 namespace ridgeline::report {
 
+/// 0 of nothing.
+[[nodiscard]] double share_of(std::int64_t part, std::int64_t whole);
+
 /// Different ones, as far as is known: processes that we recorded share the numbers of GPUs, those of other profilers
 /// may each have a GPU 0 of its own.
 [[nodiscard]] std::int64_t gpu_count(const schema::ProfileRun& run);

@@ -54,8 +54,6 @@ std::optional<double> unless_none(double value) { return value > 0 ? std::option
 
 double as_number(std::int64_t value) { return static_cast<double>(value); }
 
-double share_of(std::int64_t part, std::int64_t whole) { return whole > 0 ? as_number(part) / as_number(whole) : 0; }
-
 /// "10 kernels, 10 graph launches".
 schema::Message work_of(const schema::ProfileDevice& device) {
   const bool graphs_alone = device.graph_launches > 0 && device.kernels == 0;
