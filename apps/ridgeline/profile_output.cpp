@@ -77,30 +77,30 @@ void say(const ProfileFlags& flags, std::string_view label, const std::string& f
 
 }  // namespace
 
-Result<void> write_profile_json(const schema::ProfileRun& run, const ProfileFlags& flags) {
-  if (flags.json_to.empty()) return {};
-  const auto text = base::dump_json(report::profile_json(words(), run)) + "\n";
-  if (flags.prints_json()) {
-    fmt::print("{}", text);
-    return {};
+Result<void> write_profile_data(const schema::ProfileRun& run, const ProfileFlags& flags) {
+  if (!flags.json_to.empty()) {
+    const auto text = base::dump_json(report::profile_json(words(), run)) + "\n";
+    if (flags.prints_json()) fmt::print("{}", text);
+    if (const auto file = flags.json_file(); !file.empty()) {
+      RL_TRY(base::write_file_atomically(file, text));
+      say(flags, "json", file);
+    }
   }
-  RL_TRY(base::write_file_atomically(flags.json_file(), text));
-  say(flags, "json", flags.json_file());
+  if (!flags.csv.empty()) {
+    RL_TRY(write_tables(run, flags.csv));
+    say(flags, "tables", flags.csv);
+  }
   return {};
 }
 
 Result<void> write_profile(const schema::ProfileRun& run, const trace::AnalysedTrace& analysed,
                            const ProfileFlags& flags) {
   if (!flags.prints_json() && !flags.quiet) RL_TRY(print_profile(run, flags));
-  RL_TRY(write_profile_json(run, flags));
+  RL_TRY(write_profile_data(run, flags));
   if (const auto files = flags.report.files(); !files.empty()) {
     const auto timeline = has_page(files) ? trace::page_timeline(analysed) : std::string();
     RL_TRY(write_reports(report::build_profile_report(words(), run, timeline, flags.kernel), files));
     for (const auto& file : files) say(flags, "report", file.path);
-  }
-  if (!flags.csv.empty()) {
-    RL_TRY(write_tables(run, flags.csv));
-    say(flags, "tables", flags.csv);
   }
   if (!flags.perfetto.empty()) {
     RL_TRY(trace::write_perfetto(analysed.trace, flags.perfetto));

@@ -13,7 +13,7 @@ namespace ridgeline::app {
 [[nodiscard]] base::Result<void> write_profile(const schema::ProfileRun& run, const trace::AnalysedTrace& analysed,
                                                const ProfileFlags& flags);
 
-/// The run as JSON, where ProfileFlags::json_to asks for it. Errors: a file that cannot be written.
-[[nodiscard]] base::Result<void> write_profile_json(const schema::ProfileRun& run, const ProfileFlags& flags);
+/// The run as JSON and CSV, where they are asked for. Errors: a file that cannot be written.
+[[nodiscard]] base::Result<void> write_profile_data(const schema::ProfileRun& run, const ProfileFlags& flags);
 
 }  // namespace ridgeline::app

@@ -77,7 +77,7 @@ Result<void> write_answer(const ProfileRun& run, std::size_t finding, const Prof
     print_answer(report::verification_answer(words(), run, finding), inspect_terminal(stdout));
     fmt::print("{:<{}}{}  (ridgeline show {})\n", "run", kLabelWidth, run.id, run.id);
   }
-  RL_TRY(write_profile_json(run, flags));
+  RL_TRY(write_profile_data(run, flags));
   const auto files = flags.report.files();
   return files.empty() ? Result<void>() : write_reports(report::build_profile_report(words(), run), files);
 }
@@ -90,7 +90,7 @@ Result<int> verify_finding(ProfileRun run, const VerifyFlags& verify, const Prof
   RL_TRY(check_source(run));
   if (!campaign::can_verify(run, run.findings[finding])) {
     fmt::print(stderr, "{}\n", edit_line(run, finding));
-    RL_TRY(write_profile_json(run, flags));
+    RL_TRY(write_profile_data(run, flags));
     return kNoAnswer;
   }
   campaign::VerifyRequest request;

@@ -223,7 +223,11 @@ void Recorder::switch_records(bool on, std::int64_t since_ns) {
 }
 
 void Recorder::push(std::uint32_t name, trace::RangeKind kind, const void* domain) {
-  if (names_.is_wanted(name) && window_.at_range(true)) follow_window();
+  if (names_.is_wanted(name) && window_.at_range(true)) {
+    follow_window();
+    // Modules within a backward pass are not calls of their own.
+    ranges().keep(names_.number(std::string(trace::kBackwardPass)), now_ns());
+  }
   ranges().push(name, kind, domain, now_ns(), is_on());
 }
 

@@ -22,6 +22,11 @@ std::uint32_t ThreadRanges::pop(const void* domain, std::int64_t now_ns) {
   return range.name;
 }
 
+void ThreadRanges::keep(std::uint32_t name, std::int64_t now_ns) {
+  for (auto& one : open_)
+    if (one.range.name == name && !std::exchange(one.kept, true)) one.range.start_ns = now_ns;
+}
+
 std::string ThreadRanges::path(RangeNames& names) const {
   std::string out;
   for (const auto& one : open_) {

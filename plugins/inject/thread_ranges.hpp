@@ -29,6 +29,8 @@ class ThreadRanges {
   void push(std::uint32_t name, trace::RangeKind kind, const void* domain, std::int64_t now_ns, bool kept);
   /// The innermost of the domain. Returns its name; 0 where none is open.
   std::uint32_t pop(const void* domain, std::int64_t now_ns);
+  /// Those of that name that are open are to be recorded, from now on if they were not.
+  void keep(std::uint32_t name, std::int64_t now_ns);
   /// One that began on any thread.
   void add(const Ended& ended);
   /// Those that are open, from the outside in, as trace::GraphNode::path has them; by that thread.

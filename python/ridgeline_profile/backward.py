@@ -132,7 +132,7 @@ def _close(thread):
 
 
 def _annotation():
-    return library.name("(backward)")  # as src/trace/analysis/range_names.hpp has it
+    return library.name("(backward)")  # as src/tracefile/events.hpp has it
 
 
 def _mark_of_number(thread, tensor, hook):

@@ -3,6 +3,8 @@
 
 #include <signal.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 
@@ -16,13 +18,16 @@ namespace {
 
 constexpr int kSignalled = 128;  // what shells add to a signal's number
 constexpr int kInterruptsToLeave = 2;
+// What is sent to us alone is meant for the command.
+constexpr std::array kPassedOn{SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 /// Keeps signals for sigwaitinfo as long as it lives.
 class HeldSignals {
  public:
   HeldSignals() noexcept {
     ::sigemptyset(&set_);
-    for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&set_, number);
+    for (const int number : {SIGINT, SIGQUIT, SIGCHLD}) ::sigaddset(&set_, number);
+    for (const int number : kPassedOn) ::sigaddset(&set_, number);
     ::sigprocmask(SIG_BLOCK, &set_, &before_);
     // Ignored, it would reap the child unseen.
     struct sigaction action {};
@@ -76,7 +81,7 @@ base::Result<AttachedEnd> run_attached(const std::vector<std::string>& argv,
   int interrupts = 0;
   const auto take = [&](int number) {
     if (number == SIGINT) ++interrupts;
-    if (number == SIGTERM || number == SIGHUP) child.signal_group(number);
+    if (std::find(kPassedOn.begin(), kPassedOn.end(), number) != kPassedOn.end()) child.signal_group(number);
   };
   auto status = child.poll();
   for (; !status && interrupts < kInterruptsToLeave; status = child.poll()) {

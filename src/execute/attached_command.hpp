@@ -26,9 +26,9 @@ inline constexpr int kNotExecutable = 126;
 [[nodiscard]] int start_code(const std::string& program);
 
 /// Runs a command with our terminal and standard input, output and error (SubprocessOptions::attached), and waits for
-/// it. Ctrl-C reaches it by itself; SIGTERM and SIGHUP, which may be sent to us alone, are passed on. A second Ctrl-C
-/// ends the wait. Other threads must block signals meanwhile, or they would get them; `every_second` is called about as
-/// often in this one. Errors: those of Subprocess::spawn.
+/// it. Ctrl-C reaches it by itself; SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, which may be sent to us alone, are passed on.
+/// A second Ctrl-C ends the wait. Other threads must block signals meanwhile, or they would get them; `every_second` is
+/// called about as often in this one. Errors: those of Subprocess::spawn.
 [[nodiscard]] base::Result<AttachedEnd> run_attached(
     const std::vector<std::string>& argv, const std::vector<std::pair<std::string, std::string>>& environment,
     const std::function<void()>& every_second = {});

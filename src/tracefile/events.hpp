@@ -98,6 +98,9 @@ struct Ranges : Spans {
   std::vector<std::int64_t> forward_thread;  ///< of a backward operation: the thread that ran its forward; 0: none
 };
 
+/// Name of the annotation around a backward pass, as python/ridgeline_profile has it: modules within it are those of
+/// the forward pass.
+inline constexpr std::string_view kBackwardPass = "(backward)";
 /// Name of a range of RangeKind::overhead: `ridgeline profile` recorded nothing of the process meanwhile.
 inline constexpr std::string_view kRecordingPaused = "recording paused";
 

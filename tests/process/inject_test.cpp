@@ -115,6 +115,18 @@ TEST_F(InjectTest, a_module_chooses_what_is_recorded) {
   EXPECT_EQ(trace().kernels.size(), 1U);
 }
 
+TEST_F(InjectTest, a_module_within_a_backward_pass_keeps_that) {
+  EXPECT_EQ(run("backward", "range=nn.Module: S_0"), 0);
+  const auto trace = this->trace();
+  EXPECT_EQ(count(trace, "training"), 0U);
+  ASSERT_EQ(count(trace, "(backward)"), 1U);
+  ASSERT_EQ(count(trace, "nn.Module: S_0"), 1U);
+  const auto pass = trace.strings.text(trace.ranges.name[0]) == "(backward)" ? 0U : 1U;
+  EXPECT_LE(trace.ranges.start_ns[pass], trace.ranges.start_ns[1 - pass]) << "and is around it";
+  EXPECT_GE(trace.ranges.start_ns[pass] + trace.ranges.duration_ns[pass],
+            trace.ranges.start_ns[1 - pass] + trace.ranges.duration_ns[1 - pass]);
+}
+
 TEST_F(InjectTest, the_profilers_api_chooses_what_is_recorded) {
   EXPECT_EQ(run("profiler_api", "capture_range=cudaProfilerApi"), 0);
   EXPECT_EQ(count(trace(), "step"), 2U);

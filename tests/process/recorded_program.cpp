@@ -114,6 +114,10 @@ int main(int count, char** arguments) {
       launch();
       nvtxRangePop();
     }
+  } else if (what == "backward") {
+    for (const auto* name : {"training", "(backward)", "nn.Module: S_0"}) nvtxRangePushA(name);
+    launch();
+    for (int i = 0; i < 3; ++i) nvtxRangePop();
   } else if (what == "profiler_api") {
     step();
     for (int i = 0; i < 2; ++i) {

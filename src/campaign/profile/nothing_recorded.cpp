@@ -22,7 +22,7 @@ std::string because(const trace::RecordedProcess& process) { return process.why.
 }  // namespace
 
 base::Fault nothing_recorded(const trace::Recording& recording, const RecordOptions& options,
-                             const std::string& other_injection) {
+                             const std::string& other_injection, bool has_hooks) {
   constexpr auto kCode = ErrorCode::unavailable;
   if (!other_injection.empty())
     return fail(kCode, "nothing was recorded: CUDA_INJECTION64_PATH names another library, {}", other_injection)
@@ -33,15 +33,19 @@ base::Fault nothing_recorded(const trace::Recording& recording, const RecordOpti
   if (const auto* process = first_of(recording, RecordingState::busy))
     return fail(kCode, "nothing was recorded: another tool is using CUPTI{}", because(*process))
         .hint("run the program without its own profiler, and not under nsys or ncu");
+  if (recording.processes.empty() && !has_hooks)
+    return fail(kCode, "nothing was recorded: no process of the program used CUDA")
+        .hint("check that it runs on a GPU; without --no-modules, calls of PyTorch and ONNX models are recorded too");
   if (recording.processes.empty())
     return fail(kCode, "nothing was recorded: no process of the program used CUDA, or called a PyTorch or ONNX model")
         .hint(
             "check that it runs on a GPU, and that Python gets PYTHONPATH (not with -I or -E, nor in an environment of "
             "its own); an ONNX model alone: ridgeline profile model.onnx");
+  if (!options.range.empty() && first_of(recording, RecordingState::stopped_full) == nullptr)
+    return fail(kCode, "nothing was recorded: --range {}: no such range began", options.range)
+        .hint(
+            "check the name of the range (NVTX, record_function, nn.Module), and leave out --steps and --warmup-steps");
   if (first_of(recording, RecordingState::waiting) != nullptr) {
-    if (!options.range.empty())
-      return fail(kCode, "nothing was recorded: --range {}: no such range began", options.range)
-          .hint("check the name of the range (NVTX, record_function, nn.Module)");
     if (options.warmup_steps)
       return fail(kCode, "nothing was recorded: the program ended within its --warmup-steps {}", *options.warmup_steps)
           .hint("give fewer, or run more steps");

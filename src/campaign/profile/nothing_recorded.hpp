@@ -9,8 +9,9 @@
 
 namespace ridgeline::campaign {
 
-/// Why a recording without events has none, and what to do. `other_injection`: RecordEnvironment.
+/// Why a recording without events has none, and what to do. `other_injection`: RecordEnvironment. `has_hooks`: Python
+/// programs record their modules.
 [[nodiscard]] base::Fault nothing_recorded(const trace::Recording& recording, const RecordOptions& options,
-                                           const std::string& other_injection);
+                                           const std::string& other_injection, bool has_hooks);
 
 }  // namespace ridgeline::campaign

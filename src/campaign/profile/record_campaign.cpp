@@ -113,7 +113,8 @@ std::vector<schema::Message> RecordCampaign::add_second_run(trace::Trace& trace)
 
 Result<MadeProfile> RecordCampaign::profile() {
   RL_TRY_ASSIGN(auto recording, read(scratch_));
-  if (recording.events == 0) return nothing_recorded(recording, request_.options, environment_.other_injection);
+  if (recording.events == 0)
+    return nothing_recorded(recording, request_.options, environment_.other_injection, !request_.python_folder.empty());
   const bool has_second_run = request_.options.counting == Counting::rerun;
   const auto counting = has_second_run ? add_second_run(recording.trace) : trace::counting_notes(recording.processes);
   auto files = profile_trace(std::move(recording.trace));

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "tracefile/events.hpp"
+
 #include "trace/analysis/nesting.hpp"
 #include "trace/trace.hpp"
 
@@ -13,10 +15,6 @@ namespace ridgeline::trace {
 inline constexpr std::string_view kModelRun = "model_run";
 /// Of a CUDA graph that was recorded as a whole; its number follows, where the file has one.
 inline constexpr std::string_view kGraphLaunch = "CUDA graph";
-
-/// Of the annotation around a backward pass, as python/ridgeline_profile has it: modules within it are those of the
-/// forward pass.
-inline constexpr std::string_view kBackwardPass = "(backward)";
 
 /// "ProfilerStep#6".
 [[nodiscard]] bool is_profiler_step(std::string_view name);

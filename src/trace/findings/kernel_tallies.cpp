@@ -182,8 +182,8 @@ class KernelWalk {
   ClassedKernels kernels_;
   Products products_;
   KernelTallies out_;
-  std::vector<bool> taken_;                  ///< kernels that another finding has
-  std::map<std::int32_t, Formats> formats_;  ///< of devices
+  std::vector<bool> taken_;                       ///< kernels that another finding has
+  std::map<std::int32_t, Formats> formats_;       ///< of devices
   std::set<std::pair<std::int32_t, bool>> tf32_;  ///< devices, and whether it is convolutions that they do in TF32
 };
 
