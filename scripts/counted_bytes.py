@@ -14,7 +14,7 @@ L2_FROM = 4e6
 
 
 def base_name(kernel):
-    """Of a function without its template arguments, parameters and namespaces: the two tools print these differently."""
+    """The function's name without template arguments, parameters and namespaces, which the two tools print differently."""
     kernel = re.sub(r"^void ", "", kernel)
     depth, out = 0, ""
     for letter in kernel:

@@ -42,7 +42,7 @@ def _count(file):
 
 
 def count_nodes(model):
-    """Of a path or the bytes of a model; 0: unknown, as of ONNX Runtime's own format. Subgraphs count as one node."""
+    """How many nodes a model has, given its path or bytes; 0 if unknown, as for ONNX Runtime's own format. A subgraph counts as one node."""
     try:
         if isinstance(model, (bytes, bytearray)):
             return _count(io.BytesIO(model))

@@ -20,7 +20,7 @@ _changed = {}  # options that are ours for the moment, by id: [prefix of the use
 
 
 def _free_stem():
-    """Of files; a process that another one became by exec has the same number."""
+    """A path that no file has yet: a process keeps its number when it becomes another program by exec."""
     while True:
         stem = os.path.join(os.environ["RIDGELINE_TRACE_FOLDER"], "%d.session%d" % (os.getpid(), next(_numbers)))
         if not os.path.exists(stem):
@@ -34,7 +34,7 @@ def _write(stem, mode, **values):
 
 
 def write_reason(model, reason):
-    """Of a session that has no profile."""
+    """Records why a session has no profile."""
     _write(_free_stem(), "w", model=model, why=reason)
 
 

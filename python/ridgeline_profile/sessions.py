@@ -147,7 +147,7 @@ def _around_making():
 
 
 def _forget(session):
-    """Of a session that is made again, with other providers."""
+    """Ends the profile of a session that is made again, with other providers."""
     try:
         known = _sessions.pop(session, None)
         if known is not None and known.profile is not None:

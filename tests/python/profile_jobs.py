@@ -490,6 +490,7 @@ def warns():
     warnings.resetwarnings()
     warnings.simplefilter("always")
     nn.Sequential(Warner())(torch.ones(1))
+    float(torch.ones(1, requires_grad=True) * 2)  # torch warns of it once
 
 
 def leaves_with_code():

@@ -57,7 +57,7 @@ def facts(path):
 
 
 class Profile:
-    """Of one session: its facts, and the events of ONNX Runtime."""
+    """What one session wrote: its facts, and the events of ONNX Runtime."""
 
     def __init__(self, path):
         self.facts = facts(path)
