@@ -16,6 +16,7 @@ L2_FROM = 4e6
 def base_name(kernel):
     """The function's name without template arguments, parameters and namespaces, which the two tools print differently."""
     kernel = re.sub(r"^void ", "", kernel)
+    kernel = kernel.replace("(anonymous namespace)::", "").replace("<unnamed>::", "")
     depth, out = 0, ""
     for letter in kernel:
         if letter == "(" and not out.endswith("operator") and depth == 0 and not kernel.startswith("("):

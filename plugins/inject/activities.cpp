@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "call_names.hpp"
+#include "launch_calls.hpp"
 #include "now.hpp"
 #include "range_counters.hpp"
 
@@ -33,8 +34,9 @@ void CUPTIAPI completed(CUcontext context, std::uint32_t stream, std::uint8_t* b
 std::uint64_t CUPTIAPI timestamp() { return static_cast<std::uint64_t>(now_ns()); }
 
 constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-                            CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
-                            CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_DEVICE};
+                            CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
+                            CUPTI_ACTIVITY_KIND_SYNCHRONIZATION};
+constexpr std::array kCallKinds{CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER};
 
 }  // namespace
 
@@ -60,26 +62,26 @@ bool Activities::start(ActivityBuffers& buffers) {
   if (f.set_thread_id_type != nullptr) (void)f.set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   if (!check(f.register_callbacks(asked, completed), "deliver records")) return false;
   if (f.flush_period != nullptr) (void)f.flush_period(kFlushMs);
+  (void)f.enable(CUPTI_ACTIVITY_KIND_DEVICE);  // CUPTI describes devices as CUDA starts, and never again
   started_ = true;
   return true;
 }
 
-void Activities::choose_calls(bool on) {
+/// All calls are switched on, and those that do not matter off again: once CUDA has started, CUPTI 13.0 takes a call
+/// that is switched on alone without recording it.
+void Activities::record_calls() {
   const auto& f = cupti_.functions();
-  const auto each = [&](CUpti_CallbackDomain domain, CUpti_CallbackId end, auto enable) {
+  for (const auto kind : kCallKinds) (void)f.enable(kind);
+  const auto leave_out = [&](CUpti_CallbackDomain domain, CUpti_CallbackId end, auto enable) {
+    if (enable == nullptr) return;
     for (CUpti_CallbackId id = 1; id < end; ++id) {
       const char* name = nullptr;
-      if (f.get_callback_name(domain, id, &name) == CUPTI_SUCCESS && name != nullptr && matters(name))
-        (void)enable(id, on ? 1 : 0);
+      if (f.get_callback_name(domain, id, &name) == CUPTI_SUCCESS && name != nullptr && !matters(name))
+        (void)enable(id, 0);
     }
   };
-  if (f.enable_runtime_api != nullptr && f.enable_driver_api != nullptr) {
-    each(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE, f.enable_runtime_api);
-    each(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE, f.enable_driver_api);
-    return;
-  }
-  for (const auto kind : {CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER})
-    (void)(on ? f.enable(kind) : f.disable(kind));
+  leave_out(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE, f.enable_runtime_api);
+  leave_out(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE, f.enable_driver_api);
 }
 
 void Activities::switch_on() {
@@ -89,13 +91,13 @@ void Activities::switch_on() {
   for (const auto kind : kKinds)
     if (const auto result = cupti_.functions().enable(kind); kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
       kernels = check(result, "record kernels");
-  if (kernels) choose_calls(true);
+  if (kernels) record_calls();
 }
 
 void Activities::switch_off() {
   if (!started_ || !on_) return;
   on_ = false;
-  choose_calls(false);
+  for (const auto kind : kCallKinds) (void)cupti_.functions().disable(kind);
   for (const auto kind : kKinds) (void)cupti_.functions().disable(kind);
 }
 
@@ -107,8 +109,21 @@ void Activities::profiler_called(CUpti_CallbackId id, const CUpti_CallbackData& 
     listener_.profiler_called(false);
 }
 
+void Activities::capture_called(CUpti_CallbackId id, const CUpti_CallbackData& call) {
+  const auto kind = launch_kind(id);
+  const bool exits = call.callbackSite == CUPTI_API_EXIT;
+  const bool failed = exits && call.functionReturnValue != nullptr &&
+                      *static_cast<const CUresult*>(call.functionReturnValue) != CUDA_SUCCESS;
+  if (kind == LaunchKind::capture_begins && !exits) listener_.stream_captured(true);
+  if ((kind == LaunchKind::capture_begins && failed) || (kind == LaunchKind::capture_ends && exits))
+    listener_.stream_captured(false);
+}
+
 void Activities::called(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
-  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) profiler_called(id, *static_cast<const CUpti_CallbackData*>(data));
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+    profiler_called(id, *static_cast<const CUpti_CallbackData*>(data));
+    capture_called(id, *static_cast<const CUpti_CallbackData*>(data));
+  }
   if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
   const auto* graph =
       static_cast<const CUpti_GraphData*>(static_cast<const CUpti_ResourceData*>(data)->resourceDescriptor);
@@ -129,6 +144,10 @@ void Activities::watch_captures(bool on) {
     subscription_.enable(CUPTI_CB_DOMAIN_RESOURCE, id, on);
   for (const auto id : {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop})
     subscription_.enable(CUPTI_CB_DOMAIN_DRIVER_API, id, on);
+  // Never switched off, as who counts wants them, too.
+  for (CUpti_CallbackId id = 1; on && id < CUPTI_DRIVER_TRACE_CBID_SIZE; ++id)
+    if (const auto kind = launch_kind(id); kind == LaunchKind::capture_begins || kind == LaunchKind::capture_ends)
+      subscription_.enable(CUPTI_CB_DOMAIN_DRIVER_API, id, true);
   if (!on) subscription_.remove(*this);
 }
 

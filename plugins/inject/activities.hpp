@@ -42,8 +42,9 @@ class Activities final : public GpuRecords, private SubscriberClient {
  private:
   void called(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) override;
   void profiler_called(CUpti_CallbackId id, const CUpti_CallbackData& call);
+  void capture_called(CUpti_CallbackId id, const CUpti_CallbackData& call);
   [[nodiscard]] bool check(CUptiResult result, const char* doing);
-  void choose_calls(bool on);
+  void record_calls();
 
   CuptiLibrary cupti_;
   ActivityReader reader_;

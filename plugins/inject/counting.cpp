@@ -2,6 +2,7 @@
 #include "counting.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -9,7 +10,6 @@
 
 #include "driver_calls.hpp"
 #include "kernel_name.hpp"
-#include "loaded_cuda.hpp"
 #include "now.hpp"
 
 namespace ridgeline::inject {
@@ -17,19 +17,20 @@ namespace {
 
 constexpr const char* kGraphLaunch = "cudaGraphLaunch";
 constexpr double kPermillePerPercent = 10;
+constexpr int kMostCapturedSteps = 4;  // compilers capture for the inputs of each of the first steps
 
 std::int64_t whole(double value) { return value < 0 ? -1 : std::llround(value); }
 
-/// What is known before any kernel has run: the process is one of several, each with GPUs of its own.
+/// What is known before any kernel has run: the process is one of several, each with GPUs of its own. Libraries that
+/// are loaded say nothing: PyTorch loads those of NCCL and NVSHMEM in each process.
 const char* many_processes() {
-  for (const auto* variable : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"})
-    if (const char* size = std::getenv(variable); size != nullptr && std::atoi(size) > 1)
-      return "the program is one of several processes (WORLD_SIZE), whose kernels may wait for each other";
-  const auto loaded = loaded_libraries();
-  if (std::any_of(loaded.begin(), loaded.end(),
-                  [](const auto& path) { return path.find("libnvshmem") != std::string::npos; }))
-    return "the program uses NVSHMEM, whose kernels wait for other GPUs";
-  return nullptr;
+  static constexpr std::array kSizes{"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
+                                     "SLURM_STEP_NUM_TASKS"};
+  const bool several = std::any_of(kSizes.begin(), kSizes.end(), [](const char* variable) {
+    const char* size = std::getenv(variable);
+    return size != nullptr && std::atoi(size) > 1;
+  });
+  return several ? "the program is one of several processes, whose kernels may wait for each other" : nullptr;
 }
 
 }  // namespace
@@ -57,13 +58,21 @@ bool Counting::refuses() {
 }
 
 bool Counting::at_step(std::int64_t step) {
-  counters_->set_step(step);
-  if (replaces_records()) return false;
+  if (replaces_records()) {
+    counters_->set_step(step, true);
+    return false;
+  }
+  bool again = false;
   if (is_counting()) {
     if (std::this_thread::get_id() != owner_) return false;
-    end_step();
+    if (std::exchange(warms_up_, false) && counters_->is_open()) {
+      counters_->set_step(step, true);
+      return plan_.takes_recorded(step);
+    }
+    again = !counters_->is_open() && counters_->outcome().launches == 0 && ++captured_steps_ <= kMostCapturedSteps;
+    end_steps();
   }
-  if (!plan_.first(step) || !begin_step()) return false;
+  if (!(plan_.first(step) || again) || !begin_steps(step)) return false;
   plan_.count_first();
   return plan_.takes_recorded(step);
 }
@@ -73,8 +82,7 @@ bool Counting::at_step_for_graphs(std::int64_t step, std::int64_t recorded, bool
     return false;
   // Records come late; those of the steps so far are needed now, and only once.
   if (captured_ && !std::exchange(looked_for_graphs_, true)) read_records();
-  counters_->set_step(step);
-  if (!gpu_.seen().graphs || !begin_step()) return false;
+  if (!gpu_.seen().graphs || !begin_steps(step)) return false;
   plan_.end();
   return true;
 }
@@ -84,7 +92,7 @@ void Counting::read_records() {
   host_.read_records();
 }
 
-bool Counting::begin_step() {
+bool Counting::begin_steps(std::int64_t step) {
   if (counters_->is_capturing()) return false;
   {
     const std::lock_guard lock(mutex_);
@@ -103,6 +111,8 @@ bool Counting::begin_step() {
   refuse(CounterState::none, "");
   host_.pause_records(true, begun_ns);
   owner_ = std::this_thread::get_id();
+  warms_up_ = true;
+  counters_->set_step(step, false);
   counting_ = counters_->open();
   if (is_counting()) return true;
   host_.pause_records(false, 0);
@@ -110,7 +120,7 @@ bool Counting::begin_step() {
   return false;
 }
 
-void Counting::end_step() {
+void Counting::end_steps() {
   counters_->close();
   counting_ = false;
   host_.pause_records(false, 0);

@@ -34,8 +34,8 @@ class Counting {
  public:
   Counting(const Options& options, GpuRecords& gpu, LaunchPlaces& places, CountingHost& host);
 
-  /// A step begins: ends the counted one, and begins another if it is due. Whether the step counts and is left out of
-  /// the window. Never in a rerun.
+  /// A step begins: ends the counted ones, and begins others if they are due. Whether the step counts and is left out
+  /// of the window. Never in a rerun.
   [[nodiscard]] bool at_step(std::int64_t step);
   /// The same after the window has followed. `recorded`: steps that were recorded; `is_over`: no more will be.
   [[nodiscard]] bool at_step_for_graphs(std::int64_t step, std::int64_t recorded, bool is_over);
@@ -52,8 +52,8 @@ class Counting {
   [[nodiscard]] CounterOutcome outcome() const;
 
  private:
-  [[nodiscard]] bool begin_step();
-  void end_step();
+  [[nodiscard]] bool begin_steps(std::int64_t step);
+  void end_steps();
   void read_records();
   /// Whether launches must not run one by one.
   [[nodiscard]] bool refuses();
@@ -64,8 +64,10 @@ class Counting {
   CountingHost& host_;
   const std::unique_ptr<LaunchCounters> counters_;
   CountingPlan plan_;
-  std::atomic<bool> counting_ = false;  ///< a step
-  std::thread::id owner_;               ///< of the counted step
+  std::atomic<bool> counting_ = false;  ///< steps
+  bool warms_up_ = false;               ///< the former of two counted steps runs
+  int captured_steps_ = 0;              ///< that a capture ended before anything was counted
+  std::thread::id owner_;               ///< of the counted steps
   std::atomic<bool> captured_ = false;  ///< a CUDA graph
   bool looked_for_graphs_ = false;
 

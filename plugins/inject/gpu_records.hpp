@@ -59,6 +59,8 @@ class CaptureListener {
   virtual ~CaptureListener() = default;
   virtual void node_created(std::uint64_t node) = 0;
   virtual void node_cloned(std::uint64_t original, std::uint64_t copy) = 0;
+  /// A stream is captured from now on, or one no longer.
+  virtual void stream_captured(bool begins) = 0;
   /// The program called cuProfilerStart, or cuProfilerStop.
   virtual void profiler_called(bool starts) = 0;
 };

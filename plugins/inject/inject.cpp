@@ -20,8 +20,12 @@ RL_EXPORT int InitializeInjectionNvtx2(void* get_table) {
   return Recorder::of_process() != nullptr && ridgeline::inject::take_nvtx(get_table) ? 1 : 0;
 }
 
-/// 0: this process is recorded.
-RL_EXPORT std::int32_t ridgeline_trace_start() { return Recorder::of_process() != nullptr ? 0 : 1; }
+/// Hooks begin, which call the functions below. 0: this process is recorded.
+RL_EXPORT std::int32_t ridgeline_trace_start() {
+  auto* recorder = Recorder::of_process();
+  if (recorder != nullptr) recorder->hooks_start();
+  return recorder != nullptr ? 0 : 1;
+}
 
 /// The number of a text, the same whenever it is asked for in this process.
 RL_EXPORT std::uint32_t ridgeline_trace_name(const char* text) {

@@ -78,10 +78,13 @@ class LaunchCounters {
   virtual void close() = 0;
   /// Ends it with the next launch, on the thread of that.
   virtual void close_with_launches() = 0;
+  /// Whether it counts, or will with the next launch.
+  [[nodiscard]] virtual bool is_open() const = 0;
   /// A CUDA graph is captured from now on, or no longer: launches into it do not run.
   virtual void capture(bool begins) = 0;
   [[nodiscard]] virtual bool is_capturing() const = 0;
-  virtual void set_step(std::int64_t step) = 0;
+  /// `keeps`: whether the values of its launches are wanted.
+  virtual void set_step(std::int64_t step, bool keeps) = 0;
 
   /// It cannot, or must not, go on; outcome() has the reason.
   [[nodiscard]] virtual bool is_over() const = 0;

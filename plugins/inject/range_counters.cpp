@@ -57,6 +57,11 @@ bool RangeCounters::is_capturing() const {
   return captures_ > 0;
 }
 
+bool RangeCounters::is_open() const {
+  const std::lock_guard lock(mutex_);
+  return phase_ == Phase::counts || phase_ == Phase::waits;
+}
+
 bool RangeCounters::is_over() const {
   const std::lock_guard lock(mutex_);
   return over_;
@@ -126,7 +131,12 @@ bool RangeCounters::open() {
   if (!take_switch(Phase::closed)) return false;
   const Inside it;
   const bool done = prepare() && start(context);
-  if (!done) subscription_.remove(*this);
+  if (!done) {
+    subscription_.remove(*this);
+  } else {
+    const std::lock_guard lock(mutex_);
+    if (outcome_.launches == 0) outcome_ = {.left_out = outcome_.left_out};  // of an earlier attempt
+  }
   settle(done ? Phase::counts : Phase::closed);
   return done;
 }
@@ -289,6 +299,7 @@ void RangeCounters::match(Batch& batch) {
     return;
   }
   for (std::size_t i = 0; i < launches.size(); ++i) {
+    if (!launches[i].kept) continue;
     if (launches[i].uncertain) {
       ++outcome_.left_out;
       continue;
@@ -411,6 +422,7 @@ std::uint64_t RangeCounters::push(const LaunchCall& call, const CUpti_CallbackDa
   it.start_ns = now_ns();
   it.path = places_.launch_path();
   it.step = step_;
+  launch.kept = keeps_;
   const std::lock_guard lock(mutex_);
   auto* batch = batch_of(data.context);
   if (phase_ == Phase::switches && data.context == switching_) has_strays_ = true;

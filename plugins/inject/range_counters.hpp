@@ -34,9 +34,13 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   void open_with_launches() override;
   void close() override;
   void close_with_launches() override;
+  [[nodiscard]] bool is_open() const override;
   void capture(bool begins) override;
   [[nodiscard]] bool is_capturing() const override;
-  void set_step(std::int64_t step) override { step_ = step; }
+  void set_step(std::int64_t step, bool keeps) override {
+    step_ = step;
+    keeps_ = keeps;
+  }
   [[nodiscard]] bool is_over() const override;
   [[nodiscard]] std::vector<CountedLaunch> take() override;
   [[nodiscard]] CounterOutcome outcome() const override;
@@ -45,6 +49,7 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   enum class Phase : std::uint8_t { closed, waits, switches, counts };
   struct Launch {
     CountedLaunch it;
+    bool kept = true;
     bool failed = false;     ///< the call did not launch anything
     bool uncertain = false;  ///< another thread launched at the same time: either may be the first
   };
@@ -95,6 +100,7 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   Subscription& subscription_;
   LaunchPlaces& places_;
   std::atomic<std::int64_t> step_ = 0;
+  std::atomic<bool> keeps_ = true;
 
   // Of the thread that switches.
   bool initialized_ = false;

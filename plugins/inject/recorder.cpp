@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "driver_calls.hpp"
 #include "loaded_cuda.hpp"
 #include "now.hpp"
 
@@ -180,7 +181,7 @@ CounterOutcome Recorder::counter_outcome() const {
 
 void Recorder::profiler_called(bool starts) {
   calls_profiler_api_ = true;
-  if (window_.at_profiler(starts)) follow_window();
+  if (window_.at_profiler(starts)) follow_window_after_work();
 }
 
 ThreadRanges& Recorder::ranges() {
@@ -204,6 +205,19 @@ void Recorder::follow_window() {
   switch_records(!paused_ && (window_.is_open() || is_cost_step_), now_ns());
 }
 
+/// CUPTI loses kernels that have not ended when it is switched off, and those launched before it is switched on would
+/// be idle time of the GPU.
+void Recorder::follow_window_after_work() {
+  bool may_wait = false;
+  {
+    // Waiting would disturb a stream that is captured.
+    const std::lock_guard lock(cuda_mutex_);
+    may_wait = (has_hooks_ || always_watches_) && captures_ == 0 && stream_captures_ <= 0 && gpu_ && gpu_->started();
+  }
+  if (void* context = may_wait ? current_context() : nullptr; context != nullptr) (void)synchronize(context);
+  follow_window();
+}
+
 void Recorder::switch_records(bool on, std::int64_t since_ns) {
   if (std::exchange(records_, on) == on) return;
   if (!on) {
@@ -224,7 +238,7 @@ void Recorder::switch_records(bool on, std::int64_t since_ns) {
 
 void Recorder::push(std::uint32_t name, trace::RangeKind kind, const void* domain) {
   if (names_.is_wanted(name) && window_.at_range(true)) {
-    follow_window();
+    follow_window_after_work();
     // Modules within a backward pass are not calls of their own.
     ranges().keep(names_.number(std::string(trace::kBackwardPass)), now_ns());
   }
@@ -235,22 +249,25 @@ void Recorder::pop(const void* domain) {
   const auto now = now_ns();
   const auto name = ranges().pop(domain, now);
   last_end_ns_.store(now, std::memory_order_relaxed);
-  if (names_.is_wanted(name) && window_.at_range(false)) follow_window();
+  if (names_.is_wanted(name) && window_.at_range(false)) follow_window_after_work();
 }
 
 void Recorder::step() {
+  hooks_start();  // nothing else knows of steps
   const auto now = now_ns();
   end_step(now);
   auto* counting = counting_.load();
+  bool switched = false;
   if (counting == nullptr || !counting->at_step(step_)) {
-    if (window_.at_step()) follow_window();
+    switched = window_.at_step();
+    if (switched) follow_window_after_work();
     if (counting != nullptr) (void)counting->at_step_for_graphs(step_, recorded_steps_, window_.is_over());
   }
   if (window_.is_over() && (counting == nullptr || !(counting->is_counting() || counting->replaces_records())))
     measure_cost(now);
   const std::lock_guard lock(step_mutex_);
   step_kept_ = is_on();
-  if (counting != nullptr) step_begun_ns_ = now_ns();  // what counting took is no part of it
+  if (counting != nullptr || switched) step_begun_ns_ = now_ns();  // what that took is no part of it
 }
 
 void Recorder::measure_cost(std::int64_t now) {

@@ -43,6 +43,8 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   void step();
   /// Writes what there is, before the process ends without saying so.
   void flush();
+  /// Who calls step() and capture() does so from now on.
+  void hooks_start() { has_hooks_ = true; }
   /// A CUDA graph is captured from now on, or no longer.
   void capture(bool begins);
   /// Whether ranges are recorded now.
@@ -55,6 +57,7 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   static Recorder* make();
   static void after_fork();
 
+  void stream_captured(bool begins) override { stream_captures_ += begins ? 1 : -1; }
   void node_created(std::uint64_t node) override;
   void node_cloned(std::uint64_t original, std::uint64_t copy) override;
   void pause_records(bool pause, std::int64_t since_ns) override;
@@ -72,6 +75,8 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   [[nodiscard]] CounterOutcome counter_outcome() const;
   /// Switches CUPTI as the window has it.
   void follow_window();
+  /// The same on a thread of the program, after the GPU has done what was launched.
+  void follow_window_after_work();
   /// Within cuda_mutex_. What lies between records that are kept is a pause.
   void switch_records(bool on, std::int64_t since_ns);
   void end_step(std::int64_t now);
@@ -90,6 +95,8 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   bool full_ = false;
 
   std::atomic<bool> calls_profiler_api_ = false;
+  std::atomic<bool> has_hooks_ = false;
+  std::atomic<int> stream_captures_ = 0;       ///< that go on, as far as CUPTI is asked
   std::atomic<std::int64_t> last_end_ns_ = 0;  ///< of a range, of any thread
   std::mutex step_mutex_;
   std::int64_t step_ = 0;  ///< that runs, by its number from 1 on; 0: none

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -30,13 +31,15 @@ using KernelRecord = CUpti_ActivityKernel9;
 #endif
 
 constexpr CUpti_CallbackId kLaunch = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
+constexpr CUpti_CallbackId kGetDevice = CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020;
 
 std::mutex mutex;
 CUpti_BuffersCallbackRequestFunc request = nullptr;
 CUpti_BuffersCallbackCompleteFunc complete = nullptr;
 CUpti_TimestampCallbackFunc clock_of_program = nullptr;
 std::set<CUpti_ActivityKind> enabled;
-std::set<CUpti_CallbackId> runtime_calls;
+std::set<CUpti_CallbackId> left_out;  // of the runtime's calls
+std::optional<KernelRecord> in_flight;
 std::uint8_t* buffer = nullptr;
 std::size_t size = 0;
 std::size_t used = 0;
@@ -73,22 +76,31 @@ std::size_t size_of(CUpti_ActivityKind kind) {
   }
 }
 
+void called(CUpti_CallbackId id, std::uint32_t correlation, std::uint64_t now) {
+  if (enabled.count(CUPTI_ACTIVITY_KIND_RUNTIME) == 0 || left_out.count(id) != 0) return;
+  CUpti_ActivityAPI call{};
+  call.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
+  call.cbid = id;
+  call.start = now;
+  call.end = now + 500;
+  call.processId = static_cast<uint32_t>(::getpid());
+  call.threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
+  call.correlationId = correlation;
+  add(call);
+}
+
+void finish_work() {
+  if (const auto kernel = std::exchange(in_flight, std::nullopt)) add(*kernel);
+}
+
 void ran(const char* mangled, std::uint32_t stream, std::uint32_t correlation, std::uint64_t node) {
   fake_ranges::launched(node != 0 ? nullptr : mangled, stream);
   const std::lock_guard lock(mutex);
   if (request == nullptr) return;
   const auto now = clock_of_program();
-  if (runtime_calls.count(kLaunch) != 0) {
-    CUpti_ActivityAPI call{};
-    call.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
-    call.cbid = kLaunch;
-    call.start = now;
-    call.end = now + 500;
-    call.processId = static_cast<uint32_t>(::getpid());
-    call.threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
-    call.correlationId = correlation;
-    add(call);
-  }
+  finish_work();
+  called(kGetDevice, 0, now);
+  called(kLaunch, correlation, now);
   if (enabled.count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 0) return;
   KernelRecord kernel{};
   kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
@@ -102,7 +114,7 @@ void ran(const char* mangled, std::uint32_t stream, std::uint32_t correlation, s
   kernel.blockX = 128;
   kernel.graphNodeId = node;
   kernel.name = names().insert(mangled).first->c_str();
-  add(kernel);
+  in_flight = kernel;
 }
 
 std::atomic<CUpti_CallbackFunc> subscriber = nullptr;
@@ -137,6 +149,11 @@ thread_local std::unique_ptr<Launch> begun;
 
 }  // namespace
 
+void fake_ranges::finish() {
+  const std::lock_guard lock(mutex);
+  finish_work();
+}
+
 bool fake_ranges::records() { return fake_cupti_records() != 0; }
 
 void fake_ranges::call_back(CUpti_CallbackId id, const CUpti_CallbackData& data) {
@@ -168,6 +185,7 @@ CUptiResult CUPTIAPI cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallb
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
   const std::lock_guard lock(mutex);
   enabled.insert(kind);
+  if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) left_out.clear();
   if (kind == CUPTI_ACTIVITY_KIND_DEVICE) {
     CUpti_ActivityDevice5 device{};
     device.kind = kind;
@@ -184,19 +202,19 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
 CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind) {
   const std::lock_guard lock(mutex);
   enabled.erase(kind);
+  if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) in_flight.reset();
   return CUPTI_SUCCESS;
 }
+/// As the real one does once CUDA has started: a call that is switched on alone is not recorded.
 CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, uint8_t on) {
   const std::lock_guard lock(mutex);
-  if (on != 0)
-    runtime_calls.insert(id);
-  else
-    runtime_calls.erase(id);
+  if (on == 0) left_out.insert(id);
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI cuptiActivityEnableDriverApi(CUpti_CallbackId, uint8_t) { return CUPTI_SUCCESS; }
 CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t) {
   const std::lock_guard lock(mutex);
+  finish_work();
   deliver();
   return CUPTI_SUCCESS;
 }
@@ -287,6 +305,6 @@ void fake_cupti_kernels_last(uint64_t ns) {
 }
 int fake_cupti_records() {
   const std::lock_guard lock(mutex);
-  return enabled.empty() ? 0 : 1;
+  return enabled.count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 0 ? 0 : 1;
 }
 }

@@ -104,6 +104,7 @@ CUresult CUDAAPI cuCtxGetCurrent(CUcontext* context) {
 CUresult CUDAAPI cuCtxPushCurrent(CUcontext) { return CUDA_SUCCESS; }
 CUresult CUDAAPI cuCtxPopCurrent(CUcontext*) { return CUDA_SUCCESS; }
 CUresult CUDAAPI cuCtxSynchronize() {
+  finish();
   const std::lock_guard lock(mutex);
   disturbed = disturbed || captures;
   return CUDA_SUCCESS;

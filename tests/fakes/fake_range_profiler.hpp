@@ -12,6 +12,8 @@ namespace fake_ranges {
 
 /// Whether CUPTI records activities, which it does not while it counts.
 bool records();
+/// The GPU has done what was launched.
+void finish();
 [[nodiscard]] bool counts();
 /// A launch ran.
 void launched(const char* mangled, std::uint32_t stream);

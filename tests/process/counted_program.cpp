@@ -83,7 +83,7 @@ void many_launches() {
 }  // namespace counted
 
 int run_counted(const std::string& what, void* inject_library) {
-  static const std::map<std::string, std::function<void()>> kInSecondStep{
+  static const std::map<std::string, std::function<void()>> kInCountedStep{
       {"counted", {}},
       {"counted_backward", counted::backward},
       {"counted_at_once", counted::two_launches_at_once},
@@ -100,22 +100,25 @@ int run_counted(const std::string& what, void* inject_library) {
   };
   static const std::function<void()> kReplay = [] { fake_cupti_replay(counted::kGemm, 42, ++counted::correlation); };
   counted::library = inject_library;
-  const auto second = kInSecondStep.find(what);
+  const auto in_counted = kInCountedStep.find(what);
   const auto first = kInFirstStep.find(what);
   const bool replays = what == "counted_graphs";
-  if (second == kInSecondStep.end() && first == kInFirstStep.end() && !replays) return -1;
+  if (in_counted == kInCountedStep.end() && what != "counted_capture_early" && first == kInFirstStep.end() && !replays)
+    return -1;
   for (int i = 1; i <= counted::kSteps; ++i) {
     if (i == 1 && first != kInFirstStep.end())
       counted::step(first->second);
-    else if (i == 2 && second != kInSecondStep.end())
-      counted::step(second->second);
-    else if (i == 3 && replays)
+    else if (i == 3 && in_counted != kInCountedStep.end())
+      counted::step(in_counted->second);
+    else if (i == 2 && what == "counted_capture_early")
+      counted::step(counted::capture_as_pytorch);
+    else if (i == 4 && replays)
       counted::step([] {
         counted::capture(1);
         counted::capture(0);
         kReplay();
       });
-    else if (i > 3 && replays)
+    else if (i > 4 && replays)
       counted::step(kReplay);
     else
       counted::step();

@@ -52,20 +52,20 @@ TEST_P(InjectCountersTest, nothing_is_counted_unless_asked) {
   EXPECT_TRUE(trace().counted.name.empty());
 }
 
-TEST_P(InjectCountersTest, the_second_step_is_counted_and_not_recorded) {
+TEST_P(InjectCountersTest, the_third_step_is_counted_and_the_second_fills_the_caches) {
   EXPECT_EQ(run("counted", "counters=window"), 0);
-  expect_state("counted", 7);
+  expect_state("counted", 6);
   const auto trace = this->trace();
-  EXPECT_EQ(count(trace, "ProfilerStep#2"), 0U);
-  EXPECT_EQ(count(trace, "model"), 7U);
-  EXPECT_EQ(trace.kernels.size(), 14U);
+  for (const auto* name : {"ProfilerStep#2", "ProfilerStep#3"}) EXPECT_EQ(count(trace, name), 0U);
+  EXPECT_EQ(count(trace, "model"), 6U);
+  EXPECT_EQ(trace.kernels.size(), 12U);
   EXPECT_EQ(counted(trace), kOneStep);
   EXPECT_EQ(paths(trace), (std::vector<std::string>{"1model\n1linear", "1model\n1norm"}));
   const auto& table = trace.counted;
-  EXPECT_EQ(table.step, (std::vector<std::int64_t>{2, 2}));
+  EXPECT_EQ(table.step, (std::vector<std::int64_t>{3, 3}));
   EXPECT_EQ(table.dram_read_bytes, (std::vector<std::int64_t>{1'000, 1'400}));  // by the lengths of mangled names
   EXPECT_EQ(table.dram_write_bytes, (std::vector<std::int64_t>{7, 7}));
-  EXPECT_EQ(table.l2_bytes, (std::vector<std::int64_t>{1'000, 1'001}));
+  EXPECT_EQ(table.l2_bytes, (std::vector<std::int64_t>{1'002, 1'003}));
   EXPECT_EQ(table.duration_ns, (std::vector<std::int64_t>{2'500, 2'500}));
   EXPECT_EQ(table.tensor_permille, (std::vector<std::int32_t>{125, 125}));
   EXPECT_EQ(table.graph_nodes, (std::vector<std::int32_t>{0, 0}));
@@ -98,13 +98,13 @@ TEST_P(InjectCountersTest, a_counted_step_does_not_take_the_place_of_a_recorded_
   EXPECT_EQ(run("counted", "counters=window;warmup_steps=1;steps=3"), 0);
   expect_state("counted", 3);
   const auto trace = this->trace();
-  EXPECT_EQ(trace.counted.step, (std::vector<std::int64_t>{2, 2}));
-  for (const auto* name : {"ProfilerStep#3", "ProfilerStep#4", "ProfilerStep#5"}) EXPECT_EQ(count(trace, name), 1U);
+  EXPECT_EQ(trace.counted.step, (std::vector<std::int64_t>{3, 3}));
+  for (const auto* name : {"ProfilerStep#4", "ProfilerStep#5", "ProfilerStep#6"}) EXPECT_EQ(count(trace, name), 1U);
 }
 
 TEST_P(InjectCountersTest, a_backward_pass_on_another_thread_is_in_order_with_its_own_path) {
   EXPECT_EQ(run("counted_backward", "counters=window"), 0);
-  expect_state("counted", 7);
+  expect_state("counted", 6);
   const auto trace = this->trace();
   EXPECT_EQ(counted(trace), (std::vector<std::string>{kOneStep[0], kOneStep[0], kOneStep[1]}));
   EXPECT_EQ(paths(trace)[1], "1backward");
@@ -114,30 +114,30 @@ TEST_P(InjectCountersTest, a_backward_pass_on_another_thread_is_in_order_with_it
 
 TEST_P(InjectCountersTest, launches_of_two_threads_at_once_are_left_out) {
   EXPECT_EQ(run("counted_at_once", "counters=window"), 0);
-  expect_state("counted", 7);
+  expect_state("counted", 6);
   EXPECT_EQ(counted(trace()), kOneStep);
-  EXPECT_EQ(trace().counted.l2_bytes, (std::vector<std::int64_t>{1'000, 1'003}));
+  EXPECT_EQ(trace().counted.l2_bytes, (std::vector<std::int64_t>{1'002, 1'005}));
   EXPECT_EQ(facts()["counters_left_out"], "2");
 }
 
 TEST_P(InjectCountersTest, a_launch_that_fails_is_no_range) {
   EXPECT_EQ(run("counted_failing", "counters=window"), 0);
-  expect_state("counted", 7);
+  expect_state("counted", 6);
   EXPECT_EQ(counted(trace()), kOneStep);
 }
 
 TEST_P(InjectCountersTest, a_number_of_ranges_that_differs_is_never_guessed_at) {
   EXPECT_EQ(run("counted_unseen", "counters=window"), 0);
-  expect_state("failed", 7);
+  expect_state("failed", 6);
   EXPECT_TRUE(trace().counted.name.empty());
-  EXPECT_EQ(facts()["counters_why"], "CUPTI counted 3 ranges and dropped 0, of 2 launches");
-  EXPECT_EQ(facts()["counters_left_out"], "2");
+  EXPECT_EQ(facts()["counters_why"], "CUPTI counted 5 ranges and dropped 0, of 4 launches");
+  EXPECT_EQ(facts()["counters_left_out"], "4");
 }
 
 TEST_P(InjectCountersTest, lost_ranges_are_never_guessed_at) {
   for (const auto* how : {"missing_range", "dropped_range"}) {
     EXPECT_EQ(run("counted", "counters=window", std::string("FAKE_CUPTI_COUNTERS=") + how), 0);
-    expect_state("failed", 7);
+    expect_state("failed", 6);
     EXPECT_TRUE(trace().counted.name.empty());
     clear();
   }
@@ -145,7 +145,7 @@ TEST_P(InjectCountersTest, lost_ranges_are_never_guessed_at) {
 
 TEST_P(InjectCountersTest, launches_while_counting_ends_make_it_invalid) {
   EXPECT_EQ(run("counted", "counters=window", "FAKE_CUPTI_COUNTERS=other_thread"), 0);
-  expect_state("failed", 7);
+  expect_state("failed", 6);
   EXPECT_EQ(facts()["counters_why"], "another thread launched kernels as counting began or ended");
 }
 
@@ -166,30 +166,38 @@ TEST_P(InjectCountersTest, what_stops_counting_does_not_stop_recording) {
 
 TEST_P(InjectCountersTest, counters_that_do_not_fit_one_pass_are_left_out) {
   EXPECT_EQ(run("counted", "counters=window", "FAKE_CUPTI_COUNTERS=one_counter_less"), 0);
-  expect_state("counted", 7);
+  expect_state("counted", 6);
   EXPECT_EQ(trace().counted.duration_ns, (std::vector<std::int64_t>{2'500, 2'500}));
   EXPECT_EQ(trace().counted.tensor_permille, (std::vector<std::int32_t>{-1, -1}));
 }
 
 TEST_P(InjectCountersTest, chips_with_other_names_are_counted) {
   EXPECT_EQ(run("counted", "counters=window", "FAKE_CUPTI_COUNTERS=other_names"), 0);
-  expect_state("counted", 7);
+  expect_state("counted", 6);
   EXPECT_EQ(trace().counted.dram_read_bytes, (std::vector<std::int64_t>{1'000, 1'400}));
 }
 
 TEST_P(InjectCountersTest, a_capture_ends_the_counted_step) {
   for (const auto* how : {"counted_capture", "counted_capture_unannounced"}) {
     EXPECT_EQ(run(how, "counters=window"), 0);
-    expect_state("counted", 7);
+    expect_state("counted", 6);
     EXPECT_EQ(counted(trace()), std::vector<std::string>{kOneStep[0]});
     EXPECT_FALSE(facts()["counters_why"].empty());
     clear();
   }
 }
 
+TEST_P(InjectCountersTest, steps_with_captures_are_followed_by_others) {
+  EXPECT_EQ(run("counted_capture_early", "counters=window"), 0);
+  expect_state("counted", 5);
+  EXPECT_EQ(counted(trace()), kOneStep);
+  EXPECT_EQ(trace().counted.step, (std::vector<std::int64_t>{4, 4}));
+  EXPECT_EQ(facts()["counters_why"], "");
+}
+
 TEST_P(InjectCountersTest, a_collective_is_never_run_alone) {
   EXPECT_EQ(run("counted_collective", "counters=window"), 0);
-  expect_state("counted", 7);
+  expect_state("counted", 6);
   EXPECT_EQ(counted(trace()), std::vector<std::string>{kOneStep[0]});
   EXPECT_EQ(facts()["counters_why"],
             "counting ended before ncclDevKernel_AllReduce_Sum_f32_(), which may wait for another GPU");
@@ -201,8 +209,13 @@ TEST_P(InjectCountersTest, programs_with_collectives_are_not_counted) {
 }
 
 TEST_P(InjectCountersTest, programs_of_several_processes_are_not_counted) {
-  EXPECT_EQ(run("counted", "counters=window", "WORLD_SIZE=2"), 0);
-  expect_state("collectives", 8);
+  for (const auto* size : {"WORLD_SIZE=2", "PMI_SIZE=4", "SLURM_STEP_NUM_TASKS=2"}) {
+    EXPECT_EQ(run("counted", "counters=window", size), 0);
+    expect_state("collectives", 8);
+    clear();
+  }
+  EXPECT_EQ(run("counted", "counters=window", "WORLD_SIZE=1"), 0);
+  expect_state("counted", 6);
 }
 
 TEST_P(InjectCountersTest, programs_whose_streams_overlap_are_counted_only_if_forced) {
@@ -210,32 +223,32 @@ TEST_P(InjectCountersTest, programs_whose_streams_overlap_are_counted_only_if_fo
   expect_state("concurrent", 8);
   clear();
   EXPECT_EQ(run("recorded_overlap", "counters=window;counters_force=1"), 0);
-  expect_state("counted", 7);
+  expect_state("counted", 6);
 }
 
 TEST_P(InjectCountersTest, graphs_that_come_later_are_counted_in_a_step_of_their_own) {
   EXPECT_EQ(run("counted_graphs", "counters=window"), 0);
-  expect_state("counted", 6);
+  expect_state("counted", 4);
   const auto trace = this->trace();
   EXPECT_EQ(counted(trace),
             (std::vector<std::string>{kOneStep[0], kOneStep[1], kOneStep[0], "cudaGraphLaunch", kOneStep[1]}));
-  EXPECT_EQ(trace.counted.step, (std::vector<std::int64_t>{2, 2, 5, 5, 5}));
+  EXPECT_EQ(trace.counted.step, (std::vector<std::int64_t>{3, 3, 7, 7, 7}));
   EXPECT_EQ(trace.counted.graph_nodes, (std::vector<std::int32_t>{0, 0, 0, 1, 0}));
   EXPECT_EQ(trace.counted.grid[3], trace::Dim3{});
-  EXPECT_EQ(count(trace, "ProfilerStep#5"), 0U);
+  for (const auto* name : {"ProfilerStep#6", "ProfilerStep#7"}) EXPECT_EQ(count(trace, name), 0U);
 }
 
 TEST_P(InjectCountersTest, a_window_has_room_for_so_many_launches) {
   EXPECT_EQ(run("counted_many", "counters=window"), 0);
-  expect_state("too_many", 7);
-  EXPECT_EQ(trace().counted.size(), 20'000U);
+  expect_state("too_many", 6);
+  EXPECT_EQ(trace().counted.size(), 19'998U);
   EXPECT_EQ(facts()["counters_why"], "only the first 20000 launches were counted");
 }
 
 TEST_P(InjectCountersTest, fewer_launches_are_counted_where_memory_is_short) {
   EXPECT_EQ(run("counted_many", "counters=window", "FAKE_CUPTI_COUNTERS=little_memory"), 0);
-  expect_state("too_many", 7);
-  EXPECT_EQ(trace().counted.size(), 1'250U);
+  expect_state("too_many", 6);
+  EXPECT_EQ(trace().counted.size(), 1'248U);
 }
 
 TEST_P(InjectCountersTest, a_program_without_steps_has_no_window) {

@@ -38,6 +38,11 @@ class CountedBytes(unittest.TestCase):
         self.assertIn("| 300.0 | 1.020 | 400.0 | 1.000 |", lines[0])
         self.assertIn("| nvjet_hsh_64x8 | 0.0 | - | 5.0 | 1.020 |", lines[1])
 
+    def test_names_are_those_of_functions(self):
+        for name in ("void at::native::(anonymous namespace)::cunn_SoftMaxForwardSmem<4, float>(float*, int)",
+                     "at::native::<unnamed>::cunn_SoftMaxForwardSmem", "void cunn_SoftMaxForwardSmem<(int)4, T1>(T1 *, T2)"):
+            self.assertEqual(counted_bytes.base_name(name), "cunn_SoftMaxForwardSmem")
+
     def test_other_launches_are_not_compared(self):
         self.assertIn("2 by ncu", self.compare(row(10, COPY, (8, 1), 1, 1, 1))[3])
         self.assertIn("launches differ", self.compare(row(10, COPY, (9, 1), 1, 1, 1), row(20, "nvjet_hsh_64x8", (4, 2), 1, 0, 1))[3])
