@@ -7,11 +7,13 @@
 #                                             that are attributed to the leaf that launched them; of models in ONNX Runtime the
 #                                             share that is attributed to nodes (tests/tools/onnx_sessions.py)
 #   scripts/profile_gpu.sh --part bytes       DRAM and L2 bytes of twelve kernels (tests/tools/sized_kernels.py) against Nsight Compute's
+#   scripts/profile_gpu.sh --part many        ten million kernels (tests/tools/many_kernels.cu, built by nvcc): how many are recorded, and
+#                                             the memory of the program with and without a recorder
 #   scripts/profile_gpu.sh --part cuda12      a program of CUDA 12 (tests/tools/cuda12_program.py), with the pip packages in CUDA12
 #   scripts/profile_gpu.sh --part findings    twelve programs with a planted defect and six healthy ones (tests/tools/planted_defects.py):
 #                                             which defects are found, and the predicted saving next to what the fix saves
 # By environment: RIDGELINE (the program), PYTHON (which has torch), KERNEL_ROWS (rl_kernel_rows of the build), OUT (default: profile-results),
-# MODELS, MODES, STEPS, ONNX_MODELS, PROGRAMS, ROUNDS, CUDA12 (a site-packages folder), NCU (default: ncu).
+# KERNELS, MODELS, MODES, STEPS, ONNX_MODELS, PROGRAMS, ROUNDS, CUDA12 (a site-packages folder), NCU and NVCC (default: ncu, nvcc).
 set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 OUT=${OUT:-profile-results} PYTHON=${PYTHON:-python3}
@@ -44,8 +46,8 @@ cost() {
   local model=$1 mode=$2 round command=("$PYTHON" "$program" "$1" "$2" --steps "${STEPS:-60}")
   for round in 1 2 3 4 5; do
     printf 'plain %s\n' "$("${command[@]}" | step_ms)"
-    printf 'kernels %s\n' "$(recorded "$model.$mode.kernels.$round" --no-modules -- "${command[@]}" | step_ms)"
-    printf 'modules %s\n' "$(recorded "$model.$mode.modules.$round" -- "${command[@]}" | step_ms)"
+    printf 'kernels %s\n' "$(recorded "$model.$mode.kernels.$round" --counters none --no-modules -- "${command[@]}" | step_ms)"
+    printf 'modules %s\n' "$(recorded "$model.$mode.modules.$round" --counters none -- "${command[@]}" | step_ms)"
     printf 'torch.profiler,cuda %s\n' "$("${command[@]}" --profiler cuda 2>/dev/null | step_ms)"
     printf 'torch.profiler,full %s\n' "$("${command[@]}" --profiler full 2>/dev/null | step_ms)"
     rm -rf "${scratch:?}"/*
@@ -66,7 +68,7 @@ for name, values in times.items():
 # modules MODEL MODE
 modules() {
   local model=$1 mode=$2 name=$1.$2
-  recorded "$name" -- "$PYTHON" "$program" "$model" "$mode" --steps "${STEPS:-5}" --leaves "$OUT/$name.leaves.json" >"$OUT/$name.out"
+  recorded "$name" --counters none -- "$PYTHON" "$program" "$model" "$mode" --steps "${STEPS:-5}" --leaves "$OUT/$name.leaves.json" >"$OUT/$name.out"
   local traces=("$scratch/$name"/traces/*.rltrace)
   [ -e "${traces[0]}" ] || { echo "| $model $mode | nothing was recorded: $(tail -n 1 "$OUT/$name.txt") | |"; return 1; }
   "$KERNEL_ROWS" "${traces[0]}" >"$OUT/$name.rows.tsv"
@@ -135,6 +137,20 @@ case "${1:-} ${2:-}" in
       --metrics dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum "${sized[@]}" >"$OUT/bytes.ncu.csv" || exit 1
     "$PYTHON" "$ROOT/scripts/counted_bytes.py" "$OUT/bytes.rows.tsv" "$OUT/bytes.ncu.csv" | tee "$OUT/bytes.md"
     ;;
+  "--part many")
+    count=${KERNELS:-10000000}
+    "${NVCC:-nvcc}" -o "$scratch/many_kernels" "$ROOT/tests/tools/many_kernels.cu" || exit 1
+    read -r seconds mib < <("$scratch/many_kernels" "$count")
+    read -r recorded_seconds recorded_mib < <(recorded many --counters none --no-modules -- "$scratch/many_kernels" "$count")
+    rows=$("$RIDGELINE" show latest:profile --db "$scratch/many/r.db" --json | "$PYTHON" -c '
+import json, sys
+print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
+    { echo "| kernels | recorded | seconds, plain | recorded | memory of the program, MiB, plain | recorded | trace, MiB |"
+      echo "|---|---|---|---|---|---|---|"
+      echo "| $count | $rows | $seconds | $recorded_seconds | $mib | $recorded_mib | $(du -m "$scratch"/many/traces/*.rltrace | cut -f1) |"
+    } | tee "$OUT/many.md"
+    [ "$rows" = "$count" ]
+    ;;
   "--part cuda12")
     recorded cuda12 --counters none -- "$PYTHON" "$ROOT/tests/tools/cuda12_program.py" "${CUDA12:?a folder of pip packages}" || exit 1
     "$KERNEL_ROWS" "$scratch"/cuda12/traces/*.rltrace >"$OUT/cuda12.rows.tsv" || exit 1
@@ -151,7 +167,7 @@ case "${1:-} ${2:-}" in
     "$PYTHON" "$ROOT/scripts/finding_score.py" "$OUT/findings/programs.tsv" "$OUT/findings" | tee "$OUT/findings.md"
     ;;
   *)
-    sed -n '3,16s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,14s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -65,13 +65,14 @@ bool Counting::at_step(std::int64_t step) {
   bool again = false;
   if (is_counting()) {
     if (std::this_thread::get_id() != owner_) return false;
-    if (std::exchange(warms_up_, false) && counters_->is_open()) {
-      counters_->set_step(step, true);
+    if (fills_caches_ > 0 && counters_->is_open()) {
+      counters_->set_step(step, --fills_caches_ == 0);
       return plan_.takes_recorded(step);
     }
     again = !counters_->is_open() && counters_->outcome().launches == 0 && ++captured_steps_ <= kMostCapturedSteps;
     end_steps();
   }
+  if (plan_.precedes(step)) counters_->watch();
   if (!(plan_.first(step) || again) || !begin_steps(step)) return false;
   plan_.count_first();
   return plan_.takes_recorded(step);
@@ -111,9 +112,10 @@ bool Counting::begin_steps(std::int64_t step) {
   refuse(CounterState::none, "");
   host_.pause_records(true, begun_ns);
   owner_ = std::this_thread::get_id();
-  warms_up_ = true;
+  const auto launches = counters_->watched_launches();
+  fills_caches_ = CountingPlan::steps_to_fill_caches(launches);
   counters_->set_step(step, false);
-  counting_ = counters_->open();
+  counting_ = counters_->open(launches * static_cast<std::size_t>(fills_caches_ + 1) + launches / 2);
   if (is_counting()) return true;
   host_.pause_records(false, 0);
   if (counters_->is_over()) plan_.end();

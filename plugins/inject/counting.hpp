@@ -65,7 +65,7 @@ class Counting {
   const std::unique_ptr<LaunchCounters> counters_;
   CountingPlan plan_;
   std::atomic<bool> counting_ = false;  ///< steps
-  bool warms_up_ = false;               ///< the former of two counted steps runs
+  int fills_caches_ = 0;                ///< so many of the counted steps are not kept
   int captured_steps_ = 0;              ///< that a capture ended before anything was counted
   std::thread::id owner_;               ///< of the counted steps
   std::atomic<bool> captured_ = false;  ///< a CUDA graph

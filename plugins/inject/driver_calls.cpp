@@ -15,13 +15,11 @@ struct Driver {
 };
 
 Driver look_up() {
-  void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) library = RTLD_DEFAULT;
   Driver out;
-  out.get_current = reinterpret_cast<decltype(out.get_current)>(::dlsym(library, "cuCtxGetCurrent"));
-  out.push = reinterpret_cast<decltype(out.push)>(::dlsym(library, "cuCtxPushCurrent_v2"));
-  out.pop = reinterpret_cast<decltype(out.pop)>(::dlsym(library, "cuCtxPopCurrent_v2"));
-  out.synchronize = reinterpret_cast<decltype(out.synchronize)>(::dlsym(library, "cuCtxSynchronize"));
+  out.get_current = reinterpret_cast<decltype(out.get_current)>(driver_function("cuCtxGetCurrent"));
+  out.push = reinterpret_cast<decltype(out.push)>(driver_function("cuCtxPushCurrent_v2"));
+  out.pop = reinterpret_cast<decltype(out.pop)>(driver_function("cuCtxPopCurrent_v2"));
+  out.synchronize = reinterpret_cast<decltype(out.synchronize)>(driver_function("cuCtxSynchronize"));
   return out;
 }
 
@@ -31,6 +29,11 @@ const Driver& driver() {
 }
 
 }  // namespace
+
+void* driver_function(const char* name) {
+  void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  return ::dlsym(library != nullptr ? library : RTLD_DEFAULT, name);
+}
 
 void* current_context() {
   void* context = nullptr;

@@ -70,8 +70,12 @@ class LaunchPlaces {
 class LaunchCounters {
  public:
   virtual ~LaunchCounters() = default;
-  /// Counts from now on, in contexts that this thread launches into. Whether it does; outcome() says why not.
-  [[nodiscard]] virtual bool open() = 0;
+  /// A step like the counted ones begins: watched_launches() has how many launches it made, once it has ended.
+  virtual void watch() = 0;
+  [[nodiscard]] virtual std::size_t watched_launches() const = 0;
+  /// Counts from now on, with room for so many launches at first, in contexts that this thread launches into. Whether
+  /// it does; outcome() says why not.
+  [[nodiscard]] virtual bool open(std::size_t launches) = 0;
   /// Counts from the next launch on, whichever thread makes it and in any number of launches.
   virtual void open_with_launches() = 0;
   /// Ends it, and reads the values; by the thread that opened it, or as the process ends.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loaded_cuda.hpp"
 
-#include <dlfcn.h>
 #include <link.h>
 
+#include "driver_calls.hpp"
 #include "host/cupti_places.hpp"
 
 namespace ridgeline::inject {
@@ -24,10 +24,10 @@ int loaded_cuda_major(const std::vector<std::string>& loaded) {
   for (const auto* library : {"libcudart.so.", "libcupti.so."})
     for (const auto& path : loaded)
       if (const auto major = host::library_major(path, library)) return *major;
-  // Programs that link the runtime statically have the driver alone.
+  // Programs that link the runtime statically, as nvcc does, have the driver alone.
   using Version = int (*)(int*);
   int version = 0;
-  if (const auto ask = reinterpret_cast<Version>(::dlsym(RTLD_DEFAULT, "cuDriverGetVersion")); ask != nullptr)
+  if (const auto ask = reinterpret_cast<Version>(driver_function("cuDriverGetVersion")); ask != nullptr)
     (void)ask(&version);
   return version / 1'000;
 }

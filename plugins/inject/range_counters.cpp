@@ -14,7 +14,10 @@
 namespace ridgeline::inject::RL_CUPTI {
 namespace {
 
-constexpr std::size_t kMostRanges = 20'000;
+constexpr std::size_t kMostLaunches = 20'000;  // of a window of steps
+// CUPTI takes about a millisecond per range that it makes room for, so batches begin small and grow.
+constexpr std::size_t kFirstRanges = 500;
+constexpr std::size_t kMostRanges = 8'000;
 constexpr auto kSwitchPatience = std::chrono::seconds(5);
 
 /// Calls of this thread that CUPTI makes itself are none of the program's.
@@ -101,25 +104,28 @@ bool RangeCounters::prepare() {
     problem(CounterState::unsupported, "the libcupti that the process has cannot count; install CUPTI 12.6 or newer");
     return false;
   }
-  return subscribe();
+  if (subscribe()) return true;
+  problem(CounterState::busy, "another profiler in the program takes CUPTI's callbacks");
+  return false;
 }
 
 bool RangeCounters::subscribe() {
-  if (!subscription_.add(*this)) {
-    problem(CounterState::busy, "another profiler in the program takes CUPTI's callbacks");
-    return false;
-  }
+  if (!subscription_.add(*this)) return false;
   for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE; ++id)
     if (launch_kind(id) != LaunchKind::none) subscription_.enable(CUPTI_CB_DOMAIN_DRIVER_API, id, true);
   return true;
 }
 
-bool RangeCounters::open() {
+void RangeCounters::watch() { watches_ = subscribe(); }
+
+bool RangeCounters::open(std::size_t launches) {
+  watches_ = false;
   {
     const std::lock_guard lock(mutex_);
     if (captures_ > 0 || over_) return false;
     owner_ = std::this_thread::get_id();
     with_launches_ = closes_ = false;
+    launches_ = 0;
   }
   auto* context = static_cast<CUcontext>(current_context());
   if (context == nullptr) {
@@ -130,6 +136,7 @@ bool RangeCounters::open() {
   }
   if (!take_switch(Phase::closed)) return false;
   const Inside it;
+  room_ = std::max(kFirstRanges, std::min(kMostLaunches, launches));
   const bool done = prepare() && start(context);
   if (!done) {
     subscription_.remove(*this);
@@ -150,6 +157,7 @@ void RangeCounters::open_with_launches() {
   }
   if (!take_switch(Phase::closed)) return;
   const Inside it;
+  room_ = kFirstRanges;
   settle(prepare() ? Phase::waits : Phase::closed);
 }
 
@@ -251,7 +259,9 @@ CuptiFailure RangeCounters::start_profiler(CUcontext context, std::unique_ptr<Ba
   }
   batch = std::make_unique<Batch>(context, f, *metrics);
   batch->device = device;
-  return batch->profiler.start(context, kMostRanges);
+  const auto failure = batch->profiler.start(context, room_);
+  room_ = std::max(room_, std::min(kMostRanges, 2 * room_));
+  return failure;
 }
 
 void RangeCounters::stop_all() {
@@ -367,6 +377,7 @@ void RangeCounters::called(CUpti_CallbackDomain domain, CUpti_CallbackId id, con
 
 void RangeCounters::enter(CUpti_CallbackId id, LaunchKind kind, const CUpti_CallbackData& data) {
   if (data.correlationData != nullptr) *data.correlationData = 0;
+  if (watches_) ++watched_launches_;
   if (kind == LaunchKind::several_devices)
     return end(CounterState::collectives, "counting ended before a cooperative launch on several GPUs");
   if (data.symbolName != nullptr && is_collective(data.symbolName))
@@ -387,18 +398,19 @@ bool RangeCounters::ready_for(CUcontext context) {
     if (phase_ == Phase::closed || phase_ == Phase::switches) return false;
     if (!closes_) {
       if (captures_ > 0) return false;
-      if (batch != nullptr && batch->launches.size() < batch->profiler.most_ranges()) return true;
+      const bool has_room = with_launches_ || launches_ < kMostLaunches;
+      if (batch != nullptr && has_room && batch->launches.size() < batch->profiler.most_ranges()) return true;
       if (batch == nullptr && !with_launches_ && owner_ != std::this_thread::get_id()) {
         ++outcome_.left_out;
         return false;
       }
-      starts = batch == nullptr || with_launches_;
+      starts = batch == nullptr || has_room;
       if (batch != nullptr) full = take_batch(context);
     }
     phase_ = Phase::switches;
   }
   const Inside it;
-  const auto most = full ? full->launches.size() : 0;
+  const bool had_one = full != nullptr;
   if (full) stop(std::move(full));
   if (starts) {
     const bool started = start(context);
@@ -406,7 +418,7 @@ bool RangeCounters::ready_for(CUcontext context) {
     return started;
   }
   stop_all();
-  if (most > 0) problem(CounterState::too_many, fmt::format("only the first {} launches were counted", most));
+  if (had_one) problem(CounterState::too_many, fmt::format("only the first {} launches were counted", kMostLaunches));
   settle(Phase::closed);
   return false;
 }
@@ -435,6 +447,7 @@ std::uint64_t RangeCounters::push(const LaunchCall& call, const CUpti_CallbackDa
   for (const auto other : batch->in_flight) launches[other].uncertain = launch.uncertain = true;
   batch->in_flight.push_back(launches.size());
   launches.push_back(std::move(launch));
+  ++launches_;
   return serial;
 }
 

@@ -30,7 +30,9 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   RangeCounters(CuptiLibrary& cupti, Subscription& subscription, LaunchPlaces& places)
       : cupti_(cupti), subscription_(subscription), places_(places) {}
 
-  [[nodiscard]] bool open() override;
+  void watch() override;
+  [[nodiscard]] std::size_t watched_launches() const override { return watched_launches_; }
+  [[nodiscard]] bool open(std::size_t launches) override;
   void open_with_launches() override;
   void close() override;
   void close_with_launches() override;
@@ -102,7 +104,11 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   std::atomic<std::int64_t> step_ = 0;
   std::atomic<bool> keeps_ = true;
 
+  std::atomic<bool> watches_ = false;
+  std::atomic<std::size_t> watched_launches_ = 0;
+
   // Of the thread that switches.
+  std::size_t room_ = 0;  ///< of the next batch, in ranges
   bool initialized_ = false;
   std::map<std::uint32_t, std::unique_ptr<HostMetrics>> metrics_;  ///< of devices
 
@@ -116,6 +122,7 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   CUcontext switching_ = nullptr;
   bool has_strays_ = false;  ///< of that context
   std::uint64_t last_serial_ = 0;
+  std::size_t launches_ = 0;  ///< of this window
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<CountedLaunch> done_;
   CounterOutcome outcome_;

@@ -108,8 +108,9 @@ void Recorder::add_cuda() {
   const int major = loaded_cuda_major(loaded);
   gpu_ = make_records(major, log_, process_, *this);
   if (!gpu_) {
-    why_no_gpu_ =
-        "the program uses CUDA " + std::to_string(major) + ", whose kernels are not recorded; expected 12 or 13";
+    why_no_gpu_ = major == 0 ? "neither CUDA's runtime nor the driver says which release the program uses"
+                             : "the program uses CUDA " + std::to_string(major) +
+                                   ", whose kernels are not recorded; expected 12 or 13";
     return;
   }
   if (!gpu_->start(buffers_)) why_no_gpu_ = gpu_->why();

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kGemm = "_Z4gemmPfi";
 constexpr const char* kNorm = "_Z9layernormPf";
 constexpr const char* kReduce = "_Z32ncclDevKernel_AllReduce_Sum_f32_v";
-constexpr int kSteps = 8;
+constexpr int kSteps = 14;
 
 std::uint32_t correlation = 0;
 void* library = nullptr;
@@ -108,17 +108,17 @@ int run_counted(const std::string& what, void* inject_library) {
   for (int i = 1; i <= counted::kSteps; ++i) {
     if (i == 1 && first != kInFirstStep.end())
       counted::step(first->second);
-    else if (i == 3 && in_counted != kInCountedStep.end())
+    else if (i == 5 && in_counted != kInCountedStep.end())
       counted::step(in_counted->second);
     else if (i == 2 && what == "counted_capture_early")
       counted::step(counted::capture_as_pytorch);
-    else if (i == 4 && replays)
+    else if (i == 6 && replays)
       counted::step([] {
         counted::capture(1);
         counted::capture(0);
         kReplay();
       });
-    else if (i > 4 && replays)
+    else if (i > 6 && replays)
       counted::step(kReplay);
     else
       counted::step();

@@ -34,7 +34,7 @@ class InjectCountersTest : public test::InjectFixture, public ::testing::WithPar
     EXPECT_EQ(facts["state"], "recording");
     const auto trace = this->trace();
     std::size_t steps = 0;
-    for (int i = 1; i <= 8; ++i) steps += count(trace, "ProfilerStep#" + std::to_string(i));
+    for (int i = 1; i <= 14; ++i) steps += count(trace, "ProfilerStep#" + std::to_string(i));
     EXPECT_EQ(steps, recorded_steps);
     EXPECT_GE(trace.kernels.size(), 2 * recorded_steps);
   }
@@ -48,24 +48,24 @@ const std::vector<std::string> kOneStep{"gemm(float*, int)", "layernorm(float*)"
 
 TEST_P(InjectCountersTest, nothing_is_counted_unless_asked) {
   EXPECT_EQ(run("counted"), 0);
-  expect_state("none", 8);
+  expect_state("none", 14);
   EXPECT_TRUE(trace().counted.name.empty());
 }
 
-TEST_P(InjectCountersTest, the_third_step_is_counted_and_the_second_fills_the_caches) {
+TEST_P(InjectCountersTest, the_last_of_four_steps_is_counted_and_the_others_fill_the_caches) {
   EXPECT_EQ(run("counted", "counters=window"), 0);
-  expect_state("counted", 6);
+  expect_state("counted", 10);
   const auto trace = this->trace();
-  for (const auto* name : {"ProfilerStep#2", "ProfilerStep#3"}) EXPECT_EQ(count(trace, name), 0U);
-  EXPECT_EQ(count(trace, "model"), 6U);
-  EXPECT_EQ(trace.kernels.size(), 12U);
+  for (const auto* name : {"ProfilerStep#2", "ProfilerStep#5"}) EXPECT_EQ(count(trace, name), 0U);
+  EXPECT_EQ(count(trace, "model"), 10U);
+  EXPECT_EQ(trace.kernels.size(), 20U);
   EXPECT_EQ(counted(trace), kOneStep);
   EXPECT_EQ(paths(trace), (std::vector<std::string>{"1model\n1linear", "1model\n1norm"}));
   const auto& table = trace.counted;
-  EXPECT_EQ(table.step, (std::vector<std::int64_t>{3, 3}));
+  EXPECT_EQ(table.step, (std::vector<std::int64_t>{5, 5}));
   EXPECT_EQ(table.dram_read_bytes, (std::vector<std::int64_t>{1'000, 1'400}));  // by the lengths of mangled names
   EXPECT_EQ(table.dram_write_bytes, (std::vector<std::int64_t>{7, 7}));
-  EXPECT_EQ(table.l2_bytes, (std::vector<std::int64_t>{1'002, 1'003}));
+  EXPECT_EQ(table.l2_bytes, (std::vector<std::int64_t>{1'006, 1'007}));
   EXPECT_EQ(table.duration_ns, (std::vector<std::int64_t>{2'500, 2'500}));
   EXPECT_EQ(table.tensor_permille, (std::vector<std::int32_t>{125, 125}));
   EXPECT_EQ(table.graph_nodes, (std::vector<std::int32_t>{0, 0}));
@@ -84,12 +84,12 @@ TEST_P(InjectCountersTest, the_third_step_is_counted_and_the_second_fills_the_ca
 }
 
 TEST_P(InjectCountersTest, the_last_step_of_the_warm_up_is_counted) {
-  EXPECT_EQ(run("counted", "counters=window;warmup_steps=3;steps=2"), 0);
+  EXPECT_EQ(run("counted", "counters=window;warmup_steps=5;steps=2"), 0);
   expect_state("counted", 2);
   const auto trace = this->trace();
-  EXPECT_EQ(trace.counted.step, (std::vector<std::int64_t>{3, 3}));
-  EXPECT_EQ(count(trace, "ProfilerStep#4"), 1U);
-  EXPECT_EQ(count(trace, "ProfilerStep#5"), 1U);
+  EXPECT_EQ(trace.counted.step, (std::vector<std::int64_t>{5, 5}));
+  EXPECT_EQ(count(trace, "ProfilerStep#6"), 1U);
+  EXPECT_EQ(count(trace, "ProfilerStep#7"), 1U);
   EXPECT_EQ(trace.kernels.size(), 4U);
   EXPECT_EQ(std::count(trace.ranges.kind.begin(), trace.ranges.kind.end(), trace::RangeKind::overhead), 0);
 }
@@ -98,13 +98,13 @@ TEST_P(InjectCountersTest, a_counted_step_does_not_take_the_place_of_a_recorded_
   EXPECT_EQ(run("counted", "counters=window;warmup_steps=1;steps=3"), 0);
   expect_state("counted", 3);
   const auto trace = this->trace();
-  EXPECT_EQ(trace.counted.step, (std::vector<std::int64_t>{3, 3}));
-  for (const auto* name : {"ProfilerStep#4", "ProfilerStep#5", "ProfilerStep#6"}) EXPECT_EQ(count(trace, name), 1U);
+  EXPECT_EQ(trace.counted.step, (std::vector<std::int64_t>{5, 5}));
+  for (const auto* name : {"ProfilerStep#6", "ProfilerStep#7", "ProfilerStep#8"}) EXPECT_EQ(count(trace, name), 1U);
 }
 
 TEST_P(InjectCountersTest, a_backward_pass_on_another_thread_is_in_order_with_its_own_path) {
   EXPECT_EQ(run("counted_backward", "counters=window"), 0);
-  expect_state("counted", 6);
+  expect_state("counted", 10);
   const auto trace = this->trace();
   EXPECT_EQ(counted(trace), (std::vector<std::string>{kOneStep[0], kOneStep[0], kOneStep[1]}));
   EXPECT_EQ(paths(trace)[1], "1backward");
@@ -114,30 +114,30 @@ TEST_P(InjectCountersTest, a_backward_pass_on_another_thread_is_in_order_with_it
 
 TEST_P(InjectCountersTest, launches_of_two_threads_at_once_are_left_out) {
   EXPECT_EQ(run("counted_at_once", "counters=window"), 0);
-  expect_state("counted", 6);
+  expect_state("counted", 10);
   EXPECT_EQ(counted(trace()), kOneStep);
-  EXPECT_EQ(trace().counted.l2_bytes, (std::vector<std::int64_t>{1'002, 1'005}));
+  EXPECT_EQ(trace().counted.l2_bytes, (std::vector<std::int64_t>{1'006, 1'009}));
   EXPECT_EQ(facts()["counters_left_out"], "2");
 }
 
 TEST_P(InjectCountersTest, a_launch_that_fails_is_no_range) {
   EXPECT_EQ(run("counted_failing", "counters=window"), 0);
-  expect_state("counted", 6);
+  expect_state("counted", 10);
   EXPECT_EQ(counted(trace()), kOneStep);
 }
 
 TEST_P(InjectCountersTest, a_number_of_ranges_that_differs_is_never_guessed_at) {
   EXPECT_EQ(run("counted_unseen", "counters=window"), 0);
-  expect_state("failed", 6);
+  expect_state("failed", 10);
   EXPECT_TRUE(trace().counted.name.empty());
-  EXPECT_EQ(facts()["counters_why"], "CUPTI counted 5 ranges and dropped 0, of 4 launches");
-  EXPECT_EQ(facts()["counters_left_out"], "4");
+  EXPECT_EQ(facts()["counters_why"], "CUPTI counted 9 ranges and dropped 0, of 8 launches");
+  EXPECT_EQ(facts()["counters_left_out"], "8");
 }
 
 TEST_P(InjectCountersTest, lost_ranges_are_never_guessed_at) {
   for (const auto* how : {"missing_range", "dropped_range"}) {
     EXPECT_EQ(run("counted", "counters=window", std::string("FAKE_CUPTI_COUNTERS=") + how), 0);
-    expect_state("failed", 6);
+    expect_state("failed", 10);
     EXPECT_TRUE(trace().counted.name.empty());
     clear();
   }
@@ -145,7 +145,7 @@ TEST_P(InjectCountersTest, lost_ranges_are_never_guessed_at) {
 
 TEST_P(InjectCountersTest, launches_while_counting_ends_make_it_invalid) {
   EXPECT_EQ(run("counted", "counters=window", "FAKE_CUPTI_COUNTERS=other_thread"), 0);
-  expect_state("failed", 6);
+  expect_state("failed", 10);
   EXPECT_EQ(facts()["counters_why"], "another thread launched kernels as counting began or ended");
 }
 
@@ -157,7 +157,7 @@ TEST_P(InjectCountersTest, what_stops_counting_does_not_stop_recording) {
                                                                 {"no_memory", "failed"}};
   for (const auto& [how, state] : states) {
     EXPECT_EQ(run("counted", "counters=window", "FAKE_CUPTI_COUNTERS=" + how), 0);
-    expect_state(state, 8);
+    expect_state(state, 14);
     EXPECT_FALSE(facts()["counters_why"].empty());
     EXPECT_TRUE(trace().counted.name.empty());
     clear();
@@ -166,21 +166,21 @@ TEST_P(InjectCountersTest, what_stops_counting_does_not_stop_recording) {
 
 TEST_P(InjectCountersTest, counters_that_do_not_fit_one_pass_are_left_out) {
   EXPECT_EQ(run("counted", "counters=window", "FAKE_CUPTI_COUNTERS=one_counter_less"), 0);
-  expect_state("counted", 6);
+  expect_state("counted", 10);
   EXPECT_EQ(trace().counted.duration_ns, (std::vector<std::int64_t>{2'500, 2'500}));
   EXPECT_EQ(trace().counted.tensor_permille, (std::vector<std::int32_t>{-1, -1}));
 }
 
 TEST_P(InjectCountersTest, chips_with_other_names_are_counted) {
   EXPECT_EQ(run("counted", "counters=window", "FAKE_CUPTI_COUNTERS=other_names"), 0);
-  expect_state("counted", 6);
+  expect_state("counted", 10);
   EXPECT_EQ(trace().counted.dram_read_bytes, (std::vector<std::int64_t>{1'000, 1'400}));
 }
 
 TEST_P(InjectCountersTest, a_capture_ends_the_counted_step) {
   for (const auto* how : {"counted_capture", "counted_capture_unannounced"}) {
     EXPECT_EQ(run(how, "counters=window"), 0);
-    expect_state("counted", 6);
+    expect_state("counted", 10);
     EXPECT_EQ(counted(trace()), std::vector<std::string>{kOneStep[0]});
     EXPECT_FALSE(facts()["counters_why"].empty());
     clear();
@@ -189,15 +189,15 @@ TEST_P(InjectCountersTest, a_capture_ends_the_counted_step) {
 
 TEST_P(InjectCountersTest, steps_with_captures_are_followed_by_others) {
   EXPECT_EQ(run("counted_capture_early", "counters=window"), 0);
-  expect_state("counted", 5);
+  expect_state("counted", 9);
   EXPECT_EQ(counted(trace()), kOneStep);
-  EXPECT_EQ(trace().counted.step, (std::vector<std::int64_t>{4, 4}));
+  EXPECT_EQ(trace().counted.step, (std::vector<std::int64_t>{6, 6}));
   EXPECT_EQ(facts()["counters_why"], "");
 }
 
 TEST_P(InjectCountersTest, a_collective_is_never_run_alone) {
   EXPECT_EQ(run("counted_collective", "counters=window"), 0);
-  expect_state("counted", 6);
+  expect_state("counted", 10);
   EXPECT_EQ(counted(trace()), std::vector<std::string>{kOneStep[0]});
   EXPECT_EQ(facts()["counters_why"],
             "counting ended before ncclDevKernel_AllReduce_Sum_f32_(), which may wait for another GPU");
@@ -205,50 +205,50 @@ TEST_P(InjectCountersTest, a_collective_is_never_run_alone) {
 
 TEST_P(InjectCountersTest, programs_with_collectives_are_not_counted) {
   EXPECT_EQ(run("recorded_collective", "counters=window"), 0);
-  expect_state("collectives", 8);
+  expect_state("collectives", 14);
 }
 
 TEST_P(InjectCountersTest, programs_of_several_processes_are_not_counted) {
   for (const auto* size : {"WORLD_SIZE=2", "PMI_SIZE=4", "SLURM_STEP_NUM_TASKS=2"}) {
     EXPECT_EQ(run("counted", "counters=window", size), 0);
-    expect_state("collectives", 8);
+    expect_state("collectives", 14);
     clear();
   }
   EXPECT_EQ(run("counted", "counters=window", "WORLD_SIZE=1"), 0);
-  expect_state("counted", 6);
+  expect_state("counted", 10);
 }
 
 TEST_P(InjectCountersTest, programs_whose_streams_overlap_are_counted_only_if_forced) {
   EXPECT_EQ(run("recorded_overlap", "counters=window"), 0);
-  expect_state("concurrent", 8);
+  expect_state("concurrent", 14);
   clear();
   EXPECT_EQ(run("recorded_overlap", "counters=window;counters_force=1"), 0);
-  expect_state("counted", 6);
+  expect_state("counted", 10);
 }
 
 TEST_P(InjectCountersTest, graphs_that_come_later_are_counted_in_a_step_of_their_own) {
   EXPECT_EQ(run("counted_graphs", "counters=window"), 0);
-  expect_state("counted", 4);
+  expect_state("counted", 6);
   const auto trace = this->trace();
   EXPECT_EQ(counted(trace),
             (std::vector<std::string>{kOneStep[0], kOneStep[1], kOneStep[0], "cudaGraphLaunch", kOneStep[1]}));
-  EXPECT_EQ(trace.counted.step, (std::vector<std::int64_t>{3, 3, 7, 7, 7}));
+  EXPECT_EQ(trace.counted.step, (std::vector<std::int64_t>{5, 5, 11, 11, 11}));
   EXPECT_EQ(trace.counted.graph_nodes, (std::vector<std::int32_t>{0, 0, 0, 1, 0}));
   EXPECT_EQ(trace.counted.grid[3], trace::Dim3{});
-  for (const auto* name : {"ProfilerStep#6", "ProfilerStep#7"}) EXPECT_EQ(count(trace, name), 0U);
+  for (const auto* name : {"ProfilerStep#8", "ProfilerStep#11"}) EXPECT_EQ(count(trace, name), 0U);
 }
 
 TEST_P(InjectCountersTest, a_window_has_room_for_so_many_launches) {
   EXPECT_EQ(run("counted_many", "counters=window"), 0);
-  expect_state("too_many", 6);
-  EXPECT_EQ(trace().counted.size(), 19'998U);
+  expect_state("too_many", 10);
+  EXPECT_EQ(trace().counted.size(), 19'994U);
   EXPECT_EQ(facts()["counters_why"], "only the first 20000 launches were counted");
 }
 
-TEST_P(InjectCountersTest, fewer_launches_are_counted_where_memory_is_short) {
+TEST_P(InjectCountersTest, counting_goes_on_in_smaller_parts_where_memory_is_short) {
   EXPECT_EQ(run("counted_many", "counters=window", "FAKE_CUPTI_COUNTERS=little_memory"), 0);
-  expect_state("too_many", 6);
-  EXPECT_EQ(trace().counted.size(), 1'248U);
+  expect_state("too_many", 10);
+  EXPECT_EQ(trace().counted.size(), 19'994U);
 }
 
 TEST_P(InjectCountersTest, a_program_without_steps_has_no_window) {
@@ -271,7 +271,7 @@ TEST_P(InjectCountersTest, a_rerun_counts_every_launch_and_records_nothing) {
 TEST_P(InjectCountersTest, a_rerun_counts_more_than_one_window_holds) {
   EXPECT_EQ(run("counted_many", "counters=rerun"), 0);
   EXPECT_EQ(facts()["counters"], "counted");
-  EXPECT_EQ(trace().counted.size(), 20'021U);
+  EXPECT_EQ(trace().counted.size(), 20'033U);
 }
 
 TEST_P(InjectCountersTest, a_rerun_counts_what_the_options_choose) {
@@ -283,14 +283,14 @@ TEST_P(InjectCountersTest, a_rerun_goes_on_after_a_capture) {
   for (const auto* how : {"counted_capture", "counted_capture_unannounced"}) {
     EXPECT_EQ(run(how, "counters=rerun"), 0);
     EXPECT_EQ(facts()["counters"], "counted");
-    EXPECT_EQ(trace().counted.size(), 16U);
+    EXPECT_EQ(trace().counted.size(), 28U);
     clear();
   }
 }
 
 TEST_P(InjectCountersTest, a_thread_without_a_context_is_waited_for) {
   EXPECT_EQ(run("counted", "counters=window", "FAKE_CUDA_WITHOUT_CONTEXT=1"), 0);
-  expect_state("failed", 8);
+  expect_state("failed", 14);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loaded_cuda.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -47,6 +49,13 @@ TEST(LoadedCudaTest, pip_and_the_toolkit_are_looked_in) {
 TEST(LoadedCudaTest, this_process_has_libraries_but_no_cuda) {
   EXPECT_FALSE(loaded_libraries().empty());
   EXPECT_EQ(loaded_cuda_major(loaded_libraries()), 0);
+}
+
+TEST(LoadedCudaTest, a_driver_that_is_loaded_for_itself_alone_says_its_version) {
+  void* driver = ::dlopen(RL_TEST_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(driver, nullptr) << ::dlerror();
+  EXPECT_EQ(loaded_cuda_major({"/usr/lib/libc.so.6"}), 13);
+  ::dlclose(driver);
 }
 
 }  // namespace
