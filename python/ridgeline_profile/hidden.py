@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps torch.compile from compiling the functions of this package, which run amid those of compiled models."""
+"""Keeps torch.compile from compiling the functions of the hooks, which run amid those of compiled models."""
 import sys
 import types
 
@@ -37,7 +37,7 @@ def hide():
     if skip is None:
         return
     for name, module in list(sys.modules.items()):
-        if not name.startswith("ridgeline_profile."):
+        if not name.startswith(("ridgeline_profile.", "ridgeline_script.")):
             continue
         for function in _functions(module):
             for code in _codes(function.__code__):

@@ -6,8 +6,18 @@ import sys
 
 from ridgeline_profile.frames import leave_out_own
 
-# The module of this package that has install().
-HOOKS = {"torch": "verify.install"} if os.environ.get("RIDGELINE_PROFILE_STEPS") else {"torch": "install", "onnxruntime": "sessions"}
+
+
+def _hooks():
+    """By package, the module that has install()."""
+    if os.environ.get("RIDGELINE_SCRIPT"):
+        return {"torch": "ridgeline_script.install"}
+    if os.environ.get("RIDGELINE_PROFILE_STEPS"):
+        return {"torch": "ridgeline_profile.verify.install"}
+    return {"torch": "ridgeline_profile.install", "onnxruntime": "ridgeline_profile.sessions"}
+
+
+HOOKS = _hooks()
 
 
 class _Finder:
@@ -54,7 +64,9 @@ def _install_after(spec, finder):
 
 def _install(name):
     try:
-        importlib.import_module("ridgeline_profile." + HOOKS[name]).install()
+        if not HOOKS[name].startswith("ridgeline_profile."):
+            importlib.import_module("ridgeline_profile.verify.importable")
+        importlib.import_module(HOOKS[name]).install()
     except Exception:
         pass  # the program runs without names
 

@@ -28,7 +28,7 @@ class Trial:
         self.torch = torch
         self.settings = Settings(spec)
         self.data = spec.get("data", "loader")
-        self.target = spec.get("job", {}).get("target", "") or "the function"
+        self.target = spec.get("job", {}).get("target", "").partition(" -- ")[0] or "the function"
         self.device = torch.device(self.settings.device)
         self.cuda = self.device.type == "cuda"
         self._check_device()

@@ -5,6 +5,7 @@ import hashlib
 import importlib
 import importlib.util
 import os
+import shlex
 import sys
 
 from . import phase
@@ -12,10 +13,13 @@ from .failures import UserError
 
 
 def load(target):
-    """The function and its file of "module:function" or "path/file.py:function"."""
+    """The function and its file of "module:function" or "path/file.py:function"; after " -- " the command line that the file reads."""
+    target, _, words = target.partition(" -- ")
     module_name, _, function_name = target.rpartition(":")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
+    if words:
+        sys.argv = [module_name] + shlex.split(words)
     phase.enter("importing %s" % module_name)
     module = _from_file(module_name, function_name) if module_name.endswith(".py") else _by_name(module_name)
     function = getattr(module, function_name, None)

@@ -18,7 +18,10 @@ def _folder(path):
 
 def _excluded():
     """Folders of torch, of our packages and of Python itself."""
-    folders = [_folder(os.path.dirname(os.path.abspath(__file__)))]
+    own = os.path.dirname(os.path.abspath(__file__))
+    folders = [_folder(own)]
+    # Packages that are imported by their place have no file.
+    folders += [_folder(os.path.join(os.path.dirname(own), name)) for name in ("ridgeline_profile", "ridgeline_script", "ridgeline_train")]
     for name in ("ridgeline_train", "ridgeline_infer", "torch"):
         module = sys.modules.get(name)
         path = getattr(module, "__file__", None)

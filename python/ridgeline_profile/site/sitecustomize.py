@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python imports this file at its start, because `ridgeline profile` puts its folder first on PYTHONPATH. It waits for the program to
-import torch, and runs the sitecustomize that the program would have had. It imports little, because many programs never import torch."""
+"""Python imports this file at its start, because `ridgeline profile` and `ridgeline bench -- COMMAND` put its folder first on PYTHONPATH.
+It waits for the program to import torch, and runs the sitecustomize that the program would have had. It imports little, because many
+programs never import torch."""
 import os
 import sys
 
@@ -20,7 +21,7 @@ def watch():
     on_import.watch()
 
 
-if os.environ.get("RIDGELINE_TRACE_LIBRARY") or os.environ.get("RIDGELINE_PROFILE_STEPS"):
+if any(os.environ.get(name) for name in ("RIDGELINE_TRACE_LIBRARY", "RIDGELINE_PROFILE_STEPS", "RIDGELINE_SCRIPT")):
     try:
         watch()
     except Exception:

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of the script's DataLoaders: which can be changed, and changing those of the training loader. A trial's script is the same
+program as that of the first run, so its loaders are known by the order in which they are made; another loader over the same data
+set is changed too, because trainers make theirs from the script's."""
+import functools
+import inspect
+
+from torch.utils.data import DataLoader, IterableDataset
+
+
+def _divides_work(dataset):
+    """Whether each worker delivers a part of an IterableDataset: its code asks for the worker that it runs in."""
+    code = getattr(getattr(type(dataset), "__iter__", None), "__code__", None)
+    return code is not None and any("worker" in name for name in code.co_names)
+
+
+class Made:
+    """A DataLoader as the script asked for it."""
+
+    def __init__(self, number, given):
+        self.number = number
+        self.dataset = given.get("dataset")
+        batch = given.get("batch_size", 1)
+        self.has_batch = given.get("batch_sampler") is None and isinstance(batch, int) and not isinstance(batch, bool)
+        self.why_no_batch = "its loader has a batch_sampler of its own" if given.get("batch_sampler") is not None else "its data set makes the batches"
+        self.workers = given.get("num_workers", 0)
+
+
+class LoaderSettings:
+    """`numbers`: of the loaders to change; `wanted`: the arguments that they get."""
+
+    def __init__(self, numbers=(), wanted=None):
+        self._numbers = frozenset(numbers)
+        self._wanted = dict(wanted or {})
+        self._changed = []  # data sets of changed loaders
+        self.made = []
+
+    def install(self):
+        original = DataLoader.__init__
+        signature = inspect.signature(original)
+
+        @functools.wraps(original)
+        def make(loader, *args, **kwargs):
+            try:
+                bound = signature.bind(loader, *args, **kwargs)
+            except TypeError:
+                return original(loader, *args, **kwargs)  # its own complaint
+            self._see(bound.arguments)
+            return original(*bound.args, **bound.kwargs)
+
+        DataLoader.__init__ = make
+
+    def _see(self, given):
+        made = Made(len(self.made), given)
+        self.made.append(made)
+        if made.number not in self._numbers and not any(one is made.dataset for one in self._changed):
+            return
+        self._changed.append(made.dataset)
+        for name, value in self._wanted.items():
+            if name == "batch_size" and not made.has_batch:
+                continue
+            given[name] = value
+        if not given.get("num_workers", 0):
+            for name in ("prefetch_factor", "persistent_workers"):
+                given.pop(name, None)
+
+    def of_dataset(self, dataset):
+        return [one for one in self.made if one.dataset is dataset]
+
+    def facts(self, loader):
+        """{"numbers": .., "fixed": {setting: reason}} of the training loader."""
+        same = self.of_dataset(loader.dataset)
+        fixed = {}
+        if not any(one.has_batch for one in same):
+            fixed["batch"] = same[0].why_no_batch if same else "its loader was made before torch's own"
+        dataset = loader.dataset
+        if isinstance(dataset, IterableDataset) and loader.num_workers < 2 and not _divides_work(dataset):
+            fixed["workers"] = "each worker would repeat all samples of its IterableDataset"
+        return {"numbers": [one.number for one in same], "fixed": fixed}
+
+
+def batch_of(loader):
+    """Samples per batch by the loader's own word; None if the data set decides."""
+    for owner in (loader, getattr(loader, "batch_sampler", None)):
+        batch = getattr(owner, "batch_size", None)
+        if isinstance(batch, int) and not isinstance(batch, bool):
+            return batch
+    return None

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of the script: finds its training loader, its steps and their phases, and serves the parent at the begin of steps."""
+import hashlib
+import os
+import sys
+import threading
+
+import torch
+import torch.utils.data.dataloader
+
+from ridgeline_profile import optimizer_steps
+from ridgeline_profile.verify import model_calls
+from ridgeline_script import switches
+from ridgeline_script.ending import Ending
+from ridgeline_script.fetches import Fetches
+from ridgeline_script.loader_settings import LoaderSettings, batch_of
+from ridgeline_script.precision import Precision
+from ridgeline_script.step_recorder import BACKWARD, FORWARD, H2D, OPTIMIZER, REST, StepRecorder
+from ridgeline_script.timed_script import TimedScript
+from ridgeline_worker import phase
+from ridgeline_worker.failures import BadSettings, UserError, facts_of
+
+STEPS_WITHOUT_LOADER = 3
+
+
+class Session:
+    def __init__(self, connection, request):
+        self._connection = connection
+        self._spec = request.get("spec") or {}
+        self._describes = request.get("op") == "describe"
+        options = dict(self._spec.get("job", {}).get("options", {}))
+        settings = self._spec.get("settings", {})
+        wanted = {}
+        if not self._describes:
+            wanted = {"batch_size": int(settings.get("batch", 1)), "num_workers": int(settings.get("workers", 0)),
+                      "pin_memory": bool(settings.get("pin_memory", False)) and torch.cuda.is_available()}
+        wanted.update(switches.loader_arguments(options))
+        fixed = options.get("ridgeline_fixed", "").split(",")
+        wanted = {name: value for name, value in wanted.items() if name not in fixed}
+        numbers = [int(one) for one in options.get("ridgeline_loaders", "").split(",") if one]
+        self.loaders = LoaderSettings(numbers, wanted)
+        self.precision = Precision(None if self._describes else settings.get("amp", "off"))
+        self.switches = switches.Switches(options)
+        self.fetches = Fetches(self)
+        self.ending = Ending(connection, self._why_ended)
+        self.trial = None       # once the first step is over
+        self.recorder = None    # of a window
+        self.device = None      # of the model
+        self.loss = None
+        self._model = None      # of the first run
+        self.passes = 0         # backward passes
+        self._steps = 0         # of optimizers, without a loader
+        self._backward_depth = 0
+        self._thread = threading.get_ident()
+
+    def install(self):
+        self.ending.install()
+        self.loaders.install()
+        self.precision.install()
+        self.switches.install()
+        self.fetches.install()
+        self._around_backward()
+        self._around_zero_grad()
+        optimizer_steps.install(lambda: None, self._before_step, self._after_step)
+        model_calls.install(self._called)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forked)
+
+    def _forked(self):
+        """A loader's worker, or another process of the script: nothing of it is timed."""
+        self._thread = None
+
+    def is_here(self):
+        """Hooks act in the thread that trains."""
+        return threading.get_ident() == self._thread and not self.ending.is_finished
+
+    def enter(self, phase_):
+        if self.recorder is not None:
+            self.recorder.enter(phase_)
+
+    def now(self):
+        return self.recorder.phase if self.recorder is not None else REST
+
+    # Hooks of the model, the backward pass and the optimizer
+
+    def _called(self, call, module, args, kwargs):
+        if not self.is_here():
+            return call(*args, **kwargs)
+        trains = module.training and torch.is_grad_enabled()
+        if trains:
+            if self.device is None:
+                self.device = next(module.parameters()).device
+                self._model = module if self._describes else None
+            if self.now() in (H2D, OPTIMIZER, REST):
+                self.enter(FORWARD)
+            self.precision.before_call(self.device)
+        return self.switches.target(call, module)(*args, **kwargs)
+
+    def _around_backward(self):
+        original = torch.autograd.backward
+
+        def backward(*args, **kwargs):
+            if not self.is_here():
+                return original(*args, **kwargs)
+            self._backward_depth += 1
+            if self._backward_depth == 1:
+                self.precision.leave()
+                self.enter(BACKWARD)
+                self._see_loss(args[0] if args else kwargs.get("tensors"))
+            try:
+                return original(*args, **kwargs)
+            finally:
+                self._backward_depth -= 1
+                if self._backward_depth == 0:
+                    self.passes += 1
+                    self.enter(OPTIMIZER)
+
+        torch.autograd.backward = backward
+
+    def _see_loss(self, tensors):
+        one = tensors[0] if isinstance(tensors, (tuple, list)) and tensors else tensors
+        if isinstance(one, torch.Tensor):
+            self.loss = one.detach()
+
+    def _around_zero_grad(self):
+        kind = torch.optim.Optimizer
+        original = kind.zero_grad
+
+        def zero_grad(optimizer, *args, **kwargs):
+            before = self.now()
+            if self.recorder is None or before == OPTIMIZER or not self.is_here():
+                return original(optimizer, *args, **kwargs)
+            self.enter(OPTIMIZER)
+            try:
+                return original(optimizer, *args, **kwargs)
+            finally:
+                self.enter(before)
+
+        kind.zero_grad = zero_grad
+
+    def _before_step(self, optimizer):
+        if not self.is_here():
+            return
+        self.switches.before_step(optimizer)
+        if self.passes and self.now() == REST:
+            self.enter(OPTIMIZER)
+
+    def _after_step(self, optimizer, is_outermost):
+        if not is_outermost or not self.is_here():
+            return
+        self.precision.leave()
+        self.enter(REST)
+        self._steps += 1
+        if self._steps >= STEPS_WITHOUT_LOADER and not self.fetches.count:
+            self.ending.fail(UserError("the script fetched no batch from a torch DataLoader in its first %d steps" % self._steps,
+                                       "return its model and data from a function, and name it with --python FILE.py:FUNCTION"))
+
+    # The parent's requests
+
+    def step_begins(self):
+        """Before the training loader's next batch is fetched; a step has been made before."""
+        self.precision.leave()
+        if self.recorder is not None:
+            if not self.recorder.is_complete():
+                return
+            self._answer(lambda: self.trial.window(self._taken()))
+        elif self._describes:
+            self._answer(self._description)
+            self.ending.finish()
+        elif self.trial is None:
+            self._answer(self._begin)
+        self._serve()
+
+    def _taken(self):
+        recorder, self.recorder = self.recorder, None
+        return recorder
+
+    def _answer(self, made):
+        """Sends what made() returns. A failure ends the script."""
+        risen = None
+        try:
+            answer = made()
+        except Exception as error:
+            if self.trial is not None:
+                risen = self.trial.risen_ooms()
+            self.ending.fail(error, risen)
+        self.ending.is_waited_for = False
+        self._connection.send({"ok": answer})
+
+    def _serve(self):
+        """Until the parent asks for steps, which the script makes."""
+        while True:
+            request = self._connection.receive()
+            op = request.get("op") if request else None
+            self.ending.is_waited_for = True
+            if op == "run":
+                steps = int(request["steps"])
+                phase.now = "a step"
+                self.trial.begin_window()
+                self.recorder = StepRecorder(torch, self.device, steps)
+                if not self.trial.loads_only:
+                    return
+                self._answer(lambda: self._loaded(steps))
+            elif op == "reset":
+                self._answer(self.trial.reset)
+            elif op == "resources":
+                self._answer(self._resources)
+            else:
+                phase.enter("ending")
+                if op == "close":
+                    self._connection.send({"ok": {}})
+                self.ending.finish()
+
+    def _loaded(self, steps):
+        """Batches are fetched and dropped; the script waits for its next one."""
+        while not self.recorder.is_complete():
+            self.fetches.load_one()
+        return self.trial.window(self._taken())
+
+    def _check(self):
+        for problem in (self.precision.problem(), self.fetches.problem(self.loaders), self.switches.problem()):
+            if problem:
+                raise BadSettings(problem)
+
+    def _begin(self):
+        self._check()
+        self.trial = TimedScript(self._spec, self.device, self.fetches)
+        self.fetches.begin(self.trial)
+        return {}
+
+    def _resources(self):
+        self._check()
+        self.trial.loss_value = self.loss
+        return self.trial.resources()
+
+    def _description(self):
+        loader = self.fetches.loader
+        facts = self.loaders.facts(loader)
+        batch = batch_of(loader) or self.fetches.last_samples()
+        if batch is None:
+            raise UserError("the script's batches show no number of samples", "return its data from a function: --python FILE.py:FUNCTION")
+        cuda = getattr(torch.version, "cuda", None)
+        try:
+            samples = len(loader.dataset)
+        except (TypeError, NotImplementedError, AttributeError):
+            samples = None
+        return {
+            "runtime": "torch %s%s, Python %d.%d.%d" % ((torch.__version__, " (cuda %s)" % cuda if cuda else "") + tuple(sys.version_info[:3])),
+            "cuda": bool(cuda),
+            "source_sha256": _sha256_of_script(),
+            "device": str(self.device or "cpu"),
+            "batch": batch, "workers": loader.num_workers, "pin_memory": bool(loader.pin_memory), "amp": self.precision.seen or "off",
+            "has_scaler": self.precision.has_scaler, "samples": samples,
+            "refused": switches.without_effect(self._model),
+            "loaders": ",".join(str(one) for one in facts["numbers"]), "fixed": facts["fixed"],
+        }
+
+    def _why_ended(self):
+        if self.trial is None:
+            return "the script ended without a training step: expected batches of a torch DataLoader, and backward()"
+        return "the script ended before it had trained enough steps; let it run for more epochs, or ask for fewer with --steps"
+
+
+def _sha256_of_script():
+    try:
+        with open(sys.argv[0], "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except (OSError, IndexError):  # a module or a command in the line
+        return ""

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trial whose steps the script makes."""
+import types
+
+import torch
+
+from ridgeline_train import loader_cost
+from ridgeline_train.settings import Settings
+from ridgeline_train.trial import Trial
+
+
+class TimedScript(Trial):
+    """What a trial reports, of steps that are not made here."""
+
+    def __init__(self, spec, device, fetches):
+        self.torch = torch
+        self.settings = Settings(spec)
+        self.data = spec.get("data", "loader")
+        self.loads_only = self.data == "loader_only"
+        self.device = device
+        self.cuda = device.type == "cuda"
+        self.source = None
+        self.kept = None
+        self.unseen = False
+        self.notes = {}
+        self.loaders = types.SimpleNamespace(notes={})
+        self.learning = None
+        self.scaler = None
+        self.loss_value = None
+        self._work = None
+        self.reset()
+
+    def begin_window(self):
+        self.kept = self.source._kept or None
+        self._work = loader_cost.StepWork() if self.kept else None
+
+    def window(self, recorder):
+        rows, wall = recorder.end()
+        if self._work is not None:
+            thread, others, in_line = self._work.since()
+            self.step_cpu += thread
+            self.others_cpu += others
+            self.step_wall += wall / 1e3 - in_line
+        self.timed_wall += wall / 1e3
+        self.timed_steps += len(rows)
+        out = {"steps": rows, "wall_ms": wall}
+        if not self.unseen:
+            out["samples"] = len(rows) * self.settings.batch
+        return out
+
+    def gpu_busy(self):
+        return None  # a step cannot be launched ahead: the script makes it
+
+    def risen_ooms(self):
+        now = self.num_ooms()
+        return None if now is None else now - self.ooms_before
