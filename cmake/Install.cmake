@@ -27,6 +27,7 @@ install(FILES "${CMAKE_BINARY_DIR}/completion.bash" DESTINATION share/bash-compl
 install(FILES "${CMAKE_BINARY_DIR}/completion.zsh" DESTINATION share/zsh/site-functions RENAME _ridgeline)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/python/ridgeline" "${PROJECT_SOURCE_DIR}/python/ridgeline_train" "${PROJECT_SOURCE_DIR}/python/ridgeline_infer"
                   "${PROJECT_SOURCE_DIR}/python/ridgeline_worker" "${PROJECT_SOURCE_DIR}/python/ridgeline_profile"
+                  "${PROJECT_SOURCE_DIR}/python/ridgeline_script"
   DESTINATION share/ridgeline/python
   FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"

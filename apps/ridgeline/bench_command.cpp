@@ -181,7 +181,8 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
   if (flags.quiet) err.interactive = false;
   BenchDisplay display(TrialRows(terminal, err, flags.talks()));
   // With several slots the display shows the first one, as it does for progress.
-  ChildTerms terms{plan.deadline, [&](const std::string& doing, double waited_s) { display.waiting(doing, waited_s); }};
+  ChildTerms terms{plan.deadline, [&](const std::string& doing, double waited_s) { display.waiting(doing, waited_s); },
+                   plan.logs};
   if (plan.request.job.kind == "python")
     plan.request.explain_loader = [&](const schema::TrainingSettings& settings, double limit_s) {
       schema::TrainingTrialSpec spec;
@@ -189,17 +190,18 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
       spec.settings = settings;
       spec.settings.workers = 0;
       spec.data = schema::DataMode::loader_only;
-      return explain_python_loader(spec, {plan.deadline, {}}, limit_s);
+      return explain_python_loader(spec, {plan.deadline, {}, {}}, limit_s);
     };
   std::vector<TrainingSlot> slots;
   for (const auto& gpu : plan.gpus) {
-    const auto seen = flags.spread ? execute::gpu_environment(gpu) : std::vector<std::pair<std::string, std::string>>();
+    const auto seen = flags.spread ? execute::gpu_environment(gpu) : plan.child_environment;
     RL_TRY_ASSIGN(auto runners, make_bench_runners(plan.request.job, flags.torch_plugin, terms, seen));
     terms.waiting = {};
     slots.push_back({std::move(runners), gpu.uuid});
   }
   if (slots.empty()) {
-    RL_TRY_ASSIGN(auto runners, make_bench_runners(plan.request.job, flags.torch_plugin, terms));
+    RL_TRY_ASSIGN(auto runners,
+                  make_bench_runners(plan.request.job, flags.torch_plugin, terms, plan.child_environment));
     slots.push_back({std::move(runners), ""});
   }
   RL_TRY_ASSIGN(auto store, context.open_store());
@@ -234,6 +236,11 @@ void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
                   "Option for the function or model: depth, hidden, loss, optimizer, input ...; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  bench
+      .add_option(
+          "--workdir", flags.workdir,
+          "New folder to run the script after -- in, a copy of the current folder (default: the current folder)")
+      ->type_name("COPY");
   bench.add_option("--data-path", flags.data_path, "Training data, file or folder")->type_name("PATH");
   bench.add_option("--devices", flags.devices, "Device to train on: auto, cpu, cuda, or a GPU number as in nvidia-smi")
       ->type_name("DEVICE")
@@ -278,6 +285,7 @@ void add_bench(CLI::App& app, Context& context) {
   auto flags = std::make_shared<BenchFlags>();
   auto* command = add_subcommand(
       app, context, "bench", "Find the batch size, loader workers, precision and pinning that train fastest",
+      "  ridgeline bench -- python train.py --epochs 1   (an unmodified script, its own options after it)\n"
       "  ridgeline bench --python train:bench --batch-sizes 64,128,256 --num-workers 0,2,4\n"
       "  ridgeline bench --config train.yaml --python train.py:bench --data-path data.h5 --apply\n"
       "  ridgeline bench --data-path data.h5   (without your own training: a built-in graph network)\n"

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/bench_flags.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 
@@ -21,12 +25,16 @@
 #include "loader/page_cache.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_runners.hpp"
+#include "ridgeline/bench_script.hpp"
+#include "ridgeline/checked_program.hpp"
 #include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/waiting_line.hpp"
 #include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "schema/error_message.hpp"
+#include "schema/messages.hpp"
+#include "schema/run_request.hpp"
 #include "workload/training/synthetic_step_options.hpp"
 
 namespace ridgeline::app {
@@ -40,6 +48,7 @@ using schema::Message;
 
 constexpr std::string_view kSynthetic = "synthetic";
 constexpr std::string_view kNative = "native";
+constexpr std::string_view kScript = "script";
 
 /// "1 2 4", "1,2,4" or both, ascending and without repeats.
 Result<std::vector<std::int64_t>> whole_list(const std::vector<std::string>& texts, std::string_view flag,
@@ -157,6 +166,10 @@ class BenchReader {
 
   Result<void> read_job() {
     auto& job = plan_.request.job;
+    if (context_.program && flags_.python.empty()) return read_script();
+    if (!flags_.workdir.empty())
+      return fail(ErrorCode::invalid_argument, "--workdir {}: only for a script", flags_.workdir)
+          .hint("give one after --, for example: -- python train.py");
     if (!flags_.model.empty() && !flags_.python.empty())
       return fail(ErrorCode::invalid_argument, "--model {} and --python {} are two training steps", flags_.model,
                   flags_.python)
@@ -165,8 +178,8 @@ class BenchReader {
     if (model_.empty() && flags_.python.empty())
       return fail(ErrorCode::invalid_argument, "no training step given")
           .hint(
-              "give one, for example: ridgeline bench --python train:make, --model resnet18, or --model synthetic to "
-              "try it out");
+              "give one, for example: ridgeline bench -- python train.py, --python train:make, --model resnet18, or "
+              "--model synthetic to try it out");
     if (!flags_.model.empty()) note("model", flags_.model, campaign::messages::origin_flag("--model"));
     if (flags_.model.empty() && !model_.empty()) use_default_model();
     if (!flags_.python.empty()) note("training step", flags_.python, campaign::messages::origin_flag("--python"));
@@ -180,14 +193,7 @@ class BenchReader {
           .hint("leave it out");
     job.seed = flags_.seed.value_or(job.seed);
     note("seed", fmt::format("{}", job.seed), flag_or_default(flags_.seed.has_value(), "--seed"));
-    for (const auto& text : flags_.options) {
-      const auto equals = text.find('=');
-      if (equals == std::string::npos || equals == 0)
-        return fail(ErrorCode::invalid_argument, "--option {}: expected NAME=VALUE", text)
-            .hint("for example --option depth=3");
-      job.options[text.substr(0, equals)] = text.substr(equals + 1);
-      note("option", text, campaign::messages::origin_flag("--option"));
-    }
+    RL_TRY(read_options());
     if (!flags_.python.empty()) return read_python();
     if (is_synthetic()) {
       job.kind = "synthetic";
@@ -200,6 +206,112 @@ class BenchReader {
     job.kind = kNative;
     job.target = model_;
     return {};
+  }
+
+  Result<void> read_options() {
+    for (const auto& text : flags_.options) {
+      const auto equals = text.find('=');
+      if (equals == std::string::npos || equals == 0)
+        return fail(ErrorCode::invalid_argument, "--option {}: expected NAME=VALUE", text)
+            .hint("for example --option depth=3");
+      plan_.request.job.options[text.substr(0, equals)] = text.substr(equals + 1);
+      note("option", text, campaign::messages::origin_flag("--option"));
+    }
+    return {};
+  }
+
+  /// Options that would say what is trained, which the command does.
+  [[nodiscard]] Result<void> check_script_flags() const {
+    const std::array<std::pair<const char*, bool>, 6> others{{{"--model", !flags_.model.empty()},
+                                                              {"--torch-plugin", !flags_.torch_plugin.empty()},
+                                                              {"--python-exe", !flags_.interpreter.empty()},
+                                                              {"--data-path", !flags_.data_path.empty()},
+                                                              {"--seed", flags_.seed.has_value()},
+                                                              {"--spread", flags_.spread}}};
+    for (const auto& [name, given] : others)
+      if (given)
+        return fail(ErrorCode::invalid_argument, "{}: the command after -- decides that", name).hint("leave it out");
+    return {};
+  }
+
+  Result<void> read_script() {
+    auto& job = plan_.request.job;
+    RL_TRY(check_script_flags());
+    job.kind = kScript;
+    const auto& command = *context_.program;
+    if (command.empty() || command.front().empty())
+      return fail(ErrorCode::invalid_argument, "no command after --")
+          .hint("add one, for example: ridgeline bench -- python train.py");
+    RL_TRY(check_program(command.front()));
+    RL_TRY(read_options());
+    for (const auto& [name, value] : job.options) RL_TRY(check_script_option(name));
+    job.target = schema::shell_line(command);
+    plan_.environment = execute::local_environment();
+    if (schema::is_cpu_device(flags_.devices)) {
+      plan_.child_environment = {{"CUDA_VISIBLE_DEVICES", ""}};
+    } else if (flags_.devices != "auto" && flags_.devices != schema::kGpuDevice) {
+      RL_TRY_ASSIGN(const auto device, asked_device(plan_.environment.gpus));
+      RL_TRY_ASSIGN(const auto index, whole_number(device.substr(device.find(':') + 1), "--devices", 0, 1023));
+      if (static_cast<std::size_t>(index) < plan_.environment.gpus.size())
+        plan_.child_environment = execute::gpu_environment(plan_.environment.gpus[static_cast<std::size_t>(index)]);
+    }
+    RL_TRY(choose_folder());
+    note("script", job.target, campaign::messages::origin_command());
+    RL_TRY_ASSIGN(script_, describe_script(job, terms_, plan_.child_environment));
+    waiting_.show("", 0);
+    job.runtime = script_->runtime;
+    job.target_sha256 = script_->source_sha256;
+    job.options["ridgeline_loaders"] = script_->loaders;
+    std::string fixed;
+    for (const auto& [name, reason] : script_->fixed)
+      fixed += fmt::format("{}{}", fixed.empty() ? "" : ",", name == "batch" ? "batch_size" : "num_workers");
+    if (!fixed.empty()) job.options["ridgeline_fixed"] = fixed;
+    cuda_ = script_->cuda && !schema::is_cpu_device(script_->device);
+    samples_ = script_->samples;
+    for (const auto& name : script_switches()) {
+      if (job.options.contains(name)) continue;
+      if (const auto why = script_->refused.find(name); why != script_->refused.end())
+        plan_.request.notes.push_back(campaign::messages::bench_switch_without_effect(
+            {.setting = name, .reason = schema::messages::foreign(why->second)}));
+      else
+        plan_.request.switches.push_back(name);
+    }
+    return {};
+  }
+
+  /// Where the script runs and writes, which is reported before it does.
+  Result<void> choose_folder() {
+    std::error_code error;
+    auto folder = std::filesystem::current_path(error).string();
+    if (error) return fail(ErrorCode::io, "the current folder cannot be read: {}", error.message());
+    if (!flags_.workdir.empty()) {
+      RL_TRY(copy_work_folder(flags_.workdir));
+      folder = std::filesystem::absolute(flags_.workdir, error).string();
+    }
+    plan_.request.job.options[kScriptFolder] = folder;
+    const auto database = std::filesystem::absolute(context_.database_path());
+    auto begun = base::system_clock().utc_now();
+    std::erase(begun, ':');
+    plan_.logs = database.parent_path() / "scripts" / fmt::format("{}-{}", begun, ::getpid());
+    terms_.logs = plan_.logs;
+    if (flags_.talks())
+      fmt::print("{}\n", words().text(campaign::messages::bench_script_writes(
+                             {.folder = folder, .copied = !flags_.workdir.empty(), .logs = plan_.logs.string()})));
+    std::fflush(stdout);
+    return {};
+  }
+
+  /// Why the script's value is the only one that can be measured; nullptr: others can.
+  [[nodiscard]] const std::string* why_fixed(const std::string& setting) const {
+    if (!script_) return nullptr;
+    const auto found = script_->fixed.find(setting);
+    return found == script_->fixed.end() ? nullptr : &found->second;
+  }
+  Result<Message> origin_fixed(const std::string& reason, bool asked, const char* flag) const {
+    if (asked)
+      return fail(ErrorCode::invalid_argument, "{}: cannot be changed from outside: {}", flag, reason)
+          .hint("leave it out");
+    return campaign::messages::origin_not_changed(schema::messages::foreign(reason));
   }
 
   /// The plugin is asked in a process of its own: a mistake in model, options or data ends here.
@@ -239,6 +351,8 @@ class BenchReader {
                   flags_.python)
           .hint("for example --python train:make");
     job.python = flags_.interpreter.empty() ? "python3" : flags_.interpreter;
+    // The words behind -- are the command line of the function's file.
+    if (context_.program && !context_.program->empty()) job.target += " -- " + schema::shell_line(*context_.program);
     RL_TRY_ASSIGN(const auto found, describe_python_job(job.python, job.target, terms_));
     job.runtime = found.runtime;
     job.target_sha256 = found.source_sha256;
@@ -282,6 +396,8 @@ class BenchReader {
     const bool synthetic = request.job.kind == kSynthetic;
     if (schema::is_cpu_device(device)) {
       request.device = device;
+    } else if (script_) {
+      request.device = script_->device;
     } else if (device == "auto") {
       request.device = campaign::default_device(request.job, cuda_, !gpus.empty());
     } else if (schema::is_gpu_device(device)) {
@@ -305,7 +421,15 @@ class BenchReader {
     } else if (schema::is_cpu_device(request.device)) {
       request.device_id = plan_.environment.cpu_device_id();
     } else {
-      plan_.gpus = {gpus[static_cast<std::size_t>(std::stoul(request.device.substr(5)))]};
+      const auto index = static_cast<std::size_t>(std::stoul(request.device.substr(5)));
+      // A script that sees one GPU calls it the first.
+      const auto& own = plan_.child_environment;
+      const auto chosen = std::find_if(gpus.begin(), gpus.end(),
+                                       [&](const auto& gpu) { return !own.empty() && own.back().second == gpu.uuid; });
+      if (chosen != gpus.end())
+        plan_.gpus = {*chosen};
+      else if (index < gpus.size())
+        plan_.gpus = {gpus[index]};
     }
     if (flags_.spread) RL_TRY(spread_over(gpus));
     std::vector<std::string> uuids;
@@ -313,6 +437,7 @@ class BenchReader {
     if (!uuids.empty()) request.device_id = fmt::format("gpu:{}", fmt::join(uuids, "|"));
     note("device", request.device,
          synthetic          ? campaign::messages::origin_simulated()
+         : script_          ? campaign::messages::origin_script()
          : device == "auto" ? campaign::messages::origin_found()
                             : campaign::messages::origin_flag("--devices"));
     return {};
@@ -352,8 +477,12 @@ class BenchReader {
       space.batches = *plan_.config.batch_sizes;
       origin = place("benchmark.batch_sizes");
     } else if (space.batches.empty()) {
-      space.batches = campaign::default_batches();
+      space.batches = script_ ? campaign::batches_around(script_->settings.batch) : campaign::default_batches();
       origin = analysis::messages::default_value();
+    }
+    if (const auto* reason = why_fixed("batch")) {
+      RL_TRY_ASSIGN(origin, origin_fixed(*reason, !flags_.batch_sizes.empty(), "--batch-sizes"));
+      space.batches = {script_->settings.batch};
     }
     RL_TRY_ASSIGN(origin, leave_out_too_large(space.batches, std::move(origin)));
     note(std::string(campaign::kBatchOrigin), listed(space.batches), origin);
@@ -370,7 +499,7 @@ class BenchReader {
     if (fits == batches.begin())
       return fail(ErrorCode::invalid_argument, "{}{} {}: {} has {} samples, fewer than any of these batches",
                   words().text(origin), flags_.batch_sizes.empty() ? ": batch_sizes" : "", listed(batches),
-                  plan_.request.job.data_path, *samples_)
+                  script_ ? "the script's data set" : plan_.request.job.data_path, *samples_)
           .hint("give smaller ones");
     const std::vector<double> left_out(fits, batches.end());
     batches.erase(fits, batches.end());
@@ -392,6 +521,10 @@ class BenchReader {
       space.workers = campaign::default_workers(plan_.request.job, cores());
       origin = analysis::loads(plan_.request.job) ? campaign::messages::origin_default_cores()
                                                   : campaign::messages::origin_random_data();
+    }
+    if (const auto* reason = why_fixed("workers")) {
+      RL_TRY_ASSIGN(origin, origin_fixed(*reason, !typed.empty(), "--num-workers"));
+      space.workers = {script_->settings.workers};
     }
     note("workers", listed(space.workers), origin);
     plan_.request.own_workers = origin == campaign::messages::origin_default_cores();
@@ -465,6 +598,11 @@ class BenchReader {
     if (config.gradient_accumulation_steps)
       note(std::string(campaign::kAccumulationOrigin), fmt::format("{}", *config.gradient_accumulation_steps),
            place("training.gradient_accumulation_steps"));
+    if (script_) {
+      plan_.request.current = script_->settings;
+      note("current", schema::describe(script_->settings, plan_.request.device), campaign::messages::origin_script());
+      return {};
+    }
     if (!config.batch_size && !config.num_workers && !config.pin_memory && !config.use_amp) return {};
     const auto current = campaign::current_settings(config, plan_.request.device);
     if (!current) {  // no batch is known to go with them
@@ -534,6 +672,7 @@ class BenchReader {
   ChildTerms terms_;
   BenchPlan plan_;
   std::string model_ = flags_.model;     ///< or the built-in one
+  std::optional<ScriptFacts> script_;    ///< of a script
   std::optional<std::int64_t> samples_;  ///< of the data file, where they are known beforehand
   bool cuda_ = false;                    ///< what the job runs in was built for CUDA
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -35,6 +37,7 @@ struct BenchFlags : OutputFlags {
   std::optional<double> max_time_s;
   std::optional<std::uint64_t> seed;
   std::string torch_plugin;  ///< file of the LibTorch plugin
+  std::string workdir;       ///< --workdir
   bool spread = false;
   bool no_diagnosis = false;
   bool fresh = false;
@@ -47,6 +50,8 @@ struct BenchPlan {
   base::Nanoseconds begun{0};                    ///< by base::system_clock(): --max-time counts from here
   std::optional<execute::RunDeadline> deadline;  ///< of trials
   execute::GpuGroup gpus;                        ///< trials run on; several: each with one of them; none on a CPU
+  std::vector<std::pair<std::string, std::string>> child_environment;  ///< of a script's runs
+  std::filesystem::path logs;                                          ///< of a script's runs
 };
 
 /// What to do where the file to change is not there.

@@ -2,6 +2,7 @@
 #include "ridgeline/bench_runners.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "campaign/bench/loader_cost.hpp"
 #include "campaign/messages.hpp"
 #include "execute/kept_training_child.hpp"
+#include "ridgeline/bench_script.hpp"
 #include "ridgeline/python_packages.hpp"
 #include "schema/messages.hpp"
 #include "workload/training/plugin_library.hpp"
@@ -59,6 +61,18 @@ BenchRunners runners_in_children(const execute::JsonChildOptions& options) {
             return std::make_unique<execute::TrainingChild>(options);
           },
           nullptr, nullptr};
+}
+
+/// A run of the script for each trial, whose output is a file of its own.
+BenchRunners runners_in_scripts(const execute::JsonChildOptions& options, const std::filesystem::path& logs) {
+  const auto count = std::make_shared<std::atomic<int>>(0);
+  return {
+      [options, logs, count](const schema::TrainingTrialSpec& spec) -> Result<std::unique_ptr<workload::StepRunner>> {
+        auto own = options;
+        if (!logs.empty()) own.log = logs / script_log_name(++*count, spec);
+        return std::make_unique<execute::TrainingChild>(std::move(own));
+      },
+      nullptr, nullptr};
 }
 
 BenchRunners runners_in_one_child(execute::JsonChildOptions options) {
@@ -145,8 +159,11 @@ Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const st
     auto clock = std::make_shared<const workload::VirtualClock>();
     return BenchRunners{workload::make_synthetic_steps(clock), clock, nullptr};
   }
-  RL_TRY_ASSIGN(auto options, job.kind == "python" ? python_child(job.python, terms) : native_child(plugin, terms));
+  RL_TRY_ASSIGN(auto options, job.kind == "script"   ? script_child(job, terms)
+                              : job.kind == "python" ? python_child(job.python, terms)
+                                                     : native_child(plugin, terms));
   options.environment.insert(options.environment.end(), environment.begin(), environment.end());
+  if (job.kind == "script") return runners_in_scripts(options, terms.logs);
   return job.kind == "python" ? runners_in_children(options) : runners_in_one_child(std::move(options));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,6 +22,7 @@ namespace ridgeline::app {
 struct ChildTerms {
   std::optional<execute::RunDeadline> deadline = {};
   std::function<void(const std::string& doing, double waited_s)> waiting = {};
+  std::filesystem::path logs = {};  ///< folder for the output of a script's runs; "": not kept
 };
 
 /// What a Python training job is, asked of the interpreter before anything is measured.

@@ -45,7 +45,7 @@ void print_error(const base::Error& error) {
 /// Context::program and which the parser must not look at.
 std::size_t own_words(const std::vector<std::string>& words, const CLI::App& cli) {
   if (words.size() < 2) return words.size();
-  if (words[1] == "sweep" || words[1] == "supervise")
+  if (words[1] == "sweep" || words[1] == "bench" || words[1] == "supervise")
     return static_cast<std::size_t>(std::find(words.begin() + 2, words.end(), "--") - words.begin());
   if (words[1] != "profile") return words.size();
   // Its own commands run no program: behind "--" they have file names.

@@ -12,7 +12,7 @@ from ridgeline_script.loader_settings import batch_of
 from ridgeline_script.step_recorder import H2D, IO, REST
 from ridgeline_train.batches import Batches
 from ridgeline_train.placing import pinned, to_device
-from ridgeline_worker.failures import WrongLoader
+from ridgeline_worker.failures import BadSettings, WrongLoader
 
 KEPT_BATCHES = 2  # for data in memory and on the device
 MOST_LEFT_OUT = 8
@@ -133,7 +133,8 @@ class Fetches:
             self._session.recorder.leave_out()
             self._in_row += 1
             if self._in_row > max(MOST_LEFT_OUT, 2 * trial.settings.workers):
-                self._session.ending.fail(WrongLoader("the script's loader gives batches of %d samples, expected %d" % (samples, trial.settings.batch)))
+                self._session.ending.fail(WrongLoader("the script's loader gives batches of %d samples, expected %d"
+                                                      % (samples, trial.settings.batch)))
             return batch
         self._in_row = 0
         return batch
@@ -172,8 +173,14 @@ class Fetches:
 
     def _keep(self, trial):
         kept = []
-        for _ in range(KEPT_BATCHES):
-            kept.append(self._endless(self._origin))
+        for _ in range(KEPT_BATCHES + MOST_LEFT_OUT):
+            batch = self._endless(self._origin)
+            if self._samples.samples(batch) in (None, trial.settings.batch):
+                kept.append(batch)
+            if len(kept) == KEPT_BATCHES:
+                break
+        if not kept:
+            raise BadSettings("the script's loader gives no batch of %d samples" % trial.settings.batch)
         if trial.data == "device":
             kept = [to_device(batch, trial.device, False) for batch in kept]
         elif trial.settings.pin_memory and trial.cuda:
@@ -185,9 +192,10 @@ class Fetches:
 
     def problem(self, settings):
         """Why the loader does not have what was set; None if it has."""
-        wanted, loader = settings._wanted, self.loader
-        found = {"batch_size": batch_of(loader), "num_workers": len(getattr(self.iterator, "_workers", ())), "pin_memory": bool(loader.pin_memory),
-                 "prefetch_factor": loader.prefetch_factor, "persistent_workers": loader.persistent_workers}
+        wanted, loader = settings.wanted, self.loader
+        found = {"batch_size": batch_of(loader), "num_workers": len(getattr(self.iterator, "_workers", ())),
+                 "pin_memory": bool(loader.pin_memory), "prefetch_factor": loader.prefetch_factor,
+                 "persistent_workers": loader.persistent_workers}
         for name, value in wanted.items():
             if name in ("prefetch_factor", "persistent_workers") and not wanted.get("num_workers"):
                 continue

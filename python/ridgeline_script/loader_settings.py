@@ -22,7 +22,8 @@ class Made:
         self.dataset = given.get("dataset")
         batch = given.get("batch_size", 1)
         self.has_batch = given.get("batch_sampler") is None and isinstance(batch, int) and not isinstance(batch, bool)
-        self.why_no_batch = "its loader has a batch_sampler of its own" if given.get("batch_sampler") is not None else "its data set makes the batches"
+        own = given.get("batch_sampler") is not None
+        self.why_no_batch = "its loader has a batch_sampler of its own" if own else "its data set makes the batches"
         self.workers = given.get("num_workers", 0)
 
 
@@ -31,7 +32,7 @@ class LoaderSettings:
 
     def __init__(self, numbers=(), wanted=None):
         self._numbers = frozenset(numbers)
-        self._wanted = dict(wanted or {})
+        self.wanted = dict(wanted or {})
         self._changed = []  # data sets of changed loaders
         self.made = []
 
@@ -56,7 +57,7 @@ class LoaderSettings:
         if made.number not in self._numbers and not any(one is made.dataset for one in self._changed):
             return
         self._changed.append(made.dataset)
-        for name, value in self._wanted.items():
+        for name, value in self.wanted.items():
             if name == "batch_size" and not made.has_batch:
                 continue
             given[name] = value

@@ -2,6 +2,7 @@
 """Mixed precision from outside: the script's own autocast and GradScaler get other arguments; a script without autocast gets one from
 its model's call to its backward pass."""
 import functools
+import inspect
 
 import torch
 
@@ -51,13 +52,15 @@ class Precision:
         if "__init__" not in vars(kind):
             return
         original = kind.__init__
+        signature = inspect.signature(original)
 
         @functools.wraps(original)
         def make(scaler, *args, **kwargs):
-            if self.mode is not None:
-                kwargs["enabled"] = self.mode == "fp16"
+            bound = signature.bind(scaler, *args, **kwargs)
+            if self.mode is not None and "enabled" in signature.parameters:
+                bound.arguments["enabled"] = self.mode == "fp16"
             self.has_scaler = True
-            original(scaler, *args, **kwargs)
+            original(*bound.args, **bound.kwargs)
 
         kind.__init__ = make
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of the script: finds its training loader, its steps and their phases, and serves the parent at the begin of steps."""
+import functools
 import hashlib
 import os
 import sys
@@ -18,7 +19,7 @@ from ridgeline_script.precision import Precision
 from ridgeline_script.step_recorder import BACKWARD, FORWARD, H2D, OPTIMIZER, REST, StepRecorder
 from ridgeline_script.timed_script import TimedScript
 from ridgeline_worker import phase
-from ridgeline_worker.failures import BadSettings, UserError, facts_of
+from ridgeline_worker.failures import BadSettings, UserError
 
 STEPS_WITHOUT_LOADER = 3
 
@@ -61,6 +62,7 @@ class Session:
         self.fetches.install()
         self._around_backward()
         self._around_zero_grad()
+        _around_schedule()
         optimizer_steps.install(lambda: None, self._before_step, self._after_step)
         model_calls.install(self._called)
         if hasattr(os, "register_at_fork"):
@@ -165,11 +167,18 @@ class Session:
                 return
             self._answer(lambda: self.trial.window(self._taken()))
         elif self._describes:
+            self._find_device()
             self._answer(self._description)
             self.ending.finish()
         elif self.trial is None:
+            self._find_device()
             self._answer(self._begin)
         self._serve()
+
+    def _find_device(self):
+        """Of a training without a module that has parameters, that of the loss."""
+        if self.device is None:
+            self.device = torch.device("cpu") if self.loss is None else self.loss.device
 
     def _taken(self):
         recorder, self.recorder = self.recorder, None
@@ -244,11 +253,12 @@ class Session:
             samples = len(loader.dataset)
         except (TypeError, NotImplementedError, AttributeError):
             samples = None
+        runtime = (torch.__version__, " (cuda %s)" % cuda if cuda else "") + tuple(sys.version_info[:3])
         return {
-            "runtime": "torch %s%s, Python %d.%d.%d" % ((torch.__version__, " (cuda %s)" % cuda if cuda else "") + tuple(sys.version_info[:3])),
+            "runtime": "torch %s%s, Python %d.%d.%d" % runtime,
             "cuda": bool(cuda),
             "source_sha256": _sha256_of_script(),
-            "device": str(self.device or "cpu"),
+            "device": str(self.device),
             "batch": batch, "workers": loader.num_workers, "pin_memory": bool(loader.pin_memory), "amp": self.precision.seen or "off",
             "has_scaler": self.precision.has_scaler, "samples": samples,
             "refused": switches.without_effect(self._model),
@@ -259,6 +269,19 @@ class Session:
         if self.trial is None:
             return "the script ended without a training step: expected batches of a torch DataLoader, and backward()"
         return "the script ended before it had trained enough steps; let it run for more epochs, or ask for fewer with --steps"
+
+
+def _around_schedule():
+    """This schedule refuses more steps than it was made for, and epochs go on until a trial has its steps."""
+    kind = torch.optim.lr_scheduler.OneCycleLR
+    original = kind.step
+
+    @functools.wraps(original)
+    def step(schedule, *args, **kwargs):
+        if schedule.last_epoch + 1 < schedule.total_steps:
+            original(schedule, *args, **kwargs)
+
+    kind.step = step
 
 
 def _sha256_of_script():

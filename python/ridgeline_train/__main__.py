@@ -15,7 +15,7 @@ def ended(error, phase):
 
     place = place_of_error(error)
     return UserError("the script ended the process (exit code %s) in phase \"%s\"%s" % (error.code, phase, ", at " + place if place else ""),
-                     "put what it runs, and the reading of its arguments, under if __name__ == \"__main__\":")
+                     "put what it runs, and the reading of its arguments, under if __name__ == \"__main__\":, or give its options after --")
 
 
 def serve(connection):

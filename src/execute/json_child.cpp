@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -27,7 +28,7 @@ using workload::StepResult;
 
 constexpr int kChildSocket = 3;
 constexpr const char* kMarkName = "RIDGELINE_TRAINING";  ///< tells what the process started from everybody else's
-constexpr double kCloseLimitS = 2;                       ///< of a polite end; the group is killed afterwards
+constexpr double kDyingLimitS = 2;                       ///< of a process that has closed its connection
 constexpr int kChildPollMs = 50;
 constexpr double kWhereLimitS = 0.5;  ///< for the word where it hangs
 
@@ -60,6 +61,7 @@ base::Result<void> JsonChild::start() {
   mark_ = fmt::format("{}={}", kMarkName, life);
   child.file_descriptors = {{sockets[1], kChildSocket}};
   buffer_.clear();
+  if (!options_.log.empty()) output_.keep_in(options_.log);
   doing_ = "starting";
   tells_phases_ = false;
   oom_kills_before_ = kernel_kills();
@@ -104,7 +106,7 @@ bool JsonChild::send(const std::string& line) const {
 
 /// The process has ended, or is about to: what did it die of?
 StepError JsonChild::died() {
-  const auto status = process_->wait_for(base::from_seconds(kCloseLimitS));
+  const auto status = process_->wait_for(base::from_seconds(kDyingLimitS));
   if (!status) return reject({ErrorCode::internal, options_.what + " closed its connection and goes on"});
   output_.drain(process_->output_fd());
   workload::FailureFacts facts;
@@ -250,8 +252,18 @@ void JsonChild::forget_past() {
   oom_kills_before_ = kernel_kills();
 }
 
+/// What the process still writes is read: it must not wait for room in the pipe.
+void JsonChild::wait_for_end() noexcept {
+  const auto& clock = base::system_clock();
+  auto end = clock.now() + base::from_seconds(options_.close_limit_s);
+  if (options_.deadline) end = std::min(end, std::max(clock.now(), options_.deadline->at));
+  while (!process_->wait_for(base::from_seconds(kChildPollMs * 1e-3)) && clock.now() < end)
+    output_.drain(process_->output_fd());
+  output_.drain(process_->output_fd());
+}
+
 void JsonChild::close() noexcept {
-  if (process_ && send("{\"op\":\"close\"}\n")) (void)process_->wait_for(base::from_seconds(kCloseLimitS));
+  if (process_ && send("{\"op\":\"close\"}\n")) wait_for_end();
   end();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct JsonChildOptions {
   std::function<std::optional<std::int64_t>()> kernel_kills = {};
   std::string what = "the training process";  ///< for messages
   std::optional<RunDeadline> deadline = {};
+  double close_limit_s = 2;        ///< for a polite end; the group is killed afterwards
+  std::filesystem::path log = {};  ///< all that the process writes; empty: only the end is kept
   /// Called now and then while an answer is waited for: the phase that the process last told ("": none) and how long it
   /// has been waited for.
   std::function<void(const std::string& doing, double waited_s)> waiting = {};
@@ -75,6 +78,7 @@ class JsonChild {
   [[nodiscard]] bool send(const std::string& line) const;
   [[nodiscard]] std::optional<std::int64_t> kernel_kills() const;
   [[nodiscard]] bool kernel_has_killed() const;
+  void wait_for_end() noexcept;
   void end() noexcept;
 
   JsonChildOptions options_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/output_tail.hpp"
 
+#include <algorithm>
+
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "execute/drain_pipe.hpp"
@@ -18,7 +20,19 @@ bool OutputTail::drain(int fd) {
   return drain_pipe(fd, kTailReadLimit, [this](std::string_view piece) { append(piece); });
 }
 
+void OutputTail::keep_in(const std::filesystem::path& log) {
+  std::error_code ignored;
+  std::filesystem::create_directories(log.parent_path(), ignored);
+  log_ = std::ofstream(log, std::ios::binary | std::ios::trunc);
+  logged_ = 0;
+}
+
 void OutputTail::append(std::string_view bytes) {
+  if (log_.is_open() && logged_ < kMaxLogBytes) {
+    log_.write(bytes.data(), static_cast<std::streamsize>(std::min(bytes.size(), kMaxLogBytes - logged_)));
+    log_.flush();
+    logged_ += bytes.size();
+  }
   if (bytes.size() > kMaxBytes) bytes.remove_prefix(bytes.size() - kMaxBytes);
   bytes_.append(bytes);
   if (bytes_.size() > kMaxBytes) bytes_.erase(0, bytes_.size() - kMaxBytes);

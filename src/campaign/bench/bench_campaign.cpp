@@ -10,6 +10,7 @@
 #include "analysis/bench_answers.hpp"
 #include "analysis/bench_rules.hpp"
 #include "campaign/bench/bench_trials.hpp"
+#include "campaign/bench/switch_experiments.hpp"
 #include "campaign/line_of.hpp"
 #include "campaign/messages.hpp"
 #include "measure/training_session.hpp"
@@ -315,7 +316,8 @@ class RunningBench {
       if (auto note = analysis::not_tried(run_, input); !note.empty()) add_note(std::move(note));
       explain_loader(input);
     }
-    return {};
+    if (request_.switches.empty() || !answers || !answers->recommended) return {};
+    return SwitchExperiments(trials_, request_, run_).run(answers->recommended->settings);
   }
 
   /// Once, where steps wait for their batches: what makes a sample dear, or that it was not looked into.

@@ -11,6 +11,7 @@ namespace {
 using schema::AmpMode;
 
 constexpr std::int64_t kLargestDefaultBatch = 8192;
+constexpr std::int64_t kLargestTimes = 8;  ///< the batch of a script
 constexpr double kTrialTimeShare = 0.05;  ///< of --max-time that warm-up and timing of one trial may take, each
 constexpr double kShortestTrialS = 1;
 constexpr double kLeastGraceS = 5;
@@ -27,6 +28,14 @@ std::string default_device(const schema::TrainingJob& job, bool cuda, bool has_g
 std::vector<std::int64_t> default_batches() {
   std::vector<std::int64_t> out;
   for (std::int64_t batch = 1; batch <= kLargestDefaultBatch; batch *= 2) out.push_back(batch);
+  return out;
+}
+
+std::vector<std::int64_t> batches_around(std::int64_t batch) {
+  std::vector<std::int64_t> out;
+  for (const std::int64_t divisor : {4, 2})
+    if (batch % divisor == 0) out.push_back(batch / divisor);
+  for (std::int64_t times = 1; times <= kLargestTimes; times *= 2) out.push_back(batch * times);
   return out;
 }
 

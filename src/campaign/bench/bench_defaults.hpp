@@ -26,6 +26,8 @@ inline constexpr std::int64_t kDefaultStabilitySteps = 200;
 
 /// What is tried unless the user says otherwise. `cpus`: that the process may use, 1 or more.
 [[nodiscard]] std::vector<std::int64_t> default_batches();
+/// Of a script that trains with `batch`.
+[[nodiscard]] std::vector<std::int64_t> batches_around(std::int64_t batch);
 [[nodiscard]] std::vector<int> default_workers(const schema::TrainingJob& job, int cpus);
 [[nodiscard]] std::vector<schema::AmpMode> default_amps(const std::string& device);
 [[nodiscard]] std::vector<bool> default_pins(const std::string& device);

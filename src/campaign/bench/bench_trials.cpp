@@ -140,6 +140,22 @@ Result<std::vector<schema::TrainingOutcome>> BenchTrials::make_all(std::vector<B
   return spread_.make(std::move(trials), remaining, steps);
 }
 
+Result<schema::TrainingOutcome> BenchTrials::measure_aside(const schema::TrainingSettings& settings,
+                                                           const std::map<std::string, std::string>& options,
+                                                           int repeat) {
+  RL_TRY(check_cancelled(cancelled_));
+  auto spec = spec_of({.settings = settings, .repeat = repeat}, request_.plan);
+  for (const auto& [name, value] : options) spec.job.options[name] = value;
+  const auto key = spec.key();
+  if (request_.use_store) {
+    RL_TRY_ASSIGN(auto stored, store_.find_outcome<schema::TrainingOutcome>(key));
+    if (stored && answers_for_good(*stored)) return std::move(*stored);
+  }
+  RL_TRY_ASSIGN(auto outcome, execute::run_training(executor_, spec));
+  if (!refused(outcome)) RL_TRY(store_.save_outcome(store::kTrainingKind, key, spec, outcome));
+  return outcome;
+}
+
 Spread::Check BenchTrials::interference_check() {
   Spread::Check check;
   check.job = [this](std::size_t slot) {

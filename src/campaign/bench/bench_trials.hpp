@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "campaign/bench/bench_campaign.hpp"
@@ -31,6 +33,10 @@ class BenchTrials {
   [[nodiscard]] base::Result<std::vector<schema::TrainingOutcome>> make_all(
       std::vector<schema::BenchTrial> trials, const schema::TrainingPlan& plan, std::size_t remaining,
       std::optional<double> time_s = std::nullopt);
+  /// One trial with further options of the job, which is stored and is no trial of the run.
+  [[nodiscard]] base::Result<schema::TrainingOutcome> measure_aside(const schema::TrainingSettings& settings,
+                                                                    const std::map<std::string, std::string>& options,
+                                                                    int repeat);
   /// How many trials are worth giving to make_all at once.
   [[nodiscard]] std::size_t width() const { return spread_.width(); }
   /// Whether the results file holds the whole stability run, so that it takes no time.
