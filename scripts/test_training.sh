@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Real training packages (Lightning, transformers, timm) under `ridgeline bench -- python SCRIPT`. Needs the network once; not in CI.
-#   RIDGELINE=build/ci/bin/ridgeline scripts/test_training.sh [--rounds N] [--only NAME...]
+#   scripts/test_training.sh [--rounds N] [--only NAME...]
 # RIDGELINE_TRAINING_PYTHON names a Python that has the packages; without it they are installed into the cache.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
-RIDGELINE=${RIDGELINE:-$ROOT/build/ci/bin/ridgeline}
 PYTHON=${RIDGELINE_TRAINING_PYTHON:-}
 if [ -z "$PYTHON" ]; then
   VENV=${XDG_CACHE_HOME:-$HOME/.cache}/ridgeline/training
@@ -14,4 +13,4 @@ if [ -z "$PYTHON" ]; then
     "$VENV/bin/pip" install -q torch torchvision lightning timm transformers accelerate
   fi
 fi
-exec python3 "$ROOT/scripts/test_training.py" "$RIDGELINE" "$PYTHON" "$@"
+exec python3 "$ROOT/scripts/test_training.py" "$PYTHON" "$@"

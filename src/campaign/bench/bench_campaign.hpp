@@ -26,7 +26,7 @@ struct BenchRequest : schema::BenchRequest {
   std::optional<schema::TrainingSettings> current;
   std::vector<schema::BenchOrigin> origins;
   std::vector<schema::Message> notes;  ///< for BenchRun::notes
-  std::vector<std::string> switches;  ///< options of a script's job, each tried under what is recommended
+  std::vector<std::string> switches;   ///< options of a script's job, each tried under what is recommended
   /// Whether the numbers of workers are nobody's choice: more are tried where workers wait.
   bool own_workers = false;
   /// Asked when steps wait for their batches: what makes a sample dear, for BenchRun::notes. In that many seconds.

@@ -12,7 +12,7 @@ using schema::AmpMode;
 
 constexpr std::int64_t kLargestDefaultBatch = 8192;
 constexpr std::int64_t kLargestTimes = 8;  ///< the batch of a script
-constexpr double kTrialTimeShare = 0.05;  ///< of --max-time that warm-up and timing of one trial may take, each
+constexpr double kTrialTimeShare = 0.05;   ///< of --max-time that warm-up and timing of one trial may take, each
 constexpr double kShortestTrialS = 1;
 constexpr double kLeastGraceS = 5;
 constexpr double kGraceShare = 0.05;  ///< of --max-time

@@ -4,6 +4,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <filesystem>
+
+#include "base/scratch_folder.hpp"
+
 namespace ridgeline::execute {
 namespace {
 
@@ -13,6 +17,19 @@ TEST(OutputTail, keeps_the_last_4_kib) {
   tail.append("the end\n");
   EXPECT_EQ(tail.text().size(), OutputTail::kMaxBytes);
   EXPECT_EQ(tail.last_line().substr(tail.last_line().size() - 7), "the end");
+}
+
+TEST(OutputTail, keeps_everything_in_a_log) {
+  const base::ScratchFolder folder("tail");
+  const auto log = folder.path() / "logs" / "one.log";
+  OutputTail tail;
+  tail.keep_in(log);
+  tail.append(std::string(10'000, 'a'));
+  tail.append("the end\n");
+  EXPECT_EQ(std::filesystem::file_size(log), 10'008U);
+  tail.keep_in("/proc/no such folder/log");  // done without
+  tail.append("more");
+  EXPECT_EQ(tail.text().substr(tail.text().size() - 4), "more");
 }
 
 TEST(OutputTail, finds_the_last_line_that_is_not_blank) {
