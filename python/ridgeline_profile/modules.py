@@ -70,13 +70,13 @@ class _Unknown:
     def module(self):
         return None
 
-    def find(self, module):
+    def find(self, module, frame):
         return names.outermost(module)
 
 
 def find(above, module):
     try:
-        return above.find(module)
+        return above.find(module, sys._getframe(2))
     except Exception:
         return _Unknown()
 
@@ -97,7 +97,7 @@ def open_outermost(thread, module):
         if call.is_model:
             steps.model_called()
         try:
-            line = lines.of_caller(sys._getframe(2))
+            line = lines.number_of_caller(sys._getframe(2))
         except Exception:
             pass  # a frame without a line
     if line is not None:

@@ -36,14 +36,23 @@ TEST(StreamOverlapTest, only_kernels_of_different_streams_of_one_device_overlap)
   EXPECT_TRUE(overlap.found());
 }
 
-TEST(CountingPlanTest, the_second_step_is_counted_or_the_last_of_the_warm_up) {
-  for (const auto& [warmup, first] : {std::pair{0, 2}, {1, 2}, {2, 2}, {5, 5}}) {
+TEST(CountingPlanTest, counting_begins_with_the_second_step_or_ends_with_the_warm_up) {
+  for (const auto& [warmup, first] : {std::pair{0, 2}, {1, 2}, {2, 2}, {5, 2}, {6, 3}, {9, 6}}) {
     const CountingPlan plan(warmup);
     EXPECT_FALSE(plan.first(first - 1));
+    EXPECT_TRUE(plan.precedes(first - 1));
     EXPECT_TRUE(plan.first(first));
+    EXPECT_FALSE(plan.precedes(first));
     EXPECT_TRUE(plan.first(first + 1));  // where it could not be counted
-    EXPECT_EQ(plan.takes_recorded(first), warmup < 2);
+    EXPECT_FALSE(plan.takes_recorded(warmup));
+    EXPECT_TRUE(plan.takes_recorded(warmup + 1));
   }
+}
+
+TEST(CountingPlanTest, small_models_fill_the_caches_with_more_steps) {
+  EXPECT_EQ(CountingPlan::steps_to_fill_caches(0), 3);
+  EXPECT_EQ(CountingPlan::steps_to_fill_caches(500), 3);
+  EXPECT_EQ(CountingPlan::steps_to_fill_caches(501), 1);
 }
 
 TEST(CountingPlanTest, graphs_are_counted_after_three_recorded_steps_or_all) {

@@ -146,6 +146,15 @@ class ModulesTest(Profiled):
                                        % re.search(r"\((\d+)\)", names[9]).group(1)])
         self.assertRegex(names[0], r"^profile_jobs\.py\(\d+\): inference$")
 
+    def test_lines_that_call_modules(self):
+        self.job("inference")
+        lines = self.logs[0].lines()
+        self.assertNotIn("Net", lines)  # a range around it has the line
+        for module, function in (("blocks.0 (Block)", "forward"), ("first (Linear)", "forward"), ("head (Linear)", "forward")):
+            self.assertRegex(lines[module], r"^profile_jobs\.py\(\d+\): %s$" % function)
+        self.assertEqual(lines["blocks.0 (Block)"], lines["blocks.1 (Block)"])
+        self.assertNotEqual(lines["blocks.0 (Block)"], lines["head (Linear)"])
+
     def test_modules_of_one_class(self):
         self.job("alike")
         names = [name for name in self.logs[0].names(kind=2) if name.startswith("nn.Module: ") and "." not in name.split(" (")[0][11:]]

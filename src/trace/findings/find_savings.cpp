@@ -2,6 +2,8 @@
 #include "trace/findings/find_savings.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "trace/findings/rules.hpp"
@@ -74,6 +76,20 @@ std::int64_t median_runs_ns(const schema::ProfileTables& tables) {
   return *middle * tables.runs;
 }
 
+/// The one line that calls all modules of that path, or of that class of paths.
+std::string line_of_module(const std::vector<schema::ProfileModule>& modules, const std::string& path) {
+  if (path.empty()) return {};
+  const auto wanted = schema::module_class(path);
+  std::optional<std::string> out;
+  for (const auto& row : modules) {
+    if (row.path == path) return row.line;
+    if (schema::module_class(row.path) != wanted) continue;
+    if (out && row.line != *out) return {};
+    out = row.line;
+  }
+  return out.value_or("");
+}
+
 }  // namespace
 
 std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, const schema::ProfileTables& tables) {
@@ -104,6 +120,7 @@ std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, 
     copy_rules(all);
     collective_rule(all);
   }
+  for (auto& finding : found) finding.line = line_of_module(tables.modules, finding.module);
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& one, const auto& other) { return one.saving_ns > other.saving_ns; });
   return found;
