@@ -105,6 +105,9 @@ class Profiled(unittest.TestCase):
 
 
 class ModulesTest(Profiled):
+    def test_programs_recurse_as_deep_as_without_hooks(self):
+        self.same("recurses")
+
     def test_leaves_of_both_passes(self):
         marks = self.marks("leaves")
         self.assertEqual([mark for mark in marks if mark[1] != mark[2]], [])

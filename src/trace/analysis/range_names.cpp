@@ -30,6 +30,11 @@ std::string_view module_line(std::string_view name) {
 
 bool is_session_run(std::string_view name) { return name.starts_with(kRunPrefix); }
 
+bool is_within_session_run(std::string_view path) {
+  return is_session_run(path) || path.find(std::string("/") + std::string(kRunPrefix)) != std::string_view::npos ||
+         path == kModelRun || path.starts_with(std::string(kModelRun) + "/");
+}
+
 bool is_python_line(std::string_view name) {
   if (is_module_call(name)) return false;
   const auto open = name.find(".py(");

@@ -26,6 +26,8 @@ inline constexpr std::string_view kGraphLaunch = "CUDA graph";
 [[nodiscard]] std::string_view module_line(std::string_view name);
 /// "run of vit.onnx", of a Python range around a run of a session of ONNX Runtime.
 [[nodiscard]] bool is_session_run(std::string_view name);
+/// Of a module's path.
+[[nodiscard]] bool is_within_session_run(std::string_view path);
 /// "train.py(41): step", of a Python range.
 [[nodiscard]] bool is_python_line(std::string_view name);
 /// Of a module's path: "## forward ##" is "forward".
