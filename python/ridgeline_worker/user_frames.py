@@ -19,7 +19,7 @@ def _folder(path):
 def _excluded():
     """Folders of torch, of our packages and of Python itself."""
     folders = [_folder(os.path.dirname(os.path.abspath(__file__)))]
-    for name in ("ridgeline_train", "ridgeline_infer", "torch"):
+    for name in ("ridgeline_train", "ridgeline_models", "ridgeline_infer", "torch"):
         module = sys.modules.get(name)
         path = getattr(module, "__file__", None)
         if path:
