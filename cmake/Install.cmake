@@ -25,7 +25,7 @@ foreach(_shell bash zsh)
 endforeach()
 install(FILES "${CMAKE_BINARY_DIR}/completion.bash" DESTINATION share/bash-completion/completions RENAME ridgeline)
 install(FILES "${CMAKE_BINARY_DIR}/completion.zsh" DESTINATION share/zsh/site-functions RENAME _ridgeline)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/python/ridgeline" "${PROJECT_SOURCE_DIR}/python/ridgeline_train" "${PROJECT_SOURCE_DIR}/python/ridgeline_infer"
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/python/ridgeline" "${PROJECT_SOURCE_DIR}/python/ridgeline_train" "${PROJECT_SOURCE_DIR}/python/ridgeline_models" "${PROJECT_SOURCE_DIR}/python/ridgeline_infer"
                   "${PROJECT_SOURCE_DIR}/python/ridgeline_worker" "${PROJECT_SOURCE_DIR}/python/ridgeline_profile"
                   "${PROJECT_SOURCE_DIR}/python/ridgeline_script"
   DESTINATION share/ridgeline/python

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What recording by `ridgeline profile -- CMD` costs and finds, on this host's GPU with real PyTorch models (tests/tools/marked_models.py).
-#   scripts/profile_gpu.sh --part cost        a launch-bound step and a replayed graph: plain, recorded, under torch.profiler; medians of 5
-#                                             alternating processes, as ratios to plain
+#   scripts/profile_gpu.sh --part cost        a launch-bound step, a replayed graph and a busy GPU: plain, recorded, under torch.profiler;
+#                                             medians of 5 alternating processes, as ratios to plain
 #   scripts/profile_gpu.sh --part modules     share of kernel time that is attributed to modules, and of the leaves' own marker kernels
 #                                             that are attributed to the leaf that launched them; of models in ONNX Runtime the
 #                                             share that is attributed to nodes (tests/tools/onnx_sessions.py)
@@ -39,30 +39,17 @@ recorded() {
   "$RIDGELINE" profile --db "$scratch/$name/r.db" "${options[@]+"${options[@]}"}" -- "$@" 2>"$OUT/$name.txt"
 }
 
-step_ms() { grep -E '^[0-9]+\.[0-9]{4}$' | tail -n 1; }
-
-# cost MODEL MODE
+# cost MODEL MODES: all modes in one process, because starting one takes longer than its steps.
 cost() {
-  local model=$1 mode=$2 round command=("$PYTHON" "$program" "$1" "$2" --steps "${STEPS:-60}")
-  for round in 1 2 3 4 5; do
-    printf 'plain %s\n' "$("${command[@]}" | step_ms)"
-    printf 'kernels %s\n' "$(recorded "$model.$mode.kernels.$round" --counters none --no-modules -- "${command[@]}" | step_ms)"
-    printf 'modules %s\n' "$(recorded "$model.$mode.modules.$round" --counters none -- "${command[@]}" | step_ms)"
-    printf 'torch.profiler,cuda %s\n' "$("${command[@]}" --profiler cuda 2>/dev/null | step_ms)"
-    printf 'torch.profiler,full %s\n' "$("${command[@]}" --profiler full 2>/dev/null | step_ms)"
+  local model=$1 modes=$2 round command=("$PYTHON" "$program" "$1" "$2" --steps "${STEPS:-60}")
+  for ((round = 1; round <= ${ROUNDS:-5}; round++)); do
+    "${command[@]}" | sed 's/^/plain /'
+    recorded "$model.kernels.$round" --counters none --no-modules -- "${command[@]}" | sed 's/^/kernels /'
+    recorded "$model.modules.$round" --counters none -- "${command[@]}" | sed 's/^/modules /'
+    "${command[@]}" --profiler cuda 2>/dev/null | sed 's/^/torch.profiler,cuda /'
+    "${command[@]}" --profiler full 2>/dev/null | sed 's/^/torch.profiler,full /'
     rm -rf "${scratch:?}"/*
-  done | "$PYTHON" -c '
-import statistics, sys
-times = {}
-for line in sys.stdin:
-    name, _, value = line.strip().partition(" ")
-    if value:
-        times.setdefault(name, []).append(float(value))
-plain = times.get("plain", [])
-for name, values in times.items():
-    ratios = [one / other for one, other in zip(values, plain)]
-    print("| %s %s | %s | %.3f | %.3f [%.3f, %.3f] |" % (*sys.argv[1:], name, statistics.median(values), statistics.median(ratios), min(ratios), max(ratios)))
-' "$model" "$mode"
+  done | tee "$OUT/cost.txt" | "$PYTHON" "$ROOT/scripts/recording_cost.py" "$model"
 }
 
 # modules MODEL MODE
@@ -115,7 +102,7 @@ case "${1:-} ${2:-}" in
   "--part cost")
     echo "| program | how | step, ms | times plain [least, most] |"
     echo "|---|---|---|---|"
-    for model in ${MODELS:-vit_b16}; do for mode in ${MODES:-training graph}; do cost "$model" "$mode" | tee -a "$OUT/cost.md"; done; done
+    for model in ${MODELS:-vit_b16}; do cost "$model" "$(tr ' ' , <<<"${MODES:-training graph busy}")" | tee -a "$OUT/cost.md"; done
     ;;
   "--part modules")
     echo "| program | kernels | attributed, of kernel time | markers | at their leaf |"

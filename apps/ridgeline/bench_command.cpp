@@ -220,7 +220,9 @@ void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
       .add_option("--python", flags.python,
                   "Function that returns the model, optimizer, loss and dataset; see docs/bench.md")
       ->type_name("MODULE:FUNCTION");
-  bench.add_option("--python-exe", flags.interpreter, "Python interpreter with torch (default: python3)")
+  bench
+      .add_option("--python-exe", flags.interpreter,
+                  "Python interpreter with torch for --python or a built-in model (default: python3)")
       ->type_name("PATH");
   bench
       .add_option("--model", flags.model,
@@ -228,8 +230,9 @@ void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
                   "TorchScript file, or synthetic:OPTIONS for a simulated training step")
       ->type_name("NAME");
   bench
-      .add_option("--torch-plugin", flags.torch_plugin,
-                  "LibTorch plugin for the built-in models (default: found automatically)")
+      .add_option(
+          "--torch-plugin", flags.torch_plugin,
+          "LibTorch plugin for the built-in models (default: found automatically; without one they run in Python)")
       ->type_name("FILE");
   bench
       .add_option("--option", flags.options,

@@ -29,12 +29,14 @@
 #include "ridgeline/checked_program.hpp"
 #include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
+#include "ridgeline/training_python.hpp"
 #include "ridgeline/waiting_line.hpp"
 #include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "schema/error_message.hpp"
 #include "schema/messages.hpp"
 #include "schema/run_request.hpp"
+#include "workload/training/plugin_library.hpp"
 #include "workload/training/synthetic_step_options.hpp"
 
 namespace ridgeline::app {
@@ -183,9 +185,14 @@ class BenchReader {
     if (!flags_.model.empty()) note("model", flags_.model, campaign::messages::origin_flag("--model"));
     if (flags_.model.empty() && !model_.empty()) use_default_model();
     if (!flags_.python.empty()) note("training step", flags_.python, campaign::messages::origin_flag("--python"));
-    if (!flags_.interpreter.empty() && flags_.python.empty())
-      return fail(ErrorCode::invalid_argument, "--python-exe {}: only valid with --python", flags_.interpreter)
-          .hint("give the plugin for --model with --torch-plugin");
+    if (!flags_.interpreter.empty() && is_synthetic())
+      return fail(ErrorCode::invalid_argument, "--python-exe {}: only valid with --python or a built-in model",
+                  flags_.interpreter)
+          .hint("leave it out");
+    if (!flags_.interpreter.empty() && !flags_.torch_plugin.empty())
+      return fail(ErrorCode::invalid_argument, "--python-exe {} and --torch-plugin {} are two ways to train the model",
+                  flags_.interpreter, flags_.torch_plugin)
+          .hint("give one");
     if (!flags_.torch_plugin.empty() && (!flags_.python.empty() || is_synthetic()))
       return fail(ErrorCode::invalid_argument,
                   "--torch-plugin {}: only valid with a built-in model or a TorchScript file in --model",
@@ -314,9 +321,25 @@ class BenchReader {
     return campaign::messages::origin_not_changed(schema::messages::foreign(reason));
   }
 
-  /// The plugin is asked in a process of its own: a mistake in model, options or data ends here.
+  /// Built-in models are trained by the LibTorch plugin if there is one, else in Python. Gives the reason.
+  Result<Message> choose_trainer() {
+    if (flags_.interpreter.empty()) {
+      const auto plugins = workload::find_torch_plugins(flags_.torch_plugin);
+      if (plugins)
+        return flags_.torch_plugin.empty() ? campaign::messages::origin_found()
+                                           : campaign::messages::origin_flag("--torch-plugin");
+      if (plugins.error().code != ErrorCode::unavailable) return tl::unexpected<base::Error>(plugins.error());
+    }
+    auto& job = plan_.request.job;
+    RL_TRY_ASSIGN(job.python, find_training_python(flags_.interpreter, !job.data_path.empty(), terms_));
+    return flags_.interpreter.empty() ? campaign::messages::origin_no_plugin()
+                                      : campaign::messages::origin_flag("--python-exe");
+  }
+
+  /// Processes of their own are asked: a mistake in model, options or data ends here.
   Result<void> read_native() {
     auto& job = plan_.request.job;
+    RL_TRY_ASSIGN(const auto why, choose_trainer());
     const auto facts = describe_native_job(job, flags_.torch_plugin, terms_);
     if (!facts) {
       auto error = facts.error();
@@ -328,12 +351,13 @@ class BenchReader {
     job.runtime = found.runtime;
     job.target_sha256 = found.target_sha256;
     cuda_ = found.cuda;
-    for (const auto& [name, value] : found.options) {
+    note("trained by", found.trainer, why);
+    for (const auto& [name, value] : found.data.options) {
       job.options[name] = value;
       if (!typed(name)) note(name, value, campaign::messages::origin_data());
     }
-    for (const auto& line : found.notes) note("reading", line, campaign::messages::origin_loader());
-    samples_ = found.samples;
+    for (const auto& line : found.data.notes) note("reading", line, campaign::messages::origin_loader());
+    samples_ = found.data.samples;
     return {};
   }
   [[nodiscard]] bool typed(const std::string& option) const {

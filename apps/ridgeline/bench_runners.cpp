@@ -3,19 +3,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "base/cancel.hpp"
-#include "base/file.hpp"
 #include "campaign/bench/loader_cost.hpp"
 #include "campaign/messages.hpp"
 #include "execute/kept_training_child.hpp"
 #include "ridgeline/bench_script.hpp"
-#include "ridgeline/python_packages.hpp"
 #include "schema/messages.hpp"
-#include "workload/training/plugin_library.hpp"
 #include "workload/training/synthetic_step_runner.hpp"
 
 namespace ridgeline::app {
@@ -24,36 +21,7 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr double kDescribeLimitS = 300;  ///< importing torch from a cold network file system takes minutes
 constexpr double kShortestQuestionS = 1;
-
-execute::JsonChildOptions options_under(const ChildTerms& terms) {
-  execute::JsonChildOptions options;
-  options.cancelled = &base::cancel_requested;
-  options.deadline = terms.deadline;
-  options.waiting = terms.waiting;
-  return options;
-}
-
-Result<execute::JsonChildOptions> python_child(const std::string& interpreter, const ChildTerms& terms) {
-  RL_TRY_ASSIGN(auto folder, python_packages());
-  if (const char* set = std::getenv("PYTHONPATH"); set != nullptr && *set != '\0') folder += ":" + std::string(set);
-  auto options = options_under(terms);
-  options.command = {interpreter, "-m", "ridgeline_train"};
-  options.environment = {{"PYTHONPATH", folder}, {"PYTHONUNBUFFERED", "1"}};
-  return options;
-}
-
-Result<execute::JsonChildOptions> native_child(const std::string& plugin, const ChildTerms& terms) {
-  RL_TRY_ASSIGN(const auto plugins, workload::find_torch_plugins(plugin));
-  auto options = options_under(terms);
-  options.command = {base::executable_path().string(), "train-worker"};
-  for (const auto& path : plugins) {
-    options.command.emplace_back("--plugin");
-    options.command.push_back(path.string());
-  }
-  return options;
-}
 
 /// A process for each trial: what a user's own code leaves behind is not known.
 BenchRunners runners_in_children(const execute::JsonChildOptions& options) {
@@ -75,43 +43,76 @@ BenchRunners runners_in_scripts(const execute::JsonChildOptions& options, const 
       nullptr, nullptr};
 }
 
-BenchRunners runners_in_one_child(execute::JsonChildOptions options) {
-  const auto child = std::make_shared<execute::KeptTrainingChild>(std::move(options));
+BenchRunners runners_in_one_child(execute::JsonChildOptions options, execute::KeptTrainingChild::OnCpu on_cpu) {
+  const auto child = std::make_shared<execute::KeptTrainingChild>(std::move(options), on_cpu);
   return {child->factory(), nullptr, [child] { return child->waits(); }};
+}
+
+/// The answer to "describe" of a process that ends then.
+Result<base::Json> described(execute::JsonChildOptions options, const base::Json& request) {
+  execute::TrainingChild child(std::move(options));
+  auto answer = child.ask(request, kDescribeLimitS);
+  if (!answer) {
+    auto error = std::move(answer).error().error;
+    // The model or the data, for the user to fix.
+    if (error.code == ErrorCode::internal || error.code == ErrorCode::out_of_memory)
+      error.code = ErrorCode::invalid_argument;
+    return tl::unexpected<base::Error>(std::move(error));
+  }
+  child.close();
+  return std::move(*answer);
+}
+
+Result<workload::DataFacts> data_facts(const base::Json& answer) {
+  workload::DataFacts facts;
+  RL_TRY_ASSIGN(facts.options, (base::json_as<std::map<std::string, std::string>>(
+                                   answer.value("options", base::Json::object()), "options of a native job")));
+  RL_TRY_ASSIGN(facts.notes, (base::json_as<std::vector<std::string>>(answer.value("notes", base::Json::array()),
+                                                                      "notes of a native job")));
+  if (answer.contains("samples")) facts.samples = answer.value("samples", std::int64_t{0});
+  return facts;
+}
+
+/// Built-in models in Python get what the data's own process finds out about them.
+Result<NativeJobFacts> describe_built_in(schema::TrainingJob job, const ChildTerms& terms) {
+  RL_TRY_ASSIGN(const auto looked, described(data_child(terms), {{"op", "describe"}, {"data", true}, {"job", job}}));
+  NativeJobFacts facts;
+  RL_TRY_ASSIGN(facts.data, data_facts(looked));
+  for (const auto& [name, value] : facts.data.options) job.options[name] = value;
+  RL_TRY_ASSIGN(auto options, models_child(job.python, terms));
+  RL_TRY_ASSIGN(const auto answer, described(std::move(options), {{"op", "describe"}, {"job", job}}));
+  facts.runtime = answer.value("runtime", "");
+  facts.trainer = fmt::format("built-in models in Python: torch {} of {}", answer.value("torch", ""), job.python);
+  facts.target_sha256 = answer.value("source_sha256", "");
+  facts.cuda = answer.value("cuda", false);
+  return facts;
+}
+
+Result<NativeJobFacts> describe_in_plugin(const schema::TrainingJob& job, const std::string& plugin,
+                                          const ChildTerms& terms) {
+  RL_TRY_ASSIGN(auto options, plugin_child(plugin, terms));
+  RL_TRY_ASSIGN(const auto answer, described(std::move(options), {{"op", "describe"}, {"job", job}}));
+  NativeJobFacts facts;
+  RL_TRY_ASSIGN(facts.data, data_facts(answer));
+  facts.runtime = answer.value("runtime", "");
+  facts.trainer = fmt::format("LibTorch plugin: {}", facts.runtime);
+  facts.target_sha256 = answer.value("source_sha256", "");
+  facts.cuda = answer.value("cuda", false);
+  return facts;
 }
 
 }  // namespace
 
 Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job, const std::string& plugin,
                                            const ChildTerms& terms) {
-  RL_TRY_ASSIGN(auto options, native_child(plugin, terms));
-  execute::TrainingChild child(std::move(options));
-  const auto answer = child.ask({{"op", "describe"}, {"job", job}}, kDescribeLimitS);
-  if (!answer) {
-    auto error = answer.error().error;
-    // The model or the data, for the user to fix.
-    if (error.code == ErrorCode::internal || error.code == ErrorCode::out_of_memory)
-      error.code = ErrorCode::invalid_argument;
-    return tl::unexpected(std::move(error).in(fmt::format("--model {}", job.target)));
-  }
-  child.close();
-  RL_TRY_ASSIGN(auto found, (base::json_as<std::map<std::string, std::string>>(
-                                answer->value("options", base::Json::object()), "options of a native job")));
-  RL_TRY_ASSIGN(auto notes, (base::json_as<std::vector<std::string>>(answer->value("notes", base::Json::array()),
-                                                                     "notes of a native job")));
-  NativeJobFacts facts{answer->value("runtime", ""),
-                       answer->value("source_sha256", ""),
-                       std::move(found),
-                       std::move(notes),
-                       std::nullopt,
-                       answer->value("cuda", false)};
-  if (answer->contains("samples")) facts.samples = answer->value("samples", std::int64_t{0});
+  auto facts = trains_in_python(job) ? describe_built_in(job, terms) : describe_in_plugin(job, plugin, terms);
+  if (!facts) return tl::unexpected<base::Error>(std::move(facts).error().in(fmt::format("--model {}", job.target)));
   return facts;
 }
 
 Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target,
                                       const ChildTerms& terms) {
-  RL_TRY_ASSIGN(auto options, python_child(interpreter, terms));
+  RL_TRY_ASSIGN(auto options, user_child(interpreter, terms));
   execute::TrainingChild child(std::move(options));
   const auto answer = child.ask({{"op", "describe"}, {"target", target}}, kDescribeLimitS);
   if (!answer) {
@@ -132,7 +133,7 @@ std::vector<schema::Message> explain_python_loader(schema::TrainingTrialSpec spe
     return std::vector{
         campaign::messages::bench_transforms_untimed(schema::messages::foreign(base::error_line(error)))};
   };
-  auto options = python_child(spec.job.python, terms);
+  auto options = user_child(spec.job.python, terms);
   if (!options) return failed(options.error());
   const auto& clock = base::system_clock();
   const auto begin = clock.now();
@@ -159,12 +160,14 @@ Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const st
     auto clock = std::make_shared<const workload::VirtualClock>();
     return BenchRunners{workload::make_synthetic_steps(clock), clock, nullptr};
   }
-  RL_TRY_ASSIGN(auto options, job.kind == "script"   ? script_child(job, terms)
-                              : job.kind == "python" ? python_child(job.python, terms)
-                                                     : native_child(plugin, terms));
+  RL_TRY_ASSIGN(auto options,
+                job.kind == "script" ? script_child(job, terms) : training_child(job, plugin, terms));
   options.environment.insert(options.environment.end(), environment.begin(), environment.end());
   if (job.kind == "script") return runners_in_scripts(options, terms.logs);
-  return job.kind == "python" ? runners_in_children(options) : runners_in_one_child(std::move(options));
+  if (job.kind == "python") return runners_in_children(options);
+  using OnCpu = execute::KeptTrainingChild::OnCpu;
+  return runners_in_one_child(std::move(options),
+                              trains_in_python(job) ? OnCpu::forks_each_trial : OnCpu::serves_one_trial);
 }
 
 }  // namespace ridgeline::app

@@ -3,27 +3,19 @@
 
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "execute/json_child.hpp"
 #include "execute/training_jobs.hpp"
+#include "ridgeline/training_children.hpp"
 #include "schema/training_trial.hpp"
+#include "workload/training/data_facts.hpp"
 #include "workload/training/step_runner.hpp"
 
 namespace ridgeline::app {
-
-/// Terms for asking a process: the deadline, and a callback that receives the phase it is in.
-struct ChildTerms {
-  std::optional<execute::RunDeadline> deadline = {};
-  std::function<void(const std::string& doing, double waited_s)> waiting = {};
-  std::filesystem::path logs = {};  ///< folder for the output of a script's runs; "": not kept
-};
 
 /// What a Python training job is, asked of the interpreter before anything is measured.
 struct PythonJob {
@@ -36,18 +28,17 @@ struct PythonJob {
 [[nodiscard]] base::Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target,
                                                           const ChildTerms& terms);
 
-/// What a native job is, asked of a worker process before anything is measured: this process never loads LibTorch.
+/// What a native job is, asked of processes before anything is measured: this one never loads LibTorch.
 struct NativeJobFacts {
-  std::string runtime;                         ///< "torch 1.13.1, cpu"
-  std::string target_sha256;                   ///< of the TorchScript file, or of the model's name
-  std::map<std::string, std::string> options;  ///< found out: dataset names, classes
-  std::vector<std::string> notes;              ///< of the loader, about the data
-  std::optional<std::int64_t> samples;         ///< in the data file; nullopt: random data
-  bool cuda = false;                           ///< its LibTorch sees a GPU
+  std::string runtime;        ///< "torch 1.13.1, cpu"
+  std::string trainer;        ///< "LibTorch plugin: torch 1.13.1, cpu", or Python with its torch and interpreter
+  std::string target_sha256;  ///< of the TorchScript file, or of the model's name
+  workload::DataFacts data;
+  bool cuda = false;  ///< its torch sees a GPU
 };
 
-/// `plugin`: --torch-plugin or "". Errors, one line each: no plugin, one that cannot be loaded, no such model, loss,
-/// optimizer or option, data that cannot be trained on.
+/// `plugin`: --torch-plugin or "", for jobs that name no interpreter. Errors, one line each: no plugin, one that cannot
+/// be loaded, no such model, loss, optimizer or option, data that cannot be trained on.
 [[nodiscard]] base::Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job,
                                                                const std::string& plugin, const ChildTerms& terms);
 

@@ -98,7 +98,8 @@ base::Result<int> profile_and_verify(const CLI::App& given, ModelFlags flags, Co
     return verifies ? verify_finding(std::move(run), flags.verify, asked, context) : base::Result<int>(kOk);
   }
   RL_TRY_ASSIGN(auto recorded, record_program(given, flags.recording, flags, context));
-  if (!verifies || recorded.exit_code != 0 || !recorded.run) return recorded.exit_code;
+  if (!verifies || recorded.exit_code != 0) return recorded.exit_code;
+  if (!recorded.run) return kNoAnswer;
   context.code_of_error.reset();
   return verify_finding(*std::move(recorded.run), flags.verify, asked, context);
 }

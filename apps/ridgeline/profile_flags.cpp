@@ -25,6 +25,15 @@ std::string ProfileFlags::trace_folder(const Context& context) const {
   return no_keep_trace ? "" : (context.database_path().parent_path() / "traces").string();
 }
 
+std::vector<std::string> ProfileFlags::existing_files() const {
+  std::vector<std::string> out{json_file(), perfetto, chrome};
+  if (!csv.empty()) out.push_back((fs::path(csv) / "kernels.csv").string());
+  for (const auto& file : report.files()) out.push_back(file.path);
+  std::error_code ignored;
+  std::erase_if(out, [&](const auto& file) { return file.empty() || !fs::is_regular_file(file, ignored); });
+  return out;
+}
+
 void add_profile_flags(CLI::App& command, Context& context, ProfileFlags& flags) {
   command.option_defaults()->group("Display");
   add_number(command, "--depth", flags.depth, 1, 1000,

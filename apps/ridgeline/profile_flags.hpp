@@ -36,6 +36,8 @@ struct ProfileFlags {
   [[nodiscard]] bool shows_modules() const noexcept { return depth > 0 || sort != "time"; }
   /// Beside the results file; "" where events are not to be kept.
   [[nodiscard]] std::string trace_folder(const Context& context) const;
+  /// What would be written, as far as it is there: of an earlier run, until it is written.
+  [[nodiscard]] std::vector<std::string> existing_files() const;
   [[nodiscard]] bool talks() const noexcept { return !prints_json() && !quiet; }
 };
 

@@ -8,8 +8,8 @@
 
 namespace ridgeline::app {
 
-/// Shows the profile and writes what was asked for. `analysed`: its events, for timelines. Errors: files that cannot be
-/// written; a kernel that is not there.
+/// Shows the profile and writes what was asked for, each file also if another one fails. `analysed`: its events, for
+/// timelines. Errors: files that cannot be written; a kernel that is not there, whose profile is shown all the same.
 [[nodiscard]] base::Result<void> write_profile(const schema::ProfileRun& run, const trace::AnalysedTrace& analysed,
                                                const ProfileFlags& flags);
 

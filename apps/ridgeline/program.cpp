@@ -26,9 +26,11 @@ namespace {
 
 bool error_told = false;
 int ending_signal = 0;  // Context::ending_signal
+int program_code = 0;   // of the program that ran for the user; 0 also if there was none
 
 void print_error(const base::Error& error) {
   error_told = true;
+  std::fflush(stdout);  // both may be one stream, and the answer comes first
   const auto terminal = inspect_terminal(stderr);
   // Unlike fmt::print this never throws: standard error may be full as well.
   const auto line = [&](std::string_view label, Style style, const std::string& words) {
@@ -188,6 +190,7 @@ int run_words(std::vector<std::string> words) {
     return kBadInput;
   }
   ending_signal = context.ending_signal;
+  program_code = context.code_of_error.value_or(0);
   if (context.error) {
     print_error(*context.error);
     return context.code_of_error.value_or(base::exit_code_of(context.error->code));
@@ -210,7 +213,7 @@ int run_program(int argc, char** argv) {
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     if (!error_told) print_error({base::ErrorCode::io, "cannot write to standard output", "is the disk full?"});
-    return kBadInput;
+    code = program_code != 0 ? program_code : static_cast<int>(kBadInput);
   }
   if (ending_signal != 0) {
     std::fflush(stderr);

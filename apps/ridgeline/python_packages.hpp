@@ -7,7 +7,7 @@
 
 namespace ridgeline::app {
 
-/// The folder that holds the packages ridgeline_train and ridgeline_infer: RIDGELINE_PYTHON_FOLDER, beside the
+/// The folder that holds the packages that run in the user's Python: RIDGELINE_PYTHON_FOLDER, beside the
 /// installed program, else that of the source tree this program was built from. Errors: not_found.
 [[nodiscard]] base::Result<std::string> python_packages();
 

@@ -45,6 +45,11 @@ std::string size_text(const campaign::SizeWarning& warning, const std::string& m
       base::format_duration(warning.seconds.value_or(0) * kNsPerS));
 }
 
+/// Of a second request to stop.
+std::string left_text(const std::string& program) {
+  return fmt::format("stopped twice: ended without a profile; {} may still be running", program);
+}
+
 /// Only a program that runs has an exit code; a shell's takes its place until then.
 Result<void> check_command(const std::vector<std::string>& command, Context& context) {
   if (command.empty())
@@ -59,6 +64,10 @@ Result<void> check_command(const std::vector<std::string>& command, Context& con
 
 /// What of the request depends on this installation. Where that lacks something the program runs all the same.
 void find_parts(const RecordFlags& recording, campaign::RecordRequest& request) {
+  if (campaign::is_recorded()) {
+    print_note("not recording: another ridgeline profile is recording this program");
+    return;
+  }
   auto library = find_inject_library();
   if (!library) {
     print_note("not recording: " + base::error_line(library.error()));
@@ -82,7 +91,10 @@ void leave_standard_output() {
 Result<std::optional<schema::ProfileRun>> show_profile(campaign::RecordCampaign& campaign, const ProfileFlags& flags) {
   const auto made = campaign.profile();
   if (!made && made.error().code == ErrorCode::unavailable) {
-    print_note(base::error_line(made.error()));
+    auto line = base::error_line(made.error());
+    if (const auto old = flags.existing_files(); !old.empty())
+      line += fmt::format("; of an earlier run: {}", fmt::join(old, ", "));
+    print_note(line);
     return std::nullopt;
   }
   if (!made) return tl::unexpected<base::Error>(made.error());
@@ -121,11 +133,12 @@ Result<RecordedProgram> record_program(const CLI::App& given, const RecordFlags&
     context.code_of_error = end.error().code == ErrorCode::not_found ? execute::kNotFound : execute::kNotExecutable;
     return tl::unexpected<base::Error>(end.error());
   }
-  context.code_of_error = end->exit_code;
+  if (end->exit_code != 0) context.code_of_error = end->exit_code;
   if (end->signal == SIGINT || end->signal == SIGTERM || end->signal == SIGHUP) context.ending_signal = end->signal;
   RecordedProgram out{end->exit_code, std::nullopt};
+  if (end->is_left) print_note(left_text(command.front()));
   if (!records || !ready || end->is_left) return out;
-  if (reruns && end->signal == 0 && !end->is_interrupted) {
+  if (reruns && end->signal == 0 && !end->is_interrupted && campaign.uses_gpu()) {
     if (flags.talks()) print_note(fmt::format("running {} again to count bytes", command.front()));
     campaign.count();
   }

@@ -58,7 +58,7 @@ void add_record_flags(CLI::App& command, Context& context, RecordFlags& flags) {
              "Record only between calls of cudaProfilerStart and cudaProfilerStop");
   add_number(command, "--warmup-steps", flags.warmup_steps, 0, kAnyNumber, "Steps to leave out before recording");
   add_number(command, "--steps", flags.steps, 1, kAnyNumber, "Steps to record, then stop recording");
-  add_time(command, "--delay", flags.delay_s, "Time to wait before recording");
+  add_time(command, "--delay", flags.delay_s, "Time from the start of the program until recording begins");
   add_time(command, "--duration", flags.duration_s, "Time to record, then stop recording");
   command.add_option("--max-size", flags.max_size, "Maximum size of the recording, per process")
       ->type_name("SIZE")

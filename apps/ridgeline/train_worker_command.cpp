@@ -37,18 +37,38 @@ class ClosedRunner final : public workload::StepRunner {
   base::Error reason_;
 };
 
-StepResult<base::Json> describe(workload::PluginStepRunner& runner, const base::Json& request) {
+StepResult<schema::TrainingJob> job_of(const base::Json& request) {
   auto job = base::json_as<schema::TrainingJob>(request.value("job", base::Json::object()), "a training job");
   if (!job) return tl::unexpected(StepError{std::move(job).error(), {}, {}, {}, {}});
+  return std::move(*job);
+}
+
+base::Json json_of(const workload::DataFacts& facts) {
+  base::Json out{{"options", facts.options}, {"notes", facts.notes}};
+  if (facts.samples) out["samples"] = *facts.samples;
+  return out;
+}
+
+StepResult<base::Json> describe(workload::PluginStepRunner& runner, const base::Json& request) {
+  const auto job = job_of(request);
+  if (!job) return tl::unexpected(job.error());
   auto found = runner.describe(*job);
   if (!found) return tl::unexpected(std::move(found).error());
-  base::Json out{{"runtime", found->runtime},
-                 {"cuda", found->cuda},
-                 {"source_sha256", found->target_sha256},
-                 {"options", found->options},
-                 {"notes", found->notes}};
-  if (found->samples) out["samples"] = *found->samples;
+  auto out = json_of(found->data);
+  out["runtime"] = found->runtime;
+  out["cuda"] = found->cuda;
+  out["source_sha256"] = found->target_sha256;
+  if (found->parameters) out["parameters"] = *found->parameters;
   return out;
+}
+
+/// What needs no plugin.
+StepResult<base::Json> describe_data(const base::Json& request) {
+  const auto job = job_of(request);
+  if (!job) return tl::unexpected(job.error());
+  auto found = workload::find_data_facts(*job);
+  if (!found) return tl::unexpected(StepError{std::move(found).error(), {}, {}, {}, {}});
+  return json_of(*found);
 }
 
 base::Result<int> serve(const std::vector<std::string>& plugins) {
@@ -69,7 +89,8 @@ base::Result<int> serve(const std::vector<std::string>& plugins) {
     runner = std::move(plugin);
   } else {
     auto closed = std::make_unique<ClosedRunner>(std::move(library).error());
-    answer = [reason = closed->reason()](const base::Json&) -> StepResult<base::Json> {
+    answer = [reason = closed->reason()](const base::Json& request) -> StepResult<base::Json> {
+      if (request.value("data", false)) return describe_data(request);
       return tl::unexpected(reason);
     };
     runner = std::move(closed);

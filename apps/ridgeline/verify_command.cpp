@@ -32,9 +32,6 @@ Result<std::size_t> place_of(const ProfileRun& run, int number) {
   const auto count = run.findings.size();
   const auto place = static_cast<std::size_t>(number) - 1;
   if (place < count) return place;
-  if (count == 0)
-    return fail(ErrorCode::invalid_argument, "--verify {}: run {} has no findings", number, run.id)
-        .hint("ridgeline show {}", run.id);
   return fail(ErrorCode::invalid_argument, "--verify {}: run {} has {} finding{}", number, run.id, count,
               count == 1 ? "" : "s")
       .hint("ridgeline show {} --section findings", run.id);
@@ -86,6 +83,11 @@ Result<void> write_answer(const ProfileRun& run, std::size_t finding, const Prof
 
 Result<int> verify_finding(ProfileRun run, const VerifyFlags& verify, const ProfileFlags& flags,
                            const Context& context) {
+  if (run.findings.empty()) {
+    fmt::print(stderr, "nothing to verify: run {} has no findings\n", run.id);
+    RL_TRY(write_profile_data(run, flags));
+    return kNoAnswer;
+  }
   RL_TRY_ASSIGN(const auto finding, place_of(run, verify.finding.value_or(1)));
   RL_TRY(check_source(run));
   if (!campaign::can_verify(run, run.findings[finding])) {

@@ -23,6 +23,7 @@ Options Options::parse(std::string_view text) {
     if (key == "capture_range") out.profiler_api = value == "cudaProfilerApi";
     if (key == "hooks") out.hooks = number != 0;
     if (key == "delay_s") out.delay_s = number;
+    if (key == "start_ns") out.start_ns = std::strtoll(value.c_str(), nullptr, 10);
     if (key == "duration_s") out.duration_s = number;
     if (key == "counters" && value == "window") out.counters = CounterMode::window;
     if (key == "counters" && value == "rerun") out.counters = CounterMode::rerun;

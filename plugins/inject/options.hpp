@@ -20,7 +20,8 @@ struct Options {
   bool profiler_api = false;  ///< only between cudaProfilerStart and cudaProfilerStop
   bool hooks = true;          ///< Python programs report calls of the profiler's API themselves
   double delay_s = 0;
-  double duration_s = 0;  ///< recorded after that; 0: to the end
+  std::int64_t start_ns = 0;  ///< of the program, by now_ns(): the delay counts from it; 0: from the first call
+  double duration_s = 0;      ///< recorded after that; 0: to the end
   CounterMode counters = CounterMode::none;
   bool counters_force = false;  ///< also where kernels of several streams run at once
 

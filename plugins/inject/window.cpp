@@ -8,17 +8,23 @@ namespace {
 
 constexpr double kNsPerS = 1e9;
 
+/// A program may make its first call long after its start, and the duration counts from when there is something.
+std::int64_t opening(const Options& options, std::int64_t now_ns) {
+  const auto delay_ns = static_cast<std::int64_t>(options.delay_s * kNsPerS);
+  return std::max(now_ns, (options.start_ns > 0 ? options.start_ns : now_ns) + delay_ns);
+}
+
 }  // namespace
 
 Window::Window(const Options& options, std::int64_t now_ns)
-    : options_(options), begun_ns_(now_ns), waited_(options.delay_s <= 0) {
+    : options_(options), opens_ns_(opening(options, now_ns)), waited_(opens_ns_ <= now_ns) {
   look();
 }
 
 bool Window::at_time(std::int64_t now_ns) {
-  const double passed_s = static_cast<double>(now_ns - begun_ns_) / kNsPerS;
-  waited_ = passed_s >= options_.delay_s;
-  if (options_.duration_s > 0 && passed_s >= options_.delay_s + options_.duration_s) return close();
+  waited_ = now_ns >= opens_ns_;
+  if (options_.duration_s > 0 && static_cast<double>(now_ns - opens_ns_) / kNsPerS >= options_.duration_s)
+    return close();
   return look();
 }
 

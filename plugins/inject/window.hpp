@@ -32,7 +32,7 @@ class Window {
   bool look();
 
   const Options options_;
-  const std::int64_t begun_ns_;
+  const std::int64_t opens_ns_;           ///< at the earliest
   std::atomic<std::int64_t> steps_ = -1;  ///< the step that runs; -1: none has begun
   std::atomic<int> in_range_ = 0;         ///< ranges of that name that are open
   std::atomic<bool> profiling_ = false;   ///< cudaProfilerStart was called last

@@ -230,6 +230,9 @@ rl_train_stats Trial::stats() const {
   out.skipped_steps = scaler_ ? scaler_->skipped_steps() : -1;
   out.gpu_busy = -1;
   out.has_loss = last_loss_.defined() ? 1 : 0;
+  out.parameters = 0;
+  if (model_)
+    for (const auto& parameter : model_->parameters()) out.parameters += parameter.numel();
   out.last_loss = last_loss_.defined() ? last_loss_.item<double>() : -1;
   return out;
 }

@@ -14,7 +14,6 @@ A relay whose environment has RIDGELINE_AHEAD_KEY gets the process that was prep
 with its parent. What the user's file leaves behind must not reach a fork: with CUDA started or more threads than torch itself has, the
 server begins anew at the next lower level, and where importing torch alone is too much it ends."""
 
-import builtins
 import contextlib
 import ctypes
 import gc
@@ -27,6 +26,7 @@ import sys
 import traceback
 
 from ridgeline_worker import channel
+from ridgeline_worker.forking import threads, threads_that_bear_forks
 
 from . import __main__ as program
 from . import ahead
@@ -38,8 +38,6 @@ KEY = "RIDGELINE_AHEAD_KEY"
 BEGUN = b"b"  # sent by a process that prepares, once it ends with its server and has closed the sockets of others
 KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 LEVELS = ("file", "compiler", "torch")  # what is imported: torch, from the right on torch.compile and the user's file too
-# Whose threads bear forks: OpenBLAS and Arrow make them anew in the child.
-BEAR_FORKS = ("numpy", "scipy", "sklearn", "pandas", "pyarrow")
 COMPILER = ("torch._dynamo", "torch._inductor.compile_fx", "torch._functorch.aot_autograd")  # what torch.compile imports
 
 
@@ -51,33 +49,6 @@ def _imported(names):
             importlib.import_module(name)
         except Exception:  # not in this torch; a trial that needs it says so
             return
-
-
-def _threads():
-    return len(os.listdir("/proc/self/task"))
-
-
-@contextlib.contextmanager
-def threads_that_bear_forks():
-    """A list with the number of threads that imports of BEAR_FORKS start meanwhile."""
-    started, original, inside = [0], builtins.__import__, []
-
-    def counting(name, *arguments, **named):
-        if inside or name.partition(".")[0] not in BEAR_FORKS:
-            return original(name, *arguments, **named)
-        inside.append(name)
-        before = _threads()
-        try:
-            return original(name, *arguments, **named)
-        finally:
-            inside.pop()
-            started[0] += _threads() - before
-
-    builtins.__import__ = counting
-    try:
-        yield started
-    finally:
-        builtins.__import__ = original
 
 
 def _touched_cuda():
@@ -132,14 +103,14 @@ def preload(target, level):
     loaded, changes = {}, {}
     with cuda_not_started():
         if level == "file":  # before the compiler, which reads variables that the file may set
-            before, environment = _threads(), dict(os.environ)
+            before, environment = threads(), dict(os.environ)
             with threads_that_bear_forks() as bearable:
                 try:
                     loaded = {target: program.load_function(target)}
                 except (Exception, SystemExit):  # a trial fails with it by itself
                     pass
             changes = changes_since(environment)
-            if _threads() > before + bearable[0]:
+            if threads() > before + bearable[0]:
                 return None
         if level != "torch" and hasattr(torch, "compile"):
             _imported(COMPILER)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The line of the program that called a model: "train.py(41): main", as PyTorch's profiler has it."""
+"""The line of the program that called a module: "train.py(41): main", as PyTorch's profiler has it."""
 import os
 import sys
 import sysconfig
@@ -38,27 +38,39 @@ def _short(path):
 
 
 def of_caller(frame):
-    """Number of the text of the innermost line of the program, else of a library; None in torch itself. `frame` called the model."""
+    """The innermost line of the program, else of a library; None in torch itself. `frame` called the module."""
+    found = _frame(frame)
+    return None if found is None else _text(found)
+
+
+def number_of_caller(frame):
+    """Number of the text of of_caller()."""
+    found = _frame(frame)
+    if found is None:
+        return None
+    key = (found.f_code, found.f_lineno)
+    number = _names.get(key)
+    if number is None:
+        number = _names[key] = library.name(_text(found))
+    return number
+
+
+def _frame(frame):
     in_library = None
     for _ in range(_DEPTH):
         if frame is None:
             break
         kind = _kind(frame.f_code)
         if kind == _USER:
-            return _text(frame)
+            return frame
         if kind == _LIBRARY and in_library is None:
             in_library = frame
         frame = frame.f_back
-    return None if in_library is None else _text(in_library)
+    return in_library
 
 
 def _text(frame):
-    key = (frame.f_code, frame.f_lineno)
-    number = _names.get(key)
-    if number is None:
-        text = "%s(%d): %s" % (_short(frame.f_code.co_filename), frame.f_lineno, frame.f_code.co_name)
-        number = _names[key] = library.name(text)
-    return number
+    return "%s(%d): %s" % (_short(frame.f_code.co_filename), frame.f_lineno, frame.f_code.co_name)
 
 
 def forked():

@@ -8,7 +8,7 @@ import types
 
 import torch
 
-from ridgeline_profile import backward, library, lines, names, steps
+from ridgeline_profile import backward, library, lines, names, recursion, steps
 from ridgeline_profile.frames import leave_out_own  # noqa: F401 (used by the source below)
 from ridgeline_profile.library import PYTHON, pop, push  # noqa: F401
 from ridgeline_profile.threads import local  # noqa: F401
@@ -70,13 +70,13 @@ class _Unknown:
     def module(self):
         return None
 
-    def find(self, module):
+    def find(self, module, frame):
         return names.outermost(module)
 
 
 def find(above, module):
     try:
-        return above.find(module)
+        return above.find(module, sys._getframe(2))
     except Exception:
         return _Unknown()
 
@@ -97,7 +97,7 @@ def open_outermost(thread, module):
         if call.is_model:
             steps.model_called()
         try:
-            line = lines.of_caller(sys._getframe(2))
+            line = lines.number_of_caller(sys._getframe(2))
         except Exception:
             pass  # a frame without a line
     if line is not None:
@@ -168,6 +168,8 @@ def install():
                             without_own_frame="" if known else _WITHOUT_OWN_FRAME)
     hooked = _compiled(source, original)
     module.__call__ = hooked
+    if not known:
+        recursion.install()
     # The name under which bound calls are pickled.
     if known and module.__dict__.get("_wrapped_call_impl") is original:
         module._wrapped_call_impl = hooked

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of modules by the path of calls that leads to them, and their names. A module's name is the attribute path from the module that
-calls it, and its class: "nn.Module: layer1.0.conv1 (Conv2d)"."""
+calls it, its class, and the line of the program that calls it first: "nn.Module: layer1.0.conv1 (Conv2d) @ net.py(57): forward". The
+outermost module has no line, as a range around it has."""
 import weakref
 
-from ridgeline_profile import library
+from ridgeline_profile import library, lines
 
 _PREFIX = "nn.Module: "
 _COMPILED_CHILD = "_orig_mod"
@@ -49,7 +50,7 @@ class Call:
 
     __slots__ = ("module", "above", "below", "name", "path", "is_model", "hook", "_paths")
 
-    def __init__(self, module, above, relative, forget=None):
+    def __init__(self, module, above, relative, forget=None, line=None):
         self.module = weakref.ref(module, forget)  # no model lives longer for having been called
         self.above = above
         self.below = {}
@@ -64,17 +65,19 @@ class Call:
             name = "%s (%d)" % (name, number)
         if is_compiled:
             name += " [compiled]"
+        if line:
+            name += " @ " + line
         # The module that a compiled one wraps is called by that alone: one range for both.
         is_same = above is not None and relative == _COMPILED_CHILD
         self.name = None if is_same else library.name(_PREFIX + name)
         outer = () if above is None else above.path
         self.path = outer if is_same else outer + (self.name,)
 
-    def find(self, module):
-        """The call of a module from here."""
+    def find(self, module, frame):
+        """The call of a module from here. `frame` called it."""
         call = self.below.get(id(module))
         if call is None or call.module() is not module:
-            call = self.below[id(module)] = Call(module, self, self._name_of(module))
+            call = self.below[id(module)] = Call(module, self, self._name_of(module), line=lines.of_caller(frame))
         return call
 
     def _name_of(self, module):

@@ -3,6 +3,7 @@
 import io
 
 GRAPH, NODE = 7, 1  # fields of ModelProto, of GraphProto
+OWN_FORMAT = b"ORTM"  # behind the first four bytes
 
 
 def _varint(file):
@@ -39,6 +40,19 @@ def _count(file):
         if number == GRAPH:
             return sum(field == NODE for field, _, _ in _fields(file, position + length))
     return 0
+
+
+def is_model(model):
+    """Whether ONNX Runtime may be able to load it, given its path or bytes: an ONNX model with nodes, or one of its own format."""
+    if count_nodes(model) > 0:
+        return True
+    try:
+        if isinstance(model, (bytes, bytearray)):
+            return bytes(model[4:8]) == OWN_FORMAT
+        with open(model, "rb") as file:
+            return file.read(8)[4:] == OWN_FORMAT
+    except OSError:
+        return False
 
 
 def count_nodes(model):

@@ -12,6 +12,7 @@ from ridgeline_profile import endings, library, run_steps, session_profile
 from ridgeline_profile.frames import leave_out_own
 from ridgeline_profile.library import ANNOTATION, PYTHON, pop, push
 from ridgeline_profile.needed import needed_libraries
+from ridgeline_profile.onnx_nodes import is_model
 from ridgeline_profile.session_profile import Options, SessionProfile, is_users, write_reason
 
 CUDA = "CUDAExecutionProvider"
@@ -57,6 +58,11 @@ def _has_own_cupti():
     """Whether ONNX Runtime is built to record kernels itself, which takes CUPTI from the recorder once a session is profiled."""
     provider = os.path.join(os.path.dirname(collection.__file__), "libonnxruntime_providers_cuda.so")
     return any(name.startswith("libcupti.so") for name in needed_libraries(provider))
+
+
+def _model_of(session):
+    """Its path or bytes."""
+    return getattr(session, "_model_path", None) or getattr(session, "_model_bytes", None)
 
 
 def _provider_options(session):
@@ -108,7 +114,8 @@ def _options_for_profile(session):
     """What the session is to be made with; None: it has no profile of ours."""
     try:
         options = session._sess_options or collection.C.get_default_session_options()
-        if is_users(options):
+        # A session that cannot load its model prints that it writes no profile.
+        if is_users(options) or not is_model(_model_of(session)):
             return None
         if _has_own_cupti():
             write_reason(_name_of(session), "cupti")
@@ -163,8 +170,7 @@ def _made(session, stem):
         is_graph = cuda is not None and str(cuda.get("enable_cuda_graph", "0")).lower() in ("1", "true")
         known.captures = CAPTURES if is_graph else 0
         if stem is not None:
-            model = getattr(session, "_model_path", None) or getattr(session, "_model_bytes", None)
-            known.profile = SessionProfile(session._sess, stem, model, known.name, is_graph)
+            known.profile = SessionProfile(session._sess, stem, _model_of(session), known.name, is_graph)
     except Exception:
         pass  # runs without nodes
 

@@ -20,7 +20,7 @@ def _line(frame):
     """Number of the text; None where no line is known."""
     try:
         library.begin()
-        return lines.of_caller(frame)
+        return lines.number_of_caller(frame)
     except Exception:
         return None
 

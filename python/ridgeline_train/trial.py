@@ -2,6 +2,7 @@
 """One trial: the user's model, optimizer and data under fixed settings, step by step."""
 
 import contextlib
+import math
 import time
 
 from ridgeline_worker import phase
@@ -46,6 +47,8 @@ class Trial:
         self.begun = False
         self.timed_wall = 0.0
         self.timed_steps = 0
+        self.steps = 0
+        self.scaler = self.scale_before = None
         self.cpu_before = 0.0
         self.step_wall = self.step_cpu = self.others_cpu = 0.0
         self._build(function)
@@ -228,6 +231,7 @@ class Trial:
             self.step_wall += wall / 1e3 - in_line
         self.timed_wall += wall / 1e3
         self.timed_steps += steps
+        self.steps += steps
         rows = []
         for step in range(steps):
             at = step * MARKS
@@ -239,7 +243,16 @@ class Trial:
             out["samples"] = steps * self.settings.batch  # every batch was seen to be a whole one
         return out
 
+    def skipped_steps(self):
+        """Steps whose gradients overflowed: each halves the scale. None where it is not known, as once the scale has grown again."""
+        if self.scale_before is None or self.steps >= self.scaler.get_growth_interval():
+            return None
+        scale = self.scaler.get_scale()
+        return round(math.log(scale / self.scale_before, self.scaler.get_backoff_factor())) if scale > 0 else None
+
     def reset(self):
+        if self.scaler is not None:
+            self.scale_before = self.scaler.get_scale()
         if self.cuda:
             self.torch.cuda.reset_peak_memory_stats(self.device)
             stats = self.torch.cuda.memory_stats(self.device)
@@ -325,6 +338,9 @@ class Trial:
             out["step_wall_s"] = self.step_wall
             out["step_cpu_s"] = self.step_cpu
             out["step_others_cpu_s"] = self.others_cpu
+        skipped = self.skipped_steps()
+        if skipped is not None:
+            out["skipped_steps"] = skipped
         if self.unseen:
             self._note("batch_unseen", message("batch_unseen", batch=self.settings.batch))
         self.notes.update(self.loaders.notes)

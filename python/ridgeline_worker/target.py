@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 
-from . import phase
+from . import phase, torch_runtime
 from .failures import UserError
 
 
@@ -76,16 +76,10 @@ def _from_file(path, function_name):
 
 def describe(target):
     """What identifies the job besides its settings."""
-    phase.enter("importing torch")
-    try:
-        import torch
-    except ImportError as error:
-        raise UserError("%s has no torch (%s); name another interpreter with --python-exe" % (sys.executable, error))
+    torch = torch_runtime.imported()
     _, path = load(target)
     digest = ""
     if path:
         with open(path, "rb") as file:
             digest = hashlib.sha256(file.read()).hexdigest()
-    cuda = getattr(torch.version, "cuda", None)
-    runtime = "torch %s%s, Python %d.%d.%d" % ((torch.__version__, " (cuda %s)" % cuda if cuda else "") + tuple(sys.version_info[:3]))
-    return {"runtime": runtime, "cuda": bool(cuda), "source_sha256": digest}
+    return {"runtime": torch_runtime.text(torch), "cuda": bool(torch_runtime.cuda(torch)), "source_sha256": digest}

@@ -21,8 +21,8 @@ def _excluded():
     own = os.path.dirname(os.path.abspath(__file__))
     folders = [_folder(own)]
     # Packages that are imported by their place have no file.
-    folders += [_folder(os.path.join(os.path.dirname(own), name)) for name in ("ridgeline_profile", "ridgeline_script", "ridgeline_train")]
-    for name in ("ridgeline_train", "ridgeline_infer", "torch"):
+    folders += [_folder(os.path.join(os.path.dirname(own), name)) for name in ("ridgeline_profile", "ridgeline_script", "ridgeline_train", "ridgeline_models")]
+    for name in ("ridgeline_train", "ridgeline_models", "ridgeline_infer", "torch"):
         module = sys.modules.get(name)
         path = getattr(module, "__file__", None)
         if path:

@@ -165,13 +165,16 @@ schema::Message different_work(const ProfileRun& a, const ProfileRun& b) {
                                            .time_b = static_cast<double>(b.tables.span_ns)});
 }
 
-schema::Message without_verdict(std::size_t a, std::size_t b) {
+/// By `profile -- COMMAND`.
+bool is_recorded(const ProfileRun& run) { return !run.request.command.empty(); }
+
+schema::Message without_verdict(std::size_t a, std::size_t b, bool recorded) {
   if (a > 0 && b > 0)
     return messages::profile_few_steps({.a = static_cast<std::int64_t>(a),
                                         .b = static_cast<std::int64_t>(b),
                                         .least = static_cast<std::int64_t>(kLeastProfileSteps)});
   using Side = messages::ProfileNoStepsSide;
-  return messages::profile_no_steps(a == b ? Side::both : a == 0 ? Side::a : Side::b);
+  return messages::profile_no_steps({.side = a == b ? Side::both : a == 0 ? Side::a : Side::b, .recorded = recorded});
 }
 
 /// What was counted of all steps, where their numbers differ.
@@ -244,8 +247,9 @@ ProfileComparison compare_profiles(const ProfileRun& a, const ProfileRun& b, dou
     out.total.low = 1 / kUnbounded;
     out.total.high = kUnbounded;
     if (steps_a.empty() || steps_b.empty()) out.not_comparable = different_work(a, b);
-    out.remarks.push_back(a_ns > 0 || b_ns > 0 ? without_verdict(steps_a.size(), steps_b.size())
-                                               : messages::profile_no_times());
+    out.remarks.push_back(a_ns > 0 || b_ns > 0
+                              ? without_verdict(steps_a.size(), steps_b.size(), is_recorded(steps_a.empty() ? a : b))
+                              : messages::profile_no_times());
   }
   const auto modules_a = by_path(a);
   const auto modules_b = by_path(b);

@@ -24,7 +24,7 @@ Result<AtomicFile> AtomicFile::create(const fs::path& path) {
   file.folder_ = file.target_.has_parent_path() ? file.target_.parent_path() : fs::path(".");
   auto temporary = (file.folder_ / ("." + file.target_.filename().string() + ".XXXXXX")).string();
   file.fd_ = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (file.fd_ < 0) return os_failure("create a file in", file.folder_, errno);
+  if (file.fd_ < 0) return os_failure("create", file.target_, errno);
   file.temporary_ = std::move(temporary);
   RL_TRY(file.take_permissions());
   return file;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <string_view>
 
 namespace ridgeline::base {
 namespace {
@@ -17,7 +18,10 @@ std::array<struct sigaction, kSignals.size()> before{};
 bool installed = false;
 
 void on_signal(int number) {
-  if (requested.exchange(true) && number == SIGINT) ::_exit(130);
+  if (!requested.exchange(true) || number != SIGINT) return;
+  constexpr std::string_view kLine = "interrupted twice: ended at once\n";
+  static_cast<void>(::write(STDERR_FILENO, kLine.data(), kLine.size()));
+  ::_exit(130);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace ridgeline::execute {
 struct AttachedEnd {
   int exit_code = 0;            ///< as a shell has it: 128 and the signal's number where one ended it
   int signal = 0;               ///< that ended it; 0: none
-  bool is_interrupted = false;  ///< somebody pressed Ctrl-C
+  bool is_interrupted = false;  ///< SIGINT or SIGTERM came
   bool is_left = false;         ///< ... and again: the command may still run
 };
 
@@ -26,9 +26,10 @@ inline constexpr int kNotExecutable = 126;
 [[nodiscard]] int start_code(const std::string& program);
 
 /// Runs a command with our terminal and standard input, output and error (SubprocessOptions::attached), and waits for
-/// it. Ctrl-C reaches it by itself; SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, which may be sent to us alone, are passed on.
-/// A second Ctrl-C ends the wait. Other threads must block signals meanwhile, or they would get them; `every_second` is
-/// called about as often in this one. Errors: those of Subprocess::spawn.
+/// it. SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on when they were sent to us alone; those of
+/// our process group, as Ctrl-C, reach the command by themselves. A second SIGINT or SIGTERM ends the wait. Other
+/// threads must block signals meanwhile, or they would get them; `every_second` is called about as often in this one.
+/// Errors: those of Subprocess::spawn.
 [[nodiscard]] base::Result<AttachedEnd> run_attached(
     const std::vector<std::string>& argv, const std::vector<std::pair<std::string, std::string>>& environment,
     const std::function<void()>& every_second = {});

@@ -6,7 +6,7 @@
 namespace ridgeline::execute {
 
 struct KeptTrainingChild::State {
-  explicit State(JsonChildOptions given) : options(std::move(given)) {}
+  State(JsonChildOptions given, OnCpu how) : options(std::move(given)), on_cpu(how) {}
   ~State() { end(); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -17,6 +17,7 @@ struct KeptTrainingChild::State {
   }
 
   const JsonChildOptions options;
+  const OnCpu on_cpu;
   std::unique_ptr<TrainingChild> child;  ///< waiting, or lent
   int repeat = 0;                        ///< of the trials that it serves
   bool waits = false;                    ///< it has served one
@@ -56,7 +57,8 @@ class KeptTrainingChild::Lent final : public workload::StepRunner {
   bool closed_ = false;
 };
 
-KeptTrainingChild::KeptTrainingChild(JsonChildOptions options) : state_(std::make_shared<State>(std::move(options))) {}
+KeptTrainingChild::KeptTrainingChild(JsonChildOptions options, OnCpu on_cpu)
+    : state_(std::make_shared<State>(std::move(options), on_cpu)) {}
 
 workload::StepRunnerFactory KeptTrainingChild::factory() const {
   return
@@ -64,7 +66,8 @@ workload::StepRunnerFactory KeptTrainingChild::factory() const {
         if (state->repeat != spec.repeat) state->end();
         state->repeat = spec.repeat;
         if (!state->child) state->child = std::make_unique<TrainingChild>(state->options);
-        return std::make_unique<Lent>(state, !schema::is_cpu_device(spec.device));
+        const bool may_stay = state->on_cpu == OnCpu::forks_each_trial || !schema::is_cpu_device(spec.device);
+        return std::make_unique<Lent>(state, may_stay);
       };
 }
 

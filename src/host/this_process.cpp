@@ -84,6 +84,12 @@ bool sees_host_processes() {
   return ::stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == kHostProcessNamespace;
 }
 
+std::uint64_t pending_signals(const SystemFiles& files, pid_t pid) {
+  constexpr int kHexadecimal = 16;
+  const auto path = fmt::format("proc/{}/status", pid);
+  return std::strtoull(files.field(path.c_str(), "ShdPnd").value_or("0").c_str(), nullptr, kHexadecimal);
+}
+
 std::uint64_t capabilities(const SystemFiles& files) {
   return std::strtoull(files.field("proc/self/status", "CapEff").value_or("0").c_str(), nullptr, 16);
 }

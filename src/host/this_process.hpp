@@ -40,6 +40,9 @@ struct StorageBytes {
 /// Whether it sees the host's processes by their own numbers: false in a container.
 [[nodiscard]] bool sees_host_processes();
 
+/// Signals that a process blocks and has been sent, bit n - 1 for signal n; 0 also if nobody knows.
+[[nodiscard]] std::uint64_t pending_signals(const SystemFiles& files, pid_t pid);
+
 /// The effective capabilities, bit n for capability n.
 [[nodiscard]] std::uint64_t capabilities(const SystemFiles& files);
 

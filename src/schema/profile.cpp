@@ -36,7 +36,7 @@ RL_DEFINE_JSON(ProfileNode, name, operation, provider, module, calls, total_ns, 
 RL_DEFINE_JSON(ProfileOperator, name, calls, host_ns)
 RL_DEFINE_JSON(ProfileModule, path, name, parent, kind, calls, host_self_ns, host_total_ns, gpu_self_ns, gpu_total_ns,
                backward_ns, kernels, bytes, flops, bytes_ns, flops_ns, bytes_source, tensor_ns, tensor_of_ns, step_ns,
-               step_bytes)
+               step_bytes, line)
 RL_DEFINE_JSON(ProfileStep, name, start_ns, duration_ns, work_ns, kernels, left_out)
 RL_DEFINE_JSON(ProfileCost, plain_ns, traced_ns, nodes_ns, events, event_ns)
 RL_DEFINE_JSON(ProfileRoof, bytes_per_s, flops_per_s)
@@ -48,6 +48,7 @@ RL_DEFINE_JSON(ProfileMemory, process, device, peak_allocated_bytes, peak_ns, re
 void to_json(base::Json& json, const ProfileFinding& finding) {
   json = {{"title", finding.title},
           {"module", finding.module},
+          {"line", finding.line},
           {"evidence", finding.evidence},
           {"saving_ns", finding.saving_ns},
           {"saving_share", finding.saving_share},
@@ -63,6 +64,7 @@ void from_json(const base::Json& json, ProfileFinding& finding) {
   };
   read("title", finding.title);
   read("module", finding.module);
+  read("line", finding.line);
   read("evidence", finding.evidence);
   read("saving_ns", finding.saving_ns);
   read("saving_share", finding.saving_share);

@@ -243,6 +243,7 @@ struct ProfileModule {
   std::int64_t tensor_of_ns = -1;        ///< of that total: kernels for which it is known
   std::vector<std::int64_t> step_ns;     ///< total time in each step, of the GPU, or of the host without one
   std::vector<std::int64_t> step_bytes;  ///< empty: unknown
+  std::string line;                      ///< that calls the module: "net.py(57): forward"; "": unknown
 };
 RL_DECLARE_JSON(ProfileModule)
 
@@ -331,6 +332,7 @@ struct ProfileFinding {
   Message advice;
   std::string snippet;                              ///< what to write; "" where there is nothing to
   std::optional<ProfileVerification> verification;  ///< nullopt: its change was not tried
+  std::string line;                                 ///< that calls the module, or all that are meant; "": unknown
   /// "launch-bound", by the title.
   [[nodiscard]] std::string rule() const;
 };

@@ -21,7 +21,7 @@ struct TrainingJob {
   std::string target_sha256;  ///< of the module's file, the TorchScript file, or the text
   std::string data_path;      ///< "" where the target makes its own data
   std::string data_sha256;    ///< of sizes and modification times of the data's files, not of every byte
-  std::string python;         ///< interpreter, kind python
+  std::string python;         ///< interpreter; "" for a native job that the LibTorch plugin trains
   std::string runtime;        ///< "torch 2.11.0+cu130", "" for synthetic
   std::map<std::string, std::string> options;  ///< "loss", "optimizer", "depth" ...; the user's own for kind python
   std::uint64_t seed = 1;

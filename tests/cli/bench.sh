@@ -206,13 +206,15 @@ bad "--devices gpu" "expected auto, cpu, cuda" -- bench --model $S --devices gpu
 bad "--spread: trials run on synthetic" "leave it out" -- bench --model $S --spread
 bad "--mem-headroom 2" -- bench --model $S --mem-headroom 2
 bad "decode_uss" "did you mean \"decode_us\"" -- bench --model synthetic:decode_uss=1
-# Data alone want the built-in model: without its plugin one line says how to get it.
+# Data alone want the built-in model: without plugin and torch one line says how to get it.
 mkdir -p alone
 cp "$RIDGELINE" alone/ridgeline
 printf x >data.h5
-RIDGELINE=$WORK/alone/ridgeline bad "built-in models need the torch plugin" "build_torch_plugin.sh" -- bench --data-path data.h5
+printf '#!/bin/sh\nexec python3 -S "$@"\n' >no-torch
+chmod +x no-torch
+RIDGELINE=$WORK/alone/ridgeline bad "built-in models need torch" "pip install torch h5py" -- bench --data-path data.h5 --python-exe ./no-torch
 printf 'data: {data_path: data.h5}\n' >path.yaml
-RIDGELINE=$WORK/alone/ridgeline bad "built-in models need the torch plugin" "build_torch_plugin.sh" -- bench --config path.yaml
+RIDGELINE=$WORK/alone/ridgeline bad "built-in models need torch" "pip install torch h5py" -- bench --config path.yaml --python-exe ./no-torch
 bad "no such file" "nowhere.h5" -- bench --model $S --data-path nowhere.h5
 # What is measured counts for the data as they were: in a folder a change of any file, of HDF5 files of those they lead to too.
 mkdir -p images/cats

@@ -72,6 +72,9 @@ err "1 of 1 process did not end its recording"
 record 143 -- "$RECORDED" --signal 15
 record 3 --kernel nosuch -- "$RECORDED" --exit 3
 err "--kernel nosuch"
+err "GPU is busy"
+record 2 --kernel nosuch -- "$RECORDED"
+err "run      "
 record 127 -- nosuchprogram
 err "program nosuchprogram: not found in PATH"
 is "$(wc -l <err)" 2 "lines of an error and its hint"
@@ -118,6 +121,8 @@ nothing_left
 record 0 --counters rerun -- "$RECORDED" --counts --rerun-exit 4
 err "ended with exit code 4, the first with 0"
 err "GPU is busy"
+record 0 --counters rerun -- "$RECORDED" --environment --facts uses_cuda=0
+is "$(grep -c RIDGELINE_TRACE_FOLDER out)" 1 "runs of a program without a GPU"
 record 0 --counters rerun -- "$RECORDED"
 err "failed: it counted no launch"
 record 137 --counters rerun -- "$RECORDED" --signal 9
@@ -132,6 +137,34 @@ err "dcgmi profile --pause"
 err "average of the whole GPU (GPM)"
 LD_LIBRARY_PATH=$WORK/gpu RL_FAKE_NVML_SCRIPT=healthy record 0 -- "$RECORDED" --counts --pause
 checks=$((checks + 1)); ! grep -q GPM err || problem "GPM though bytes were counted"
+
+# Files that cannot be written any more: the answer and the other files are there, and one line names each file.
+mkdir folder
+before=$(runs)
+record 2 --json=folder/run.json --report folder/page.md --csv tables2 -- sh -c "rmdir folder; exec $RECORDED"
+is "$(runs)" $((before + 1)) "runs though files could not be written"
+err "GPU is busy"
+err "tables   tables2"
+is "$(grep -c '^error: ' err)" 1 "lines of files that could not be written"
+err "folder/run.json"
+err "folder/page.md"
+is "$(tail -n 1 err | cut -c1-7)" "error: " "the error behind the answer"
+mkdir folder
+record 3 --json=folder/run.json -- sh -c "rmdir folder; exec $RECORDED --exit 3"
+err "folder/run.json"
+LAST="--json to a full standard output"
+for code in 0 3; do
+  "$RIDGELINE" profile --db r.db --json --csv tables3 -- "$RECORDED" --exit $code >/dev/full 2>err
+  is $? $((code == 0 ? 2 : code)) "exit code with a full standard output, program $code"
+  is "$(grep -v '^hint: ' err)" "error: cannot write to standard output" "lines with a full standard output"
+  checks=$((checks + 1)); [ -s tables3/kernels.csv ] || problem "no tables with a full standard output"
+  rm -rf tables3
+done
+
+# A program that is being recorded is recorded once.
+record 0 -- "$RIDGELINE" profile --db r.db -- "$RECORDED"
+is "$(grep -c 'GPU is busy' err)" 1 "answers of nested profiles"
+is "$(grep -c 'not recording: another ridgeline profile is recording this program' err)" 1 "lines of nested profiles"
 
 # Several processes, and files that are cut or damaged.
 record 0 -- "$RECORDED" --fork
@@ -191,6 +224,13 @@ one_line
 record 0 --capture-range cudaProfilerApi -- "$RECORDED" --no-trace --facts state=waiting
 err "--capture-range cudaProfilerApi: the program did not call cudaProfilerStart"
 one_line
+echo old >run.json && echo old >old.md
+record 0 --json=run.json --report old.md -- true
+err "; of an earlier run: run.json, old.md"
+one_line
+record 4 --verify 1 -- true
+err "no process of the program used CUDA"
+one_line
 RIDGELINE_INJECT_LIBRARY=gone.so record 6 -- "$RECORDED" --environment --exit 6
 err "not recording: RIDGELINE_INJECT_LIBRARY gone.so: no such file; name libridgeline_inject.so"
 out "RIDGELINE_TRACE_FOLDER=(unset)"
@@ -237,6 +277,7 @@ environment --capture-range cudaProfilerApi --no-modules
 out ";capture_range=cudaProfilerApi;counters=window;hooks=0"
 environment --delay 1500ms --duration 2m --no-modules
 out "RIDGELINE_TRACE_OPTIONS=max_bytes=2000000000;delay_s=1.5;duration_s=120"
+out ";counters=window;start_ns="
 out "PYTHONPATH=(unset)"
 PYTHONPATH=/a:/b environment
 checks=$((checks + 1)); grep -qE '^PYTHONPATH=/[^:]*/ridgeline_profile/site:/a:/b$' out || problem "PYTHONPATH behind ours"
@@ -258,39 +299,64 @@ one_line
 # Standard input is the program's.
 checks=$((checks + 1)); [ "$(echo typed | "$RIDGELINE" profile --db r.db -- cat 2>/dev/null)" = typed ] || problem "standard input"
 
-# Ctrl-C reaches both: the program ends, and what it recorded is kept. SIGTERM is passed on.
+# Ctrl-C reaches both: the program ends, and what it recorded is kept. A signal to profile alone is passed on, once.
 cat >interrupt.py <<'END'
-import os, signal, subprocess, sys
-how, command = sys.argv[1], sys.argv[2:]
+import os, signal, subprocess, sys, time
+how, number, command = sys.argv[1], getattr(signal, sys.argv[2]), sys.argv[3:]
 ours = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=open("err", "w"), text=True, start_new_session=True)
 assert ours.stdout.readline() == "waiting\n"
-if how == "group":
-    os.killpg(ours.pid, signal.SIGINT)
-elif how == "twice":  # the program does not notice
-    os.kill(ours.pid, signal.SIGINT)
-    import time
+send = (lambda: os.killpg(ours.pid, number)) if how == "group" else (lambda: ours.send_signal(number))
+send()
+if how == "twice":  # the program does not notice
     time.sleep(0.3)
     assert ours.poll() is None
-    os.kill(ours.pid, signal.SIGINT)
-    assert ours.wait(20) == 130
+    send()
+    code = ours.wait(20)
     os.killpg(ours.pid, signal.SIGKILL)
+    print("", code)
 else:
-    ours.send_signal(signal.SIGTERM)
-print(ours.stdout.read(), ours.wait(20))
+    print(ours.stdout.read(), ours.wait(20))
 END
-LAST="Ctrl-C"
-python3 interrupt.py group "$RIDGELINE" profile --db r.db -- "$RECORDED" --wait --exit 9 >out
-is "$(tr '\n' ' ' <out)" "interrupted  9 " "Ctrl-C"
-err "GPU is busy"
+cat >counts.py <<'END'
+import os, signal, sys, time
+count = 0
+def add(*_):
+    global count
+    count += 1
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+    signal.signal(number, add)
+print("waiting", flush=True)
+while count == 0:
+    time.sleep(0.01)
+time.sleep(0.3)
+print("signals:", count, flush=True)
+os.execv(sys.argv[1], [sys.argv[1]])
+END
+for how in group alone; do
+  for signal in SIGINT SIGTERM SIGUSR1; do
+    LAST="$signal, $how"
+    python3 interrupt.py "$how" "$signal" "$RIDGELINE" profile --db r.db -- python3 counts.py "$RECORDED" >out
+    is "$(tr '\n' ' ' <out)" "signals: 1  0 " "$LAST"
+    err "GPU is busy"
+  done
+done
+for how in group alone; do
+  LAST="Ctrl-C, $how"
+  python3 interrupt.py "$how" SIGINT "$RIDGELINE" profile --db r.db -- "$RECORDED" --wait --exit 9 >out
+  is "$(tr '\n' ' ' <out)" "interrupted  9 " "$LAST"
+  err "GPU is busy"
+done
 LAST=SIGTERM
-python3 interrupt.py term "$RIDGELINE" profile --db r.db -- "$RECORDED" --wait >out
+python3 interrupt.py alone SIGTERM "$RIDGELINE" profile --db r.db -- "$RECORDED" --wait >out
 is "$(tail -n 1 out)" " -15" "SIGTERM"  # by the same signal, as without us
 err "GPU is busy"
-LAST="two times Ctrl-C"
 before=$(runs)
-python3 interrupt.py twice "$RIDGELINE" profile --db r.db -- "$RECORDED" --wait >out
-is "$(tail -n 1 out)" " 130" "two times Ctrl-C"
-is "$(cat err)" "" "two times Ctrl-C: messages"
+for signal in SIGINT:130 SIGTERM:143; do
+  LAST="two times $signal"
+  python3 interrupt.py twice "${signal%:*}" "$RIDGELINE" profile --db r.db -- sh -c 'trap "" INT TERM; echo waiting; exec sleep 20' >out
+  is "$(tail -n 1 out)" " ${signal#*:}" "$LAST"
+  is "$(cat err)" "stopped twice: ended without a profile; sh may still be running" "$LAST: messages"
+done
 is "$(runs)" "$before" "two times Ctrl-C: runs"
 nothing_left
 

@@ -128,6 +128,26 @@ case_of faster sync
 verify 4
 err "finding 1 (sync) needs an edit: no setting does it. Edit, then: ridgeline profile -- python3 $WORK/program.py faster; ridgeline compare $id latest:profile"
 
+# change PYTHON: of the newest run.
+change() {
+  python3 - r.db "$1" <<'END'
+import json, sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as store:
+    key, text = store.execute("SELECT id, record FROM run_records ORDER BY id DESC LIMIT 1").fetchone()
+    run = json.loads(text)
+    exec(sys.argv[2])
+    store.execute("UPDATE run_records SET record = ? WHERE id = ?", (json.dumps(run), key))
+END
+}
+# A finding about a session of ONNX Runtime: what the hooks change is PyTorch's.
+case_of faster
+change 'run["answer"][0]["module"] = "run of vit.onnx/encoder"'
+verify 4
+err "finding 1 (elementwise-chain) needs an edit"
+change 'run["answer"] = []'
+verify 4
+err "nothing to verify: run $id has no findings"
+
 # Mistakes.
 case_of faster
 bad "--verify 2: run $id has 1 finding" "--section findings" -- profile --db r.db --verify 2
@@ -149,6 +169,12 @@ if [ -d "${MODELS:-}" ]; then
   json '.findings[0].verification.change' graph_optimization_level=all
   json '.findings[0].verification.comparison.ratio > 1' true
   json '.request.model.configuration.graph_optimization_level' disable_all
+  json '[.findings[0].verification.remarks[] | tostring | select(contains("verify_model_changed"))] | length' 0
+  cp "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" replaced.onnx
+  run 0 profile replaced.onnx --db m.db --provider cpu --set graph_optimization_level=disable_all --time 500ms --no-keep-trace
+  printf '\032\003new' >>replaced.onnx  # another producer_version; nothing else changes
+  run '0|1|4' profile --db m.db --verify 1
+  out "replaced.onnx has changed since it was profiled"
 fi
 
 # PyTorch itself.

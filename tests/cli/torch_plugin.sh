@@ -19,7 +19,7 @@ PYTHON
   bad "frozen.pt" "nothing to train" -- bench --model frozen.pt --devices cpu --option input=12
 fi
 checks=$((checks + 1))
-python3 "$SOURCE/tests/cli/train_worker_client.py" "$RIDGELINE" "$TORCH_PLUGIN" data.h5 "$script" >client 2>client.err ||
+python3 "$SOURCE/tests/cli/train_worker_client.py" data.h5 "$script" "$RIDGELINE" train-worker --plugin "$TORCH_PLUGIN" >client 2>client.err ||
   { cat client; tail -n 5 client.err; problem "the worker's client"; }
 
 SMALL=(--devices cpu --batch-sizes 16 32 --steps 5 --no-diagnosis --search grid)
@@ -65,7 +65,6 @@ bad "option input" "has its own form" -- bench --model mlp --devices cpu --data-
 bad "are no images" -- bench --model resnet18 --devices cpu --data-path data.h5
 bad "no TorchScript file" "data.h5" -- bench --model data.h5 --devices cpu --option input=3
 bad "no file gone.pt" -- bench --model gone.pt --devices cpu --option input=3
-bad "--python-exe" "--torch-plugin" -- bench --model mlp --devices cpu --python-exe python3
 printf 'no HDF5' >text.h5
 bad "text.h5" -- bench --model mlp --devices cpu --data-path text.h5
 

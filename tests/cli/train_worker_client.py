@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Talks to `ridgeline train-worker` as `ridgeline bench` does, and checks what every built-in model, loss, optimizer and data
-mode of the LibTorch plugin does in a few steps. Prints one line a check that failed, and how many were made.
+"""Talks to a worker of the built-in models as `ridgeline bench` does: to COMMAND, which is `ridgeline train-worker` or the Python
+package. Checks what every built-in model, loss, optimizer and data mode does in a few steps. Prints one line for each check that
+failed, and how many were made.
 
-    train_worker_client.py RIDGELINE PLUGIN DATA.h5 MODEL.pt"""
+    train_worker_client.py DATA.h5 MODEL.pt COMMAND..."""
 
 import concurrent.futures
 import json
 import math
 import os
+import queue
 import socket
 import subprocess
 import sys
 import threading
 
-RIDGELINE, PLUGIN, DATA, SCRIPT = sys.argv[1:5]
+DATA, SCRIPT = sys.argv[1:3]
+COMMAND = sys.argv[3:]
+IN_PYTHON = "ridgeline_models" in COMMAND
 checks = 0
 failures = 0
 lock = threading.Lock()
 pool = concurrent.futures.ThreadPoolExecutor(2)
 jobs = []
+kept = queue.Queue()  # workers that serve another trial
 
 
 def check(condition, what):
@@ -35,10 +40,18 @@ def later(job, *arguments, **named):
     jobs.append(pool.submit(job, *arguments, **named))
 
 
+def worker():
+    """One that waits for another trial, or a new one."""
+    try:
+        return kept.get_nowait()
+    except queue.Empty:
+        return Worker()
+
+
 class Worker:
     def __init__(self):
         self.ours, theirs = socket.socketpair()
-        self.process = subprocess.Popen([RIDGELINE, "train-worker", "--plugin", PLUGIN], pass_fds=[theirs.fileno()],
+        self.process = subprocess.Popen(COMMAND, pass_fds=[theirs.fileno()],
                                         env=dict(os.environ, RIDGELINE_CHANNEL_FD=str(theirs.fileno()), OMP_NUM_THREADS="1"))
         theirs.close()
         self.file = self.ours.makefile("rw")
@@ -46,9 +59,19 @@ class Worker:
     def ask(self, **request):
         self.file.write(json.dumps(request) + "\n")
         self.file.flush()
-        return json.loads(self.file.readline() or '{"error": {"message": "the worker died"}}')
+        answer = {"doing": ""}
+        while "doing" in answer:
+            answer = json.loads(self.file.readline() or '{"error": {"message": "the worker died"}}')
+        return answer
 
     def end(self):
+        """Its exit code; 0 as well if it is ready for another trial."""
+        if self.ask(op="release").get("ok", {}).get("kept"):
+            kept.put(self)
+            return 0
+        return self.close()
+
+    def close(self):
         self.ask(op="close")
         self.file.close()
         self.ours.close()
@@ -56,20 +79,22 @@ class Worker:
 
 
 def spec(model, options=None, batch=4, workers=0, amp="off", data="loader", path=""):
+    if path:  # names that describing the job finds
+        options = dict({"input_dataset": "x", "label_dataset": "y"}, **options or {})
     return {"job": {"kind": "native", "target": model, "data_path": path, "options": options or {}},
             "device": "cpu", "settings": {"batch": batch, "workers": workers, "amp": amp}, "data": data}
 
 
 def train(name, steps=2, then=0, **settings):
     """The loss after the steps, or the losses after them and after `then` more; checks all numbers."""
-    worker = Worker()
-    ready = worker.ask(op="prepare", spec=spec(**settings))
+    used = worker()
+    ready = used.ask(op="prepare", spec=spec(**settings))
     check("ok" in ready, "%s: %s" % (name, ready))
     if "ok" not in ready:
-        worker.end()
+        used.end()
         return math.nan
-    worker.ask(op="reset")
-    window = worker.ask(op="run", steps=steps)
+    used.ask(op="reset")
+    window = used.ask(op="run", steps=steps)
     check("ok" in window, "%s: %s" % (name, window))
     rows = window.get("ok", {}).get("steps", [])
     check(len(rows) == steps, "%s: %d rows" % (name, len(rows)))
@@ -78,13 +103,13 @@ def train(name, steps=2, then=0, **settings):
         check(abs(sum(row[:6]) - row[6]) <= 0.05 * row[6] + 0.01, "%s: phases of %s do not add up" % (name, row))
         computed = min(row[2:5]) > 0 if settings.get("data") != "loader_only" else max(row[2:5]) < 0.1
         check(computed, "%s: %s" % (name, row))
-    known = worker.ask(op="resources").get("ok", {})
+    known = used.ask(op="resources").get("ok", {})
     check(known.get("peak_reserved_gb", 0) > 0.01, "%s: %s" % (name, known))
     loss = known.get("last_loss")
     if then:
-        worker.ask(op="run", steps=then)
-        loss = loss, worker.ask(op="resources").get("ok", {}).get("last_loss")
-    check(worker.end() == 0, "%s: the worker did not end well" % name)
+        used.ask(op="run", steps=then)
+        loss = loss, used.ask(op="resources").get("ok", {}).get("last_loss")
+    check(used.end() == 0, "%s: the worker did not end well" % name)
     return loss
 
 
@@ -122,31 +147,31 @@ def learns_from_data(workers, amp):
 
 
 def refused(what, *texts, **settings):
-    worker = Worker()
-    error = worker.ask(op="prepare", spec=spec(**settings)).get("error", {})
+    used = worker()
+    error = used.ask(op="prepare", spec=spec(**settings)).get("error", {})
     message = error.get("message", "")
     for text in texts:
         check(text in message, "%s: no \"%s\" in \"%s\"" % (what, text, message))
     check(error.get("bad_settings") or error.get("user_error"), "%s: %s" % (what, error))
-    worker.end()
+    used.end()
 
 
 def no_gpu():
-    worker = Worker()
+    used = worker()
     device = spec(model="mlp")
     device["device"] = "cuda:0"
-    error = worker.ask(op="prepare", spec=device).get("error", {})
-    check("CPU build" in error.get("message", "") and error.get("user_error"), "cuda on a CPU build: %s" % error)
-    worker.end()
+    error = used.ask(op="prepare", spec=device).get("error", {})
+    check(("sees no CUDA" if IN_PYTHON else "CPU build") in error.get("message", "") and error.get("user_error"), "cuda on a CPU build: %s" % error)
+    used.end()
 
 
 def too_large():
     # More than the machine has: an allocation that fails, told from a mere error.
-    worker = Worker()
-    ready = worker.ask(op="prepare", spec=spec(model="mlp", options={"input": "1048576", "hidden": "1048576"}))
+    used = worker()
+    ready = used.ask(op="prepare", spec=spec(model="mlp", options={"input": "1048576", "hidden": "1048576"}))
     error = ready.get("error", {})
     check("allocate memory" in error.get("message", ""), "4 TB of weights: %s" % ready)
-    worker.end()
+    used.end()
 
 
 for tiny, its in TINY.items():
@@ -182,5 +207,7 @@ later(no_gpu)
 later(too_large)
 for job in jobs:
     job.result()
+while not kept.empty():
+    check(kept.get().close() == 0, "a worker did not end well")
 print("%d checks, %d failed" % (checks, failures))
 sys.exit(1 if failures else 0)

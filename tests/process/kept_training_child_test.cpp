@@ -79,6 +79,13 @@ TEST_F(KeptTrainingChildTest, trials_on_a_cpu_have_their_own) {
   EXPECT_NE(serve(kept_, "cpu"), first);
 }
 
+TEST_F(KeptTrainingChildTest, one_that_forks_serves_trials_on_a_cpu_as_well) {
+  const KeptTrainingChild kept(options("{'ok': {'kept': True}}"), KeptTrainingChild::OnCpu::forks_each_trial);
+  const double first = serve(kept, "cpu");
+  EXPECT_TRUE(kept.waits());
+  EXPECT_EQ(serve(kept, "cpu"), first);
+}
+
 TEST_F(KeptTrainingChildTest, a_process_that_cannot_be_renewed_ends) {
   for (const auto* release : {"{'ok': {'kept': False}}", "{'error': {'message': 'unknown request release'}}", "[]"}) {
     const KeptTrainingChild kept(options(release));

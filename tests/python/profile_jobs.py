@@ -52,6 +52,27 @@ class Broken(nn.Module):
         return self.last(x).relu()
 
 
+class Nested(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return x if self.inner is None else self.inner(x)
+
+
+def recurses():
+    """Close to the limit."""
+    print(sys.getrecursionlimit())
+    for limit, depth in ((1000, 320), (1600, 520)):
+        sys.setrecursionlimit(limit)
+        print(sys.getrecursionlimit())
+        net = None
+        for _ in range(depth):
+            net = Nested(net)
+        print(net(torch.ones(2)))
+
+
 def alike():
     """A generator and a discriminator of one class, and modules that live for one step."""
     generator, discriminator = Net(), Net()

@@ -29,7 +29,13 @@ class Log:
         self.balanced = self.balanced and not any(open_ranges.values())
 
     def names(self, kind=None):
-        return [event.text for event in self.events if event.what.startswith("push") and kind in (None, int(event.what[4:]))]
+        """Those of modules without the lines that call them."""
+        return [without_line(event.text) for event in self.events if event.what.startswith("push") and kind in (None, int(event.what[4:]))]
+
+    def lines(self):
+        """The line of each module, by its name."""
+        names = [event.text for event in self.events if event.what.startswith("push") and event.text.startswith(MODULE)]
+        return dict(name[len(MODULE):].split(" @ ") for name in names if " @ " in name)
 
     def count(self, what):
         return sum(event.what == what for event in self.events)
@@ -42,6 +48,10 @@ class Log:
                 which, _, path = event.text.partition(":")
                 out.append((which, path, path_of(event.open), (1, "(backward)") in event.open))
         return out
+
+
+def without_line(name):
+    return name.split(" @ ")[0] if name.startswith(MODULE) else name
 
 
 def path_of(ranges):

@@ -44,6 +44,14 @@ def clock(model):
         print(begin, time.monotonic_ns())
 
 
+def cannot_load(model):
+    for what in ("gone.onnx", b"no model"):
+        try:
+            session(what)
+        except Exception as error:
+            print(type(error).__name__)
+
+
 def two(model):
     first = session(model)
     with open(model, "rb") as file:

@@ -100,6 +100,7 @@ class SessionsTest(unittest.TestCase):
                 environment["PYTHONPATH"] = site
         done = subprocess.run([PYTHON, JOBS, name, self.model], env=environment, capture_output=True, text=True, cwd=work)
         self.assertEqual(done.returncode, code, done.stderr)
+        self.errors = done.stderr
         self.logs = profile_log.read(os.path.join(work, "log"))
         sessions = [path for path in glob.glob(os.path.join(traces, "*.session*")) if not path.endswith(".json")]
         self.profiles = [Profile(path) for path in sorted(sessions)]
@@ -123,6 +124,10 @@ class SessionsTest(unittest.TestCase):
         profile, = self.profiles
         self.assertEqual(profile.facts["model"], "vit.onnx")
         self.assertEqual(len(profile.named("/encoder/MatMul_kernel_time")), 3)
+
+    def test_a_model_that_cannot_be_loaded_prints_what_it_prints_without_hooks(self):
+        self.same("cannot_load")
+        self.assertEqual(self.errors, "")
 
     def test_times_of_nodes_are_within_their_runs_on_the_recorders_clock(self):
         runs = [tuple(map(int, line.split())) for line in self.job("clock").splitlines()]

@@ -105,6 +105,9 @@ class Profiled(unittest.TestCase):
 
 
 class ModulesTest(Profiled):
+    def test_programs_recurse_as_deep_as_without_hooks(self):
+        self.same("recurses")
+
     def test_leaves_of_both_passes(self):
         marks = self.marks("leaves")
         self.assertEqual([mark for mark in marks if mark[1] != mark[2]], [])
@@ -145,6 +148,15 @@ class ModulesTest(Profiled):
                                        "nn.Module: second (Linear)", "nn.Module: head (Linear)", "profile_jobs.py(%s): inference"
                                        % re.search(r"\((\d+)\)", names[9]).group(1)])
         self.assertRegex(names[0], r"^profile_jobs\.py\(\d+\): inference$")
+
+    def test_lines_that_call_modules(self):
+        self.job("inference")
+        lines = self.logs[0].lines()
+        self.assertNotIn("Net", lines)  # a range around it has the line
+        for module, function in (("blocks.0 (Block)", "forward"), ("first (Linear)", "forward"), ("head (Linear)", "forward")):
+            self.assertRegex(lines[module], r"^profile_jobs\.py\(\d+\): %s$" % function)
+        self.assertEqual(lines["blocks.0 (Block)"], lines["blocks.1 (Block)"])
+        self.assertNotEqual(lines["blocks.0 (Block)"], lines["head (Linear)"])
 
     def test_modules_of_one_class(self):
         self.job("alike")

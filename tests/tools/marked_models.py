@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models that scripts/profile_gpu.sh records: steps of one model in one mode, on a GPU where there is one.
 
-    marked_models.py MODEL MODE [--steps 20] [--leaves OUT.json] [--profiler cuda|full]
-        MODEL: vit_b16, resnet50, gpt_block, rtdetr; MODE: eager, training, graph, compiled
-Prints the median time of a step in ms. With --leaves each leaf module says on the GPU who it is: behind its forward kernels it launches a
+    marked_models.py MODEL MODE[,MODE...] [--steps 20] [--leaves OUT.json] [--profiler cuda|full]
+        MODEL: vit_b16, resnet50, gpt_block, rtdetr; MODE: eager, training, graph, compiled, busy (a batch that
+        keeps the GPU busy)
+Prints the median time of a step in ms, behind the mode if there are several. With --leaves each leaf module says on the GPU who it is: behind its forward kernels it launches a
 kernel whose grid.x is the module's number (grid.y 1), and by autograd one before its backward kernels (grid.y 2); OUT.json has the
 modules' paths by number. --profiler runs the steps under torch.profiler, for comparison."""
 import argparse
@@ -16,6 +17,8 @@ import torch
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 WARM_UP = 5
+MODES = ("eager", "training", "graph", "compiled", "busy")
+BUSY = 16  # times the batch
 
 
 def launch_marker(number, phase):
@@ -146,24 +149,11 @@ def profiler(kind):
     return torch.profiler.profile(activities=activities)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", choices=["vit_b16", "resnet50", "gpt_block", "rtdetr"])
-    parser.add_argument("mode", choices=["eager", "training", "graph", "compiled"])
-    parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--leaves", metavar="OUT.json")
-    parser.add_argument("--profiler", choices=["cuda", "full"])
-    options = parser.parse_args()
-    torch.manual_seed(0)
-    model, inputs = made(options.model)
-    model = model.to(DEVICE).train(options.mode == "training")
-    inputs = inputs.to(DEVICE)
-    if options.leaves:
-        leaves = mark_leaves(model)
-        with open(options.leaves, "w") as file:
-            json.dump(leaves, file)
+def median_ms(model, inputs, mode, options):
     wait = torch.cuda.synchronize if DEVICE == "cuda" else lambda: None
-    step = step_of(model, inputs, options.mode)
+    if mode == "busy":
+        inputs = inputs.repeat(BUSY, *[1] * (inputs.dim() - 1))
+    step = step_of(model, inputs, mode)
     for _ in range(WARM_UP):
         step()
     wait()
@@ -174,7 +164,29 @@ def main():
             step()
             wait()
             times.append((time.perf_counter() - begin) * 1e3)
-    print("%.4f" % statistics.median(times))
+    return statistics.median(times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", choices=["vit_b16", "resnet50", "gpt_block", "rtdetr"])
+    parser.add_argument("modes", metavar="MODE", type=lambda text: text.split(","))
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--leaves", metavar="OUT.json")
+    parser.add_argument("--profiler", choices=["cuda", "full"])
+    options = parser.parse_args()
+    if unknown := set(options.modes) - set(MODES):
+        parser.error("MODE: %s, expected %s" % (", ".join(sorted(unknown)), ", ".join(MODES)))
+    torch.manual_seed(0)
+    model, inputs = made(options.model)
+    model, inputs = model.to(DEVICE), inputs.to(DEVICE)
+    if options.leaves:
+        leaves = mark_leaves(model)
+        with open(options.leaves, "w") as file:
+            json.dump(leaves, file)
+    for mode in options.modes:
+        took = "%.4f" % median_ms(model.train(mode == "training"), inputs, mode, options)
+        print(took if len(options.modes) == 1 else "%s %s" % (mode, took), flush=True)
 
 
 if __name__ == "__main__":

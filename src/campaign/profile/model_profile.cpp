@@ -97,6 +97,7 @@ Result<MadeProfile> profile_model(const ModelProfileRequest& request, execute::E
   RL_TRY_ASSIGN(auto found, find_model_spec({model.workload, model.provider, model.where, model.configuration},
                                             executor, *run.environment, run.notes));
   auto& spec = found.spec;
+  run.request.model->workload.content_sha256 = spec.workload.content_sha256;
   run.provider = spec.provider;
   run.runtime = fmt::format("{} {}", spec.runtime.name, spec.runtime.version);
   const base::ScratchFolder scratch("profile");

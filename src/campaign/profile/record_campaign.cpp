@@ -2,8 +2,11 @@
 #include "campaign/profile/record_campaign.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "campaign/messages.hpp"
@@ -15,6 +18,7 @@
 
 namespace ridgeline::campaign {
 
+using namespace std::chrono_literals;
 using base::ErrorCode;
 using base::Result;
 
@@ -50,7 +54,10 @@ Result<void> RecordCampaign::check() const {
   return {};
 }
 
-RecordEnvironment RecordCampaign::environment_in(const base::ScratchFolder& scratch, const std::string& options) const {
+RecordEnvironment RecordCampaign::environment_in(const base::ScratchFolder& scratch, std::string options) const {
+  // The delay counts from the start of the program; the recording library reads the same clock.
+  if (request_.options.delay_s)
+    options += fmt::format(";start_ns={}", std::chrono::steady_clock::now().time_since_epoch() / 1ns);
   return record_environment(std::filesystem::absolute(scratch.path()).string(), request_.library,
                             request_.python_folder, options);
 }
@@ -67,6 +74,12 @@ Result<execute::AttachedEnd> RecordCampaign::run(const std::function<void(const 
                 }));
   bandwidths_ = bandwidth.stop();
   return *end_;
+}
+
+bool RecordCampaign::uses_gpu() const {
+  if (!scratch_) return false;
+  const auto processes = trace::read_processes(scratch_->path());
+  return std::any_of(processes.begin(), processes.end(), [](const auto& one) { return one.uses_cuda; });
 }
 
 void RecordCampaign::count() {
@@ -97,7 +110,8 @@ Result<trace::Recording> RecordCampaign::read(std::optional<base::ScratchFolder>
 std::vector<schema::Message> RecordCampaign::add_second_run(trace::Trace& trace) {
   std::vector<schema::Message> notes;
   if (!counting_failure_.empty()) notes.push_back(counting_failure_);
-  if (!counting_ && notes.empty()) notes.push_back(messages::counting_left_out());
+  if (!counting_ && notes.empty())
+    notes.push_back(trace.kernels.size() > 0 ? messages::counting_left_out() : messages::counting_without_work());
   if (!counting_) return notes;
   auto second = read(counting_);
   if (!second) {

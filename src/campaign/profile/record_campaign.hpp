@@ -45,6 +45,8 @@ class RecordCampaign {
   /// `warn` is called at most once, while the program runs. Errors: those of run_attached; the program did not run
   /// then.
   [[nodiscard]] base::Result<execute::AttachedEnd> run(const std::function<void(const SizeWarning&)>& warn = {});
+  /// After run(): whether a process of the program used CUDA.
+  [[nodiscard]] bool uses_gpu() const;
   /// After run(): runs the program once more, only to count bytes (Counting::rerun). What goes wrong is a note of the
   /// profile.
   void count();
@@ -54,7 +56,7 @@ class RecordCampaign {
 
  private:
   [[nodiscard]] static base::Result<trace::Recording> read(std::optional<base::ScratchFolder>& scratch);
-  [[nodiscard]] RecordEnvironment environment_in(const base::ScratchFolder& scratch, const std::string& options) const;
+  [[nodiscard]] RecordEnvironment environment_in(const base::ScratchFolder& scratch, std::string options) const;
   /// What the second run counted becomes part of the trace; returns what is to be reported of it.
   [[nodiscard]] std::vector<schema::Message> add_second_run(trace::Trace& trace);
 

@@ -8,6 +8,7 @@
 namespace ridgeline::campaign {
 namespace {
 
+constexpr const char* kTraceFolder = "RIDGELINE_TRACE_FOLDER";
 constexpr const char* kCudaInjection = "CUDA_INJECTION64_PATH";
 constexpr const char* kNvtxInjection = "NVTX_INJECTION64_PATH";
 
@@ -17,6 +18,11 @@ std::string variable(const char* name) {
 }
 
 }  // namespace
+
+bool is_recorded() {
+  std::error_code ignored;
+  return std::filesystem::is_directory(variable(kTraceFolder), ignored);  // what outlives a recording has the variable
+}
 
 std::string hooked_python_path(const std::string& python_folder) {
   // Python runs the sitecustomize.py of the first folder that has one.
@@ -29,7 +35,7 @@ RecordEnvironment record_environment(const std::string& folder, const std::strin
                                      const std::string& python_folder, const std::string& options) {
   RecordEnvironment out;
   auto& variables = out.variables;
-  variables = {{"RIDGELINE_TRACE_FOLDER", folder},
+  variables = {{kTraceFolder, folder},
                {"RIDGELINE_TRACE_LIBRARY", library},
                {"RIDGELINE_TRACE_OPTIONS", options + (python_folder.empty() ? ";hooks=0" : "")}};
   for (const auto* name : {kCudaInjection, kNvtxInjection})

@@ -15,6 +15,9 @@ struct RecordEnvironment {
   std::string other_nvtx_injection;  ///< likewise the user's own NVTX_INJECTION64_PATH
 };
 
+/// Whether this process is one of a program that is being recorded.
+[[nodiscard]] bool is_recorded();
+
 /// PYTHONPATH by which Python programs load our hooks; `python_folder`: of our packages.
 [[nodiscard]] std::string hooked_python_path(const std::string& python_folder);
 

@@ -41,7 +41,9 @@ class ShorterTime {
   /// Nodes begin in their order; the last slot of a run ends with it.
   void add(std::int64_t start, std::int64_t end, double event_ns, bool first_of_run) {
     const auto whole = std::max<std::int64_t>(0, end - start);
-    const auto left = std::max<std::int64_t>(0, std::llround(static_cast<double>(whole) - event_ns));
+    // At least 1 ns: nodes that begin at the same time would be parts of each other, or behind their run.
+    const auto least = std::min<std::int64_t>(1, whole);
+    const auto left = std::max<std::int64_t>(least, std::llround(static_cast<double>(whole) - event_ns));
     if (first_of_run) off_before_run_ = off_;
     slots_.push_back({start, start - (off_ - off_before_run_), left, off_});
     off_ += whole - left;

@@ -9,6 +9,7 @@
 #include "campaign/profile/verifiable_change.hpp"
 #include "campaign/profile/verify_model.hpp"
 #include "campaign/profile/verify_program.hpp"
+#include "trace/analysis/range_names.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -30,7 +31,9 @@ Result<void> check_folder(const ProfileRun& run) {
 }  // namespace
 
 bool can_verify(const ProfileRun& run, const schema::ProfileFinding& finding) {
-  if (!run.request.command.empty()) return program_change(finding.rule()) != nullptr;
+  // What our hooks change is PyTorch's.
+  if (!run.request.command.empty())
+    return program_change(finding.rule()) != nullptr && !trace::is_within_session_run(finding.module);
   return run.request.model && model_change(finding.rule(), run.provider) != nullptr;
 }
 

@@ -32,6 +32,9 @@ Result<schema::ProfileVerification> verify_model(const schema::ProfileModelReque
   RL_TRY_ASSIGN(auto found, find_model_spec({model.workload, model.provider, model.where, model.configuration},
                                             executor, environment, out.remarks));
   out.remarks.clear();  // the profile has them
+  if (const auto& profiled = model.workload.content_sha256;
+      !profiled.empty() && profiled != found.spec.workload.content_sha256)
+    out.remarks.push_back(messages::verify_model_changed(model.workload.location));
   schema::PairedSpec spec{found.spec, found.spec.configuration.with(key, change.value), {}};
   spec.plan.max_time_s = std::min(spec.plan.max_time_s, std::max(budget.left_s(), spec.plan.min_time_s));
   auto asked = found.spec.workload;

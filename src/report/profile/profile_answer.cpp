@@ -66,7 +66,11 @@ Callout verdict(const MessageRenderer& words, const ProfileRun& run) {
     for (const auto& row : tables.memory) most = std::max(most, row.peak_allocated_bytes);
     return {Tone::neutral, text(messages::profile_peak_of_run(number_of(most))), devices_of(words, run)};
   }
-  if (is_host_only(run)) return {Tone::neutral, text(messages::profile_on_host(number_of(tables.span_ns))), {}};
+  if (is_host_only(run))
+    return {
+        Tone::neutral,
+        text(messages::profile_on_host({.time = number_of(tables.span_ns), .recorded = !run.request.command.empty()})),
+        {}};
   return {Tone::neutral,
           text(messages::profile_in_nodes({.time = number_of(whole_ns(run)), .nodes = std::ssize(tables.nodes)})),
           run.findings.empty() ? sentence(text(schema::no_findings(run))) : std::string()};

@@ -83,14 +83,15 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Messa
   files.emplace_back("copies.csv", kernels_csv(tables.copies));
   std::string modules =
       "path,calls,self_ns,total_ns,bytes,flops,backward_ns,kernels,host_self_ns,host_total_ns,kind,name,bytes_ns,"
-      "bytes_source,tensor_ns,tensor_of_ns\n";
+      "bytes_source,tensor_ns,tensor_of_ns,line\n";
   const bool has_gpu = !tables.devices.empty();
   for (const auto& row : tables.modules)
     add_line(modules, csv_cell(row.path), csv_cell(row.calls), csv_cell(has_gpu ? row.gpu_self_ns : row.host_self_ns),
              csv_cell(has_gpu ? row.gpu_total_ns : row.host_total_ns), known_cell(row.bytes), known_cell(row.flops),
              csv_cell(row.backward_ns), csv_cell(row.kernels), csv_cell(row.host_self_ns), csv_cell(row.host_total_ns),
              std::string(base::enum_name(row.kind)), csv_cell(row.name), known_cell(row.bytes_ns),
-             std::string(base::enum_name(row.bytes_source)), known_cell(row.tensor_ns), known_cell(row.tensor_of_ns));
+             std::string(base::enum_name(row.bytes_source)), known_cell(row.tensor_ns), known_cell(row.tensor_of_ns),
+             csv_cell(row.line));
   files.emplace_back("modules.csv", std::move(modules));
   std::string nodes = "name,operation,provider,module,calls,total_ns,bytes,flops,bytes_ns,bytes_source\n";
   for (const auto& row : tables.nodes)
@@ -140,7 +141,7 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Messa
                csv_cell(point.reserved_bytes));
   files.emplace_back("memory.csv", std::move(memory));
   std::string findings =
-      "rule,title,module,saving_ns,saving_share,computed,advice,measured_share,measured_low,measured_high\n";
+      "rule,title,module,saving_ns,saving_share,computed,advice,measured_share,measured_low,measured_high,line\n";
   const auto measured_cell = [](const schema::ProfileFinding& row, double stats::Estimate::*part) {
     const bool has = row.verification && row.verification->comparison;
     return has ? csv_cell(row.verification->saving().*part) : std::string();
@@ -149,7 +150,7 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Messa
     add_line(findings, csv_cell(row.rule()), csv_cell(words.text(row.title)), csv_cell(row.module),
              csv_cell(row.saving_ns), csv_cell(row.saving_share), csv_cell(words.text(row.computed)),
              csv_cell(words.text(row.advice)), measured_cell(row, &stats::Estimate::value),
-             measured_cell(row, &stats::Estimate::low), measured_cell(row, &stats::Estimate::high));
+             measured_cell(row, &stats::Estimate::low), measured_cell(row, &stats::Estimate::high), csv_cell(row.line));
   files.emplace_back("findings.csv", std::move(findings));
   return files;
 }

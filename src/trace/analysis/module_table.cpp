@@ -19,6 +19,7 @@ class Rows {
       auto& row = rows_[i];
       row.name = from.name;
       row.kind = from.kind;
+      row.line = from.line;
       row.parent = from.parent == kNowhere ? -1 : static_cast<int>(from.parent);
       row.path = row.parent <= 0 ? from.name : rows_[from.parent].path + "/" + from.name;
       row.step_ns.assign(steps_, 0);

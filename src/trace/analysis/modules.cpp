@@ -173,8 +173,11 @@ class Attributor {
 
   /// Of a range that is no operation: its own, or that above where it is no part of the program.
   Place module_row(Place above, RangeKind kind, std::string_view name) {
-    if (kind == RangeKind::python && is_module_call(name))
-      return child(above, std::string(module_name(name)), ModuleKind::module);
+    if (kind == RangeKind::python && is_module_call(name)) {
+      const auto row = child(above, std::string(module_name(name)), ModuleKind::module);
+      if (auto& line = out_.rows[row].line; line.empty()) line = module_line(name);
+      return row;
+    }
     if (kind == RangeKind::python && is_session_run(name)) return child(above, std::string(name), ModuleKind::module);
     if (kind == RangeKind::annotation && !is_profiler_step(name))
       return child(above, annotation_name(name), ModuleKind::module);

@@ -20,6 +20,7 @@ struct ModuleRow {
   Place parent = kNowhere;  ///< into Attribution::rows; kNowhere of the root, which is the first
   std::string name;
   schema::ModuleKind kind = schema::ModuleKind::root;
+  std::string_view line = {};  ///< of the program, that calls the module, in a string of the trace; "": unknown
 };
 
 /// Where in the program events belong: modules, annotations and the outermost operations below them. Calls of one

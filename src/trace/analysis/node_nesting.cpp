@@ -28,11 +28,15 @@ NodeNesting::NodeNesting(const Nodes& nodes)
     while (!open.empty() &&
            (nodes.lane[open.back()] != nodes.lane[node] || end_of(open.back()) <= nodes.start_ns[node]))
       open.pop_back();
-    if (!open.empty()) {
-      parent[node] = open.back();
-      has_parts[open.back()] = true;
+    // A node of less than a microsecond is before one that begins in the same, rather than a part of it.
+    auto around = open.rbegin();
+    if (nodes.duration_ns[node] == 0)
+      while (around != open.rend() && nodes.start_ns[*around] == nodes.start_ns[node]) ++around;
+    if (around != open.rend()) {
+      parent[node] = *around;
+      has_parts[*around] = true;
       // Times are whole microseconds: a part may seem to outlast its node by one.
-      own_ns[open.back()] -= std::min(end_of(node), end_of(open.back())) - nodes.start_ns[node];
+      own_ns[*around] -= std::min(end_of(node), end_of(*around)) - nodes.start_ns[node];
     }
     open.push_back(node);
   }

@@ -6,6 +6,7 @@ namespace {
 
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
 constexpr std::string_view kModulePrefix = "nn.Module: ";
+constexpr std::string_view kLineOfModule = " @ ";
 constexpr std::string_view kRunPrefix = "run of ";
 constexpr std::string_view kBackwardPrefix = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kCompiledGraph = "Call CompiledFxGraph ";
@@ -17,12 +18,25 @@ bool is_profiler_step(std::string_view name) { return name.starts_with(kStepPref
 bool is_module_call(std::string_view name) { return name.starts_with(kModulePrefix); }
 
 std::string_view module_name(std::string_view name) {
-  return is_module_call(name) ? name.substr(kModulePrefix.size()) : name;
+  if (!is_module_call(name)) return name;
+  name.remove_prefix(kModulePrefix.size());
+  return name.substr(0, name.find(kLineOfModule));
+}
+
+std::string_view module_line(std::string_view name) {
+  const auto at = is_module_call(name) ? name.find(kLineOfModule) : std::string_view::npos;
+  return at == std::string_view::npos ? std::string_view() : name.substr(at + kLineOfModule.size());
 }
 
 bool is_session_run(std::string_view name) { return name.starts_with(kRunPrefix); }
 
+bool is_within_session_run(std::string_view path) {
+  return is_session_run(path) || path.find(std::string("/") + std::string(kRunPrefix)) != std::string_view::npos ||
+         path == kModelRun || path.starts_with(std::string(kModelRun) + "/");
+}
+
 bool is_python_line(std::string_view name) {
+  if (is_module_call(name)) return false;
   const auto open = name.find(".py(");
   return open != std::string_view::npos && name.find("): ", open) != std::string_view::npos;
 }

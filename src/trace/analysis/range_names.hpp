@@ -20,10 +20,14 @@ inline constexpr std::string_view kGraphLaunch = "CUDA graph";
 [[nodiscard]] bool is_profiler_step(std::string_view name);
 /// "nn.Module: Conv2d_3", of a Python range.
 [[nodiscard]] bool is_module_call(std::string_view name);
-/// "Conv2d_3" of it.
+/// "Conv2d_3" of it; of "nn.Module: act (GELU) @ net.py(57): forward" it is "act (GELU)".
 [[nodiscard]] std::string_view module_name(std::string_view name);
+/// "net.py(57): forward" of it: the line that calls the module; "" where the recorder gave none.
+[[nodiscard]] std::string_view module_line(std::string_view name);
 /// "run of vit.onnx", of a Python range around a run of a session of ONNX Runtime.
 [[nodiscard]] bool is_session_run(std::string_view name);
+/// Of a module's path.
+[[nodiscard]] bool is_within_session_run(std::string_view path);
 /// "train.py(41): step", of a Python range.
 [[nodiscard]] bool is_python_line(std::string_view name);
 /// Of a module's path: "## forward ##" is "forward".

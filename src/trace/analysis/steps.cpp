@@ -122,17 +122,20 @@ std::vector<Place> steps_of_nodes(const Trace& trace, const Steps& steps) {
   std::map<LaneId, std::vector<Place>> of_thread;
   for (std::size_t i = 0; i < steps.steps.size(); ++i)
     of_thread[trace.ranges.lane[steps.steps[i].range]].push_back(static_cast<Place>(i));
-  const auto at = [&](const std::vector<Place>& places, std::int64_t time_ns) {
-    const auto after = std::upper_bound(places.begin(), places.end(), time_ns,
+  // A node of less than a microsecond may begin where its run ends.
+  const auto at = [&](const std::vector<Place>& places, std::size_t node) {
+    const auto start = nodes.start_ns[node];
+    const auto after = std::upper_bound(places.begin(), places.end(), start,
                                         [&](auto time, auto step) { return time < steps.steps[step].start_ns; });
-    return after == places.begin() || steps.steps[*(after - 1)].end_ns <= time_ns ? kNowhere : *(after - 1);
+    if (after == places.begin()) return kNowhere;
+    const auto end = steps.steps[*(after - 1)].end_ns;
+    return start < end || (start == end && nodes.duration_ns[node] == 0) ? *(after - 1) : kNowhere;
   };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const auto start = nodes.start_ns[i];
-    if (const auto own = of_thread.find(nodes.lane[i]); own != of_thread.end()) out[i] = at(own->second, start);
+    if (const auto own = of_thread.find(nodes.lane[i]); own != of_thread.end()) out[i] = at(own->second, i);
     if (out[i] != kNowhere) continue;
     for (const auto& [lane, places] : of_thread)
-      if (const auto step = at(places, start); step != kNowhere && (out[i] == kNowhere || step > out[i])) out[i] = step;
+      if (const auto step = at(places, i); step != kNowhere && (out[i] == kNowhere || step > out[i])) out[i] = step;
   }
   return out;
 }

@@ -33,8 +33,9 @@ bool ClassedKernels::same_place(std::size_t one, std::size_t other) const {
   return lane[one] == lane[other] && of_.analysed.kernels.step[one] == of_.analysed.kernels.step[other];
 }
 
-std::int32_t ClassedKernels::device_of(std::size_t kernel) const {
-  return of_.analysed.trace.gpu_lanes[of_.analysed.trace.kernels.lane[kernel]].device;
+ProcessDevice ClassedKernels::gpu_of(std::size_t kernel) const {
+  const auto& lane = of_.analysed.trace.gpu_lanes[of_.analysed.trace.kernels.lane[kernel]];
+  return {lane.process, lane.device};
 }
 
 double ClassedKernels::peak_bytes_per_ns(std::size_t kernel) const {
@@ -54,7 +55,7 @@ std::int64_t ClassedKernels::duration_ns(std::size_t kernel) const {
 }
 
 void ClassedKernels::add(Tally& tally, std::size_t kernel, std::int64_t saving_ns) const {
-  tally.add(module_of(kernel), saving_ns, duration_ns(kernel));
+  tally.add(module_of(kernel), saving_ns, duration_ns(kernel), gpu_of(kernel));
   tally.add_row(of_.analysed.trace.kernels.name[kernel], duration_ns(kernel));
 }
 

@@ -24,7 +24,8 @@ class ClassedKernels {
   [[nodiscard]] std::string module_of(std::size_t kernel) const;
   /// Of one stream and one step.
   [[nodiscard]] bool same_place(std::size_t one, std::size_t other) const;
-  [[nodiscard]] std::int32_t device_of(std::size_t kernel) const;
+  [[nodiscard]] ProcessDevice gpu_of(std::size_t kernel) const;
+  [[nodiscard]] std::int32_t device_of(std::size_t kernel) const { return gpu_of(kernel).second; }
   /// What the memory of the kernel's GPU moves at most in a nanosecond; 0: unknown.
   [[nodiscard]] double peak_bytes_per_ns(std::size_t kernel) const;
   /// DRAM, by hardware counters; NaN: unknown.

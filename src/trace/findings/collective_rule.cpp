@@ -126,7 +126,7 @@ class CollectiveWalk {
     }
   }
 
-  /// The largest in exposed time first.
+  /// Exposed time on the GPU with most of it, by kind; the largest first.
   std::vector<std::pair<KindOfCollective, std::int64_t>> exposed() {
     const auto& trace = of_.analysed.trace;
     const auto& kernels = trace.kernels;
@@ -140,7 +140,7 @@ class CollectiveWalk {
       into.emplace_back(kernels.start_ns[i], kernels.start_ns[i] + kernels.duration_ns[i]);
       if (!of_.analysed.is_collective[i]) continue;
       tally_.add(module_of_work(of_.analysed, of_.analysed.kernels.row[i]), kernels.duration_ns[i],
-                 kernels.duration_ns[i]);
+                 kernels.duration_ns[i], device);
       tally_.add_row(kernels.name[i], kernels.duration_ns[i]);
     }
     std::vector<std::pair<KindOfCollective, std::int64_t>> out;
@@ -149,7 +149,7 @@ class CollectiveWalk {
       for (auto& [device, spans] : devices) {
         auto& computing = others[device];
         spans.insert(spans.end(), computing.begin(), computing.end());
-        alone += measure_of_union(spans) - measure_of_union(computing);
+        alone = std::max(alone, measure_of_union(spans) - measure_of_union(computing));
       }
       if (alone > 0) out.emplace_back(kind, alone);
     }
@@ -186,8 +186,9 @@ void collective_rule(const Case& of) {
   std::int64_t exposed = 0;
   std::int64_t all = 0;
   for (const auto& device : of.tables.devices) {
-    exposed += device.exposed_ns;
-    all += device.collective_ns;
+    if (device.exposed_ns <= exposed) continue;
+    exposed = device.exposed_ns;
+    all = device.collective_ns;
   }
   if (exposed == 0) return;
   CollectiveWalk walk(of);

@@ -35,20 +35,20 @@ ProcessDevice device_of(const Trace& trace, const Spans& work, std::size_t i) {
   return {lane.process, lane.device};
 }
 
-/// The time in which one of them ran and no kernel of the same GPU, sum over all GPUs.
+/// The time in which one of them ran and no kernel of the same GPU; of the GPU with most of it.
 std::int64_t exposed_ns(const Trace& trace, const HostCopies& copies) {
   std::map<ProcessDevice, Intervals> kernels;
   for (std::size_t i = 0; i < trace.kernels.size(); ++i)
     kernels[device_of(trace, trace.kernels, i)].emplace_back(trace.kernels.start_ns[i],
                                                              trace.kernels.start_ns[i] + trace.kernels.duration_ns[i]);
-  std::int64_t sum = 0;
+  std::int64_t most = 0;
   for (const auto& [device, spans] : copies.spans) {
     auto& all = kernels[device];
     const auto busy = measure_of_union(all);
     all.insert(all.end(), spans.begin(), spans.end());
-    sum += measure_of_union(all) - busy;
+    most = std::max(most, measure_of_union(all) - busy);
   }
-  return sum;
+  return most;
 }
 
 void tell_copies(const Case& of, HostCopies& copies, bool pageable) {
@@ -56,8 +56,8 @@ void tell_copies(const Case& of, HostCopies& copies, bool pageable) {
   std::int64_t took = 0;
   for (auto& [device, spans] : copies.spans) took += measure_of_union(spans);
   schema::ProfileFinding finding;
-  of.advise(finding, pageable ? kPinMemory : kExposed);
   copies.all.tell(finding);
+  of.advise(finding, pageable ? kPinMemory : kExposed);
   finding.saving_ns = exposed_ns(of.analysed.trace, copies);
   finding.title = (pageable ? messages::pageable_copy : messages::exposed_copy)(static_cast<double>(finding.saving_ns));
   finding.computed = messages::computed_copies();
@@ -82,7 +82,7 @@ void copy_rules(const Case& of) {
     into.spans[device_of(trace, trace.copies, i)].emplace_back(trace.copies.start_ns[i],
                                                                trace.copies.start_ns[i] + trace.copies.duration_ns[i]);
     const auto took = trace.copies.duration_ns[i];
-    into.all.add(module_of_work(of.analysed, of.analysed.copies.row[i]), took, took);
+    into.all.add(module_of_work(of.analysed, of.analysed.copies.row[i]), took, took, device_of(trace, trace.copies, i));
     into.all.add_row(trace.copies.name[i], took);
     into.all.add_bytes(static_cast<double>(trace.copies.bytes[i]));
   }

@@ -2,16 +2,24 @@
 #include "trace/findings/find_savings.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "trace/analysis/range_names.hpp"
 #include "trace/findings/rules.hpp"
 #include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 
 void Case::advise(schema::ProfileFinding& finding, const Advice& kind) const {
-  const bool onnx_alone = frameworks.onnx && !frameworks.torch && kind.onnx_advice != nullptr;
-  const bool torch_alone = frameworks.torch && !frameworks.onnx;
+  auto ran = frameworks;
+  if (ran.onnx && ran.torch && !finding.module.empty() && !is_python_line(finding.module)) {
+    ran.onnx = is_within_session_run(finding.module);
+    ran.torch = !ran.onnx;
+  }
+  const bool onnx_alone = ran.onnx && !ran.torch && kind.onnx_advice != nullptr;
+  const bool torch_alone = ran.torch && !ran.onnx;
   finding.advice = onnx_alone ? kind.onnx_advice() : kind.advice();
   finding.snippet = onnx_alone ? kind.onnx_snippet : kind.snippet;
   if (onnx_alone || torch_alone || kind.onnx_snippet.empty()) return;
@@ -35,10 +43,10 @@ void Case::add(const Tally& tally, const Advice& kind, schema::Message title, sc
                schema::Message bytes, double least) const {
   if (tally.count() == 0) return;
   schema::ProfileFinding finding;
-  advise(finding, kind);
   finding.title = std::move(title);
   finding.computed = std::move(computed);
   tally.tell(finding, tables.runs);
+  advise(finding, kind);
   if (!bytes.empty()) finding.evidence.push_back(std::move(bytes));
   add(std::move(finding), least);
 }
@@ -46,7 +54,7 @@ void Case::add(const Tally& tally, const Advice& kind, schema::Message title, sc
 void Case::add_kernels(const Tally& tally, const Advice& kind, schema::Message title, schema::Message computed,
                        schema::Message bytes, double least) const {
   auto of_kernels = *this;
-  if (busy_ns > 0 && tally.saving_ns() > busy_ns && (most_ns == 0 || busy_ns < most_ns)) {
+  if (busy_ns > 0 && tally.saving_on_one_ns() > busy_ns && (most_ns == 0 || busy_ns < most_ns)) {
     of_kernels.most_ns = busy_ns;
     of_kernels.what_most_is = &messages::computed_busy_time;
   }
@@ -74,6 +82,20 @@ std::int64_t median_runs_ns(const schema::ProfileTables& tables) {
   return *middle * tables.runs;
 }
 
+/// The one line that calls all modules of that path, or of that class of paths.
+std::string line_of_module(const std::vector<schema::ProfileModule>& modules, const std::string& path) {
+  if (path.empty()) return {};
+  const auto wanted = schema::module_class(path);
+  std::optional<std::string> out;
+  for (const auto& row : modules) {
+    if (row.path == path) return row.line;
+    if (schema::module_class(row.path) != wanted) continue;
+    if (out && row.line != *out) return {};
+    out = row.line;
+  }
+  return out.value_or("");
+}
+
 }  // namespace
 
 std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, const schema::ProfileTables& tables) {
@@ -81,8 +103,8 @@ std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, 
   std::int64_t span = 0;
   std::int64_t busy = 0;
   for (const auto& device : tables.devices) {
-    span += device.span_ns;
-    busy += device.busy_ns;
+    span = std::max(span, device.span_ns);
+    busy = std::max(busy, device.busy_ns);
   }
   // Of runs of a model, with what they take outside of nodes.
   if (tables.devices.empty() && !tables.modules.empty()) span = tables.modules.front().host_total_ns;
@@ -104,8 +126,9 @@ std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, 
     copy_rules(all);
     collective_rule(all);
   }
+  for (auto& finding : found) finding.line = line_of_module(tables.modules, finding.module);
   std::stable_sort(found.begin(), found.end(),
-                   [](const auto& one, const auto& other) { return one.saving_ns > other.saving_ns; });
+                   [](const auto& one, const auto& other) { return one.saving_share > other.saving_share; });
   return found;
 }
 

@@ -28,10 +28,11 @@ bool has_name(const Trace& trace, const Spans& spans, Is is) {
 }  // namespace
 
 Frameworks frameworks_of(const Trace& trace) {
-  const auto of_torch = [](std::string_view name) {
+  // The recorder marks the steps of ONNX programs in the same way, and Python's own files are "<frozen ...>".
+  const auto of_torch = [&](std::string_view name) {
     return name.starts_with("aten::") || name.starts_with("autograd::") || name.starts_with("c10d::") ||
-           is_module_call(name) || is_profiler_step(name) || is_of_torch(name) ||
-           contains_any(name, {"at::native", "c10::"});
+           is_module_call(name) || (is_profiler_step(name) && !trace.of_recorder) ||
+           (is_of_torch(name) && !name.starts_with("<frozen ")) || contains_any(name, {"at::native", "c10::"});
   };
   const auto of_onnx = [](std::string_view name) {
     return name == kModelRun || is_session_run(name) || contains_any(name, {"onnxruntime::", "onnxruntime/"});

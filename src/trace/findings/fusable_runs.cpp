@@ -127,7 +127,7 @@ class RunFinder {
       into.measured_saving_ns += saving_ns;
       into.measured_bytes += run.bytes;
     }
-    into.tally.add(module, saving_ns, ns);
+    into.tally.add(module, saving_ns, ns, kernels_.gpu_of(order[begin]));
     into.tally.add_bytes(run.bytes - run.fused_bytes);
     for (auto i = begin; i < end; ++i) {
       taken_[order[i]] = true;

@@ -73,7 +73,8 @@ constexpr Advice kLateGraphs{&messages::advice_graphs_ahead, {}};
 
 /// If most of what is allocated is memory of the host.
 constexpr Advice kPinnedMemory{&messages::advice_reuse_pinned,
-                               "buffer = torch.empty(shape, pin_memory=True)   # once; then buffer.copy_(batch)"};
+                               "buffer = torch.empty(shape, pin_memory=True)   # once; then buffer.copy_(batch)",
+                               &messages::advice_reuse_pinned, kBinding};
 
 constexpr std::size_t kListedPlaces = 3;
 
@@ -237,18 +238,19 @@ void idle_rules(const Case& of) {
   const auto floor = floor_of(of.analysed);
   const auto& gpu = busiest(of.tables);
   const bool has_others = of.tables.devices.size() > 1;
+  std::int64_t spans = 0;
+  for (const auto& device : of.tables.devices) spans += device.span_ns;
   for (const auto& row : kAdvice) {
     const auto found = sums.find(row.cause);
     if (found == sums.end()) continue;
     const auto& sum = found->second;
     schema::ProfileFinding finding;
-    of.advise(finding, advice_of(row, sum));
     const bool of_host = row.cause == IdleCause::host_work || row.cause == IdleCause::host_wait;
     for (const auto& [device, of_gpu] : sum.by_gpu)
       finding.saving_ns = std::max(finding.saving_ns, of_gpu.second - of_gpu.first * floor);
     if (has_others) finding.saving_ns = std::min(finding.saving_ns, gpu.span_ns - gpu.busy_ns);
     if (of_host) finding.saving_ns = std::min(finding.saving_ns, gpu.busy_ns);
-    const auto share = static_cast<double>(sum.total_ns()) / static_cast<double>(of.span_ns);
+    const auto share = static_cast<double>(sum.total_ns()) / static_cast<double>(spans);
     finding.title = row.title(share);
     finding.evidence.push_back(extent_of(sum));
     const auto lines = lines_of(sum);
@@ -256,12 +258,13 @@ void idle_rules(const Case& of) {
     if (sum.counted_ns > 0)
       finding.evidence.push_back(messages::gaps_of_optimizer_apart(static_cast<double>(sum.counted_ns)));
     if (!lines.empty()) finding.module = lines.front().module;
+    of.advise(finding, advice_of(row, sum));
     finding.computed = of_host ? messages::computed_host_work()
                                : messages::computed_gaps(
                                      {.several = has_others, .each = sum.gaps > 0 ? unless_zero(floor) : std::nullopt});
     // That the host does something else is worth a word where the GPU has little to do beside it, too.
     const bool is_told = of_host && share >= kLeastIdle && finding.saving_ns > 0;
-    of.add(std::move(finding), is_told ? 0 : kLeastIdle, gpu.span_ns);
+    of.add(std::move(finding), is_told ? 0 : kLeastIdle);
   }
 }
 

@@ -32,7 +32,8 @@ void tell_chains(const Case& of, const KernelTallies& found) {
   const auto& chains = found.chains.tally;
   of.add_kernels(chains,
                  {&messages::advice_fuse_chains, "model = torch.compile(model)", &messages::advice_fuse_chains_onnx,
-                  "# ONNX Runtime: ridgeline tune model.onnx --provider auto"},
+                  "# ONNX Runtime: options.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL\n"
+                  "# and the fastest provider: ridgeline tune model.onnx --provider auto"},
                  messages::elementwise_chain({.chains = chains.count(),
                                               .of = messages::ElementwiseChainOf::kernels,
                                               .time = duration_of(chains.time_ns()),
@@ -118,7 +119,9 @@ void tell_layouts(const Case& of, const KernelTallies& found) {
                       "x = x.to(memory_format=torch.channels_last)",
                       &messages::advice_keep_layout, "# ONNX Runtime, CUDA provider: {\"prefer_nhwc\": \"1\"}"});
   add(found.strided_copies,
-      {&messages::advice_keep_views, "y = x.transpose(1, 2)   # a view; .contiguous() and .reshape() of it copy"});
+      {&messages::advice_keep_views, "y = x.transpose(1, 2)   # a view; .contiguous() and .reshape() of it copy",
+       &messages::advice_layout_of_nodes,
+       "# ONNX Runtime: options.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL"});
 }
 
 void tell_few_blocks(const Case& of, const KernelTallies& found) {

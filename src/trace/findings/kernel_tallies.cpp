@@ -147,7 +147,7 @@ class KernelWalk {
       out_.attention.add_row(of_.analysed.trace.kernels.name[kernel], kernels_.duration_ns(kernel));
       out_.attention.add_bytes(kernels_.bytes_of(kernel));
     }
-    out_.attention.add(kernels_.module_of(order[at]), sum, sum);
+    out_.attention.add(kernels_.module_of(order[at]), sum, sum, kernels_.gpu_of(order[at]));
   }
 
   /// Fewer blocks than multiprocessors: the others have nothing to do.

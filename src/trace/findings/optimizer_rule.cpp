@@ -55,20 +55,22 @@ struct KernelTimes {
   }
 };
 
-KernelTimes times_of(const AnalysedTrace& analysed, Place row) {
+std::map<ProcessDevice, KernelTimes> times_of(const AnalysedTrace& analysed, Place row) {
   const auto& kernels = analysed.trace.kernels;
   const auto& rows = analysed.attribution.rows;
-  KernelTimes out;
+  std::map<ProcessDevice, KernelTimes> all;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     auto at = analysed.kernels.row[i];
     while (at != kNowhere && at != row) at = rows[at].parent;
     if (at == kNowhere) continue;
+    const auto& lane = analysed.trace.gpu_lanes[kernels.lane[i]];
+    auto& out = all[{lane.process, lane.device}];
     ++out.count;
     out.timeless += kernels.duration_ns[i] == 0 ? 1 : 0;
     out.sum_ns += kernels.duration_ns[i];
     out.by_name[kernels.name[i]] += kernels.duration_ns[i];
   }
-  return out;
+  return all;
 }
 
 /// "AdamW" of "Optimizer.step#AdamW.step"; "" where the name has none.
@@ -94,22 +96,26 @@ void optimizer_rule(const Case& of) {
     const auto each = row.kernels / row.calls;
     if (each < kManyKernels || row.gpu_total_ns / std::max<std::int64_t>(1, row.kernels) > kTinyKernelNs) continue;
     const auto times = times_of(of.analysed, static_cast<Place>(i));
-    if (times.lack_times()) continue;
+    if (std::any_of(times.begin(), times.end(), [](const auto& one) { return one.second.lack_times(); })) continue;
     schema::ProfileFinding finding;
     finding.module = row.path;
     std::vector<std::size_t> gaps;
+    std::int64_t gaps_ns = 0;
+    std::map<ProcessDevice, std::int64_t> savings;
     for (std::size_t at = 0; at < of.analysed.gaps.size(); ++at) {
       const auto& gap = of.analysed.gaps[at];
       if (of.counted_gaps[at] || !is_between_kernels(of.analysed, gap, static_cast<Place>(i))) continue;
-      finding.saving_ns += gap.duration_ns();
+      gaps_ns += gap.duration_ns();
+      savings[{gap.process, gap.device}] += gap.duration_ns();
       gaps.push_back(at);
     }
     finding.title = messages::tiny_optimizer_kernels(
         {.name = row.name, .kernels = each, .each = static_cast<double>(row.gpu_total_ns / row.kernels)});
-    finding.evidence = {
-        messages::kernels_of_optimizer({.kernels = row.kernels, .steps = row.calls}),
-        messages::gaps_of_optimizer({.gaps = std::ssize(gaps), .time = static_cast<double>(finding.saving_ns)})};
-    finding.saving_ns += times.sum_ns - times.fused_ns();
+    finding.evidence = {messages::kernels_of_optimizer({.kernels = row.kernels, .steps = row.calls}),
+                        messages::gaps_of_optimizer({.gaps = std::ssize(gaps), .time = static_cast<double>(gaps_ns)})};
+    for (const auto& [device, kernels] : times) savings[device] += kernels.sum_ns - kernels.fused_ns();
+    for (const auto& [device, ns] : savings) finding.saving_ns = std::max(finding.saving_ns, ns);
+    if (savings.size() > 1) finding.evidence.push_back(messages::saving_of_one_gpu());
     finding.computed = messages::computed_optimizer();
     finding.advice = messages::advice_fused_optimizer();
     finding.snippet = optimizer_snippet(optimizer_class(row.name));

@@ -26,15 +26,15 @@ struct Advice {
 struct Case {
   const AnalysedTrace& analysed;
   const schema::ProfileTables& tables;
-  std::int64_t span_ns = 0;  ///< of all GPUs, sum; without a GPU of the runs
+  std::int64_t span_ns = 0;  ///< of the GPU with the longest; without a GPU of the runs
   std::int64_t most_ns = 0;  ///< that a finding may save: of a model the median run, times their number; 0: of no limit
   schema::Message (*what_most_is)() = nullptr;  ///< how a saving of most_ns was computed
-  std::int64_t busy_ns = 0;  ///< of all GPUs, sum, work that overlaps once: what faster kernels may save at most
+  std::int64_t busy_ns = 0;  ///< of the busiest GPU, work that overlaps once: what faster kernels may save at most
   Frameworks frameworks;
   std::vector<schema::ProfileFinding>& found;
   std::vector<bool>& counted_gaps;  ///< of AnalysedTrace::gaps: a finding has them, and no other counts them again
 
-  /// Fills in what to do, in words of the framework that ran: of one that did not nothing is said.
+  /// Fills in what to do, in words of the framework that ran, in the finding's module if it has one.
   void advise(schema::ProfileFinding& finding, const Advice& kind) const;
   /// Adds the finding, with its saving's share of `of_ns` (0: of span_ns), where that is at least `least`; returns
   /// whether.

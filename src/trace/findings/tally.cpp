@@ -18,8 +18,9 @@ constexpr std::size_t kNameColumns = 70;  // templates of kernels fill pages
 
 }  // namespace
 
-void Tally::add(const std::string& module, std::int64_t saving_ns, std::int64_t time_ns) {
+void Tally::add(const std::string& module, std::int64_t saving_ns, std::int64_t time_ns, ProcessDevice device) {
   saving_ns_ += saving_ns;
+  saving_by_gpu_[device] += saving_ns;
   time_ns_ += time_ns;
   ++count_;
   modules_.add(module, saving_ns);
@@ -35,8 +36,14 @@ void Tally::add_bytes(double bytes) {
   if (bytes > 0) bytes_ += bytes;
 }
 
+std::int64_t Tally::saving_on_one_ns() const {
+  std::int64_t most = 0;
+  for (const auto& [device, ns] : saving_by_gpu_) most = std::max(most, ns);
+  return most;
+}
+
 void Tally::tell(schema::ProfileFinding& finding, std::int64_t runs) const {
-  finding.saving_ns = saving_ns_;
+  finding.saving_ns = saving_on_one_ns();
   const auto modules = modules_.largest(kListed);
   if (!modules.empty()) finding.module = modules.front().place;
   const bool has_modules = modules.size() > 1 || !finding.module.empty();
@@ -53,6 +60,7 @@ void Tally::tell(schema::ProfileFinding& finding, std::int64_t runs) const {
         {.count = std::max<std::int64_t>(1, rows[i].second.count / runs),
          .name = base::shorten(schema::short_kernel_name(std::string(strings_.text(rows[i].first))), kNameColumns),
          .time = static_cast<double>(rows[i].second.time_ns / runs)}));
+  if (saving_by_gpu_.size() > 1) finding.evidence.push_back(messages::saving_of_one_gpu());
 }
 
 schema::Message measured_bytes(const Tally& tally) {

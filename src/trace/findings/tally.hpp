@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "schema/profile.hpp"
+#include "trace/analysis/pauses.hpp"
 #include "trace/analysis/places.hpp"
 #include "tracefile/string_table.hpp"
 
@@ -18,8 +20,8 @@ class Tally {
  public:
   explicit Tally(const StringTable& strings) : strings_(strings) {}
 
-  /// One case in a module, "" where none is known: its time, and how much of it can be saved.
-  void add(const std::string& module, std::int64_t saving_ns, std::int64_t time_ns);
+  /// One case in a module, "" where none is known: its time, how much of it can be saved, and the GPU that took it.
+  void add(const std::string& module, std::int64_t saving_ns, std::int64_t time_ns, ProcessDevice device = {});
   /// A kernel, a copy or a node of such a case.
   void add_row(NameId name, std::int64_t time_ns);
   /// Bytes that need not move; NaN and negative numbers are unknown, and left out.
@@ -27,11 +29,13 @@ class Tally {
 
   [[nodiscard]] std::int64_t count() const noexcept { return count_; }
   [[nodiscard]] std::int64_t saving_ns() const noexcept { return saving_ns_; }
+  /// GPUs work at the same time: a program saves no more than the one on which most can be saved.
+  [[nodiscard]] std::int64_t saving_on_one_ns() const;
   [[nodiscard]] std::int64_t time_ns() const noexcept { return time_ns_; }
   [[nodiscard]] double bytes() const noexcept { return bytes_; }  ///< 0: unknown
 
-  /// Fills in the saving, the module with most of it, and evidence: up to three modules and three rows. Evidence is of
-  /// one of `runs` runs, as people think of a model.
+  /// Fills in the saving on one GPU, the module with most of it, and evidence: up to three modules and three rows.
+  /// Evidence is of one of `runs` runs, as people think of a model.
   void tell(schema::ProfileFinding& finding, std::int64_t runs = 1) const;
 
  private:
@@ -41,6 +45,7 @@ class Tally {
   };
   const StringTable& strings_;
   std::int64_t saving_ns_ = 0;
+  std::map<ProcessDevice, std::int64_t> saving_by_gpu_;
   std::int64_t time_ns_ = 0;
   std::int64_t count_ = 0;
   double bytes_ = 0;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -15,12 +17,18 @@ namespace {
 
 constexpr std::size_t kMostNamed = 8;  // processes
 
-std::vector<std::string> names_of(const std::vector<RecordedProcess>& processes) {
+/// What exec made of a process is part of it, under its last name.
+std::map<std::int64_t, std::string> names_of(const std::vector<RecordedProcess>& processes) {
+  std::map<std::int64_t, std::string> out;
+  for (const auto& one : processes)
+    out[one.pid] = one.name.empty() ? std::to_string(one.pid) : fmt::format("{} ({})", one.name, one.pid);
+  return out;
+}
+
+std::vector<std::string> first_of(const std::map<std::int64_t, std::string>& names) {
   std::vector<std::string> out;
-  for (const auto& one : processes) {
-    if (out.size() == kMostNamed) break;
-    out.push_back(one.name.empty() ? std::to_string(one.pid) : fmt::format("{} ({})", one.name, one.pid));
-  }
+  for (const auto& [pid, name] : names)
+    if (out.size() < kMostNamed) out.push_back(name);
   return out;
 }
 
@@ -31,18 +39,22 @@ bool has_failed(const RecordedProcess& process) {
 
 std::int64_t count_if(const std::vector<RecordedProcess>& processes,
                       const std::function<bool(const RecordedProcess&)>& is) {
-  return std::count_if(processes.begin(), processes.end(), is);
+  std::set<std::int64_t> found;
+  for (const auto& one : processes)
+    if (is(one)) found.insert(one.pid);
+  return std::ssize(found);
 }
 
 }  // namespace
 
 void add_recording_notes(const std::vector<RecordedProcess>& processes, Trace& trace) {
   auto& notes = trace.notes;
-  const auto all = std::ssize(processes);
+  const auto names = names_of(processes);
+  const auto all = std::ssize(names);
   if (all > 1)
     notes.push_back(messages::recorded_processes(
         {.count = all,
-         .names = names_of(processes),
+         .names = first_of(names),
          .more = all > std::int64_t{kMostNamed} ? std::optional(all - std::int64_t{kMostNamed}) : std::nullopt}));
   bool lacks_work = false;
   std::vector<std::string> reasons;

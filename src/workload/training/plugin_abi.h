@@ -121,6 +121,8 @@ typedef struct rl_train_stats {
   double gpu_busy;  /* share of the window */
   double last_loss; /* NaN stays NaN: a diverging model is a finding, not an error; -1 and has_loss 0: unknown */
   int32_t has_loss;
+  /* Appended. */
+  int64_t parameters; /* numbers that are trained */
 } rl_train_stats;
 
 typedef struct rl_train_trial rl_train_trial;

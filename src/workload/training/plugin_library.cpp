@@ -17,7 +17,8 @@ using base::fail;
 using base::Result;
 
 constexpr const char* kFile = "ridgeline_torch.so";
-constexpr const char* kRebuild = "build it against your torch: build_torch_plugin.sh --python PYTHON";
+constexpr const char* kRebuild =
+    "build it against your torch (build_torch_plugin.sh --python PYTHON), or train in Python with --python-exe PYTHON";
 
 fs::path data_folder() {
   if (const char* set = std::getenv("XDG_DATA_HOME"); set != nullptr && *set == '/') return fs::path(set) / "ridgeline";
@@ -90,9 +91,9 @@ Result<std::vector<fs::path>> find_torch_plugins(const std::string& named) {
   for (const auto& folder : {data_folder() / "plugins", program.parent_path() / "lib"})
     if (folder.is_absolute() && is_file(folder / kFile)) out.push_back(folder / kFile);
   if (!out.empty()) return out;
-  return fail(ErrorCode::not_found, "built-in models need the torch plugin, and there is none in {} or {}",
-              (data_folder() / "plugins").string(), (program.parent_path() / "lib").string())
-      .hint("{}, or train with --python", kRebuild);
+  return fail(ErrorCode::unavailable, "there is no torch plugin in {} or {}", (data_folder() / "plugins").string(),
+              (program.parent_path() / "lib").string())
+      .hint("{}", kRebuild);
 }
 
 Result<PluginLibrary> PluginLibrary::open(const std::vector<fs::path>& candidates) {

@@ -12,8 +12,8 @@ namespace ridgeline::workload {
 
 /// Files that may be the training plugin, in the order in which they are tried: `named` alone when it is not empty,
 /// else RIDGELINE_TORCH_PLUGIN alone when that is set, else ridgeline_torch.so in the user's data folder
-/// (~/.local/share/ridgeline/plugins), beside the program (../lib) and in its build folder. Errors: not_found (a named
-/// one that is not there, or none anywhere) with the script that builds one.
+/// (~/.local/share/ridgeline/plugins), beside the program (../lib) and in its build folder. Errors, with the script
+/// that builds one: not_found (a named one that is not there), unavailable (none is named, and there is none).
 [[nodiscard]] base::Result<std::vector<std::filesystem::path>> find_torch_plugins(const std::string& named);
 
 /// The training plugin, opened. It brings LibTorch along, so this is for worker processes only.

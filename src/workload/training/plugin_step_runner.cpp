@@ -56,6 +56,13 @@ bool is_file(const std::string& model) {
   return std::filesystem::is_regular_file(model, ignored);
 }
 
+rl_train_stats unknown_stats() {
+  rl_train_stats out{};
+  out.struct_size = sizeof out;
+  out.parameters = -1;  // an older plugin leaves it as it is
+  return out;
+}
+
 std::optional<double> gigabytes(std::int64_t bytes) {
   if (bytes < 0) return std::nullopt;
   return static_cast<double>(bytes) / 1e9;
@@ -80,35 +87,12 @@ StepResult<NativeJob> PluginStepRunner::describe(const schema::TrainingJob& job)
   spec.device = "cpu";
   spec.data = DataMode::host;
   spec.settings.batch = 1;
-  if (!job.data_path.empty()) {
-    auto data = choose_training_data(job.data_path, job.options);
-    if (!data) return tl::unexpected(plain(std::move(data).error()));
-    out.options["input_dataset"] = data->input;
-    if (!data->label.empty()) out.options["label_dataset"] = data->label;
-    auto census = inspect_training_data(*data);
-    if (!census) return tl::unexpected(plain(std::move(census).error()));
-    out.notes = census->notes;
-    out.samples = census->samples;
-    if (census->classes) {
-      // A class that the model lacks would stop a GPU for good.
-      const auto named = job.options.find("classes");
-      if (named == job.options.end()) {
-        out.options["classes"] = fmt::format("{}", *census->classes);
-      } else if (const auto count = base::parse_integer(named->second, "option classes");
-                 count && *count < *census->classes) {
-        return tl::unexpected(plain(
-            {ErrorCode::invalid_argument, fmt::format("option classes={}: {}: dataset \"{}\" has {} of them",
-                                                      named->second, data->path, data->label, *census->classes)}));
-      }
-    }
-    for (const auto& [name, value] : out.options) spec.job.options[name] = value;
-  } else {
-    for (const auto& name : data_option_names())
-      if (job.options.count(name) != 0)
-        return tl::unexpected(plain({ErrorCode::invalid_argument, fmt::format("option {} is about a data file", name),
-                                     "add --data-path data.h5"}));
-  }
+  auto facts = find_data_facts(job);
+  if (!facts) return tl::unexpected(plain(std::move(facts).error()));
+  out.data = std::move(*facts);
+  for (const auto& [name, value] : out.data.options) spec.job.options[name] = value;
   auto ready = prepare(spec);
+  if (ready) out.parameters = known(stats().value_or(unknown_stats()).parameters);
   close();
   if (!ready) return tl::unexpected(std::move(ready).error());
   return out;
@@ -172,12 +156,18 @@ StepResult<void> PluginStepRunner::reset_peaks() {
   return {};
 }
 
-StepResult<schema::TrainingResources> PluginStepRunner::resources() {
-  rl_train_stats stats{};
-  stats.struct_size = sizeof stats;
+StepResult<rl_train_stats> PluginStepRunner::stats() {
+  auto out = unknown_stats();
   auto error = empty_plugin_error();
-  const auto code = library_.api().stats(trial_, &stats, &error);
+  const auto code = library_.api().stats(trial_, &out, &error);
   if (code != RL_TRAIN_OK) return tl::unexpected(read_plugin_error(code, error));
+  return out;
+}
+
+StepResult<schema::TrainingResources> PluginStepRunner::resources() {
+  const auto answer = this->stats();
+  if (!answer) return tl::unexpected(answer.error());
+  const auto& stats = *answer;
   schema::TrainingResources out;
   out.peak_allocated_gb = gigabytes(stats.peak_allocated_bytes);
   out.peak_reserved_gb = gigabytes(stats.peak_reserved_bytes);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
 #include "host/step_work.hpp"
+#include "workload/training/data_facts.hpp"
 #include "workload/training/hdf5_source.hpp"
 #include "workload/training/plugin_library.hpp"
 #include "workload/training/step_runner.hpp"
@@ -15,12 +16,11 @@ namespace ridgeline::workload {
 
 /// What is known about a native job once plugin and data were asked.
 struct NativeJob {
-  std::string runtime;                         ///< PluginLibrary::runtime
-  bool cuda = false;                           ///< PluginLibrary::has_cuda
-  std::string target_sha256;                   ///< of the TorchScript file, or of the model's name
-  std::map<std::string, std::string> options;  ///< found out and to be kept with the job: dataset names, classes
-  std::vector<std::string> notes;              ///< of the loader, about the data
-  std::optional<std::uint64_t> samples;        ///< in the data file; nullopt: random data
+  std::string runtime;        ///< PluginLibrary::runtime
+  bool cuda = false;          ///< PluginLibrary::has_cuda
+  std::string target_sha256;  ///< of the TorchScript file, or of the model's name
+  DataFacts data;
+  std::optional<std::int64_t> parameters;  ///< that are trained; nullopt: an older plugin
 };
 
 /// Trains the built-in models and TorchScript files of the LibTorch plugin, on an HDF5 file or on random data. For
@@ -44,6 +44,8 @@ class PluginStepRunner final : public StepRunner {
   [[nodiscard]] bool renew() noexcept override { return library_.release_memory(); }
 
  private:
+  [[nodiscard]] StepResult<rl_train_stats> stats();
+
   PluginLibrary library_;
   std::unique_ptr<Hdf5Source> source_;  ///< outlives the trial
   rl_train_trial* trial_ = nullptr;

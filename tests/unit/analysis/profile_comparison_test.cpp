@@ -141,8 +141,13 @@ TEST(ProfileComparison, without_steps_all_that_was_recorded_is_compared) {
   EXPECT_TRUE(fakes::text_of(found.remarks.front()).starts_with("no verdict: A has no steps, so all"))
       << fakes::text_of(found.remarks.front());
   b.tables.steps.clear();
-  EXPECT_TRUE(fakes::text_of(compare_profiles(a, b, kMinEffect).remarks.front())
-                  .starts_with("no verdict: the traces have no steps"));
+  EXPECT_TRUE(
+      fakes::text_of(compare_profiles(a, b, kMinEffect).remarks.front()).starts_with("no verdict: both have no steps"));
+  EXPECT_NE(fakes::text_of(found.remarks.front()).find("torch.profiler's step()"), std::string::npos);
+  a.request.command = {"python", "train.py"};
+  const auto recorded = fakes::text_of(compare_profiles(a, b, kMinEffect).remarks.front());
+  EXPECT_EQ(recorded.find("torch.profiler"), std::string::npos) << recorded;
+  EXPECT_NE(recorded.find("a step is a call of a PyTorch model"), std::string::npos) << recorded;
   EXPECT_EQ(fakes::text_of(compare_profiles(ProfileRun(), ProfileRun(), kMinEffect).remarks.front()),
             "no verdict: there are no times to compare");
 }

@@ -41,6 +41,20 @@ TEST_F(PlantedCopies, from_pinned_memory_that_nothing_hides) {
   EXPECT_EQ(finding->code.find("io_binding"), std::string::npos) << "ONNX Runtime did not run";
 }
 
+TEST_F(PlantedCopies, of_gpus_that_work_at_the_same_time_count_once) {
+  for (device = 1; device < 4; ++device) {
+    launch("gemm", 6000, 10'000, 50'000);
+    launch_copy(kPageable, 5000, 40'000, 90'000, 1 << 20);
+  }
+  const auto* finding = find("pageable-copy");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->title, "copies between GPU and pageable memory keep the GPU 40.0 µs from computing");
+  EXPECT_EQ(finding->saving_ns, 40'000);
+  EXPECT_LE(finding->saving_share, 1);
+  EXPECT_EQ(finding->evidence[2],
+            "the saving is that of one GPU, the one with the largest, as the GPUs work at the same time");
+}
+
 TEST_F(PlantedCopies, on_the_gpu_or_beside_kernels_cost_nothing) {
   rename("Memcpy DtoD (Device -> Device)");
   EXPECT_TRUE(findings().empty());

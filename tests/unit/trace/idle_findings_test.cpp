@@ -352,6 +352,26 @@ TEST_F(PlantedHostWork, code_is_of_the_framework_that_ran) {
   expect_code(*find("launch-bound"), {"torch.compile"});
 }
 
+TEST_F(PlantedHostWork, code_within_a_session_is_of_onnx_runtime) {
+  module("Net_0", 0, 1'000'000);
+  range(RangeKind::python, "run of vit.onnx", 2'000'000, 3'000'000);
+  for (std::int64_t i = 20; i < 30; ++i) launch("k", 100'000 * i, 100'000 * i + 5000, 100'000 * i + 25'000);
+  launch("k", 10, 5000, 25'000);
+  EXPECT_EQ(find("launch-bound")->module, "run of vit.onnx");
+  EXPECT_EQ(find("launch-bound")->code.find("torch"), std::string::npos);
+  expect_code(*find("launch-bound"), {"enable_cuda_graph"});
+}
+
+TEST_F(PlantedHostWork, steps_that_the_recorder_marks_are_not_of_torch) {
+  for (std::int64_t i = 0; i < 10; ++i) {
+    launch("k", 100'000 * i, 100'000 * i + 5000, 100'000 * i + 25'000);
+    annotation("ProfilerStep#" + std::to_string(i), 100'000 * i, 100'000 * i + 90'000);
+    range(RangeKind::python, "run of vit.onnx", 100'000 * i, 100'000 * i + 90'000);
+  }
+  trace.of_recorder = true;
+  EXPECT_EQ(find("launch-bound")->code.find("torch"), std::string::npos);
+}
+
 /// The same program without each fault: the host is a step ahead, so that every kernel is queued when the one before it
 /// ends, and what it does beside them costs nothing.
 class CleanLoop : public PlantedTrace {

@@ -2,6 +2,9 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "unit/trace/planted_trace.hpp"
 
@@ -61,6 +64,28 @@ TEST_F(PlantedKernels, chains_of_elementwise_kernels) {
   EXPECT_EQ(finding->evidence.back(), "16.0 MiB of intermediate results, measured");
   EXPECT_EQ(finding->saving_ns, std::llround(60'000 * 16.0 / 28));
   EXPECT_EQ(finding->computed, "the bytes of intermediate results, divided by the 489 GB/s that these kernels reach");
+}
+
+TEST_F(PlantedKernels, a_finding_names_the_line_that_calls_its_modules_if_there_is_one) {
+  const auto blocks = [&](std::string_view second_line) {
+    trace = {};
+    called_ = 0;
+    at_ = 10'000;
+    module("Net", 0, 10'000'000);
+    annotation("ProfilerStep#0", 10'000, 10'001);
+    for (const auto& [block, line] : {std::pair{"0", std::string_view("net.py(57): forward")}, {"1", second_line}}) {
+      module(fmt::format("blocks.{} (Block) @ {}", block, line), called_, called_ + 4'400);
+      busy({"vectorized_elementwise_kernel<add>", "vectorized_elementwise_kernel<mul>", "unrolled_elementwise_kernel"});
+    }
+    return find("elementwise-chain");
+  };
+  const auto* finding = blocks("net.py(57): forward");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->module, "Net/blocks.# (Block)");
+  EXPECT_EQ(finding->line, "net.py(57): forward");
+  finding = blocks("net.py(60): forward");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->line, "");
 }
 
 TEST_F(PlantedKernels, an_operation_in_a_loop_over_tensors_stays_with_each_of_them) {

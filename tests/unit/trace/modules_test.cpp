@@ -58,6 +58,18 @@ TEST_F(ModulesTest, kernels_belong_to_the_outermost_operation_of_their_module) {
   EXPECT_EQ(net->host_self_ns, 501'000);
 }
 
+TEST_F(ModulesTest, the_line_that_calls_a_module_is_no_part_of_its_name) {
+  module("Net", 0, 1000'000);
+  module("act (GELU) @ net.py(57): forward", 1000, 500'000);
+  launch("gelu", 4000, 10'000, 20'000);
+  const auto found = tables();
+  const auto* act = row(found, "Net/act (GELU)");
+  ASSERT_NE(act, nullptr);
+  EXPECT_EQ(act->name, "act (GELU)");
+  EXPECT_EQ(act->line, "net.py(57): forward");
+  EXPECT_EQ(row(found, "Net")->line, "");
+}
+
 TEST_F(ModulesTest, calls_of_one_module_share_a_row) {
   for (const std::int64_t at : {0, 100'000}) {
     module("Net_0", at, at + 90'000);

@@ -23,6 +23,7 @@ struct FindingInWords {
       : rule(finding.rule()),
         title(fakes::text_of(finding.title)),
         module(finding.module),
+        line(finding.line),
         evidence(fakes::texts_of(finding.evidence)),
         saving_ns(finding.saving_ns),
         saving_share(finding.saving_share),
@@ -33,6 +34,7 @@ struct FindingInWords {
   std::string rule;
   std::string title;
   std::string module;
+  std::string line;
   std::vector<std::string> evidence;
   std::int64_t saving_ns = 0;
   double saving_share = 0;

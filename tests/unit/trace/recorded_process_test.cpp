@@ -63,6 +63,7 @@ TEST(RecordingNotes, a_recording_that_could_not_be_written_is_not_one_that_is_la
     one.finished = true;
     one.state = RecordingState::stopped_full;
   }
+  processes[1].pid = 2;
   processes[0].why = "/tmp/x: No space left on device";
   Trace trace;
   add_recording_notes(processes, trace);
@@ -86,6 +87,7 @@ TEST(RecordingNotes, say_what_is_missing) {
   processes[0].dropped = 5;
   processes[0].zero_time = 6;
   processes[1].state = RecordingState::stopped_full;
+  processes[1].pid = 2;
   Trace trace;
   add_recording_notes(processes, trace);
   EXPECT_TRUE(trace.lacks_work);
@@ -97,6 +99,26 @@ TEST(RecordingNotes, say_what_is_missing) {
   EXPECT_TRUE(has(messages::recording_full(1)));
   EXPECT_TRUE(has(messages::recording_cut({.count = 1, .all = 2})));
   EXPECT_TRUE(has(messages::lacks_work()));
+}
+
+TEST(RecordingNotes, a_process_that_ran_another_program_is_one) {
+  std::vector<RecordedProcess> processes(3);
+  for (auto& one : processes) one.finished = true;
+  processes[0].name = "sh run.sh";
+  processes[1].name = "python train.py";
+  for (auto* one : {&processes[0], &processes[1]}) one->pid = 7;
+  processes[2].pid = 8;
+  const auto has_note = [&](const schema::Message& note) {
+    Trace trace;
+    add_recording_notes(processes, trace);
+    return std::find(trace.notes.begin(), trace.notes.end(), note) != trace.notes.end();
+  };
+  EXPECT_TRUE(has_note(
+      messages::recorded_processes({.count = 2, .names = {"python train.py (7)", "8"}, .more = std::nullopt})));
+  processes.pop_back();
+  Trace trace;
+  add_recording_notes(processes, trace);
+  EXPECT_TRUE(trace.notes.empty());
 }
 
 TEST(RecordingNotes, of_a_process_without_faults_are_none) {

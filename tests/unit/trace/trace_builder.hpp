@@ -10,10 +10,11 @@
 
 namespace ridgeline::trace {
 
-/// Writes a trace event by event. Times in nanoseconds; process 1, device 0.
+/// Writes a trace event by event. Times in nanoseconds; process 1, device 0 unless another one is set.
 class TraceBuilder {
  public:
   Trace trace;
+  std::int32_t device = 0;
 
   Place range(RangeKind kind, std::string_view name, std::int64_t start, std::int64_t end, std::int64_t thread = 1,
               std::int64_t sequence = -1, std::int64_t forward_thread = 0) {
@@ -42,7 +43,7 @@ class TraceBuilder {
   Place kernel(std::string_view name, std::int64_t start, std::int64_t end, std::int64_t correlation,
                std::int64_t stream = 7, Dim3 grid = {1000, 1, 1}) {
     auto& kernels = trace.kernels;
-    kernels.add(start, end - start, trace.strings.id(name), trace.gpu_lane({1, 0, 1, stream}), correlation);
+    kernels.add(start, end - start, trace.strings.id(name), trace.gpu_lane({1, device, 1, stream}), correlation);
     kernels.grid.push_back(grid);
     kernels.block.push_back({128, 1, 1});
     kernels.registers.push_back(32);
@@ -59,7 +60,7 @@ class TraceBuilder {
   }
   void copy(std::string_view name, std::int64_t start, std::int64_t end, std::int64_t bytes, std::int64_t stream = 8,
             std::int64_t correlation = 0) {
-    trace.copies.add(start, end - start, trace.strings.id(name), trace.gpu_lane({1, 0, 1, stream}), correlation);
+    trace.copies.add(start, end - start, trace.strings.id(name), trace.gpu_lane({1, device, 1, stream}), correlation);
     trace.copies.bytes.push_back(bytes);
   }
   /// A copy that is launched by a call of a microsecond.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trace/analysis/run_notes.hpp"
+#include "trace/analysis/tables.hpp"
 #include "unit/trace/trace_builder.hpp"
 
 namespace ridgeline::campaign {
@@ -42,14 +44,34 @@ TEST(RunCut, a_node_lasts_until_the_next_less_what_the_profiler_takes) {
   all.node("a", "Conv", 10, 30);
   all.node("b", "Relu", 40, 41);
   all.node("c", "Add", 43, 90);
-  EXPECT_EQ(counted_runs(all.trace, profiled(0), 15).nodes.duration_ns, (std::vector<std::int64_t>{25, 0, 52}));
+  EXPECT_EQ(counted_runs(all.trace, profiled(0), 15).nodes.duration_ns, (std::vector<std::int64_t>{25, 1, 52}));
   const auto shorter = counted_runs(all.trace, profiled(0), 15);
-  EXPECT_EQ(shorter.nodes.start_ns, (std::vector<std::int64_t>{10, 35, 35}));
-  EXPECT_EQ(shorter.ranges.duration_ns, std::vector<std::int64_t>{87}) << "the second node had 3 to give";
+  EXPECT_EQ(shorter.nodes.start_ns, (std::vector<std::int64_t>{10, 35, 36}));
+  EXPECT_EQ(shorter.ranges.duration_ns, std::vector<std::int64_t>{88}) << "the second node had 2 to give";
   EXPECT_EQ(counted_runs(all.trace, profiled(0), 0).nodes.duration_ns, (std::vector<std::int64_t>{20, 1, 47}));
   all.node("beside", "Mul", 50, 60);
   all.trace.nodes.lane.back() = all.trace.thread_lane({1, 2});
   EXPECT_EQ(counted_runs(all.trace, profiled(0), 20).nodes.duration_ns.front(), 20) << "in parallel";
+}
+
+TEST(RunCut, nodes_that_take_less_than_the_profiler_keep_their_calls_and_bytes) {
+  trace::TraceBuilder all;
+  for (const std::int64_t at : {0, 10'000, 20'000}) {
+    all.annotation("model_run", at, at + 9000);
+    all.node("a", "Conv", at + 1000, at + 2000, 100);
+    all.node("b", "Relu", at + 2000, at + 2000, 100);  // of less than a microsecond
+    all.node("c", "Add", at + 2000, at + 8000, 100);
+    all.node("d", "Mul", at + 9000, at + 9000, 100);  // until the end of the run
+  }
+  for (const double own_ns : {0.0, 4000.0, 100'000.0}) {
+    const auto cut = counted_runs(all.trace, profiled(0), own_ns);
+    const trace::AnalysedTrace analysed(cut);
+    const auto tables = trace::tables_of(analysed);
+    ASSERT_EQ(tables.nodes.size(), 4U) << own_ns;
+    for (const auto& node : tables.nodes)
+      EXPECT_EQ(std::pair(node.calls, node.bytes), std::pair(3L, 300L)) << node.name;
+    EXPECT_TRUE(trace::run_notes(analysed).empty()) << own_ns;
+  }
 }
 
 TEST(RunCut, nodes_of_a_loop_stay_within_it) {

@@ -145,11 +145,11 @@ TEST_F(PluginStepRunnerTest, finds_datasets_and_classes_beforehand) {
   ASSERT_TRUE(found) << found.error().error.message;
   EXPECT_EQ(found->runtime, "torch 9.9.9, cpu");
   EXPECT_FALSE(found->cuda);
-  EXPECT_EQ(found->options,
+  EXPECT_EQ(found->data.options,
             (std::map<std::string, std::string>{{"classes", "64"}, {"input_dataset", "x"}, {"label_dataset", "y"}}));
   EXPECT_EQ(found->target_sha256.size(), 64U);
   spec_.job.options["classes"] = "100";
-  EXPECT_EQ(runner_->describe(spec_.job)->options.count("classes"), 0U);
+  EXPECT_EQ(runner_->describe(spec_.job)->data.options.count("classes"), 0U);
   spec_.job.options["classes"] = "63";
   const auto few = runner_->describe(spec_.job);
   ASSERT_FALSE(few);
