@@ -160,8 +160,7 @@ Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const st
     auto clock = std::make_shared<const workload::VirtualClock>();
     return BenchRunners{workload::make_synthetic_steps(clock), clock, nullptr};
   }
-  RL_TRY_ASSIGN(auto options,
-                job.kind == "script" ? script_child(job, terms) : training_child(job, plugin, terms));
+  RL_TRY_ASSIGN(auto options, job.kind == "script" ? script_child(job, terms) : training_child(job, plugin, terms));
   options.environment.insert(options.environment.end(), environment.begin(), environment.end());
   if (job.kind == "script") return runners_in_scripts(options, terms.logs);
   if (job.kind == "python") return runners_in_children(options);

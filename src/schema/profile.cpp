@@ -46,15 +46,9 @@ RL_DEFINE_JSON(ProfileOutOfMemory, time_ns, asked_bytes, free_bytes, place)
 RL_DEFINE_JSON(ProfileMemory, process, device, peak_allocated_bytes, peak_ns, reserved_at_peak_bytes,
                peak_reserved_bytes, end_bytes, allocations, frees, holders, series, out_of_memory)
 void to_json(base::Json& json, const ProfileFinding& finding) {
-  json = {{"title", finding.title},
-          {"module", finding.module},
-          {"line", finding.line},
-          {"evidence", finding.evidence},
-          {"saving_ns", finding.saving_ns},
-          {"saving_share", finding.saving_share},
-          {"computed", finding.computed},
-          {"advice", finding.advice},
-          {"snippet", finding.snippet}};
+  json = {{"title", finding.title},       {"module", finding.module},       {"line", finding.line},
+          {"evidence", finding.evidence}, {"saving_ns", finding.saving_ns}, {"saving_share", finding.saving_share},
+          {"computed", finding.computed}, {"advice", finding.advice},       {"snippet", finding.snippet}};
   if (finding.verification) json["verification"] = *finding.verification;
 }
 void from_json(const base::Json& json, ProfileFinding& finding) {

@@ -161,7 +161,8 @@ Section advice_section(const schema::MessageRenderer& words, const ProfileRun& r
                                         plain_text(words.text(finding.advice))});
     BulletList lines;
     if (!finding.module.empty())
-      lines.items.push_back(plain_text(words.text(messages::profile_where_of_page({.module = finding.module, .line = finding.line}))));
+      lines.items.push_back(
+          plain_text(words.text(messages::profile_where_of_page({.module = finding.module, .line = finding.line}))));
     for (const auto& line : words.texts(finding.evidence)) lines.items.push_back(sentence(plain_text(line)));
     lines.items.push_back(plain_text(words.text(
         messages::profile_saving_of_page({.time = as_number(finding.saving_ns), .computed = finding.computed}))));
@@ -406,7 +407,9 @@ std::vector<std::pair<std::string, std::string>> profile_summary(const schema::M
 FindingText finding_text(const schema::MessageRenderer& words, const schema::ProfileFinding& finding) {
   FindingText out;
   out.title = words.text(messages::profile_saves({.share = finding.saving_share, .title = finding.title}));
-  if (!finding.module.empty()) out.lines.push_back(one_line(words.text(messages::profile_where({.module = finding.module, .line = finding.line}))));
+  if (!finding.module.empty())
+    out.lines.push_back(
+        one_line(words.text(messages::profile_where({.module = finding.module, .line = finding.line}))));
   for (const auto& line : words.texts(finding.evidence)) out.lines.push_back(one_line(line));
   out.lines.push_back(
       words.text(messages::profile_saving({.time = as_number(finding.saving_ns), .computed = finding.computed})));

@@ -208,14 +208,14 @@ TEST_F(PlantedKernels, products_in_fp32_of_a_gpu_that_has_nothing_faster) {
   in_module();
   busy({"maxwell_sgemm_128x64_nn", "reduce_kernel"});
   EXPECT_EQ(find("fp32-gemm"), nullptr) << "nothing tells what GPU it is";
-  for (const auto& device :
+  for (const auto& gpu :
        {Device{0, "NVIDIA GeForce GTX 1080 Ti", 28, "6.1"}, Device{0, "Tesla P100", 56, "6.0"},
         Device{0, "Tesla M40", 24, "5.2"}, Device{0, "AMD Instinct MI300X", 304, "9.4"},
         Device{0, "NVIDIA GeForce GTX 1660 Ti", 24, "7.5"}, Device{0, "NVIDIA T400 4GB", 6, "7.5"},
         Device{0, "NVIDIA GeForce MX450", 14, "7.5"}, Device{0, "", 40, "7.5"}, Device{0, "NVIDIA GB10", 48, "12.1"},
         Device{0, "NVIDIA H100", 132, ""}, Device{1, "NVIDIA H100", 132, "9.0"}}) {
-    trace.devices = {device};
-    EXPECT_EQ(find("fp32-gemm"), nullptr) << device.name << " " << device.compute_capability;
+    trace.devices = {gpu};
+    EXPECT_EQ(find("fp32-gemm"), nullptr) << gpu.name << " " << gpu.compute_capability;
   }
   for (const auto* name : {"Tesla T4", "Quadro RTX 5000", "TITAN RTX", "GRID T4-16Q"}) {
     trace.devices = {Device{0, name, 40, "7.5"}};
