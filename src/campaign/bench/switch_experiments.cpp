@@ -14,7 +14,8 @@ using base::Result;
 
 namespace {
 
-constexpr int kSwitchRounds = 2;
+constexpr int kSwitchRounds = 4;
+constexpr int kScreeningRounds = 2;
 constexpr int kFirstRepeat = 2000;  ///< TrainingTrialSpec::repeat, apart from that of the run's other trials
 
 double mean(const std::vector<double>& values) {
@@ -41,12 +42,24 @@ Result<void> SwitchExperiments::run(const schema::TrainingSettings& base) {
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (int round = 0; round < kSwitchRounds; ++round) {
+    if (round == kScreeningRounds)
+      for (auto& tried : all) tried.trails = !tried.name.empty() && !leads(tried, all.front());
+    if (round >= kScreeningRounds && std::all_of(all.begin() + 1, all.end(), [](const auto& one) { return one.trails; }))
+      break;
     for (const auto at : order)
-      if (!trials_.budget().is_used_up() && all[at].problem.empty()) RL_TRY(measure(all[at], base, round));
+      if (!trials_.budget().is_used_up() && all[at].problem.empty() && !all[at].trails)
+        RL_TRY(measure(all[at], base, round));
     std::reverse(order.begin(), order.end());
   }
   report(all, base);
   return {};
+}
+
+bool SwitchExperiments::leads(const Tried& tried, const Tried& without) {
+  if (tried.rates.empty() || without.rates.empty()) return false;
+  const bool separate = *std::min_element(tried.rates.begin(), tried.rates.end()) >
+                        *std::max_element(without.rates.begin(), without.rates.end());
+  return separate && mean(tried.rates) / mean(without.rates) - 1 >= analysis::kWorthwhileGain;
 }
 
 Result<void> SwitchExperiments::measure(Tried& tried, const schema::TrainingSettings& base, int round) {
@@ -68,23 +81,18 @@ void SwitchExperiments::report(const std::vector<Tried>& all, const schema::Trai
     if (tried.name.empty()) continue;
     if (!tried.problem.empty()) {
       run_.notes.push_back(messages::bench_switch_failed({.setting = tried.name, .reason = tried.problem}));
-    } else if (tried.rates.size() < kSwitchRounds || without.size() < kSwitchRounds) {
+    } else if (tried.rates.size() < (tried.trails ? kScreeningRounds : kSwitchRounds)) {
       untried.push_back(tried.name);
+    } else if (tried.trails || !leads(tried, all.front())) {
+      no_gain.push_back(tried.name);
     } else {
-      const double gain = mean(tried.rates) / mean(without) - 1;
-      const bool separate =
-          *std::min_element(tried.rates.begin(), tried.rates.end()) > *std::max_element(without.begin(), without.end());
-      if (!separate || gain < analysis::kWorthwhileGain) {
-        no_gain.push_back(tried.name);
-        continue;
-      }
       schema::BenchFinding finding;
       finding.code = tried.name;
       finding.title = messages::bench_switch_helps(tried.name);
       finding.evidence = messages::bench_switch_evidence(
           {.base = schema::describe(base, run_.device), .with = tried.rates, .without = without});
       finding.advice = messages::bench_switch_advice({.setting = tried.name, .value = switch_value(tried.name)});
-      finding.predicted_gain = gain;
+      finding.predicted_gain = mean(tried.rates) / mean(without) - 1;
       finding.settings = base;
       run_.findings.push_back(std::move(finding));
     }
