@@ -14,8 +14,8 @@ using base::Result;
 
 namespace {
 
-constexpr int kSwitchRounds = 4;
-constexpr int kScreeningRounds = 2;
+constexpr std::size_t kSwitchRounds = 4;
+constexpr std::size_t kScreeningRounds = 2;
 constexpr int kFirstRepeat = 2000;  ///< TrainingTrialSpec::repeat, apart from that of the run's other trials
 
 double mean(const std::vector<double>& values) {
@@ -41,14 +41,15 @@ Result<void> SwitchExperiments::run(const schema::TrainingSettings& base) {
   if (all.size() == 1) return {};
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  for (int round = 0; round < kSwitchRounds; ++round) {
+  for (std::size_t round = 0; round < kSwitchRounds; ++round) {
     if (round == kScreeningRounds)
       for (auto& tried : all) tried.trails = !tried.name.empty() && !leads(tried, all.front());
-    if (round >= kScreeningRounds && std::all_of(all.begin() + 1, all.end(), [](const auto& one) { return one.trails; }))
+    if (round >= kScreeningRounds &&
+        std::all_of(all.begin() + 1, all.end(), [](const auto& one) { return one.trails; }))
       break;
     for (const auto at : order)
       if (!trials_.budget().is_used_up() && all[at].problem.empty() && !all[at].trails)
-        RL_TRY(measure(all[at], base, round));
+        RL_TRY(measure(all[at], base, static_cast<int>(round)));
     std::reverse(order.begin(), order.end());
   }
   report(all, base);

@@ -10,8 +10,8 @@ namespace ridgeline::campaign {
 
 /// Tries each of BenchRequest::switches under the recommended settings: trials with them and without, in
 /// counterbalanced order. What does not lead after two rounds is left out of two more, after which all trials with a
-/// switch have to be faster than all without: of equals one in seventy would be. They are no trials of the search, whose settings they do not have; what helps is a finding,
-/// the rest are notes.
+/// switch have to be faster than all without: of equals one in seventy would be. They are no trials of the search,
+/// whose settings they do not have; what helps is a finding, the rest are notes.
 class SwitchExperiments {
  public:
   SwitchExperiments(BenchTrials& trials, const BenchRequest& request, schema::BenchRun& run);

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -29,8 +31,18 @@ class CountingExecutor final : public fakes::TypedExecutor {
     execute::add_training_jobs(inner_, std::move(options));
   }
   base::Result<schema::TrainingOutcome> run_training(const schema::TrainingTrialSpec& spec) override {
-    RL_TRY_ASSIGN(const auto answer, inner_.run(execute::training_job(spec)));
+    auto own = spec;
+    std::erase_if(own.job.options, [&](const auto& option) { return speeds.contains(option.first); });
+    RL_TRY_ASSIGN(const auto answer, inner_.run(execute::training_job(own)));
     RL_TRY_ASSIGN(auto outcome, base::json_as<schema::TrainingOutcome>(answer.value, "outcome"));
+    for (const auto& [name, value] : spec.job.options) {
+      const auto found = speeds.find(name);
+      if (found == speeds.end() || !outcome.measurement) continue;
+      auto& rate = outcome.measurement->samples_per_s;
+      const double times = found->second.front();
+      rate = {rate.value * times, rate.low * times, rate.high * times};
+      if (found->second.size() > 1) found->second.erase(found->second.begin());
+    }
     if (count++ == disturbed && outcome.measurement) {
       auto& rate = outcome.measurement->samples_per_s;
       rate = {rate.value / 2, rate.low / 2, rate.high / 2};
@@ -39,7 +51,8 @@ class CountingExecutor final : public fakes::TypedExecutor {
   }
   const base::Clock& clock() const noexcept override { return *clock_; }
   int count = 0;
-  int disturbed = -1;  ///< number of the trial during which something else ran
+  std::map<std::string, std::vector<double>> speeds;  ///< how many times as fast trials with an option are, one by one
+  int disturbed = -1;                                 ///< number of the trial during which something else ran
 
  private:
   std::shared_ptr<const workload::VirtualClock> clock_;
