@@ -25,7 +25,7 @@ class TimedScript(Trial):
         self.notes = {}
         self.loaders = types.SimpleNamespace(notes={})
         self.learning = None
-        self.scaler = None
+        self.scaler = self.scale_before = None
         self.loss_value = None
         self._work = None
         self.reset()
