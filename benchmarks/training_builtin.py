@@ -66,7 +66,7 @@ class Worker:
         return answer["ok"]
 
     def cpu_s(self):
-        """Of the whole process group so far: what a busy machine does not change."""
+        """The CPU time of the whole process group so far, which a busy machine does not change."""
         ticks = 0
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -95,7 +95,7 @@ def written_data(folder, python):
 
 
 def medians(blocks):
-    """Of the phases and of the whole step, over all steps of the blocks."""
+    """Medians of the phases and of the whole step, over all steps of the blocks."""
     steps = [step for block in blocks for step in block["steps"]]
     return [statistics.median(step[i] for step in steps) for i in (0, 1, 2, 3, 4, 6)]
 

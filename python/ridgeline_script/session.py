@@ -176,7 +176,7 @@ class Session:
         self._serve()
 
     def _find_device(self):
-        """Of a training without a module that has parameters, that of the loss."""
+        """Without a module that has parameters, takes the device of the loss."""
         if self.device is None:
             self.device = torch.device("cpu") if self.loss is None else self.loss.device
 
