@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/bench_flags.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -26,15 +23,14 @@
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_runners.hpp"
 #include "ridgeline/bench_script.hpp"
-#include "ridgeline/checked_program.hpp"
 #include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
+#include "ridgeline/script_plan.hpp"
 #include "ridgeline/training_python.hpp"
 #include "ridgeline/waiting_line.hpp"
 #include "ridgeline/words.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "schema/error_message.hpp"
-#include "schema/messages.hpp"
 #include "schema/run_request.hpp"
 #include "workload/training/plugin_library.hpp"
 #include "workload/training/synthetic_step_options.hpp"
@@ -48,9 +44,7 @@ using base::Result;
 using schema::AmpMode;
 using schema::Message;
 
-constexpr std::string_view kSynthetic = "synthetic";
 constexpr std::string_view kNative = "native";
-constexpr std::string_view kScript = "script";
 
 /// "1 2 4", "1,2,4" or both, ascending and without repeats.
 Result<std::vector<std::int64_t>> whole_list(const std::vector<std::string>& texts, std::string_view flag,
@@ -227,84 +221,12 @@ class BenchReader {
     return {};
   }
 
-  /// Options that would say what is trained, which the command does.
-  [[nodiscard]] Result<void> check_script_flags() const {
-    const std::array<std::pair<const char*, bool>, 6> others{{{"--model", !flags_.model.empty()},
-                                                              {"--torch-plugin", !flags_.torch_plugin.empty()},
-                                                              {"--python-exe", !flags_.interpreter.empty()},
-                                                              {"--data-path", !flags_.data_path.empty()},
-                                                              {"--seed", flags_.seed.has_value()},
-                                                              {"--spread", flags_.spread}}};
-    for (const auto& [name, given] : others)
-      if (given)
-        return fail(ErrorCode::invalid_argument, "{}: the command after -- decides that", name).hint("leave it out");
-    return {};
-  }
-
   Result<void> read_script() {
-    auto& job = plan_.request.job;
-    RL_TRY(check_script_flags());
-    job.kind = kScript;
-    const auto& command = *context_.program;
-    if (command.empty() || command.front().empty())
-      return fail(ErrorCode::invalid_argument, "no command after --")
-          .hint("add one, for example: ridgeline bench -- python train.py");
-    RL_TRY(check_program(command.front()));
     RL_TRY(read_options());
-    for (const auto& [name, value] : job.options) RL_TRY(check_script_option(name));
-    job.target = schema::shell_line(command);
-    plan_.environment = execute::local_environment();
-    if (schema::is_cpu_device(flags_.devices)) {
-      plan_.child_environment = {{"CUDA_VISIBLE_DEVICES", ""}};
-    } else if (flags_.devices != "auto" && flags_.devices != schema::kGpuDevice) {
-      RL_TRY_ASSIGN(const auto device, asked_device(plan_.environment.gpus));
-      RL_TRY_ASSIGN(const auto index, whole_number(device.substr(device.find(':') + 1), "--devices", 0, 1023));
-      if (static_cast<std::size_t>(index) < plan_.environment.gpus.size())
-        plan_.child_environment = execute::gpu_environment(plan_.environment.gpus[static_cast<std::size_t>(index)]);
-    }
-    RL_TRY(choose_folder());
-    note("script", job.target, campaign::messages::origin_command());
-    RL_TRY_ASSIGN(script_, describe_script(job, terms_, plan_.child_environment));
+    RL_TRY_ASSIGN(script_, plan_script(flags_, context_, terms_, plan_));
     waiting_.show("", 0);
-    job.runtime = script_->runtime;
-    job.target_sha256 = script_->source_sha256;
-    job.options["ridgeline_loaders"] = script_->loaders;
-    std::string fixed;
-    for (const auto& [name, reason] : script_->fixed)
-      fixed += fmt::format("{}{}", fixed.empty() ? "" : ",", name == "batch" ? "batch_size" : "num_workers");
-    if (!fixed.empty()) job.options["ridgeline_fixed"] = fixed;
     cuda_ = script_->cuda && !schema::is_cpu_device(script_->device);
     samples_ = script_->samples;
-    for (const auto& name : script_switches()) {
-      if (job.options.contains(name)) continue;
-      if (const auto why = script_->refused.find(name); why != script_->refused.end())
-        plan_.request.notes.push_back(campaign::messages::bench_switch_without_effect(
-            {.setting = name, .reason = schema::messages::foreign(why->second)}));
-      else
-        plan_.request.switches.push_back(name);
-    }
-    return {};
-  }
-
-  /// Where the script runs and writes, which is reported before it does.
-  Result<void> choose_folder() {
-    std::error_code error;
-    auto folder = std::filesystem::current_path(error).string();
-    if (error) return fail(ErrorCode::io, "the current folder cannot be read: {}", error.message());
-    if (!flags_.workdir.empty()) {
-      RL_TRY(copy_work_folder(flags_.workdir));
-      folder = std::filesystem::absolute(flags_.workdir, error).string();
-    }
-    plan_.request.job.options[kScriptFolder] = folder;
-    const auto database = std::filesystem::absolute(context_.database_path());
-    auto begun = base::system_clock().utc_now();
-    std::erase(begun, ':');
-    plan_.logs = database.parent_path() / "scripts" / fmt::format("{}-{}", begun, ::getpid());
-    terms_.logs = plan_.logs;
-    if (flags_.talks())
-      fmt::print("{}\n", words().text(campaign::messages::bench_script_writes(
-                             {.folder = folder, .copied = !flags_.workdir.empty(), .logs = plan_.logs.string()})));
-    std::fflush(stdout);
     return {};
   }
 
@@ -314,13 +236,6 @@ class BenchReader {
     const auto found = script_->fixed.find(setting);
     return found == script_->fixed.end() ? nullptr : &found->second;
   }
-  Result<Message> origin_fixed(const std::string& reason, bool asked, const char* flag) const {
-    if (asked)
-      return fail(ErrorCode::invalid_argument, "{}: cannot be changed from outside: {}", flag, reason)
-          .hint("leave it out");
-    return campaign::messages::origin_not_changed(schema::messages::foreign(reason));
-  }
-
   /// Built-in models are trained by the LibTorch plugin if there is one, else in Python. Gives the reason.
   Result<Message> choose_trainer() {
     if (flags_.interpreter.empty()) {
@@ -399,24 +314,12 @@ class BenchReader {
     return {};
   }
 
-  /// "cuda:0" for "0", which is how other commands name a GPU; any other text as it is.
-  [[nodiscard]] Result<std::string> asked_device(const std::vector<schema::GpuDescription>& gpus) const {
-    const auto& asked = flags_.devices;
-    const bool is_number = asked.find_first_not_of("0123456789") == std::string::npos;
-    if (!is_number) return asked;
-    if (gpus.empty() || plan_.request.job.kind == kSynthetic) return "cuda:" + asked;
-    RL_TRY_ASSIGN(const auto groups, execute::choose_gpus(asked, plan_.environment));
-    const auto found = std::find_if(gpus.begin(), gpus.end(),
-                                    [&](const auto& gpu) { return gpu.uuid == groups.front().front().uuid; });
-    return fmt::format("cuda:{}", found - gpus.begin());
-  }
-
   Result<void> read_device() {
     auto& request = plan_.request;
     plan_.environment = execute::local_environment();
     if (request.cores <= 0) request.cores = plan_.environment.usable_cpus;
     const auto& gpus = plan_.environment.gpus;
-    RL_TRY_ASSIGN(const auto device, asked_device(gpus));
+    RL_TRY_ASSIGN(const auto device, asked_device(flags_, plan_, gpus));
     const bool synthetic = request.job.kind == kSynthetic;
     if (schema::is_cpu_device(device)) {
       request.device = device;
