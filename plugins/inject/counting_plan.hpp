@@ -30,8 +30,8 @@ class CountingPlan {
   void end() noexcept { counted_once_ = counted_twice_ = true; }
   void count_first() noexcept { counted_once_ = true; }
 
-  /// Steps that are counted to fill the caches, where each makes so many launches. A launch costs a millisecond, and
-  /// what many launches read and write does not stay in caches anyway.
+  /// Steps that are counted to fill the caches, where each makes so many launches. Counting takes time for
+  /// each launch, and what many launches read and write does not stay in caches anyway.
   [[nodiscard]] static int steps_to_fill_caches(std::size_t launches) noexcept {
     return launches > kFewLaunches ? 1 : kMostToFillCaches;
   }

@@ -15,7 +15,7 @@ namespace ridgeline::inject::RL_CUPTI {
 namespace {
 
 constexpr std::size_t kMostLaunches = 20'000;  // of a window of steps
-// CUPTI takes about a millisecond per range that it makes room for, so batches begin small and grow.
+// CUPTI takes long to make room for many ranges, so batches begin small and grow.
 constexpr std::size_t kFirstRanges = 500;
 constexpr std::size_t kMostRanges = 8'000;
 constexpr auto kSwitchPatience = std::chrono::seconds(5);
