@@ -12,6 +12,8 @@
 #   scripts/profile_gpu.sh --part cuda12      a program of CUDA 12 (tests/tools/cuda12_program.py), with the pip packages in CUDA12
 #   scripts/profile_gpu.sh --part findings    twelve programs with a planted defect and six healthy ones (tests/tools/planted_defects.py):
 #                                             which defects are found, and the predicted saving next to what the fix saves
+#   scripts/profile_gpu.sh --part journey     RT-DETR before and after the changes of docs/rtdetr.md (examples/profile_rtdetr.py): what
+#                                             `profile` prints, and the times without a recorder, in turns
 # By environment: RIDGELINE (the program), PYTHON (which has torch), KERNEL_ROWS (rl_kernel_rows of the build), OUT (default: profile-results),
 # KERNELS, MODELS, MODES, STEPS, ONNX_MODELS, PROGRAMS, ROUNDS, CUDA12 (a site-packages folder), NCU and NVCC (default: ncu, nvcc).
 set -uo pipefail
@@ -138,6 +140,27 @@ print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
     } | tee "$OUT/many.md"
     [ "$rows" = "$count" ]
     ;;
+  "--part journey")
+    example=("$PYTHON" "$ROOT/examples/profile_rtdetr.py") db=$scratch/journey.db
+    for ((round = 0; round < ${ROUNDS:-3}; round++)); do
+      for change in "" "--precision tf32" "--graph" "--graph --precision tf32" "--graph --precision bf16"; do
+        read -ra flags <<<"$change"
+        echo "${change:-as it is}: $("${example[@]}" "${flags[@]+"${flags[@]}"}")"
+      done
+    done 2>"$OUT/times.err" | sort | tee "$OUT/times.txt"
+    journey() {
+      local name=$1
+      shift
+      "$RIDGELINE" profile --db "$db" --warmup-steps 20 --steps 20 --csv "$OUT/$name.csv" --report "$OUT/$name.html" -- "${example[@]}" "$@" \
+        >"$OUT/$name.out" 2>"$OUT/$name.txt"
+      "$RIDGELINE" show latest:profile --db "$db" --all >"$OUT/$name.all.txt" 2>&1
+    }
+    journey before
+    "$RIDGELINE" profile --db "$db" --max-time "${VERIFY_TIME:-4m}" --verify 1 >"$OUT/verify.txt" 2>&1
+    journey after --graph --precision tf32
+    "$RIDGELINE" compare --db "$db" "$(sed -n 's/^run  *\([^ ]*\).*/\1/p' "$OUT/before.txt")" latest:profile >"$OUT/compare.txt" 2>&1
+    cat "$OUT/before.txt" "$OUT/verify.txt" "$OUT/after.txt" "$OUT/compare.txt"
+    ;;
   "--part cuda12")
     recorded cuda12 --counters none -- "$PYTHON" "$ROOT/tests/tools/cuda12_program.py" "${CUDA12:?a folder of pip packages}" || exit 1
     "$KERNEL_ROWS" "$scratch"/cuda12/traces/*.rltrace >"$OUT/cuda12.rows.tsv" || exit 1
@@ -154,7 +177,7 @@ print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
     "$PYTHON" "$ROOT/scripts/finding_score.py" "$OUT/findings/programs.tsv" "$OUT/findings" | tee "$OUT/findings.md"
     ;;
   *)
-    sed -n '3,14s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,16s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

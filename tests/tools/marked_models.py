@@ -2,9 +2,9 @@
 """Models that scripts/profile_gpu.sh records: steps of one model in one mode, on a GPU where there is one.
 
     marked_models.py MODEL MODE[,MODE...] [--steps 20] [--leaves OUT.json] [--profiler cuda|full]
-        MODEL: vit_b16, resnet50, gpt_block, rtdetr; MODE: eager, training, graph, compiled, busy (a batch that
-        keeps the GPU busy)
-Prints the median time of a step in ms, behind the mode if there are several. With --leaves each leaf module says on the GPU who it is: behind its forward kernels it launches a
+        MODEL: vit_b16, resnet50, gpt_block, rtdetr; MODE: eager, training, graph, compiled, small (one sample, so
+        that launching takes longest), busy (a batch that keeps the GPU busy)
+Prints the median time of a step in ms, behind the mode if there are several; --seconds S: of as many steps as fit. With --leaves each leaf module says on the GPU who it is: behind its forward kernels it launches a
 kernel whose grid.x is the module's number (grid.y 1), and by autograd one before its backward kernels (grid.y 2); OUT.json has the
 modules' paths by number. --profiler runs the steps under torch.profiler, for comparison."""
 import argparse
@@ -17,7 +17,8 @@ import torch
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 WARM_UP = 5
-MODES = ("eager", "training", "graph", "compiled", "busy")
+FEWEST = 5
+MODES = ("eager", "training", "graph", "compiled", "small", "busy")
 BUSY = 16  # times the batch
 
 
@@ -153,13 +154,16 @@ def median_ms(model, inputs, mode, options):
     wait = torch.cuda.synchronize if DEVICE == "cuda" else lambda: None
     if mode == "busy":
         inputs = inputs.repeat(BUSY, *[1] * (inputs.dim() - 1))
+    if mode == "small":
+        inputs = inputs[:1]
     step = step_of(model, inputs, mode)
     for _ in range(WARM_UP):
         step()
     wait()
     times = []
     with profiler(options.profiler):
-        for _ in range(options.steps):
+        end = time.perf_counter() + options.seconds
+        while len(times) < (FEWEST if options.seconds else options.steps) or time.perf_counter() < end:
             begin = time.perf_counter()
             step()
             wait()
@@ -172,6 +176,7 @@ def main():
     parser.add_argument("model", choices=["vit_b16", "resnet50", "gpt_block", "rtdetr"])
     parser.add_argument("modes", metavar="MODE", type=lambda text: text.split(","))
     parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--leaves", metavar="OUT.json")
     parser.add_argument("--profiler", choices=["cuda", "full"])
     options = parser.parse_args()
