@@ -33,6 +33,12 @@ void print_note(const std::string& text) {
 /// Of a recording that will end before the program, or before what was asked for.
 std::string size_text(const campaign::SizeWarning& warning, const std::string& max_size) {
   const auto bytes = [](double count) { return base::format_bytes(count); };
+  if (warning.of_events)
+    return fmt::format(
+        "the recording has {} and grows by {}/s: it ends in {}, with as many events as this machine has memory to "
+        "read; give {} to record less",
+        bytes(warning.bytes), bytes(warning.bytes_per_s), base::format_duration(warning.seconds.value_or(0) * kNsPerS),
+        warning.in_all ? "fewer --steps or a shorter --duration" : "--steps or --duration");
   if (warning.in_all)
     return fmt::format(
         "the recording grows by {}/s and would reach {}, more than --max-size {}; give fewer --steps, a shorter "

@@ -10,8 +10,10 @@
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
+#include "execute/local_environment.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/verify_flags.hpp"
+#include "trace/record/recording.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -23,6 +25,7 @@ using base::Result;
 constexpr const char* kGroup = "Recording";
 constexpr const char* kProfilerApi = "cudaProfilerApi";  // as nsys has it
 constexpr std::int64_t kLeastBytes = 1'000'000;
+constexpr std::int64_t kProcesses = 4;  // that may share the memory; how many a program has is not known before
 
 /// Options that choose the same thing in two ways.
 constexpr std::array<std::pair<const char*, const char*>, 4> kExclusive{{{"--warmup-steps", "--delay"},
@@ -112,6 +115,7 @@ Result<campaign::RecordOptions> record_options(const CLI::App& command, const Re
         .hint("for example --max-size 500MB, or 2GB");
   out.profiler_api = flags.capture_range == kProfilerApi;
   out.max_bytes = *bytes;
+  out.max_events = execute::available_memory_bytes() / kProcesses / trace::kMemoryPerEvent;
   using campaign::Counting;
   out.counting = flags.counters == "rerun"  ? Counting::rerun
                  : flags.counters == "none" ? Counting::none

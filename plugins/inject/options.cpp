@@ -17,6 +17,7 @@ Options Options::parse(std::string_view text) {
     const std::string value(item.substr(equals + 1));
     const auto number = std::strtod(value.c_str(), nullptr);
     if (key == "max_bytes") out.max_bytes = static_cast<std::uint64_t>(number);
+    if (key == "max_events") out.max_events = static_cast<std::uint64_t>(number);
     if (key == "range") out.range = value;
     if (key == "warmup_steps") out.warmup_steps = static_cast<std::int64_t>(number);
     if (key == "steps") out.steps = static_cast<std::int64_t>(number);

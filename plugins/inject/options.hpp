@@ -13,8 +13,9 @@ enum class CounterMode : std::uint8_t { none, window, rerun };
 
 /// What `ridgeline profile` asks for (environment variable RIDGELINE_TRACE_OPTIONS: "key=value" joined by ";").
 struct Options {
-  std::uint64_t max_bytes = 0;  ///< of the trace file; 0: any
-  std::string range;            ///< only what is within ranges of this name; "": all
+  std::uint64_t max_bytes = 0;   ///< of the trace file; 0: any
+  std::uint64_t max_events = 0;  ///< in it; 0: any
+  std::string range;             ///< only what is within ranges of this name; "": all
   std::int64_t warmup_steps = 0;
   std::int64_t steps = 0;     ///< recorded after these; 0: all
   bool profiler_api = false;  ///< only between cudaProfilerStart and cudaProfilerStop

@@ -357,8 +357,11 @@ void Recorder::drain() {
     failure_ = done.error().message;
     if (window_.close()) follow_window();
   }
-  if (options_.max_bytes > 0 && log_.bytes() > options_.max_bytes && !std::exchange(full_, true) && window_.close())
-    follow_window();
+  const bool too_many = options_.max_events > 0 && log_.written() > options_.max_events;
+  const bool too_large = options_.max_bytes > 0 && log_.bytes() > options_.max_bytes;
+  if (!(too_many || too_large) || std::exchange(full_, true)) return;
+  full_of_events_ = too_many;
+  if (window_.close()) follow_window();
 }
 
 const char* Recorder::state() const {
@@ -388,6 +391,7 @@ void Recorder::write_facts(bool ended) {
   number("zero_time", gpu_ ? gpu_->zero_time() : 0);
   number("dropped", gpu_ ? gpu_->dropped() : 0);
   number("events", log_.written());
+  number("full_of_events", full_of_events_);
   number("bytes", log_.bytes());
   number("begun_ns", begun_ns_);
   number("ended_ns", now_ns());

@@ -93,6 +93,7 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   trace::EventLog log_;  ///< of the writing thread
   std::string failure_;  ///< of writing it
   bool full_ = false;
+  bool full_of_events_ = false;  ///< not of bytes
 
   std::atomic<bool> calls_profiler_api_ = false;
   std::atomic<bool> has_hooks_ = false;

@@ -21,4 +21,6 @@ schema::Environment local_environment() {
   return environment;
 }
 
+std::int64_t available_memory_bytes() { return host::probe_environment().memory_available_bytes; }
+
 }  // namespace ridgeline::execute

@@ -227,6 +227,13 @@ TEST_F(InjectTest, many_kernels_are_all_there) {
 TEST_F(InjectTest, a_trace_that_is_large_enough_ends) {
   EXPECT_EQ(run("killed", "max_bytes=100"), 128 + 9);
   EXPECT_EQ(facts()["state"], "stopped_full");
+  EXPECT_EQ(facts()["full_of_events"], "0");
+}
+
+TEST_F(InjectTest, a_trace_with_enough_events_ends) {
+  EXPECT_EQ(run("killed", "max_events=1"), 128 + 9);
+  EXPECT_EQ(facts()["state"], "stopped_full");
+  EXPECT_EQ(facts()["full_of_events"], "1");
 }
 
 TEST_F(InjectTest, a_gpu_is_known_by_its_uuid) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/profile/size_forecast.hpp"
 
+#include <algorithm>
+
 namespace ridgeline::campaign {
 namespace {
 
@@ -19,7 +21,12 @@ std::optional<SizeWarning> SizeForecast::add(const trace::RecordedProcess& proce
   SizeWarning out;
   out.bytes = static_cast<double>(now.bytes);
   out.bytes_per_s = grown / watched_s;
-  const auto most = static_cast<double>(options_.max_bytes);
+  auto most = static_cast<double>(options_.max_bytes);
+  if (options_.max_events > 0 && process.events > 0) {
+    const auto readable = out.bytes / static_cast<double>(process.events) * static_cast<double>(options_.max_events);
+    out.of_events = readable < most;
+    most = std::min(most, readable);
+  }
   if (out.bytes >= most) return std::nullopt;
   out.seconds = (most - out.bytes) / out.bytes_per_s;
   if (options_.steps) {

@@ -10,12 +10,13 @@
 
 namespace ridgeline::campaign {
 
-/// A recording that will end at --max-size.
+/// A recording that will end at --max-size, or at the number of events that can be read.
 struct SizeWarning {
   double bytes = 0;               ///< so far
   double bytes_per_s = 0;         ///< lately
   std::optional<double> in_all;   ///< expected of --steps or --duration; nullopt: the program runs to its end
   std::optional<double> seconds;  ///< until --max-size is reached
+  bool of_events = false;         ///< their number ends it, before --max-size does
 };
 
 /// Foresees, from what the processes of a program report while they run, whether a recording outgrows --max-size.

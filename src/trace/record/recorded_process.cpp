@@ -66,6 +66,8 @@ RecordedProcess read_facts(std::string_view text) {
     if (key == "uses_cuda") out.uses_cuda = value != "0";
     if (key == "profiler_api") out.calls_profiler_api = value == "1";
     if (key == "bytes") out.bytes = count_of(value);
+    if (key == "events") out.events = count_of(value);
+    if (key == "full_of_events") out.full_of_events = value == "1";
     if (key == "begun_ns") out.begun_ns = count_of(value);
     if (key == "ended_ns") out.seen_ns = count_of(value);
     if (key == "recorded_steps") out.recorded_steps = count_of(value);

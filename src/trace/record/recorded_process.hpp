@@ -13,7 +13,7 @@ enum class RecordingState {
   waiting,       ///< for the moment from which on it is to be recorded
   no_cupti,      ///< the library that records work of a GPU is not there, or does not fit
   busy,          ///< another profiler has that library
-  stopped_full,  ///< the file reached its size
+  stopped_full,  ///< the file reached its size, or as many events as can be read
 };
 
 /// Whether the bytes of launches were counted, and why not.
@@ -50,6 +50,8 @@ struct RecordedProcess {
   std::int64_t step_with_ns = 0;     ///< and with it
   std::int64_t step_spread_ns = 0;   ///< how much such medians differ
   std::map<std::int32_t, std::string> devices;  ///< UUIDs of its GPUs, by its own numbers
+  std::int64_t events = 0;                      ///< of its file so far
+  bool full_of_events = false;                  ///< stopped_full by them, not by bytes
   bool finished = false;                        ///< it ended its recording; else it was killed, or goes on
 };
 

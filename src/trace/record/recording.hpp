@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -11,6 +12,10 @@
 #include "trace/trace.hpp"
 
 namespace ridgeline::trace {
+
+/// What reading and analysing a recording takes per event, in bytes of memory. Measured: 170, on 10.7 million events
+/// (5 million kernels with their launches, and modules).
+inline constexpr std::int64_t kMemoryPerEvent = 200;
 
 /// What the processes of a program recorded.
 struct Recording {

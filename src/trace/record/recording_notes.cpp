@@ -79,9 +79,13 @@ void add_recording_notes(const std::vector<RecordedProcess>& processes, Trace& t
     if (has_failed(one)) why_unwritten = one.why;
   if (const auto unwritten = count_if(processes, has_failed))
     notes.push_back(messages::recording_unwritten({.count = unwritten, .why = why_unwritten}));
-  if (const auto full = count_if(
-          processes, [](const auto& one) { return one.state == RecordingState::stopped_full && !has_failed(one); }))
-    notes.push_back(messages::recording_full(full));
+  const auto count_full = [&](bool of_events) {
+    return count_if(processes, [=](const auto& one) {
+      return one.state == RecordingState::stopped_full && !has_failed(one) && one.full_of_events == of_events;
+    });
+  };
+  if (const auto full = count_full(false)) notes.push_back(messages::recording_full(full));
+  if (const auto full = count_full(true)) notes.push_back(messages::recording_full_of_events(full));
   if (const auto cut = count_if(processes, [](const auto& one) { return !one.finished; }))
     notes.push_back(messages::recording_cut({.count = cut, .all = all}));
   if (!lacks_work || trace.lacks_work) return;

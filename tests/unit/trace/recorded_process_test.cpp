@@ -72,6 +72,15 @@ TEST(RecordingNotes, a_recording_that_could_not_be_written_is_not_one_that_is_la
   };
   EXPECT_TRUE(has(messages::recording_unwritten({.count = 1, .why = "/tmp/x: No space left on device"})));
   EXPECT_TRUE(has(messages::recording_full(1)));
+  EXPECT_FALSE(has(messages::recording_full_of_events(1)));
+}
+
+TEST(RecordingNotes, a_recording_with_as_many_events_as_can_be_read_did_not_reach_its_size) {
+  std::vector<RecordedProcess> processes(1);
+  processes[0] = read_facts("state=stopped_full\nfull_of_events=1\nfinished=1");
+  Trace trace;
+  add_recording_notes(processes, trace);
+  EXPECT_EQ(trace.notes, std::vector{messages::recording_full_of_events(1)});
 }
 
 TEST(RecordedProcess, of_damaged_facts_is_one_that_did_not_finish) {

@@ -40,6 +40,22 @@ TEST(SizeForecast, a_duration_that_outgrows_the_size_is_reported_once) {
   EXPECT_FALSE(forecast.add(at(16, 10)));
 }
 
+TEST(SizeForecast, events_that_cannot_be_read_end_a_recording_before_its_size_does) {
+  auto asked = options(500);
+  asked.max_events = 20'000'000;
+  const auto with_events = [](std::int64_t seconds) {
+    auto process = at(seconds);
+    process.events = seconds * 1'000'000;
+    return process;
+  };
+  SizeForecast forecast(asked);
+  for (int second = 0; second <= 10; ++second) EXPECT_FALSE(forecast.add(with_events(second))) << second;
+  const auto warning = forecast.add(with_events(11));
+  ASSERT_TRUE(warning);
+  EXPECT_TRUE(warning->of_events);
+  EXPECT_NEAR(*warning->seconds, 9, 0.01);
+}
+
 TEST(SizeForecast, what_fits_is_not_reported) {
   auto asked = options(700);
   asked.duration_s = 60;
