@@ -140,6 +140,39 @@ class Verified(unittest.TestCase):
         for change in ("tf32", "cuda_graph"):
             self.assertEqual(self.change(INFERENCE % 5, change)["reason"], "no_gpu", change)
 
+    def test_a_graph_that_cannot_be_captured_is_left_to_torch_compile(self):
+        """On a host without a GPU: the capture and the compiler are stand-ins."""
+        source = """
+import sys, torch
+sys.path.insert(0, %r)
+from ridgeline_profile.verify import changes
+from ridgeline_worker.failures import BadSettings
+
+class Refused:
+    replays = 0
+    def __init__(self, call, module): pass
+    def __call__(self, x): raise BadSettings("an operation that no graph has")
+
+class Compiled(changes.Change):
+    name = "compile"
+    def before_call(self, module, call):
+        if not can_compile: raise BadSettings("no compiler")
+        self.made(type(module).__name__)
+        return lambda x: ("compiled", call(x))
+
+changes.Graphed, changes.CompileWithGraphs = Refused, Compiled
+changes._device = lambda module: torch.device("cuda")
+for can_compile in (True, False):
+    change = changes.Graph()
+    model = torch.nn.Identity().eval()
+    print([change.run(model, model, (x,), {}) for x in (1, 2)], change.facts())
+""" % os.path.join(ROOT, "python")
+        done = subprocess.run([PYTHON, "-c", source], capture_output=True, text=True, check=True)
+        compiled, plain = done.stdout.splitlines()
+        self.assertEqual(compiled, "[('compiled', 1), ('compiled', 2)] {'name': 'cuda_graph', 'count': 1, 'place': 'Identity', "
+                                   "'reason': '', 'detail': ''}")
+        self.assertTrue(plain.startswith("[1, 2] {'name': 'cuda_graph', 'count': 1, 'place': 'Identity', 'reason': 'refused'"), plain)
+
     def test_autocast(self):
         change = self.change(INFERENCE % 5, "autocast")
         self.assertEqual((change["count"], change["reason"]), (1, ""))

@@ -165,37 +165,49 @@ class CompileWithGraphs(Compile):
 
 
 class Graph(Change):
-    """Inference: a graph around the call. Training: torch.compile records the graphs of both passes."""
+    """Inference: a graph around the call, or, if that cannot be captured, those of torch.compile, which leaves out what cannot be. Training:
+    torch.compile records the graphs of both passes."""
 
     name = "cuda_graph"
 
     def __init__(self):
         super().__init__()
-        self._training = CompileWithGraphs()
+        self._compiled = CompileWithGraphs()
         self._graphed = []
 
     def before_call(self, module, call):
         if _device(module).type != "cuda":
             return self.skip("no_gpu")
         if module.training or compiling.is_compiled(module):
-            return self._training.before_call(module, call)
+            return self._compiled.before_call(module, call)
         graphed = Graphed(call, module)
         self._graphed.append(graphed)
         self.made(type(module).__name__)
+        otherwise = None  # what is called if it cannot be captured
 
         def run(*args, **kwargs):
-            if not self.reason:
+            nonlocal otherwise
+            if otherwise is None:
                 try:
                     return graphed(*args, **kwargs)
                 except BadSettings as error:
-                    self.refuse("refused", error)
-            return call(*args, **kwargs)
+                    otherwise = call if graphed.replays else self._compiled_instead(module, call)
+                    if otherwise is call:
+                        self.refuse("refused", error)
+            return otherwise(*args, **kwargs)
 
         return run
 
+    def _compiled_instead(self, module, call):
+        try:
+            return self._compiled.before_call(module, call) or call
+        except BadSettings:
+            return call
+
     def facts(self):
-        return super().facts() if self._graphed or not self._training.tried() else dict(
-            self._training.facts(), name=self.name)
+        if not self._compiled.tried() or any(one.replays for one in self._graphed):
+            return super().facts()
+        return dict(self._compiled.facts(), name=self.name)
 
     def effect(self):
         if self.count and not any(one.replays for one in self._graphed):
