@@ -2,7 +2,7 @@
 """Object detection with RT-DETR (R50) on one image of 640 x 640, again and again, as a service does; docs/rtdetr.md profiles it. The
 weights are random, which changes no time; with downloaded ones: RTDetrForObjectDetection.from_pretrained("PekingU/rtdetr_r50vd").
 
-    profile_rtdetr.py [--precision fp32|tf32|bf16] [--graph] [--seconds 3]"""
+    profile_rtdetr.py [--precision fp32|tf32|bf16] [--compile] [--images 200]"""
 import argparse
 import statistics
 import time
@@ -12,14 +12,16 @@ from transformers import RTDetrConfig, RTDetrForObjectDetection
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--precision", choices=["fp32", "tf32", "bf16"], default="fp32")
-parser.add_argument("--graph", action="store_true", help="launch a step as one CUDA graph")
-parser.add_argument("--seconds", type=float, default=3)
+parser.add_argument("--compile", action="store_true", help="fused kernels, launched as CUDA graphs")
+parser.add_argument("--images", type=int, default=200)
 options = parser.parse_args()
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 torch.manual_seed(0)
 detector = RTDetrForObjectDetection(RTDetrConfig(num_labels=80)).eval().to(device)
 image = torch.randn(1, 3, 640, 640, device=device)
+if options.compile:
+    detector = torch.compile(detector, mode="reduce-overhead")
 if options.precision != "fp32":
     torch.set_float32_matmul_precision("high")
     torch.backends.cudnn.allow_tf32 = True
@@ -31,28 +33,11 @@ def detect():
         return detector(pixel_values=image).logits
 
 
-def captured(step):
-    """`step` as a CUDA graph, which writes its result to the same memory at each replay."""
-    for _ in range(3):  # what is allocated or chosen in first calls
-        step()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = step()
-
-    def replay():
-        graph.replay()
-        return result
-
-    return replay
-
-
-detect_once = captured(detect) if options.graph else detect
 for _ in range(10):
-    detect_once().cpu()
+    detect().cpu()
 times = []
-end = time.perf_counter() + options.seconds
-while time.perf_counter() < end:
+for _ in range(options.images):
     begin = time.perf_counter()
-    detect_once().cpu()  # the result, on the host
+    detect().cpu()  # the result, on the host
     times.append((time.perf_counter() - begin) * 1e3)
 print("%.2f ms per image, median of %d" % (statistics.median(times), len(times)))
