@@ -23,7 +23,17 @@ constexpr std::string_view kSaveTrial =
     "?7) ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, status = excluded.status, measured_utc = "
     "excluded.measured_utc, duration_s = excluded.duration_s, spec = excluded.spec, outcome = excluded.outcome";
 constexpr std::string_view kFindTrial =
-    "SELECT kind, status, measured_utc, duration_s, spec, outcome FROM trials WHERE key = ?1";
+    "SELECT kind, status, measured_utc, duration_s, spec, outcome, key FROM trials WHERE key = ?1 AND (?2 = '' OR "
+    "measured_utc <= ?2)";
+// A trial that was measured again is kept as "KEY@UTC"; '@' is followed by 'A'.
+constexpr std::string_view kFindOlderTrial =
+    "SELECT kind, status, measured_utc, duration_s, spec, outcome, key FROM trials WHERE key > ?1 || '@' AND key < ?1 "
+    "|| 'A' AND measured_utc <= ?2 ORDER BY measured_utc DESC LIMIT 1";
+constexpr std::string_view kKeepOlderTrial =
+    "INSERT OR REPLACE INTO trials (key, kind, status, measured_utc, duration_s, spec, outcome) SELECT key || '@' || "
+    "measured_utc, kind, status, measured_utc, duration_s, spec, outcome FROM trials WHERE key = ?1 AND measured_utc < "
+    "?2 AND EXISTS (SELECT 1 FROM runs WHERE finished_utc >= measured_utc) RETURNING key";
+constexpr std::string_view kMoveSamples = "UPDATE samples SET key = ?2 WHERE key = ?1";
 constexpr std::string_view kDropSamples = "DELETE FROM samples WHERE key = ?1";
 constexpr std::string_view kSaveSamples = "INSERT INTO samples (key, part, samples) VALUES (?1, ?2, ?3)";
 constexpr std::string_view kFindSamples = "SELECT part, samples FROM samples WHERE key = ?1 ORDER BY part";
@@ -84,13 +94,17 @@ Result<Store> Store::open(const std::filesystem::path& path, const StoreOptions&
 
 const std::filesystem::path& Store::path() const noexcept { return impl_->connection->path(); }
 
-Result<std::optional<TrialRecord>> Store::find_record(const std::string& key) {
+Result<std::optional<TrialRecord>> Store::find_record(const std::string& key, std::string_view as_of) {
   const auto& connection = *impl_->connection;
   if (!connection.is_there()) return std::optional<TrialRecord>();
   // Both reads in one transaction: another process may replace the trial in between.
   RL_TRY_ASSIGN(auto transaction, connection.begin_read());
   RL_TRY_ASSIGN(auto statement, connection.prepare(kFindTrial));
-  RL_TRY_ASSIGN(const bool found, statement.bind(1, key).step());
+  RL_TRY_ASSIGN(bool found, statement.bind(1, key).bind(2, as_of).step());
+  if (!found && !as_of.empty()) {
+    RL_TRY_ASSIGN(statement, connection.prepare(kFindOlderTrial));
+    RL_TRY_ASSIGN(found, statement.bind(1, key).bind(2, as_of).step());
+  }
   if (!found) return std::optional<TrialRecord>();
   TrialRecord record;
   record.key = key;
@@ -102,7 +116,7 @@ Result<std::optional<TrialRecord>> Store::find_record(const std::string& key) {
   RL_TRY_ASSIGN(record.spec, parse_record(statement.text(4), what));
   RL_TRY_ASSIGN(record.outcome, parse_record(statement.text(5), what));
   RL_TRY_ASSIGN(auto samples, connection.prepare(kFindSamples));
-  samples.bind(1, key);
+  samples.bind(1, statement.text(6));
   while (true) {
     RL_TRY_ASSIGN(const bool row, samples.step());
     if (!row) return std::optional<TrialRecord>(std::move(record));
@@ -121,6 +135,14 @@ Result<void> Store::save_record(const TrialRecord& record) {
   std::vector<std::string> parts;
   for (const auto& samples : record.samples) parts.push_back(encode_samples(samples));
   RL_TRY_ASSIGN(auto transaction, connection.begin());
+  RL_TRY_ASSIGN(auto keep_older, connection.prepare(kKeepOlderTrial));
+  RL_TRY_ASSIGN(const bool kept, keep_older.bind(1, record.key).bind(2, record.measured_utc).step());
+  if (kept) {
+    const std::string older(keep_older.text(0));
+    RL_TRY(keep_older.run());  // to its end: it is one row
+    RL_TRY_ASSIGN(auto move_samples, connection.prepare(kMoveSamples));
+    RL_TRY(move_samples.bind(1, record.key).bind(2, older).run());
+  }
   RL_TRY_ASSIGN(auto save, connection.prepare(kSaveTrial));
   save.bind(1, record.key).bind(2, record.kind).bind(3, record.status).bind(4, record.measured_utc);
   RL_TRY(save.bind(5, record.duration_s).bind(6, spec).bind(7, outcome).run());
@@ -133,8 +155,8 @@ Result<void> Store::save_record(const TrialRecord& record) {
   return transaction.commit();
 }
 
-Result<std::optional<StoredTrial>> Store::find_trial(const std::string& key) {
-  RL_TRY_ASSIGN(auto record, find_record(key));
+Result<std::optional<StoredTrial>> Store::find_trial(const std::string& key, std::string_view as_of) {
+  RL_TRY_ASSIGN(auto record, find_record(key, as_of));
   if (!record) return std::optional<StoredTrial>();
   const auto what = impl_->name(*record);
   StoredTrial trial;
@@ -160,8 +182,8 @@ Result<void> Store::save_trial(const schema::TrialSpec& spec, const schema::Tria
   return save_record(record);
 }
 
-Result<std::optional<StoredPair>> Store::find_pair(const std::string& key) {
-  RL_TRY_ASSIGN(auto record, find_record(key));
+Result<std::optional<StoredPair>> Store::find_pair(const std::string& key, std::string_view as_of) {
+  RL_TRY_ASSIGN(auto record, find_record(key, as_of));
   if (!record) return std::optional<StoredPair>();
   const auto what = impl_->name(*record);
   StoredPair pair;

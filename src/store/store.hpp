@@ -55,13 +55,16 @@ class Store {
   Store& operator=(Store&&) noexcept;
   ~Store();
 
-  [[nodiscard]] base::Result<std::optional<TrialRecord>> find_record(const std::string& key);
-  /// A later save of the same key replaces the earlier one.
+  /// `as_of`: a run's finished_utc; the trial as it was measured then, nullopt if it was not yet. "": as it is now.
+  [[nodiscard]] base::Result<std::optional<TrialRecord>> find_record(const std::string& key,
+                                                                     std::string_view as_of = {});
+  /// A later save of the same key replaces the earlier one, which is kept for the runs that finished with it.
   [[nodiscard]] base::Result<void> save_record(const TrialRecord& record);
 
-  [[nodiscard]] base::Result<std::optional<StoredTrial>> find_trial(const std::string& key);
+  [[nodiscard]] base::Result<std::optional<StoredTrial>> find_trial(const std::string& key,
+                                                                    std::string_view as_of = {});
   [[nodiscard]] base::Result<void> save_trial(const schema::TrialSpec& spec, const schema::TrialOutcome& outcome);
-  [[nodiscard]] base::Result<std::optional<StoredPair>> find_pair(const std::string& key);
+  [[nodiscard]] base::Result<std::optional<StoredPair>> find_pair(const std::string& key, std::string_view as_of = {});
   [[nodiscard]] base::Result<void> save_pair(const schema::PairedSpec& spec, const schema::PairedOutcome& outcome);
   /// The outcome of a trial whose kind has no samples apart.
   template <typename Outcome>

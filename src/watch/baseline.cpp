@@ -189,7 +189,7 @@ Result<Baseline> baseline_of(store::Store& store, const schema::TuneRun& run) {
     return fail(ErrorCode::invalid_argument, "run {} names trial {} as the best, which it does not hold", run.id,
                 run.verdict->trial_id)
         .hint("tune again");
-  RL_TRY_ASSIGN(auto stored, store.find_trial(trial->key));
+  RL_TRY_ASSIGN(auto stored, store.find_trial(trial->key, run.finished_utc));
   if (!stored || !stored->outcome.measurement || stored->outcome.measurement->latency_ns.empty())
     return fail(ErrorCode::invalid_argument, "the measurement of trial {}/{} is not in {}", run.id, trial->id,
                 store.path().string())

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ctrl-C keeps what was found, kill -9 loses at most the running trial, two runs share one file.
+# Ctrl-C keeps what was found, kill -9 loses at most the running trial, runs share one file and keep their figures.
 source "$(dirname "$0")/lib.sh"
 S='synthetic:surface=conv,clock=real,base=2ms'
 SLOW=(--quick --time 400ms --search grid --db r.db --json
@@ -36,6 +36,15 @@ for i in 1 2; do
   checks=$((checks + 1))
   [ "$(jq -r '.verdict != null' both$i.json)" = true ] || problem "concurrent run $i: $(cat both$i.err | tail -3)"
 done
+# A trial that is measured again leaves earlier runs as they were.
+AGAIN=('synthetic:surface=flat,clock=real,base=1ms' --quick --time 100ms --db again.db --json --search grid --space space.yaml)
+run 0 tune "${AGAIN[@]}"
+cp "$WORK/out" before.json
+sleep 1.1   # times are kept to the second
+run 0 tune "${AGAIN[@]}" --fresh
+run 0 show "$(jq -r .run.id before.json)" --db again.db --json
+checks=$((checks + 1))
+[ "$(jq -S .trials before.json)" = "$(jq -S .trials "$WORK/out")" ] || problem "another run changed the figures of an earlier one"
 run 0 history --db both.db --ids
 checks=$((checks + 1))
 [ "$(wc -l <"$WORK/out")" -eq 2 ] || problem "expected two runs"

@@ -131,7 +131,7 @@ class FakeExecutor final : public TypedExecutor {
     if (interrupt()) return base::fail(base::ErrorCode::cancelled, "interrupted");
     ++trials_run;
     schema::TrialOutcome outcome;
-    outcome.measured_utc = "2026-11-21T08:00:00Z";
+    outcome.measured_utc = "2025-11-21T08:00:00Z";  // when FakeClock begins
     outcome.duration_s = duration_s(trials_run);
     if (const auto status = failure(spec.configuration)) {
       outcome.status = *status;

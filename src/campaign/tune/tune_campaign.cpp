@@ -119,17 +119,17 @@ Result<TuneResult> complete_result(store::Store& store, const schema::Run& store
   TuneResult result;
   RL_TRY_ASSIGN(result.run, schema::run_as<schema::TuneRun>(stored));
   for (const auto& trial : result.run.trials) {
-    RL_TRY_ASSIGN(auto found, store.find_trial(trial.key));
+    RL_TRY_ASSIGN(auto found, store.find_trial(trial.key, result.run.finished_utc));
     if (found) result.outcomes[trial.key] = judged(std::move(found->outcome), result.run);
   }
   const auto verdict = result.run.verdict.value_or(schema::TuneVerdict{});
   for (const auto& key : {verdict.isolated_key, verdict.isolated_current_key}) {
     if (key.empty()) continue;
-    RL_TRY_ASSIGN(auto found, store.find_trial(key));
+    RL_TRY_ASSIGN(auto found, store.find_trial(key, result.run.finished_utc));
     if (found) result.outcomes[key] = std::move(found->outcome);
   }
   for (const auto& pair : result.run.pairs) {
-    RL_TRY_ASSIGN(auto found, store.find_pair(pair.key));
+    RL_TRY_ASSIGN(auto found, store.find_pair(pair.key, result.run.finished_utc));
     if (found) result.pairs[pair.key] = std::move(found->outcome);
   }
   return result;

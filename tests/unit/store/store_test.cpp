@@ -93,6 +93,31 @@ TEST_F(StoreFile, replaces_a_trial_with_its_samples) {
   EXPECT_EQ(count_trials(store), 1U);
 }
 
+TEST_F(StoreFile, keeps_what_a_finished_run_measured_when_the_trial_is_measured_again) {
+  const auto spec = make_spec(4);
+  const auto measured = [&](int samples, const std::string& utc) {
+    auto outcome = make_outcome(samples);
+    outcome.measured_utc = utc;
+    const auto saved = store.save_trial(spec, outcome);
+    ASSERT_TRUE(saved) << saved.error().message;
+  };
+  const auto samples_of = [&](std::string_view as_of) {
+    const auto found = *store.find_trial(spec.key(), as_of);
+    return found ? found->outcome.measurement->latency_ns.size() : 0;
+  };
+  auto run = make_run("a", "2026-07-01T08:00:00Z");
+  run.finished_utc = "2026-07-01T10:00:00Z";
+  ASSERT_TRUE(store.save_run(schema::to_run(run)));
+  measured(3, "2026-07-01T09:00:00Z");
+  measured(5, "2026-07-02T09:00:00Z");
+  measured(7, "2026-07-02T09:01:00Z");  // no run finished between these two
+  EXPECT_EQ(samples_of(""), 7U);
+  EXPECT_EQ(samples_of("2026-07-03T00:00:00Z"), 7U);
+  EXPECT_EQ(samples_of(run.finished_utc), 3U);
+  EXPECT_EQ(samples_of("2026-06-01T00:00:00Z"), 0U);
+  EXPECT_EQ(count_trials(store), 2U);
+}
+
 TEST_F(StoreFile, keeps_a_measurement_without_samples) {
   ASSERT_TRUE(store.save_trial(make_spec(4), make_outcome(0)));
   const auto found = *store.find_trial(make_spec(4).key());
