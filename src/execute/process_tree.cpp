@@ -21,12 +21,26 @@ namespace {
 
 constexpr double kKillLimitS = 2;
 constexpr int kQuickLooks = 100;
+constexpr pid_t kKernelThreads = 2;  ///< parent of threads of the kernel, which have no environment
+constexpr double kExecLimitS = 0.1;
 
 std::vector<pid_t> started_with(const std::string& entry) {
   const host::Processes processes;
   auto out = processes.all();
   std::erase_if(out, [&](pid_t pid) { return !processes.started_with(pid, entry); });
   return out;
+}
+
+/// Whether exec is loading a program for a process that started after this one.
+bool some_are_in_exec() {
+  const host::Processes processes;
+  const auto self = processes.stat(::getpid());
+  const auto all = processes.all();
+  return self && std::any_of(all.begin(), all.end(), [&](pid_t pid) {
+           const auto stat = processes.stat(pid);
+           const bool is_new = stat && stat->started >= self->started && !stat->ended();
+           return is_new && stat->parent != kKernelThreads && processes.has_no_environment(pid);
+         });
 }
 
 }  // namespace
@@ -117,14 +131,24 @@ std::string mark_of_a_life() { return fmt::format("{}-{}", ::getpid(), base::sys
 
 int end_detached(std::optional<pid_t> root, const std::string& mark) {
   if (root) ::kill(*root, SIGSTOP);
-  return kill_until_none([&] {
-    auto found = started_with(mark);
-    if (!root) return found;
-    std::erase(found, *root);
-    const auto tree = read_tree(*root).processes;
-    found.insert(found.end(), tree.begin(), tree.end());
-    return found;
-  });
+  const auto kill_all = [&] {
+    return kill_until_none([&] {
+      auto found = started_with(mark);
+      if (!root) return found;
+      std::erase(found, *root);
+      const auto tree = read_tree(*root).processes;
+      found.insert(found.end(), tree.begin(), tree.end());
+      return found;
+    });
+  };
+  const auto& clock = base::system_clock();
+  const auto end = clock.now() + base::from_seconds(kExecLimitS);
+  int left = kill_all();
+  while (left == 0 && clock.now() < end && some_are_in_exec()) {
+    clock.sleep_for(std::chrono::milliseconds(2));
+    left = kill_all();
+  }
+  return left;
 }
 
 }  // namespace ridgeline::execute
