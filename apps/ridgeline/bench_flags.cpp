@@ -258,7 +258,8 @@ class BenchReader {
     const auto facts = describe_native_job(job, flags_.torch_plugin, terms_);
     if (!facts) {
       auto error = facts.error();
-      if (flags_.model.empty() && error.code == ErrorCode::invalid_argument)
+      // Another model would not help a data file that cannot be used.
+      if (flags_.model.empty() && error.code == ErrorCode::invalid_argument && check_training_data(job, terms_))
         error.hint = "use another built-in model; --model mlp takes any sample";
       return tl::unexpected<base::Error>(std::move(error));
     }

@@ -23,14 +23,6 @@ using base::Result;
 
 constexpr double kShortestQuestionS = 1;
 
-/// A process for each trial: what a user's own code leaves behind is not known.
-BenchRunners runners_in_children(const execute::JsonChildOptions& options) {
-  return {[options](const schema::TrainingTrialSpec&) -> Result<std::unique_ptr<workload::StepRunner>> {
-            return std::make_unique<execute::TrainingChild>(options);
-          },
-          nullptr, nullptr};
-}
-
 /// A run of the script for each trial, whose output is a file of its own.
 BenchRunners runners_in_scripts(const execute::JsonChildOptions& options, const std::filesystem::path& logs) {
   const auto count = std::make_shared<std::atomic<int>>(0);
@@ -43,8 +35,12 @@ BenchRunners runners_in_scripts(const execute::JsonChildOptions& options, const 
       nullptr, nullptr};
 }
 
-BenchRunners runners_in_one_child(execute::JsonChildOptions options, execute::KeptTrainingChild::OnCpu on_cpu) {
-  const auto child = std::make_shared<execute::KeptTrainingChild>(std::move(options), on_cpu);
+/// One process for all trials, which forks for each of a user's own function: what that leaves behind is not known.
+BenchRunners runners_in_one_child(execute::JsonChildOptions options, const schema::TrainingJob& job) {
+  using Forks = execute::KeptTrainingChild::Forks;
+  const auto forks = job.kind == "python" ? Forks::all : trains_in_python(job) ? Forks::on_cpu : Forks::none;
+  const auto child = std::make_shared<execute::KeptTrainingChild>(std::move(options), forks);
+  if (forks == Forks::all) return {child->factory(), nullptr, nullptr};  // no process stays on the GPU
   return {child->factory(), nullptr, [child] { return child->waits(); }};
 }
 
@@ -73,9 +69,13 @@ Result<workload::DataFacts> data_facts(const base::Json& answer) {
   return facts;
 }
 
+Result<base::Json> described_data(const schema::TrainingJob& job, const ChildTerms& terms) {
+  return described(data_child(terms), {{"op", "describe"}, {"data", true}, {"job", job}});
+}
+
 /// Built-in models in Python get what the data's own process finds out about them.
 Result<NativeJobFacts> describe_built_in(schema::TrainingJob job, const ChildTerms& terms) {
-  RL_TRY_ASSIGN(const auto looked, described(data_child(terms), {{"op", "describe"}, {"data", true}, {"job", job}}));
+  RL_TRY_ASSIGN(const auto looked, described_data(job, terms));
   NativeJobFacts facts;
   RL_TRY_ASSIGN(facts.data, data_facts(looked));
   for (const auto& [name, value] : facts.data.options) job.options[name] = value;
@@ -108,6 +108,11 @@ Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job, const
   auto facts = trains_in_python(job) ? describe_built_in(job, terms) : describe_in_plugin(job, plugin, terms);
   if (!facts) return tl::unexpected<base::Error>(std::move(facts).error().in(fmt::format("--model {}", job.target)));
   return facts;
+}
+
+Result<void> check_training_data(const schema::TrainingJob& job, const ChildTerms& terms) {
+  RL_TRY(described_data(job, terms));
+  return {};
 }
 
 Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target,
@@ -163,10 +168,7 @@ Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const st
   RL_TRY_ASSIGN(auto options, job.kind == "script" ? script_child(job, terms) : training_child(job, plugin, terms));
   options.environment.insert(options.environment.end(), environment.begin(), environment.end());
   if (job.kind == "script") return runners_in_scripts(options, terms.logs);
-  if (job.kind == "python") return runners_in_children(options);
-  using OnCpu = execute::KeptTrainingChild::OnCpu;
-  return runners_in_one_child(std::move(options),
-                              trains_in_python(job) ? OnCpu::forks_each_trial : OnCpu::serves_one_trial);
+  return runners_in_one_child(std::move(options), job);
 }
 
 }  // namespace ridgeline::app

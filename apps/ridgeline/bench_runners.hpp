@@ -42,6 +42,9 @@ struct NativeJobFacts {
 [[nodiscard]] base::Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job,
                                                                const std::string& plugin, const ChildTerms& terms);
 
+/// Whether the data of a native job can be trained on, whatever the model.
+[[nodiscard]] base::Result<void> check_training_data(const schema::TrainingJob& job, const ChildTerms& terms);
+
 /// Notes naming the transforms that take at least a tenth of a sample's time, dearest first; of Python jobs whose data
 /// set shows its transforms. What cannot be found out, or not in `limit_s` seconds, is one note that says why.
 [[nodiscard]] std::vector<schema::Message> explain_python_loader(schema::TrainingTrialSpec spec,

@@ -67,6 +67,13 @@ Result<ScriptFacts> describe_script(const schema::TrainingJob& job, const ChildT
   child.close();  // its exit handlers run, also after an error
   if (!answer) {
     auto error = answer.error().error;
+    if (error.code == ErrorCode::crashed && answer.error().exit_code == 0) {
+      error.message =
+          "the command ended well, but no Python process of it imported torch and trained; expected a training loop";
+      error.hint =
+          "give the command that trains, or name a function that returns the model and its data: --python "
+          "FILE.py:FUNCTION";
+    }
     // Whatever goes wrong here is for the user to fix.
     if (error.code != ErrorCode::cancelled) error.code = ErrorCode::invalid_argument;
     if (error.hint.empty() && !terms.logs.empty())

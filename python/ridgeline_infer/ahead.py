@@ -11,25 +11,15 @@ import socket
 import tempfile
 import time
 
+from ridgeline_worker import cuda_in_forks
+from ridgeline_worker.processes import parents
+
 STILL_S = 1.0  # for processes to stand still; longer, and the kernel holds them
 TICK_S = 0.0005
 NICE = 10
 MOST_PRINTED = 1 << 20  # bytes that are kept of what one printed
 IS_KEPT = "RIDGELINE_IS_KEPT"  # of the environment of who takes one over
 KEPT = b"k"  # sent by a process that has ended what it was taken over for, and waits for the next who takes it over
-
-
-def parents():
-    """{process: its parent}."""
-    out = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open("/proc/%s/stat" % name) as file:
-                    out[int(name)] = int(file.read().rpartition(")")[2].split()[1])
-            except (OSError, IndexError, ValueError):  # it has ended
-                pass
-    return out
 
 
 def with_descendants(roots):
@@ -73,15 +63,6 @@ def go_on(processes):
             os.kill(process, signal.SIGCONT)
         except OSError:
             pass
-
-
-def on_gpu(process):
-    """Whether it has started CUDA."""
-    try:
-        return any(os.readlink("/proc/%d/fd/%s" % (process, name)).startswith("/dev/nvidia-uvm")
-                   for name in os.listdir("/proc/%d/fd" % process))
-    except OSError:
-        return False
 
 
 def _group_priority(value):
@@ -262,7 +243,7 @@ class Ahead:
         self.leases.append(connection)
         busy = any(job.state == "preparing" for job in self.jobs)
         self.stopped |= stop([job.process for job in self.jobs if job.process])
-        there = sum(on_gpu(job.process) for job in self.jobs if job.process)
+        there = sum(cuda_in_forks.started(job.process) for job in self.jobs if job.process)
         try:
             connection.sendall((json.dumps({"on_gpu": there, "was_busy": busy}) + "\n").encode())
         except OSError:

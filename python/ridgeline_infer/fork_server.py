@@ -15,7 +15,6 @@ with its parent. What the user's file leaves behind must not reach a fork: with 
 server begins anew at the next lower level, and where importing torch alone is too much it ends."""
 
 import contextlib
-import ctypes
 import gc
 import json
 import os
@@ -25,18 +24,15 @@ import socket
 import sys
 import traceback
 
-from ridgeline_worker import channel
-from ridgeline_worker.forking import threads, threads_that_bear_forks
+from ridgeline_worker import channel, cuda_in_forks, forking, processes
 
 from . import __main__ as program
 from . import ahead
 from .fork_relay import receive
 from .program_ahead import ProgramAhead
-from .runtime import gpu_count
 
 KEY = "RIDGELINE_AHEAD_KEY"
 BEGUN = b"b"  # sent by a process that prepares, once it ends with its server and has closed the sockets of others
-KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 LEVELS = ("file", "compiler", "torch")  # what is imported: torch, from the right on torch.compile and the user's file too
 COMPILER = ("torch._dynamo", "torch._inductor.compile_fx", "torch._functorch.aot_autograd")  # what torch.compile imports
 
@@ -51,48 +47,6 @@ def _imported(names):
             return
 
 
-def _touched_cuda():
-    """CUDA, once started, does not work in a fork. NVML leaves this file alone."""
-    for name in os.listdir("/proc/self/fd"):
-        try:
-            if os.readlink("/proc/self/fd/" + name).startswith("/dev/nvidia-uvm"):
-                return True
-        except OSError:
-            pass
-    return False
-
-
-@contextlib.contextmanager
-def cuda_not_started():
-    """What is imported meanwhile may ask torch whether there is a GPU, and is answered by the devices: the question itself
-    starts CUDA, unless NVML can be asked."""
-    import torch
-
-    asked = getattr(torch._C, "_cuda_getDeviceCount", None)
-    if asked is None:  # built without CUDA
-        yield
-        return
-    torch._C._cuda_getDeviceCount = gpu_count
-    try:
-        yield
-    finally:
-        torch._C._cuda_getDeviceCount = asked
-
-
-def _spoils_forks():
-    """Also by a question about CUDA that starts it; torch then refuses it in forks."""
-    import torch
-
-    if gpu_count() == 0:
-        return False
-    if _touched_cuda():
-        return True
-    process = os.fork()
-    if process == 0:
-        os._exit(1 if getattr(torch.cuda, "_is_in_bad_fork", bool)() else 0)
-    return os.waitpid(process, 0)[1] != 0
-
-
 def preload(target, level):
     """The user's function as Server.functions has it, or nothing, and what its file changed of the environment; None where a
     fork would not be as good as a new process."""
@@ -101,20 +55,20 @@ def preload(target, level):
     except ImportError:
         return {}, {}
     loaded, changes = {}, {}
-    with cuda_not_started():
+    with cuda_in_forks.not_started():
         if level == "file":  # before the compiler, which reads variables that the file may set
-            before, environment = threads(), dict(os.environ)
-            with threads_that_bear_forks() as bearable:
+            environment = dict(os.environ)
+            with forking.Imports() as imports:
                 try:
                     loaded = {target: program.load_function(target)}
                 except (Exception, SystemExit):  # a trial fails with it by itself
                     pass
             changes = changes_since(environment)
-            if threads() > before + bearable[0]:
+            if not imports.are_fork_safe():
                 return None
         if level != "torch" and hasattr(torch, "compile"):
             _imported(COMPILER)
-    return None if _spoils_forks() else (loaded, changes)
+    return None if cuda_in_forks.is_broken() else (loaded, changes)
 
 
 def changes_since(environment):
@@ -200,7 +154,7 @@ def taken_over(control, output, patience):
 
 def _begin(request, changes):
     os.setsid()
-    ctypes.CDLL(None).prctl(KILLED_WITH_PARENT, signal.SIGKILL)
+    processes.die_with_parent()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(request["environment"])

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which torch an interpreter has, without importing it, which takes seconds."""
 
-import glob
 import importlib.util
 import os
 import sys
 
+from ridgeline_worker.cuda_in_forks import gpu_count
 from ridgeline_worker.failures import UserError
 
 
@@ -24,13 +24,6 @@ def _versions():
 
         return torch.__version__, torch.version.cuda
     return names.get("__version__", ""), names.get("cuda")
-
-
-def gpu_count():
-    """NVIDIA's, by their devices. Asking torch would start CUDA, which forks of the process then cannot."""
-    there = len(glob.glob("/dev/nvidia[0-9]*"))
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    return there if visible is None else min(there, len([name for name in visible.split(",") if name.strip()]))
 
 
 def runtime():

@@ -7,22 +7,23 @@ import gc
 import importlib.util
 import sys
 
-from ridgeline_worker import channel, forking, phase
+from ridgeline_worker import channel, forking
 
 
-def imported(reads_file):
+def imported(reads_file, for_forks=False):
     """Whether this process may fork once it has imported what trials need."""
     from ridgeline_worker import torch_runtime
 
-    before = forking.threads()
-    with forking.threads_that_bear_forks() as bearable:
+    with forking.Imports() as imports:
         torch_runtime.imported()
+        if for_forks:
+            torch_runtime.import_compiler()
         from ridgeline_train import trial  # noqa: F401
         from . import built_in, hdf5_data
 
         if reads_file:
             hdf5_data.library()
-    return forking.threads() <= before + bearable[0]
+    return imports.are_fork_safe()
 
 
 def make_trial(spec):
@@ -37,7 +38,7 @@ def make_trial(spec):
     return Trial(built, spec)
 
 
-def packages():
+def packages(_request):
     """Which are installed, without importing them."""
     return {name: importlib.util.find_spec(name) is not None for name in ("torch", "h5py")}
 
@@ -49,7 +50,8 @@ def describe(request):
     return description.describe(request["job"])
 
 
-def _gives_memory_back():
+def _gives_memory_back(serving):
+    serving.trial = None
     torch = sys.modules["torch"]
     gc.collect()
     if not torch.cuda.is_initialized():
@@ -58,35 +60,19 @@ def _gives_memory_back():
     return True
 
 
-def _forks(request):
-    if request.get("op") != "prepare" or request["spec"].get("device", "cpu") != "cpu":
+def _forks(spec):
+    if spec.get("device", "cpu") != "cpu":
         return False
     try:
-        return imported(bool(request["spec"]["job"].get("data_path")))
+        return imported(bool(spec["job"].get("data_path")), for_forks=True)
     except Exception:  # reported by the trial, which fails with it too
         return False
 
 
 def serve(connection):
-    from ridgeline_train.serving import Serving
+    from ridgeline_train.serving import serve_trials
 
-    phase.tell_to(connection)
-    while True:
-        request = connection.receive()
-        if request is None:
-            return
-        if request.get("op") == "packages":
-            connection.send({"ok": packages()})
-            continue
-        serving = Serving(connection, describe, make_trial)
-        if _forks(request):
-            forking.in_fork(lambda: serving.serve(request))
-            kept = True
-        else:
-            if not serving.serve(request):
-                return
-            kept = _gives_memory_back()
-        connection.send({"ok": {"kept": kept}})
+    serve_trials(connection, {"packages": packages, "describe": describe}, make_trial, _forks, _gives_memory_back)
 
 
 if __name__ == "__main__":

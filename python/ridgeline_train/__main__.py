@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serves one training trial to `ridgeline bench`: JSON lines on the file descriptor that RIDGELINE_CHANNEL_FD names. Standard
-output stays the user's own. See execute/training_child.hpp for the messages."""
+"""Serves training trials to `ridgeline bench`, one after another: JSON lines on the file descriptor that RIDGELINE_CHANNEL_FD names.
+Standard output stays the user's own. See execute/training_child.hpp for the messages. Each trial runs in a fork of this process, which
+has imported torch and the user's file. If forks would not be as good as new processes, this process serves one trial and ends."""
 
 import sys
 
 from ridgeline_worker import channel
 
 
-def make_trial(spec):
-    from ridgeline_worker import target
-    from .trial import Trial
-
-    function, _ = target.load(spec["job"]["target"])
-    return Trial(function, spec)
-
-
 def serve(connection):
-    from ridgeline_worker import phase, target
-    from .serving import Serving
+    from ridgeline_worker import target
+    from .serving import serve_trials
+    from .user_function import UserFunction
 
-    phase.tell_to(connection)
-    Serving(connection, lambda request: target.describe(request["target"]), make_trial).serve()
+    function = UserFunction()
+
+    def make_trial(spec):
+        loaded = function.load(spec["job"]["target"])
+        from .trial import Trial
+
+        return Trial(loaded, spec)
+
+    serve_trials(connection, {"describe": lambda request: target.describe(request["target"])}, make_trial,
+                 lambda spec: function.is_fork_safe(spec["job"]["target"]), lambda _: False)
 
 
 def main():

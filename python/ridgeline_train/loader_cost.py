@@ -4,6 +4,8 @@
 import os
 import time
 
+from ridgeline_worker import forking, processes
+
 try:
     _TICKS = os.sysconf("SC_CLK_TCK")
 except (AttributeError, ValueError):
@@ -66,17 +68,6 @@ def cpu_seconds(pids):
     return total
 
 
-def _status_kb(pid, key):
-    try:
-        with open("/proc/%s/status" % pid) as file:
-            for line in file:
-                if line.startswith(key):
-                    return int(line.split()[1])
-    except OSError:
-        pass
-    return 0
-
-
 def reset_peak():
     """The kernel may refuse: the peak then covers the process's whole life."""
     try:
@@ -87,21 +78,32 @@ def reset_peak():
 
 
 def peak_gb(pids):
-    """High-water mark of this process and its workers, in 1e9 bytes."""
-    kilobytes = _status_kb("self", "VmHWM:") + sum(_status_kb(pid, "VmHWM:") for pid in pids)
+    """High-water mark of this process and its workers, in 1e9 bytes; with the pages of libraries that were read before this process was
+    forked, which it would have read itself as a new process."""
+    unread = max(0, forking.read_before_kb - processes.status_kb("self", "RssFile:"))
+    kilobytes = processes.status_kb("self", "VmHWM:") + unread + sum(processes.status_kb(pid, "VmHWM:") for pid in pids)
     return kilobytes * 1024 / 1e9
+
+
+def _rollup_kb(pid, keys):
+    with open("/proc/%s/smaps_rollup" % pid) as file:
+        return sum(int(line.split()[1]) for line in file if line.startswith(keys))
 
 
 def private_gb(pids):
     """Memory that each of them has to itself, together; None where the kernel does not tell."""
-    kilobytes = 0
-    for pid in pids:
-        try:
-            with open("/proc/%d/smaps_rollup" % pid) as file:
-                kilobytes += sum(int(line.split()[1]) for line in file if line.startswith(("Private_Clean:", "Private_Dirty:")))
-        except (OSError, IndexError, ValueError):
-            return None
-    return kilobytes * 1024 / 1e9
+    try:
+        return sum(_rollup_kb(pid, ("Private_Clean:", "Private_Dirty:")) for pid in pids) * 1024 / 1e9
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def written_gb():
+    """What a fork of this process may come to copy; None where the kernel does not report it."""
+    try:
+        return _rollup_kb("self", ("Private_Dirty:", "Shared_Dirty:")) * 1024 / 1e9
+    except (OSError, IndexError, ValueError):
+        return None
 
 
 def available_gb():

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers a parent's requests with one trial. See execute/training_child.hpp for the messages."""
+"""Answers a parent's requests with one trial after another. See execute/training_child.hpp for the messages."""
 
 import sys
 import traceback
 
-from ridgeline_worker import phase
+from ridgeline_worker import forking, phase
 from ridgeline_worker.failures import UserError, facts_of
 from ridgeline_worker.user_frames import place_of_error
 
@@ -26,28 +26,26 @@ def _failed_allocations(trial):
 
 
 class Serving:
-    """`describe(request)` is the answer to that request, `make_trial(spec)` the trial of a request to prepare one."""
+    """One trial. `questions`: what answers other requests, by their names; `make_trial(spec)` is the trial of a request to prepare one."""
 
-    def __init__(self, connection, describe, make_trial):
+    def __init__(self, connection, questions, make_trial):
         self.connection = connection
-        self.describe = describe
+        self.questions = questions
         self.make_trial = make_trial
         self.trial = None
 
-    def serve(self, request=None):
-        """From `request`, or the next, until the trial is to be released (True: not answered yet) or the process is to end (False)."""
+    def serve(self, request):
+        """From `request` until the trial is to be released (True: not answered yet) or the process is to end (False)."""
         while True:
-            request = request or self.connection.receive()
             if request is None or request.get("op") == "close":
                 if request:
                     phase.enter("ending")
                     self.connection.send({"ok": {}})
                 return False
             if request.get("op") == "release":
-                self.trial = None
                 return True
             self.connection.send(self._reply(request))
-            request = None
+            request = self.connection.receive()
 
     def _reply(self, request):
         before = _failed_allocations(self.trial)
@@ -64,8 +62,8 @@ class Serving:
             return {"error": facts_of(error, None if before is None or after is None else after - before)}
 
     def _answer(self, op, request):
-        if op == "describe":
-            return self.describe(request)
+        if op in self.questions:
+            return self.questions[op](request)
         if op == "prepare":
             self.trial = self.make_trial(request["spec"])
             return {}
@@ -79,3 +77,27 @@ class Serving:
         if op == "resources":
             return self.trial.resources()
         raise ValueError("unknown request %r" % op)
+
+
+def _kept(serving, request, forks, stays):
+    """Serves a trial; None if the parent wants no more, else whether this process may serve another."""
+    if request.get("op") == "prepare" and forks(request["spec"]):
+        try:
+            return forking.in_fork(lambda: serving.serve(request))
+        except forking.CannotFork:
+            return False if serving.serve(request) else None
+    return stays(serving) if serving.serve(request) else None
+
+
+def serve_trials(connection, questions, make_trial, forks, stays):
+    """Serves trials until the parent ends them. `forks(spec)`: whether that trial is served in a fork of this process;
+    `stays(serving)`: whether this process may serve another trial after that one, which it has served itself."""
+    phase.tell_to(connection)
+    while True:
+        request = connection.receive()
+        if request is None:
+            return
+        kept = _kept(Serving(connection, questions, make_trial), request, forks, stays)
+        if kept is None:
+            return
+        connection.send({"ok": {"kept": kept}})

@@ -16,6 +16,17 @@ def imported():
     return torch
 
 
+def import_compiler():
+    """What torch imports as the first optimizer is made, which takes as long again; it reads variables of the environment."""
+    torch = imported()
+    if not hasattr(torch, "compile"):
+        return
+    try:
+        import torch._dynamo  # noqa: F401
+    except Exception:  # an optimizer that needs it reports it
+        pass
+
+
 def cuda(torch):
     """The version of CUDA that it was built for; None in a CPU build."""
     return getattr(torch.version, "cuda", None)

@@ -54,6 +54,8 @@ class JsonChild {
   /// Ends a process whose answer makes no sense.
   [[nodiscard]] workload::StepError reject(base::Error error);
   [[nodiscard]] bool is_running() const noexcept { return process_.has_value(); }
+  /// The same, and that it has not ended since the last answer.
+  [[nodiscard]] bool lives() { return process_ && !process_->poll(); }
   /// -1 where none runs.
   [[nodiscard]] pid_t pid() const noexcept { return process_ ? process_->pid() : -1; }
   /// What the process wrote and the kernel killed so far does not count.

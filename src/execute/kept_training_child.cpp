@@ -6,10 +6,13 @@
 namespace ridgeline::execute {
 
 struct KeptTrainingChild::State {
-  State(JsonChildOptions given, OnCpu how) : options(std::move(given)), on_cpu(how) {}
+  State(JsonChildOptions given, Forks which) : options(std::move(given)), forks(which) {}
   ~State() { end(); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
+  [[nodiscard]] bool forks_for(const schema::TrainingTrialSpec& spec) const {
+    return forks == Forks::all || (forks == Forks::on_cpu && schema::is_cpu_device(spec.device));
+  }
   void end() noexcept {
     if (child) child->close();
     child.reset();
@@ -17,7 +20,7 @@ struct KeptTrainingChild::State {
   }
 
   const JsonChildOptions options;
-  const OnCpu on_cpu;
+  const Forks forks;
   std::unique_ptr<TrainingChild> child;  ///< waiting, or lent
   int repeat = 0;                        ///< of the trials that it serves
   bool waits = false;                    ///< it has served one
@@ -26,7 +29,10 @@ struct KeptTrainingChild::State {
 /// The process for one trial.
 class KeptTrainingChild::Lent final : public workload::StepRunner {
  public:
-  Lent(std::shared_ptr<State> state, bool may_stay) : state_(std::move(state)), may_stay_(may_stay) {}
+  Lent(std::shared_ptr<State> state, const schema::TrainingTrialSpec& spec)
+      : state_(std::move(state)),
+        in_fork_(state_->forks_for(spec)),
+        may_stay_(in_fork_ || !schema::is_cpu_device(spec.device)) {}
   ~Lent() override { close(); }
   Lent(const Lent&) = delete;
   Lent& operator=(const Lent&) = delete;
@@ -48,26 +54,27 @@ class KeptTrainingChild::Lent final : public workload::StepRunner {
  private:
   template <typename Result>
   Result watched(Result result) {
-    may_stay_ = may_stay_ && result.has_value();
+    may_stay_ = may_stay_ && (in_fork_ || result.has_value());
     return result;
   }
 
   std::shared_ptr<State> state_;
+  const bool in_fork_;
   bool may_stay_;
   bool closed_ = false;
 };
 
-KeptTrainingChild::KeptTrainingChild(JsonChildOptions options, OnCpu on_cpu)
-    : state_(std::make_shared<State>(std::move(options), on_cpu)) {}
+KeptTrainingChild::KeptTrainingChild(JsonChildOptions options, Forks forks)
+    : state_(std::make_shared<State>(std::move(options), forks)) {}
 
 workload::StepRunnerFactory KeptTrainingChild::factory() const {
   return
       [state = state_](const schema::TrainingTrialSpec& spec) -> base::Result<std::unique_ptr<workload::StepRunner>> {
-        if (state->repeat != spec.repeat) state->end();
+        const bool is_worn = state->repeat != spec.repeat && !state->forks_for(spec);
+        if (is_worn || (state->child && !state->child->lives())) state->end();
         state->repeat = spec.repeat;
         if (!state->child) state->child = std::make_unique<TrainingChild>(state->options);
-        const bool may_stay = state->on_cpu == OnCpu::forks_each_trial || !schema::is_cpu_device(spec.device);
-        return std::make_unique<Lent>(state, may_stay);
+        return std::make_unique<Lent>(state, spec);
       };
 }
 

@@ -21,11 +21,26 @@ namespace {
 
 constexpr double kKillLimitS = 2;
 constexpr int kQuickLooks = 100;
+constexpr pid_t kKernelThreads = 2;  ///< parent of threads of the kernel, which have no environment
+constexpr double kExecLimitS = 0.1;
 
-std::vector<pid_t> started_with(const std::string& entry) {
+/// Whether exec may be loading a program for that process, which started after `self`: it then has no environment.
+bool may_be_in_exec(const host::Processes& processes, pid_t pid, const host::ProcessStat& self) {
+  if (!processes.has_no_environment(pid)) return false;
+  const auto stat = processes.stat(pid);
+  return stat && stat->started >= self.started && !stat->ended() && stat->parent != kKernelThreads;
+}
+
+/// `some_in_exec`: whether others may turn out to be started with it.
+std::vector<pid_t> started_with(const std::string& entry, bool& some_in_exec) {
   const host::Processes processes;
+  const auto self = processes.stat(::getpid());
+  some_in_exec = false;
   auto out = processes.all();
-  std::erase_if(out, [&](pid_t pid) { return !processes.started_with(pid, entry); });
+  std::erase_if(out, [&](pid_t pid) {
+    some_in_exec = (self && may_be_in_exec(processes, pid, *self)) || some_in_exec;
+    return !processes.started_with(pid, entry);
+  });
   return out;
 }
 
@@ -117,14 +132,21 @@ std::string mark_of_a_life() { return fmt::format("{}-{}", ::getpid(), base::sys
 
 int end_detached(std::optional<pid_t> root, const std::string& mark) {
   if (root) ::kill(*root, SIGSTOP);
-  return kill_until_none([&] {
-    auto found = started_with(mark);
-    if (!root) return found;
-    std::erase(found, *root);
-    const auto tree = read_tree(*root).processes;
-    found.insert(found.end(), tree.begin(), tree.end());
-    return found;
-  });
+  const auto& clock = base::system_clock();
+  const auto end = clock.now() + base::from_seconds(kExecLimitS);
+  bool some_in_exec = false;
+  while (true) {
+    const int left = kill_until_none([&] {
+      auto found = started_with(mark, some_in_exec);
+      if (!root) return found;
+      std::erase(found, *root);
+      const auto tree = read_tree(*root).processes;
+      found.insert(found.end(), tree.begin(), tree.end());
+      return found;
+    });
+    if (left > 0 || !some_in_exec || clock.now() >= end) return left;
+    clock.sleep_for(std::chrono::milliseconds(2));
+  }
 }
 
 }  // namespace ridgeline::execute

@@ -14,6 +14,7 @@ using workload::StepResult;
 
 constexpr double kLongestWindowS = 600;
 constexpr double kQuestionLimitS = 60;
+constexpr double kReleaseLimitS = 10;
 constexpr std::size_t kPhases = 7;
 
 /// `batch`: samples that each step is to have; a process that counts them says how many they were.
@@ -83,7 +84,7 @@ StepResult<schema::TrainingResources> TrainingChild::resources() {
 
 bool TrainingChild::renew() noexcept {
   if (!child_.is_running()) return false;
-  const auto answer = child_.ask({{"op", "release"}}, kQuestionLimitS);
+  const auto answer = child_.ask({{"op", "release"}}, kReleaseLimitS);
   if (answer && answer->is_object() && answer->value("kept", false)) return true;
   close();
   return false;

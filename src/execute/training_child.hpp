@@ -33,6 +33,8 @@ class TrainingChild final : public workload::StepRunner {
   [[nodiscard]] workload::StepResult<void> reset_peaks() override;
   [[nodiscard]] workload::StepResult<schema::TrainingResources> resources() override;
   void close() noexcept override { child_.close(); }
+  /// Whether the process runs.
+  [[nodiscard]] bool lives() { return child_.lives(); }
   /// Asks the process to be ready for another trial. When it cannot, it is ended.
   [[nodiscard]] bool renew() noexcept override;
 

@@ -101,4 +101,9 @@ bool Processes::started_with(pid_t pid, const std::string& entry) const {
   return (end + base::read_file(file(pid, "environ")).value_or("")).find(end + entry + end) != std::string::npos;
 }
 
+bool Processes::has_no_environment(pid_t pid) const {
+  const auto environment = base::read_file(file(pid, "environ"));
+  return environment && environment->empty();
+}
+
 }  // namespace ridgeline::host

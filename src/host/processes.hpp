@@ -47,6 +47,8 @@ class Processes {
   [[nodiscard]] std::optional<uid_t> owner(pid_t pid) const;
   /// Whether it was started with that entry ("NAME=value") in its environment.
   [[nodiscard]] bool started_with(pid_t pid, const std::string& entry) const;
+  /// Whether its environment may be read and is empty, as it is for some milliseconds while exec loads a program.
+  [[nodiscard]] bool has_no_environment(pid_t pid) const;
 
  private:
   Processes(const std::filesystem::path& root, const char* folder) : proc_((root / folder).string()) {}

@@ -16,7 +16,7 @@ namespace ridgeline::schema {
 
 /// What is trained and on what data, independent of any setting.
 struct TrainingJob {
-  std::string kind;           ///< "synthetic", "python" or "native"
+  std::string kind;           ///< "synthetic", "python", "native" or "script"
   std::string target;         ///< text after "synthetic:", "module:function", or a model's name or TorchScript file
   std::string target_sha256;  ///< of the module's file, the TorchScript file, or the text
   std::string data_path;      ///< "" where the target makes its own data

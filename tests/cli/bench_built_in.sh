@@ -59,6 +59,12 @@ bad "no option \"hiden\"" "did you mean \"hidden\"" -- bench --model mlp --devic
 bad "labels; expected equally many" -- bench --model mlp --devices cpu --data-path data.h5 --option label_dataset=few
 bad "are no images" -- bench --model resnet18 --devices cpu --data-path data.h5
 bad "64 numbers for 192 labels" -- bench --model net.pt --data-path data.h5 --option loss=mse --option label_dataset=bytes "${SMALL[@]}"
+printf 'no such format\n' >junk.h5
+for model in "" mlp; do
+  bad "junk.h5" -- bench ${model:+--model $model} --devices cpu --data-path junk.h5
+  checks=$((checks + 1)); ! grep -q "another built-in model" "$WORK/err" || problem "$LAST: another model for a file that cannot be read"
+done
+bad "use another built-in model" -- bench --devices cpu --data-path data.h5 --option label_dataset=y
 bad "is about a data file" -- bench --model mlp --devices cpu --option label_dataset=few
 bad "--python-exe" "--torch-plugin" "give one" -- bench --model mlp --devices cpu --python-exe python3 --torch-plugin p.so
 bad "--python-exe" "--python or a built-in model" -- bench --model synthetic --python-exe python3

@@ -108,6 +108,8 @@ bad "no command after --" -- bench --
 printf 'from common import *\nraise OSError(28, "No space left on device")\n' >full.py
 bad "No space left on device" -- bench -- "$PYTHON" full.py
 printf 'from common import *\nprint("nothing")\n' >nothing.py
+printf 'print("done")\n' >torchless.py
+bad "no Python process of it imported torch and trained; expected a training loop" "--python FILE.py:FUNCTION" -- bench -- "$PYTHON" torchless.py
 bad "the script ended without a training step" -- bench -- "$PYTHON" nothing.py
 sed 's/^for _ in range.*/import time\nif arguments.data == "now": time.sleep(1000)\nfor _ in range(arguments.epochs):/' plain.py >hangs.py
 bad "--max-time 4s was over" "at hangs.py:" -- bench --max-time 4s -- "$PYTHON" hangs.py --data now --epochs 1

@@ -2,7 +2,11 @@
 // Which trials share a process; the process is a Python script without torch that tells its number as the last loss.
 #include "execute/kept_training_child.hpp"
 
+#include <sys/wait.h>
+
 #include <string>
+
+#include <signal.h>
 
 #include <gtest/gtest.h>
 
@@ -80,10 +84,30 @@ TEST_F(KeptTrainingChildTest, trials_on_a_cpu_have_their_own) {
 }
 
 TEST_F(KeptTrainingChildTest, one_that_forks_serves_trials_on_a_cpu_as_well) {
-  const KeptTrainingChild kept(options("{'ok': {'kept': True}}"), KeptTrainingChild::OnCpu::forks_each_trial);
+  const KeptTrainingChild kept(options("{'ok': {'kept': True}}"), KeptTrainingChild::Forks::on_cpu);
   const double first = serve(kept, "cpu");
   EXPECT_TRUE(kept.waits());
   EXPECT_EQ(serve(kept, "cpu"), first);
+  EXPECT_EQ(serve(kept), first);
+  EXPECT_NE(serve(kept, "cuda:0", 1), first);
+}
+
+TEST_F(KeptTrainingChildTest, one_that_forks_outlives_failures_and_repeats) {
+  const KeptTrainingChild kept(options("{'ok': {'kept': True}}"), KeptTrainingChild::Forks::all);
+  const double first = serve(kept);
+  EXPECT_EQ(serve(kept, "cuda:0", 0, 13), 0);
+  EXPECT_EQ(serve(kept, "cuda:0", 1), first);
+  EXPECT_EQ(serve(kept, "cpu", 2), first);
+}
+
+TEST_F(KeptTrainingChildTest, one_that_has_died_meanwhile_is_replaced) {
+  const KeptTrainingChild kept(options("{'ok': {'kept': True}}"), KeptTrainingChild::Forks::all);
+  const double first = serve(kept);
+  ASSERT_EQ(::kill(static_cast<pid_t>(first), SIGKILL), 0);
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(first), nullptr, WEXITED | WNOWAIT), 0);
+  const double next = serve(kept);
+  EXPECT_GT(next, 0);
+  EXPECT_NE(next, first);
 }
 
 TEST_F(KeptTrainingChildTest, a_process_that_cannot_be_renewed_ends) {

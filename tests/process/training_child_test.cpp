@@ -2,15 +2,20 @@
 // Training processes that work, die, hang, lie and print, written in Python without torch.
 #include "execute/training_child.hpp"
 
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
 #include <cmath>
 #include <string>
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include "base/clock.hpp"
+#include "execute/process_tree.hpp"
 #include "ridgeline_train/messages.hpp"
 
 namespace ridgeline::execute {
@@ -212,6 +217,28 @@ TEST(TrainingChild, a_death_leaves_no_orphans) {
   TrainingChild child(options_of(start_detached(marker) + "    os.kill(os.getpid(), signal.SIGKILL)\n"));
   EXPECT_FALSE(child.prepare(quick_spec()));
   EXPECT_FALSE(is_there(marker));
+}
+
+TEST(EndDetached, misses_nothing_that_exec_is_still_loading) {
+  for (int round = 0; round < 100; ++round) {
+    auto mark = "RIDGELINE_TEST=" + mark_of_a_life();
+    std::string program = "sleep";
+    std::string seconds = "60";
+    std::array<char*, 3> arguments{program.data(), seconds.data(), nullptr};
+    std::array<char*, 2> environment{mark.data(), nullptr};
+    pid_t process = 0;
+    ASSERT_EQ(::posix_spawnp(&process, "sleep", nullptr, nullptr, arguments.data(), environment.data()), 0);
+    EXPECT_EQ(end_detached(std::nullopt, mark), 0);
+    bool is_gone = false;  // what has been killed may take a moment
+    for (int look = 0; look < 100 && !is_gone; ++look) {
+      is_gone = ::waitpid(process, nullptr, WNOHANG) == process;
+      if (!is_gone) ::usleep(1000);
+    }
+    EXPECT_TRUE(is_gone) << round;
+    if (is_gone) continue;
+    ::kill(process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
+  }
 }
 
 TEST(TrainingChild, the_samples_are_held_against_the_batch) {

@@ -133,7 +133,7 @@ class ForkServerTest(unittest.TestCase):
         process.wait(timeout=20)
         self.assertEqual(process.stdout.read().decode().split()[2], str(pid))
 
-    def test_threads_of_libraries_that_bear_forks_do_not_count(self):
+    def test_threads_of_fork_safe_libraries_do_not_count(self):
         with open(os.path.join(self.folder.name, "pandas.py"), "w") as file:
             file.write("import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n")
         self.write(LOADED.replace("def make", "import pandas\ndef make"))
@@ -145,8 +145,8 @@ class ForkServerTest(unittest.TestCase):
 
     @unittest.skipUnless(hasattr(torch._C, "_cuda_getDeviceCount"), "torch is built without CUDA")
     def test_what_asks_for_gpus_while_it_is_imported_does_not_start_cuda(self):
-        code = ("import os, sys, torch\nfrom ridgeline_infer import fork_server\n"
-                "with fork_server.cuda_not_started():\n    import torch._inductor.compile_fx\n    torch.cuda.is_available()\n"
+        code = ("import os, sys, torch\nfrom ridgeline_worker import cuda_in_forks\n"
+                "with cuda_in_forks.not_started():\n    import torch._inductor.compile_fx\n    torch.cuda.is_available()\n"
                 "child = os.fork()\nif child == 0: os._exit(int(torch.cuda._is_in_bad_fork()))\n"
                 "sys.exit(os.waitpid(child, 0)[1])\n")
         self.assertEqual(subprocess.call([sys.executable, "-c", code], env=self.environment), 0)

@@ -144,6 +144,12 @@ class ForkTest(unittest.TestCase):
         for number in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT):
             self.assertEqual(self.ended("os.kill(os.getpid(), %d)" % number), -number)
 
+    def test_the_memory_of_a_fork_has_the_libraries_of_its_process(self):
+        script = ("import sys; sys.path.insert(0, %r)\nimport torch\nfrom ridgeline_train import loader_cost\nfrom ridgeline_worker import forking\n"
+                  "def show():\n    print(loader_cost.peak_gb([]), flush=True)\n    return True\nshow()\nforking.in_fork(show)" % PACKAGES)
+        process, fork = map(float, subprocess.check_output([sys.executable, "-c", script]).split())
+        self.assertLess(abs(fork - process), 0.1 * process)
+
 
 if __name__ == "__main__":
     unittest.main()

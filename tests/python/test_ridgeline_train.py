@@ -4,7 +4,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -12,7 +11,7 @@ import time
 import types
 import unittest
 
-from train_jobs import FAKE, ROOT, Samples, made, pair, spec
+from train_jobs import FAKE, ROOT, Samples, asked, made, pair, spec, started
 
 import torch  # noqa: E402  the pretended one
 from torch.utils.data import DataLoader  # noqa: E402
@@ -395,16 +394,7 @@ class ServerTest(unittest.TestCase):
     def start(self, code):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        with open(os.path.join(folder.name, "job.py"), "w") as file:
-            file.write(code)
-        ours, theirs = socket.socketpair()
-        env = dict(os.environ, RIDGELINE_CHANNEL_FD=str(theirs.fileno()), PYTHONPATH=os.pathsep.join([os.path.join(ROOT, "python"), FAKE]))
-        child = subprocess.Popen([sys.executable, "-m", "ridgeline_train"], env=env, cwd=folder.name, pass_fds=[theirs.fileno()],
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        theirs.close()
-        stream = ours.makefile("rw")
-        ours.close()  # the stream keeps it open
-        return child, stream
+        return started(code, folder.name)
 
     def talk(self, code, requests, target="job.py:bench"):
         self.phases = []
@@ -417,12 +407,7 @@ class ServerTest(unittest.TestCase):
                 request["spec"]["job"]["target"] = target
             elif request["op"] == "describe":
                 request["target"] = target
-            stream.write(json.dumps(request) + "\n")
-            stream.flush()
-            answers.append({"doing": ""})
-            while "doing" in answers[-1]:
-                self.phases.append(answers.pop()["doing"])
-                answers.append(json.loads(stream.readline()))
+            answers.append(asked(stream, request, self.phases))
         stream.close()
         output = child.communicate(timeout=30)[0].decode()
         return answers, output

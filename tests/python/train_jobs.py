@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of ridgeline_train share: the pretended torch (tests/fakes/faketorch) and a job's specification."""
 
+import json
 import os
+import socket
+import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -38,3 +41,30 @@ class Samples(Dataset):
 
     def __getitem__(self, index):
         return self.make(index)
+
+
+def started(code, folder):
+    """`python -m ridgeline_train` as the tool starts it, next to job.py with that code; and the channel to it."""
+    with open(os.path.join(folder, "job.py"), "w") as file:
+        file.write(code)
+    ours, theirs = socket.socketpair()
+    env = dict(os.environ, RIDGELINE_CHANNEL_FD=str(theirs.fileno()), PYTHONPATH=os.pathsep.join([os.path.join(ROOT, "python"), FAKE]))
+    child = subprocess.Popen([sys.executable, "-m", "ridgeline_train"], env=env, cwd=folder, pass_fds=[theirs.fileno()],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    theirs.close()
+    stream = ours.makefile("rw")
+    ours.close()  # the stream keeps it open
+    return child, stream
+
+
+def asked(stream, request, phases=None):
+    """The answer, without the phases before it; None if the process has ended."""
+    stream.write(json.dumps(request) + "\n")
+    stream.flush()
+    while True:
+        line = stream.readline()
+        answer = json.loads(line) if line else None
+        if answer is None or "doing" not in answer:
+            return answer
+        if phases is not None:
+            phases.append(answer["doing"])

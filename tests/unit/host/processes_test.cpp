@@ -49,6 +49,7 @@ TEST(Processes, know_this_one) {
   EXPECT_EQ(processes.command_line(::getpid(), 3).size(), 3U);
   EXPECT_EQ(processes.owner(::getpid()), ::geteuid());
   EXPECT_FALSE(processes.started_with(::getpid(), "RIDGELINE_NO_SUCH_VARIABLE=1"));
+  EXPECT_FALSE(processes.has_no_environment(::getpid()));
   EXPECT_FALSE(processes.stat(-1));
 }
 
