@@ -69,6 +69,7 @@ void add_record_flags(CLI::App& command, Context& context, RecordFlags& flags) {
   add_choice(command, context, "--counters", flags.counters, {"window", "rerun", "none"},
              "Count the bytes of kernels in a step of the run or in a second run; given explicitly, window also counts "
              "concurrent kernels");
+  command.add_flag("--lines", flags.lines, "Record the Python line of each kernel launch, copy and wait for the GPU");
   command.add_flag("--no-modules", flags.no_modules, "Do not record the modules and steps of Python programs");
 }
 
@@ -96,6 +97,9 @@ Result<void> check_record_flags(const CLI::App& command, const Context& context,
       return fail(ErrorCode::invalid_argument, "{} with {}: steps and times exclude each other", typed(one),
                   typed(other))
           .hint("give one of the two");
+  if (!typed("--lines").empty() && !typed("--no-modules").empty())
+    return fail(ErrorCode::invalid_argument, "--lines with --no-modules: the hooks that record both are left out")
+        .hint("leave out --no-modules");
   for (const auto* name : {"--warmup-steps", "--steps"})
     if (!typed(name).empty() && !typed("--no-modules").empty())
       return fail(ErrorCode::invalid_argument,

@@ -6,6 +6,7 @@
 
 #include "call_names.hpp"
 #include "launch_calls.hpp"
+#include "launch_lines.hpp"
 #include "now.hpp"
 #include "range_counters.hpp"
 
@@ -31,7 +32,12 @@ void CUPTIAPI completed(CUcontext context, std::uint32_t stream, std::uint8_t* b
   buffers_of_process.load()->give_full({bytes, valid});
 }
 
-std::uint64_t CUPTIAPI timestamp() { return static_cast<std::uint64_t>(now_ns()); }
+/// Asked for by the calling thread as a call begins and as it ends.
+std::uint64_t CUPTIAPI timestamp() {
+  const auto now = now_ns();
+  LaunchLines::of_process().time_given(now);
+  return static_cast<std::uint64_t>(now);
+}
 
 constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                             CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,

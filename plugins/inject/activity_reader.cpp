@@ -3,6 +3,7 @@
 
 #include "call_names.hpp"
 #include "kernel_name.hpp"
+#include "launch_lines.hpp"
 
 namespace ridgeline::inject::RL_CUPTI {
 namespace {
@@ -154,8 +155,16 @@ void ActivityReader::add(const CUpti_ActivitySynchronization2& sync) {
 
 void ActivityReader::add(const CUpti_ActivityAPI& call, CUpti_CallbackDomain domain) {
   if (!has_time(call.start, call.end)) return;
-  log_.events.calls.add(static_cast<std::int64_t>(call.start), duration(call.start, call.end),
-                        call_name(domain, call.cbid), log_.thread_lane({process_, call.threadId}), call.correlationId);
+  const auto start = static_cast<std::int64_t>(call.start);
+  const auto lane = log_.thread_lane({process_, call.threadId});
+  log_.events.calls.add(start, duration(call.start, call.end), call_name(domain, call.cbid), lane, call.correlationId);
+  const auto* line = LaunchLines::of_process().take(call.threadId, start);
+  if (line == nullptr) return;
+  auto& ranges = log_.events.ranges;
+  ranges.add(start, duration(call.start, call.end), log_.name(*line), lane, 0);
+  ranges.kind.push_back(trace::RangeKind::python);
+  ranges.sequence.push_back(-1);
+  ranges.forward_thread.push_back(0);
 }
 
 void ActivityReader::add(const CUpti_ActivityDevice5& device) {

@@ -2,12 +2,11 @@
 // What CUDA's driver, NVTX and Python call of this library.
 #include <cstdint>
 
+#include "exported.hpp"
 #include "nvtx_ranges.hpp"
 #include "recorder.hpp"
 
 using ridgeline::inject::Recorder;
-
-#define RL_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// The driver calls it in each process that uses CUDA (CUDA_INJECTION64_PATH). 1: all is well.
 RL_EXPORT int InitializeInjection() {

@@ -22,6 +22,7 @@ Options Options::parse(std::string_view text) {
     if (key == "warmup_steps") out.warmup_steps = static_cast<std::int64_t>(number);
     if (key == "steps") out.steps = static_cast<std::int64_t>(number);
     if (key == "capture_range") out.profiler_api = value == "cudaProfilerApi";
+    if (key == "lines") out.lines = number != 0;
     if (key == "hooks") out.hooks = number != 0;
     if (key == "delay_s") out.delay_s = number;
     if (key == "start_ns") out.start_ns = std::strtoll(value.c_str(), nullptr, 10);

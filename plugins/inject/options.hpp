@@ -19,6 +19,7 @@ struct Options {
   std::int64_t warmup_steps = 0;
   std::int64_t steps = 0;     ///< recorded after these; 0: all
   bool profiler_api = false;  ///< only between cudaProfilerStart and cudaProfilerStop
+  bool lines = false;         ///< of Python that call CUDA
   bool hooks = true;          ///< Python programs report calls of the profiler's API themselves
   double delay_s = 0;
   std::int64_t start_ns = 0;  ///< of the program, by now_ns(): the delay counts from it; 0: from the first call

@@ -13,6 +13,7 @@
 
 #include "base/file.hpp"
 #include "driver_calls.hpp"
+#include "launch_lines.hpp"
 #include "loaded_cuda.hpp"
 #include "now.hpp"
 
@@ -140,7 +141,7 @@ void Recorder::capture(bool begins) {
 }
 
 void Recorder::node_created(std::uint64_t node) {
-  if (const auto path = ranges().path(names_); !path.empty()) nodes_.created(node, names_.number(path));
+  if (const auto path = path_of_call(); !path.empty()) nodes_.created(node, names_.number(path));
 }
 
 void Recorder::node_cloned(std::uint64_t original, std::uint64_t copy) { nodes_.cloned(original, copy); }
@@ -160,7 +161,15 @@ void Recorder::read_records() {
   drain();
 }
 
-std::uint32_t Recorder::launch_path() { return names_.number(ranges().path(names_)); }
+std::uint32_t Recorder::launch_path() { return names_.number(path_of_call()); }
+
+std::string Recorder::path_of_call() {
+  auto path = ranges().path(names_);
+  const auto* line = LaunchLines::of_process().line();
+  if (line == nullptr) return path;
+  if (!path.empty()) path += '\n';
+  return path + static_cast<char>('0' + static_cast<int>(trace::RangeKind::python)) + *line;
+}
 
 bool Recorder::is_on() const noexcept {
   if (options_.counters == CounterMode::rerun || !(window_.is_open() || is_cost_step_)) return false;
@@ -404,6 +413,7 @@ void Recorder::write_facts(bool ended) {
   if (gpu_)
     for (const auto& [device, uuid] : gpu_->devices()) text("device", std::to_string(device) + " " + uuid);
   number("uses_cuda", has_cuda_);
+  if (options_.lines && options_.counters != CounterMode::rerun) number("lines", LaunchLines::of_process().taken());
   number("profiler_api", calls_profiler_api_.load());
   number("cupti", gpu_ ? gpu_->cupti_version() : 0);
   const auto counters = counter_outcome();

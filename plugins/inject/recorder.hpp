@@ -63,6 +63,8 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   void pause_records(bool pause, std::int64_t since_ns) override;
   void read_records() override;
   [[nodiscard]] std::uint32_t launch_path() override;
+  /// The ranges that are open on this thread, and around the call of CUDA its line of Python, as records have it.
+  [[nodiscard]] std::string path_of_call();
 
   void run();
   void drain();

@@ -5,13 +5,21 @@ import os
 import torch
 import torch.utils.data.dataloader
 
-from ridgeline_profile import annotated, backward, endings, hidden, library, lines, modules, names, optimizers, profiler_api, threads, waits
+from ridgeline_profile import (annotated, backward, endings, hidden, launch_lines, library, lines, modules, names, optimizers, profiler_api,
+                               threads, waits)
 
 
 def _forked():
     """A child has a record of its own."""
     for part in (library, names, lines, threads, backward):
         part.forked()
+
+
+def _install_lines():
+    try:
+        launch_lines.install()
+    except Exception:
+        pass  # the program runs without them
 
 
 def install():
@@ -23,6 +31,7 @@ def install():
     profiler_api.install()
     waits.install()
     annotated.around(torch.utils.data.dataloader._BaseDataLoaderIter, "__next__", "DataLoader next")
+    _install_lines()
     graph = getattr(torch.cuda, "graph", None)
     if graph is not None:
         annotated.captures(graph, "CUDA graph capture")

@@ -53,6 +53,16 @@ def flush():
         _flush()
 
 
+def lines_functions():
+    """What says where Python has its frames, and what gives the text of the line that the thread runs."""
+    start, of_thread = _library.ridgeline_trace_lines, _library.ridgeline_trace_line
+    start.argtypes = [ctypes.POINTER(ctypes.c_int64), ctypes.c_uint32, ctypes.c_char_p]
+    start.restype = None
+    of_thread.argtypes = [ctypes.c_char_p, ctypes.c_uint32]
+    of_thread.restype = ctypes.c_int32
+    return start, of_thread
+
+
 def forked():
     global _begun
     _begun = False

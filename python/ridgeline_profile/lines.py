@@ -9,9 +9,9 @@ import torch
 from ridgeline_profile import library
 
 _DEPTH = 40  # frames
-_TORCH = os.path.dirname(torch.__file__) + os.sep
-_OWN = os.path.dirname(__file__) + os.sep
-_LIBRARIES = tuple({os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")})
+TORCH = os.path.dirname(torch.__file__) + os.sep
+OWN = os.path.dirname(__file__) + os.sep
+LIBRARIES = tuple({os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")})
 _USER, _LIBRARY, _NONE = 0, 1, 2
 _kinds = {}  # of code
 _names = {}  # number of the text by code and line
@@ -21,9 +21,9 @@ def _kind(code):
     kind = _kinds.get(code)
     if kind is None:
         path = code.co_filename
-        if path.startswith((_TORCH, _OWN, "<frozen")):
+        if path.startswith((TORCH, OWN, "<frozen")):
             kind = _NONE
-        elif os.sep + "site-packages" + os.sep in path or os.sep + "dist-packages" + os.sep in path or path.startswith(_LIBRARIES):
+        elif os.sep + "site-packages" + os.sep in path or os.sep + "dist-packages" + os.sep in path or path.startswith(LIBRARIES):
             kind = _LIBRARY
         else:
             kind = _USER

@@ -31,7 +31,8 @@ RL_DEFINE_JSON(ProfileGraph, name, module, nodes, launches, read_bytes, write_by
                bytes_source)
 RL_DEFINE_JSON(ProfileBandwidth, device, name, bytes_per_s, peak_bytes_per_s, seconds)
 RL_DEFINE_JSON(ProfileKernel, name, module, calls, total_ns, least_ns, most_ns, grid, block, registers, shared_bytes,
-               bytes, bytes_ns, bytes_source, counters)
+               bytes, bytes_ns, bytes_source, counters, line)
+RL_DEFINE_JSON(ProfileLine, line, kernels, copies, work_ns, waits, waited_ns)
 RL_DEFINE_JSON(ProfileNode, name, operation, provider, module, calls, total_ns, bytes, flops, bytes_ns, bytes_source)
 RL_DEFINE_JSON(ProfileOperator, name, calls, host_ns)
 RL_DEFINE_JSON(ProfileModule, path, name, parent, kind, calls, host_self_ns, host_total_ns, gpu_self_ns, gpu_total_ns,
@@ -71,8 +72,8 @@ void from_json(const base::Json& json, ProfileFinding& finding) {
     finding.title =
         base::Json{{"code", kLegacy}, {"arguments", {{"text", json["title"]}, {"rule", json["rule"]}}}}.get<Message>();
 }
-RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, operators, modules, step_name, steps, bytes, graphs,
-               memory, span_ns, runs, missing)
+RL_DEFINE_JSON(ProfileTables, devices, kernels, copies, nodes, operators, modules, step_name, steps, bytes, lines,
+               graphs, memory, span_ns, runs, missing)
 RL_DEFINE_JSON(ProfileRun, RL_RUN_ENVELOPE, request, environment, sources, trials, provider, runtime, cost, roof,
                bandwidths, trace_file, tables, findings)
 

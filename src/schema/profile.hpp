@@ -182,6 +182,7 @@ struct ProfileKernel {
   std::int64_t bytes_ns = -1;  ///< of total_ns: launches whose bytes are known; -1: all
   BytesSource bytes_source = BytesSource::unknown;
   std::vector<ProfileCounter> counters;  ///< by name
+  std::string line;                      ///< that launches all of them: "net.py(57): forward"; "": several, or unknown
   /// What bytes are divided by.
   [[nodiscard]] std::int64_t rated_ns() const noexcept { return bytes_ns < 0 ? total_ns : bytes_ns; }
 };
@@ -203,6 +204,17 @@ struct ProfileNode {
   [[nodiscard]] std::int64_t rated_ns() const noexcept { return bytes_ns < 0 ? total_ns : bytes_ns; }
 };
 RL_DECLARE_JSON(ProfileNode)
+
+/// What a Python line launched and waited for, by the innermost line that is known. Times in nanoseconds.
+struct ProfileLine {
+  std::string line;  ///< "net.py(57): forward"
+  std::int64_t kernels = 0;
+  std::int64_t copies = 0;   ///< and sets of memory
+  std::int64_t work_ns = 0;  ///< of both, on the GPU
+  std::int64_t waits = 0;    ///< for the GPU
+  std::int64_t waited_ns = 0;
+};
+RL_DECLARE_JSON(ProfileLine)
 
 /// An operation of the framework by its name, whatever it was called by.
 struct ProfileOperator {
@@ -349,6 +361,7 @@ struct ProfileTables {
   std::string step_name;                   ///< what the steps are: "ProfilerStep", "model_run"; "" without any
   std::vector<ProfileStep> steps;
   std::vector<ProfileBytes> bytes;    ///< of kernels, a row per source; empty: of none are they known
+  std::vector<ProfileLine> lines;     ///< of most work first, then of the longest waits; empty: none are known
   std::vector<ProfileGraph> graphs;   ///< whose launches were counted as a whole
   std::vector<ProfileMemory> memory;  ///< of GPUs; empty: nothing of it was recorded
   std::int64_t span_ns = 0;           ///< from the first to the last event that counts

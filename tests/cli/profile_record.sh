@@ -371,6 +371,8 @@ bad "--steps 5 with --duration 3m:" "give one of the two" -- profile --steps 5 -
 bad "--duration 2m: for recording a program" -- profile model.onnx --duration=2m
 bad "run.json: unexpected before --" "--json=run.json" -- profile --json run.json -- true
 bad "--warmup-steps 5 with --delay 3s:" -- profile --warmup-steps 5 --delay 3s -- true
+bad "--lines with --no-modules" "leave out --no-modules" -- profile --lines --no-modules -- true
+bad "--lines: for recording a program" -- profile model.onnx --lines
 bad "--steps 5 with --no-modules" -- profile --steps 5 --no-modules -- true
 bad "--max-size 2: expected a size" "2GB" -- profile --max-size 2 -- true
 bad "--max-size 10kB: expected a size of at least 1MB" -- profile --max-size 10kB -- true

@@ -21,6 +21,7 @@ std::string RecordOptions::text_without_counters() const {
   if (warmup_steps) out += fmt::format(";warmup_steps={}", *warmup_steps);
   if (steps) out += fmt::format(";steps={}", *steps);
   if (profiler_api) out += ";capture_range=cudaProfilerApi";
+  if (lines) out += ";lines=1";
   if (delay_s) out += fmt::format(";delay_s={}", *delay_s);
   if (duration_s) out += fmt::format(";duration_s={}", *duration_s);
   return out;

@@ -24,6 +24,7 @@ struct RecordOptions {
   bool profiler_api = false;               ///< only between cudaProfilerStart and cudaProfilerStop
   std::int64_t max_bytes = 2'000'000'000;  ///< of each process
   std::int64_t max_events = 0;             ///< of each process; 0: any
+  bool lines = false;                      ///< of Python that call CUDA
   Counting counting = Counting::window;
   bool counts_concurrent = false;  ///< also kernels that run at the same time: one by one, then
 

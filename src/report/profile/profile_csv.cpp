@@ -39,7 +39,7 @@ std::string kernels_csv(const std::vector<schema::ProfileKernel>& rows) {
     for (const auto& counter : row.counters) metrics.insert(counter.name);
   std::string out =
       "name,calls,total_ns,least_ns,most_ns,bytes,module,grid_x,grid_y,grid_z,block_x,block_y,block_z,registers,"
-      "shared_bytes,bytes_ns,bytes_source";
+      "shared_bytes,bytes_ns,bytes_source,line";
   for (const auto& metric : metrics) out += "," + csv_quoted(metric);
   out += "\n";
   for (const auto& row : rows) {
@@ -48,7 +48,7 @@ std::string kernels_csv(const std::vector<schema::ProfileKernel>& rows) {
              csv_cell(row.most_ns), known_cell(row.bytes), csv_cell(row.module), csv_cell(row.grid[0]),
              csv_cell(row.grid[1]), csv_cell(row.grid[2]), csv_cell(row.block[0]), csv_cell(row.block[1]),
              csv_cell(row.block[2]), csv_cell(row.registers), csv_cell(row.shared_bytes), known_cell(row.bytes_ns),
-             csv_cell(std::string(base::enum_name(row.bytes_source))));
+             csv_cell(std::string(base::enum_name(row.bytes_source))), csv_cell(row.line));
     line.pop_back();
     std::map<std::string_view, double> means;
     for (const auto& counter : row.counters) means[counter.name] = counter.mean();
@@ -93,6 +93,11 @@ std::vector<std::pair<std::string, std::string>> profile_csv(const schema::Messa
              std::string(base::enum_name(row.bytes_source)), known_cell(row.tensor_ns), known_cell(row.tensor_of_ns),
              csv_cell(row.line));
   files.emplace_back("modules.csv", std::move(modules));
+  std::string lines = "line,kernels,copies,work_ns,waits,waited_ns\n";
+  for (const auto& row : tables.lines)
+    add_line(lines, csv_cell(row.line), csv_cell(row.kernels), csv_cell(row.copies), csv_cell(row.work_ns),
+             csv_cell(row.waits), csv_cell(row.waited_ns));
+  files.emplace_back("lines.csv", std::move(lines));
   std::string nodes = "name,operation,provider,module,calls,total_ns,bytes,flops,bytes_ns,bytes_source\n";
   for (const auto& row : tables.nodes)
     add_line(nodes, csv_cell(row.name), csv_cell(row.operation), csv_cell(row.provider), csv_cell(row.module),

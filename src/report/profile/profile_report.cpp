@@ -34,6 +34,7 @@ using schema::ProfileRun;
 
 constexpr std::size_t kListedKernels = 40;
 constexpr std::size_t kListedNodes = 60;
+constexpr std::size_t kListedLines = 40;
 constexpr std::size_t kListedCopies = 12;
 constexpr std::size_t kDetailedKernels = 3;  // with counters
 
@@ -241,6 +242,16 @@ Section kernels_section(const schema::MessageRenderer& words, const ProfileRun& 
   return section;
 }
 
+Section lines_section(const schema::MessageRenderer& words, const ProfileRun& run) {
+  Section section{"lines", "Lines", {}};
+  auto table = lines_table(run, kListedLines);
+  if (table.rows.empty()) return section;
+  table.caption =
+      words.text(messages::profile_lines({.shown = std::ssize(table.rows), .all = std::ssize(run.tables.lines)}));
+  section.blocks.emplace_back(std::move(table));
+  return section;
+}
+
 void add_tables(const schema::MessageRenderer& words, std::vector<TitledTable> tables, const ProfileKernel& of,
                 Section& section) {
   for (auto& [title, table] : tables) {
@@ -331,11 +342,11 @@ ReportModel build_profile_report(const schema::MessageRenderer& words, const Pro
   model.subtitle = fmt::format("{} · run {}", utc_text(run.started_utc), run.id);
   model.asked = profile_asked(words, run);
   model.answer = profile_answer_section(words, run);
-  for (auto section :
-       {where_section(words, run), advice_section(words, run), timeline_section(words, run, timeline),
-        modules_section(words, run), kernels_section(words, run), kernel_section(words, run, kernel),
-        counters_section(words, run), nodes_section(words, run), steps_section(words, run), idle_section(words, run),
-        memory_section(words, run), sources_section(words, run, timeline.has_value() || is_memory_only(run))})
+  for (auto section : {where_section(words, run), advice_section(words, run), timeline_section(words, run, timeline),
+                       modules_section(words, run), lines_section(words, run), kernels_section(words, run),
+                       kernel_section(words, run, kernel), counters_section(words, run), nodes_section(words, run),
+                       steps_section(words, run), idle_section(words, run), memory_section(words, run),
+                       sources_section(words, run, timeline.has_value() || is_memory_only(run))})
     if (!section.blocks.empty()) model.sections.push_back(std::move(section));
   model.footer = "ridgeline " + run.command_line;
   return model;

@@ -58,7 +58,9 @@ Table named_work(const schema::MessageRenderer& words, const std::vector<schema:
     if (peak > 0) table.columns.push_back({"Share of peak", Align::right});
     if (has_sources) table.columns.push_back({"Bytes from", Align::left, true});
   }
+  const bool has_lines = std::any_of(work.begin(), work.end(), [](const auto& row) { return !row.line.empty(); });
   if (has_modules) table.columns.push_back({"Mostly in", Align::left, true, true});
+  if (has_lines) table.columns.push_back({"Line", Align::left, true, true});
   for (std::size_t i = 0; i < std::min(most, work.size()); ++i) {
     const auto& row = work[i];
     std::vector<std::string> cells{code_mark(schema::short_kernel_name(row.name)), fmt::format("{}", row.calls),
@@ -71,6 +73,7 @@ Table named_work(const schema::MessageRenderer& words, const std::vector<schema:
       if (has_sources) cells.push_back(row.bytes < 0 ? "" : words.text(bytes_source_name(row.bytes_source)));
     }
     if (has_modules) cells.push_back(plain_text(row.module));
+    if (has_lines) cells.push_back(plain_text(row.line));
     table.rows.push_back({std::move(cells), Tone::neutral, ""});
   }
   return table;
@@ -139,6 +142,28 @@ Table kernels_table(const schema::MessageRenderer& words, const ProfileRun& run,
 
 Table copies_table(const schema::MessageRenderer& words, const ProfileRun& run, std::size_t most) {
   return named_work(words, run.tables.copies, whole_ns(run), most, "Copy", 0);
+}
+
+Table lines_table(const ProfileRun& run, std::size_t most) {
+  Table table;
+  const auto& lines = run.tables.lines;
+  if (lines.empty()) return table;
+  table.columns = {{"Line", Align::left},          {"Function", Align::left},  {"Kernels", Align::right},
+                   {"Copies", Align::right, true}, {"GPU time", Align::right}, {"Share", Align::right},
+                   {"Waits", Align::right, true},  {"Waited", Align::right}};
+  for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) {
+    const auto& row = lines[i];
+    const auto end = row.line.find("): ");
+    const auto has_function = end != std::string::npos;
+    table.rows.push_back(
+        {{code_mark(has_function ? row.line.substr(0, end + 1) : row.line),
+          has_function ? code_mark(row.line.substr(end + 3)) : std::string(), fmt::format("{}", row.kernels),
+          fmt::format("{}", row.copies), cell_time(row.work_ns), cell_share(row.work_ns, whole_ns(run)),
+          fmt::format("{}", row.waits), row.waits > 0 ? cell_time(row.waited_ns) : std::string(kAbsent)},
+         Tone::neutral,
+         ""});
+  }
+  return table;
 }
 
 Table nodes_table(const ProfileRun& run, std::size_t most) {

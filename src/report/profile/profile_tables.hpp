@@ -18,6 +18,7 @@ namespace ridgeline::report {
 [[nodiscard]] Table kernels_table(const schema::MessageRenderer& words, const schema::ProfileRun& run,
                                   std::size_t most);
 [[nodiscard]] Table copies_table(const schema::MessageRenderer& words, const schema::ProfileRun& run, std::size_t most);
+[[nodiscard]] Table lines_table(const schema::ProfileRun& run, std::size_t most);  ///< of Python
 [[nodiscard]] Table nodes_table(const schema::ProfileRun& run, std::size_t most);
 [[nodiscard]] Table operations_table(const schema::ProfileRun& run, std::size_t most);  ///< nodes by their operation
 [[nodiscard]] Table steps_table(const schema::ProfileRun& run);

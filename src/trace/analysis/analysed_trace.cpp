@@ -17,6 +17,7 @@ AnalysedTrace::AnalysedTrace(const Trace& of)
       step_of_node(steps_of_nodes(of, steps)),
       unusual_runs(find_unusual_runs(of, steps, step_of_node)),
       attribution(attribute(of, nesting, launches, steps)),
+      lines(of, nesting),
       kernels(place_kernels()),
       copies(place(of.copies)),
       sets(place(of.sets)),

@@ -11,6 +11,7 @@
 #include "trace/analysis/clock_fit.hpp"
 #include "trace/analysis/gaps.hpp"
 #include "trace/analysis/launch_index.hpp"
+#include "trace/analysis/launching_lines.hpp"
 #include "trace/analysis/modules.hpp"
 #include "trace/analysis/nesting.hpp"
 #include "trace/analysis/node_nesting.hpp"
@@ -40,6 +41,7 @@ struct AnalysedTrace {
   std::vector<Place> step_of_node;  ///< into Steps::steps: of the run that it belongs to; kNowhere: none
   std::vector<bool> unusual_runs;   ///< of each step; what all runs take has no part of it
   Attribution attribution;
+  LaunchingLines lines;
   PlacedWork kernels;
   PlacedWork copies;
   PlacedWork sets;

@@ -85,6 +85,8 @@ std::int64_t median_interval(const std::vector<std::int64_t>& starts) {
 
 }  // namespace
 
+bool waits_for_gpu(std::string_view call) { return cause_of_call(call) == IdleCause::sync; }
+
 void BlockedTime::close() {
   std::stable_sort(spans_.begin(), spans_.end(), [](const auto& a, const auto& b) {
     return std::pair(a.start_ns, -a.end_ns) < std::pair(b.start_ns, -b.end_ns);

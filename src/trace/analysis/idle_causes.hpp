@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "schema/profile.hpp"
@@ -12,6 +13,9 @@
 #include "trace/trace.hpp"
 
 namespace ridgeline::trace {
+
+/// Of a call of CUDA or HIP: its thread goes on once the GPU has done what was launched.
+[[nodiscard]] bool waits_for_gpu(std::string_view call);
 
 /// What kept the launching thread from launching; neither: nothing that is known.
 struct Blocker {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/program_place.hpp"
 
-#include <string_view>
-
 #include "trace/analysis/range_names.hpp"
-#include "trace/torch_files.hpp"
 
 namespace ridgeline::trace {
 
@@ -13,8 +10,7 @@ std::string python_line_of(const Trace& trace, const Nesting& nesting, Place ran
     if (trace.ranges.kind[range] != RangeKind::python) continue;
     const auto name = trace.strings.text(trace.ranges.name[range]);
     // The user's own line, not that of a library which it calls.
-    if (is_python_line(name) && !is_of_torch(name) && name.find("<built-in") == std::string_view::npos)
-      return std::string(name);
+    if (is_program_line(name)) return std::string(name);
   }
   return {};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/range_names.hpp"
 
+#include "trace/torch_files.hpp"
+
 namespace ridgeline::trace {
 namespace {
 
@@ -39,6 +41,10 @@ bool is_python_line(std::string_view name) {
   if (is_module_call(name)) return false;
   const auto open = name.find(".py(");
   return open != std::string_view::npos && name.find("): ", open) != std::string_view::npos;
+}
+
+bool is_program_line(std::string_view name) {
+  return is_python_line(name) && !is_of_torch(name) && name.find("<built-in") == std::string_view::npos;
 }
 
 std::string annotation_name(std::string_view name) {

@@ -30,6 +30,8 @@ inline constexpr std::string_view kGraphLaunch = "CUDA graph";
 [[nodiscard]] bool is_within_session_run(std::string_view path);
 /// "train.py(41): step", of a Python range.
 [[nodiscard]] bool is_python_line(std::string_view name);
+/// The same, of a file that is no part of torch: a line of the program, or of a library that it calls.
+[[nodiscard]] bool is_program_line(std::string_view name);
 /// Of a module's path: "## forward ##" is "forward".
 [[nodiscard]] std::string annotation_name(std::string_view name);
 /// "ncclDevKernel_AllReduce_Sum_f32_RING_LL", of a kernel of NCCL, RCCL or of its like.

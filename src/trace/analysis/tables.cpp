@@ -10,6 +10,7 @@
 
 #include "trace/analysis/counted_launches.hpp"
 #include "trace/analysis/device_time.hpp"
+#include "trace/analysis/line_table.hpp"
 #include "trace/analysis/memory.hpp"
 #include "trace/analysis/missing.hpp"
 #include "trace/analysis/module_table.hpp"
@@ -25,18 +26,23 @@ namespace {
 using schema::ProfileKernel;
 
 /// A row for each name, the longest in total first; equal ones by their names.
-std::vector<ProfileKernel> by_name(const AnalysedTrace& analysed, const Spans& work, const PlacedWork& placed) {
+template <typename LineOf>
+std::vector<ProfileKernel> by_name(const AnalysedTrace& analysed, const Spans& work, const PlacedWork& placed,
+                                   LineOf line_of) {
   const auto& trace = analysed.trace;
   std::unordered_map<NameId, std::size_t> known;
   std::vector<ProfileKernel> rows;
   std::vector<std::map<Place, std::int64_t>> modules;
   for (std::size_t i = 0; i < work.size(); ++i) {
     const auto [found, is_new] = known.try_emplace(work.name[i], rows.size());
+    const auto line = line_of(i);
     if (is_new) {
       rows.emplace_back().name = trace.strings.text(work.name[i]);
+      rows.back().line = line;
       modules.emplace_back();
     }
     auto& row = rows[found->second];
+    if (row.line != line) row.line.clear();
     const auto took = work.duration_ns[i];
     row.least_ns = row.calls == 0 ? took : std::min(row.least_ns, took);
     row.most_ns = std::max(row.most_ns, took);
@@ -69,7 +75,8 @@ void add_bytes(Row& row, std::int64_t bytes, std::int64_t ns, schema::BytesSourc
 
 std::vector<ProfileKernel> kernel_rows(const AnalysedTrace& analysed) {
   const auto& kernels = analysed.trace.kernels;
-  auto rows = by_name(analysed, kernels, analysed.kernels);
+  auto rows = by_name(analysed, kernels, analysed.kernels,
+                      [&](std::size_t i) { return analysed.lines.of_kernel(i, analysed.kernels.call[i]); });
   std::unordered_map<std::string_view, ProfileKernel*> known;
   for (auto& row : rows) known[row.name] = &row;
   std::unordered_map<NameId, std::pair<ProfileKernel*, std::int64_t>> longest;
@@ -93,7 +100,7 @@ std::vector<ProfileKernel> kernel_rows(const AnalysedTrace& analysed) {
 std::vector<ProfileKernel> copy_rows(const AnalysedTrace& analysed) {
   std::vector<ProfileKernel> out;
   const auto add = [&](const MemoryWork& work, const PlacedWork& placed) {
-    auto rows = by_name(analysed, work, placed);
+    auto rows = by_name(analysed, work, placed, [&](std::size_t i) { return analysed.lines.of_call(placed.call[i]); });
     std::unordered_map<std::string_view, ProfileKernel*> known;
     for (auto& row : rows) known[row.name] = &row;
     for (std::size_t i = 0; i < work.size(); ++i) {
@@ -311,6 +318,7 @@ schema::ProfileTables tables_of(const AnalysedTrace& analysed) {
   out.step_name = analysed.steps.name;
   out.steps = step_rows(analysed);
   out.bytes = bytes_rows(analysed);
+  out.lines = line_rows(analysed);
   out.graphs = counted_graphs(analysed.trace);
   out.memory = memory_rows(analysed);
   out.span_ns = span_of(analysed.trace);

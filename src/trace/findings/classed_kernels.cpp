@@ -56,7 +56,12 @@ std::int64_t ClassedKernels::duration_ns(std::size_t kernel) const {
 
 void ClassedKernels::add(Tally& tally, std::size_t kernel, std::int64_t saving_ns) const {
   tally.add(module_of(kernel), saving_ns, duration_ns(kernel), gpu_of(kernel));
+  add_row(tally, kernel);
+}
+
+void ClassedKernels::add_row(Tally& tally, std::size_t kernel) const {
   tally.add_row(of_.analysed.trace.kernels.name[kernel], duration_ns(kernel));
+  tally.add_line(of_.analysed.lines.of_kernel(kernel, of_.analysed.kernels.call[kernel]));
 }
 
 }  // namespace ridgeline::trace

@@ -33,6 +33,8 @@ class ClassedKernels {
   [[nodiscard]] std::int64_t duration_ns(std::size_t kernel) const;
   /// One case that is a kernel of its own.
   void add(Tally& tally, std::size_t kernel, std::int64_t saving_ns) const;
+  /// One kernel of a case.
+  void add_row(Tally& tally, std::size_t kernel) const;
   [[nodiscard]] const AnalysedTrace& analysed() const noexcept { return of_.analysed; }
 
  private:

@@ -142,6 +142,7 @@ class CollectiveWalk {
       tally_.add(module_of_work(of_.analysed, of_.analysed.kernels.row[i]), kernels.duration_ns[i],
                  kernels.duration_ns[i], device);
       tally_.add_row(kernels.name[i], kernels.duration_ns[i]);
+      tally_.add_line(of_.analysed.lines.of_kernel(i, of_.analysed.kernels.call[i]));
     }
     std::vector<std::pair<KindOfCollective, std::int64_t>> out;
     for (auto& [kind, devices] : kinds) {

@@ -84,6 +84,7 @@ void copy_rules(const Case& of) {
     const auto took = trace.copies.duration_ns[i];
     into.all.add(module_of_work(of.analysed, of.analysed.copies.row[i]), took, took, device_of(trace, trace.copies, i));
     into.all.add_row(trace.copies.name[i], took);
+    into.all.add_line(of.analysed.lines.of_call(of.analysed.copies.call[i]));
     into.all.add_bytes(static_cast<double>(trace.copies.bytes[i]));
   }
   tell_copies(of, pageable, true);

@@ -126,7 +126,8 @@ std::vector<schema::ProfileFinding> find_savings(const AnalysedTrace& analysed, 
     copy_rules(all);
     collective_rule(all);
   }
-  for (auto& finding : found) finding.line = line_of_module(tables.modules, finding.module);
+  for (auto& finding : found)
+    if (finding.line.empty()) finding.line = line_of_module(tables.modules, finding.module);
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& one, const auto& other) { return one.saving_share > other.saving_share; });
   return found;

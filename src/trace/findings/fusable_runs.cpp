@@ -131,7 +131,7 @@ class RunFinder {
     into.tally.add_bytes(run.bytes - run.fused_bytes);
     for (auto i = begin; i < end; ++i) {
       taken_[order[i]] = true;
-      into.tally.add_row(kernels_.analysed().trace.kernels.name[order[i]], kernels_.duration_ns(order[i]));
+      kernels_.add_row(into.tally, order[i]);
     }
   }
 

@@ -144,7 +144,7 @@ class KernelWalk {
     for (const auto kernel : between) {
       taken_[kernel] = true;
       sum += kernels_.duration_ns(kernel);
-      out_.attention.add_row(of_.analysed.trace.kernels.name[kernel], kernels_.duration_ns(kernel));
+      kernels_.add_row(out_.attention, kernel);
       out_.attention.add_bytes(kernels_.bytes_of(kernel));
     }
     out_.attention.add(kernels_.module_of(order[at]), sum, sum, kernels_.gpu_of(order[at]));

@@ -32,6 +32,11 @@ void Tally::add_row(NameId name, std::int64_t time_ns) {
   row.time_ns += time_ns;
 }
 
+void Tally::add_line(std::string_view line) {
+  if (!line_) line_ = line;
+  if (*line_ != line) line_ = std::string_view();
+}
+
 void Tally::add_bytes(double bytes) {
   if (bytes > 0) bytes_ += bytes;
 }
@@ -46,6 +51,7 @@ void Tally::tell(schema::ProfileFinding& finding, std::int64_t runs) const {
   finding.saving_ns = saving_on_one_ns();
   const auto modules = modules_.largest(kListed);
   if (!modules.empty()) finding.module = modules.front().place;
+  finding.line = line_.value_or(std::string_view());
   const bool has_modules = modules.size() > 1 || !finding.module.empty();
   for (const auto& module : modules)
     if (has_modules)

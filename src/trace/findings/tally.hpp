@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -24,6 +25,8 @@ class Tally {
   void add(const std::string& module, std::int64_t saving_ns, std::int64_t time_ns, ProcessDevice device = {});
   /// A kernel, a copy or a node of such a case.
   void add_row(NameId name, std::int64_t time_ns);
+  /// The Python line that launched it; "": unknown.
+  void add_line(std::string_view line);
   /// Bytes that need not move; NaN and negative numbers are unknown, and left out.
   void add_bytes(double bytes);
 
@@ -34,8 +37,8 @@ class Tally {
   [[nodiscard]] std::int64_t time_ns() const noexcept { return time_ns_; }
   [[nodiscard]] double bytes() const noexcept { return bytes_; }  ///< 0: unknown
 
-  /// Fills in the saving on one GPU, the module with most of it, and evidence: up to three modules and three rows.
-  /// Evidence is of one of `runs` runs, as people think of a model.
+  /// Fills in the saving on one GPU, the module with most of it, the line if all have the same, and evidence: up to
+  /// three modules and three rows. Evidence is of one of `runs` runs, as people think of a model.
   void tell(schema::ProfileFinding& finding, std::int64_t runs = 1) const;
 
  private:
@@ -50,6 +53,7 @@ class Tally {
   std::int64_t count_ = 0;
   double bytes_ = 0;
   Places modules_;
+  std::optional<std::string_view> line_;  ///< of all so far; "": they have several
   std::unordered_map<NameId, Row> rows_;
 };
 

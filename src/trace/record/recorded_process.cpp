@@ -63,6 +63,7 @@ RecordedProcess read_facts(std::string_view text) {
     if (key == "counters_why") out.counters_why = message_text(value);
     if (key == "dropped") out.dropped = count_of(value);
     if (key == "zero_time") out.zero_time = count_of(value);
+    if (key == "lines") out.lines = count_of(value);
     if (key == "uses_cuda") out.uses_cuda = value != "0";
     if (key == "profiler_api") out.calls_profiler_api = value == "1";
     if (key == "bytes") out.bytes = count_of(value);

@@ -40,6 +40,7 @@ struct RecordedProcess {
   std::string counters_why;          ///< in the recorder's words; ""
   std::int64_t dropped = 0;          ///< records that the profiler lost
   std::int64_t zero_time = 0;        ///< records without a time, left out
+  std::int64_t lines = -1;           ///< calls of CUDA whose line of Python is known; -1: they were not asked for
   bool uses_cuda = true;             ///< false: it has ranges only
   bool calls_profiler_api = false;   ///< cudaProfilerStart or cudaProfilerStop
   std::int64_t bytes = 0;            ///< of its file so far

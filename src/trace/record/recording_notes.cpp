@@ -74,6 +74,9 @@ void add_recording_notes(const std::vector<RecordedProcess>& processes, Trace& t
   if (dropped > 0) notes.push_back(messages::recording_dropped(dropped));
   if (without_time > 0) notes.push_back(messages::recording_without_time(without_time));
   lacks_work = lacks_work || dropped > 0;
+  const auto asked = count_if(processes, [](const auto& one) { return one.uses_cuda && one.lines >= 0; });
+  if (asked > 0 && count_if(processes, [](const auto& one) { return one.lines > 0; }) == 0)
+    notes.push_back(messages::recording_without_lines());
   std::string why_unwritten;
   for (const auto& one : processes)
     if (has_failed(one)) why_unwritten = one.why;

@@ -373,7 +373,7 @@ TEST(ProfileCsv, quotes_and_leaves_out_what_is_unknown) {
   std::getline(kernels, line);
   EXPECT_EQ(line,
             "\"void at::native::f<4, \"\"x\"\", float>(int, "
-            "float)\",7,1000000,0,0,,Net_0/Layer_0/aten::mm,0,0,0,0,0,0,0,0,,,5000000");
+            "float)\",7,1000000,0,0,,Net_0/Layer_0/aten::mm,0,0,0,0,0,0,0,0,,,,5000000");
   EXPECT_EQ(content("counters.csv"),
             "kernel,metric,unit,launches,sum,mean,min,max\n"
             "\"void at::native::f<4, \"\"x\"\", float>(int, float)\",dram__bytes_read.sum,byte,7,35000000,5000000,"

@@ -110,6 +110,18 @@ TEST(RecordingNotes, say_what_is_missing) {
   EXPECT_TRUE(has(messages::lacks_work()));
 }
 
+TEST(RecordingNotes, lines_that_were_asked_for_and_are_not_there) {
+  const auto notes_of = [](const char* facts) {
+    Trace trace;
+    add_recording_notes({read_facts(facts)}, trace);
+    return trace.notes;
+  };
+  EXPECT_EQ(notes_of("finished=1\nuses_cuda=1\nlines=0\n"), std::vector{messages::recording_without_lines()});
+  EXPECT_TRUE(notes_of("finished=1\nuses_cuda=1\nlines=7\n").empty());
+  EXPECT_TRUE(notes_of("finished=1\nuses_cuda=0\nlines=0\n").empty());
+  EXPECT_TRUE(notes_of("finished=1\nuses_cuda=1\n").empty());
+}
+
 TEST(RecordingNotes, a_process_that_ran_another_program_is_one) {
   std::vector<RecordedProcess> processes(3);
   for (auto& one : processes) one.finished = true;
