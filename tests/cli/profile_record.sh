@@ -258,6 +258,7 @@ environment() { record 0 "$@" -- "$RECORDED" --environment; }
 environment
 out "RIDGELINE_TRACE_LIBRARY=$WORK/inject.so"
 out "RIDGELINE_TRACE_OPTIONS=max_bytes=2000000000"
+out ";max_events="
 out "CUDA_INJECTION64_PATH=$WORK/inject.so"
 out "NVTX_INJECTION64_PATH=$WORK/inject.so"
 checks=$((checks + 1)); grep -qE '^PYTHONPATH=/[^:]*/ridgeline_profile/site$' out || problem "PYTHONPATH"
@@ -274,10 +275,12 @@ environment --capture-range cudaProfilerApi
 out "RIDGELINE_TRACE_OPTIONS=max_bytes=2000000000;capture_range=cudaProfilerApi"
 no_out "hooks=0"
 environment --capture-range cudaProfilerApi --no-modules
-out ";capture_range=cudaProfilerApi;counters=window;hooks=0"
+out ";capture_range=cudaProfilerApi;counters=window;"
+out ";hooks=0"
 environment --delay 1500ms --duration 2m --no-modules
 out "RIDGELINE_TRACE_OPTIONS=max_bytes=2000000000;delay_s=1.5;duration_s=120"
-out ";counters=window;start_ns="
+out ";counters=window;"
+out ";start_ns="
 out "PYTHONPATH=(unset)"
 PYTHONPATH=/a:/b environment
 checks=$((checks + 1)); grep -qE '^PYTHONPATH=/[^:]*/ridgeline_profile/site:/a:/b$' out || problem "PYTHONPATH behind ours"

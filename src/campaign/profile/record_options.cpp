@@ -9,6 +9,7 @@ std::string RecordOptions::text() const {
   auto out = text_without_counters();
   if (counting == Counting::window) out += ";counters=window";
   if (counting == Counting::window && counts_concurrent) out += ";counters_force=1";
+  if (max_events > 0) out += fmt::format(";max_events={}", max_events);
   return out;
 }
 
@@ -16,7 +17,6 @@ std::string RecordOptions::text_of_rerun() const { return text_without_counters(
 
 std::string RecordOptions::text_without_counters() const {
   auto out = fmt::format("max_bytes={}", max_bytes);
-  if (max_events > 0) out += fmt::format(";max_events={}", max_events);
   if (!range.empty()) out += fmt::format(";range={}", range);
   if (warmup_steps) out += fmt::format(";warmup_steps={}", *warmup_steps);
   if (steps) out += fmt::format(";steps={}", *steps);
