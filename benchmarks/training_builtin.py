@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Built-in models in Python against the LibTorch plugin: the same steps in both, in blocks A B B A, with one process waiting (SIGSTOP)
-while the other is timed. Writes a Markdown table of medians over blocks.
+while the other is timed. Writes a Markdown table of medians over blocks. The seed decides how many activations are zero, which
+some BLAS libraries skip, and both draw numbers in an order of their own: --pairs N measures N pairs of processes, each with its seed, and
+--same Python against Python, which shows how far equal processes differ.
 
-    training_builtin.py [--python PYTHON] [--plugin FILE] [--device cuda:0] [--blocks 12] [--only NAME...] RIDGELINE"""
+    training_builtin.py [--python PYTHON] [--plugin FILE] [--device cuda:0] [--blocks 12] [--pairs 1] [--same] [--only NAME...] RIDGELINE"""
 
 import argparse
 import json
@@ -100,23 +102,39 @@ def medians(blocks):
     return [statistics.median(step[i] for step in steps) for i in (0, 1, 2, 3, 4, 6)]
 
 
-def measured(workers, spec, options):
-    for worker in workers:
-        worker.ask(op="prepare", spec=spec)
-        worker.ask(op="reset")
-        worker.ask(op="run", steps=5)
-    step_ms = workers[0].ask(op="run", steps=3)["wall_ms"] / 3
-    steps = max(3, min(100, int(options.block_s * 1e3 / step_ms)))
-    blocks = [[], []]
-    cpu_s = [0.0, 0.0]
-    for block in range(options.blocks):
-        for side in (0, 1) if block % 2 == 0 else (1, 0):
-            workers[side].ask(op="run", steps=1)  # after the pause
-            before = workers[side].cpu_s()
-            blocks[side].append(workers[side].ask(op="run", steps=steps))
-            cpu_s[side] += workers[side].cpu_s() - before
-    ratios = [python["wall_ms"] / plugin["wall_ms"] for plugin, python in zip(*blocks)]
-    return medians(blocks[0]), medians(blocks[1]), statistics.median(ratios), cpu_s[1] / max(cpu_s[0], 1e-9)
+class Measured:
+    """Blocks of steps of both sides, over pairs of processes."""
+
+    def __init__(self):
+        self.blocks = [[], []]
+        self.cpu_s = [0.0, 0.0]
+        self.ratios = []  # one per pair
+
+    def add(self, workers, spec, options):
+        for worker in workers:
+            worker.ask(op="prepare", spec=spec)
+            worker.ask(op="reset")
+            worker.ask(op="run", steps=5)
+        step_ms = workers[0].ask(op="run", steps=3)["wall_ms"] / 3
+        steps = max(3, min(100, int(options.block_s * 1e3 / step_ms)))
+        blocks = [[], []]
+        for block in range(options.blocks):
+            for side in (0, 1) if block % 2 == 0 else (1, 0):
+                workers[side].ask(op="run", steps=1)  # after the pause
+                before = workers[side].cpu_s()
+                blocks[side].append(workers[side].ask(op="run", steps=steps))
+                self.cpu_s[side] += workers[side].cpu_s() - before
+        self.ratios.append(statistics.median(second["wall_ms"] / first["wall_ms"] for first, second in zip(*blocks)))
+        for side in (0, 1):
+            self.blocks[side] += blocks[side]
+
+    def row(self):
+        first, second = medians(self.blocks[0]), medians(self.blocks[1])
+        phases = [" ".join("%.3g" % value for value in side[:5]) + ", %.4g" % side[5] for side in (first, second)]
+        ratio = "%.3f" % statistics.median(self.ratios)
+        if len(self.ratios) > 1:
+            ratio += " [%.3f, %.3f]" % (min(self.ratios), max(self.ratios))
+        return "%s | %s | %s | %.3f | %.1f %% of the step" % (*phases, ratio, self.cpu_s[1] / max(self.cpu_s[0], 1e-9), 100 * spread(first, second))
 
 
 def spread(plugin, python):
@@ -131,6 +149,8 @@ def main():
     parser.add_argument("--plugin", default="")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--blocks", type=int, default=12)
+    parser.add_argument("--pairs", type=int, default=1)
+    parser.add_argument("--same", action="store_true")
     parser.add_argument("--block-s", type=float, default=0.5)
     parser.add_argument("--only", nargs="+", default=[])
     options = parser.parse_args()
@@ -139,23 +159,28 @@ def main():
     jobs = [job for job in (ON_CPU if options.device == "cpu" else ON_GPU) if not options.only or job[1] in options.only]
     with tempfile.TemporaryDirectory() as folder:
         data = written_data(folder, options.python) if any(job[4] for job in jobs) else ""
-        print("| model | batch | plugin: %s, total (ms) | Python: %s, total (ms) | Python / plugin | in CPU time | largest difference of a phase |"
-              % (", ".join(PHASES), ", ".join(PHASES)))
+        sides = ("Python", "Python") if options.same else ("plugin", "Python")
+        columns = "%s, total (ms)" % ", ".join(PHASES)
+        print("| model | batch | %s: %s | %s: %s | %s / %s | in CPU time | largest difference of a phase |"
+              % (sides[0], columns, sides[1], columns, sides[1], sides[0]))
         print("|---|---|---|---|---|---|---|")
         for name, model, batch, chosen, reads, workers in jobs:
             if reads:
                 chosen = dict(chosen, input_dataset="x", label_dataset="y")
             spec = {"job": {"kind": "native", "target": model, "data_path": data if reads else "", "options": chosen},
                     "device": options.device, "settings": {"batch": batch, "workers": workers}, "data": "loader"}
-            pair = [Worker([options.ridgeline, "train-worker", "--plugin", plugin], {}),
-                    Worker([options.python, "-m", "ridgeline_models"], {"PYTHONPATH": path})]
-            try:
-                first, second, ratio, cpu = measured(pair, spec, options)
-            finally:
-                for worker in pair:
-                    worker.end()
-            cells = [" ".join("%.3g" % value for value in side[:5]) + ", %.4g" % side[5] for side in (first, second)]
-            print("| %s | %d | %s | %s | %.3f | %.3f | %.1f %% of the step |" % (name, batch, *cells, ratio, cpu, 100 * spread(first, second)), flush=True)
+            measured = Measured()
+            for seed in range(1, options.pairs + 1):
+                spec["job"]["seed"] = seed
+                in_python = [options.python, "-m", "ridgeline_models"], {"PYTHONPATH": path}
+                plugins = [options.ridgeline, "train-worker", "--plugin", plugin], {}
+                pair = [Worker(*(in_python if options.same else plugins)), Worker(*in_python)]
+                try:
+                    measured.add(pair, spec, options)
+                finally:
+                    for worker in pair:
+                        worker.end()
+            print("| %s | %d | %s |" % (name, batch, measured.row()), flush=True)
 
 
 if __name__ == "__main__":
