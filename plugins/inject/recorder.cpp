@@ -141,7 +141,14 @@ void Recorder::capture(bool begins) {
 }
 
 void Recorder::node_created(std::uint64_t node) {
-  if (const auto path = path_of_call(); !path.empty()) nodes_.created(node, names_.number(path));
+  auto path = path_of_call();
+  if (path.empty()) return;
+  // Which node of a session it is, only the session's profile knows.
+  if (path.find(static_cast<char>('0' + static_cast<int>(trace::RangeKind::python)) +
+                std::string(trace::kSessionRun)) != std::string::npos)
+    path +=
+        std::string("\n") + trace::kCaptureTime + std::to_string(now_ns()) + ' ' + std::to_string(ranges().thread());
+  nodes_.created(node, names_.number(path));
 }
 
 void Recorder::node_cloned(std::uint64_t original, std::uint64_t copy) { nodes_.cloned(original, copy); }

@@ -69,9 +69,12 @@ struct GraphNode {
   std::int64_t process = 0;
   std::uint64_t node = 0;  ///< Kernels::graph_node
   /// The ranges of the thread that captured it, from the outside in, each as the digit of its RangeKind and its name,
-  /// joined by newlines.
+  /// joined by newlines. Behind a run of a session of ONNX Runtime follows the session's node, as the kind
+  /// kSessionNode, or, until that is known, when and by which thread the node was captured, as kCaptureTime.
   NameId path = 0;
 };
+inline constexpr char kSessionNode = 'n';
+inline constexpr char kCaptureTime = 't';  ///< "1234567890 77": ns, thread
 
 /// Of a GPU lane: copies and sets of memory.
 struct MemoryWork : Spans {
@@ -101,6 +104,8 @@ struct Ranges : Spans {
 /// Name of the annotation around a backward pass, as python/ridgeline_profile has it: modules within it are those of
 /// the forward pass.
 inline constexpr std::string_view kBackwardPass = "(backward)";
+/// Begin of the name of the Python range around a run of a session of ONNX Runtime, before the model's.
+inline constexpr std::string_view kSessionRun = "run of ";
 /// Name of a range of RangeKind::overhead: `ridgeline profile` recorded nothing of the process meanwhile.
 inline constexpr std::string_view kRecordingPaused = "recording paused";
 

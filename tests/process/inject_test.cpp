@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // libridgeline_inject.so in processes that use CUDA as far as it can tell (recorded_program.cpp).
 #include <algorithm>
+#include <chrono>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -216,6 +218,23 @@ TEST_F(InjectTest, a_graph_has_the_ranges_in_which_it_was_captured) {
                                   [&](const auto& node) { return node.node == trace.kernels.graph_node[0]; });
   ASSERT_NE(found, trace.graph_nodes.end());
   EXPECT_EQ(trace.strings.text(found->path), "1model\n1layer");
+}
+
+TEST_F(InjectTest, a_graph_of_a_session_has_the_time_and_the_thread_of_its_capture) {
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_EQ(run("session_graph"), 0);
+  const auto after = std::chrono::steady_clock::now();
+  const auto trace = this->trace();
+  ASSERT_GE(trace.graph_nodes.size(), 1U);
+  const auto path = std::string(trace.strings.text(trace.graph_nodes[0].path));
+  ASSERT_TRUE(path.starts_with("2run of vit.onnx\nt")) << path;
+  std::istringstream rest(path.substr(path.find('\n') + 2));
+  std::int64_t at_ns = 0;
+  std::int64_t thread = 0;
+  rest >> at_ns >> thread;
+  EXPECT_GE(at_ns, std::chrono::nanoseconds(before.time_since_epoch()).count());
+  EXPECT_LE(at_ns, std::chrono::nanoseconds(after.time_since_epoch()).count());
+  EXPECT_GT(thread, 0);
 }
 
 TEST_F(InjectTest, many_kernels_are_all_there) {

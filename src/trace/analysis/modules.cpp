@@ -11,6 +11,7 @@
 #include "trace/analysis/launching_nodes.hpp"
 #include "trace/analysis/node_paths.hpp"
 #include "trace/analysis/range_names.hpp"
+#include "trace/analysis/range_paths.hpp"
 
 namespace ridgeline::trace {
 namespace {
@@ -91,7 +92,7 @@ class ForwardOperations {
 class Attributor {
  public:
   Attributor(const Trace& trace, const Nesting& nesting, const LaunchIndex& launches, const Steps& steps)
-      : trace_(trace), nesting_(nesting), launches_(launches), forward_(trace) {
+      : trace_(trace), nesting_(nesting), launches_(launches), forward_(trace), node_paths_(trace) {
     out_.rows.push_back({});
     out_.row_of_range.assign(trace.ranges.size(), 0);
     out_.opens_row.assign(trace.ranges.size(), false);
@@ -203,21 +204,20 @@ class Attributor {
     out_.row_of_node.assign(nodes.size(), 0);
     if (nodes.size() == 0) return;
     find_ranges_of_nodes();
-    const NodePaths paths(trace_);
     std::map<std::pair<Place, NameId>, Place> known;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const auto range = out_.range_of_node[i];
       const auto run = range == kNowhere ? run_at(i) : range;
       const auto above = run == kNowhere ? Place{0} : out_.row_of_range[run];
       const auto [found, is_new] = known.try_emplace({above, nodes.name[i]}, 0);
-      if (is_new) {
-        Place row = above;
-        const auto path = paths.of(nodes.name[i]);
-        for (const auto& part : path.modules) row = child(row, part, ModuleKind::module);
-        found->second = child(row, path.leaf, ModuleKind::node);
-      }
+      if (is_new) found->second = node_row(above, node_paths_.of(nodes.name[i]));
       out_.row_of_node[i] = found->second;
     }
+  }
+
+  Place node_row(Place above, const NodePath& path) {
+    for (const auto& part : path.modules) above = child(above, part, ModuleKind::module);
+    return child(above, path.leaf, ModuleKind::node);
   }
 
   [[nodiscard]] bool is_run(Place range) const {
@@ -256,18 +256,14 @@ class Attributor {
   void place_graph_nodes() {
     for (const auto& node : trace_.graph_nodes) {
       Place row = 0;
-      for (auto path = trace_.strings.text(node.path); !path.empty();) {
-        const auto end = std::min(path.find('\n'), path.size());
-        const auto part = path.substr(0, end);
-        const auto kind = static_cast<RangeKind>(part.empty() ? 0 : part.front() - '0');
-        const auto name = part.substr(std::min<std::size_t>(1, part.size()));
-        if (kind == RangeKind::operation && !name.empty())
-          row =
-              out_.rows[row].kind == ModuleKind::operation ? row : child(row, std::string(name), ModuleKind::operation);
-        else
+      const auto path = trace_.strings.text(node.path);
+      each_part(path, [&](RangeKind kind, std::string_view name) {
+        if (kind != RangeKind::operation)
           row = module_row(row, kind, name);
-        path.remove_prefix(std::min(end + 1, path.size()));
-      }
+        else if (!name.empty() && out_.rows[row].kind != ModuleKind::operation)
+          row = child(row, std::string(name), ModuleKind::operation);
+      });
+      if (const auto name = session_node(path); !name.empty()) row = node_row(row, node_paths_.of(name));
       if (row != 0) out_.row_of_graph_node[{node.process, node.node}] = row;
     }
   }
@@ -291,6 +287,7 @@ class Attributor {
   const Nesting& nesting_;
   const LaunchIndex& launches_;
   ForwardOperations forward_;
+  NodePaths node_paths_;
   Attribution out_;
   std::vector<bool> is_step_;
   bool has_steps_ = false;

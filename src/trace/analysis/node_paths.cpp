@@ -103,10 +103,16 @@ NodePaths::NodePaths(const Trace& trace) {
     const auto name = trace.nodes.name[i];
     const auto text = trace.strings.text(name);
     if (!paths_.try_emplace(name, path_of_name(text)).second) continue;
+    names_.emplace(text, name);
     order.push_back(i);
     with_path += text.find('/') != std::string_view::npos ? 1U : 0U;
   }
   if (with_path * 2 < order.size()) Blocks(trace, order).name(paths_);
+}
+
+NodePath NodePaths::of(std::string_view name) const {
+  const auto found = names_.find(name);
+  return found != names_.end() ? paths_.at(found->second) : path_of_name(name);
 }
 
 }  // namespace ridgeline::trace

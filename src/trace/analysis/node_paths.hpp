@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -21,9 +22,12 @@ class NodePaths {
  public:
   explicit NodePaths(const Trace& trace);
   [[nodiscard]] const NodePath& of(NameId name) const { return paths_.at(name); }
+  /// Also of a name that no node of the trace has.
+  [[nodiscard]] NodePath of(std::string_view name) const;
 
  private:
   std::unordered_map<NameId, NodePath> paths_;
+  std::unordered_map<std::string_view, NameId> names_;  ///< of the trace
 };
 
 }  // namespace ridgeline::trace

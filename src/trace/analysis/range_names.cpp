@@ -9,7 +9,6 @@ namespace {
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
 constexpr std::string_view kModulePrefix = "nn.Module: ";
 constexpr std::string_view kLineOfModule = " @ ";
-constexpr std::string_view kRunPrefix = "run of ";
 constexpr std::string_view kBackwardPrefix = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kCompiledGraph = "Call CompiledFxGraph ";
 
@@ -30,10 +29,10 @@ std::string_view module_line(std::string_view name) {
   return at == std::string_view::npos ? std::string_view() : name.substr(at + kLineOfModule.size());
 }
 
-bool is_session_run(std::string_view name) { return name.starts_with(kRunPrefix); }
+bool is_session_run(std::string_view name) { return name.starts_with(kSessionRun); }
 
 bool is_within_session_run(std::string_view path) {
-  return is_session_run(path) || path.find(std::string("/") + std::string(kRunPrefix)) != std::string_view::npos ||
+  return is_session_run(path) || path.find(std::string("/") + std::string(kSessionRun)) != std::string_view::npos ||
          path == kModelRun || path.starts_with(std::string(kModelRun) + "/");
 }
 

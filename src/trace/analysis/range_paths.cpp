@@ -18,9 +18,15 @@ void each_part(std::string_view path, const std::function<void(RangeKind, std::s
   while (!path.empty()) {
     const auto end = std::min(path.find('\n'), path.size());
     const auto part = path.substr(0, end);
-    if (!part.empty()) visit(static_cast<RangeKind>(part.front() - '0'), part.substr(1));
+    const bool is_range = !part.empty() && part.front() >= '0' && part.front() <= '9';
+    if (is_range) visit(static_cast<RangeKind>(part.front() - '0'), part.substr(1));
     path.remove_prefix(std::min(end + 1, path.size()));
   }
+}
+
+std::string_view session_node(std::string_view path) {
+  path.remove_prefix(path.rfind('\n') + 1);
+  return path.starts_with(kSessionNode) ? path.substr(1) : std::string_view();
 }
 
 RangePaths::RangePaths(const Trace& trace, const Nesting& nesting, Names names)

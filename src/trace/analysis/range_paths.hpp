@@ -14,8 +14,11 @@
 
 namespace ridgeline::trace {
 
-/// Visits the parts of a GraphNode::path from the outside in: `visit(kind, name)`.
+/// Visits the ranges of a GraphNode::path from the outside in: `visit(kind, name)`.
 void each_part(std::string_view path, const std::function<void(RangeKind, std::string_view)>& visit);
+
+/// Of a GraphNode::path: the name of the session's node (kSessionNode); "": it has none.
+[[nodiscard]] std::string_view session_node(std::string_view path);
 
 /// Numbers chains of ranges, whether they are in the trace or the text of a path: equal chains have equal numbers.
 class RangePaths {

@@ -15,6 +15,7 @@
 #include "trace/import/row_remover.hpp"
 #include "trace/messages.hpp"
 #include "trace/node_launches.hpp"
+#include "trace/record/captured_nodes.hpp"
 #include "trace/record/merge_traces.hpp"
 #include "trace/record/session_profile.hpp"
 
@@ -57,13 +58,12 @@ class SessionRuns {
 using SessionName = std::pair<std::int64_t, std::string>;  // process, model
 
 std::map<SessionName, SessionRuns> find_runs(const Trace& trace) {
-  constexpr auto kPrefix = std::string_view("run of ").size();
   std::map<SessionName, SessionRuns> out;
   const auto& ranges = trace.ranges;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const auto name = trace.strings.text(ranges.name[i]);
     if (ranges.kind[i] != RangeKind::python || !is_session_run(name)) continue;
-    out[{trace.thread_lanes[ranges.lane[i]].process, std::string(name.substr(kPrefix))}].runs.push_back(
+    out[{trace.thread_lanes[ranges.lane[i]].process, std::string(name.substr(kSessionRun.size()))}].runs.push_back(
         {ranges.start_ns[i], ranges.start_ns[i] + ranges.duration_ns[i]});
   }
   for (auto& [name, of_session] : out)
@@ -102,7 +102,7 @@ std::optional<SessionWithoutNodesReason> reason_without(const SessionProfile& pr
 
 void join_session_nodes(const std::filesystem::path& folder, Trace& trace) {
   const auto profiles = find_session_profiles(folder);
-  if (profiles.empty()) return;
+  if (profiles.empty()) return forget_capture_times(trace);
   auto all = find_runs(trace);
   std::vector<schema::Message> notes;
   std::vector<Trace> traces(1);
@@ -123,6 +123,7 @@ void join_session_nodes(const std::filesystem::path& folder, Trace& trace) {
       of_session.has_note = true;
       continue;
     }
+    name_captured_nodes(*session, profile.process, profile.start_ns, trace);
     keep_nodes(profile, of_session, *session);
     traces.push_back(*std::move(session));
   }
@@ -135,6 +136,7 @@ void join_session_nodes(const std::filesystem::path& folder, Trace& trace) {
                                               .all = std::ssize(of_session.runs),
                                               .graph = of_session.replays_graph}));
   }
+  forget_capture_times(trace);
   traces.front() = std::move(trace);
   trace = merge_traces(std::move(traces));
   trace.notes.insert(trace.notes.end(), notes.begin(), notes.end());

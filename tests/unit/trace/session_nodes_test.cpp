@@ -173,6 +173,29 @@ TEST_F(SessionNodesTest, replays_of_a_graph_belong_to_the_run) {
   EXPECT_EQ(paths_of_kernels(merged), std::vector<std::string>{"run of vit.onnx"});
 }
 
+TEST_F(SessionNodesTest, replays_belong_to_the_nodes_that_ran_as_the_graph_was_captured) {
+  run(2);
+  profile(1, {1, 2}, "graph=1\n");
+  const auto capture = kZero + kRun + 10'000;  // in a run that was not recorded
+  const auto captured = [&](std::uint64_t node, std::int64_t at, int thread) {
+    trace.graph_nodes.push_back({1, node, trace.strings.id(fmt::format("2run of vit.onnx\nt{} {}", at, thread))});
+  };
+  captured(71, capture + 20'000, 1);
+  captured(72, capture + 50'500, 1);
+  captured(73, capture + 110'000, 1);  // after the nodes
+  captured(74, capture + 20'000, 2);   // on another thread
+  const auto at = kZero + 2 * kRun + 20'000;
+  call("cudaGraphLaunch", at, at + 3000, 900);
+  for (const std::uint64_t node : {71, 72, 73, 74}) {
+    kernel("gemm", at + 5000 + static_cast<std::int64_t>(node) * 1000,
+           at + 5500 + static_cast<std::int64_t>(node) * 1000, 900);
+    trace.kernels.graph_node.back() = node;
+  }
+  EXPECT_EQ(paths_of_kernels(read()),
+            (std::vector<std::string>{"run of vit.onnx/encoder/MatMul", "run of vit.onnx/encoder/act/Relu",
+                                      "run of vit.onnx", "run of vit.onnx"}));
+}
+
 TEST_F(SessionNodesTest, says_why_a_session_has_no_nodes) {
   using enum messages::SessionWithoutNodesReason;
   run(1);
