@@ -261,12 +261,24 @@ void add_tables(const schema::MessageRenderer& words, std::vector<TitledTable> t
   }
 }
 
+messages::ProfileCountersBy source_of_counters(const ProfileRun& run) {
+  bool by_recorder = false;
+  bool by_ncu = false;
+  for (const auto& kernel : run.tables.kernels) {
+    const bool counted = kernel.bytes_source == schema::BytesSource::range_profiler ||
+                         kernel.bytes_source == schema::BytesSource::uncaptured_step;
+    if (!kernel.counters.empty()) (counted ? by_recorder : by_ncu) = true;
+  }
+  using enum messages::ProfileCountersBy;
+  return by_recorder && by_ncu ? both : by_recorder ? recorder : ncu;
+}
+
 /// Kernels beside each other, and the longest of them in detail.
 Section counters_section(const schema::MessageRenderer& words, const ProfileRun& run) {
   Section section{"counters", "Hardware counters", {}};
   auto table = counters_table(run, kListedKernels);
   if (table.rows.empty()) return section;
-  table.caption = words.text(messages::profile_counters());
+  table.caption = words.text(messages::profile_counters(source_of_counters(run)));
   section.blocks.emplace_back(std::move(table));
   std::size_t shown = 0;
   for (const auto& kernel : run.tables.kernels)

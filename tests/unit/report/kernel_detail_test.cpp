@@ -186,5 +186,25 @@ TEST_F(KernelDetailTest, reports_compare_kernels_and_show_the_one_that_is_asked_
   EXPECT_EQ(profile_json(fakes::words(), run).at("tables").at("kernels").at(0).at("counters").size(), 3U);
 }
 
+TEST_F(KernelDetailTest, the_counters_say_who_counted_them) {
+  add("dram__bytes_read.sum", "byte", 1 << 20);
+  const auto caption_of = [&](std::vector<schema::BytesSource> sources) {
+    schema::ProfileRun run;
+    for (const auto source : sources) {
+      run.tables.kernels.push_back(kernel_);
+      run.tables.kernels.back().bytes_source = source;
+    }
+    for (const auto& section : build_profile_report(fakes::words(), run).sections)
+      if (section.id == "counters") return std::get<Table>(section.blocks.front()).caption;
+    return std::string("none");
+  };
+  using enum schema::BytesSource;
+  EXPECT_EQ(caption_of({range_profiler, uncaptured_step}),
+            "Means per launch, counted by this recording; the longest kernels first.");
+  EXPECT_EQ(caption_of({nsight_compute}), "Means per launch, measured by Nsight Compute; the longest kernels first.");
+  EXPECT_EQ(caption_of({range_profiler, nsight_compute}),
+            "Means per launch, measured by Nsight Compute or counted by this recording; the longest kernels first.");
+}
+
 }  // namespace
 }  // namespace ridgeline::report
