@@ -14,6 +14,7 @@
 #                                             which defects are found, and the predicted saving next to what the fix saves
 #   scripts/profile_gpu.sh --part journey     RT-DETR before and after the changes of docs/rtdetr.md (examples/profile_rtdetr.py): what
 #                                             `profile` prints, and the times without a recorder, in turns
+#   scripts/profile_gpu.sh --part verify      `profile --verify 1` of RT-DETR: the predicted saving next to the measured one
 # By environment: RIDGELINE (the program), PYTHON (which has torch), KERNEL_ROWS (rl_kernel_rows of the build), OUT (default: profile-results),
 # KERNELS, MODELS, MODES, STEPS, SECONDS_PER_MODE, ONNX_MODELS, PROGRAMS, ROUNDS, CUDA12 (a site-packages folder), NCU and NVCC (default: ncu, nvcc).
 set -uo pipefail
@@ -91,13 +92,24 @@ onnx_modules() {
   recorded "onnx.$model" -- "$PYTHON" "$sessions" "$file" --steps "${STEPS:-20}" >"$OUT/onnx.$model.out"
   recorded "onnx.$model.graph" -- "$PYTHON" "$sessions" "$file" --graph --steps "${STEPS:-20}" >"$OUT/onnx.$model.graph.out"
   mkdir -p "$scratch/onnx.$model.worker"
-  "$RIDGELINE" profile "$file" --provider cuda --db "$scratch/onnx.$model.worker/r.db" >"$OUT/onnx.$model.worker.txt" 2>&1
+  "$RIDGELINE" profile "$file" --provider cuda --ort-library "$("$PYTHON" "$sessions" --library)" --db "$scratch/onnx.$model.worker/r.db" >"$OUT/onnx.$model.worker.txt" 2>&1
   for name in "onnx.$model" "onnx.$model.graph" "onnx.$model.worker"; do
     local traces=("$scratch/$name"/traces/*.rltrace)
     [ -e "${traces[0]}" ] || { echo "| $name | nothing was recorded: $(tail -n 1 "$OUT/$name.txt") | |"; continue; }
     "$KERNEL_ROWS" "${traces[0]}" >"$OUT/$name.rows.tsv"
     "$PYTHON" "$ROOT/scripts/marked_rows.py" "$name" "$OUT/$name.rows.tsv"
   done
+}
+
+example=("$PYTHON" "$ROOT/examples/profile_rtdetr.py") db=$scratch/journey.db
+
+# journey NAME [option...]: the example with these options, recorded.
+journey() {
+  local name=$1
+  shift
+  "$RIDGELINE" profile --db "$db" --warmup-steps 20 --steps 20 --csv "$OUT/$name.csv" --report "$OUT/$name.html" -- "${example[@]}" "$@" \
+    >"$OUT/$name.out" 2>"$OUT/$name.txt"
+  "$RIDGELINE" show latest:profile --db "$db" --all >"$OUT/$name.all.txt" 2>&1
 }
 
 case "${1:-} ${2:-}" in
@@ -141,25 +153,20 @@ print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
     [ "$rows" = "$count" ]
     ;;
   "--part journey")
-    example=("$PYTHON" "$ROOT/examples/profile_rtdetr.py") db=$scratch/journey.db
     for ((round = 0; round < ${ROUNDS:-2}; round++)); do
       for change in "" "--precision tf32" "--compile" "--compile --precision tf32"; do
         read -ra flags <<<"$change"
         echo "${change:-as it is}: $("${example[@]}" "${flags[@]+"${flags[@]}"}")"
       done
     done 2>"$OUT/times.err" | sort | tee "$OUT/times.txt"
-    journey() {
-      local name=$1
-      shift
-      "$RIDGELINE" profile --db "$db" --warmup-steps 20 --steps 20 --csv "$OUT/$name.csv" --report "$OUT/$name.html" -- "${example[@]}" "$@" \
-        >"$OUT/$name.out" 2>"$OUT/$name.txt"
-      "$RIDGELINE" show latest:profile --db "$db" --all >"$OUT/$name.all.txt" 2>&1
-    }
     journey before
-    "$RIDGELINE" profile --db "$db" --max-time "${VERIFY_TIME:-4m}" --verify 1 >"$OUT/verify.txt" 2>&1
     journey after --compile --precision tf32
     "$RIDGELINE" compare --db "$db" "$(sed -n 's/^run  *\([^ ]*\).*/\1/p' "$OUT/before.txt")" latest:profile >"$OUT/compare.txt" 2>&1
-    cat "$OUT/before.txt" "$OUT/verify.txt" "$OUT/after.txt" "$OUT/compare.txt"
+    cat "$OUT/before.txt" "$OUT/after.txt" "$OUT/compare.txt"
+    ;;
+  "--part verify")
+    journey before
+    "$RIDGELINE" profile --db "$db" --max-time "${VERIFY_TIME:-5m}" --verify 1 2>&1 | tee "$OUT/verify.txt"
     ;;
   "--part cuda12")
     recorded cuda12 --counters none -- "$PYTHON" "$ROOT/tests/tools/cuda12_program.py" "${CUDA12:?a folder of pip packages}" || exit 1
@@ -177,7 +184,7 @@ print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
     "$PYTHON" "$ROOT/scripts/finding_score.py" "$OUT/findings/programs.tsv" "$OUT/findings" | tee "$OUT/findings.md"
     ;;
   *)
-    sed -n '3,16s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,21s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -3,6 +3,7 @@
 
     onnx_sessions.py --export MODEL.onnx MODEL      MODEL: rtdetr, vit_b16, resnet50, gpt_block, of marked_models.py
     onnx_sessions.py --can-run                      exit code 0: ONNX Runtime has CUDA
+    onnx_sessions.py --library                      the path of its shared library
     onnx_sessions.py MODEL.onnx [--graph] [--steps 20] [--provider cuda|cpu]
 The last prints the median time of a run in ms. --graph: replayed as a CUDA graph."""
 import argparse
@@ -42,6 +43,13 @@ def can_run():
         return "CUDAExecutionProvider" in onnxruntime().get_available_providers()
     except ImportError:
         return False
+
+
+def library():
+    import glob
+
+    path, = glob.glob(os.path.join(os.path.dirname(onnxruntime().__file__), "capi", "libonnxruntime.so.*"))
+    return path
 
 
 def call_of(session, graph):
@@ -85,13 +93,16 @@ def main():
     parser.add_argument("model", nargs="?")
     parser.add_argument("--export", metavar="MODEL.onnx")
     parser.add_argument("--can-run", action="store_true")
+    parser.add_argument("--library", action="store_true")
     parser.add_argument("--graph", action="store_true")
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--provider", choices=["cuda", "cpu"], default="cuda")
     options = parser.parse_args()
     if options.can_run:
         sys.exit(0 if can_run() else 1)
-    if options.export:
+    if options.library:
+        print(library())
+    elif options.export:
         export(options.export, options.model)
     else:
         run(options)
