@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
+#include "schema/profile.hpp"
 #include "schema/quantity.hpp"
 
 namespace ridgeline::schema {
@@ -22,6 +23,7 @@ constexpr double kFineShare = 0.0995;   ///< below it a digit more says somethin
 constexpr double kRoughShare = 0.0095;  ///< below it the percentage has a digit at all
 constexpr double kFineRatio = 10;       ///< below it digits behind the point say something
 constexpr std::string_view kJoin = "join:";
+constexpr std::string_view kPath = "path";          ///< a text that is a path of modules: without most classes
 constexpr std::string_view kPlain = "plain";        ///< trials: without the word; a quantity: without its unit
 constexpr std::string_view kLong = "long";          ///< trials: without the word, more of them
 constexpr std::string_view kNumbered = "numbered";  ///< trials: "#3, #7", all of them
@@ -108,6 +110,8 @@ std::string typed_text(ArgumentKind kind, std::string_view style, const base::Js
     case ArgumentKind::trial:
       return fmt::format("{}{}", style == kNumbered ? "#" : style == kPlain ? "" : "trial ", value.get<int>());
     case ArgumentKind::trials: return trials_text(value.get<std::vector<int>>(), style);
+    case ArgumentKind::text:
+      return style == kPath ? short_module_path(value.get<std::string>()) : value.get<std::string>();
     default: return value.get<std::string>();
   }
 }

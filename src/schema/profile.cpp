@@ -126,6 +126,17 @@ std::string module_class(std::string_view name) {
   return out;
 }
 
+std::string short_module_path(std::string_view path) {
+  std::string out;
+  for (auto end = path.find('/'); end != std::string_view::npos; end = path.find('/')) {
+    auto part = path.substr(0, end);
+    if (const auto at = part.find(" ("); at != 0 && part.ends_with(')')) part = part.substr(0, at);
+    out.append(part).push_back('/');
+    path.remove_prefix(end + 1);
+  }
+  return out.append(path);
+}
+
 std::string ProfileFinding::rule() const {
   if (title.is(kLegacy)) return title.arguments().value("rule", "");
   auto rule = title.code().substr(title.code().find('.') + 1);

@@ -401,6 +401,10 @@ RL_DECLARE_JSON(ProfileRun)
 /// as in Conv2d, are part of it. Of a path as of a name.
 [[nodiscard]] std::string module_class(std::string_view name);
 
+/// A path of modules without the classes of all but the last: "model/encoder/layer.0 (Block)" of
+/// "model (Net)/encoder (Encoder)/layer.0 (Block)".
+[[nodiscard]] std::string short_module_path(std::string_view path);
+
 }  // namespace ridgeline::schema
 
 template <>

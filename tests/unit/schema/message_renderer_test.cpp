@@ -28,7 +28,9 @@ constexpr std::array kRendererNumberArguments{MessageArgument{"value", ArgumentK
 constexpr std::array kRendererStyleArguments{
     MessageArgument{"best", ArgumentKind::quantity}, MessageArgument{"change", ArgumentKind::share},
     MessageArgument{"calls", ArgumentKind::count}, MessageArgument{"rate", ArgumentKind::number}};
+constexpr std::array kRendererPathArguments{MessageArgument{"module", ArgumentKind::text}};
 constexpr std::array kRendererRows{
+    MessageTemplate{"t.path", "{module:path}", "", kRendererPathArguments},
     MessageTemplate{"t.styles", "{best}, {best:plain}, {change:signed}, {calls:grouped}, {rate:short}", "",
                     kRendererStyleArguments},
     MessageTemplate{"t.number", "{value:.4g} in {time}, {time:ms.3f}, {time:ms}", "", kRendererNumberArguments},
@@ -109,6 +111,18 @@ TEST(MessageRenderer, WritesValuesInEachStyle) {
   EXPECT_EQ(text(8.2, 0.114, 15300, 2031.4), "8.20 ms, 8.20, +11.4 %, 15,300, 2031");
   EXPECT_EQ(text(8.2, -0.0321, 300, 2), "8.20 ms, 8.20, −3.2 %, 300, 2");
   EXPECT_EQ(text(std::numeric_limits<double>::quiet_NaN(), 0.0004, 1234567, 0.25), "–, –, 0.0 %, 1,234,567, 0.25");
+}
+
+TEST(MessageRenderer, LeavesClassesOutOfPathsOfModules) {
+  const auto text = [](const char* path) {
+    return renderer().text(MessageMaker("t.path", Severity::note).with("module", std::string(path)).take());
+  };
+  EXPECT_EQ(text("Detector/model (Net)/stages.# (Stage)/norm (BatchNorm2d)"),
+            "Detector/model/stages.#/norm (BatchNorm2d)");
+  EXPECT_EQ(text("norm (BatchNorm2d)"), "norm (BatchNorm2d)");
+  EXPECT_EQ(text("package/file.py(41): forward"), "package/file.py(41): forward");
+  EXPECT_EQ(text("(backward)/layer (Linear)/aten::mm"), "(backward)/layer/aten::mm");
+  EXPECT_EQ(text(""), "");
 }
 
 TEST(MessageRenderer, WritesMillisecondsOfAnyDuration) {
