@@ -52,7 +52,7 @@ base::Result<OpenedModel> open_model(const OrtEnvironment& environment, const Se
   input.width = size.width;
   input.height = size.height;
   return OpenedModel{{std::move(caller), std::move(input), std::move(inputs.sizes), std::move(outputs),
-                      std::move(options), stream::Preprocessor(preprocess), nullptr},
+                      std::move(options), stream::Preprocessor(preprocess)},
                      std::move(metadata),
                      std::move(notes)};
 }
@@ -209,7 +209,7 @@ base::Result<void> OrtStreamModel::add_worker(const StreamModelRequest& request,
   RL_TRY_ASSIGN(worker.first, open_worker(first_part(spec), settings, sample, first_));
   const auto& parts = worker.first->parts();
   const bool has_crops = !spec.crop_model.location.empty();
-  if (has_crops && !parts.decoder->finds_boxes())
+  if (has_crops && !worker.first->decoder().finds_boxes())
     return base::fail(ErrorCode::invalid_argument, "--crop-model: decoder {} of {} finds no boxes to cut out",
                       first_.decoder->name, spec.model.workload.location)
         .hint(
