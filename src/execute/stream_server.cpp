@@ -84,7 +84,14 @@ bool StreamServer::stop() {
 }
 
 schema::StreamStatus StreamServer::status_now() const {
-  return summarize(pipeline_->status(), elapsed_s(), ns_of_ms(spec_.settings.slo_ms));
+  return summarize(pipeline_->status(), elapsed_s(), ns_of_ms(spec_.settings.slo_ms), device_busy());
+}
+
+std::optional<double> StreamServer::device_busy() const {
+  const auto busy_ns = model_->device_busy_ns();
+  const double seconds = elapsed_s();
+  if (!busy_ns || seconds <= 0) return std::nullopt;
+  return std::min(1.0, static_cast<double>(*busy_ns - busy_at_ready_ns_) * 1e-9 / seconds);
 }
 
 double StreamServer::elapsed_s() const { return base::to_seconds(base::system_clock().now() - ready_at_); }
@@ -105,6 +112,7 @@ base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
   RL_TRY(await_first_frames());
   RL_TRY(start_pipeline());
   ready_at_ = base::system_clock().now();
+  busy_at_ready_ns_ = model_->device_busy_ns().value_or(0);
   tell_ready(base::to_seconds(ready_at_ - begun));
   status_ = std::thread([this] { tell_status(); });
   schema::StreamStatus audited;
@@ -119,7 +127,7 @@ base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
   RL_TRY(std::move(fed));
   RL_TRY(std::move(finished));
   auto status = pipeline_->status();
-  auto out = summarize(status, elapsed_s(), ns_of_ms(spec_.settings.slo_ms));
+  auto out = summarize(status, elapsed_s(), ns_of_ms(spec_.settings.slo_ms), device_busy());
   const auto add = [&](const char* name, const stream::SelfCheck& check) {
     out.checks.push_back({name, check.passed, check.message});
   };
@@ -156,7 +164,8 @@ stream::PipelineOptions StreamServer::pipeline_options() const {
   const auto& settings = spec_.settings;
   stream::PipelineOptions out;
   auto& dispatcher = out.dispatcher;
-  dispatcher.workers = static_cast<std::uint32_t>(settings.streams);
+  const auto lanes = model_->facts().lanes;
+  dispatcher.workers = static_cast<std::uint32_t>(lanes > 0 ? lanes : settings.streams);
   dispatcher.max_batch = static_cast<std::uint32_t>(settings.batch_size);
   dispatcher.frame_timeout_ns = ns_of_ms(settings.frame_timeout_ms);
   dispatcher.use_slack = settings.efficiency;
@@ -233,11 +242,25 @@ base::Result<void> StreamServer::make_model() {
     RL_TRY_ASSIGN(model_, kind->stream_model({spec_, front.width(), front.height(),
                                               front.waits_for_first() ? nullptr : &front.picture()}));
   }
+  pool_.set_memory(model_->image_memory());
   return {};
 }
 
+bool StreamServer::lower_batch(const base::Error& error) {
+  auto& batch = spec_.settings.batch_size;
+  if (error.code != ErrorCode::out_of_memory || batch < 2) return false;
+  const auto tried = batch;
+  // The largest of the sizes that are warmed below it.
+  batch = stream::warm_batch_sizes(static_cast<std::uint32_t>(tried)).rbegin()[1];
+  // Its memory is given back before the next one takes any.
+  pool_.set_memory(nullptr);
+  model_.reset();
+  note(stream::messages::batch_lowered({.batch_size = batch, .tried = tried, .why = error.message}));
+  return true;
+}
+
 base::Result<void> StreamServer::load_model() {
-  RL_TRY(make_model());
+  RL_TRY(make_fitting_model());
   if (!spec_.announces) return {};
   if (sources_.front().waits_for_first()) RL_TRY(try_model());
   channel_.send(stream_line::kLoaded,
@@ -268,13 +291,24 @@ base::Result<void> StreamServer::await_first_frames() {
   }
   // What the outputs mean was seen on a grey frame so far.
   return has_waited && spec_.settings.decoder == "auto" && spec_.model.workload.location != kNoModel
-             ? make_model()
+             ? make_fitting_model()
              : base::Result<void>();
+}
+
+base::Result<void> StreamServer::make_fitting_model() {
+  for (;;) {
+    auto made = make_model();
+    if (made || !lower_batch(made.error())) return made;
+  }
 }
 
 base::Result<void> StreamServer::start_pipeline() {
   RL_TRY(make_sink());
   auto pipeline = stream::Pipeline::start(pipeline_options(), *model_, *sink_, sources_.front().picture());
+  while (!pipeline && lower_batch(pipeline.error())) {
+    RL_TRY(make_fitting_model());
+    pipeline = stream::Pipeline::start(pipeline_options(), *model_, *sink_, sources_.front().picture());
+  }
   if (!pipeline) return refused_by_model(std::move(pipeline).error(), "the first frame");
   const std::lock_guard lock(stopping_);
   pipeline_ = std::move(*pipeline);
@@ -346,7 +380,7 @@ void StreamServer::feed_sources() {
 base::Result<std::vector<stream::Clip>> StreamServer::decode_clips() {
   std::vector<stream::Clip> clips;
   for (auto& opened : sources_) {
-    RL_TRY_ASSIGN(const auto clip, decode_clip(opened, kMostClipBytes / sources_.size()));
+    RL_TRY_ASSIGN(const auto clip, decode_clip(opened, kMostClipBytes / sources_.size(), pool_.memory()));
     for (const auto& one : opened.source->notes()) note(one);
     for (std::int64_t copy = 0; copy < std::max<std::int64_t>(1, spec_.copies); ++copy) {
       labels_.repeat(static_cast<std::uint32_t>(clips.size()), clip.labels);

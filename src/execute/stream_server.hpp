@@ -44,6 +44,10 @@ class StreamServer {
   [[nodiscard]] base::Result<schema::StreamStatus> run_pipeline();
   [[nodiscard]] base::Result<void> make_sink();
   [[nodiscard]] base::Result<void> make_model();
+  /// The same with the largest batch that the device has memory for, at most the one that was asked for.
+  [[nodiscard]] base::Result<void> make_fitting_model();
+  /// After that error: gives the model up and lowers the batch, with a note. False where the batch is not the reason.
+  [[nodiscard]] bool lower_batch(const base::Error& error);
   [[nodiscard]] base::Result<void> load_model();
   /// Runs a blank picture, so that a model that cannot be run is known before somebody sends the first frame.
   [[nodiscard]] base::Result<void> try_model();
@@ -61,6 +65,8 @@ class StreamServer {
   [[nodiscard]] bool has_pace() const;
   [[nodiscard]] double elapsed_s() const;
   [[nodiscard]] schema::StreamStatus status_now() const;
+  /// As StreamStatus::gpu_busy.
+  [[nodiscard]] std::optional<double> device_busy() const;
 
   const workload::WorkloadRegistry& registry_;
   LineChannel& channel_;
@@ -77,6 +83,7 @@ class StreamServer {
   std::unique_ptr<stream::Pipeline> pipeline_;
   bool stopped_ = false;
   base::Nanoseconds ready_at_{};
+  std::int64_t busy_at_ready_ns_ = 0;  ///< of the model's device, for the warm-up
   std::atomic<bool> over_{false};
   std::thread status_;
   std::mutex losing_;

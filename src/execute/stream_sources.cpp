@@ -51,7 +51,8 @@ base::Result<void> take_first(OpenedSource& opened, stream::ImagePool& pool) {
   }
 }
 
-base::Result<LoadClip> decode_clip(OpenedSource& opened, std::size_t most_bytes) {
+base::Result<LoadClip> decode_clip(OpenedSource& opened, std::size_t most_bytes,
+                                   const std::shared_ptr<stream::ImageMemory>& memory) {
   LoadClip clip;
   std::size_t bytes = 0;
   const auto add = [&](stream::TakenFrame frame) {
@@ -63,6 +64,7 @@ base::Result<LoadClip> decode_clip(OpenedSource& opened, std::size_t most_bytes)
   while (clip.pictures.size() < kMostClipFrames && bytes < most_bytes) {
     // Not of the pool: a clip lives as long as the run.
     stream::TakenFrame frame{std::make_shared<stream::Image>()};
+    frame.image->bytes = stream::ImageBytes(memory);
     RL_TRY_ASSIGN(const auto pts, opened.source->next(*frame.image));
     if (!pts) break;
     frame.label = opened.source->label();

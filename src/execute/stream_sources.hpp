@@ -41,6 +41,7 @@ struct LoadClip {
   std::vector<std::shared_ptr<const stream::Image>> pictures{};
   std::vector<stream::FrameLabel> labels{};  ///< empty where the source has none
 };
-[[nodiscard]] base::Result<LoadClip> decode_clip(OpenedSource& opened, std::size_t most_bytes);
+[[nodiscard]] base::Result<LoadClip> decode_clip(OpenedSource& opened, std::size_t most_bytes,
+                                                 const std::shared_ptr<stream::ImageMemory>& memory);
 
 }  // namespace ridgeline::execute

@@ -28,7 +28,8 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 }  // namespace
 
-schema::StreamStatus summarize(const stream::PipelineStatus& status, double elapsed_s, std::int64_t slo_ns) {
+schema::StreamStatus summarize(const stream::PipelineStatus& status, double elapsed_s, std::int64_t slo_ns,
+                               std::optional<double> device_busy) {
   schema::StreamStatus out;
   const auto& meter = status.meter;
   const auto& counters = meter.counters();
@@ -66,7 +67,12 @@ schema::StreamStatus summarize(const stream::PipelineStatus& status, double elap
                   {"filling", seconds(workers.waiting_ns)},
                   {"output", seconds(workers.sink_ns)}};
   if (workers.busy.copy_ns > 0) out.worker_s["copy"] = seconds(workers.busy.copy_ns);
+  if (workers.busy.wait_ns > 0) out.worker_s["wait"] = seconds(workers.busy.wait_ns);
   if (workers.busy.crops_ns > 0) out.worker_s["crops"] = seconds(workers.busy.crops_ns);
+  if (device_busy) {
+    out.gpu_busy = device_busy;
+    out.gpu_idle = schema::idle_causes(out.worker_s, 1 - *device_busy);
+  }
   out.failures = static_cast<std::int64_t>(status.failures);
   if (status.last_failure) out.last_failure = schema::message_of(*status.last_failure);
   return out;

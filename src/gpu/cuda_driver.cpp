@@ -20,6 +20,7 @@ constexpr CudaStatus kSystemDriverMismatch = 803;
 constexpr unsigned kHostAllocPortable = 0x1;
 constexpr unsigned kStreamNonBlocking = 0x1;
 constexpr unsigned kEventDefault = 0x0;
+constexpr unsigned kEventBlockingSync = 0x1;
 
 ErrorCode code_of(CudaStatus status) {
   switch (status) {
@@ -86,6 +87,8 @@ Result<void> CudaDriver::resolve() {
   find(api_.stream_create, "cuStreamCreate");
   find(api_.stream_destroy, "cuStreamDestroy_v2");
   find(api_.stream_synchronize, "cuStreamSynchronize");
+  find(api_.stream_wait_event, "cuStreamWaitEvent");
+  find(api_.memset, "cuMemsetD8_v2");
   find(api_.event_create, "cuEventCreate");
   find(api_.event_record, "cuEventRecord");
   find(api_.event_synchronize, "cuEventSynchronize");
@@ -114,6 +117,11 @@ Result<CudaDriver::MemoryInfo> CudaDriver::memory_info() const {
   if (const auto status = api_.mem_get_info(&free_bytes, &total_bytes); status != kCudaSuccess)
     return tl::unexpected<base::Error>(error(status, "reading the GPU's free memory"));
   return MemoryInfo{static_cast<std::int64_t>(free_bytes), static_cast<std::int64_t>(total_bytes)};
+}
+
+CudaStatus CudaDriver::fill(CudaAddress to, unsigned char value, std::size_t bytes) const noexcept {
+  if (const auto status = api_.memset(to, value, bytes); status != kCudaSuccess) return status;
+  return api_.ctx_synchronize();  // a memset of GPU memory returns before it is done
 }
 
 base::Error CudaDriver::error(CudaStatus status, std::string_view doing) const {
@@ -258,9 +266,17 @@ CudaStatus CudaKernel::launch(CudaStreamHandle stream) const noexcept {
   return driver_->api_.launch_kernel(function_, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr);
 }
 
-Result<CudaEvent> CudaEvent::make(std::shared_ptr<const CudaDriver> driver) {
+CudaStatus CudaKernel::launch(CudaStreamHandle stream, const Size& blocks, const Size& threads,
+                              const void* argument) const noexcept {
+  void* arguments[] = {const_cast<void*>(argument)};
+  return driver_->api_.launch_kernel(function_, blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z, 0,
+                                     stream, arguments, nullptr);
+}
+
+Result<CudaEvent> CudaEvent::make(std::shared_ptr<const CudaDriver> driver, Wait wait) {
   CudaEventHandle handle = nullptr;
-  if (const auto status = driver->api_.event_create(&handle, kEventDefault); status != kCudaSuccess)
+  if (const auto status = driver->api_.event_create(&handle, wait == Wait::block ? kEventBlockingSync : kEventDefault);
+      status != kCudaSuccess)
     return tl::unexpected<base::Error>(driver->error(status, "creating an event"));
   return CudaEvent(std::move(driver), handle);
 }

@@ -69,6 +69,12 @@ class CudaDriver {
                                                 CudaStreamHandle stream) const noexcept {
     return api_.memcpy_on_device_async(to, from, bytes, stream);
   }
+  /// Sets every byte; returns when it is done.
+  [[nodiscard]] CudaStatus fill(CudaAddress to, unsigned char value, std::size_t bytes) const noexcept;
+  /// What is queued on `stream` from now on waits for the event, recorded on another stream.
+  [[nodiscard]] CudaStatus wait(CudaStreamHandle stream, CudaEventHandle event) const noexcept {
+    return api_.stream_wait_event(stream, event, 0);
+  }
   [[nodiscard]] CudaStatus synchronize(CudaStreamHandle stream) const noexcept {
     return api_.stream_synchronize(stream);
   }
@@ -116,6 +122,8 @@ class CudaDriver {
     CudaStatus (*stream_create)(CudaStreamHandle*, unsigned);
     CudaStatus (*stream_destroy)(CudaStreamHandle);
     CudaStatus (*stream_synchronize)(CudaStreamHandle);
+    CudaStatus (*stream_wait_event)(CudaStreamHandle, CudaEventHandle, unsigned);
+    CudaStatus (*memset)(CudaAddress, unsigned char, std::size_t);
     CudaStatus (*event_create)(CudaEventHandle*, unsigned);
     CudaStatus (*event_record)(CudaEventHandle, CudaStreamHandle);
     CudaStatus (*event_synchronize)(CudaEventHandle);
@@ -209,7 +217,7 @@ class CudaStream {
   CudaStreamHandle handle_ = nullptr;
 };
 
-/// A kernel without arguments, compiled by the driver from PTX text for the GPU of the current context.
+/// A kernel, compiled by the driver from PTX text for the GPU of the current context.
 class CudaKernel {
  public:
   /// Errors: internal (the driver does not take this PTX), with the driver's words.
@@ -221,8 +229,16 @@ class CudaKernel {
   CudaKernel(CudaKernel&& other) noexcept;
   CudaKernel& operator=(CudaKernel&& other) noexcept;
 
-  /// One block of one thread.
+  /// Of a kernel without arguments: one block of one thread.
   [[nodiscard]] CudaStatus launch(CudaStreamHandle stream) const noexcept;
+  struct Size {
+    unsigned x = 1;
+    unsigned y = 1;
+    unsigned z = 1;
+  };
+  /// Of a kernel with one argument, which is copied before this returns.
+  [[nodiscard]] CudaStatus launch(CudaStreamHandle stream, const Size& blocks, const Size& threads,
+                                  const void* argument) const noexcept;
 
  private:
   CudaKernel(std::shared_ptr<const CudaDriver> driver, void* module, void* function)
@@ -235,11 +251,14 @@ class CudaKernel {
 /// A point in a stream's work, with the GPU's own time stamp.
 class CudaEvent {
  public:
-  [[nodiscard]] static base::Result<CudaEvent> make(std::shared_ptr<const CudaDriver> driver);
+  /// How synchronize() waits: on the processor, or asleep.
+  enum class Wait { spin, block };
+  [[nodiscard]] static base::Result<CudaEvent> make(std::shared_ptr<const CudaDriver> driver, Wait wait = Wait::spin);
   ~CudaEvent();
   CudaEvent(CudaEvent&& other) noexcept;
   CudaEvent& operator=(CudaEvent&& other) noexcept;
 
+  [[nodiscard]] CudaEventHandle handle() const noexcept { return handle_; }
   [[nodiscard]] CudaStatus record(CudaStreamHandle stream) const noexcept;
   [[nodiscard]] CudaStatus synchronize() const noexcept;
   /// GPU time from `start` to this event in ms (resolution 0.5 us); both must have been reached.

@@ -84,15 +84,23 @@ void write_workers(StreamText& text, const StreamView& view) {
   }
   text.gauge("workers", "Inferences that can be in flight.", static_cast<double>(view.ready.workers));
   text.gauge("busy_ratio", "Share of the workers' time that is not idle.", status.busy);
-  auto time = text.family("worker_seconds_total", "counter",
-                          "Workers' time: inference, copy, preprocess, postprocess, and idle: no_frame (source), "
-                          "filling (a fuller batch), output (order and output).");
+  auto time = text.family(
+      "worker_seconds_total", "counter",
+      "Workers' time: inference, copy, wait (for the GPU), preprocess, postprocess, and idle: no_frame (source), "
+      "filling (a fuller batch), output (order and output).");
   for (const auto& [part, seconds] : status.worker_s) time.add({{"part", part}}, seconds);
+  if (!status.gpu_busy) return;
+  text.gauge("gpu_busy_ratio", "Share of the time since the start with an inference under way on the GPU.",
+             status.gpu_busy);
+  auto idle = text.family("gpu_idle_ratio", "gauge", "The rest of that time, by its cause.");
+  for (const auto& [cause, share] : status.gpu_idle) idle.add({{"cause", cause}}, share);
 }
 
 void write_stream_gpu(StreamText& text, const schema::StreamGpu& gpu) {
   text.gauge("gpu_utilization_ratio", "Share of the time with at least one kernel running.",
              scaled(gpu.utilization_percent, 0.01));
+  text.gauge("gpu_sm_ratio", "Share of the GPU's multiprocessors with work.", scaled(gpu.sm_percent, 0.01));
+  text.gauge("gpu_tensor_ratio", "Share of the time that tensor cores were busy.", scaled(gpu.tensor_percent, 0.01));
   text.gauge("gpu_memory_used_bytes", "Memory of the GPU in use, by all processes.", gpu.memory_used_bytes);
   text.gauge("gpu_memory_size_bytes", "Memory of the GPU.", gpu.memory_total_bytes);
   text.gauge("gpu_temperature_celsius", "Temperature of the GPU.", gpu.temperature_c);

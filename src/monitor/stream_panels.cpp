@@ -22,6 +22,7 @@ struct TimePart {
 constexpr std::array kTimeParts{TimePart{"inference", "inference", Palette::load},
                                 TimePart{"crops", "second model", Palette::load},
                                 TimePart{"copy", "copies", Palette::heat},
+                                TimePart{"wait", "waiting for GPU", Palette::heat},
                                 TimePart{"preprocess", "host: preparing", Palette::heat},
                                 TimePart{"postprocess", "host: decoding", Palette::heat},
                                 TimePart{"no_frame", "idle: source", Palette::load},
@@ -186,6 +187,11 @@ void draw_stream_frames(CellGrid& canvas, const StreamArea& area, const StreamVi
 }
 
 int draw_stream_gpu(CellGrid& canvas, int row, const StreamView& view) {
+  if (const auto busy = schema::gpu_busy_text(view.progress.status); !busy.empty()) {
+    canvas.put(row, 1, "GPU", Style::accent);
+    canvas.put(row, 6, busy, Style::normal);
+    ++row;
+  }
   const auto& gpu = view.progress.recent.gpu;
   if (!gpu) return row;
   canvas.put(row, 1, "GPU", Style::accent);

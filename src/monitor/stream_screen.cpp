@@ -66,7 +66,7 @@ CellGrid draw_stream_screen(const StreamView& view, const ScreenSize& size) {
   const int middle = size.columns / 2;
   const int time_rows = stream_time_rows(view);
   const int fixed = 1 + gap + kStreamLatencyRows + gap + time_rows + gap;
-  const int gpu_rows = view.progress.recent.gpu ? 1 : 0;
+  const int gpu_rows = (view.progress.recent.gpu ? 1 : 0) + (view.progress.status.gpu_busy ? 1 : 0);
   int spare = last - 1 - fixed - gpu_rows;
   const int note_rows = std::clamp(static_cast<int>(view.notes.size()), 0, std::max(spare - 3, 0));
   const int source_rows =

@@ -14,6 +14,8 @@ struct StreamGpu {
   std::optional<double> memory_total_bytes;
   std::optional<double> temperature_c;
   std::optional<double> power_w;
+  std::optional<double> sm_percent{};      ///< share of multiprocessors with work (GPM, Hopper and later)
+  std::optional<double> tensor_percent{};  ///< time that tensor cores were busy (the same)
 };
 RL_DECLARE_JSON(StreamGpu)
 

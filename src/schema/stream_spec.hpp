@@ -32,6 +32,7 @@ struct StreamPreprocess {
   std::int64_t stride = 32;    ///< sides of a model of any size are multiples of it
   /// Width and height of the input of a model of any size; empty: what its metadata tell, else by the frame's.
   std::vector<std::int64_t> size{};
+  std::string device = "auto";  ///< where frames are prepared: auto (where the model runs, if it can be), cpu, gpu
 };
 RL_DECLARE_JSON(StreamPreprocess)
 
@@ -71,6 +72,7 @@ struct StreamSettings {
   std::vector<std::string> classes{};       ///< names or numbers; boxes of others are left out; empty: of none
   StreamPreprocess preprocess;
   StreamCrop crop;
+  std::string cuda_graphs = "auto";  ///< auto: captured before the first frame, where the model can be; off
 };
 RL_DECLARE_JSON(StreamSettings)
 

@@ -79,8 +79,8 @@ struct StreamStatus {
   double busy = 0;          ///< share of the workers' time in the span
   double busy_workers = 0;  ///< inferences under way on average
   /// Seconds of all workers: preprocess, inference, postprocess, copy (to and from the device, where that is known:
-  /// else part of the inference), with a second model crops, and idle: no_frame, filling (waiting for a fuller batch),
-  /// output (held back by it).
+  /// else part of the inference), wait (for a GPU that has other batches before), with a second model crops, and idle:
+  /// no_frame, filling (waiting for a fuller batch), output (held back by it).
   std::map<std::string, double> worker_s;
   std::int64_t failures = 0;  ///< inferences that failed
   Message last_failure;
@@ -90,10 +90,26 @@ struct StreamStatus {
   std::optional<LoadLateness> lateness;  ///< of a load whose times were fixed; none when it was cut short
   Message audit;                         ///< lateness_message; empty without one
   bool is_void = false;                  ///< the limits were missed, and a load that was late may be why
+  /// Share of the time since it was ready in which an inference was under way on the GPU, by events around each; absent
+  /// where batches do not overlap on a GPU.
+  std::optional<double> gpu_busy{};
+  std::map<std::string, double> gpu_idle{};  ///< the rest of that time by cause (idle_causes)
 
   [[nodiscard]] std::int64_t all_dropped() const;
 };
 RL_DECLARE_JSON(StreamStatus)
+
+/// Shares of `idle` by what batches in flight did instead of being computed, in proportion to the workers' seconds:
+/// source (no frame was there), queue (waiting for a fuller batch), host (preparing frames), copy, decode (decoding
+/// results and crops), order (results waited for those before them or for the output). Empty where there was none of
+/// it.
+[[nodiscard]] std::map<std::string, double> idle_causes(const std::map<std::string, double>& worker_s, double idle);
+/// The frames come slower than the GPU could take them: more than half of the time in which it is idle, and at least a
+/// tenth of all.
+[[nodiscard]] bool is_source_bound(const StreamStatus& status);
+
+/// "83 % busy; idle: source 10 %, host 5 %"; "" where it is not known.
+[[nodiscard]] std::string gpu_busy_text(const StreamStatus& status);
 
 /// A source once it is open.
 struct StreamSourceInfo {

@@ -19,6 +19,7 @@ struct BatchTimes {
   std::int64_t postprocess_ns = 0;
   std::int64_t copy_ns = 0;   ///< to and from a device; 0: part of the inference, or there are none
   std::int64_t crops_ns = 0;  ///< a second model on what the first one found, with what comes before and behind it
+  std::int64_t wait_ns = 0;   ///< for the device, which has other batches before it
 };
 
 /// A frame of a batch.

@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
+
+#include "stream/image_bytes.hpp"
 
 namespace ridgeline::stream {
 
@@ -18,12 +19,13 @@ enum class PixelFormat : std::uint8_t {
 /// "bgr24", "rgb24", "gray", "nv12", as --raw takes them.
 [[nodiscard]] std::string_view to_string(PixelFormat format) noexcept;
 
-/// One picture in host memory, rows from the top without padding. Memory is reused: who fills one resizes `bytes`.
+/// One picture, rows from the top without padding. Memory is reused: who fills one resizes `bytes`, which are the
+/// host's but for pictures that a source leaves on a device (ImageBytes::place).
 struct Image {
   int width = 0;
   int height = 0;
   PixelFormat format = PixelFormat::bgr24;
-  std::vector<std::uint8_t> bytes;
+  ImageBytes bytes;
 };
 
 /// What a picture of that size takes; sides from 1 to 32768.

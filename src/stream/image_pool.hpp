@@ -22,12 +22,26 @@ class ImagePool {
         kept_->images.pop_back();
       }
     }
-    if (image == nullptr) image = std::make_unique<Image>();
+    if (image == nullptr) {
+      image = std::make_unique<Image>();
+      image->bytes = ImageBytes(memory());
+    }
     return {image.release(), [kept = kept_](Image* done) {
               std::unique_ptr<Image> back(done);
               const std::lock_guard lock(kept->mutex);
               if (kept->images.size() < kMostKept) kept->images.push_back(std::move(back));
             }};
+  }
+
+  /// Where pictures made from now on have their bytes; nullptr: on the heap.
+  void set_memory(std::shared_ptr<ImageMemory> memory) {
+    const std::lock_guard lock(kept_->mutex);
+    memory_ = std::move(memory);
+    kept_->images.clear();
+  }
+  [[nodiscard]] std::shared_ptr<ImageMemory> memory() const {
+    const std::lock_guard lock(kept_->mutex);
+    return memory_;
   }
 
  private:
@@ -36,6 +50,7 @@ class ImagePool {
     std::mutex mutex;
     std::vector<std::unique_ptr<Image>> images;
   };
+  std::shared_ptr<ImageMemory> memory_;
   std::shared_ptr<Kept> kept_ = std::make_shared<Kept>();
 };
 

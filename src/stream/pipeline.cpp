@@ -322,6 +322,7 @@ void Pipeline::run(std::uint32_t number, std::unique_lock<std::mutex>& lock) {
     time_.busy.copy_ns += ran->copy_ns;
     time_.busy.postprocess_ns += ran->postprocess_ns;
     time_.busy.crops_ns += ran->crops_ns;
+    time_.busy.wait_ns += ran->wait_ns;
     failures_in_a_row_ = 0;
   } else {
     ++failures_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -69,6 +70,10 @@ struct FrameGeometry {
 
   /// Set where the "frame" was cut out of another, in whose pixels results are told.
   std::optional<CropPlace> crop{};
+
+  /// Sides of the frame in the input, whole pixels.
+  [[nodiscard]] int content_width() const noexcept { return static_cast<int>(std::lround(scale_x * frame_width)); }
+  [[nodiscard]] int content_height() const noexcept { return static_cast<int>(std::lround(scale_y * frame_height)); }
 
   /// Where a place of the input is in the frame.
   [[nodiscard]] Point to_frame(double x_input, double y_input) const noexcept {

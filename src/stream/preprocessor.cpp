@@ -7,7 +7,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "stream/half_float.hpp"
+#include "base/half_float.hpp"
 #include "stream/messages.hpp"
 
 namespace ridgeline::stream {
@@ -73,7 +73,7 @@ void write_luma(const float* __restrict row, std::size_t pixels, bool is_bgr, fl
 std::uint8_t to_byte(float value) { return static_cast<std::uint8_t>(static_cast<int>(value + 0.5F)); }
 
 void convert(const float* __restrict values, std::size_t count, std::uint16_t* __restrict out) {
-  for (std::size_t i = 0; i < count; ++i) out[i] = to_half(values[i]);
+  for (std::size_t i = 0; i < count; ++i) out[i] = base::to_half(values[i]);
 }
 
 void convert(const float* __restrict values, std::size_t count, std::uint8_t* __restrict out) {
@@ -136,31 +136,45 @@ base::Result<FrameGeometry> Preprocessor::plan(int frame_width, int frame_height
   return geometry;
 }
 
+base::Result<void> check_planned(const Image& image, const FrameGeometry& geometry) {
+  if (image.width != geometry.frame_width || image.height != geometry.frame_height)
+    return fail(ErrorCode::invalid_argument, "a frame of {}x{}: expected {}x{} as before", image.width, image.height,
+                geometry.frame_width, geometry.frame_height);
+  if (image.bytes.size() < image_bytes(image.width, image.height, image.format))
+    return fail(ErrorCode::invalid_argument, "a frame of {}x{} in {} with {} bytes: expected {}", image.width,
+                image.height, to_string(image.format), image.bytes.size(),
+                image_bytes(image.width, image.height, image.format));
+  if (image.format == PixelFormat::nv12 && (image.width % 2 != 0 || image.height % 2 != 0))
+    return fail(ErrorCode::invalid_argument, "a frame of {}x{} in nv12: expected even sides", image.width,
+                image.height);
+  return {};
+}
+
 std::size_t Preprocessor::elements(const FrameGeometry& geometry) const noexcept {
   return channels() * static_cast<std::size_t>(geometry.input_width) * static_cast<std::size_t>(geometry.input_height);
 }
 
-Preprocessor::Affine Preprocessor::normalisation() const noexcept {
-  Affine affine{};
+Normalisation normalisation_of(const PreprocessOptions& options) noexcept {
+  Normalisation affine;
   for (std::size_t c = 0; c < 3; ++c) {
-    affine.gain[c] = options_.pixel_scale / options_.deviation[c];
-    affine.bias[c] = -options_.mean[c] / options_.deviation[c];
+    affine.gain[c] = options.pixel_scale / options.deviation[c];
+    affine.bias[c] = -options.mean[c] / options.deviation[c];
   }
   return affine;
 }
 
 base::Result<void> Preprocessor::run(const Image& image, const FrameGeometry& geometry, std::span<float> out) {
-  return run_as(image, geometry, normalisation(), out);
+  return run_as(image, geometry, normalisation_of(options_), out);
 }
 
 base::Result<void> Preprocessor::run_half(const Image& image, const FrameGeometry& geometry,
                                           std::span<std::uint16_t> out) {
-  return run_as(image, geometry, normalisation(), out);
+  return run_as(image, geometry, normalisation_of(options_), out);
 }
 
 base::Result<void> Preprocessor::run_bytes(const Image& image, const FrameGeometry& geometry,
                                            std::span<std::uint8_t> out) {
-  return run_as(image, geometry, Affine{{1, 1, 1}, {0, 0, 0}}, out);
+  return run_as(image, geometry, Normalisation{}, out);
 }
 
 /// The frame at detail_width x detail_height, as bytes like a frame of that size would have.
@@ -179,7 +193,7 @@ const Image& Preprocessor::with_less_detail(const Image& image, const FrameGeome
 }
 
 /// `planes`: one a channel, or the first alone for interleaved channels.
-void Preprocessor::write_pixels(const float* row, std::size_t pixels, const Affine& affine,
+void Preprocessor::write_pixels(const float* row, std::size_t pixels, const Normalisation& affine,
                                 std::array<float*, 3> planes) const {
   const bool is_gray = rows_.components() == 1;
   const bool is_swapped = !is_gray && rows_.is_bgr() != (options_.channels == ChannelOrder::bgr);
@@ -206,7 +220,7 @@ void Preprocessor::write_pixels(const float* row, std::size_t pixels, const Affi
   }
 }
 
-void Preprocessor::write_border(const Affine& affine, std::size_t pixels, std::array<float*, 3> planes) const {
+void Preprocessor::write_border(const Normalisation& affine, std::size_t pixels, std::array<float*, 3> planes) const {
   const bool is_interleaved = options_.layout == TensorLayout::nhwc;
   for (std::size_t c = 0; c < channels(); ++c) {
     const float value = static_cast<float>(options_.border) * affine.gain[c] + affine.bias[c];
@@ -218,18 +232,11 @@ void Preprocessor::write_border(const Affine& affine, std::size_t pixels, std::a
 }
 
 template <typename T>
-base::Result<void> Preprocessor::run_as(const Image& image, const FrameGeometry& geometry, const Affine& affine,
+base::Result<void> Preprocessor::run_as(const Image& image, const FrameGeometry& geometry, const Normalisation& affine,
                                         std::span<T> out) {
-  if (image.width != geometry.frame_width || image.height != geometry.frame_height)
-    return fail(ErrorCode::invalid_argument, "a frame of {}x{}: expected {}x{} as before", image.width, image.height,
-                geometry.frame_width, geometry.frame_height);
-  if (image.bytes.size() < image_bytes(image.width, image.height, image.format))
-    return fail(ErrorCode::invalid_argument, "a frame of {}x{} in {} with {} bytes: expected {}", image.width,
-                image.height, to_string(image.format), image.bytes.size(),
-                image_bytes(image.width, image.height, image.format));
-  if (image.format == PixelFormat::nv12 && (image.width % 2 != 0 || image.height % 2 != 0))
-    return fail(ErrorCode::invalid_argument, "a frame of {}x{} in nv12: expected even sides", image.width,
-                image.height);
+  RL_TRY(check_planned(image, geometry));
+  if (image.bytes.place() == ImagePlace::device)
+    return fail(ErrorCode::internal, "a frame of {}x{} lies in the memory of a device", image.width, image.height);
   if (out.size() != elements(geometry))
     return fail(ErrorCode::invalid_argument, "an input of {} values: expected {}", out.size(), elements(geometry));
 
@@ -238,8 +245,8 @@ base::Result<void> Preprocessor::run_as(const Image& image, const FrameGeometry&
   const auto height = static_cast<std::size_t>(geometry.input_height);
   const auto left = static_cast<std::size_t>(geometry.offset_x);
   const auto top = static_cast<std::size_t>(geometry.offset_y);
-  const auto content_width = static_cast<std::size_t>(round_to_int(geometry.scale_x * geometry.frame_width));
-  const auto content_height = static_cast<std::size_t>(round_to_int(geometry.scale_y * geometry.frame_height));
+  const auto content_width = static_cast<std::size_t>(geometry.content_width());
+  const auto content_height = static_cast<std::size_t>(geometry.content_height());
   if (left + content_width > width || top + content_height > height)
     return fail(ErrorCode::internal, "a frame of {}x{} at {},{} does not fit in an input of {}x{}", content_width,
                 content_height, left, top, width, height);

@@ -20,6 +20,17 @@ namespace ridgeline::stream {
 /// invalid_argument naming the first option outside its range.
 [[nodiscard]] base::Result<void> check_preprocess_options(const PreprocessOptions& options);
 
+/// What normalises pixel values of a model's channels: value * gain + bias.
+struct Normalisation {
+  std::array<float, 3> gain{1, 1, 1};
+  std::array<float, 3> bias{0, 0, 0};
+};
+[[nodiscard]] Normalisation normalisation_of(const PreprocessOptions& options) noexcept;
+
+/// Whether a picture is the one that was planned for. Errors: invalid_argument (another size, too few bytes, an odd
+/// side in NV12).
+[[nodiscard]] base::Result<void> check_planned(const Image& image, const FrameGeometry& geometry);
+
 /// Turns frames into a model's input: size, channel order, normalisation and layout in one pass over rows. One
 /// worker's; not thread-safe. Options must have passed check_preprocess_options.
 ///   Preprocessor preprocessor(options);
@@ -52,17 +63,13 @@ class Preprocessor {
                                              std::span<std::uint8_t> out);
 
  private:
-  struct Affine {
-    std::array<float, 3> gain;
-    std::array<float, 3> bias;
-  };
-
   template <typename T>
-  base::Result<void> run_as(const Image& image, const FrameGeometry& geometry, const Affine& affine, std::span<T> out);
-  [[nodiscard]] Affine normalisation() const noexcept;
+  base::Result<void> run_as(const Image& image, const FrameGeometry& geometry, const Normalisation& affine,
+                            std::span<T> out);
   const Image& with_less_detail(const Image& image, const FrameGeometry& geometry);
-  void write_pixels(const float* row, std::size_t pixels, const Affine& affine, std::array<float*, 3> planes) const;
-  void write_border(const Affine& affine, std::size_t pixels, std::array<float*, 3> planes) const;
+  void write_pixels(const float* row, std::size_t pixels, const Normalisation& affine,
+                    std::array<float*, 3> planes) const;
+  void write_border(const Normalisation& affine, std::size_t pixels, std::array<float*, 3> planes) const;
   [[nodiscard]] std::size_t channels() const noexcept { return options_.channels == ChannelOrder::gray ? 1 : 3; }
 
   PreprocessOptions options_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,12 +30,17 @@ struct StreamModelFacts {
   std::string decoder;  ///< that was chosen
   bool pads = false;    ///< batches run in warmed sizes only
   std::vector<schema::Message> notes;
+  std::int64_t lanes = 0;  ///< batches that may be under way at once, as workers of a BatchRunner; 0: one a session
 };
 
 /// A model with what comes before and behind it, a session for each worker.
 class StreamModel : public stream::BatchRunner {
  public:
   [[nodiscard]] virtual const StreamModelFacts& facts() const noexcept = 0;
+  /// Memory for frames that the model's device reads by itself; nullptr: it wants none.
+  [[nodiscard]] virtual std::shared_ptr<stream::ImageMemory> image_memory() const { return nullptr; }
+  /// Nanoseconds for which its device has worked for it, gaps inside an inference included; nullopt: not known.
+  [[nodiscard]] virtual std::optional<std::int64_t> device_busy_ns() const { return std::nullopt; }
 };
 
 /// Results are `null`, at once: what a pipeline itself takes.

@@ -213,6 +213,9 @@ if [ -f "$det" ] && [ -n "${ORT_LIBRARY:-}" ]; then
   run 0 stream run --source synthetic:96x64x12 --model "$det" --provider cpu --output f.jsonl --stream batch_size=3 --json
   is "$(wc -l <f.jsonl)" 12 "lines of a real model"
   is "$(lines '.result|keys' f.jsonl)" '12 ["boxes"]' "results of ppocr"
+  json .status.gpu_busy null
+  run 0 stream run --source synthetic:96x64x3 --model "$det" --provider cpu --stream preprocess.device=gpu --stream cuda_graphs=off --json
+  json '[.ready.notes[].text | select(startswith("frames are prepared"))] | first' "frames are prepared on the CPU: provider cpu takes no frames from a GPU"
   json .ready.decoder ppocr
   json .ready.input "x: float 1x3x64x96"
   run 0 stream run --source synthetic:96x64x3 --model "$det" --provider cpu --output g.jsonl --stream decoder=none --stream inference_scale=0.5 --json

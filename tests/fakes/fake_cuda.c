@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A CUDA driver whose GPU memory is host memory and whose streams do everything at once. fake_cuda_fail makes every
  * allocation fail with a status, fake_cuda_fail_launch every launch; fake_cuda_live counts what was made and not given
- * back, fake_cuda_launches kernels, fake_cuda_turns those on another stream than the one before. */
+ * back, fake_cuda_launches kernels, fake_cuda_turns those on another stream than the one before. Kernels with an
+ * argument do nothing unless fake_cuda_run names what they are. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
-static int init_status, alloc_status, launch_status, live, launches, turns;
-static void* last_stream;
-static int current;
+static _Atomic int init_status, alloc_status, launch_status, live, launches, turns;
+static void* _Atomic last_stream;
+static void (*run_kernel)(const void* argument, unsigned x, unsigned y, unsigned z);
+static _Thread_local int current;
+static int context;
 
 EXPORT void fake_cuda_init(int status) { init_status = status; }
+EXPORT void fake_cuda_run(void (*kernel)(const void* argument, unsigned x, unsigned y, unsigned z)) { run_kernel = kernel; }
 EXPORT void fake_cuda_fail(int status) { alloc_status = status; }
 EXPORT void fake_cuda_fail_launch(int status) { launch_status = status; }
 EXPORT int fake_cuda_live(void) { return live; }
@@ -44,7 +48,7 @@ EXPORT int cuGetErrorString(int status, const char** out) {
 }
 EXPORT int cuDevicePrimaryCtxRetain(void** out, int device) {
   if (device >= 2) return 101;
-  *out = &current;
+  *out = &context;
   ++live;
   return 0;
 }
@@ -84,7 +88,13 @@ EXPORT int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes,
 EXPORT int cuStreamCreate(void** out, unsigned flags) { return flags == 1 ? make(out, 1) : 1; }
 EXPORT int cuStreamDestroy_v2(void* stream) { return drop(stream); }
 EXPORT int cuStreamSynchronize(void* stream) { return stream != NULL ? 0 : 400; }
-EXPORT int cuEventCreate(void** out, unsigned flags) { return flags == 0 ? make(out, 1) : 1; }
+EXPORT int cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
+  return stream != NULL && event != NULL && flags == 0 ? 0 : 400;
+}
+EXPORT int cuMemsetD8_v2(unsigned long long to, unsigned char value, size_t bytes) {
+  return memset((void*)(size_t)to, value, bytes), 0;
+}
+EXPORT int cuEventCreate(void** out, unsigned flags) { return flags <= 1 ? make(out, 1) : 1; }
 EXPORT int cuEventRecord(void* event, void* stream) { return event != NULL && stream != NULL ? 0 : 400; }
 EXPORT int cuEventSynchronize(void* event) { return event != NULL ? 0 : 400; }
 EXPORT int cuEventElapsedTime(float* out, void* start, void* end) { return *out = 1.5F, start != end ? 0 : 400; }
@@ -102,10 +112,14 @@ EXPORT int cuModuleGetFunction(void** out, void* module, const char* name) {
 EXPORT int cuModuleUnload(void* module) { return drop(module); }
 EXPORT int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                           unsigned shared, void* stream, void** arguments, void** extra) {
-  (void)shared, (void)arguments, (void)extra;
+  (void)shared, (void)extra;
   if (launch_status != 0) return launch_status;
   ++launches;
   turns += stream != last_stream;
   last_stream = stream;
+  if (arguments != NULL) {
+    if (run_kernel != NULL) run_kernel(arguments[0], gx * bx, gy * by, gz * bz);
+    return function != NULL && stream != NULL && bx * by * bz <= 1024 ? 0 : 400;
+  }
   return function != NULL && stream != NULL && gx * gy * gz * bx * by * bz == 1 ? 0 : 400;
 }

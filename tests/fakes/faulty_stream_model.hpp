@@ -14,8 +14,8 @@
 namespace ridgeline::fakes {
 
 /// A stage that counts frames and misbehaves from one of them on: "crash:20" (SIGABRT), "exit:20", "hang:20",
-/// "fail:20", "fail_once:20", "full:20" (what it writes has no room); "slow:5" takes so many milliseconds a batch. As
-/// the location of a model of kind "faulty".
+/// "fail:20", "fail_once:20", "full:20" (what it writes has no room); "slow:5" takes so many milliseconds a batch,
+/// "memory:4" has none for larger batches. As the location of a model of kind "faulty".
 class FaultyStreamModel final : public workload::StreamModel {
  public:
   explicit FaultyStreamModel(const std::string& location) {
@@ -24,8 +24,10 @@ class FaultyStreamModel final : public workload::StreamModel {
     if (parts.size() > 1) at_ = std::stoull(parts[1]);
   }
 
-  base::Result<stream::BatchTimes> run(std::uint32_t, std::span<const stream::BatchFrame> frames, std::uint32_t,
-                                       std::span<std::string> results) override {
+  base::Result<stream::BatchTimes> run(std::uint32_t, std::span<const stream::BatchFrame> frames,
+                                       std::uint32_t executed_size, std::span<std::string> results) override {
+    if (how_ == "memory" && executed_size > at_)
+      return base::fail(base::ErrorCode::out_of_memory, "no room for {} frames", executed_size);
     const auto before = frames_.fetch_add(frames.size());
     const bool now = before + frames.size() > at_;
     if (how_ == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(at_));

@@ -16,11 +16,16 @@ LAST="stream run --provider cuda"
 json '.status.worker_s.copy > 0' true
 json '.status.worker_s.inference > 0' true
 json '.status.delivered' 60
+json '.status.gpu_busy > 0 and .status.gpu_busy <= 1' true
 run 0 stream run "${frames[@]}" --provider cpu --output cpu.jsonl --json
 json '.status.worker_s.copy' null
+run 0 stream run "${frames[@]}" --provider cuda --stream preprocess.device=cpu --output host.jsonl --json
+json .status.gpu_busy null
 boxes() { jq -c '[.frame, (.result.boxes | length)]' "$1"; }
 checks=$((checks + 1))
 diff <(boxes cuda.jsonl) <(boxes cpu.jsonl) >difference || problem "other boxes than on the CPU: $(head -n 5 difference)"
+checks=$((checks + 1))
+diff <(boxes cuda.jsonl) <(boxes host.jsonl) >difference || problem "other boxes with frames prepared on the CPU: $(head -n 5 difference)"
 run 0 stream bench "${frames[@]}" --provider cuda --time 4s --json
 json '[.moments[].gpu | select(. != null)] | length >= 2' true
 json '.moments[-2].gpu.memory_used_bytes > 1e8' true

@@ -106,6 +106,25 @@ TEST_F(StreamProcess, a_model_that_fails_once_is_a_gap_with_its_reason) {
   EXPECT_EQ(fakes::text_of(out.status.last_failure), "the model failed \"here\"");
 }
 
+TEST_F(StreamProcess, a_batch_without_room_is_lowered_with_a_note) {
+  spec_.model.workload.location = "memory:4";
+  spec_.settings.batch_size = 12;
+  const auto out = run();
+  EXPECT_FALSE(out.error) << out.error->message;
+  EXPECT_EQ(results_, 100U);
+  ASSERT_EQ(out.notes.size(), 2U);
+  EXPECT_EQ(fakes::text_of(out.notes[0]),
+            "batch_size lowered from 12 to 8: the device has no memory for more (no room for 8 frames)");
+  EXPECT_EQ(fakes::text_of(out.notes[1]),
+            "batch_size lowered from 8 to 4: the device has no memory for more (no room for 8 frames)");
+  spec_.model.workload.location = "memory:0";
+  spec_.settings.batch_size = 2;
+  const auto none = run();
+  ASSERT_TRUE(none.error);
+  EXPECT_EQ(none.error->code, base::ErrorCode::out_of_memory);
+  EXPECT_NE(none.error->message.find("no room for 1 frames"), std::string::npos) << none.error->message;
+}
+
 TEST_F(StreamProcess, a_model_that_goes_on_failing_ends_the_run) {
   spec_.model.workload.location = "fail:10";
   spec_.sources = {{"synthetic:16x16x10000", false}};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/stream/stream_gpu_reader.hpp"
 
+#include <utility>
+
 #include "execute/gpu_observer.hpp"
 
 namespace ridgeline::campaign {
@@ -17,7 +19,10 @@ StreamGpuReader::StreamGpuReader(const std::string& device, const base::Clock& c
   if (uuid.empty()) return;
   const auto api = gpu::NvmlApi::load(nvml_candidates);
   if (!api) return;
-  if (const auto handle = (*api)->device_by_uuid(uuid)) device_.emplace(*api, *handle);
+  const auto handle = (*api)->device_by_uuid(uuid);
+  if (!handle) return;
+  device_.emplace(*api, *handle);
+  if (auto gpm = gpu::GpmReader::open(*api, *handle)) gpm_.emplace(std::move(*gpm));
 }
 
 const std::optional<schema::StreamGpu>& StreamGpuReader::read() {
@@ -33,6 +38,10 @@ const std::optional<schema::StreamGpu>& StreamGpuReader::read() {
   }
   gpu.temperature_c = device_->temperature_c();
   gpu.power_w = device_->power_w();
+  if (const auto seen = gpm_ ? gpm_->read() : std::nullopt) {
+    gpu.sm_percent = seen->sm_percent;
+    gpu.tensor_percent = seen->tensor_percent;
+  }
   latest_ = gpu;
   return latest_;
 }

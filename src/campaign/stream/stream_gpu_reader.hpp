@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "gpu/gpm_reader.hpp"
 #include "gpu/nvml_api.hpp"
 #include "gpu/nvml_device.hpp"
 #include "schema/stream_moment.hpp"
@@ -24,6 +25,7 @@ class StreamGpuReader {
  private:
   const base::Clock& clock_;
   std::optional<gpu::NvmlDevice> device_;
+  std::optional<gpu::GpmReader> gpm_;  ///< none before Hopper
   std::optional<base::Nanoseconds> read_at_;
   std::optional<schema::StreamGpu> latest_;
 };

@@ -74,12 +74,12 @@ schema::Configuration settings_for_provider(const schema::Configuration& configu
 
 std::vector<std::string> take_out_graphs(schema::Configuration& configuration) {
   std::vector<std::string> taken;
-  for (const auto* key : {"enable_cuda_graph", "trt_cuda_graph_enable", "nv_cuda_graph"}) {
+  for (const auto* key : {"trt_cuda_graph_enable", "nv_cuda_graph"}) {
     if (!configuration.get_or(key, false).as_bool()) continue;
     configuration.unset(key);
     taken.push_back(fmt::format("{}=true", key));
   }
-  if (!taken.empty()) configuration.unset("gpu_graph_id");
+  configuration.unset("gpu_graph_id");  // the pipeline numbers its graphs
   return taken;
 }
 

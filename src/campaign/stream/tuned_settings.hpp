@@ -32,8 +32,9 @@ struct TunedSettings {
 [[nodiscard]] schema::Configuration settings_for_provider(const schema::Configuration& configuration,
                                                           const std::string& provider);
 
-/// Takes out what captures CUDA graphs: they replay one size of input at fixed addresses, and frames have neither.
-/// Returns what was taken out, "enable_cuda_graph=true".
+/// Takes out what makes a provider capture one graph by itself: it replays one size of input at fixed addresses, and
+/// frames have neither. The CUDA provider's graphs stay, as the pipeline captures one for each size. Returns what was
+/// taken out, "trt_cuda_graph_enable=true".
 [[nodiscard]] std::vector<std::string> take_out_graphs(schema::Configuration& configuration);
 
 }  // namespace ridgeline::campaign

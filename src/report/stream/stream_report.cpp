@@ -140,6 +140,8 @@ Table gpu_table(const StreamRun& run) {
   };
   constexpr double kGib = 1.0 / (1 << 30);
   add("busy", &StreamGpu::utilization_percent, 1, "{:.0f} %");
+  add("multiprocessors", &StreamGpu::sm_percent, 1, "{:.0f} %");
+  add("tensor cores", &StreamGpu::tensor_percent, 1, "{:.0f} %");
   add("memory in use", &StreamGpu::memory_used_bytes, kGib, "{:.1f} GiB");
   add("power", &StreamGpu::power_w, 1, "{:.0f} W");
   add("temperature", &StreamGpu::temperature_c, 1, "{:.0f} °C");
@@ -229,14 +231,10 @@ Table stream_load_table(const StreamRun& run) {
 
 std::vector<std::pair<std::string, double>> stream_times(const schema::MessageRenderer& words, const StreamRun& run) {
   using enum messages::StreamTimeOfWork;
-  constexpr std::array kRows{std::pair{"inference", inference},
-                             std::pair{"crops", crops},
-                             std::pair{"copy", copy},
-                             std::pair{"preprocess", preprocess},
-                             std::pair{"postprocess", postprocess},
-                             std::pair{"no_frame", no_frame},
-                             std::pair{"filling", filling},
-                             std::pair{"output", output}};
+  constexpr std::array kRows{
+      std::pair{"inference", inference}, std::pair{"crops", crops},           std::pair{"copy", copy},
+      std::pair{"wait", wait},           std::pair{"preprocess", preprocess}, std::pair{"postprocess", postprocess},
+      std::pair{"no_frame", no_frame},   std::pair{"filling", filling},       std::pair{"output", output}};
   std::vector<std::pair<std::string, double>> out;
   for (const auto& [key, work] : kRows) {
     const auto found = run.status.worker_s.find(key);
@@ -326,6 +324,8 @@ std::vector<std::pair<std::string, std::string>> stream_summary(const schema::Me
   add("rate",
       messages::stream_rate(
           {.rate = status.delivered_per_s, .seconds = status.span_s, .batch = status.mean_batch, .busy = status.busy}));
+  if (const auto busy = schema::gpu_busy_text(status); !busy.empty())
+    add("GPU", messages::stream_gpu_busy({.busy = busy, .source_bound = schema::is_source_bound(status)}));
   if (status.latency.count > 0) add("latency", latency_of(status.latency));
   if (!status.audit.empty()) add("load", status.audit);
   for (const auto& check : status.checks)

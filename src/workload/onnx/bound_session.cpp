@@ -33,12 +33,8 @@ base::Result<std::unique_ptr<BoundSession>> BoundSession::create(const OrtEnviro
   OrtIoBinding* binding = nullptr;
   RL_TRY(check_ort(api, api.CreateIoBinding(const_cast<OrtSession*>(session), &binding)));
   Handle<OrtIoBinding> held(binding, api.ReleaseIoBinding);
-  OrtMemoryInfo* info = nullptr;
-  const char* place = transfer->place() == MemoryPlace::device ? "Cuda" : "Cpu";
-  RL_TRY(check_ort(api, api.CreateMemoryInfo(place, OrtDeviceAllocator, 0, OrtMemTypeDefault, &info)));
-  Handle<OrtMemoryInfo> on_device(info, api.ReleaseMemoryInfo);
-  RL_TRY(check_ort(api, api.CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &info)));
-  Handle<OrtMemoryInfo> on_host(info, api.ReleaseMemoryInfo);
+  RL_TRY_ASSIGN(auto on_device, memory_info(api, transfer->place()));
+  RL_TRY_ASSIGN(auto on_host, memory_info(api, MemoryPlace::pinned));
   return std::unique_ptr<BoundSession>(new BoundSession(environment, session, outputs, std::move(transfer),
                                                         std::move(held), std::move(on_device), std::move(on_host)));
 }

@@ -5,8 +5,8 @@ namespace ridgeline::workload {
 
 using base::ErrorCode;
 
-base::Result<std::unique_ptr<GpuSide>> GpuSide::open() {
-  RL_TRY_ASSIGN(auto driver, gpu::CudaDriver::load());
+base::Result<std::unique_ptr<GpuSide>> GpuSide::open(const std::vector<std::string>& drivers) {
+  RL_TRY_ASSIGN(auto driver, gpu::CudaDriver::load(drivers));
   RL_TRY_ASSIGN(auto context, gpu::PrimaryContext::retain(driver, 0));
   RL_TRY(context.make_current());
   return std::unique_ptr<GpuSide>(new GpuSide{std::move(driver), std::move(context)});

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "gpu/cuda_driver.hpp"
@@ -24,7 +25,8 @@ struct GpuSide {
   gpu::PrimaryContext context;
 
   /// Makes the context current for the calling thread. Errors: unavailable, when there is no driver or GPU.
-  [[nodiscard]] static base::Result<std::unique_ptr<GpuSide>> open();
+  [[nodiscard]] static base::Result<std::unique_ptr<GpuSide>> open(const std::vector<std::string>& drivers = {
+                                                                       "libcuda.so.1", "libcuda.so"});
 };
 
 /// What the configuration says, by the scenario of the trial: data that stays on the GPU is bound there when nothing is

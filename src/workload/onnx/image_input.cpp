@@ -65,6 +65,12 @@ std::vector<std::int64_t> ImageInput::dims(std::int64_t frames, int input_height
                                               : std::vector<std::int64_t>{frames, input_height, input_width, channels};
 }
 
+stream::InputType ImageInput::value_type() const noexcept {
+  return type == ElementType::uint8     ? stream::InputType::uint8
+         : type == ElementType::float16 ? stream::InputType::float16
+                                        : stream::InputType::float32;
+}
+
 base::Result<PictureInputs> find_picture_inputs(const std::vector<OrtPort>& inputs, const std::string& model) {
   PictureInputs out;
   bool has_image = false;

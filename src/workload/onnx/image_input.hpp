@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "stream/batch_preprocessor.hpp"
 #include "stream/preprocess_options.hpp"
 #include "workload/onnx/ort_values.hpp"
 
@@ -24,6 +25,7 @@ struct ImageInput {
 
   /// Of a batch: "1x3x704x1280" as numbers.
   [[nodiscard]] std::vector<std::int64_t> dims(std::int64_t frames, int input_height, int input_width) const;
+  [[nodiscard]] stream::InputType value_type() const noexcept;
 };
 
 /// `orig_target_sizes`, by which RT-DETR and its kin scale their boxes: width and height for each picture.

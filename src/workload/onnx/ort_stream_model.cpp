@@ -2,6 +2,7 @@
 #include "workload/onnx/ort_stream_model.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -9,17 +10,33 @@
 #include <fmt/ranges.h>
 
 #include "base/clock.hpp"
+#include "gpu/preprocess_ptx.hpp"
 #include "stream/messages.hpp"
+#include "workload/onnx/node_assignment.hpp"
 #include "workload/onnx/ort_environment.hpp"
 #include "workload/onnx/ort_plugins.hpp"
 #include "workload/onnx/ort_providers.hpp"
 #include "workload/onnx/ort_stream_worker.hpp"
+#include "workload/onnx/overlapped_lane.hpp"
+#include "workload/onnx/pinned_images.hpp"
 #include "workload/onnx/stream_part.hpp"
 
 namespace ridgeline::workload {
 namespace {
 
 using base::ErrorCode;
+
+/// Batches of a session that are under way: those in its slots, and one that is decoded.
+constexpr std::size_t kLanesPerSession = OverlappedSession::kSlots + 1;
+constexpr const char* kGraphs = "enable_cuda_graph";
+constexpr std::string_view kOnHost = "cpu";  ///< of preprocess.device, as is the other
+constexpr std::string_view kOnGpu = "gpu";
+
+/// Graphs need inputs at addresses that stay, as OverlappedSession has them.
+schema::Configuration without_graphs(schema::Configuration configuration) {
+  configuration.unset(kGraphs);
+  return configuration;
+}
 
 /// A model in a session, and what is known of it.
 struct OpenedModel {
@@ -52,7 +69,7 @@ base::Result<OpenedModel> open_model(const OrtEnvironment& environment, const Se
   input.width = size.width;
   input.height = size.height;
   return OpenedModel{{std::move(caller), std::move(input), std::move(inputs.sizes), std::move(outputs),
-                      std::move(options), stream::Preprocessor(preprocess), nullptr},
+                      std::move(options), stream::Preprocessor(preprocess)},
                      std::move(metadata),
                      std::move(notes)};
 }
@@ -84,14 +101,22 @@ class OrtStreamModel final : public StreamModel {
                                                      std::uint32_t executed_size,
                                                      std::span<std::string> results) override;
   [[nodiscard]] const StreamModelFacts& facts() const noexcept override { return facts_; }
+  [[nodiscard]] std::shared_ptr<stream::ImageMemory> image_memory() const override;
+  [[nodiscard]] std::optional<std::int64_t> device_busy_ns() const override;
 
   [[nodiscard]] base::Result<void> create(const StreamModelRequest& request, const OrtSearchEnvironment& search);
 
  private:
   struct Worker {
-    std::unique_ptr<OrtStreamWorker> first;
-    std::unique_ptr<OrtStreamWorker> second;  ///< on crops; may be null
-    std::optional<stream::CropStage> crops;
+    std::unique_ptr<OrtStreamWorker> first;        ///< null where batches overlap
+    std::unique_ptr<OverlappedSession> session{};  ///< instead of it
+    std::unique_ptr<OrtStreamWorker> second{};     ///< on crops; may be null
+    std::optional<stream::CropStage> crops{};
+    std::mutex cropping{};  ///< of lanes, for the second model
+  };
+  struct Lane {
+    Worker* worker = nullptr;
+    std::unique_ptr<OverlappedLane> first{};
   };
   /// What the sessions of one model have in common, from the first one on.
   struct Known {
@@ -109,6 +134,24 @@ class OrtStreamModel final : public StreamModel {
                                                                            const stream::Image& sample, Known& known);
   [[nodiscard]] base::Result<void> add_worker(const StreamModelRequest& request, const SessionSettings& settings,
                                               const stream::Image& sample);
+  /// Finds out what a model's outputs mean, by those of a first frame, unless that is known. Also: what comes before
+  /// it.
+  [[nodiscard]] base::Result<stream::PreprocessOptions> learn(const StreamPart& part, OpenedModel& opened,
+                                                              const OrtStreamParts& parts,
+                                                              base::Result<OrtStreamWorker::Probe> probed,
+                                                              Known& known) const;
+  [[nodiscard]] static base::Result<std::unique_ptr<stream::ResultDecoder>> decoder_of(const Known& known);
+  /// Whether frames are prepared on the GPU and batches overlap; where not, facts say why if it was to be expected.
+  [[nodiscard]] bool can_overlap(const StreamModelRequest& request);
+  [[nodiscard]] base::Result<void> add_overlapped(const StreamModelRequest& request, const SessionExtras& extras,
+                                                  const stream::Image& sample);
+  /// A session that is ready, its graphs captured where they are wanted.
+  [[nodiscard]] base::Result<void> open_overlapped(Worker& worker, const StreamModelRequest& request,
+                                                   SessionExtras extras, const stream::Image& sample);
+  void tell_no_graphs(const Worker& worker, const StreamModelRequest& request, const std::string& reason);
+  /// What the sessions of all workers have in common: outputs that are kept, crops, facts.
+  [[nodiscard]] base::Result<void> complete(Worker& worker, const StreamModelRequest& request,
+                                            const SessionSettings& settings, const stream::Image& sample);
   [[nodiscard]] base::Result<void> add_crops(Worker& worker, const StreamModelRequest& request,
                                              const SessionSettings& settings, const stream::Image& sample);
   [[nodiscard]] base::Result<void> make_tensor_folder(const std::string& folder, const std::vector<OrtPort>& outputs);
@@ -116,22 +159,38 @@ class OrtStreamModel final : public StreamModel {
   StreamModelFacts facts_;
   // Destroyed in reverse order: sessions before their environment.
   std::unique_ptr<OrtEnvironment> environment_;
-  std::unique_ptr<GpuSide> gpu_;  ///< of a provider that takes tensors in its memory
+  std::shared_ptr<GpuSide> gpu_;  ///< of a provider that takes tensors in its memory
+  std::shared_ptr<const PreprocessKernel> kernel_;
+  std::unique_ptr<gpu::BusyClock> busy_;
+  bool uses_graphs_ = false;
   std::optional<TensorFolder> tensors_;
-  std::vector<Worker> workers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Lane> lanes_;  ///< of all workers in turn; none where batches do not overlap
   Known first_;
   Known crops_;
 };
 
 base::Result<stream::BatchTimes> OrtStreamModel::run(std::uint32_t number, std::span<const stream::BatchFrame> frames,
                                                      std::uint32_t executed_size, std::span<std::string> results) {
-  auto& worker = workers_[number];
-  RL_TRY_ASSIGN(auto times, worker.first->run(frames, executed_size, results));
+  auto* const lane = lanes_.empty() ? nullptr : &lanes_[number];
+  auto& worker = lane != nullptr ? *lane->worker : *workers_[number];
+  RL_TRY_ASSIGN(auto times, lane != nullptr ? lane->first->run(frames, executed_size, results)
+                                            : worker.first->run(frames, executed_size, results));
   if (!worker.crops) return times;
   const auto begun = base::system_clock().now();
-  RL_TRY(worker.crops->run(frames, worker.first->found(), results));
+  const auto found = lane != nullptr ? lane->first->decoder().found() : worker.first->found();
+  const std::lock_guard lock(worker.cropping);
+  RL_TRY(worker.crops->run(frames, found, results));
   times.crops_ns = (base::system_clock().now() - begun).count();
   return times;
+}
+
+std::shared_ptr<stream::ImageMemory> OrtStreamModel::image_memory() const {
+  return lanes_.empty() ? nullptr : make_pinned_images(gpu_);
+}
+
+std::optional<std::int64_t> OrtStreamModel::device_busy_ns() const {
+  return busy_ ? std::optional(busy_->busy_ns()) : std::nullopt;
 }
 
 base::Result<void> OrtStreamModel::create(const StreamModelRequest& request, const OrtSearchEnvironment& search) {
@@ -147,7 +206,8 @@ base::Result<void> OrtStreamModel::create(const StreamModelRequest& request, con
   if (spec.plugin) {
     RL_TRY_ASSIGN(extras.plugin, plugin_device(*environment_, *spec.plugin, search));
   }
-  RL_TRY_ASSIGN(const auto session, SessionSettings::make(*environment_, spec.configuration, spec.provider, extras));
+  RL_TRY_ASSIGN(const auto session,
+                SessionSettings::make(*environment_, without_graphs(spec.configuration), spec.provider, extras));
   std::string no_gpu;
   if (provider.takes_device_tensors) {
     if (auto gpu = GpuSide::open())
@@ -157,6 +217,14 @@ base::Result<void> OrtStreamModel::create(const StreamModelRequest& request, con
   }
   const auto grey = request.sample == nullptr ? grey_image(request.frame_width, request.frame_height) : stream::Image();
   const auto& sample = request.sample == nullptr ? grey : *request.sample;
+  if (gpu_ && can_overlap(request)) {
+    for (std::int64_t worker = 0; worker < settings.streams; ++worker) RL_TRY(add_overlapped(request, extras, sample));
+    facts_.lanes = static_cast<std::int64_t>(lanes_.size());
+    return {};
+  }
+  if (!gpu_ && settings.preprocess.device == kOnGpu)
+    facts_.notes.push_back(stream::messages::preprocess_on_cpu(
+        no_gpu.empty() ? fmt::format("provider {} takes no frames from a GPU", spec.provider) : no_gpu));
   for (std::int64_t worker = 0; worker < settings.streams; ++worker) RL_TRY(add_worker(request, session, sample));
   if (!no_gpu.empty()) facts_.notes.push_back(stream::messages::copies_unknown(no_gpu));
   return {};
@@ -177,53 +245,161 @@ base::Result<std::unique_ptr<OrtStreamWorker>> OrtStreamModel::open_worker(const
   const std::string_view decoder = known.decoder ? std::string_view(known.decoder->name) : part.decoder;
   RL_TRY_ASSIGN(auto opened, open_model(*environment_, settings, part, decoder));
   RL_TRY_ASSIGN(auto worker, make_worker(std::move(opened.parts)));
-  const auto& parts = worker->parts();
   if (!known.decoder) {
-    auto probed = worker->probe(sample);
-    if (!probed) {
-      auto error = std::move(probed).error();
-      // The runtime's own word for whatever the model did not like.
-      if (error.code == ErrorCode::internal) error.code = ErrorCode::unsupported;
-      return tl::unexpected(std::move(error).in("warm-up with the first frame"));
-    }
-    const auto& [outputs, geometry] = *probed;
-    RL_TRY_ASSIGN(known.decoder,
-                  choose_decoder(part, opened.metadata, declared_shapes(parts.outputs), outputs, geometry));
-    known.geometry = geometry;
-    known.input = input_text(parts.input, geometry);
-    known.notes = std::move(opened.notes);
-    known.notes.insert(known.notes.end(), known.decoder->notes.begin(), known.decoder->notes.end());
-    RL_TRY_ASSIGN(const auto preprocess, preprocess_options(part, parts.input, opened.metadata, known.decoder->name));
+    RL_TRY_ASSIGN(const auto preprocess, learn(part, opened, worker->parts(), worker->probe(sample), known));
     worker->set_preprocessor(preprocess);
   }
-  RL_TRY_ASSIGN(auto made, stream::make_decoder(known.decoder->name, known.decoder->options, known.decoder->shapes,
-                                                known.geometry.input_width, known.geometry.input_height));
+  RL_TRY_ASSIGN(auto made, decoder_of(known));
   worker->set_decoder(std::move(made));
   return worker;
 }
 
+base::Result<stream::PreprocessOptions> OrtStreamModel::learn(const StreamPart& part, OpenedModel& opened,
+                                                              const OrtStreamParts& parts,
+                                                              base::Result<OrtStreamWorker::Probe> probed,
+                                                              Known& known) const {
+  if (!probed) {
+    auto error = std::move(probed).error();
+    // The runtime's own word for whatever the model did not like.
+    if (error.code == ErrorCode::internal) error.code = ErrorCode::unsupported;
+    return tl::unexpected(std::move(error).in("warm-up with the first frame"));
+  }
+  const auto& [outputs, geometry] = *probed;
+  RL_TRY_ASSIGN(known.decoder,
+                choose_decoder(part, opened.metadata, declared_shapes(parts.outputs), outputs, geometry));
+  known.geometry = geometry;
+  known.input = input_text(parts.input, geometry);
+  known.notes = std::move(opened.notes);
+  known.notes.insert(known.notes.end(), known.decoder->notes.begin(), known.decoder->notes.end());
+  return preprocess_options(part, parts.input, opened.metadata, known.decoder->name);
+}
+
+base::Result<std::unique_ptr<stream::ResultDecoder>> OrtStreamModel::decoder_of(const Known& known) {
+  return stream::make_decoder(known.decoder->name, known.decoder->options, known.decoder->shapes,
+                              known.geometry.input_width, known.geometry.input_height);
+}
+
 base::Result<void> OrtStreamModel::add_worker(const StreamModelRequest& request, const SessionSettings& settings,
                                               const stream::Image& sample) {
+  auto worker = std::make_unique<Worker>();
+  RL_TRY_ASSIGN(worker->first, open_worker(first_part(request.spec), settings, sample, first_));
+  RL_TRY(complete(*worker, request, settings, sample));
+  worker->first->keep(tensors_ ? &*tensors_ : nullptr, worker->crops.has_value());
+  workers_.push_back(std::move(worker));
+  return {};
+}
+
+base::Result<void> OrtStreamModel::complete(Worker& worker, const StreamModelRequest& request,
+                                            const SessionSettings& settings, const stream::Image& sample) {
   const auto& spec = request.spec;
-  Worker worker;
-  RL_TRY_ASSIGN(worker.first, open_worker(first_part(spec), settings, sample, first_));
-  const auto& parts = worker.first->parts();
   const bool has_crops = !spec.crop_model.location.empty();
-  if (has_crops && !parts.decoder->finds_boxes())
+  RL_TRY_ASSIGN(const auto decoder, decoder_of(first_));
+  if (has_crops && !decoder->finds_boxes())
     return base::fail(ErrorCode::invalid_argument, "--crop-model: decoder {} of {} finds no boxes to cut out",
                       first_.decoder->name, spec.model.workload.location)
         .hint(
             "set decoder to one that finds boxes, such as ppocr, yolo or detr, if the first model's outputs are that");
+  const auto& parts = worker.first ? worker.first->parts() : worker.session->parts();
   if (!spec.tensors.empty() && !tensors_) RL_TRY(make_tensor_folder(spec.tensors, parts.outputs));
-  worker.first->keep(tensors_ ? &*tensors_ : nullptr, has_crops);
   if (workers_.empty()) {
     facts_.decoder = first_.decoder->name;
     facts_.input = first_.input;
-    facts_.notes = first_.notes;
+    facts_.notes.insert(facts_.notes.begin(), first_.notes.begin(), first_.notes.end());
   }
-  if (has_crops) RL_TRY(add_crops(worker, request, settings, sample));
+  return has_crops ? add_crops(worker, request, settings, sample) : base::Result<void>();
+}
+
+bool OrtStreamModel::can_overlap(const StreamModelRequest& request) {
+  if (request.spec.settings.preprocess.device == kOnHost) return false;
+  auto kernel = PreprocessKernel::load(*gpu_, gpu::preprocess_ptx());
+  auto busy = kernel ? gpu::BusyClock::make(gpu_->driver) : tl::unexpected(kernel.error());
+  if (!busy) {
+    facts_.notes.push_back(stream::messages::preprocess_on_cpu(busy.error().message));
+    return false;
+  }
+  kernel_ = std::move(*kernel);
+  busy_ = std::move(*busy);
+  const auto& provider = schema::provider_of(request.spec.model.provider);
+  uses_graphs_ = request.spec.settings.cuda_graphs == "auto" && provider.graph_per_shape &&
+                 request.spec.model.configuration.get_or(kGraphs, true).as_bool();
+  return true;
+}
+
+base::Result<void> OrtStreamModel::add_overlapped(const StreamModelRequest& request, const SessionExtras& extras,
+                                                  const stream::Image& sample) {
+  auto worker = std::make_unique<Worker>();
+  if (auto opened = open_overlapped(*worker, request, extras, sample); !opened) {
+    if (!uses_graphs_ || opened.error().code == ErrorCode::out_of_memory) return tl::unexpected(opened.error());
+    // Whether the graphs are what it fails of, a session without them shows.
+    uses_graphs_ = false;
+    worker = std::make_unique<Worker>();
+    RL_TRY(open_overlapped(*worker, request, extras, sample));
+    tell_no_graphs(*worker, request, opened.error().message);
+  }
+  const auto& spec = request.spec;
+  RL_TRY_ASSIGN(const auto plain, SessionSettings::make(*environment_, without_graphs(spec.model.configuration),
+                                                        spec.model.provider, extras));
+  RL_TRY(complete(*worker, request, plain, sample));
+  for (std::size_t i = 0; i < kLanesPerSession; ++i) {
+    auto lane = std::make_unique<OverlappedLane>(*worker->session);
+    RL_TRY_ASSIGN(auto decoder, decoder_of(first_));
+    lane->decoder().set_decoder(std::move(decoder));
+    lane->decoder().keep(tensors_ ? &*tensors_ : nullptr, worker->crops.has_value());
+    // Workers in turn, so that batches which start one after another are spread over their sessions.
+    const auto at = std::min(lanes_.size(), i * (workers_.size() + 1) + workers_.size());
+    lanes_.insert(lanes_.begin() + static_cast<std::ptrdiff_t>(at), Lane{worker.get(), std::move(lane)});
+  }
   workers_.push_back(std::move(worker));
   return {};
+}
+
+base::Result<void> OrtStreamModel::open_overlapped(Worker& worker, const StreamModelRequest& request,
+                                                   SessionExtras extras, const stream::Image& sample) {
+  const auto& spec = request.spec;
+  const auto part = first_part(spec);
+  RL_TRY(gpu_->context.make_current());
+  RL_TRY_ASSIGN(auto compute, gpu::CudaStream::make(gpu_->driver));
+  extras.compute_stream = compute.handle();
+  extras.record_assignment = environment_->library().api_version() >= kFirstApiThatTellsNodes;
+  auto configuration = without_graphs(spec.model.configuration);
+  if (uses_graphs_) configuration.set(kGraphs, true);
+  RL_TRY_ASSIGN(const auto settings, SessionSettings::make(*environment_, configuration, spec.model.provider, extras));
+  const std::string_view decoder = first_.decoder ? std::string_view(first_.decoder->name) : part.decoder;
+  RL_TRY_ASSIGN(auto opened, open_model(*environment_, settings, part, decoder));
+  RL_TRY_ASSIGN(worker.session, OverlappedSession::create({*environment_, *gpu_, kernel_, *busy_, std::move(compute)},
+                                                          std::move(opened.parts)));
+  if (!first_.decoder) {
+    OverlappedLane lane(*worker.session);
+    auto known = Known{};
+    RL_TRY_ASSIGN(const auto preprocess, learn(part, opened, worker.session->parts(), lane.probe(sample), known));
+    RL_TRY(worker.session->set_preprocessor(preprocess));
+    first_ = std::move(known);
+  }
+  OverlappedSession::GraphOptions graph_options;
+  if (uses_graphs_) graph_options = [&settings](int number) { return settings.make_run_options(number); };
+  const auto sizes = stream::warm_batch_sizes(static_cast<std::uint32_t>(spec.settings.batch_size));
+  RL_TRY_ASSIGN(const auto why_none, worker.session->prepare(sample, sizes, graph_options));
+  if (!why_none.empty() && workers_.empty()) facts_.notes.push_back(stream::messages::graphs_left_out(why_none));
+  return {};
+}
+
+void OrtStreamModel::tell_no_graphs(const Worker& worker, const StreamModelRequest& request,
+                                    const std::string& reason) {
+  auto why = reason;
+  const auto& own = schema::provider_of(request.spec.model.provider).library_name;
+  if (const auto assignment = node_assignment(environment_->library(), worker.session->parts().caller->session())) {
+    auto nodes = nodes_beside(*assignment, own);
+    if (!nodes.empty()) {
+      why = nodes_text(nodes, "on the CPU");
+    } else {
+      nodes = assignment->nodes;
+      std::erase_if(nodes, [](const auto& node) {
+        return node.op_type != "If" && node.op_type != "Loop" && node.op_type != "Scan";
+      });
+      if (!nodes.empty()) why = nodes_text(nodes, "by control flow");
+    }
+  }
+  facts_.notes.push_back(stream::messages::graphs_left_out(why));
 }
 
 base::Result<void> OrtStreamModel::make_tensor_folder(const std::string& folder, const std::vector<OrtPort>& outputs) {

@@ -153,6 +153,14 @@ base::Result<void> fill_ort_tensor(const OrtApi& api, OrtValue* value, const Ten
   return {};
 }
 
+base::Result<OrtHandle<OrtMemoryInfo>> memory_info(const OrtApi& api, MemoryPlace place) {
+  OrtMemoryInfo* info = nullptr;
+  RL_TRY(check_ort(api, place == MemoryPlace::device
+                            ? api.CreateMemoryInfo("Cuda", OrtDeviceAllocator, 0, OrtMemTypeDefault, &info)
+                            : api.CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &info)));
+  return OrtHandle<OrtMemoryInfo>(info, api.ReleaseMemoryInfo);
+}
+
 base::Result<OrtValueHandle> wrap_memory(const OrtApi& api, const OurMemory& memory, ElementType type,
                                          const std::vector<std::int64_t>& dims) {
   if (memory.bytes == 0) return allocate_ort_tensor(api, type, dims);  // the runtime refuses null even for nothing

@@ -15,6 +15,7 @@
 
 struct OrtApi;
 struct OrtIoBinding;
+struct OrtMemoryInfo;
 struct OrtSession;
 struct OrtValue;
 
@@ -45,6 +46,10 @@ enum class PortSide { inputs, outputs };
 [[nodiscard]] base::Result<void> fill_ort_tensor(const OrtApi& api, OrtValue* value, const Tensor& tensor);
 
 enum class MemoryPlace { pinned, device };
+
+/// Where a run allocates what is bound to it: GPU memory, or the runtime's own of the host.
+[[nodiscard]] base::Result<std::unique_ptr<OrtMemoryInfo, void (*)(OrtMemoryInfo*)>> memory_info(const OrtApi& api,
+                                                                                                 MemoryPlace place);
 
 /// Memory of ours on the first visible GPU, or page-locked for it.
 struct OurMemory {

@@ -150,7 +150,12 @@ TEST(StreamSection, one_setting_from_the_command_line) {
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().hint.find("preprocess.mean"), std::string::npos);
   EXPECT_FALSE(set_stream_setting(settings, "batch_size", "x"));
-  EXPECT_EQ(stream_setting_names().size(), 44U);
+  EXPECT_TRUE(set_stream_setting(settings, "preprocess.device", "gpu"));
+  EXPECT_TRUE(set_stream_setting(settings, "cuda_graphs", "off"));
+  EXPECT_EQ(settings.preprocess.device, "gpu");
+  EXPECT_EQ(settings.cuda_graphs, "off");
+  EXPECT_FALSE(set_stream_setting(settings, "preprocess.device", "tpu"));
+  EXPECT_EQ(stream_setting_names().size(), 46U);
 }
 
 TEST(StreamSection, every_decoder_can_be_named) {

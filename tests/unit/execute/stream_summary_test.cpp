@@ -23,6 +23,34 @@ TEST(StreamSummary, busy_is_the_share_of_all_workers_time) {
   EXPECT_NEAR(summary.latency.p50, 10, 0.1);
 }
 
+TEST(StreamSummary, tells_why_a_gpu_is_idle) {
+  stream::PipelineStatus status;
+  status.workers.busy.preprocess_ns = 1'000'000'000;
+  status.workers.busy.inference_ns = 9'000'000'000;
+  status.workers.busy.wait_ns = 5'000'000'000;
+  status.workers.busy.postprocess_ns = 1'000'000'000;
+  status.workers.busy.crops_ns = 1'000'000'000;
+  status.workers.no_frame_ns = 5'000'000'000;
+  const auto summary = summarize(status, 1, 0, 0.75);
+  ASSERT_TRUE(summary.gpu_busy);
+  EXPECT_DOUBLE_EQ(*summary.gpu_busy, 0.75);
+  EXPECT_DOUBLE_EQ(summary.worker_s.at("wait"), 5);
+  ASSERT_EQ(summary.gpu_idle.size(), 3U) << "neither inference nor waiting for it is a cause";
+  EXPECT_DOUBLE_EQ(summary.gpu_idle.at("source"), 0.25 * 5 / 8);
+  EXPECT_DOUBLE_EQ(summary.gpu_idle.at("decode"), 0.25 * 2 / 8);
+  EXPECT_DOUBLE_EQ(summary.gpu_idle.at("host"), 0.25 * 1 / 8);
+  EXPECT_EQ(schema::gpu_busy_text(summary), "75 % busy; idle: source 16 %, decode 6 %, host 3 %");
+  EXPECT_TRUE(schema::is_source_bound(summary));
+  status.workers.no_frame_ns = 1'000'000'000;
+  EXPECT_FALSE(schema::is_source_bound(summarize(status, 1, 0, 0.75))) << "other causes weigh more";
+  status.workers.no_frame_ns = 5'000'000'000;
+  EXPECT_FALSE(schema::is_source_bound(summarize(status, 1, 0, 0.95))) << "the GPU is busy";
+  const auto plain = summarize(status, 1);
+  EXPECT_FALSE(plain.gpu_busy);
+  EXPECT_TRUE(plain.gpu_idle.empty());
+  EXPECT_EQ(schema::gpu_busy_text(plain), "");
+}
+
 TEST(StreamSummary, percentiles_need_their_frames) {
   const auto summary_of = [](int frames) {
     stream::PipelineStatus status;

@@ -36,6 +36,18 @@ TEST(StreamMetrics, uses_base_units) {
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
 }
 
+TEST(StreamMetrics, have_why_the_gpu_is_idle) {
+  auto view = watched_stream();
+  view.progress.status.gpu_busy = 0.8;
+  view.progress.status.gpu_idle = {{"source", 0.15}, {"host", 0.05}};
+  view.progress.recent.gpu->sm_percent = 71;
+  const auto text = stream_metrics_text(view);
+  for (const auto* line :
+       {"ridgeline_stream_gpu_busy_ratio 0.8\n", "ridgeline_stream_gpu_idle_ratio{cause=\"source\"} 0.15\n",
+        "ridgeline_stream_gpu_idle_ratio{cause=\"host\"} 0.05\n", "ridgeline_stream_gpu_sm_ratio 0.71\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
+}
+
 TEST(StreamMetrics, leaves_out_what_is_not_known) {
   auto view = watched_stream();
   view.slo_ms = 0;

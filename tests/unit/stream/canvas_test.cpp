@@ -143,7 +143,9 @@ TEST_F(CanvasTest, brings_pictures_to_one_size) {
   odd.width = 7;
   odd.height = 5;
   odd.format = PixelFormat::rgb24;
-  for (int i = 0; i < 35; ++i) odd.bytes.insert(odd.bytes.end(), {1, 2, 3});
+  std::vector<std::uint8_t> pixels;
+  for (int i = 0; i < 35; ++i) pixels.insert(pixels.end(), {1, 2, 3});
+  odd.bytes = pixels;
   auto place = picture.take(odd);
   EXPECT_EQ(place.scale, 1);
   EXPECT_EQ(place.x, 0);

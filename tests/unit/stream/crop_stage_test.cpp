@@ -20,8 +20,10 @@ Image ramp(int width = 20, int height = 10) {
   image.width = width;
   image.height = height;
   image.format = PixelFormat::gray8;
+  std::vector<std::uint8_t> bytes;
   for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) image.bytes.push_back(static_cast<std::uint8_t>(10 * x + y));
+    for (int x = 0; x < width; ++x) bytes.push_back(static_cast<std::uint8_t>(10 * x + y));
+  image.bytes = bytes;
   return image;
 }
 

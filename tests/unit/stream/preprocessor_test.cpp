@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/half_float.hpp"
 #include "base/random.hpp"
 #include "fakes/words.hpp"
-#include "stream/half_float.hpp"
 
 namespace ridgeline::stream {
 namespace {
@@ -187,7 +187,7 @@ TEST(Preprocessor, bytes_are_pixels_and_halves_are_rounded_floats) {
   std::vector<std::uint16_t> halves(bytes.size());
   ASSERT_TRUE(preprocessor.run_half(image, geometry, halves));
   const auto floats = preprocess(preprocessor, image, geometry);
-  for (std::size_t i = 0; i < floats.size(); ++i) ASSERT_EQ(halves[i], to_half(floats[i]));
+  for (std::size_t i = 0; i < floats.size(); ++i) ASSERT_EQ(halves[i], base::to_half(floats[i]));
 }
 
 TEST(Preprocessor, a_scale_on_a_fixed_input_removes_detail) {
@@ -243,17 +243,17 @@ TEST(HalfFloat, is_the_nearest_half) {
                                                                       {1.0F / 3, 0x3555},
                                                                       {2049.0F, 0x6800},
                                                                       {2051.0F, 0x6802}})
-    EXPECT_EQ(to_half(value), bits) << value;
+    EXPECT_EQ(base::to_half(value), bits) << value;
   for (int bits = 0; bits < 0x7c00; ++bits) {
     const int exponent = bits >> 10;
     const int fraction = bits & 0x3ff;
     const float value = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
                                       : std::ldexp(static_cast<float>(1024 + fraction), exponent - 25);
-    ASSERT_EQ(to_half(value), bits);
-    ASSERT_EQ(to_half(-value), bits | 0x8000);
+    ASSERT_EQ(base::to_half(value), bits);
+    ASSERT_EQ(base::to_half(-value), bits | 0x8000);
   }
-  EXPECT_EQ(to_half(std::numeric_limits<float>::quiet_NaN()) & 0x7fff, 0x7e00);
-  EXPECT_EQ(to_half(std::numeric_limits<float>::infinity()), 0x7c00);
+  EXPECT_EQ(base::to_half(std::numeric_limits<float>::quiet_NaN()) & 0x7fff, 0x7e00);
+  EXPECT_EQ(base::to_half(std::numeric_limits<float>::infinity()), 0x7c00);
 }
 
 }  // namespace

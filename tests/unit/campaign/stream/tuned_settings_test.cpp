@@ -26,10 +26,10 @@ schema::TuneRun tuned_run() {
   return run;
 }
 
-TEST(TunedSettings, are_without_cuda_graphs) {
+TEST(TunedSettings, keep_cuda_graphs_that_the_pipeline_captures_itself_and_no_others) {
   schema::Configuration configuration{{"enable_cuda_graph", true}, {"gpu_graph_id", 3}, {"prefer_nhwc", true}};
-  EXPECT_EQ(take_out_graphs(configuration), std::vector<std::string>{"enable_cuda_graph=true"});
-  EXPECT_EQ(configuration, (schema::Configuration{{"prefer_nhwc", true}}));
+  EXPECT_TRUE(take_out_graphs(configuration).empty());
+  EXPECT_EQ(configuration, (schema::Configuration{{"enable_cuda_graph", true}, {"prefer_nhwc", true}}));
   schema::Configuration off{{"enable_cuda_graph", false}, {"trt_cuda_graph_enable", true}};
   EXPECT_EQ(take_out_graphs(off), std::vector<std::string>{"trt_cuda_graph_enable=true"});
   EXPECT_EQ(off, (schema::Configuration{{"enable_cuda_graph", false}}));

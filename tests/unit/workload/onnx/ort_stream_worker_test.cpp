@@ -38,9 +38,10 @@ class OrtStreamWorkerTest : public OrtTest {
                          {},
                          std::move(outputs),
                          settings.make_run_options(SessionSettings::kNoGraph).value(),
-                         stream::Preprocessor(stream::PreprocessOptions{}),
-                         stream::make_decoder("none", {}, shapes, 32, 32).value()};
-    return std::make_unique<OrtStreamWorker>(*environment_, std::move(parts));
+                         stream::Preprocessor(stream::PreprocessOptions{})};
+    auto made = std::make_unique<OrtStreamWorker>(*environment_, std::move(parts));
+    made->set_decoder(stream::make_decoder("none", {}, shapes, 32, 32).value());
+    return made;
   }
   std::vector<std::string> run(OrtStreamWorker& worker, std::size_t frames, std::uint32_t executed,
                                stream::BatchTimes& times) {

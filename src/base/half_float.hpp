@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace ridgeline::stream {
+namespace ridgeline::base {
 
 /// The bits of the nearest IEEE 754 half (ties to even); beyond 65504 infinity, NaN stays NaN. F. Giesen's
 /// float_to_half_fast3_rtne (public domain), all cases of which are computed and one is masked: loops over it
@@ -28,4 +28,4 @@ namespace ridgeline::stream {
   return static_cast<std::uint16_t>(half | ((all_bits >> 16) & 0x8000));
 }
 
-}  // namespace ridgeline::stream
+}  // namespace ridgeline::base
