@@ -125,5 +125,7 @@ out "it trains something else"
 bad "--try torch_compil: no such lever" "did you mean torch_compile?" -- bench --try torch_compil "${OWN[@]}" --python wrong.py:bench
 bad "--lever channels_last: expected NAME=VALUE" -- bench --lever channels_last "${OWN[@]}" --python wrong.py:bench
 bad "--lever channels_last=true: only for a script or a function" -- bench --lever channels_last=true --model mlp
+bad "--memory-limit 24GB: needs a GPU, and trials run on cpu" -- bench --memory-limit 24GB "${OWN[@]}" --python wrong.py:bench
+bad "--memory-limit 24: expected gigabytes" -- bench --memory-limit 24 "${OWN[@]}" --python wrong.py:bench
 bad "--try cache_dataset and --no-diagnosis" -- bench --try cache_dataset --no-diagnosis "${OWN[@]}" --python wrong.py:bench
 finish

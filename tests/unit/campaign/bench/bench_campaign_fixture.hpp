@@ -32,6 +32,7 @@ class CountingExecutor final : public fakes::TypedExecutor {
   }
   base::Result<schema::TrainingOutcome> run_training(const schema::TrainingTrialSpec& spec) override {
     auto own = spec;
+    own.job.kind = "synthetic";
     std::erase_if(own.job.options, [&](const auto& option) { return option.first.rfind("lever:", 0) == 0; });
     own.job.options.erase("ridgeline_losses");
     RL_TRY_ASSIGN(const auto answer, inner_.run(execute::training_job(own)));

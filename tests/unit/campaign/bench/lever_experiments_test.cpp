@@ -80,6 +80,21 @@ TEST_F(LeverExperimentsTest, a_lever_without_its_condition_is_named_and_not_meas
   EXPECT_TRUE(noted(*found, "gradient_checkpointing was not changed: no blocks")) << listed(*found);
 }
 
+TEST_F(LeverExperimentsTest, a_script_with_another_batch_gets_both_rules_of_the_learning_rate) {
+  auto asked = asking({});
+  asked.job.kind = "script";
+  asked.diagnose = false;
+  asked.current = schema::TrainingSettings{.batch = 32};
+  asked.space = {{32, 128}, {0}, {schema::AmpMode::off}, {false}};
+  asked.origins.push_back({"learning rate", "0.01", {}});
+  const auto found = run(asked);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_TRUE(found->answers && found->answers->recommended);
+  ASSERT_EQ(found->answers->recommended->settings.batch, 128);
+  EXPECT_TRUE(noted(*found, "batch 128 instead of 32: 4 times as many samples per step")) << listed(*found);
+  EXPECT_TRUE(noted(*found, "0.04 instead of 0.01, by the square-root rule (Adam) 0.02")) << listed(*found);
+}
+
 TEST(LeverConditionsTest, conditions_of_a_row) {
   BenchRequest request;
   request.levers = schema::training_lever_names();
