@@ -183,14 +183,14 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
   // With several slots the display shows the first one, as it does for progress.
   ChildTerms terms{plan.deadline, [&](const std::string& doing, double waited_s) { display.waiting(doing, waited_s); },
                    plan.logs};
-  if (plan.request.job.kind == "python")
+  if (plan.request.job.kind == "python" || plan.request.job.kind == "script")
     plan.request.explain_loader = [&](const schema::TrainingSettings& settings, double limit_s) {
       schema::TrainingTrialSpec spec;
       spec.job = plan.request.job;
       spec.settings = settings;
-      spec.settings.workers = 0;
-      spec.data = schema::DataMode::loader_only;
-      return explain_python_loader(spec, {plan.deadline, {}, {}}, limit_s);
+      if (spec.job.kind == "python") spec.data = schema::DataMode::loader_only;
+      spec.device = plan.request.device;
+      return explain_loader(spec, {plan.deadline, {}, plan.logs}, limit_s, plan.child_environment);
     };
   std::vector<TrainingSlot> slots;
   for (const auto& gpu : plan.gpus) {
@@ -239,6 +239,9 @@ void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
                   "Option for the function or model: depth, hidden, loss, optimizer, input ...; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  bench.add_option("--lever", flags.levers, "Lever that all trials have, for example channels_last=true; repeatable")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
   bench
       .add_option(
           "--workdir", flags.workdir,
@@ -251,6 +254,10 @@ void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
   bench.add_flag(
       "--spread", flags.spread,
       "Spread trials over all GPUs of the same GPU model, one each, in parallel unless they slow each other down");
+  bench
+      .add_option("--memory-limit", flags.memory_limit,
+                  "GPU memory that training may take, to find the settings for a smaller GPU, for example 24GB")
+      ->type_name("SIZE");
   add_number(bench, "--seed", flags.seed, 0, kMostSeed, "Seed for weights and shuffling")
       ->default_str(std::to_string(schema::TrainingJob().seed));
 }
@@ -278,6 +285,11 @@ void add_what_is_tried(CLI::App& bench, Context& context, BenchFlags& flags) {
       ->default_str(share_text(schema::BenchRequest().headroom));
   add_share(bench, "--tolerance", flags.tolerance, "Slow-down accepted to save memory or workers")
       ->default_str(share_text(schema::BenchRequest().tolerance));
+  bench
+      .add_option("--try", flags.tries,
+                  "Levers to try under the recommended settings (default: all that apply; none: none): torch_compile, "
+                  "cache_dataset, channels_last ...; see docs/reference/bench.md")
+      ->type_name("NAME[,NAME...]");
   bench.add_flag("--no-diagnosis", flags.no_diagnosis, "Skip the experiments that find what limits training speed");
   bench.add_flag("--fresh", flags.fresh, "Measure again instead of using cached results");
 }

@@ -25,6 +25,7 @@
 #include "ridgeline/bench_script.hpp"
 #include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
+#include "ridgeline/lever_flags.hpp"
 #include "ridgeline/script_plan.hpp"
 #include "ridgeline/training_python.hpp"
 #include "ridgeline/waiting_line.hpp"
@@ -80,10 +81,14 @@ class BenchReader {
     RL_TRY(read_data());
     if (plan_.request.job.kind == kNative) RL_TRY(read_native());
     RL_TRY(read_device());
+    RL_TRY(read_memory_limit(flags_, has_own_training(flags_, context_),
+                             plan_.gpus.empty() ? 0.0 : static_cast<double>(plan_.gpus.front().memory_bytes),
+                             plan_.request));
     RL_TRY(read_space());
     RL_TRY(read_current());
     read_numbers();
     read_effort();
+    RL_TRY(read_tried_levers(flags_, has_own_training(flags_, context_), plan_.request));
     read_common(flags_, flags_.devices, context_, plan_.request);
     const auto& write = flags_.write;
     if (write.concerns_file()) {
@@ -162,6 +167,7 @@ class BenchReader {
 
   Result<void> read_job() {
     auto& job = plan_.request.job;
+    RL_TRY(read_set_levers(flags_, has_own_training(flags_, context_), plan_.request));
     if (context_.program && flags_.python.empty()) return read_script();
     if (!flags_.workdir.empty())
       return fail(ErrorCode::invalid_argument, "--workdir {}: only for a script", flags_.workdir)
@@ -528,6 +534,9 @@ class BenchReader {
            place("training.gradient_accumulation_steps"));
     if (script_) {
       plan_.request.current = script_->settings;
+      if (script_->learning_rate)
+        note(std::string(campaign::kRateOrigin), fmt::format("{}", *script_->learning_rate),
+             campaign::messages::origin_script());
       note("current", schema::describe(script_->settings, plan_.request.device), campaign::messages::origin_script());
       return {};
     }

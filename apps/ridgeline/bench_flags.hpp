@@ -29,6 +29,9 @@ struct BenchFlags : OutputFlags {
   std::string python;       ///< module:function
   std::string interpreter;  ///< --python-exe
   std::vector<std::string> options;
+  std::string memory_limit;         ///< --memory-limit
+  std::vector<std::string> levers;  ///< --lever
+  std::vector<std::string> tries;   ///< --try
   std::string amp;
   std::string pin_memory;
   std::optional<double> mem_headroom;

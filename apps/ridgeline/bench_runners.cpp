@@ -132,14 +132,17 @@ Result<PythonJob> describe_python_job(const std::string& interpreter, const std:
   return PythonJob{answer->value("runtime", ""), answer->value("source_sha256", ""), answer->value("cuda", false)};
 }
 
-std::vector<schema::Message> explain_python_loader(schema::TrainingTrialSpec spec, const ChildTerms& terms,
-                                                   double limit_s) {
+std::vector<schema::Message> explain_loader(schema::TrainingTrialSpec spec, const ChildTerms& terms, double limit_s,
+                                            const std::vector<std::pair<std::string, std::string>>& environment) {
   const auto failed = [](const base::Error& error) {
     return std::vector{
         campaign::messages::bench_transforms_untimed(schema::messages::foreign(base::error_line(error)))};
   };
-  auto options = user_child(spec.job.python, terms);
+  auto options = spec.job.kind == "script" ? script_child(spec.job, terms) : user_child(spec.job.python, terms);
   if (!options) return failed(options.error());
+  options->environment.insert(options->environment.end(), environment.begin(), environment.end());
+  if (spec.job.kind == "script" && !terms.logs.empty()) options->log = terms.logs / "transforms.log";
+  const int workers = std::exchange(spec.settings.workers, 0);
   const auto& clock = base::system_clock();
   const auto begin = clock.now();
   const auto left_s = [&] {
@@ -148,14 +151,14 @@ std::vector<schema::Message> explain_python_loader(schema::TrainingTrialSpec spe
   execute::TrainingChild child(std::move(*options));
   spec.plan.prepare_limit_s = left_s();
   if (const auto ready = child.prepare(spec); !ready) return failed(ready.error().error);
-  const auto answer = child.ask({{"op", "transforms"}, {"limit_s", left_s() / 2}}, left_s());
+  const auto answer = child.ask({{"op", "transforms"}, {"limit_s", left_s() / 2}, {"workers", workers}}, left_s());
   if (!answer) return failed(answer.error().error);
   child.close();
   const double sample_ms = answer->value("sample_ms", 0.0);
   const auto rows = base::json_as<std::vector<std::pair<std::string, double>>>(
       answer->value("transforms", base::Json::array()), "transforms");
   if (!rows) return {campaign::messages::bench_no_transforms(sample_ms)};
-  return campaign::loader_cost(*rows, sample_ms);
+  return campaign::loader_cost(*rows, sample_ms, answer->value("workers", 0));
 }
 
 Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin,

@@ -45,10 +45,12 @@ struct NativeJobFacts {
 /// Whether the data of a native job can be trained on, whatever the model.
 [[nodiscard]] base::Result<void> check_training_data(const schema::TrainingJob& job, const ChildTerms& terms);
 
-/// Notes naming the transforms that take at least a tenth of a sample's time, dearest first; of Python jobs whose data
-/// set shows its transforms. What cannot be found out, or not in `limit_s` seconds, is one note that says why.
-[[nodiscard]] std::vector<schema::Message> explain_python_loader(schema::TrainingTrialSpec spec,
-                                                                 const ChildTerms& terms, double limit_s);
+/// Notes naming the transforms that take at least a tenth of a sample's time, dearest first, as they are in the loader
+/// workers of the settings; of scripts and functions whose data set shows its transforms. What cannot be found out, or
+/// not in `limit_s` seconds, is one note that says why. `environment`: as of make_bench_runners.
+[[nodiscard]] std::vector<schema::Message> explain_loader(
+    schema::TrainingTrialSpec spec, const ChildTerms& terms, double limit_s,
+    const std::vector<std::pair<std::string, std::string>>& environment);
 
 /// How trials of a job are run: the factory of its runners, and the clock that measures its trials (nullptr: the
 /// system's). Errors: unsupported (a way of training that this build has not).

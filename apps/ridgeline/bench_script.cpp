@@ -12,6 +12,7 @@
 #include "execute/training_child.hpp"
 #include "ridgeline/python_packages.hpp"
 #include "schema/run_request.hpp"
+#include "schema/training_lever.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -25,14 +26,8 @@ constexpr double kEndLimitS = 30;          ///< for a script's exit handlers
 
 }  // namespace
 
-const std::vector<std::string>& script_switches() {
-  static const std::vector<std::string> all{"allow_tf32",    "cudnn_benchmark",    "channels_last",  "fused_optimizer",
-                                            "torch_compile", "persistent_workers", "prefetch_factor"};
-  return all;
-}
-
 Result<void> check_script_option(const std::string& name) {
-  const auto& known = script_switches();
+  const auto known = schema::training_lever_names();
   if (std::find(known.begin(), known.end(), name) != known.end()) return {};
   const auto near = base::nearest_name(name, known);
   return fail(ErrorCode::invalid_argument, "--option {}: no such option for a script; known are {}", name,
@@ -93,6 +88,8 @@ Result<ScriptFacts> describe_script(const schema::TrainingJob& job, const ChildT
       base::enum_from_name<schema::AmpMode>(answer->value("amp", "off")).value_or(schema::AmpMode::off);
   if (const auto samples = answer->find("samples"); samples != answer->end() && samples->is_number_integer())
     facts.samples = samples->get<std::int64_t>();
+  if (const auto rate = answer->find("learning_rate"); rate != answer->end() && rate->is_number())
+    facts.learning_rate = rate->get<double>();
   facts.loaders = answer->value("loaders", "");
   for (const auto* key : {"fixed", "refused"}) {
     RL_TRY_ASSIGN(auto found, (base::json_as<std::map<std::string, std::string>>(

@@ -24,17 +24,16 @@ struct ScriptFacts {
   bool cuda = false;          ///< its torch was built for CUDA
   schema::TrainingSettings settings;
   std::optional<std::int64_t> samples;         ///< of its data set
+  std::optional<double> learning_rate;         ///< of its only optimizer
   std::string loaders;                         ///< which of its DataLoaders train: for the trials
   std::map<std::string, std::string> fixed;    ///< settings that cannot be changed from outside, and why
-  std::map<std::string, std::string> refused;  ///< switches that have no effect on it, and why
+  std::map<std::string, std::string> refused;  ///< levers that have no effect on it, and why
 };
 
 /// Of a script's job: the folder that it runs in. Its target is the command line.
 inline constexpr const char* kScriptFolder = "ridgeline_folder";
 
-/// Options of a script's job that switch something on for the whole run.
-[[nodiscard]] const std::vector<std::string>& script_switches();
-/// Errors: invalid_argument, naming the options there are.
+/// A script's options are levers. Errors: invalid_argument, naming those there are.
 [[nodiscard]] base::Result<void> check_script_option(const std::string& name);
 
 /// A process that runs the job's command with our hooks.

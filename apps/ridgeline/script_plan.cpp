@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@
 #include "ridgeline/words.hpp"
 #include "schema/messages.hpp"
 #include "schema/run_request.hpp"
+#include "schema/training_lever.hpp"
 
 namespace ridgeline::app {
 
@@ -94,7 +96,11 @@ Result<ScriptFacts> plan_script(const BenchFlags& flags, const Context& context,
     return fail(ErrorCode::invalid_argument, "no command after --")
         .hint("add one, for example: ridgeline bench -- python train.py");
   RL_TRY(check_program(command.front()));
-  for (const auto& [name, value] : job.options) RL_TRY(check_script_option(name));
+  for (const auto& [name, value] : std::exchange(job.options, {})) {
+    const bool is_lever = name == schema::lever_option(name.substr(name.find(':') + 1));
+    if (!is_lever) RL_TRY(check_script_option(name));
+    job.options[is_lever ? name : schema::lever_option(name)] = value;
+  }
   job.target = schema::shell_line(command);
   plan.environment = execute::local_environment();
   if (schema::is_cpu_device(flags.devices)) {
@@ -115,14 +121,7 @@ Result<ScriptFacts> plan_script(const BenchFlags& flags, const Context& context,
   for (const auto& [name, reason] : facts.fixed)
     fixed += fmt::format("{}{}", fixed.empty() ? "" : ",", name == "batch" ? "batch_size" : "num_workers");
   if (!fixed.empty()) job.options["ridgeline_fixed"] = fixed;
-  for (const auto& name : script_switches()) {
-    if (job.options.contains(name)) continue;
-    if (const auto why = facts.refused.find(name); why != facts.refused.end())
-      plan.request.notes.push_back(campaign::messages::bench_switch_without_effect(
-          {.setting = name, .reason = schema::messages::foreign(why->second)}));
-    else
-      plan.request.switches.push_back(name);
-  }
+  plan.request.refused_levers = facts.refused;
   return facts;
 }
 

@@ -11,7 +11,7 @@ _OURS = "_ridgeline_annotated"
 _open = []  # optimizers within their steps: a subclass calls the step of its base, a wrapper that of the optimizer in it
 
 
-def _around(step, before, after):
+def _around(step, before, after, skips):
     @functools.wraps(step)
     def annotated(self, *args, **kwargs):
         if _is_compiling() or any(one is self for one in _open):
@@ -19,6 +19,8 @@ def _around(step, before, after):
         before(self)
         _open.append(self)
         try:
+            if skips is not None and skips(self, bool(args or kwargs.get("closure"))):
+                return None
             return step(self, *args, **kwargs)
         except BaseException as error:
             leave_out_own(error)
@@ -31,19 +33,20 @@ def _around(step, before, after):
     return annotated
 
 
-def _patch(kind, before, after):
+def _patch(kind, before, after, skips):
     """The class that has the step of `kind`."""
     for owner in kind.__mro__:
         step = vars(owner).get("step")
         if step is None:
             continue
         if callable(step) and not hasattr(step, _OURS) and owner is not torch.optim.Optimizer:
-            owner.step = _around(step, before, after)
+            owner.step = _around(step, before, after, skips)
         return
 
 
-def install(made, before, after):
-    """made(): an optimizer was made. before(optimizer) and after(optimizer, is_outermost): a step of it."""
+def install(made, before, after, skips=None):
+    """made(): an optimizer was made. before(optimizer) and after(optimizer, is_outermost): a step of it. skips(optimizer, has_closure):
+    whether the step is not to be made."""
     kind = torch.optim.Optimizer
     # torch wraps the step of each class in this method, which all optimizers call as they are made or unpickled.
     name = "_patch_step_function" if hasattr(kind, "_patch_step_function") else "_hook_for_profile"
@@ -54,7 +57,7 @@ def install(made, before, after):
         result = patch(self, *args, **kwargs)
         try:
             made()
-            _patch(type(self), before, after)
+            _patch(type(self), before, after, skips)
         except Exception:
             pass  # a class that cannot be changed
         return result

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches that the script fetches from its DataLoaders. The training loader is the one whose batch the first backward pass follows; its
 fetches are where steps begin. Its epochs go on without an end until the trial has its steps."""
+import contextlib
 import functools
 import time
 
@@ -65,6 +66,15 @@ class Fetches:
         self._fetch = fetch
         DataLoader.__iter__ = iter_
         _BaseDataLoaderIter.__next__ = next_
+
+    @contextlib.contextmanager
+    def left_alone(self):
+        """Loaders that are not the script's."""
+        before, self._inside = self._inside, True
+        try:
+            yield
+        finally:
+            self._inside = before
 
     def _begun(self, loader, iterator):
         iterator._ridgeline = [loader, self._session.passes, None]  # backward passes before, the next epoch's iterator

@@ -7,6 +7,9 @@ import inspect
 
 from torch.utils.data import DataLoader, IterableDataset
 
+from ridgeline_train import cached_data
+from ridgeline_worker.failures import BadSettings
+
 
 def _divides_work(dataset):
     """Whether each worker delivers a part of an IterableDataset: its code asks for the worker that it runs in."""
@@ -28,13 +31,18 @@ class Made:
 
 
 class LoaderSettings:
-    """`numbers`: of the loaders to change; `wanted`: the arguments that they get."""
+    """`numbers`: of the loaders to change; `wanted`: the arguments that they get; `cache_limit_s`: that filling a cache of their data set may
+    take, None: no cache."""
 
-    def __init__(self, numbers=(), wanted=None):
+    def __init__(self, numbers=(), wanted=None, cache_limit_s=None):
         self._numbers = frozenset(numbers)
         self.wanted = dict(wanted or {})
+        self._cache_limit_s = cache_limit_s
+        self._cached = []   # pairs: a data set, what stands in for it
+        self._problem = None
         self._changed = []  # data sets of changed loaders
         self.made = []
+        self.notes = {}
 
     def install(self):
         original = DataLoader.__init__
@@ -57,6 +65,9 @@ class LoaderSettings:
         if made.number not in self._numbers and not any(one is made.dataset for one in self._changed):
             return
         self._changed.append(made.dataset)
+        if self._cache_limit_s is not None:
+            made.dataset = given["dataset"] = self._in_memory(made.dataset, self.wanted.get("num_workers", 0))
+            self._changed.append(made.dataset)
         for name, value in self.wanted.items():
             if name == "batch_size" and not made.has_batch:
                 continue
@@ -64,6 +75,24 @@ class LoaderSettings:
         if not given.get("num_workers", 0):
             for name in ("prefetch_factor", "persistent_workers"):
                 given.pop(name, None)
+
+    def _in_memory(self, dataset, workers):
+        for known, cached in self._cached:
+            if dataset is known or dataset is cached:
+                return cached
+        try:
+            cached = cached_data.filled(dataset, workers, self._cache_limit_s, self.notes)
+        except BadSettings as error:  # reported with the trial's first step
+            self._problem = str(error)
+            return dataset
+        self._cached.append((dataset, cached))
+        return cached
+
+    def problem(self):
+        """Why the data set is not cached although it was to be; None if it is."""
+        if self._problem is None and self._cache_limit_s is not None and not self._cached:
+            return "cache_dataset did not take effect: the training loader was not made anew"
+        return self._problem
 
     def of_dataset(self, dataset):
         return [one for one in self.made if one.dataset is dataset]

@@ -11,13 +11,15 @@ import torch.utils.data.dataloader
 
 from ridgeline_profile import optimizer_steps
 from ridgeline_profile.verify import model_calls
-from ridgeline_script import switches
 from ridgeline_script.ending import Ending
 from ridgeline_script.fetches import Fetches
 from ridgeline_script.loader_settings import LoaderSettings, batch_of
 from ridgeline_script.precision import Precision
 from ridgeline_script.step_recorder import BACKWARD, FORWARD, H2D, OPTIMIZER, REST, StepRecorder
 from ridgeline_script.timed_script import TimedScript
+from ridgeline_train import lever_set, levers, transforms
+from ridgeline_train.learning import Learning
+from ridgeline_train.loss_curve import LossCurve, seed_all
 from ridgeline_worker import phase
 from ridgeline_worker.failures import BadSettings, UserError
 
@@ -29,19 +31,23 @@ class Session:
         self._connection = connection
         self._spec = request.get("spec") or {}
         self._describes = request.get("op") == "describe"
-        options = dict(self._spec.get("job", {}).get("options", {}))
+        job = self._spec.get("job", {})
+        options = dict(job.get("options", {}))
         settings = self._spec.get("settings", {})
         wanted = {}
         if not self._describes:
             wanted = {"batch_size": int(settings.get("batch", 1)), "num_workers": int(settings.get("workers", 0)),
                       "pin_memory": bool(settings.get("pin_memory", False)) and torch.cuda.is_available()}
-        wanted.update(switches.loader_arguments(options))
+        chosen = levers.chosen(dict(job, kind="script"))
+        wanted.update(levers.loader_arguments(chosen))
         fixed = options.get("ridgeline_fixed", "").split(",")
         wanted = {name: value for name, value in wanted.items() if name not in fixed}
         numbers = [int(one) for one in options.get("ridgeline_loaders", "").split(",") if one]
-        self.loaders = LoaderSettings(numbers, wanted)
+        prepare_s = float(self._spec.get("plan", {}).get("prepare_limit_s", 300))
+        self.loaders = LoaderSettings(numbers, wanted, prepare_s if levers.caches(chosen) else None)
         self.precision = Precision(None if self._describes else settings.get("amp", "off"))
-        self.switches = switches.Switches(options)
+        self.levers = lever_set.LeverSet({name: value for name, value in chosen.items() if name in levers.STEP}, settings.get("amp", "off"))
+        self.losses = LossCurve(levers.losses_wanted(job))
         self.fetches = Fetches(self)
         self.ending = Ending(connection, self._why_ended)
         self.trial = None       # once the first step is over
@@ -49,24 +55,33 @@ class Session:
         self.device = None      # of the model
         self.loss = None
         self._model = None      # of the first run
+        self._modules = {}      # outermost ones that train, by id
+        self._optimizers = {}
+        self._memory_limit_gb = None
+        self._learning = None   # of the first model and optimizer
         self.passes = 0         # backward passes
         self._steps = 0         # of optimizers, without a loader
         self._backward_depth = 0
         self._thread = threading.get_ident()
 
     def install(self):
+        if levers.losses_wanted(self._spec.get("job", {})):
+            seed_all(torch, self._seed())
         self.ending.install()
         self.loaders.install()
         self.precision.install()
-        self.switches.install()
+        self.levers.install(hooks_calls=False)
         self.fetches.install()
         self._around_backward()
         self._around_zero_grad()
         _around_schedule()
-        optimizer_steps.install(lambda: None, self._before_step, self._after_step)
+        optimizer_steps.install(lambda: None, self._before_step, self._after_step, self._skips_step)
         model_calls.install(self._called)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
+
+    def _seed(self):
+        return int(self._spec.get("job", {}).get("seed", 1))
 
     def _forked(self):
         """A loader's worker, or another process of the script: nothing of it is timed."""
@@ -92,11 +107,14 @@ class Session:
         if trains:
             if self.device is None:
                 self.device = next(module.parameters()).device
+                self._memory_limit_gb = levers.limit_memory(torch, self.device, self._spec.get("job", {}))
                 self._model = module if self._describes else None
+            if self.trial is None:
+                self._modules.setdefault(id(module), module)
             if self.now() in (H2D, OPTIMIZER, REST):
                 self.enter(FORWARD)
             self.precision.before_call(self.device)
-        return self.switches.target(call, module)(*args, **kwargs)
+        return self.levers.target(call, module)(*args, **kwargs)
 
     def _around_backward(self):
         original = torch.autograd.backward
@@ -123,6 +141,7 @@ class Session:
         one = tensors[0] if isinstance(tensors, (tuple, list)) and tensors else tensors
         if isinstance(one, torch.Tensor):
             self.loss = one.detach()
+            self.losses.add(self.loss)
 
     def _around_zero_grad(self):
         kind = torch.optim.Optimizer
@@ -143,9 +162,21 @@ class Session:
     def _before_step(self, optimizer):
         if not self.is_here():
             return
-        self.switches.before_step(optimizer)
+        self.levers.before_step(optimizer)
+        if self.trial is None and self.passes:
+            self._see_optimizer(optimizer)
         if self.passes and self.now() == REST:
             self.enter(OPTIMIZER)
+
+    def _see_optimizer(self, optimizer):
+        """Within the first step."""
+        if not self._describes and not self._optimizers and len(self._modules) == 1:
+            self._learning = Learning(next(iter(self._modules.values())), optimizer)
+            self._learning.after_backward()
+        self._optimizers.setdefault(id(optimizer), optimizer)
+
+    def _skips_step(self, optimizer, has_closure):
+        return self.is_here() and self.levers.skips_step(optimizer, has_closure)
 
     def _after_step(self, optimizer, is_outermost):
         if not is_outermost or not self.is_here():
@@ -214,11 +245,19 @@ class Session:
                 self._answer(self.trial.reset)
             elif op == "resources":
                 self._answer(self._resources)
+            elif op == "transforms":
+                limit_s, workers = float(request.get("limit_s", transforms.LIMIT_S)), int(request.get("workers", 0))
+                self._answer(lambda: self._untimed(lambda: transforms.costs(self.fetches.loader.dataset, limit_s, workers)))
             else:
                 phase.enter("ending")
                 if op == "close":
                     self._connection.send({"ok": {}})
                 self.ending.finish()
+
+    def _untimed(self, work):
+        """Its loaders are not the script's."""
+        with self.fetches.left_alone():
+            return work()
 
     def _loaded(self, steps):
         """Batches are fetched and dropped; the script waits for its next one."""
@@ -227,20 +266,28 @@ class Session:
         return self.trial.window(self._taken())
 
     def _check(self):
-        for problem in (self.precision.problem(), self.fetches.problem(self.loaders), self.switches.problem()):
+        for problem in (self.precision.problem(), self.fetches.problem(self.loaders), self.loaders.problem(), self.levers.problem()):
             if problem:
                 raise BadSettings(problem)
 
     def _begin(self):
         self._check()
         self.trial = TimedScript(self._spec, self.device, self.fetches)
+        self.trial.memory_limit_gb = self._memory_limit_gb
         self.fetches.begin(self.trial)
+        # Which of several optimizers trains what is not known.
+        if len(self._modules) == 1 and len(self._optimizers) == 1:
+            self.trial.learning = self._learning
+        if self.losses.is_wanted():
+            torch.manual_seed(self._seed() + int(self._spec.get("repeat", 0)))  # two trials differ in what is drawn from here on
         return {}
 
     def _resources(self):
         self._check()
         self.trial.loss_value = self.loss
-        return self.trial.resources()
+        self.trial.notes.update(self.loaders.notes)
+        self.trial.notes.update(self.levers.notes())
+        return dict(self.trial.resources(), **self.losses.facts())
 
     def _description(self):
         loader = self.fetches.loader
@@ -261,9 +308,16 @@ class Session:
             "device": str(self.device),
             "batch": batch, "workers": loader.num_workers, "pin_memory": bool(loader.pin_memory), "amp": self.precision.seen or "off",
             "has_scaler": self.precision.has_scaler, "samples": samples,
-            "refused": switches.without_effect(self._model),
+            "learning_rate": self._learning_rate(),
+            "refused": lever_set.without_effect(self._model),
             "loaders": ",".join(str(one) for one in facts["numbers"]), "fixed": facts["fixed"],
         }
+
+    def _learning_rate(self):
+        """Of the only optimizer's only group; None if there are several."""
+        groups = [group for optimizer in self._optimizers.values() for group in getattr(optimizer, "param_groups", ())]
+        rate = groups[0].get("lr") if len(groups) == 1 else None
+        return float(rate) if isinstance(rate, (int, float)) else None
 
     def _why_ended(self):
         if self.trial is None:

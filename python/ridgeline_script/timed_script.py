@@ -4,7 +4,8 @@ import types
 
 import torch
 
-from ridgeline_train import loader_cost
+from ridgeline_train import levers, loader_cost
+from ridgeline_train.loss_curve import LossCurve
 from ridgeline_train.settings import Settings
 from ridgeline_train.trial import Trial
 
@@ -24,9 +25,12 @@ class TimedScript(Trial):
         self.unseen = False
         self.notes = {}
         self.loaders = types.SimpleNamespace(notes={})
+        self.levers = levers.NoLevers()  # the session's
+        self.losses = LossCurve()
         self.learning = None
         self.scaler = self.scale_before = None
         self.loss_value = None
+        self.memory_limit_gb = None
         self._work = None
         self.reset()
 

@@ -5,6 +5,7 @@ import inspect
 
 from ridgeline_worker.failures import BadSettings, UserError
 
+from . import cached_data
 from .messages import message
 from .result import LOADING, shown
 
@@ -87,8 +88,11 @@ class _Collate:
 
 
 class Loaders:
-    def __init__(self, made, target, cuda):
+    """`set_by_levers`: arguments of the DataLoader that replace the function's."""
+
+    def __init__(self, made, target, cuda, set_by_levers=None):
         self.cuda = cuda
+        self.set_by_levers = dict(set_by_levers or {})
         self.target = target
         self.notes = {}
         self.loader_of = made.get("loader")
@@ -100,6 +104,8 @@ class Loaders:
             self.notes["loader_is_dataset"] = message("loader_is_dataset", target=target, dataset=type(self.loader_of).__name__)
             self._take(self.loader_of, {})
             self.loader_of = None
+        if self.set_by_levers and self.loader_of is not None:
+            raise BadSettings("%s did not take effect: %s returned a loader of its own, which decides that" % (" and ".join(self.set_by_levers), target))
 
     @staticmethod
     def _is_dataset(value):
@@ -119,6 +125,12 @@ class Loaders:
         self.dataset = dataset
         self.loading = loading
 
+    def keep_in_memory(self, settings, limit_s):
+        """The data set, from now on. Errors: BadSettings with the reason why it is not kept."""
+        if self.dataset is None:
+            raise BadSettings("cache_dataset did not take effect: %s returned a loader of its own, which decides that" % self.target)
+        self.dataset = cached_data.filled(self.dataset, settings.workers, limit_s, self.notes)
+
     def make(self, settings):
         if self.loader_of is not None:
             return self._own(settings)
@@ -136,11 +148,20 @@ class Loaders:
         else:
             chosen.setdefault("shuffle", True)
         chosen.setdefault("persistent_workers", True)
+        self._set_by_levers(chosen, workers)
         if workers == 0:
             chosen.pop("persistent_workers")
             chosen.pop("prefetch_factor", None)
         return DataLoader(self.dataset, batch_size=settings.batch, num_workers=workers, pin_memory=settings.pin_memory and self.cuda,
                           drop_last=True, **chosen)
+
+    def _set_by_levers(self, chosen, workers):
+        for name, value in self.set_by_levers.items():
+            if not workers:
+                raise BadSettings("%s did not take effect: without workers nothing is fetched ahead" % name)
+            if chosen.get(name, 2 if name == "prefetch_factor" else None) == value:
+                raise BadSettings("%s did not take effect: the training has it already" % name)
+            chosen[name] = value
 
     def _own(self, settings):
         # A loader that is handed over as an object was made by the function, with the settings it got.

@@ -69,7 +69,7 @@ class Serving:
             return {}
         if op == "transforms":
             phase.enter("taking samples of the data set")
-            return transforms.costs(self.trial.sample_source(), float(request.get("limit_s", transforms.LIMIT_S)))
+            return transforms.costs(self.trial.sample_source(), float(request.get("limit_s", transforms.LIMIT_S)), int(request.get("workers", 0)))
         if op == "run":
             return self.trial.run(int(request["steps"]))
         if op == "reset":

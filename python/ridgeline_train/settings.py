@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The settings of one trial, as the user's function sees them."""
 
+from .levers import own_options
+
 
 class Settings:
     """Read-only by convention: a changed setting is measured under a wrong name."""
@@ -15,7 +17,7 @@ class Settings:
         self.device = spec.get("device", "cpu")
         self.data_path = job.get("data_path", "")
         self.seed = int(job.get("seed", 1))
-        self.options = dict(job.get("options", {}))
+        self.options = own_options(job.get("options", {}))
 
     def without_workers(self):
         """The same for taking a few batches in this process."""

@@ -8,8 +8,9 @@ import time
 from ridgeline_worker import phase
 from ridgeline_worker.failures import BadSettings, UserError
 
-from . import batches, learning, loader_cost, losses, optimizers, result
+from . import batches, learning, levers, loader_cost, losses, optimizers, result
 from .loaders import Loaders
+from .loss_curve import LossCurve, seed_all
 from .marks import ClockMarks, EventMarks
 from .messages import message
 from .placing import is_on, pinned, to_device
@@ -28,12 +29,22 @@ class Trial:
 
         self.torch = torch
         self.settings = Settings(spec)
+        self.job = spec.get("job", {})
+        self.repeat = int(spec.get("repeat", 0))
         self.data = spec.get("data", "loader")
         self.target = spec.get("job", {}).get("target", "").partition(" -- ")[0] or "the function"
         self.device = torch.device(self.settings.device)
         self.cuda = self.device.type == "cuda"
         self._check_device()
+        self.memory_limit_gb = levers.limit_memory(torch, self.device, self.job)
         torch.manual_seed(self.settings.seed)
+        wanted = levers.losses_wanted(self.job)
+        if wanted:
+            seed_all(torch, self.settings.seed)
+        self.losses = LossCurve(wanted)
+        self.levers = levers.of_trial(self.job, self.settings.amp)
+        self.levers.install()
+        self.prepare_limit_s = float(spec.get("plan", {}).get("prepare_limit_s", 300))
         self.source = None
         self.kept = None
         self.unseen = False
@@ -67,7 +78,10 @@ class Trial:
     def _build(self, function):
         made = result.made_by(function, self.settings, self.target, self.data != "loader_only")
         self.notes.update(made.notes)
-        self.loaders = Loaders(made, self.target, self.cuda)
+        chosen = levers.chosen(self.job)
+        self.loaders = Loaders(made, self.target, self.cuda, levers.loader_arguments(chosen))
+        if levers.caches(chosen):
+            self.loaders.keep_in_memory(self.settings, self.prepare_limit_s)
         self.samples_of = made.get("samples")
         if self.data == "loader_only":
             self.model = None
@@ -181,16 +195,20 @@ class Trial:
             loss.backward()
             self._look_at_gradients()
             marks.mark()
-            self.optimizer.step()
+            if not self.levers.skips_step(self.optimizer):
+                self.levers.before_step(self.optimizer)
+                self.optimizer.step()
         else:
             self.scaler.scale(loss).backward()
             self._look_at_gradients()
             marks.mark()
+            self.levers.before_step(self.optimizer)
             self.scaler.step(self.optimizer)
             self.scaler.update()
         self.zero_gradients()
         marks.mark()
         self.loss_value = loss.detach()
+        self.losses.add(self.loss_value)
 
     def _look_at_gradients(self):
         if not self.seen_gradients:
@@ -220,6 +238,8 @@ class Trial:
         begin = time.perf_counter()
         for _ in range(steps):
             self._step(marks)
+            if not self.begun and self.losses.is_wanted():
+                self.torch.manual_seed(self.settings.seed + self.repeat)  # two trials differ in what is drawn from here on
             self.begun = True
         marks.mark()
         marks.wait()
@@ -315,6 +335,8 @@ class Trial:
             out["peak_allocated_gb"] = cuda.max_memory_allocated(self.device) / 1e9
             out["peak_reserved_gb"] = cuda.max_memory_reserved(self.device) / 1e9
             out["device_capacity_gb"] = cuda.get_device_properties(self.device).total_memory / 1e9
+            if self.memory_limit_gb is not None:
+                out["device_capacity_gb"] = self.memory_limit_gb
             out["alloc_retries"] = stats.get("num_alloc_retries", 0) - self.retries_before
             out["num_ooms"] = stats.get("num_ooms", 0) - self.ooms_before
             busy = self.gpu_busy()
@@ -346,8 +368,13 @@ class Trial:
         self.notes.update(self.loaders.notes)
         if self.learning is not None:
             self.notes.update(self.learning.notes())
+        problem = self.levers.problem()
+        if problem:
+            raise BadSettings(problem)
+        self.notes.update(self.levers.notes())
         if self.notes:
             out["notes"] = dict(self.notes)
+        out.update(self.losses.facts())
         if self.loss_value is not None:
             out.update(learning.loss_numbers(self.loss_value))
         return out

@@ -92,6 +92,16 @@ def user_frames(error):
     return []
 
 
+def place_of_callable(value):
+    """"file:line" of the function, or of the class's __call__ or forward; "" if the user did not write it."""
+    kind = type(value)
+    for one in (value, kind.__dict__.get("forward"), kind.__dict__.get("__call__")):
+        code = getattr(one, "__code__", None)
+        if code is not None and _is_users(code.co_filename):
+            return _place(os.path.realpath(code.co_filename), code.co_firstlineno)
+    return ""
+
+
 def place_of(lines):
     """"file:line in name" of the last of (file, line, name) that is the user's own; "" where none is."""
     for path, number, name in reversed(lines):

@@ -66,6 +66,8 @@ struct TrainingResources {
   std::optional<std::int64_t> skipped_steps;  ///< fp16 steps whose gradients overflowed
   std::optional<double> last_loss;            ///< a non-finite loss is reported as a flag
   std::map<std::string, Message> notes;       ///< what the way of training wants reported: code of a flag each
+  std::optional<std::vector<double>> losses;  ///< of the first steps, where they were asked for; up to a non-finite one
+  std::optional<std::int64_t> lost_at_step;   ///< step, from 1 on, whose loss was the first non-finite one
 };
 RL_DECLARE_JSON(TrainingResources)
 

@@ -252,6 +252,67 @@ for epoch in range(100):
         self.assertIn("num_workers 2 did not take effect", answer["error"]["message"])
 
 
+BLOCKS = DATA + """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(8, 8)
+    def forward(self, x): return torch.relu(self.inner(x)) + x
+model = nn.Sequential(Block(), Block(), nn.Linear(8, 2))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
+for epoch in range(9):
+    for batch in DataLoader(Items(), batch_size=8, shuffle=True): step(batch)
+"""
+
+
+class Levers(Scripts):
+    def losses(self, source, batch=8, workers=0, count=10, **options):
+        resources = self.trial(source, {"batch": batch, "workers": workers}, ridgeline_losses=str(count), **options)[1]
+        return resources["losses"], resources.get("notes", {})
+
+    def near(self, one, other):
+        self.assertEqual(len(one), len(other))
+        for a, b in zip(one, other):
+            self.assertAlmostEqual(a, b, delta=0.002 * max(1.0, abs(a)))
+
+    def test_levers_train_the_same(self):
+        expected, _ = self.losses(BLOCKS)
+        self.assertEqual(len(expected), 10)
+        for options in ({"gradient_checkpointing": "auto"}, {"fused_optimizer": "foreach"}, {"cache_dataset": "true"}):
+            losses, notes = self.losses(BLOCKS, **{"lever:" + name: value for name, value in options.items()})
+            self.near(losses, expected)
+            if "cache_dataset" in options:
+                self.assertEqual(notes["lever_cache"]["arguments"]["samples"], 96)
+            if "gradient_checkpointing" in options:
+                self.assertEqual(notes["lever_blocks"]["arguments"], {"blocks": 2, "kind": "Block"})
+
+    def test_accumulation_holds_the_effective_batch(self):
+        whole, _ = self.losses(BLOCKS, batch=16, count=6)
+        half, _ = self.losses(BLOCKS, batch=8, count=12, **{"lever:gradient_accumulation": "2"})
+        self.near([(a + b) / 2 for a, b in zip(half[::2], half[1::2])], whole)
+
+    def refusal(self, source, **options):
+        answer, script = self.prepared(source, {"batch": 8, "workers": 0}, **options)
+        if "error" not in answer:
+            self.assertIn("ok", script.ask(op="run", steps=5))
+            answer = script.ask(op="resources")
+        return answer["error"]["message"]
+
+    def test_what_took_no_effect_is_refused(self):
+        self.assertIn("no such lever", self.refusal(BLOCKS, **{"lever:other": "1"}))
+        self.assertIn("no class of modules", self.refusal(PLAIN, **{"lever:gradient_checkpointing": "auto"}))
+        random = BLOCKS.replace("torch.full((8,), float(index))", "torch.rand(8)")
+        self.assertIn("draws random numbers", self.refusal(random, cache_dataset="true"))
+        twice = BLOCKS.replace("step(batch)\n", "nn.functional.cross_entropy(model(batch[0]), batch[1]).backward(); step(batch)\n")
+        self.assertIn("several backward passes", self.refusal(twice, gradient_accumulation="2"))
+
+    def test_an_optimizer_over_other_parameters_is_noted(self):
+        source = BLOCKS.replace("Adam(model.parameters()", "Adam(nn.Linear(8, 2).parameters()")
+        notes = self.losses(source)[1]
+        self.assertEqual(notes["optimizer_elsewhere"]["arguments"], {"parameters": 6})
+        self.assertEqual(self.losses(BLOCKS)[1], {})
+
+
 class Failures(Scripts):
     def test_an_exception(self):
         answer, script = self.describe(DATA + "train = DataLoader(Items(), batch_size=8)\nfor batch in train: model(batch[1]).sum().backward()\n")

@@ -293,11 +293,11 @@ class TransformsTest(unittest.TestCase):
             return value
 
         found = transforms.costs(self.Images(self.Compose([quick, slow])))
-        self.assertEqual([row[0] for row in found["transforms"]], ["slow", "quick"])
+        self.assertEqual([row[0].partition(" at ")[0] for row in found["transforms"]], ["slow", "quick"])
         self.assertGreater(found["transforms"][0][1], 2.5)
         self.assertGreaterEqual(found["sample_ms"], found["transforms"][0][1])
         alone = transforms.costs(self.Images(slow))
-        self.assertEqual([row[0] for row in alone["transforms"]], ["slow"])
+        self.assertEqual([row[0].partition(" at ")[0] for row in alone["transforms"]], ["slow"])
 
     def test_a_data_set_without_transforms_has_a_time(self):
         found = transforms.costs([1, 2, 3])

@@ -125,6 +125,7 @@ class Autocast(Change):
 class Compile(Change):
     name = "compile"
     mode = "default"
+    is_dynamic = False  # shapes are symbols from the first call on
 
     def before_call(self, module, call):
         if not hasattr(torch, "compile"):
@@ -132,7 +133,10 @@ class Compile(Change):
         if compiling.is_compiled(module) or getattr(module, "_compiled_call_impl", None) is not None:
             return self.skip("already")
         settings.check_device({"torch_compile": self.mode}, torch, _device(module), [_device(module)])
-        target = compiling.compiled(module, {"torch_compile": self.mode})
+        chosen = {"torch_compile": self.mode}
+        if self.is_dynamic:
+            chosen["compile_dynamic"] = True
+        target = compiling.compiled(module, chosen)
         self.made(type(module).__name__)
         return target
 
@@ -319,11 +323,14 @@ class Workers(Loader):
 
 
 class FusedOptimizer(Change):
+    """`form`: "fused" or "foreach"; "" takes the fused one where there is one."""
+
     name = "fused_optimizer"
     without = "no_optimizer"
 
-    def __init__(self):
+    def __init__(self, form=""):
         super().__init__()
+        self._form = form
         self._seen = []
 
     def before_step(self, optimizer):
@@ -334,20 +341,36 @@ class FusedOptimizer(Change):
             self._change(optimizer, group)
 
     def _change(self, optimizer, group):
-        if group.get("fused") or group.get("foreach"):
+        if group.get("fused") or (group.get("foreach") and self._form != "fused"):
             self.skip("already")
-        elif "fused" in group and self._can_fuse(group["params"]):
+        elif self._form != "foreach" and "fused" in group and self._can_fuse(group["params"]):
+            if group.get("foreach"):
+                group["foreach"] = False
             group["fused"] = True
             for one in group["params"]:  # of an optimizer that has stepped before
                 step = optimizer.state[one].get("step") if one in optimizer.state else None
                 if isinstance(step, torch.Tensor):
                     optimizer.state[one]["step"] = step.to(device=one.device, dtype=torch.float32)
             self.made(type(optimizer).__name__)
-        elif "foreach" in group:
+        elif self._form != "fused" and "foreach" in group:
+            if group["foreach"] is None and self._is_foreach_by_default(group["params"]):
+                return self.skip("already")
             group["foreach"] = True
             self.made(type(optimizer).__name__)
         else:
-            self.skip("no_fused")
+            self.skip({"": "no_fused", "fused": "no_fused_here", "foreach": "no_foreach"}[self._form])
+
+    @staticmethod
+    def _is_foreach_by_default(parameters):
+        """torch 2.0 and later, on a GPU."""
+        try:
+            from torch.optim.optimizer import _default_to_fused_or_foreach as default
+        except ImportError:
+            return False
+        try:
+            return bool(default(parameters, False)[1])
+        except Exception:  # private: another torch may have other arguments
+            return False
 
     @staticmethod
     def _can_fuse(parameters):

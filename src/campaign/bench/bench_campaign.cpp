@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "analysis/bench_answers.hpp"
 #include "analysis/bench_rules.hpp"
+#include "base/text.hpp"
 #include "campaign/bench/bench_trials.hpp"
-#include "campaign/bench/switch_experiments.hpp"
+#include "campaign/bench/lever_experiments.hpp"
+#include "campaign/bench/training_change.hpp"
 #include "campaign/line_of.hpp"
 #include "campaign/messages.hpp"
 #include "measure/training_session.hpp"
@@ -90,6 +93,7 @@ class RunningBench {
     if (run_.interruption.empty() && trials_.all_refused()) return refusal();
     run_.answers = analysis::answer_bench(run_, answers_);
     note_flags();
+    note_learning_rate();
     RL_TRY(trials_.end());
     return std::move(run_);
   }
@@ -297,6 +301,8 @@ class RunningBench {
     if (request_.current && std::find(bases.begin(), bases.end(), *request_.current) == bases.end())
       bases.insert(bases.begin(), *request_.current);
     observer_.stage("experiments");
+    // Levers that somebody named are the question; else they come after what the diagnosis needs.
+    if (request_.levers_by_name) RL_TRY(try_levers(answers));
     for (const auto& base : bases) {
       analysis::DiagnosisInput input{base, on_cpu(), request_.cores, {}};
       while (!budget_.is_used_up()) {
@@ -316,8 +322,12 @@ class RunningBench {
       if (auto note = analysis::not_tried(run_, input); !note.empty()) add_note(std::move(note));
       explain_loader(input);
     }
-    if (request_.switches.empty() || !answers || !answers->recommended) return {};
-    return SwitchExperiments(trials_, request_, run_).run(answers->recommended->settings);
+    return request_.levers_by_name ? Result<void>() : try_levers(answers);
+  }
+
+  Result<void> try_levers(const std::optional<schema::BenchAnswers>& answers) {
+    if (request_.levers.empty() || !answers || !answers->recommended) return {};
+    return LeverExperiments(trials_, request_, run_).run(answers->recommended->settings);
   }
 
   /// Once, where steps wait for their batches: what makes a sample dear, or that it was not looked into.
@@ -378,6 +388,25 @@ class RunningBench {
                                            .trained = static_cast<std::int64_t>(trained),
                                            .first = not_finite.front()->id,
                                            .settings = schema::describe(not_finite.front()->settings, run_.device)}));
+  }
+
+  /// What another batch means for a script's learning rate. With a config file the change of the file is explained.
+  void note_learning_rate() {
+    if (request_.job.kind != "script" || !run_.has_current || !run_.answers || !run_.answers->recommended) return;
+    const auto after = run_.answers->recommended->settings.batch;
+    if (after == run_.current.batch) return;
+    std::optional<double> rate;
+    for (const auto& origin : run_.origins)
+      if (origin.name == kRateOrigin)
+        if (const auto number = base::parse_number(origin.value, origin.name)) rate = *number;
+    const auto change = analysis::batch_consequence(run_.current.batch, 1, rate.value_or(1), after);
+    add_note(messages::bench_batch_and_rate({.before = run_.current.batch,
+                                             .after = after,
+                                             .ratio = change.ratio,
+                                             .root = std::sqrt(change.ratio),
+                                             .rate = rate,
+                                             .linear = change.linear_rate,
+                                             .square_root = change.square_root_rate}));
   }
 
   Result<void> measure_again(const analysis::DiagnosisInput& input, bool only_if_noisy) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,7 +27,9 @@ struct BenchRequest : schema::BenchRequest {
   std::optional<schema::TrainingSettings> current;
   std::vector<schema::BenchOrigin> origins;
   std::vector<schema::Message> notes;  ///< for BenchRun::notes
-  std::vector<std::string> switches;   ///< options of a script's job, each tried under what is recommended
+  std::vector<std::string> levers;     ///< each tried under what is recommended (schema::training_levers)
+  bool levers_by_name = false;         ///< somebody chose them
+  std::map<std::string, std::string> refused_levers;  ///< that have no effect on this training, and why
   /// Whether the numbers of workers are nobody's choice: more are tried where workers wait.
   bool own_workers = false;
   /// Asked when steps wait for their batches: what makes a sample dear, for BenchRun::notes. In that many seconds.

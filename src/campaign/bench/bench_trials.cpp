@@ -17,6 +17,8 @@ using schema::TrialStatus;
 
 namespace {
 
+constexpr double kMostAsideS = 10;  ///< timed part of a trial that is none of the run: there are many
+
 bool refused(const schema::TrainingOutcome& outcome) { return outcome.status == TrialStatus::invalid; }
 
 /// A stored outcome that another try would not change. Refused settings are not among them: the data set that was too
@@ -144,7 +146,9 @@ Result<schema::TrainingOutcome> BenchTrials::measure_aside(const schema::Trainin
                                                            const std::map<std::string, std::string>& options,
                                                            int repeat) {
   RL_TRY(check_cancelled(cancelled_));
-  auto spec = spec_of({.settings = settings, .repeat = repeat}, request_.plan);
+  auto plan = request_.plan;
+  plan.max_time_s = std::min(plan.max_time_s, kMostAsideS);
+  auto spec = spec_of({.settings = settings, .repeat = repeat}, plan);
   for (const auto& [name, value] : options) spec.job.options[name] = value;
   const auto key = spec.key();
   if (request_.use_store) {

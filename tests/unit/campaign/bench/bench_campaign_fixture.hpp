@@ -32,11 +32,21 @@ class CountingExecutor final : public fakes::TypedExecutor {
   }
   base::Result<schema::TrainingOutcome> run_training(const schema::TrainingTrialSpec& spec) override {
     auto own = spec;
-    std::erase_if(own.job.options, [&](const auto& option) { return speeds.contains(option.first); });
+    own.job.kind = "synthetic";
+    std::erase_if(own.job.options, [&](const auto& option) { return option.first.rfind("lever:", 0) == 0; });
+    own.job.options.erase("ridgeline_losses");
     RL_TRY_ASSIGN(const auto answer, inner_.run(execute::training_job(own)));
     RL_TRY_ASSIGN(auto outcome, base::json_as<schema::TrainingOutcome>(answer.value, "outcome"));
-    for (const auto& [name, value] : spec.job.options) {
-      const auto found = speeds.find(name);
+    if (outcome.measurement && spec.job.options.contains("ridgeline_losses"))
+      outcome.measurement->resources.losses = std::vector<double>(20, 2.0);
+    for (const auto& [option, value] : spec.job.options) {
+      const auto name = option.substr(option.find(':') + 1);
+      if (const auto lever = losses.find(name); lever != losses.end() && outcome.measurement) {
+        outcome.measurement->resources.losses = lever->second;
+        if (lever->second.size() < 20) outcome.measurement->resources.lost_at_step = 1 + lever->second.size();
+      }
+      auto found = speeds.find(name + "=" + value);
+      if (found == speeds.end()) found = speeds.find(name);
       if (found == speeds.end() || !outcome.measurement) continue;
       auto& rate = outcome.measurement->samples_per_s;
       const double times = found->second.front();
@@ -51,7 +61,9 @@ class CountingExecutor final : public fakes::TypedExecutor {
   }
   const base::Clock& clock() const noexcept override { return *clock_; }
   int count = 0;
-  std::map<std::string, std::vector<double>> speeds;  ///< how many times as fast trials with an option are, one by one
+  /// How many times as fast trials with a lever ("name" or "name=value") are, one by one.
+  std::map<std::string, std::vector<double>> speeds;
+  std::map<std::string, std::vector<double>> losses;  ///< of trials with a lever; fewer than 20: then it is NaN
   int disturbed = -1;                                 ///< number of the trial during which something else ran
 
  private:

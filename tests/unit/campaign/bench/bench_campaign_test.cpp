@@ -488,20 +488,21 @@ TEST_F(BenchCampaignTest, a_search_that_learns_stays_on_one_slot) {
   EXPECT_GT(here, executor_.count / 2);
 }
 
-TEST_F(BenchCampaignTest, a_switch_helps_if_it_leads_in_every_round) {
+TEST_F(BenchCampaignTest, a_lever_helps_if_it_leads_in_every_round) {
   auto asked = request("");
-  asked.switches = {"torch_compile", "fused_optimizer", "allow_tf32"};
-  executor_.speeds = {{"torch_compile", {1.3}}, {"fused_optimizer", {1}}, {"allow_tf32", {1.2, 1.2, 1}}};
+  asked.levers = {"torch_compile", "channels_last", "allow_tf32"};
+  executor_.speeds = {{"torch_compile=default", {1.3}}, {"channels_last", {1}}, {"allow_tf32", {1.2, 1.2, 1}}};
   const auto found = run(asked);
   ASSERT_TRUE(found) << found.error().message;
   std::vector<std::string> helps;
   for (const auto& finding : found->findings)
-    if (executor_.speeds.contains(finding.code)) {
+    if (finding.code == "torch_compile" || executor_.speeds.contains(finding.code)) {
       helps.push_back(finding.code);
       EXPECT_NEAR(finding.predicted_gain.value_or(0), 0.3, 0.05);
     }
   EXPECT_EQ(helps, std::vector<std::string>{"torch_compile"});
-  EXPECT_TRUE(noted(*found, "from fused_optimizer, allow_tf32"));
+  EXPECT_TRUE(noted(*found, "from channels_last, allow_tf32")) << listed(*found);
+  EXPECT_TRUE(noted(*found, "torch_compile=reduce-overhead"));
 }
 
 }  // namespace
