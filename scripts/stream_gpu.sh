@@ -57,7 +57,7 @@ bench() {
   local workers=$1 batch=$2
   shift 2
   "$RIDGELINE" stream bench --source "$frames" --raw 1920x1080:nv12 --sources 8 --model "$MODEL" --provider cuda ${ORT:+--ort-library "$ORT"} \
-    --stream "streams=$workers" --stream "batch_size=$batch" --time "${SECONDS_EACH}s" --json --headless --db "$scratch/runs.db" "$@" \
+    --stream preprocess.device=gpu --stream "streams=$workers" --stream "batch_size=$batch" --time "${SECONDS_EACH}s" --json --headless --db "$scratch/runs.db" "$@" \
     >"$scratch/run.json" 2>"$scratch/run.err"
   local code=$?
   jq -c --arg options "$*" --argjson workers "$workers" --argjson batch "$batch" --argjson code "$code" \
@@ -107,7 +107,7 @@ case $part in
     read -r workers _ <<<"$WORKERS"
     for batch in $BATCHES; do
       "$RIDGELINE" profile --db "$scratch/runs.db" --delay 5s --duration 3s --json="$scratch/profile.json" -- "$RIDGELINE" stream bench --source "$frames" \
-        --raw 1920x1080:nv12 --sources 8 --model "$MODEL" --provider cuda ${ORT:+--ort-library "$ORT"} --stream "streams=$workers" \
+        --raw 1920x1080:nv12 --sources 8 --model "$MODEL" --provider cuda ${ORT:+--ort-library "$ORT"} --stream preprocess.device=gpu --stream "streams=$workers" \
         --stream "batch_size=$batch" --time 12s --json --headless --db "$scratch/stream.db" >"$scratch/run.json" 2>"$scratch/run.err"
       jq -c --argjson batch "$batch" --slurpfile recorded "$scratch/profile.json" \
         '{batch: $batch, gpu_busy: .status.gpu_busy, recorded: ($recorded[0].summary // $recorded[0])}' "$scratch/run.json" | tee -a "$results" ||

@@ -29,8 +29,7 @@ using base::ErrorCode;
 /// Batches of a session that are under way: those in its slots, and one that is decoded.
 constexpr std::size_t kLanesPerSession = OverlappedSession::kSlots + 1;
 constexpr const char* kGraphs = "enable_cuda_graph";
-constexpr std::string_view kOnHost = "cpu";  ///< of preprocess.device, as is the other
-constexpr std::string_view kOnGpu = "gpu";
+constexpr std::string_view kOnGpu = "gpu";  ///< of preprocess.device
 
 /// Graphs need inputs at addresses that stay, as OverlappedSession has them.
 schema::Configuration without_graphs(schema::Configuration configuration) {
@@ -310,7 +309,7 @@ base::Result<void> OrtStreamModel::complete(Worker& worker, const StreamModelReq
 }
 
 bool OrtStreamModel::can_overlap(const StreamModelRequest& request) {
-  if (request.spec.settings.preprocess.device == kOnHost) return false;
+  if (request.spec.settings.preprocess.device != kOnGpu) return false;
   auto kernel = PreprocessKernel::load(*gpu_, gpu::preprocess_ptx());
   auto busy = kernel ? gpu::BusyClock::make(gpu_->driver) : tl::unexpected(kernel.error());
   if (!busy) {
