@@ -66,7 +66,7 @@ run 0 tune --help
 # Every option that README and docs name exists somewhere.
 for command in $commands "profile import" "profile diff" "stream run" "stream bench"; do "$RIDGELINE" $command --help-all; done >all-help
 for option in $(grep -ohE '(^|[ `(])--[a-z][a-z-]+' "$SOURCE/README.md" "$SOURCE"/docs/*.md | grep -oE -- '--[a-z-]+' | sort -u |
-  grep -vE -- '--(metrics|page|trace|type|workflow|preset|install|prefix|help|help-all|gpu|gpus|extra-index-url|gres|nv|pid|pause|cap-add|cuda-graph-trace)$'); do
+  grep -vE -- '--(metrics|page|trace|type|workflow|preset|install|prefix|help|help-all|gpu|gpus|extra-index-url|gres|nv|pid|pause|cap-add|cuda-graph-trace|part|compile)$'); do
   checks=$((checks + 1))
   grep -qE -- "(^|[ ,])$option([ ,=]|$)" all-help || problem "the documentation names $option, no --help does"
 done
