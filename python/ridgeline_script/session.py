@@ -314,7 +314,7 @@ class Session:
         }
 
     def _learning_rate(self):
-        """Of the only optimizer's only group; None if there are several."""
+        """The learning rate, if all optimizers together have one parameter group; else None."""
         groups = [group for optimizer in self._optimizers.values() for group in getattr(optimizer, "param_groups", ())]
         rate = groups[0].get("lr") if len(groups) == 1 else None
         return float(rate) if isinstance(rate, (int, float)) else None

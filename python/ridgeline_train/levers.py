@@ -73,7 +73,7 @@ def limit_memory(torch, device, job):
 
 
 class NoLevers:
-    """Of a trial that sets none."""
+    """What a trial without levers has."""
 
     def install(self):
         pass

@@ -27,7 +27,7 @@ struct BoundModel {
   const std::optional<SizeInput>& sizes;
   const std::vector<OrtPort>& outputs;
   const GpuSide& gpu;
-  MemoryPlace place = MemoryPlace::device;  ///< how the runtime is told of the GPU's memory
+  MemoryPlace place = MemoryPlace::device;  ///< how the GPU's memory is named to the runtime
 };
 
 /// An output of a run: in GPU memory with `data` and `bytes`, or else in `value` alone, in host memory.
