@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -79,7 +80,7 @@ CuptiFailure ContextProfiler::configure_and_start() {
   config.pConfig = metrics_.config().data();
   config.counterDataImageSize = image_bytes_;
   config.pCounterDataImage = image_.get();
-  config.range = CUPTI_AutoRange;
+  config.range = as_called() ? CUPTI_UserRange : CUPTI_AutoRange;
   config.replayMode = CUPTI_UserReplay;  // nothing is replayed, as one pass is enough
   config.maxRangesPerPass = most_;
   config.numNestingLevels = 1;
@@ -90,6 +91,20 @@ CuptiFailure ContextProfiler::configure_and_start() {
   CUpti_RangeProfiler_Start_Params p{CUpti_RangeProfiler_Start_Params_STRUCT_SIZE};
   p.pRangeProfilerObject = object_;
   return {f_.start(&p), "start counting"};
+}
+
+bool ContextProfiler::begin_range(std::size_t number) {
+  const auto name = std::to_string(number);
+  CUpti_RangeProfiler_PushRange_Params p{CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE};
+  p.pRangeProfilerObject = object_;
+  p.pRangeName = name.c_str();
+  return f_.push_range(&p) == CUPTI_SUCCESS;
+}
+
+bool ContextProfiler::end_range() {
+  CUpti_RangeProfiler_PopRange_Params p{CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE};
+  p.pRangeProfilerObject = object_;
+  return f_.pop_range(&p) == CUPTI_SUCCESS;
 }
 
 CuptiFailure ContextProfiler::stop() {

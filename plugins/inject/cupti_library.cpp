@@ -94,6 +94,8 @@ void CuptiLibrary::look_up_range_profiler() {
             look_up(library_, "cuptiRangeProfilerSetConfig", f.set_config) &&
             look_up(library_, "cuptiRangeProfilerStart", f.start) &&
             look_up(library_, "cuptiRangeProfilerStop", f.stop) &&
+            look_up(library_, "cuptiRangeProfilerPushRange", f.push_range) &&
+            look_up(library_, "cuptiRangeProfilerPopRange", f.pop_range) &&
             look_up(library_, "cuptiRangeProfilerDecodeData", f.decode) &&
             look_up(library_, "cuptiRangeProfilerGetCounterDataInfo", f.data_info) &&
             look_up(library_, "cuptiRangeProfilerCounterDataGetRangeInfo", f.range_info);

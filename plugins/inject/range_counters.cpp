@@ -219,7 +219,7 @@ bool RangeCounters::start(CUcontext context) {
     problem(CounterState::failed, "the driver could not wait for the GPU");
     return false;
   }
-  std::unique_ptr<Batch> batch;
+  std::shared_ptr<Batch> batch;
   if (const auto failure = start_profiler(context, batch)) {
     problem(failure);
     return false;
@@ -230,7 +230,7 @@ bool RangeCounters::start(CUcontext context) {
   return true;
 }
 
-CuptiFailure RangeCounters::start_profiler(CUcontext context, std::unique_ptr<Batch>& batch) {
+CuptiFailure RangeCounters::start_profiler(CUcontext context, std::shared_ptr<Batch>& batch) {
   const auto& f = *cupti_.range_profiler();
   if (!initialized_) {
     CUpti_Profiler_Initialize_Params p{CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
@@ -257,7 +257,8 @@ CuptiFailure RangeCounters::start_profiler(CUcontext context, std::unique_ptr<Ba
     if (const auto failure = chosen->choose(chip.pChipName, image)) return failure;
     metrics = std::move(chosen);
   }
-  batch = std::make_unique<Batch>(context, f, *metrics);
+  batch = std::make_shared<Batch>(
+      context, f, *metrics, has_graphs_ ? ContextProfiler::Ranges::as_called : ContextProfiler::Ranges::each_kernel);
   batch->device = device;
   const auto failure = batch->profiler.start(context, room_);
   room_ = std::max(room_, std::min(kMostRanges, 2 * room_));
@@ -265,7 +266,7 @@ CuptiFailure RangeCounters::start_profiler(CUcontext context, std::unique_ptr<Ba
 }
 
 void RangeCounters::stop_all() {
-  std::vector<std::unique_ptr<Batch>> all;
+  std::vector<std::shared_ptr<Batch>> all;
   {
     const std::lock_guard lock(mutex_);
     all.swap(batches_);
@@ -273,14 +274,14 @@ void RangeCounters::stop_all() {
   for (auto& batch : all) stop(std::move(batch));
 }
 
-void RangeCounters::stop(std::unique_ptr<Batch> batch) {
+void RangeCounters::stop(std::shared_ptr<Batch> batch) {
   watch_strays(batch->context);
   if (!synchronize(batch->context)) {
     const std::lock_guard lock(mutex_);
     outcome_.left_out += batch->launches.size();
     outcome_.state = CounterState::failed;
     outcome_.why = "the GPU could not be waited for, as the process ends or after an error of its own";
-    (void)batch.release();  // what CUPTI made of it may be gone
+    new std::shared_ptr<Batch>(std::move(batch));  // never freed: what CUPTI made of it may be gone
     return;
   }
   if (const auto failure = batch->profiler.stop()) {
@@ -297,8 +298,9 @@ void RangeCounters::match(Batch& batch) {
   auto& launches = batch.launches;
   const auto all = launches.size();
   batch.disturbed = batch.disturbed || has_strays_ || !batch.in_flight.empty();
-  launches.erase(std::remove_if(launches.begin(), launches.end(), [](const Launch& launch) { return launch.failed; }),
-                 launches.end());
+  if (!batch.profiler.as_called())  // a call has its range even if it failed
+    launches.erase(std::remove_if(launches.begin(), launches.end(), [](const Launch& launch) { return launch.failed; }),
+                   launches.end());
   const auto values = batch.profiler.values();
   if (batch.disturbed || values.size() != launches.size() || batch.profiler.dropped() > 0) {
     outcome_.left_out += all;
@@ -309,7 +311,7 @@ void RangeCounters::match(Batch& batch) {
     return;
   }
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    if (!launches[i].kept) continue;
+    if (!launches[i].kept || launches[i].failed) continue;
     if (launches[i].uncertain) {
       ++outcome_.left_out;
       continue;
@@ -329,12 +331,20 @@ RangeCounters::Batch* RangeCounters::batch_of(CUcontext context) {
   return found != batches_.end() ? found->get() : nullptr;
 }
 
-std::unique_ptr<RangeCounters::Batch> RangeCounters::take_batch(CUcontext context) {
+std::shared_ptr<RangeCounters::Batch> RangeCounters::take_batch(CUcontext context) {
   const auto found =
       std::find_if(batches_.begin(), batches_.end(), [&](const auto& batch) { return batch->context == context; });
   auto out = std::move(*found);
   batches_.erase(found);
   return out;
+}
+
+std::shared_ptr<RangeCounters::Batch> RangeCounters::shared_batch(CUcontext context, std::uint64_t serial) const {
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::find_if(batches_.begin(), batches_.end(), [&](const auto& batch) { return batch->context == context; });
+  if (found == batches_.end() || serial < (*found)->first_serial) return nullptr;
+  return serial - (*found)->first_serial < (*found)->launches.size() ? *found : nullptr;
 }
 
 bool RangeCounters::has_batches() const {
@@ -378,19 +388,40 @@ void RangeCounters::called(CUpti_CallbackDomain domain, CUpti_CallbackId id, con
 void RangeCounters::enter(CUpti_CallbackId id, LaunchKind kind, const CUpti_CallbackData& data) {
   if (data.correlationData != nullptr) *data.correlationData = 0;
   if (watches_) ++watched_launches_;
+  if (kind == LaunchKind::graph) has_graphs_ = true;
   if (kind == LaunchKind::several_devices)
     return end(CounterState::collectives, "counting ended before a cooperative launch on several GPUs");
   if (data.symbolName != nullptr && is_collective(data.symbolName))
     return end(CounterState::collectives, fmt::format("counting ended before {}, which may wait for another GPU",
                                                       plain_kernel_name(data.symbolName)));
-  if (!ready_for(data.context)) return;
+  if (!ready_for(data.context, kind)) return;
   const auto serial = push(launch_call(id, data.functionParams), data);
   if (data.correlationData != nullptr) *data.correlationData = serial;
+  if (serial != 0) begin_range(data.context, serial);
 }
 
-bool RangeCounters::ready_for(CUcontext context) {
+void RangeCounters::begin_range(CUcontext context, std::uint64_t serial) {
+  const auto batch = shared_batch(context, serial);
+  if (!batch || !batch->profiler.as_called()) return;
+  const Inside it;
+  if (batch->profiler.begin_range(static_cast<std::size_t>(serial - batch->first_serial))) return;
+  const std::lock_guard lock(mutex_);
+  batch->disturbed = true;
+}
+
+void RangeCounters::end_range(CUcontext context, std::uint64_t serial) {
+  const auto batch = shared_batch(context, serial);
+  if (!batch || !batch->profiler.as_called()) return;
+  const Inside it;
+  // What was launched belongs to the range only if it ended in it.
+  if (synchronize(context) && batch->profiler.end_range()) return;
+  const std::lock_guard lock(mutex_);
+  batch->disturbed = true;
+}
+
+bool RangeCounters::ready_for(CUcontext context, LaunchKind kind) {
   bool starts = false;
-  std::unique_ptr<Batch> full;
+  std::shared_ptr<Batch> full;
   {
     const std::lock_guard lock(mutex_);
     auto* batch = batch_of(context);
@@ -399,7 +430,8 @@ bool RangeCounters::ready_for(CUcontext context) {
     if (!closes_) {
       if (captures_ > 0) return false;
       const bool has_room = with_launches_ || launches_ < kMostLaunches;
-      if (batch != nullptr && has_room && batch->launches.size() < batch->profiler.most_ranges()) return true;
+      const bool takes_it = batch != nullptr && (kind != LaunchKind::graph || batch->profiler.as_called());
+      if (takes_it && has_room && batch->launches.size() < batch->profiler.most_ranges()) return true;
       if (batch == nullptr && !with_launches_ && owner_ != std::this_thread::get_id()) {
         ++outcome_.left_out;
         return false;
@@ -441,6 +473,11 @@ std::uint64_t RangeCounters::push(const LaunchCall& call, const CUpti_CallbackDa
   if (batch == nullptr || phase_ == Phase::closed) return 0;
   it.device = batch->device;
   auto& launches = batch->launches;
+  if (batch->profiler.as_called() && !batch->in_flight.empty()) {  // ranges of two threads would lie in each other
+    for (const auto other : batch->in_flight) launches[other].uncertain = true;
+    ++outcome_.left_out;
+    return 0;
+  }
   if (launches.empty()) batch->first_serial = last_serial_ + 1;
   const auto serial = batch->first_serial + launches.size();
   last_serial_ = std::max(last_serial_, serial);
@@ -453,11 +490,11 @@ std::uint64_t RangeCounters::push(const LaunchCall& call, const CUpti_CallbackDa
 
 void RangeCounters::leave(const CUpti_CallbackData& data) {
   if (data.correlationData == nullptr || *data.correlationData == 0) return;
+  end_range(data.context, *data.correlationData);
+  const auto batch = shared_batch(data.context, *data.correlationData);
+  if (!batch) return;
   const std::lock_guard lock(mutex_);
-  auto* batch = batch_of(data.context);
-  if (batch == nullptr || *data.correlationData < batch->first_serial) return;
   const auto i = static_cast<std::size_t>(*data.correlationData - batch->first_serial);
-  if (i >= batch->launches.size()) return;
   std::erase(batch->in_flight, i);
   if (data.functionReturnValue != nullptr && *static_cast<const CUresult*>(data.functionReturnValue) != CUDA_SUCCESS)
     batch->launches[i].failed = true;

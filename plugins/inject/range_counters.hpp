@@ -57,8 +57,9 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   };
   /// Launches of a context between switching on and off.
   struct Batch {
-    Batch(CUcontext where, const RangeProfilerFunctions& functions, HostMetrics& metrics)
-        : context(where), profiler(functions, metrics) {}
+    Batch(CUcontext where, const RangeProfilerFunctions& functions, HostMetrics& metrics,
+          ContextProfiler::Ranges ranges)
+        : context(where), profiler(functions, metrics, ranges) {}
     CUcontext context;
     ContextProfiler profiler;
     std::uint32_t device = 0;
@@ -72,8 +73,11 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   void enter(CUpti_CallbackId id, LaunchKind kind, const CUpti_CallbackData& data);
   void leave(const CUpti_CallbackData& data);
   /// Before the launch of this thread. Whether it is to be counted.
-  [[nodiscard]] bool ready_for(CUcontext context);
+  [[nodiscard]] bool ready_for(CUcontext context, LaunchKind kind);
   [[nodiscard]] std::uint64_t push(const LaunchCall& call, const CUpti_CallbackData& data);
+  /// Around the call of a launch whose range CUPTI does not make itself.
+  void begin_range(CUcontext context, std::uint64_t serial);
+  void end_range(CUcontext context, std::uint64_t serial);
 
   [[nodiscard]] bool prepare();
   [[nodiscard]] bool subscribe();
@@ -83,8 +87,8 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   /// Launches of other threads into it count as strays from now on.
   void watch_strays(CUcontext context);
   [[nodiscard]] bool start(CUcontext context);
-  [[nodiscard]] CuptiFailure start_profiler(CUcontext context, std::unique_ptr<Batch>& batch);
-  void stop(std::unique_ptr<Batch> batch);
+  [[nodiscard]] CuptiFailure start_profiler(CUcontext context, std::shared_ptr<Batch>& batch);
+  void stop(std::shared_ptr<Batch> batch);
   void stop_all();
   void pause_for_capture();
   /// Ends what this window counts, on a thread that launches.
@@ -94,8 +98,10 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   void problem(const CuptiFailure& failure);
   // With the lock:
   [[nodiscard]] Batch* batch_of(CUcontext context);
-  [[nodiscard]] std::unique_ptr<Batch> take_batch(CUcontext context);
+  [[nodiscard]] std::shared_ptr<Batch> take_batch(CUcontext context);
   // Without it:
+  /// The one that has the launch with that number; nullptr: none.
+  [[nodiscard]] std::shared_ptr<Batch> shared_batch(CUcontext context, std::uint64_t serial) const;
   [[nodiscard]] bool has_batches() const;
 
   CuptiLibrary& cupti_;
@@ -106,6 +112,7 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
 
   std::atomic<bool> watches_ = false;
   std::atomic<std::size_t> watched_launches_ = 0;
+  std::atomic<bool> has_graphs_ = false;  ///< were launched: ranges begin and end with the calls
 
   // Of the thread that switches.
   std::size_t room_ = 0;  ///< of the next batch, in ranges
@@ -123,7 +130,7 @@ class RangeCounters final : public LaunchCounters, private SubscriberClient {
   bool has_strays_ = false;  ///< of that context
   std::uint64_t last_serial_ = 0;
   std::size_t launches_ = 0;  ///< of this window
-  std::vector<std::unique_ptr<Batch>> batches_;
+  std::vector<std::shared_ptr<Batch>> batches_;
   std::vector<CountedLaunch> done_;
   CounterOutcome outcome_;
 };

@@ -231,7 +231,15 @@ void Recorder::follow_window_after_work() {
     const std::lock_guard lock(cuda_mutex_);
     may_wait = (has_hooks_ || always_watches_) && captures_ == 0 && stream_captures_ <= 0 && gpu_ && gpu_->started();
   }
-  if (void* context = may_wait ? current_context() : nullptr; context != nullptr) (void)synchronize(context);
+  if (void* context = may_wait ? current_context() : nullptr; context != nullptr) {
+    (void)synchronize(context);
+    // CUPTI 13.0 moves the ends of a replayed graph's kernels by milliseconds if it is switched off before it has
+    // delivered them.
+    if (!window_.is_open()) {
+      const std::lock_guard lock(cuda_mutex_);
+      gpu_->flush();
+    }
+  }
   follow_window();
 }
 

@@ -31,6 +31,9 @@ bool disturbed = false;  // by waiting for the GPU while a stream was captured
 std::size_t room = 0;
 std::size_t dropped = 0;
 std::vector<Range> ranges;
+bool as_called = false;  // ranges begin and end with calls
+bool in_range = false;
+bool graph_failed = false;  // a graph was launched where each kernel is a range
 
 bool fails(const char* how) {
   const char* chosen = std::getenv("FAKE_CUPTI_COUNTERS");
@@ -70,6 +73,11 @@ void launched(const char* mangled, std::uint32_t stream) {
   const std::lock_guard lock(mutex);
   if (!running) return;
   if (captures || records()) std::abort();  // a real one would not bear it either
+  if (as_called) {
+    if (in_range) ranges.back() = {mangled != nullptr ? std::strlen(mangled) : 1, stream};
+    return;
+  }
+  graph_failed = graph_failed || mangled == nullptr;
   if (ranges.size() < room)
     ranges.push_back({mangled != nullptr ? std::strlen(mangled) : 1, stream});
   else
@@ -204,11 +212,12 @@ cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_CounterDataImag
 }
 CUptiResult CUPTIAPI cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* p) {
   const std::lock_guard lock(mutex);
-  if (p->range != CUPTI_AutoRange || p->replayMode != CUPTI_UserReplay || p->numNestingLevels != 1 ||
-      p->minNestingLevel != 1 || p->counterDataImageSize != 8 * p->maxRangesPerPass)
+  if ((p->range != CUPTI_AutoRange && p->range != CUPTI_UserRange) || p->replayMode != CUPTI_UserReplay ||
+      p->numNestingLevels != 1 || p->minNestingLevel != 1 || p->counterDataImageSize != 8 * p->maxRangesPerPass)
     return CUPTI_ERROR_INVALID_PARAMETER;
   if (fails("no_memory") || (fails("little_memory") && p->maxRangesPerPass > 2'000)) return CUPTI_ERROR_OUT_OF_MEMORY;
   room = p->maxRangesPerPass;
+  as_called = p->range == CUPTI_UserRange;
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params*) {
@@ -218,13 +227,29 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params*) 
   running = true;
   ranges.clear();
   dropped = 0;
+  graph_failed = in_range = false;
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* p) {
   if (fails("other_thread")) std::thread([] { fake_cupti_launch("_Z4gemmPfi", 7, 1); }).join();
   const std::lock_guard lock(mutex);
   running = false;
+  if (graph_failed) return CUPTI_ERROR_UNKNOWN;  // as CUPTI 13.0 does
   p->isAllPassSubmitted = 1;
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* p) {
+  const std::lock_guard lock(mutex);
+  if (!as_called || !running || in_range || std::to_string(ranges.size()) != p->pRangeName)
+    return CUPTI_ERROR_INVALID_OPERATION;
+  in_range = true;
+  ranges.emplace_back();
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params*) {
+  const std::lock_guard lock(mutex);
+  if (!in_range) return CUPTI_ERROR_INVALID_OPERATION;
+  in_range = false;
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* p) {
