@@ -21,6 +21,8 @@ namespace {
 using schema::BytesSource;
 using schema::ProfileRun;
 
+constexpr double kRecordedShare = 0.5;  // of the time that an average is over
+
 schema::Message words_of(const schema::ProfileBytes& bytes, std::optional<double> share) {
   using enum messages::ProfileBytesOfSource;
   const auto source = [&] {
@@ -75,12 +77,25 @@ std::vector<schema::Message> bytes_notes(const ProfileRun& run) {
   }
   if (!rows.empty())
     out.push_back(messages::profile_bytes({.share = share_of(known_ns, kernel_ns), .sources = std::move(sources)}));
-  for (const auto& row : run.bandwidths)
+  std::int64_t graph_bytes = 0;
+  std::int64_t graph_launches = 0;
+  for (const auto& row : run.tables.graphs) {
+    if (row.read_bytes < 0 || row.write_bytes < 0) continue;
+    graph_bytes += row.read_bytes + row.write_bytes;
+    graph_launches += row.launches;
+  }
+  if (graph_launches > 0)
+    out.push_back(messages::profile_bytes_of_graphs(static_cast<double>(per_launch(graph_bytes, graph_launches))));
+  double span_s = 0;
+  for (const auto& device : run.tables.devices) span_s = std::max(span_s, static_cast<double>(device.span_ns) / 1e9);
+  for (const auto& row : run.bandwidths) {
+    if (span_s < kRecordedShare * row.seconds) continue;  // mostly of what was not recorded
     out.push_back(
         messages::profile_bandwidth({.gpu = row.device,
                                      .rate = row.bytes_per_s / 1e9,
                                      .time = row.seconds * 1e9,
                                      .share = row.peak_bytes_per_s > 0 ? row.bytes_per_s / row.peak_bytes_per_s : 0}));
+  }
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include "trace/import/copied_records.hpp"
 #include "trace/import/far_records.hpp"
 #include "trace/import/left_out.hpp"
+#include "trace/import/shifted_graph_ends.hpp"
 #include "trace/messages.hpp"
 
 namespace ridgeline::trace {
@@ -167,6 +168,7 @@ void leave_out_implausible(Trace& trace, bool cut_off) {
   leave_out_work_at_zero(trace);
   leave_out_lone_work(trace);
   leave_out_copies(trace);
+  correct_shifted_graph_ends(trace);
   leave_out_kernels_over_others(trace);
   if (cut_off) leave_out_behind_work(trace);
   tell_missing_durations(trace);

@@ -29,7 +29,7 @@ schema::Message note_of(CountingState state, const std::string& why) {
 
 std::vector<schema::Message> counting_notes(const std::vector<RecordedProcess>& processes) {
   std::map<CountingState, std::string> reasons;  // the words of the first process that has some
-  for (const auto& one : processes) {
+  for (const auto& one : with_events(processes)) {
     if (!one.uses_cuda) continue;
     auto& why = reasons[one.counters];
     if (why.empty()) why = one.counters_why;

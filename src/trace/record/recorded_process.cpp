@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "base/text.hpp"
@@ -82,6 +83,13 @@ RecordedProcess read_facts(std::string_view text) {
     if (key == "finished") out.finished = value == "1";
   });
   return out;
+}
+
+std::vector<RecordedProcess> with_events(const std::vector<RecordedProcess>& processes) {
+  std::vector<RecordedProcess> out;
+  std::copy_if(processes.begin(), processes.end(), std::back_inserter(out),
+               [](const auto& one) { return one.events > 0; });
+  return out.empty() ? processes : out;
 }
 
 }  // namespace ridgeline::trace

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ridgeline::trace {
 
@@ -55,6 +56,9 @@ struct RecordedProcess {
   bool full_of_events = false;                  ///< stopped_full by them, not by bytes
   bool finished = false;                        ///< it ended its recording; else it was killed, or goes on
 };
+
+/// Those that recorded something, if any did: compilers and the like start helpers that only open CUDA.
+[[nodiscard]] std::vector<RecordedProcess> with_events(const std::vector<RecordedProcess>& processes);
 
 /// Lines "key=value". Keys that are not known are of a newer library, and mean nothing here.
 [[nodiscard]] RecordedProcess read_facts(std::string_view text);

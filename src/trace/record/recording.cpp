@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "trace/file/trace_reader.hpp"
+#include "trace/import/shifted_graph_ends.hpp"
 #include "trace/messages.hpp"
 #include "trace/record/device_numbers.hpp"
 #include "trace/record/merge_traces.hpp"
@@ -91,6 +92,7 @@ Result<Recording> read_recording(const fs::path& folder) {
     out.bytes += bytes;
     trace->give_process(pid);
     numbers.apply(known.devices, *trace);
+    correct_shifted_graph_ends(*trace);
     note_end(trace->notes, !of_process.facts.empty(), known);
     traces.push_back(*std::move(trace));
   }

@@ -10,18 +10,21 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.hpp"
 #include "trace/messages.hpp"
 
 namespace ridgeline::trace {
 namespace {
 
-constexpr std::size_t kMostNamed = 8;  // processes
+constexpr std::size_t kMostNamed = 8;     // processes
+constexpr std::size_t kMostColumns = 60;  // of a command line
 
 /// What exec made of a process is part of it, under its last name.
 std::map<std::int64_t, std::string> names_of(const std::vector<RecordedProcess>& processes) {
   std::map<std::int64_t, std::string> out;
   for (const auto& one : processes)
-    out[one.pid] = one.name.empty() ? std::to_string(one.pid) : fmt::format("{} ({})", one.name, one.pid);
+    out[one.pid] = one.name.empty() ? std::to_string(one.pid)
+                                    : fmt::format("{} ({})", base::shorten(one.name, kMostColumns), one.pid);
   return out;
 }
 
@@ -49,7 +52,7 @@ std::int64_t count_if(const std::vector<RecordedProcess>& processes,
 
 void add_recording_notes(const std::vector<RecordedProcess>& processes, Trace& trace) {
   auto& notes = trace.notes;
-  const auto names = names_of(processes);
+  const auto names = names_of(with_events(processes));
   const auto all = std::ssize(names);
   if (all > 1)
     notes.push_back(messages::recorded_processes(

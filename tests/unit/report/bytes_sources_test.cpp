@@ -38,6 +38,9 @@ TEST(BytesSources, each_number_has_its_source_and_all_have_their_coverage) {
 TEST(BytesSources, the_average_of_a_gpu_is_labelled) {
   auto run = run_of({});
   run.bandwidths.push_back({1, "NVIDIA H200", 1.2e12, 4.8e12, 12.5});
+  run.tables.devices.emplace_back().span_ns = 6'000'000'000;
+  EXPECT_TRUE(notes(run).empty()) << "most of the average is of what was not recorded";
+  run.tables.devices[0].span_ns = 9'000'000'000;
   EXPECT_EQ(notes(run), std::vector<std::string>{
                             "GPU 1 moved 1200 GB/s on average over 12.5 s, 25 % of its peak: average of the whole GPU "
                             "(GPM), not divided among modules"});
@@ -55,6 +58,8 @@ TEST(BytesSources, graphs_have_their_bytes_per_launch) {
   graph.write_bytes = 4 << 20;
   graph.total_ns = 2'000'000;
   run.tables.graphs.push_back(graph);
+  EXPECT_EQ(notes(run), std::vector<std::string>{
+                            "bytes of CUDA graphs are counted per launch, not per kernel: 3.00 MiB on average"});
   const auto table = graphs_table(fakes::words(), run);
   ASSERT_EQ(table.rows.size(), 1U);
   ASSERT_EQ(table.columns.size(), table.rows[0].cells.size());

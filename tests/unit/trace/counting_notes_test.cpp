@@ -36,6 +36,7 @@ TEST(CountingNotes, each_reason_has_its_fix_and_is_there_once) {
 TEST(CountingNotes, where_all_was_counted_or_nothing_was_to_be_are_none) {
   EXPECT_TRUE(notes_of({"counters=counted\n", "counters=none\n", "", "counters=of_the_future\n"}).empty());
   EXPECT_TRUE(notes_of({"uses_cuda=0\ncounters=no_steps\n"}).empty()) << "a helper of the program";
+  EXPECT_TRUE(notes_of({"events=9\ncounters=counted\n", "counters=no_steps\n"}).empty()) << "one that opens CUDA";
 }
 
 }  // namespace

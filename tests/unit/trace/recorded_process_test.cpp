@@ -122,6 +122,24 @@ TEST(RecordingNotes, lines_that_were_asked_for_and_are_not_there) {
   EXPECT_TRUE(notes_of("finished=1\nuses_cuda=1\n").empty());
 }
 
+TEST(RecordingNotes, helpers_that_recorded_nothing_are_not_named) {
+  const auto notes_of = [](std::vector<RecordedProcess> processes) {
+    Trace trace;
+    add_recording_notes(processes, trace);
+    return trace.notes;
+  };
+  const auto process = [](std::int64_t pid, const std::string& facts) {
+    auto out = read_facts("finished=1\nuses_cuda=1\n" + facts);
+    out.pid = pid;
+    return out;
+  };
+  EXPECT_TRUE(notes_of({process(7, "events=9\n"), process(8, "events=0\n")}).empty());
+  const std::string name(100, 'x');
+  EXPECT_EQ(notes_of({process(7, "events=9\nname=" + name + "\n"), process(8, "events=1\n"), process(9, "events=0\n")}),
+            std::vector{messages::recorded_processes(
+                {.count = 2, .names = {std::string(59, 'x') + "… (7)", "8"}, .more = std::nullopt})});
+}
+
 TEST(RecordingNotes, a_process_that_ran_another_program_is_one) {
   std::vector<RecordedProcess> processes(3);
   for (auto& one : processes) one.finished = true;
