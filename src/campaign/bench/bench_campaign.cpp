@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/bench_answers.hpp"
+#include "analysis/bench_experiments.hpp"
 #include "analysis/bench_rules.hpp"
 #include "base/text.hpp"
 #include "campaign/bench/bench_trials.hpp"
@@ -43,6 +44,8 @@ constexpr double kLeaderShare = 0.95;              ///< of the best: measured ag
 constexpr std::size_t kMostRepeated = 4;
 constexpr int kRepeats = 2;  ///< rounds, the second in counterbalanced order
 constexpr int kMostStabilityRuns = 3;
+constexpr double kExperimentInterval = 0.5 * analysis::kWorthwhileGain;
+constexpr double kLongestExperimentS = 15;
 constexpr double kLongestStabilityS = 3600;
 constexpr int kStabilityRepeat = 1000;  ///< BenchTrial::repeat of stability runs, apart from repeats
 
@@ -121,6 +124,14 @@ class RunningBench {
       return trial.settings == settings && trial.data == DataMode::loader;
     });
     return last != run_.trials.rend() && last->outcome.duration_s > budget_.left_s(share);
+  }
+
+  /// Experiments look for gains of kWorthwhileGain and more, which need no narrower interval.
+  [[nodiscard]] schema::TrainingPlan experiment_plan() const {
+    auto plan = request_.plan;
+    plan.target_interval_ratio = std::max(plan.target_interval_ratio, kExperimentInterval);
+    plan.max_time_s = std::min(plan.max_time_s, kLongestExperimentS);
+    return plan;
   }
 
   Result<void> steps() {
@@ -313,7 +324,7 @@ class RunningBench {
         if (next == open.end()) break;
         RL_TRY(trials_.make(
             {.stage = BenchStage::experiment, .settings = next->settings, .data = next->data, .reason = next->reason()},
-            request_.plan, open.size()));
+            experiment_plan(), open.size()));
         RL_TRY(measure_again(input, true));
       }
       RL_TRY(measure_again(input, false));
@@ -417,7 +428,7 @@ class RunningBench {
           trial.repeat = std::max(trial.repeat, made.repeat + 1);
       trial.reason = messages::bench_base_again();
       const int before = analysis::find_evidence(run_, input.base, DataMode::loader)->count;
-      RL_TRY(trials_.make(std::move(trial), request_.plan, 1));
+      RL_TRY(trials_.make(std::move(trial), experiment_plan(), 1));
       if (analysis::find_evidence(run_, input.base, DataMode::loader)->count == before) break;  // it failed this time
     }
     return {};
