@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What recording by `ridgeline profile -- CMD` costs and finds, on this host's GPU with real PyTorch models (tests/tools/marked_models.py).
 #   scripts/profile_gpu.sh --part cost        launch-bound steps, a replayed graph and a busy GPU: plain, recorded, under torch.profiler;
-#                                             medians of 5 alternating processes, as ratios to plain
+#                                             medians of 5 alternating processes, as ratios to plain; WAYS="plain modules lines"
+#                                             measures what Python lines cost
 #   scripts/profile_gpu.sh --part modules     share of kernel time that is attributed to modules, and of the leaves' own marker kernels
 #                                             that are attributed to the leaf that launched them; of models in ONNX Runtime the
 #                                             share that is attributed to nodes (tests/tools/onnx_sessions.py)
@@ -16,7 +17,7 @@
 #                                             `profile` prints, and the times without a recorder, in turns
 #   scripts/profile_gpu.sh --part verify      `profile --verify 1` of RT-DETR: the predicted saving next to the measured one
 # By environment: RIDGELINE (the program), PYTHON (which has torch), KERNEL_ROWS (rl_kernel_rows of the build), OUT (default: profile-results),
-# KERNELS, MODELS, MODES, STEPS, SECONDS_PER_MODE, ONNX_MODELS, PROGRAMS, ROUNDS, CUDA12 (a site-packages folder), NCU and NVCC (default: ncu, nvcc).
+# KERNELS, MODELS, MODES, WAYS, STEPS, SECONDS_PER_MODE, ONNX_MODELS, PROGRAMS, ROUNDS, CUDA12 (a site-packages folder), NCU and NVCC (default: ncu, nvcc).
 set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 OUT=${OUT:-profile-results} PYTHON=${PYTHON:-python3}
@@ -44,14 +45,18 @@ recorded() {
 
 # cost MODEL MODES: all modes in one process, because starting one takes longer than its steps.
 cost() {
-  local model=$1 modes=$2 round command=("$PYTHON" "$program" "$1" "$2" --seconds "${SECONDS_PER_MODE:-2}")
+  local model=$1 modes=$2 round way command=("$PYTHON" "$program" "$1" "$2" --seconds "${SECONDS_PER_MODE:-2}")
   for ((round = 1; round <= ${ROUNDS:-5}; round++)); do
-    "${command[@]}" | sed 's/^/plain /'
-    recorded "$model.kernels.$round" --counters none --no-modules -- "${command[@]}" | sed 's/^/kernels /'
-    recorded "$model.modules.$round" --counters none -- "${command[@]}" | sed 's/^/modules /'
-    "${command[@]}" --profiler cuda 2>/dev/null | sed 's/^/torch.profiler,cuda /'
-    "${command[@]}" --profiler full 2>/dev/null | sed 's/^/torch.profiler,full /'
-    rm -rf "${scratch:?}"/*
+    for way in ${WAYS:-plain kernels modules torch.profiler,cuda torch.profiler,full}; do
+      case $way in
+        plain) "${command[@]}" ;;
+        kernels) recorded "$model.kernels.$round" --counters none --no-modules -- "${command[@]}" ;;
+        modules) recorded "$model.modules.$round" --counters none -- "${command[@]}" ;;
+        lines) recorded "$model.lines.$round" --counters none --lines -- "${command[@]}" ;;
+        torch.profiler,*) "${command[@]}" --profiler "${way#*,}" 2>/dev/null ;;
+      esac | sed "s/^/$way /"
+      rm -rf "${scratch:?}"/*
+    done
   done | tee "$OUT/cost.txt" | "$PYTHON" "$ROOT/scripts/recording_cost.py" "$model"
 }
 
@@ -184,7 +189,7 @@ print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
     "$PYTHON" "$ROOT/scripts/finding_score.py" "$OUT/findings/programs.tsv" "$OUT/findings" | tee "$OUT/findings.md"
     ;;
   *)
-    sed -n '3,21s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,22s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

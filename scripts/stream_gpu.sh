@@ -24,7 +24,7 @@ RIDGELINE=${RIDGELINE:-$ROOT/build/release/bin/ridgeline}
 [ -x "$RIDGELINE" ] || die "no program $RIDGELINE; name it in RIDGELINE"
 [ -f "${MODEL:-}" ] || die "MODEL: \"${MODEL:-}\" is no file; name an ONNX model"
 mkdir -p "$OUT" && OUT=$(cd "$OUT" && pwd)
-loops=$ROOT/benchmarks/stream_loops.py
+loops=$ROOT/benchmarks/stream_loops.py rows=$ROOT/benchmarks/stream_rows.py
 results=$OUT/$part.jsonl
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -60,11 +60,8 @@ bench() {
     --stream preprocess.device=gpu --stream "streams=$workers" --stream "batch_size=$batch" --time "${SECONDS_EACH}s" --json --headless --db "$scratch/runs.db" "$@" \
     >"$scratch/run.json" 2>"$scratch/run.err"
   local code=$?
-  jq -c --arg options "$*" --argjson workers "$workers" --argjson batch "$batch" --argjson code "$code" \
-    '{workers: $workers, batch: $batch, options: $options, exit: $code, frames_per_s: .status.delivered_per_s, mean_batch: .status.mean_batch,
-      p50: .status.latency.p50, p99: .status.latency.p99, gpu_busy: .status.gpu_busy, gpu_idle: .status.gpu_idle, dropped: .status.dropped,
-      is_void: .status.is_void, worker_s: .status.worker_s, notes: [.ready.notes[]?.text?]}' "$scratch/run.json" 2>/dev/null |
-    tee -a "$results" || { tail -n 3 "$scratch/run.err" >&2; return "$code"; }
+  "$PYTHON" "$rows" run "$scratch/run.json" --workers "$workers" --batch "$batch" --options "$*" --code "$code" | tee -a "$results"
+  [ "${PIPESTATUS[0]}" = 0 ] || { tail -n 3 "$scratch/run.err" >&2; return 1; }
 }
 
 case $part in
@@ -85,7 +82,7 @@ case $part in
     read -r workers _ <<<"$WORKERS"
     read -r batch _ <<<"$BATCHES"
     for slo in ${SLO_MS:-30 60}; do for share in 0.8 0.85 0.9 0.95; do
-      bench "$workers" "$batch" --slo "${slo}ms" --rate "$(jq -n "$PEAK * $share / 8")"
+      bench "$workers" "$batch" --slo "${slo}ms" --rate "$("$PYTHON" -c "print($PEAK * $share / 8)")"
     done; done
     ;;
   loops)
@@ -109,9 +106,8 @@ case $part in
       "$RIDGELINE" profile --db "$scratch/runs.db" --delay 5s --duration 3s --json="$scratch/profile.json" -- "$RIDGELINE" stream bench --source "$frames" \
         --raw 1920x1080:nv12 --sources 8 --model "$MODEL" --provider cuda ${ORT:+--ort-library "$ORT"} --stream preprocess.device=gpu --stream "streams=$workers" \
         --stream "batch_size=$batch" --time 12s --json --headless --db "$scratch/stream.db" >"$scratch/run.json" 2>"$scratch/run.err"
-      jq -c --argjson batch "$batch" --slurpfile recorded "$scratch/profile.json" \
-        '{batch: $batch, gpu_busy: .status.gpu_busy, recorded: ($recorded[0].summary // $recorded[0])}' "$scratch/run.json" | tee -a "$results" ||
-        tail -n 3 "$scratch/run.err" >&2
+      "$PYTHON" "$rows" busy "$scratch/run.json" --profile "$scratch/profile.json" --batch "$batch" | tee -a "$results"
+      [ "${PIPESTATUS[0]}" = 0 ] || tail -n 3 "$scratch/run.err" >&2
     done
     ;;
   *) die "--part \"$part\": expected bounds, peak, slo, loops, same or busy" ;;
