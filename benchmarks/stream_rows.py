@@ -15,6 +15,7 @@ def run_row(given, run):
     return {"workers": given.workers, "batch": given.batch, "options": given.options, "exit": given.code,
             "frames_per_s": status["delivered_per_s"], "mean_batch": status.get("mean_batch"), "p50": status["latency"]["p50"],
             "p99": status["latency"]["p99"], "gpu_busy": status.get("gpu_busy"), "gpu_idle": status.get("gpu_idle"),
+            "uploads_hidden": status.get("uploads_hidden"), "slow_inferences": status.get("slow_inferences"),
             "dropped": status.get("dropped"), "is_void": status.get("is_void"), "worker_s": status.get("worker_s"),
             "notes": [note.get("text") for note in (run.get("ready") or {}).get("notes") or []]}
 
@@ -23,7 +24,8 @@ def busy_row(given, run):
     with open(given.profile) as file:
         recorded = json.load(file)
     return {"batch": given.batch, "gpu_busy": run["status"].get("gpu_busy"), "frames_per_s": run["status"]["delivered_per_s"],
-            "recorded": [gpu for gpu in recorded["gpus"]] if "gpus" in recorded else sorted(recorded)}
+            "recorded": sum(gpu["busy_ns"] for gpu in recorded["tables"]["devices"]) /
+            sum(gpu["span_ns"] for gpu in recorded["tables"]["devices"])}
 
 
 def main():

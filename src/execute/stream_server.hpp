@@ -65,9 +65,6 @@ class StreamServer {
   [[nodiscard]] bool has_pace() const;
   [[nodiscard]] double elapsed_s() const;
   [[nodiscard]] schema::StreamStatus status_now() const;
-  /// As StreamStatus::gpu_busy.
-  [[nodiscard]] std::optional<double> device_busy() const;
-
   const workload::WorkloadRegistry& registry_;
   LineChannel& channel_;
   StreamCounts& counts_;
@@ -83,7 +80,6 @@ class StreamServer {
   std::unique_ptr<stream::Pipeline> pipeline_;
   bool stopped_ = false;
   base::Nanoseconds ready_at_{};
-  std::int64_t busy_at_ready_ns_ = 0;  ///< of the model's device, for the warm-up
   std::atomic<bool> over_{false};
   std::thread status_;
   std::mutex losing_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/stream_summary.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "schema/error_message.hpp"
@@ -29,7 +30,7 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 }  // namespace
 
 schema::StreamStatus summarize(const stream::PipelineStatus& status, double elapsed_s, std::int64_t slo_ns,
-                               std::optional<double> device_busy) {
+                               const std::optional<gpu::DeviceTimes>& device) {
   schema::StreamStatus out;
   const auto& meter = status.meter;
   const auto& counters = meter.counters();
@@ -69,9 +70,14 @@ schema::StreamStatus summarize(const stream::PipelineStatus& status, double elap
   if (workers.busy.copy_ns > 0) out.worker_s["copy"] = seconds(workers.busy.copy_ns);
   if (workers.busy.wait_ns > 0) out.worker_s["wait"] = seconds(workers.busy.wait_ns);
   if (workers.busy.crops_ns > 0) out.worker_s["crops"] = seconds(workers.busy.crops_ns);
-  if (device_busy) {
-    out.gpu_busy = device_busy;
-    out.gpu_idle = schema::idle_causes(out.worker_s, 1 - *device_busy);
+  if (device && elapsed_s > 0) {
+    const double busy = std::min(1.0, seconds(device->busy_ns) / elapsed_s);
+    out.gpu_busy = busy;
+    out.gpu_idle = schema::idle_causes(out.worker_s, 1 - busy);
+    if (device->upload_ns > 0)
+      out.uploads_hidden = static_cast<double>(device->hidden_ns) / static_cast<double>(device->upload_ns);
+    if (device->inferences > 0)
+      out.slow_inferences = static_cast<double>(device->slow) / static_cast<double>(device->inferences);
   }
   out.failures = static_cast<std::int64_t>(status.failures);
   if (status.last_failure) out.last_failure = schema::message_of(*status.last_failure);

@@ -94,6 +94,12 @@ void write_workers(StreamText& text, const StreamView& view) {
              status.gpu_busy);
   auto idle = text.family("gpu_idle_ratio", "gauge", "The rest of that time, by its cause.");
   for (const auto& [cause, share] : status.gpu_idle) idle.add({{"cause", cause}}, share);
+  if (status.uploads_hidden)
+    text.gauge("gpu_uploads_hidden_ratio", "Share of the time of uploads in which an inference was under way.",
+               status.uploads_hidden);
+  if (status.slow_inferences)
+    text.gauge("gpu_slow_inferences_ratio", "Share of inferences of more than twice the median of their batch size.",
+               status.slow_inferences);
 }
 
 void write_stream_gpu(StreamText& text, const schema::StreamGpu& gpu) {
@@ -122,7 +128,12 @@ std::string stream_metrics_text(const StreamView& view) {
   write_frames(text, view);
   write_latency(text, view);
   write_workers(text, view);
-  if (const auto& gpu = view.progress.recent.gpu) write_stream_gpu(text, *gpu);
+  if (const auto& gpu = view.progress.recent.gpu) {
+    write_stream_gpu(text, *gpu);
+    if (gpu->power_w && *gpu->power_w > 0)
+      text.gauge("gpu_frames_per_joule", "Delivered frames per joule of the whole GPU, in the last second.",
+                 view.progress.recent.delivered_per_s / *gpu->power_w);
+  }
   return text.take();
 }
 

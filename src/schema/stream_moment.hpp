@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "base/json.hpp"
 
@@ -33,5 +34,13 @@ struct StreamMoment {
   std::optional<StreamGpu> gpu;  ///< at its end
 };
 RL_DECLARE_JSON(StreamMoment)
+
+/// What a GPU's energy brought; of the moments whose power is known.
+struct StreamEnergy {
+  double frames_per_joule = 0;  ///< delivered
+  double mean_power_w = 0;      ///< of the whole device, by the driver
+};
+/// nullopt: the power of no moment is known.
+[[nodiscard]] std::optional<StreamEnergy> energy_of(const std::vector<StreamMoment>& moments);
 
 }  // namespace ridgeline::schema

@@ -32,7 +32,7 @@ struct StreamPreprocess {
   std::int64_t stride = 32;    ///< sides of a model of any size are multiples of it
   /// Width and height of the input of a model of any size; empty: what its metadata tell, else by the frame's.
   std::vector<std::int64_t> size{};
-  std::string device = "cpu";  ///< where frames are prepared: cpu, gpu (where the model runs, if it can be)
+  std::string device = "auto";  ///< where frames are prepared: auto (where the model runs, if it can be), cpu, gpu
 };
 RL_DECLARE_JSON(StreamPreprocess)
 

@@ -38,7 +38,7 @@ RL_DEFINE_JSON(StreamCheck, name, passed, message)
 RL_DEFINE_JSON(StreamStatus, elapsed_s, offered, delivered, in_time, dropped, skipped, in_flight, queued, queue_size,
                unwritten, span_s, delivered_per_s, goodput_per_s, latency, over_slo, late, queue, service, order,
                batches, mean_batch, busy, busy_workers, worker_s, failures, last_failure, lost_sources, lost_videos,
-               checks, lateness, audit, is_void, gpu_busy, gpu_idle)
+               checks, lateness, audit, is_void, gpu_busy, gpu_idle, uploads_hidden, slow_inferences)
 RL_DEFINE_JSON(StreamSourceInfo, name, width, height, fps, frames, is_live, decoder)
 RL_DEFINE_JSON(StreamReady, sources, runtime, input, decoder, workers, queue_size, warm_ms, ready_s, notes)
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "gpu/device_times.hpp"
 #include "schema/message.hpp"
 #include "schema/stream_spec.hpp"
 #include "stream/batch_runner.hpp"
@@ -39,8 +40,9 @@ class StreamModel : public stream::BatchRunner {
   [[nodiscard]] virtual const StreamModelFacts& facts() const noexcept = 0;
   /// Memory for frames that the model's device reads by itself; nullptr: it wants none.
   [[nodiscard]] virtual std::shared_ptr<stream::ImageMemory> image_memory() const { return nullptr; }
-  /// Nanoseconds for which its device has worked for it, gaps inside an inference included; nullopt: not known.
-  [[nodiscard]] virtual std::optional<std::int64_t> device_busy_ns() const { return std::nullopt; }
+  /// What its device has done for it since start_device_times(); nullopt: not known.
+  [[nodiscard]] virtual std::optional<gpu::DeviceTimes> device_times() const { return std::nullopt; }
+  virtual void start_device_times() {}
 };
 
 /// Results are `null`, at once: what a pipeline itself takes.

@@ -9,7 +9,7 @@ skip() {
 model=$MODELS/ch_PP-OCRv4_det_infer.onnx
 [ -f "$model" ] || skip "the PP-OCRv4 models are not in $MODELS"
 frames=(--source synthetic:640x384x60 --model "$model" --stream batch_size=4)
-"$RIDGELINE" stream run "${frames[@]}" --provider cuda --stream preprocess.device=gpu --output cuda.jsonl --json >probe.json 2>probe.log </dev/null ||
+"$RIDGELINE" stream run "${frames[@]}" --provider cuda --output cuda.jsonl --json >probe.json 2>probe.log </dev/null ||
   skip "ridgeline stream run --provider cuda: $(grep '^error: ' probe.log || tail -n 1 probe.log)"
 cp probe.json out
 LAST="stream run --provider cuda"

@@ -326,6 +326,8 @@ std::vector<std::pair<std::string, std::string>> stream_summary(const schema::Me
           {.rate = status.delivered_per_s, .seconds = status.span_s, .batch = status.mean_batch, .busy = status.busy}));
   if (const auto busy = schema::gpu_busy_text(status); !busy.empty())
     add("GPU", messages::stream_gpu_busy({.busy = busy, .source_bound = schema::is_source_bound(status)}));
+  if (const auto energy = schema::energy_of(run.moments))
+    add("energy", messages::stream_energy({.frames = energy->frames_per_joule, .power = energy->mean_power_w}));
   if (status.latency.count > 0) add("latency", latency_of(status.latency));
   if (!status.audit.empty()) add("load", status.audit);
   for (const auto& check : status.checks)

@@ -29,7 +29,11 @@ using base::ErrorCode;
 /// Batches of a session that are under way: those in its slots, and one that is decoded.
 constexpr std::size_t kLanesPerSession = OverlappedSession::kSlots + 1;
 constexpr const char* kGraphs = "enable_cuda_graph";
-constexpr std::string_view kOnGpu = "gpu";  ///< of preprocess.device
+/// The CUDA provider was seen to allocate in its second and third run what its first had given back on another stream.
+constexpr int kRunsBeforeGraph = 3;
+constexpr int kMostRunsBeforeGraph = 12;
+constexpr std::string_view kOnHost = "cpu";  ///< of preprocess.device, as is the other
+constexpr std::string_view kOnGpu = "gpu";
 
 /// Graphs need inputs at addresses that stay, as OverlappedSession has them.
 schema::Configuration without_graphs(schema::Configuration configuration) {
@@ -101,7 +105,8 @@ class OrtStreamModel final : public StreamModel {
                                                      std::span<std::string> results) override;
   [[nodiscard]] const StreamModelFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::shared_ptr<stream::ImageMemory> image_memory() const override;
-  [[nodiscard]] std::optional<std::int64_t> device_busy_ns() const override;
+  [[nodiscard]] std::optional<gpu::DeviceTimes> device_times() const override;
+  void start_device_times() override;
 
   [[nodiscard]] base::Result<void> create(const StreamModelRequest& request, const OrtSearchEnvironment& search);
 
@@ -146,7 +151,8 @@ class OrtStreamModel final : public StreamModel {
                                                   const stream::Image& sample);
   /// A session that is ready, its graphs captured where they are wanted.
   [[nodiscard]] base::Result<void> open_overlapped(Worker& worker, const StreamModelRequest& request,
-                                                   SessionExtras extras, const stream::Image& sample);
+                                                   SessionExtras extras, const stream::Image& sample,
+                                                   int runs_before_graph);
   void tell_no_graphs(const Worker& worker, const StreamModelRequest& request, const std::string& reason);
   /// What the sessions of all workers have in common: outputs that are kept, crops, facts.
   [[nodiscard]] base::Result<void> complete(Worker& worker, const StreamModelRequest& request,
@@ -188,8 +194,12 @@ std::shared_ptr<stream::ImageMemory> OrtStreamModel::image_memory() const {
   return lanes_.empty() ? nullptr : make_pinned_images(gpu_);
 }
 
-std::optional<std::int64_t> OrtStreamModel::device_busy_ns() const {
-  return busy_ ? std::optional(busy_->busy_ns()) : std::nullopt;
+std::optional<gpu::DeviceTimes> OrtStreamModel::device_times() const {
+  return busy_ ? std::optional(busy_->times()) : std::nullopt;
+}
+
+void OrtStreamModel::start_device_times() {
+  if (busy_) busy_->start_over();
 }
 
 base::Result<void> OrtStreamModel::create(const StreamModelRequest& request, const OrtSearchEnvironment& search) {
@@ -309,7 +319,7 @@ base::Result<void> OrtStreamModel::complete(Worker& worker, const StreamModelReq
 }
 
 bool OrtStreamModel::can_overlap(const StreamModelRequest& request) {
-  if (request.spec.settings.preprocess.device != kOnGpu) return false;
+  if (request.spec.settings.preprocess.device == kOnHost) return false;
   auto kernel = PreprocessKernel::load(*gpu_, gpu::preprocess_ptx());
   auto busy = kernel ? gpu::BusyClock::make(gpu_->driver) : tl::unexpected(kernel.error());
   if (!busy) {
@@ -327,12 +337,17 @@ bool OrtStreamModel::can_overlap(const StreamModelRequest& request) {
 base::Result<void> OrtStreamModel::add_overlapped(const StreamModelRequest& request, const SessionExtras& extras,
                                                   const stream::Image& sample) {
   auto worker = std::make_unique<Worker>();
-  if (auto opened = open_overlapped(*worker, request, extras, sample); !opened) {
+  auto opened = open_overlapped(*worker, request, extras, sample, kRunsBeforeGraph);
+  if (!opened && uses_graphs_ && opened.error().code != ErrorCode::out_of_memory) {
+    worker = std::make_unique<Worker>();
+    opened = open_overlapped(*worker, request, extras, sample, kMostRunsBeforeGraph);
+  }
+  if (!opened) {
     if (!uses_graphs_ || opened.error().code == ErrorCode::out_of_memory) return tl::unexpected(opened.error());
     // Whether the graphs are what it fails of, a session without them shows.
     uses_graphs_ = false;
     worker = std::make_unique<Worker>();
-    RL_TRY(open_overlapped(*worker, request, extras, sample));
+    RL_TRY(open_overlapped(*worker, request, extras, sample, 1));
     tell_no_graphs(*worker, request, opened.error().message);
   }
   const auto& spec = request.spec;
@@ -353,7 +368,8 @@ base::Result<void> OrtStreamModel::add_overlapped(const StreamModelRequest& requ
 }
 
 base::Result<void> OrtStreamModel::open_overlapped(Worker& worker, const StreamModelRequest& request,
-                                                   SessionExtras extras, const stream::Image& sample) {
+                                                   SessionExtras extras, const stream::Image& sample,
+                                                   int runs_before_graph) {
   const auto& spec = request.spec;
   const auto part = first_part(spec);
   RL_TRY(gpu_->context.make_current());
@@ -377,7 +393,7 @@ base::Result<void> OrtStreamModel::open_overlapped(Worker& worker, const StreamM
   OverlappedSession::GraphOptions graph_options;
   if (uses_graphs_) graph_options = [&settings](int number) { return settings.make_run_options(number); };
   const auto sizes = stream::warm_batch_sizes(static_cast<std::uint32_t>(spec.settings.batch_size));
-  RL_TRY_ASSIGN(const auto why_none, worker.session->prepare(sample, sizes, graph_options));
+  RL_TRY_ASSIGN(const auto why_none, worker.session->prepare(sample, sizes, graph_options, runs_before_graph));
   if (!why_none.empty() && workers_.empty()) facts_.notes.push_back(stream::messages::graphs_left_out(why_none));
   return {};
 }

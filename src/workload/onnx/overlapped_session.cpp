@@ -195,10 +195,10 @@ base::Result<std::vector<OrtValueHandle>> OverlappedSession::run(const FrameGrou
     return tl::unexpected(setup_.environment.with_log(std::move(ran).error()));
   RL_TRY_ASSIGN(auto values, download(slot, *of_group, host));
   lease.done();
-  RL_TRY_ASSIGN(const auto inference_ns, setup_.busy.add(slot.started, slot.finished));
-  RL_TRY_ASSIGN(const auto up_ms, slot.uploaded.elapsed_ms(slot.begun));
+  RL_TRY_ASSIGN(const auto inference_ns, setup_.busy.add(slot.started, slot.finished, group.rows));
+  RL_TRY_ASSIGN(const auto up_ns, setup_.busy.add_upload(slot.begun, slot.uploaded));
   RL_TRY_ASSIGN(const auto down_ms, slot.downloaded.elapsed_ms(slot.finished));
-  const auto copy_ns = static_cast<std::int64_t>((up_ms + down_ms) * kNsPerMs);
+  const auto copy_ns = up_ns + static_cast<std::int64_t>(down_ms * kNsPerMs);
   times.preprocess_ns += queued - begun;
   times.inference_ns += inference_ns;
   times.copy_ns += copy_ns;
@@ -206,9 +206,10 @@ base::Result<std::vector<OrtValueHandle>> OverlappedSession::run(const FrameGrou
   return values;
 }
 
-base::Result<void> OverlappedSession::capture(Slot& slot, Bound& bound, const GraphOptions& graph_options) {
+base::Result<void> OverlappedSession::capture(Slot& slot, Bound& bound, const GraphOptions& graph_options,
+                                              int runs_before) {
   // The first run finds out the outputs' shapes; one that captures writes to addresses which stay.
-  RL_TRY(infer(slot, bound));
+  for (int run = 0; run < std::max(1, runs_before); ++run) RL_TRY(infer(slot, bound));
   RL_TRY(check(setup_.compute.synchronize(), "waiting for an inference"));
   if (!graph_options) return {};
   RL_TRY_ASSIGN(const bool is_fixed, bound.binding->fix_outputs());
@@ -225,7 +226,7 @@ base::Result<void> OverlappedSession::capture(Slot& slot, Bound& bound, const Gr
 }
 
 base::Result<std::string> OverlappedSession::prepare(const stream::Image& sample, std::span<const std::uint32_t> sizes,
-                                                     const GraphOptions& graph_options) {
+                                                     const GraphOptions& graph_options, int runs_before) {
   RL_TRY(setup_.gpu.context.make_current());
   no_graph_.clear();
   for (auto& slot : slots_)
@@ -239,7 +240,7 @@ base::Result<std::string> OverlappedSession::prepare(const stream::Image& sample
       if (of_size->graph) continue;  // a model of a fixed batch
       RL_TRY(upload(slot, *of_size, planned));
       RL_TRY(check(up_.synchronize(), "waiting for an upload"));
-      if (auto captured = thread_.run([&] { return capture(slot, *of_size, graph_options); }); !captured)
+      if (auto captured = thread_.run([&] { return capture(slot, *of_size, graph_options, runs_before); }); !captured)
         return tl::unexpected(setup_.environment.with_log(std::move(captured).error()));
     }
   return no_graph_;

@@ -58,10 +58,11 @@ class OverlappedSession {
 
   /// Allocates what batches of these sizes need, in all slots, and captures a CUDA graph for each; other CUDA calls of
   /// the process would spoil that. `graph_options` makes the run options of a graph by its number; null: no graphs are
-  /// wanted. Why there are none, where some were wanted: an output whose size the data decides.
+  /// wanted; before a capture it runs `runs_before` times, so that the runtime has allocated what it needs, which it
+  /// cannot meanwhile. Why there are none, where some were wanted: an output whose size the data decides.
   using GraphOptions = std::function<base::Result<SessionSettings::RunHandle>(int number)>;
   [[nodiscard]] base::Result<std::string> prepare(const stream::Image& sample, std::span<const std::uint32_t> sizes,
-                                                  const GraphOptions& graph_options);
+                                                  const GraphOptions& graph_options, int runs_before = 1);
   /// CUDA graphs that were captured.
   [[nodiscard]] std::size_t graphs() const noexcept { return graphs_; }
 
@@ -95,7 +96,8 @@ class OverlappedSession {
   [[nodiscard]] base::Result<void> upload(Slot& slot, Bound& bound, std::span<const stream::PlannedFrame> frames);
   [[nodiscard]] base::Result<void> infer(Slot& slot, Bound& bound);
   [[nodiscard]] base::Result<std::vector<OrtValueHandle>> download(Slot& slot, Bound& bound, HostOutputs& host);
-  [[nodiscard]] base::Result<void> capture(Slot& slot, Bound& bound, const GraphOptions& graph_options);
+  [[nodiscard]] base::Result<void> capture(Slot& slot, Bound& bound, const GraphOptions& graph_options,
+                                           int runs_before);
   [[nodiscard]] base::Result<void> check(gpu::CudaStatus status, const char* doing) const;
   void await_streams() const noexcept;
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "schema/stream_moment.hpp"
+
 namespace ridgeline::execute {
 namespace {
 
@@ -31,7 +33,10 @@ TEST(StreamSummary, tells_why_a_gpu_is_idle) {
   status.workers.busy.postprocess_ns = 1'000'000'000;
   status.workers.busy.crops_ns = 1'000'000'000;
   status.workers.no_frame_ns = 5'000'000'000;
-  const auto summary = summarize(status, 1, 0, 0.75);
+  const auto of_gpu = [](std::int64_t busy_ns) { return gpu::DeviceTimes{busy_ns, 200'000'000, 150'000'000, 1'000, 2}; };
+  const auto summary = summarize(status, 1, 0, of_gpu(750'000'000));
+  EXPECT_EQ(summary.uploads_hidden, 0.75);
+  EXPECT_EQ(summary.slow_inferences, 0.002);
   ASSERT_TRUE(summary.gpu_busy);
   EXPECT_DOUBLE_EQ(*summary.gpu_busy, 0.75);
   EXPECT_DOUBLE_EQ(summary.worker_s.at("wait"), 5);
@@ -42,11 +47,12 @@ TEST(StreamSummary, tells_why_a_gpu_is_idle) {
   EXPECT_EQ(schema::gpu_busy_text(summary), "75 % busy; idle: source 16 %, decode 6 %, host 3 %");
   EXPECT_TRUE(schema::is_source_bound(summary));
   status.workers.no_frame_ns = 1'000'000'000;
-  EXPECT_FALSE(schema::is_source_bound(summarize(status, 1, 0, 0.75))) << "other causes weigh more";
+  EXPECT_FALSE(schema::is_source_bound(summarize(status, 1, 0, of_gpu(750'000'000)))) << "other causes weigh more";
   status.workers.no_frame_ns = 5'000'000'000;
-  EXPECT_FALSE(schema::is_source_bound(summarize(status, 1, 0, 0.95))) << "the GPU is busy";
+  EXPECT_FALSE(schema::is_source_bound(summarize(status, 1, 0, of_gpu(950'000'000)))) << "the GPU is busy";
   const auto plain = summarize(status, 1);
   EXPECT_FALSE(plain.gpu_busy);
+  EXPECT_FALSE(plain.uploads_hidden);
   EXPECT_TRUE(plain.gpu_idle.empty());
   EXPECT_EQ(schema::gpu_busy_text(plain), "");
 }
@@ -81,6 +87,23 @@ TEST(StreamSummary, percentiles_need_their_frames) {
   EXPECT_TRUE(old.get<schema::StreamStatus>().latency.p99);
   old["latency"]["count"] = 10;
   EXPECT_FALSE(old.get<schema::StreamStatus>().latency.p99) << "as releases before had it";
+}
+
+TEST(StreamEnergy, counts_moments_whose_power_is_known) {
+  EXPECT_FALSE(schema::energy_of({}));
+  std::vector<schema::StreamMoment> moments(3);
+  moments[0].at_s = 1;
+  moments[0].delivered_per_s = 1'000;  // its power is not known
+  moments[1].at_s = 3;
+  moments[1].delivered_per_s = 300;
+  moments[1].gpu.emplace().power_w = 100;
+  moments[2].at_s = 4;
+  moments[2].delivered_per_s = 900;
+  moments[2].gpu.emplace().power_w = 400;
+  const auto energy = schema::energy_of(moments);
+  ASSERT_TRUE(energy);
+  EXPECT_DOUBLE_EQ(energy->frames_per_joule, (600. + 900) / (200 + 400));
+  EXPECT_DOUBLE_EQ(energy->mean_power_w, 200);
 }
 
 }  // namespace

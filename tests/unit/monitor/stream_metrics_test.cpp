@@ -32,7 +32,7 @@ TEST(StreamMetrics, uses_base_units) {
         "ridgeline_stream_batch_frames_bucket{le=\"2\"} 30\n",
         "ridgeline_stream_batch_frames_bucket{le=\"+Inf\"} 100\n",
         "ridgeline_stream_worker_seconds_total{part=\"no_frame\"} 5\n", "ridgeline_stream_queue_capacity_frames 20\n",
-        "ridgeline_stream_gpu_power_watts 402\n", "model=\"a \\\"b\\\".onnx\""})
+        "ridgeline_stream_gpu_power_watts 402\n", "ridgeline_stream_gpu_frames_per_joule ", "model=\"a \\\"b\\\".onnx\""})
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
 }
 
@@ -40,11 +40,14 @@ TEST(StreamMetrics, have_why_the_gpu_is_idle) {
   auto view = watched_stream();
   view.progress.status.gpu_busy = 0.8;
   view.progress.status.gpu_idle = {{"source", 0.15}, {"host", 0.05}};
+  view.progress.status.uploads_hidden = 0.92;
+  view.progress.status.slow_inferences = 0.001;
   view.progress.recent.gpu->sm_percent = 71;
   const auto text = stream_metrics_text(view);
   for (const auto* line :
        {"ridgeline_stream_gpu_busy_ratio 0.8\n", "ridgeline_stream_gpu_idle_ratio{cause=\"source\"} 0.15\n",
-        "ridgeline_stream_gpu_idle_ratio{cause=\"host\"} 0.05\n", "ridgeline_stream_gpu_sm_ratio 0.71\n"})
+        "ridgeline_stream_gpu_idle_ratio{cause=\"host\"} 0.05\n", "ridgeline_stream_gpu_sm_ratio 0.71\n",
+        "ridgeline_stream_gpu_uploads_hidden_ratio 0.92\n", "ridgeline_stream_gpu_slow_inferences_ratio 0.001\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
 }
 

@@ -101,7 +101,14 @@ TEST_F(OverlappedSessionTest, gives_what_a_worker_of_its_own_gives) {
     EXPECT_GT(times->copy_ns, 0);
     EXPECT_GE(times->wait_ns, 0);
   }
-  EXPECT_GT(busy_->busy_ns(), 0);
+  const auto times = busy_->times();
+  EXPECT_GT(times.busy_ns, 0);
+  EXPECT_GT(times.upload_ns, 0);
+  EXPECT_LE(times.hidden_ns, times.upload_ns);
+  EXPECT_EQ(times.inferences, 4);
+  busy_->start_over();
+  EXPECT_EQ(busy_->times().inferences, 0);
+  EXPECT_EQ(busy_->times().busy_ns, 0);
 }
 
 TEST_F(OverlappedSessionTest, a_graph_for_each_slot_and_size_before_the_first_frame) {
