@@ -81,14 +81,14 @@ class BenchReader {
     RL_TRY(read_data());
     if (plan_.request.job.kind == kNative) RL_TRY(read_native());
     RL_TRY(read_device());
-    RL_TRY(read_memory_limit(flags_, has_own_training(flags_, context_),
+    RL_TRY(read_memory_limit(flags_, may_have_levers(flags_, context_),
                              plan_.gpus.empty() ? 0.0 : static_cast<double>(plan_.gpus.front().memory_bytes),
                              plan_.request));
     RL_TRY(read_space());
     RL_TRY(read_current());
     read_numbers();
     read_effort();
-    RL_TRY(read_tried_levers(flags_, has_own_training(flags_, context_), plan_.request));
+    RL_TRY(read_tried_levers(flags_, may_have_levers(flags_, context_), plan_.request));
     read_common(flags_, flags_.devices, context_, plan_.request);
     const auto& write = flags_.write;
     if (write.concerns_file()) {
@@ -167,7 +167,7 @@ class BenchReader {
 
   Result<void> read_job() {
     auto& job = plan_.request.job;
-    RL_TRY(read_set_levers(flags_, has_own_training(flags_, context_), plan_.request));
+    RL_TRY(read_set_levers(flags_, may_have_levers(flags_, context_), plan_.request));
     if (context_.program && flags_.python.empty()) return read_script();
     if (!flags_.workdir.empty())
       return fail(ErrorCode::invalid_argument, "--workdir {}: only for a script", flags_.workdir)
@@ -246,6 +246,7 @@ class BenchReader {
   Result<Message> choose_trainer() {
     if (flags_.interpreter.empty()) {
       const auto plugins = workload::find_torch_plugins(flags_.torch_plugin);
+      if (plugins) RL_TRY(refuse_levers_in_plugin(flags_));
       if (plugins)
         return flags_.torch_plugin.empty() ? campaign::messages::origin_found()
                                            : campaign::messages::origin_flag("--torch-plugin");
@@ -273,6 +274,7 @@ class BenchReader {
     job.runtime = found.runtime;
     job.target_sha256 = found.target_sha256;
     cuda_ = found.cuda;
+    plan_.request.refused_levers = found.refused_levers;
     note("trained by", found.trainer, why);
     for (const auto& [name, value] : found.data.options) {
       job.options[name] = value;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "campaign/bench/loader_cost.hpp"
+#include "campaign/bench/wait_notes.hpp"
 #include "campaign/messages.hpp"
 #include "execute/kept_training_child.hpp"
 #include "ridgeline/bench_script.hpp"
@@ -83,6 +84,9 @@ Result<NativeJobFacts> describe_built_in(schema::TrainingJob job, const ChildTer
   RL_TRY_ASSIGN(const auto answer, described(std::move(options), {{"op", "describe"}, {"job", job}}));
   facts.runtime = answer.value("runtime", "");
   facts.trainer = fmt::format("built-in models in Python: torch {} of {}", answer.value("torch", ""), job.python);
+  RL_TRY_ASSIGN(facts.refused_levers,
+                (base::json_as<std::map<std::string, std::string>>(answer.value("refused", base::Json::object()),
+                                                                   "levers of a built-in model")));
   facts.target_sha256 = answer.value("source_sha256", "");
   facts.cuda = answer.value("cuda", false);
   return facts;
@@ -132,6 +136,27 @@ Result<PythonJob> describe_python_job(const std::string& interpreter, const std:
   return PythonJob{answer->value("runtime", ""), answer->value("source_sha256", ""), answer->value("cuda", false)};
 }
 
+namespace {
+
+/// A note on what keeps loader workers waiting, by an experiment with one and with several. `workers`: of the training.
+schema::Message worker_waits(execute::TrainingChild& child, int workers, double limit_s) {
+  constexpr int kSeveral = 2;
+  const auto untried = [](const base::Error& error) {
+    return campaign::messages::bench_worker_waits_untried(schema::messages::foreign(base::error_line(error)));
+  };
+  const auto answer =
+      child.ask({{"op", "worker_waits"}, {"limit_s", limit_s / 2}, {"workers", std::max(kSeveral, workers)}}, limit_s);
+  if (!answer) return untried(answer.error().error);
+  const auto one = base::json_as<campaign::WorkerWaits>(answer->value("one", base::Json::object()), "one worker");
+  const auto several =
+      base::json_as<campaign::WorkerWaits>(answer->value("several", base::Json::object()), "several workers");
+  if (!one) return untried(one.error());
+  if (!several) return untried(several.error());
+  return campaign::workers_note(*one, *several);
+}
+
+}  // namespace
+
 std::vector<schema::Message> explain_loader(schema::TrainingTrialSpec spec, const ChildTerms& terms, double limit_s,
                                             const std::vector<std::pair<std::string, std::string>>& environment) {
   const auto failed = [](const base::Error& error) {
@@ -153,12 +178,15 @@ std::vector<schema::Message> explain_loader(schema::TrainingTrialSpec spec, cons
   if (const auto ready = child.prepare(spec); !ready) return failed(ready.error().error);
   const auto answer = child.ask({{"op", "transforms"}, {"limit_s", left_s() / 2}, {"workers", workers}}, left_s());
   if (!answer) return failed(answer.error().error);
+  auto waits = worker_waits(child, workers, left_s());
   child.close();
   const double sample_ms = answer->value("sample_ms", 0.0);
   const auto rows = base::json_as<std::vector<std::pair<std::string, double>>>(
       answer->value("transforms", base::Json::array()), "transforms");
-  if (!rows) return {campaign::messages::bench_no_transforms(sample_ms)};
-  return campaign::loader_cost(*rows, sample_ms, answer->value("workers", 0));
+  auto notes = rows ? campaign::loader_cost(*rows, sample_ms, answer->value("workers", 0))
+                    : std::vector{campaign::messages::bench_no_transforms(sample_ms)};
+  notes.push_back(std::move(waits));
+  return notes;
 }
 
 Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin,

@@ -34,7 +34,8 @@ struct NativeJobFacts {
   std::string trainer;        ///< "LibTorch plugin: torch 1.13.1, cpu", or Python with its torch and interpreter
   std::string target_sha256;  ///< of the TorchScript file, or of the model's name
   workload::DataFacts data;
-  bool cuda = false;  ///< its torch sees a GPU
+  bool cuda = false;                                  ///< its torch sees a GPU
+  std::map<std::string, std::string> refused_levers;  ///< that have no effect on it, and why
 };
 
 /// `plugin`: --torch-plugin or "", for jobs that name no interpreter. Errors, one line each: no plugin, one that cannot

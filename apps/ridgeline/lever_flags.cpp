@@ -26,15 +26,29 @@ Result<void> check_lever(const char* flag, const std::string& name) {
 }
 
 base::Error no_levers(const char* flag, const std::string& text) {
-  return base::Error{ErrorCode::invalid_argument,
-                     fmt::format("{} {}: only for a script or a function of your own", flag, text),
-                     "give a script after --, or name a function with --python"};
+  return base::Error{ErrorCode::invalid_argument, fmt::format("{} {}: a simulated training has no levers", flag, text),
+                     "give a script after --, a function with --python, or a built-in model"};
 }
 
 }  // namespace
 
 bool has_own_training(const BenchFlags& flags, const Context& context) {
   return !flags.python.empty() || (context.program && flags.model.empty());
+}
+
+bool may_have_levers(const BenchFlags& flags, const Context& context) {
+  return has_own_training(flags, context) || flags.model.rfind("synthetic", 0) != 0;
+}
+
+Result<void> refuse_levers_in_plugin(const BenchFlags& flags) {
+  const bool tries = !flags.tries.empty() && flags.tries != std::vector<std::string>{"none"};
+  const std::string asked = !flags.levers.empty()         ? "--lever " + flags.levers.front()
+                            : !flags.memory_limit.empty() ? "--memory-limit " + flags.memory_limit
+                            : tries                       ? "--try " + flags.tries.front()
+                                                          : "";
+  if (asked.empty()) return {};
+  return fail(ErrorCode::invalid_argument, "{}: the LibTorch plugin trains the model, which has no levers", asked)
+      .hint("--python-exe python3 trains it in Python, with levers");
 }
 
 Result<void> read_set_levers(const BenchFlags& flags, bool has_levers, campaign::BenchRequest& request) {
@@ -80,7 +94,7 @@ Result<void> read_tried_levers(const BenchFlags& flags, bool has_levers, campaig
   for (const auto& text : flags.tries)
     for (const auto& part : base::split(text, ',')) names.emplace_back(base::trim(part));
   if (names.empty()) {
-    if (has_levers) request.levers = schema::training_lever_names();
+    if (has_levers && request.job.kind != "native") request.levers = schema::training_lever_names();
     return {};
   }
   const auto listed = fmt::format("{}", fmt::join(names, ","));

@@ -3,6 +3,8 @@
 
 import torch
 
+from ridgeline_train.levers import CACHE, LOADER, own_options
+
 from . import catalog, loss, optimizer
 from .catalog import Request
 from .data_form import DataForm
@@ -17,13 +19,16 @@ OF_RANDOM_DATA = ("input", "outputs")
 LARGEST_BYTE = 255.0
 
 
+OF_LOADERS = (CACHE,) + LOADER  # levers that these models' own loaders leave nothing to do
+
+
 class BuiltIn:
     """Refuses models, options and data that do not fit together. `trains`: labels are needed."""
 
     def __init__(self, job, trains=True):
         self.name = job["target"]
         self.info = catalog.find(self.name)
-        every = job.get("options", {})
+        every = own_options(job.get("options", {}))
         self.options = Options({name: value for name, value in every.items() if name not in OF_DATA})
         own = list(self.info.options) if self.info else []
         self.options.check_names(sorted([*optimizer.OPTIONS, "loss", "input", "classes", "outputs", *own]), self.name)

@@ -6,7 +6,7 @@ import os
 
 from ridgeline_worker import phase, torch_runtime
 
-from .built_in import BuiltIn
+from .built_in import OF_LOADERS, BuiltIn
 
 
 def _digest(target):
@@ -14,6 +14,15 @@ def _digest(target):
         return hashlib.sha256(target.encode("utf-8")).hexdigest()
     with open(target, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
+
+
+def refused_levers(model):
+    """{name: reason} of levers that would change nothing, or cannot be set from outside."""
+    from ridgeline_train import lever_set
+
+    found = {name: lever_set.REASONS["own_loader"] for name in OF_LOADERS}
+    found.update(lever_set.without_effect(model, on_gpu=True))  # the device is not chosen yet
+    return found
 
 
 def describe(job):
@@ -28,5 +37,6 @@ def describe(job):
         "torch": str(torch.__version__),
         "cuda": bool(torch_runtime.cuda(torch)) and torch.cuda.is_available(),
         "source_sha256": _digest(job["target"]),
+        "refused": refused_levers(model),
         "parameters": sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad),
     }

@@ -120,11 +120,15 @@ class Fetches:
     def _step(self, iterator):
         recorder = self._session.recorder
         recorder.begin_step()
+        reads = self._trial.reads
+        reads.step_done()
         if self._kept:
             batch = tensors.mapped(self._kept[self.count % len(self._kept)], lambda tensor: tensor)
             self.count += 1
         else:
+            reads.paused = True
             batch = self._whole(iterator)
+            reads.paused = False
         recorder.enter(H2D)
         return batch
 

@@ -7,7 +7,7 @@ import inspect
 
 from torch.utils.data import DataLoader, IterableDataset
 
-from ridgeline_train import cached_data
+from ridgeline_train import cached_data, device_data
 from ridgeline_worker.failures import BadSettings
 
 
@@ -32,12 +32,14 @@ class Made:
 
 class LoaderSettings:
     """`numbers`: of the loaders to change; `wanted`: the arguments that they get; `cache_limit_s`: that filling a cache of their data set may
-    take, None: no cache."""
+    take, None: no cache; `cache_device`: where to keep it, None: in memory; `limit_gb`: that training may take of that device."""
 
-    def __init__(self, numbers=(), wanted=None, cache_limit_s=None):
+    def __init__(self, numbers=(), wanted=None, cache_limit_s=None, cache_device=None, limit_gb=None):
         self._numbers = frozenset(numbers)
         self.wanted = dict(wanted or {})
         self._cache_limit_s = cache_limit_s
+        self._cache_device = cache_device
+        self._limit_gb = limit_gb
         self._cached = []   # pairs: a data set, what stands in for it
         self._problem = None
         self._changed = []  # data sets of changed loaders
@@ -66,22 +68,28 @@ class LoaderSettings:
             return
         self._changed.append(made.dataset)
         if self._cache_limit_s is not None:
-            made.dataset = given["dataset"] = self._in_memory(made.dataset, self.wanted.get("num_workers", 0))
+            made.dataset = given["dataset"] = self._cached_of(made.dataset, given.get("collate_fn"))
             self._changed.append(made.dataset)
         for name, value in self.wanted.items():
             if name == "batch_size" and not made.has_batch:
                 continue
             given[name] = value
+        if isinstance(made.dataset, device_data.DeviceData):
+            given["collate_fn"] = made.dataset.batch
         if not given.get("num_workers", 0):
             for name in ("prefetch_factor", "persistent_workers"):
                 given.pop(name, None)
 
-    def _in_memory(self, dataset, workers):
+    def _cached_of(self, dataset, collate):
         for known, cached in self._cached:
             if dataset is known or dataset is cached:
                 return cached
         try:
-            cached = cached_data.filled(dataset, workers, self._cache_limit_s, self.notes)
+            if self._cache_device is None:
+                cached = cached_data.filled(dataset, self.wanted.get("num_workers", 0), self._cache_limit_s, self.notes)
+            else:
+                cached = device_data.filled(dataset, self._cache_device, collate, self._cache_limit_s, self._limit_gb, self.notes)
+                self.wanted.update(num_workers=0, pin_memory=False)  # batches are made on the device
         except BadSettings as error:  # reported with the trial's first step
             self._problem = str(error)
             return dataset

@@ -17,9 +17,9 @@ from ridgeline_script.loader_settings import LoaderSettings, batch_of
 from ridgeline_script.precision import Precision
 from ridgeline_script.step_recorder import BACKWARD, FORWARD, H2D, OPTIMIZER, REST, StepRecorder
 from ridgeline_script.timed_script import TimedScript
-from ridgeline_train import lever_set, levers, transforms
+from ridgeline_train import host_reads, lever_set, levers, transforms, worker_waits
 from ridgeline_train.learning import Learning
-from ridgeline_train.loss_curve import LossCurve, seed_all
+from ridgeline_train.loss_curve import FiniteLosses, LossCurve, seed_all
 from ridgeline_worker import phase
 from ridgeline_worker.failures import BadSettings, UserError
 
@@ -44,10 +44,13 @@ class Session:
         wanted = {name: value for name, value in wanted.items() if name not in fixed}
         numbers = [int(one) for one in options.get("ridgeline_loaders", "").split(",") if one]
         prepare_s = float(self._spec.get("plan", {}).get("prepare_limit_s", 300))
-        self.loaders = LoaderSettings(numbers, wanted, prepare_s if levers.caches(chosen) else None)
+        place = levers.caches(chosen)
+        self.loaders = LoaderSettings(numbers, wanted, prepare_s if place else None,
+                                      torch.device(self._spec.get("device", "cpu")) if place == "device" else None, levers.memory_limit_gb(job))
         self.precision = Precision(None if self._describes else settings.get("amp", "off"))
         self.levers = lever_set.LeverSet({name: value for name, value in chosen.items() if name in levers.STEP}, settings.get("amp", "off"))
         self.losses = LossCurve(levers.losses_wanted(job))
+        self.finite_losses = FiniteLosses()
         self.fetches = Fetches(self)
         self.ending = Ending(connection, self._why_ended)
         self.trial = None       # once the first step is over
@@ -142,6 +145,8 @@ class Session:
         if isinstance(one, torch.Tensor):
             self.loss = one.detach()
             self.losses.add(self.loss)
+            if not self._describes:
+                self.finite_losses.add(self.loss)
 
     def _around_zero_grad(self):
         kind = torch.optim.Optimizer
@@ -238,6 +243,8 @@ class Session:
                 phase.now = "a step"
                 self.trial.begin_window()
                 self.recorder = StepRecorder(torch, self.device, steps)
+                if self.trial.reads_are_due():
+                    self.trial.reads.begin()
                 if not self.trial.loads_only:
                     return
                 self._answer(lambda: self._loaded(steps))
@@ -245,6 +252,9 @@ class Session:
                 self._answer(self.trial.reset)
             elif op == "resources":
                 self._answer(self._resources)
+            elif op == "worker_waits":
+                limit_s, workers = float(request.get("limit_s", worker_waits.LIMIT_S)), int(request["workers"])
+                self._answer(lambda: self._untimed(lambda: worker_waits.compared(self.fetches.loader.dataset, workers, limit_s)))
             elif op == "transforms":
                 limit_s, workers = float(request.get("limit_s", transforms.LIMIT_S)), int(request.get("workers", 0))
                 self._answer(lambda: self._untimed(lambda: transforms.costs(self.fetches.loader.dataset, limit_s, workers)))
@@ -274,6 +284,8 @@ class Session:
         self._check()
         self.trial = TimedScript(self._spec, self.device, self.fetches)
         self.trial.memory_limit_gb = self._memory_limit_gb
+        self.trial.finite_losses = self.finite_losses
+        self.trial.reads = host_reads.of_trial(torch, self.device, levers.compiles(dict(self._spec.get("job", {}), kind="script")))
         self.fetches.begin(self.trial)
         # Which of several optimizers trains what is not known.
         if len(self._modules) == 1 and len(self._optimizers) == 1:

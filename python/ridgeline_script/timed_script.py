@@ -4,8 +4,8 @@ import types
 
 import torch
 
-from ridgeline_train import levers, loader_cost
-from ridgeline_train.loss_curve import LossCurve
+from ridgeline_train import host_reads, levers, loader_cost
+from ridgeline_train.loss_curve import FiniteLosses, LossCurve
 from ridgeline_train.settings import Settings
 from ridgeline_train.trial import Trial
 
@@ -27,19 +27,34 @@ class TimedScript(Trial):
         self.loaders = types.SimpleNamespace(notes={})
         self.levers = levers.NoLevers()  # the session's
         self.losses = LossCurve()
+        self.finite_losses = FiniteLosses()  # the session's replaces it
         self.learning = None
+        self.reads = host_reads.NoReads()  # the session's replaces it
+        self._has_counted = False  # in the first window
+        self._counts = False       # in this one
         self.scaler = self.scale_before = None
         self.loss_value = None
         self.memory_limit_gb = None
         self._work = None
         self.reset()
 
+    def reads_are_due(self):
+        """Whether the window that begins is the trial's first, which warms up: its steps are counted."""
+        if self._has_counted or self.data != "loader":
+            return False
+        self._has_counted = self._counts = True
+        return True
+
     def begin_window(self):
         self.kept = self.source._kept or None
         self._work = loader_cost.StepWork() if self.kept else None
 
     def window(self, recorder):
+        if self._counts:
+            self.reads.end()
+            self._counts = False
         rows, wall = recorder.end()
+        self.finite_losses.look()
         if self._work is not None:
             thread, others, in_line = self._work.since()
             self.step_cpu += thread

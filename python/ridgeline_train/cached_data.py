@@ -130,8 +130,9 @@ def _check_repeatable(dataset, count):
     return first
 
 
-def filled(dataset, workers, limit_s, notes):
-    """The data set in memory. `limit_s`: that a trial has for preparing. Errors: BadSettings with the reason why it is not kept."""
+def filled(dataset, workers, limit_s, notes, copies=None, check=None):
+    """The data set in memory. `limit_s`: that a trial has for preparing; `copies`: that there will be, None: as many as the workers need;
+    `check(gigabytes)`: refuses a size. Errors: BadSettings with the reason why it is not kept."""
     from torch.utils.data import IterableDataset
 
     if isinstance(dataset, IterableDataset):
@@ -148,7 +149,10 @@ def filled(dataset, workers, limit_s, notes):
         if seconds > most_s:
             raise BadSettings("cache_dataset: making %d samples takes about %.0f s; a trial has %.0f s for it" % (count, seconds, most_s))
         gigabytes = sum(size_of(sample) for sample in tried) / len(tried) * count / 1e9
-        copies = 1 if _forks() else 1 + workers
+        if check is not None:
+            check(gigabytes)
+        if copies is None:
+            copies = 1 if _forks() else 1 + workers
         free = loader_cost.available_gb()
         if free is not None and gigabytes * copies > MOST_OF_MEMORY * free:
             raise BadSettings("cache_dataset: %d samples take about %.3g GB; expected at most half of the %.3g GB that are available"

@@ -13,6 +13,7 @@ from .attention_backend import AttentionBackend
 from .checkpointing import Checkpointing
 from .copies import NonBlocking
 from .graphed_step import GraphedStep
+from .input_resolution import InputResolution, share_of
 from .levers import STEP, flag, positive
 
 COMPILE_MODES = ("default", "reduce-overhead", "max-autotune")
@@ -31,6 +32,8 @@ REASONS = {
     "scaler": "a GradScaler unscales the gradients in each step; use bf16",
     "closure": "the optimizer's step gets a closure, which computes the loss", "no_passes": "no backward pass of one loss was seen",
     "no_step_skipped": "no step of a torch optimizer was skipped",
+    "own_loader": "the built-in models' loader makes whole batches ahead by itself",
+    "no_images": "the model is not called with images of 32 x 32 or more that could be smaller",
     "inputs": "the model's inputs are not tensors alone", "not_replayed": "no CUDA graph was replayed",
 }
 
@@ -90,16 +93,20 @@ def _backend(name, value):
 MADE = {"gradient_checkpointing": _checkpointing, "torch_compile": _compile, "channels_last": _flagged(ChannelsLast),
         "fused_optimizer": _optimizer, "allow_tf32": _flagged(Tf32), "cudnn_benchmark": _flagged(CudnnBenchmark),
         "sdpa_backend": _backend, "gradient_accumulation": _accumulation, "non_blocking": _flagged(NonBlocking),
-        "cuda_graph": _flagged(GraphedStep)}
+        "cuda_graph": _flagged(GraphedStep),
+        "input_resolution": lambda name, value: InputResolution(share_of(name, value))}
 
 
-def without_effect(module):
-    """{name: reason} of the levers that would change nothing on this model, as far as that is seen beforehand."""
+def without_effect(module, on_gpu=None):
+    """{name: reason} of the levers that would change nothing on this model, as far as that is seen beforehand. `on_gpu`: whether it will be
+    trained on one; None: where it is now."""
     if module is None:
         return {}
     parameters = list(module.parameters())
     found = {}
-    if parameters[0].device.type != "cuda":
+    if not parameters:
+        return {}
+    if not (parameters[0].device.type == "cuda" if on_gpu is None else on_gpu):
         found.update((name, "no_gpu") for name in ("allow_tf32", "cudnn_benchmark", "non_blocking", "cuda_graph"))
     if not any(one.dim() == 4 for one in parameters):
         found["channels_last"] = "no_convolution"

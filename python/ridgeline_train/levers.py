@@ -11,8 +11,9 @@ MEMORY = "ridgeline_memory_gb"  # that the allocator may take from the GPU
 LOADER = ("prefetch_factor", "persistent_workers")  # arguments of DataLoader
 CACHE = "cache_dataset"
 STEP = ("gradient_checkpointing", "torch_compile", "channels_last", "fused_optimizer", "allow_tf32", "cudnn_benchmark", "sdpa_backend",
-        "gradient_accumulation", "non_blocking", "cuda_graph")
+        "input_resolution", "gradient_accumulation", "non_blocking", "cuda_graph")
 NAMES = STEP + LOADER + (CACHE,)
+COMPILERS = ("torch_compile", "cuda_graph")
 ON = ("true", "1", "on", "yes")
 OFF = ("false", "0", "off", "no")
 
@@ -53,8 +54,25 @@ def loader_arguments(found):
     return {name: kinds[name](name, found[name]) for name in LOADER if name in found}
 
 
+def compiles(job):
+    """Whether a lever compiles or captures the model."""
+    return any(name in COMPILERS for name in chosen(job))
+
+
 def caches(found):
-    return CACHE in found and flag(CACHE, found[CACHE])
+    """"memory" or "device", where the data set is kept; "" if it is not."""
+    value = found.get(CACHE, "false").lower()
+    if value in ("memory", "device"):
+        return value
+    if value not in ON + OFF:
+        raise BadSettings("%s=%s: expected true, false or device" % (CACHE, found[CACHE]))
+    return "memory" if value in ON else ""
+
+
+def memory_limit_gb(job):
+    """None: no limit."""
+    found = job.get("options", {}).get(MEMORY)
+    return float(found) if found is not None else None
 
 
 def losses_wanted(job):

@@ -29,7 +29,7 @@ def _waited_seconds(pid):
     return total / 1e9
 
 
-def _own_waited_seconds():
+def own_waited_seconds():
     """The same, of the thread that asks."""
     try:
         with open("/proc/thread-self/schedstat") as file:
@@ -47,7 +47,7 @@ class StepWork:
 
     @staticmethod
     def _now():
-        return time.thread_time(), time.process_time(), _own_waited_seconds()
+        return time.thread_time(), time.process_time(), own_waited_seconds()
 
     def since(self):
         thread, process, in_line = (now - then for now, then in zip(self._now(), self.begin))

@@ -95,6 +95,7 @@ class Loaders:
         self.set_by_levers = dict(set_by_levers or {})
         self.target = target
         self.notes = {}
+        self.is_on_device = False  # the data set
         self.loader_of = made.get("loader")
         self.dataset = None
         self.loading = {}
@@ -131,12 +132,23 @@ class Loaders:
             raise BadSettings("cache_dataset did not take effect: %s returned a loader of its own, which decides that" % self.target)
         self.dataset = cached_data.filled(self.dataset, settings.workers, limit_s, self.notes)
 
+    def keep_on_device(self, device, limit_s, limit_gb):
+        """The data set, from now on: batches are made there, without workers. Errors: BadSettings with the reason why it is not kept."""
+        if self.dataset is None:
+            raise BadSettings("cache_dataset did not take effect: %s returned a loader of its own, which decides that" % self.target)
+        from . import device_data
+
+        self.dataset = device_data.filled(self.dataset, device, self.loading.get("collate_fn"), limit_s, limit_gb, self.notes)
+        self.loading["collate_fn"] = self.dataset.batch
+        self.is_on_device = True
+
     def make(self, settings):
         if self.loader_of is not None:
             return self._own(settings)
         from torch.utils.data import DataLoader, IterableDataset
 
-        workers = settings.workers
+        workers = 0 if self.is_on_device else settings.workers
+        pins = settings.pin_memory and self.cuda and not self.is_on_device
         chosen = dict(self.loading)
         chosen.setdefault("collate_fn", _Collate())
         if isinstance(self.dataset, IterableDataset):
@@ -152,8 +164,7 @@ class Loaders:
         if workers == 0:
             chosen.pop("persistent_workers")
             chosen.pop("prefetch_factor", None)
-        return DataLoader(self.dataset, batch_size=settings.batch, num_workers=workers, pin_memory=settings.pin_memory and self.cuda,
-                          drop_last=True, **chosen)
+        return DataLoader(self.dataset, batch_size=settings.batch, num_workers=workers, pin_memory=pins, drop_last=True, **chosen)
 
     def _set_by_levers(self, chosen, workers):
         for name, value in self.set_by_levers.items():

@@ -8,7 +8,7 @@ from ridgeline_worker import forking, phase
 from ridgeline_worker.failures import UserError, facts_of
 from ridgeline_worker.user_frames import place_of_error
 
-from . import transforms
+from . import transforms, worker_waits
 
 
 def _ended(error, doing):
@@ -70,6 +70,9 @@ class Serving:
         if op == "transforms":
             phase.enter("taking samples of the data set")
             return transforms.costs(self.trial.sample_source(), float(request.get("limit_s", transforms.LIMIT_S)), int(request.get("workers", 0)))
+        if op == "worker_waits":
+            phase.enter("making samples in loader workers")
+            return worker_waits.compared(self.trial.sample_source(), int(request["workers"]), float(request.get("limit_s", worker_waits.LIMIT_S)))
         if op == "run":
             return self.trial.run(int(request["steps"]))
         if op == "reset":

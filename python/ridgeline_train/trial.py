@@ -8,9 +8,9 @@ import time
 from ridgeline_worker import phase
 from ridgeline_worker.failures import BadSettings, UserError
 
-from . import batches, learning, levers, loader_cost, losses, optimizers, result
+from . import batches, host_reads, learning, levers, loader_cost, losses, optimizers, result
 from .loaders import Loaders
-from .loss_curve import LossCurve, seed_all
+from .loss_curve import FiniteLosses, LossCurve, seed_all
 from .marks import ClockMarks, EventMarks
 from .messages import message
 from .placing import is_on, pinned, to_device
@@ -21,6 +21,10 @@ HOLD_CYCLES = 2e9   # of a GPU's clock in a second, about
 HOLD_SHARE = 1.5    # of a step's time, for its launches
 HOLD_MOST_S = 0.5
 MARKS = 6         # a step: begin, batch here, batch on the device, forward done, backward done, optimizer done
+
+
+def _nothing():
+    pass
 
 
 class Trial:
@@ -42,8 +46,10 @@ class Trial:
         if wanted:
             seed_all(torch, self.settings.seed)
         self.losses = LossCurve(wanted)
+        self.finite_losses = FiniteLosses()
         self.levers = levers.of_trial(self.job, self.settings.amp)
         self.levers.install()
+        self.reads = host_reads.of_trial(torch, self.device, levers.compiles(self.job))
         self.prepare_limit_s = float(spec.get("plan", {}).get("prepare_limit_s", 300))
         self.source = None
         self.kept = None
@@ -80,8 +86,11 @@ class Trial:
         self.notes.update(made.notes)
         chosen = levers.chosen(self.job)
         self.loaders = Loaders(made, self.target, self.cuda, levers.loader_arguments(chosen))
-        if levers.caches(chosen):
+        place = levers.caches(chosen)
+        if place == "memory":
             self.loaders.keep_in_memory(self.settings, self.prepare_limit_s)
+        elif place == "device":
+            self.loaders.keep_on_device(self.device, self.prepare_limit_s, self.memory_limit_gb)
         self.samples_of = made.get("samples")
         if self.data == "loader_only":
             self.model = None
@@ -145,7 +154,8 @@ class Trial:
             return batch
         if self.source is None:
             loader = self.loaders.make(self.settings)
-            batches.check_workers(loader, self.settings.workers)
+            if not self.loaders.is_on_device:
+                batches.check_workers(loader, self.settings.workers)
             self.source = self._batches(loader)
             self._note("workers_unseen", batches.workers_unseen(loader, self.settings.workers))
         begin, cpu = time.perf_counter(), time.thread_time()
@@ -169,6 +179,8 @@ class Trial:
         del source
         if self.data == "device":
             kept = [to_device(batch, self.device, False) for batch in kept]
+        elif self.loaders.is_on_device:
+            kept = [to_device(batch, self.torch.device("cpu"), False) for batch in kept]
         elif self.settings.pin_memory and self.cuda:
             kept = [pinned(batch) for batch in kept]
         self.kept = kept
@@ -177,7 +189,9 @@ class Trial:
     def _step(self, marks):
         marks.mark()
         self._phase("loading a batch", "loading the first batch")
+        self.reads.paused = True
         batch = self._next_batch()
+        self.reads.paused = False
         self._phase("a step", "the first step")
         marks.mark()
         if self.data == "loader_only":
@@ -209,6 +223,7 @@ class Trial:
         marks.mark()
         self.loss_value = loss.detach()
         self.losses.add(self.loss_value)
+        self.finite_losses.add(self.loss_value)
 
     def _look_at_gradients(self):
         if not self.seen_gradients:
@@ -226,6 +241,15 @@ class Trial:
         else:
             phase.enter(first)
 
+    @contextlib.contextmanager
+    def _counted_reads(self):
+        """Within the trial's first steps, which warm up. Gives what to call after each step."""
+        if self.begun or self.data != "loader":
+            yield _nothing
+            return
+        with self.reads.counted():
+            yield self.reads.step_done
+
     def run(self, steps):
         if not self.begun:
             self._begin()
@@ -236,14 +260,17 @@ class Trial:
         marks.wait()
         work = loader_cost.StepWork() if self.kept is not None else None
         begin = time.perf_counter()
-        for _ in range(steps):
-            self._step(marks)
-            if not self.begun and self.losses.is_wanted():
-                self.torch.manual_seed(self.settings.seed + self.repeat)  # two trials differ in what is drawn from here on
-            self.begun = True
+        with self._counted_reads() as count_step:
+            for _ in range(steps):
+                self._step(marks)
+                count_step()
+                if not self.begun and self.losses.is_wanted():
+                    self.torch.manual_seed(self.settings.seed + self.repeat)  # two trials differ in what is drawn from here on
+                self.begun = True
         marks.mark()
         marks.wait()
         wall = (time.perf_counter() - begin) * 1e3
+        self.finite_losses.look()
         if work is not None:
             thread, others, in_line = work.since()
             self.step_cpu += thread
@@ -372,8 +399,11 @@ class Trial:
         if problem:
             raise BadSettings(problem)
         self.notes.update(self.levers.notes())
+        self.notes.update(self.finite_losses.notes())
         if self.notes:
             out["notes"] = dict(self.notes)
+        out.update(self.reads.facts())
+        out.update(self.finite_losses.facts())
         out.update(self.losses.facts())
         if self.loss_value is not None:
             out.update(learning.loss_numbers(self.loss_value))

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "analysis/messages.hpp"
 #include "schema/message_renderer.hpp"
@@ -82,6 +83,8 @@ Message fallback_text(const std::vector<BenchPoint>& points, double floor, const
 
 /// Why no point may be recommended.
 Message no_recommendation(const std::vector<BenchPoint>& points, double headroom) {
+  if (std::all_of(points.begin(), points.end(), [](const auto& point) { return point.lost_loss; }))
+    return messages::bench_none_trains();
   if (std::any_of(points.begin(), points.end(), [&](const auto& point) { return within_headroom(point, headroom); }))
     return messages::bench_none_passed(headroom);
   return messages::bench_none_fits(headroom);
@@ -157,6 +160,7 @@ std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
     steps[at] += weight;
     spread[at] = std::max({spread[at], (rate.high - rate.low) / 2 / rate.value});
     point.trials.push_back(trial.id);
+    point.lost_loss = point.lost_loss || schema::has_lost_loss(measurement);
     const auto& resources = measurement.resources;
     if (resources.peak_reserved_gb)
       point.memory_gb = std::max(point.memory_gb.value_or(0), *resources.peak_reserved_gb);
@@ -174,17 +178,25 @@ std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
     const bool good = trial.outcome.status == schema::TrialStatus::ok && trial.outcome.measurement &&
                       trial.outcome.measurement->resources.alloc_retries.value_or(0) == 0;
     (good ? points[at].passed_stability_run : points[at].failed_stability_run) = true;
+    if (trial.outcome.measurement && schema::has_lost_loss(*trial.outcome.measurement)) points[at].lost_loss = true;
     if (good) points[at].stability_steps = std::max(points[at].stability_steps, stability_steps_of(trial.outcome));
   }
   return points;
 }
 
 bool eligible(const BenchPoint& point, double headroom) {
-  return within_headroom(point, headroom) && !point.failed_stability_run;
+  return within_headroom(point, headroom) && !point.failed_stability_run && !point.lost_loss;
+}
+
+std::vector<BenchPoint> points_that_train(const schema::BenchRun& run) {
+  auto all = bench_points(run);
+  std::vector<BenchPoint> out;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(out), [](const auto& point) { return !point.lost_loss; });
+  return out.empty() ? all : out;
 }
 
 std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, const AnswerOptions& options) {
-  const auto points = bench_points(run);
+  const auto points = points_that_train(run);
   if (points.empty()) return std::nullopt;
   schema::BenchAnswers out;
   out.tolerance = options.tolerance;

@@ -20,11 +20,14 @@ struct BenchPoint {
   bool passed_stability_run = false;  ///< a stability run of these settings ended well, cut by its time or not
   std::int64_t stability_steps = 0;   ///< of that stability run: the steps that it held through
   bool failed_stability_run = false;  ///< one ended badly: never recommended
+  bool lost_loss = false;             ///< of a trial, in the end: never recommended
 };
 
 /// In the order of first appearance; stability runs and experiments do not count for speed, the stability runs' ends
 /// do.
 [[nodiscard]] std::vector<BenchPoint> bench_points(const schema::BenchRun& run);
+/// Of these, all whose loss is a finite number; all of them if there is none.
+[[nodiscard]] std::vector<BenchPoint> points_that_train(const schema::BenchRun& run);
 
 struct AnswerOptions {
   double tolerance = 0.03;
@@ -34,12 +37,12 @@ struct AnswerOptions {
   schema::Message no_stability_run;
 };
 
-/// Whether the point may be recommended as far as its memory and its stability run go.
+/// Whether the point may be recommended as far as its memory, its loss and its stability run go.
 [[nodiscard]] bool eligible(const BenchPoint& point, double headroom);
 
 /// Answers from the trials alone; nothing that was not run is ever named. With S the samples/s and M the peak reserved
 /// memory of a point (docs/bench.md has all of it as formulas, tests/cli/derive_bench_answers.py another program of
-/// them):
+/// them). Points whose loss is NaN or infinite are left out as long as there are others:
 ///   fastest      the highest S
 ///   efficient    the highest S / M, among points whose M is known
 ///   floor        (1 - tolerance) * S(fastest); where no eligible point reaches that (fallback), (1 - tolerance) times

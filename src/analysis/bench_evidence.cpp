@@ -26,6 +26,7 @@ std::optional<BenchEvidence> find_evidence(const schema::BenchRun& run, const sc
     if (trial.settings != settings || trial.data != data || trial.outcome.status != schema::TrialStatus::ok) continue;
     if (!trial.outcome.measurement || trial.outcome.measurement->samples_per_s.value <= 0) continue;
     seen.push_back(&*trial.outcome.measurement);
+    out.lost_loss = out.lost_loss || schema::has_lost_loss(*trial.outcome.measurement);
     rates.push_back(seen.back()->samples_per_s.value);
     lows.push_back(seen.back()->samples_per_s.low);
     highs.push_back(seen.back()->samples_per_s.high);

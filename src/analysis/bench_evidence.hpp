@@ -18,6 +18,7 @@ struct BenchEvidence {
   std::vector<int> trials;
   schema::TrainingResources resources;  ///< of the trial whose rate is nearest
   schema::PhaseSummary phases;          ///< of the same
+  bool lost_loss = false;               ///< the loss of a trial is NaN or infinite in the end
 };
 
 /// nullopt where no such trial went well.

@@ -54,9 +54,10 @@ class Diagnosis {
     return find_evidence(run_, settings, data);
   }
 
-  /// A gain that is worth a finding.
+  /// A gain that is worth a finding. None is by settings that lose the loss.
   [[nodiscard]] bool worth(const std::optional<BenchEvidence>& other) const {
-    return other && clearly_faster(*other, base_evidence_, kWorthwhileGain);
+    return other && clearly_faster(*other, base_evidence_, kWorthwhileGain) &&
+           (!other->lost_loss || base_evidence_.lost_loss);
   }
   [[nodiscard]] double gain(const BenchEvidence& other) const { return other.rate / base_evidence_.rate - 1; }
 

@@ -59,6 +59,8 @@ LossComparison compare_losses(const std::vector<LossCurve>& without, const std::
   }
   if (any_lost(with)) {
     out.verdict = Verdict::lost;
+    for (const auto& curve : with)
+      if (const auto at = curve.lost_at_step) out.lost_at_step = std::min(out.lost_at_step.value_or(*at), *at);
     return out;
   }
   const auto count = std::min(shortest(without), shortest(with));
@@ -67,8 +69,9 @@ LossComparison compare_losses(const std::vector<LossCurve>& without, const std::
   for (std::size_t i = 0; i < without.size(); ++i)
     for (std::size_t j = i + 1; j < without.size(); ++j)
       out.allowed = std::max(out.allowed, distance(without[i], without[j], count));
-  for (std::size_t i = 0; i < with.size(); ++i)
-    out.difference = std::max(out.difference, distance(without[std::min(i, without.size() - 1)], with[i], count));
+  // One whose counterpart was not made has no other to be like.
+  for (std::size_t i = 0; i < std::min(without.size(), with.size()); ++i)
+    out.difference = std::max(out.difference, distance(without[i], with[i], count));
   out.verdict = out.difference <= out.allowed ? Verdict::same : Verdict::differs;
   return out;
 }

@@ -35,11 +35,13 @@ struct LossComparison {
   double difference =
       0;               ///< mean distance of the curves as a share of the mean loss, of the pair that is furthest apart
   double allowed = 0;  ///< by trials of the same settings, at least by rounding
-  std::int64_t steps = 0;  ///< that were compared
+  std::int64_t steps = 0;                    ///< that were compared
+  std::optional<std::int64_t> lost_at_step;  ///< with the change, earliest of its curves; set where it is lost
 };
 
 /// Compares the curves with a change to those without it. The nth of each begin with the same random numbers; those of
-/// one list differ in what is drawn after the first step, so their distance is what equal trainings differ by.
+/// one list differ in what is drawn after the first step, so their distance is what equal trainings differ by. Those of
+/// the longer list that have no counterpart are left out.
 /// `rounding`: what is allowed at least.
 [[nodiscard]] LossComparison compare_losses(const std::vector<LossCurve>& without, const std::vector<LossCurve>& with,
                                             double rounding);

@@ -183,7 +183,8 @@ class Session {
     if (std::abs(out.identity_error) > kIdentityLimit)
       out.flags.push_back({schema::FlagLevel::notice, "identity", messages::phases_miss(out.identity_error)});
     if (out.resources.last_loss && !std::isfinite(*out.resources.last_loss))
-      out.flags.push_back({schema::FlagLevel::notice, std::string(kLossNotFinite), messages::loss_not_finite()});
+      out.flags.push_back({schema::FlagLevel::notice, std::string(schema::kLossNotFinite),
+                           messages::loss_not_finite(out.resources.lost_at_step)});
     const auto& rate = out.samples_per_s;
     if (rate.value > 0 && (rate.high - rate.low) / 2 > plan_.target_interval_ratio * rate.value)
       out.flags.push_back({schema::FlagLevel::info, "wide_interval",

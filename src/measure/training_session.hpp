@@ -12,7 +12,6 @@
 namespace ridgeline::measure {
 
 /// The flag of a loss that is NaN or infinite.
-inline constexpr std::string_view kLossNotFinite = "loss_not_finite";
 
 struct TrainingControl {
   std::function<bool()> cancelled;                                       ///< polled between windows

@@ -302,6 +302,7 @@ Json points_json(const BenchRun& run) {
              {"stability_steps", point.stability_steps},
              {"pareto", false},
              {"failed_stability_run", point.failed_stability_run},
+             {"lost_loss", point.lost_loss},
              {"tie", false}};
     if (point.memory_gb) one["memory_gb"] = *point.memory_gb;
     if (point.capacity_gb) one["capacity_gb"] = *point.capacity_gb;
@@ -334,12 +335,17 @@ Json formulas() {
        "failed_stability_run: some trial of the setting with stage=stability_run has a status other than ok, or "
        "alloc_retries above 0; passed_stability_run: some trial has neither; stability_steps = the highest steps + "
        "discarded_steps of those trials"},
+      {"lost_loss",
+       "some trial of the setting, stability runs counted, has the flag loss_not_finite: its last loss is NaN or "
+       "infinite. Such points are left out of all answers, unless there are no others, and are never eligible"},
       {"gpu_busy",
        "share of the timed windows with work on the GPU, by device events or GPM (flag gpu_busy_gpm); the column GPU%"},
       {"gpu_util", "mean NVML utilisation; the column GPU% if gpu_busy is not known (flag gpu_busy_nvml)"},
       {"fastest", "argmax samples_per_s"},
       {"efficient", "argmax samples_per_s / memory_gb, of points whose memory_gb is known and above 0"},
-      {"eligible", "not failed_stability_run, and memory_gb <= (1 - answers.headroom) * capacity_gb if both are known"},
+      {"eligible",
+       "neither failed_stability_run nor lost_loss, and memory_gb <= (1 - answers.headroom) * capacity_gb if both are "
+       "known"},
       {"floor",
        "(1 - answers.tolerance) * max(samples_per_s); if no eligible point reaches it (answers.fallback): (1 - "
        "answers.tolerance) * max(samples_per_s of the eligible points)"},

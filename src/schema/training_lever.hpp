@@ -16,10 +16,11 @@ enum class LeverNeed { nothing, gpu, cpu, workers, pinned_memory };
 enum class LeverPurpose {
   speed,
   memory,  ///< less of it at the same effective batch, which may cost samples/s
+  offer,   ///< less work by training something else: reported with its numbers, and never recommended
 };
 
 /// One value of a lever: a setting of a training outside of TrainingSettings, which is on or off for a whole trial. The
-/// ends that set it are python/ridgeline_train/lever_set.py and cached_data.py.
+/// ends that set it are python/ridgeline_train/lever_set.py, cached_data.py and device_data.py.
 struct TrainingLever {
   std::string_view name;
   std::string_view value;

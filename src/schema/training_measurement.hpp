@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
@@ -43,6 +44,15 @@ struct PhaseSummary {
 };
 RL_DECLARE_JSON(PhaseSummary)
 
+/// A call of the training step that reads a tensor on the host: item(), bool(tensor), print(tensor). On a GPU it waits.
+struct HostRead {
+  std::string call;        ///< "item()"
+  std::string place;       ///< "train.py:42 in step"
+  double per_step = 0;     ///< calls
+  double ms_per_step = 0;  ///< of all of them; 0: not timed
+};
+RL_DECLARE_JSON(HostRead)
+
 /// Numbers of one trial besides times. What a way of training cannot tell is nullopt.
 struct TrainingResources {
   std::optional<double> peak_allocated_gb;  ///< tensors, as the framework's allocator counts; GB = 1e9 bytes
@@ -67,7 +77,8 @@ struct TrainingResources {
   std::optional<double> last_loss;            ///< a non-finite loss is reported as a flag
   std::map<std::string, Message> notes;       ///< what the way of training wants reported: code of a flag each
   std::optional<std::vector<double>> losses;  ///< of the first steps, where they were asked for; up to a non-finite one
-  std::optional<std::int64_t> lost_at_step;   ///< step, from 1 on, whose loss was the first non-finite one
+  std::optional<std::int64_t> lost_at_step;   ///< step, from 1 on, from which on no loss was a finite number
+  std::optional<std::vector<HostRead>> host_reads;  ///< in warm-up steps; nullopt: not counted
 };
 RL_DECLARE_JSON(TrainingResources)
 
@@ -86,6 +97,11 @@ struct TrainingMeasurement {
   std::vector<QualityFlag> flags;
 };
 RL_DECLARE_JSON(TrainingMeasurement)
+
+/// Flag of a trial whose last loss is NaN or infinite.
+inline constexpr std::string_view kLossNotFinite = "loss_not_finite";
+/// Whether the trial ended with a loss that is NaN or infinite: its speed is valid, and it trains nothing.
+[[nodiscard]] bool has_lost_loss(const TrainingMeasurement& measurement) noexcept;
 
 /// Samples/s a GB of peak reserved memory; nullopt where memory is not known.
 [[nodiscard]] std::optional<double> samples_per_s_per_gb(const TrainingMeasurement& measurement) noexcept;

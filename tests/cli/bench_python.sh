@@ -50,8 +50,10 @@ out "not taken     device: 4 devices, of which a trial has one; prefetch_factor:
 out "notes.py:bench returned scheduler, epochs, which bench does not use: steps are timed without"
 mapfile -t NOTED < <(bench notes.py:nan)
 run 0 "${NOTED[@]}" --steps 5 --output nan.md --fresh
-out "the loss is not finite in 1 of 1 trials that train, first in trial 1 (batch 8"
-checks=$((checks + 1)); grep -q 'the loss is not finite in 1 of 1' nan.md || problem "the report does not tell of the loss"
+out "the loss is not finite from step 1 on in 1 of 1 trials that train, first in trial 1 (batch 8"
+out "under all settings. Such settings are not recommended: lower the learning rate"
+no_out "Recommended:"
+checks=$((checks + 1)); grep -q 'the loss is not finite from step 1 on in 1 of 1' nan.md || problem "the report does not tell of the loss"
 mapfile -t NOTED < <(bench notes.py:broken)
 run 1 "${NOTED[@]}" --steps 5 --fresh
 out "failed: KeyError: 'label' (notes.py:6 in <lambda>)"

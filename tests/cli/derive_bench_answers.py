@@ -15,6 +15,10 @@ def key(settings):
     return settings["batch"], settings["workers"], settings["amp"], settings["pin_memory"]
 
 
+def loses(measured):
+    return any(flag["code"] == "loss_not_finite" for flag in measured["flags"])
+
+
 def points_of(trials):
     """A point for each setting, in the order in which the settings first went well."""
     points = {}
@@ -25,9 +29,10 @@ def points_of(trials):
         if trial["outcome"]["status"] != "ok" or not measured or measured["samples_per_s"]["value"] <= 0:
             continue
         point = points.setdefault(key(trial["settings"]), {"settings": key(trial["settings"]), "trials": [], "sum": 0.0, "steps": 0.0, "spread": 0.0,
-                                                           "memory": None, "capacity": None, "passed_stability_run": False, "stability_steps": 0, "failed_stability_run": False})
+                                                           "memory": None, "capacity": None, "passed_stability_run": False, "stability_steps": 0, "failed_stability_run": False, "lost_loss": False})
         rate, steps = measured["samples_per_s"], max(1, measured["steps"])
         point["trials"].append(trial["id"])
+        point["lost_loss"] = point["lost_loss"] or loses(measured)
         point["sum"] += rate["value"] * steps
         point["steps"] += steps
         point["spread"] = max(point["spread"], (rate["high"] - rate["low"]) / 2 / rate["value"])
@@ -44,6 +49,7 @@ def points_of(trials):
         if trial["stage"] != "stability_run" or point is None:
             continue
         measured = trial["outcome"]["measurement"]
+        point["lost_loss"] = point["lost_loss"] or bool(measured and loses(measured))
         if trial["outcome"]["status"] == "ok" and measured and not measured["resources"]["alloc_retries"]:
             point["passed_stability_run"] = True
             point["stability_steps"] = max(point["stability_steps"], measured["steps"] + measured["discarded_steps"])
@@ -68,14 +74,15 @@ def beats(a, b):
 
 
 def derive(run):
-    points = points_of(run["trials"])
-    if not points:
+    all_points = points_of(run["trials"])
+    if not all_points:
         return None
+    points = [point for point in all_points if not point["lost_loss"]] or all_points
     asked = run["answers"]
     fastest = max(points, key=lambda point: point["rate"])  # the first of equal ones
     with_memory = [point for point in points if point["memory"]]
     efficient = max(with_memory, key=lambda point: point["rate"] / point["memory"], default=None)
-    eligible = [point for point in points if not point["failed_stability_run"] and
+    eligible = [point for point in points if not point["failed_stability_run"] and not point["lost_loss"] and
                 (point["memory"] is None or point["capacity"] is None or point["memory"] <= (1 - asked["headroom"]) * point["capacity"])]
     best = max((point["rate"] for point in eligible), default=0)
     floor = (1 - asked["tolerance"]) * fastest["rate"]
@@ -85,7 +92,7 @@ def derive(run):
     recommended = min((point for point in eligible if point["rate"] >= floor), key=simplicity, default=None)
     pareto = [point for point in points if not any(beats(other, point) for other in points)]
     ties = [point for point in points if point is not fastest and point["high"] >= fastest["low"]]
-    return points, fastest, efficient, recommended, floor, fallback, pareto, ties
+    return all_points, fastest, efficient, recommended, floor, fallback, pareto, ties
 
 
 def differences(run):
@@ -121,9 +128,9 @@ def differences(run):
     for stated, point in zip(run["points"], points):
         expect("point settings", key(stated["settings"]), point["settings"])
         for field, value in (("trials", "trials"), ("samples_per_s", "rate"), ("low", "low"), ("high", "high"), ("memory_gb", "memory"),
-                             ("capacity_gb", "capacity"), ("passed_stability_run", "passed_stability_run"), ("stability_steps", "stability_steps"), ("failed_stability_run", "failed_stability_run")):
+                             ("capacity_gb", "capacity"), ("passed_stability_run", "passed_stability_run"), ("stability_steps", "stability_steps"), ("failed_stability_run", "failed_stability_run"), ("lost_loss", "lost_loss")):
             expect("point %s %s" % (point["settings"], field), stated[field], point[value])
-        expect("point eligible", stated["eligible"], not point["failed_stability_run"] and (
+        expect("point eligible", stated["eligible"], not point["failed_stability_run"] and not point["lost_loss"] and (
             point["memory"] is None or point["capacity"] is None or point["memory"] <= (1 - answers["headroom"]) * point["capacity"]))
         expect("point pareto", stated["pareto"], point in pareto)
         expect("point tie", stated["tie"], point in ties)

@@ -121,10 +121,74 @@ run 0 bench "${QUICK[@]}" "${OWN[@]}" --batch-sizes 8 --num-workers 0 --try chan
 no_help channels_last
 out "it trains something else"
 
+# 7. A loss that is NaN with AMP: such settings are no answer, and the step and the precision are named.
+cat >lost.py <<'END'
+from common import *
+class Net(nn.Linear):
+    def forward(self, x):
+        out = super().forward(x)
+        if torch.is_autocast_cpu_enabled(): return out * float("nan")
+        time.sleep(0.02)
+        return out
+def bench(settings): return made(Net(8, 2))
+END
+run 0 bench "${QUICK[@]}" "${OWN[@]}" --batch-sizes 8 --num-workers 0 --amp both --no-diagnosis --python lost.py:bench
+json .answers.recommended.settings.amp off
+json .answers.fastest.settings.amp off
+json '[.points[] | select(.lost_loss) | .settings.amp, .eligible] | tostring' '["bf16",false]'
+out "the loss is not finite from step 1 on in"
+out "only with bf16. Such settings are not recommended: train without AMP"
+python3 "$SOURCE/tests/cli/derive_bench_answers.py" out || problem "answers with a lost loss cannot be derived"
+
+# 8. Workers that take turns at a lock, and a step that reads its loss: lines are named.
+cat >locked.py <<'END'
+import multiprocessing
+from common import *
+class Locked(Items):
+    lock = multiprocessing.Lock()
+    def __getitem__(self, index):
+        with self.lock:
+            time.sleep(0.004)
+        return super().__getitem__(index)
+def loss(output, target):
+    value = nn.functional.cross_entropy(output, target)
+    value.item()
+    return value
+def bench(settings): return dict(made(dataset=Locked(count=256)), loss=loss)
+END
+run 0 bench "${QUICK[@]}" "${OWN[@]}" --batch-sizes 8 --num-workers 2 --try none --python locked.py:bench
+out "2 loader workers make samples no faster than one"
+out "they wait for a lock at locked.py:6 in __getitem__"
+out "on a GPU each call waits for it: item() 1 per step at locked.py:11 in loss"
+
+# 9. Smaller images are an offer, and never a finding.
+cat >images.py <<'END'
+from common import *
+class Images(Items):
+    def __getitem__(self, index): return torch.ones(3, 64, 64), index % 2
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(3, 2)
+    def forward(self, x):
+        time.sleep(0.0005 * x.shape[-1])
+        return self.out(x.mean((2, 3)))
+def bench(settings): return made(Net(), Images())
+END
+run 0 bench "${QUICK[@]}" "${OWN[@]}" --batch-sizes 8 --num-workers 0 --try input_resolution --python images.py:bench
+no_help input_resolution
+out "trains something else and is only an offer"
+out "images of 32x32 instead of 64x64"
+
+# 10. A built-in model in Python has levers, by name.
+run 0 bench "${QUICK[@]}" "${OWN[@]}" --model mlp --batch-sizes 8 --num-workers 0 --try fused_optimizer,cache_dataset
+out "cache_dataset was not changed: the built-in models' loader makes whole batches ahead by itself"
+run 0 bench "${QUICK[@]}" "${OWN[@]}" --model mlp --batch-sizes 8 --num-workers 0 --no-diagnosis --lever gradient_accumulation=2
+
 # Mistakes.
 bad "--try torch_compil: no such lever" "did you mean torch_compile?" -- bench --try torch_compil "${OWN[@]}" --python wrong.py:bench
 bad "--lever channels_last: expected NAME=VALUE" -- bench --lever channels_last "${OWN[@]}" --python wrong.py:bench
-bad "--lever channels_last=true: only for a script or a function" -- bench --lever channels_last=true --model mlp
+bad "--lever channels_last=true: a simulated training has no levers" -- bench --lever channels_last=true --model synthetic
 bad "--memory-limit 24GB: needs a GPU, and trials run on cpu" -- bench --memory-limit 24GB "${OWN[@]}" --python wrong.py:bench
 bad "--memory-limit 24: expected gigabytes" -- bench --memory-limit 24 "${OWN[@]}" --python wrong.py:bench
 bad "--try cache_dataset and --no-diagnosis" -- bench --try cache_dataset --no-diagnosis "${OWN[@]}" --python wrong.py:bench

@@ -18,7 +18,8 @@ try:
 except ImportError:
     sys.exit(77)
 
-from ridgeline_train import cached_data, levers, transforms  # noqa: E402
+from ridgeline_train import cached_data, device_data, levers, transforms  # noqa: E402
+from ridgeline_train.input_resolution import smaller  # noqa: E402
 from ridgeline_train.lever_set import MADE, REASONS, without_effect  # noqa: E402
 from ridgeline_train.trial import Trial  # noqa: E402
 from ridgeline_worker.failures import BadSettings  # noqa: E402
@@ -38,6 +39,28 @@ class Items(torch.utils.data.Dataset):
     def __getitem__(self, index):
         self.fetched += 1
         return self.change(torch.sin(torch.arange(8.0) * (index + 1))), index % 2
+
+
+class Images(torch.utils.data.Dataset):
+    def __init__(self, side):
+        self.side = side
+
+    def __len__(self):
+        return 96
+
+    def __getitem__(self, index):
+        return torch.ones(2, self.side, self.side), index % 2
+
+
+class Sized(nn.Module):
+    """Its loss is the side of the images that it gets."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return x.shape[2] + self.weight * x.mean()
 
 
 class Block(nn.Module):
@@ -67,10 +90,23 @@ def function(settings, **changes):
     return out
 
 
-def trained(made=function, batch=8, workers=0, steps=20, passes=1, repeat=0, amp="off", data="loader", **chosen):
+def lost_at(step, stays=True):
+    """A loss that is NaN in the step, and in those after it if it stays so."""
+    calls = []
+
+    def loss(output, target):
+        calls.append(None)
+        is_lost = len(calls) >= step if stays else len(calls) == step
+        # Not through the parameters: these stay as they are.
+        return nn.functional.cross_entropy(output, target) + (float("nan") if is_lost else 0.0)
+
+    return loss
+
+
+def trained(made=function, batch=8, workers=0, steps=20, passes=1, repeat=0, amp="off", data="loader", losses=None, **chosen):
     """What a trial reports, or {"error": text}; in a process of its own."""
     options = {levers.PREFIX + name: str(value) for name, value in chosen.items()}
-    options[levers.LOSSES] = str(steps)
+    options[levers.LOSSES] = str(steps if losses is None else losses)
     spec = {"job": {"target": "x:y", "kind": "python", "seed": 3, "options": options}, "device": "cpu", "data": data, "repeat": repeat,
             "settings": {"batch": batch, "workers": workers, "amp": amp, "pin_memory": False}}
     reads, writes = os.pipe()
@@ -132,6 +168,16 @@ class Losses(Case):
 
         found = trained(lost)
         self.assertEqual((len(found["losses"]), found["lost_at_step"]), (3, 4))
+
+    def test_a_loss_that_is_lost_later_is_reported_without_a_curve(self):
+        found = trained(lambda settings: function(settings, loss=lost_at(7)), losses=0, steps=10)
+        self.assertEqual((found["lost_at_step"], found["loss_not_finite"]), (7, True))
+        self.assertNotIn("losses", found)
+
+    def test_a_loss_that_comes_back_is_a_note(self):
+        found = trained(lambda settings: function(settings, loss=lost_at(7, stays=False)), losses=0, steps=10)
+        self.assertNotIn("lost_at_step", found)
+        self.assertEqual(found["notes"]["loss_came_back"]["arguments"], {"lost": 1, "steps": 10})
 
     def test_no_losses_unless_they_are_wanted(self):
         options = {levers.LOSSES: "0"}
@@ -290,6 +336,72 @@ class Loader(Case):
 
         self.assertIn("a loader of its own", trained(made, workers=0, prefetch_factor=4)["error"])
         self.assertIn("a loader of its own", trained(made, cache_dataset="true")["error"])
+
+
+class DeviceCache(Case):
+    def test_it_trains_the_same_without_workers(self):
+        for workers in (0, 2):
+            found = trained(cache_dataset="device", workers=workers)
+            # An epoch: of the next one, loaders with and without workers draw other orders.
+            self.near(found["losses"][:12], trained(workers=workers)["losses"][:12])
+            facts = found["notes"]["lever_device_cache"]["arguments"]
+            self.assertEqual(facts["samples"], 96)
+            self.assertAlmostEqual(facts["gb"] * 1e9, 96 * (8 * 4 + 8))
+            self.assertNotIn("loader_wall_s" if workers else "none", found)  # no worker ran
+
+    def test_samples_have_to_stack(self):
+        def refused(change):
+            return trained(lambda settings: function(settings, dataset=Items(change)), cache_dataset="device")["error"]
+
+        self.assertIn("do not stack", refused(lambda x: x[:int(x[1] > 0) + 2]))
+        self.assertIn("no tensors and no numbers", refused(lambda x: (x, "name")))
+
+    def test_a_collate_fn_may_do_no_more_than_that(self):
+        def made(settings, change):
+            def collate(samples):
+                x, y = torch.utils.data.dataloader.default_collate(samples)
+                return [x * change, y]
+
+            return dict(function(settings), collate_fn=collate)
+
+        self.assertIn("something else of samples", trained(lambda settings: made(settings, 2), cache_dataset="device")["error"])
+        self.near(trained(lambda settings: made(settings, 1), cache_dataset="device")["losses"], trained()["losses"])
+
+    def test_others_see_samples(self):
+        data = device_data.filled(Items(), torch.device("cpu"), None, 300, None, {})
+        self.assertTrue(torch.equal(data[5][0], Items()[5][0]))
+        self.assertEqual((len(data), data.fetched > 0), (96, True))
+        x, y = data.batch([3, 4])
+        self.assertTrue(torch.equal(x[1], Items()[4][0]))
+        self.assertEqual(y.tolist(), [1, 0])
+
+    def test_what_the_device_has_no_room_for_is_refused(self):
+        before = device_data._free_gb
+        device_data._free_gb = lambda device: 1e-6
+        try:
+            with self.assertRaises(BadSettings) as caught:
+                device_data.filled(Items(), torch.device("cpu"), None, 300, None, {})
+        finally:
+            device_data._free_gb = before
+        self.assertIn("free on the device", str(caught.exception))
+
+    def test_a_value_that_is_none(self):
+        self.assertIn("expected true, false or device", trained(cache_dataset="gpu0")["error"])
+
+
+class Resolution(Case):
+    def test_images_are_smaller(self):
+        found = trained(lambda settings: dict(function(settings, model=Sized, dataset=Images(64)), loss=lambda output, _: output.mean()), input_resolution="0.5")
+        self.assertEqual(found["notes"]["lever_resolution"]["arguments"], {"before": "64x64", "after": "32x32"})
+        self.assertAlmostEqual(found["losses"][0], 32.0)
+        self.assertAlmostEqual(trained(lambda settings: dict(function(settings, model=Sized, dataset=Images(64)), loss=lambda output, _: output.mean()))["losses"][0], 64.0)
+
+    def test_sides(self):
+        self.assertEqual([smaller(side, 0.75) for side in (224, 96, 50, 40)], [160, 64, 38, 32])
+
+    def test_what_has_no_images_refuses(self):
+        self.assertIn(REASONS["no_images"], trained(input_resolution="0.5")["error"])
+        self.assertIn("expected a share", trained(input_resolution="2")["error"])
 
 
 class Cache(Case):

@@ -265,6 +265,24 @@ for epoch in range(9):
 """
 
 
+LOST = """
+seen = []
+def lost(batch):
+    step(batch)
+    seen.append(1)
+    if len(seen) == 3:
+        for one in model.parameters(): one.data.fill_(float("nan"))
+"""
+LOCKED = """
+import multiprocessing, time
+class Locked(Items):
+    lock = multiprocessing.Lock()
+    def __getitem__(self, index):
+        with self.lock: time.sleep(0.004)
+        return super().__getitem__(index)
+"""
+
+
 class Levers(Scripts):
     def losses(self, source, batch=8, workers=0, count=10, **options):
         resources = self.trial(source, {"batch": batch, "workers": workers}, ridgeline_losses=str(count), **options)[1]
@@ -278,10 +296,12 @@ class Levers(Scripts):
     def test_levers_train_the_same(self):
         expected, _ = self.losses(BLOCKS)
         self.assertEqual(len(expected), 10)
-        for options in ({"gradient_checkpointing": "auto"}, {"fused_optimizer": "foreach"}, {"cache_dataset": "true"}):
+        for options in ({"gradient_checkpointing": "auto"}, {"fused_optimizer": "foreach"}, {"cache_dataset": "true"}, {"cache_dataset": "device"}):
             losses, notes = self.losses(BLOCKS, **{"lever:" + name: value for name, value in options.items()})
             self.near(losses, expected)
-            if "cache_dataset" in options:
+            if options.get("cache_dataset") == "device":
+                self.assertEqual(notes["lever_device_cache"]["arguments"]["samples"], 96)
+            elif "cache_dataset" in options:
                 self.assertEqual(notes["lever_cache"]["arguments"]["samples"], 96)
             if "gradient_checkpointing" in options:
                 self.assertEqual(notes["lever_blocks"]["arguments"], {"blocks": 2, "kind": "Block"})
@@ -311,6 +331,29 @@ class Levers(Scripts):
         notes = self.losses(source)[1]
         self.assertEqual(notes["optimizer_elsewhere"]["arguments"], {"parameters": 6})
         self.assertEqual(self.losses(BLOCKS)[1], {})
+
+
+class Watched(Scripts):
+    def test_calls_that_read_tensors_are_counted_with_their_line(self):
+        source = BLOCKS.replace("step(batch)\n", "print(step(batch).item())\n")
+        resources = self.trial(source, {"batch": 8, "workers": 0})[1]
+        rows = resources["host_reads"]
+        self.assertEqual([(row["call"], row["per_step"]) for row in rows], [("item()", 1.0)])
+        self.assertRegex(rows[0]["place"], r"train\.py:\d+ in <module>|train\.py:\d+")
+        self.assertEqual(self.trial(BLOCKS, {"batch": 8, "workers": 0})[1]["host_reads"], [])
+
+    def test_the_step_from_which_on_the_loss_is_lost(self):
+        source = BLOCKS.replace("step(batch)\n", "lost(batch)\n").replace("for epoch", LOST + "for epoch")
+        resources = self.trial(source, {"batch": 8, "workers": 0})[1]
+        self.assertEqual((resources["lost_at_step"], resources["loss_not_finite"]), (4, True))
+
+    def test_workers_that_wait_for_one_another(self):
+        source = BLOCKS.replace("DataLoader(Items()", "DataLoader(Locked()").replace("model = nn", LOCKED + "model = nn", 1)
+        answer, script = self.prepared(source, {"batch": 8, "workers": 0})
+        self.assertIn("ok", answer)
+        found = script.ask(op="worker_waits", workers=3, limit_s=10)["ok"]
+        self.assertLess(found["several"]["samples_per_s"], 1.3 * found["one"]["samples_per_s"])
+        self.assertIn("lock", [row["kind"] for row in found["several"]["places"]])
 
 
 class Failures(Scripts):

@@ -11,13 +11,14 @@
 #include "analysis/bench_answers.hpp"
 #include "analysis/bench_experiments.hpp"
 #include "analysis/bench_rules.hpp"
+#include "analysis/lost_loss.hpp"
 #include "base/text.hpp"
+#include "campaign/bench/bench_notes.hpp"
 #include "campaign/bench/bench_trials.hpp"
 #include "campaign/bench/lever_experiments.hpp"
 #include "campaign/bench/training_change.hpp"
 #include "campaign/line_of.hpp"
 #include "campaign/messages.hpp"
-#include "measure/training_session.hpp"
 #include "schema/message_renderer.hpp"
 #include "schema/messages.hpp"
 #include "search/bench_searcher.hpp"
@@ -49,9 +50,12 @@ constexpr double kLongestExperimentS = 15;
 constexpr double kLongestStabilityS = 3600;
 constexpr int kStabilityRepeat = 1000;  ///< BenchTrial::repeat of stability runs, apart from repeats
 
-search::BenchObservation observation_of(const schema::TrainingOutcome& outcome) {
+/// `others_train`: some settings have a finite loss, so those without are not what is looked for.
+search::BenchObservation observation_of(const schema::TrainingOutcome& outcome, bool others_train) {
   search::BenchObservation out;
   out.status = outcome.status;
+  if (others_train && outcome.measurement && schema::has_lost_loss(*outcome.measurement))
+    out.status = TrialStatus::failed;
   if (!outcome.measurement) return out;
   const auto& measurement = *outcome.measurement;
   const auto& phases = measurement.phases;
@@ -95,8 +99,7 @@ class RunningBench {
     }
     if (run_.interruption.empty() && trials_.all_refused()) return refusal();
     run_.answers = analysis::answer_bench(run_, answers_);
-    note_flags();
-    note_learning_rate();
+    for (auto& note : closing_notes(run_, request_)) add_note(std::move(note));
     RL_TRY(trials_.end());
     return std::move(run_);
   }
@@ -165,7 +168,9 @@ class RunningBench {
         trials.push_back(
             {.stage = proposal.stage, .settings = proposal.settings, .data = proposal.data, .reason = proposal.reason});
       RL_TRY_ASSIGN(const auto outcomes, trials_.make_all(std::move(trials), request_.plan, searcher->remaining()));
-      for (std::size_t i = 0; i < batch.size(); ++i) searcher->observe(batch[i], observation_of(outcomes[i]));
+      const bool others_train = analysis::some_keep_their_loss(run_);
+      for (std::size_t i = 0; i < batch.size(); ++i)
+        searcher->observe(batch[i], observation_of(outcomes[i], others_train));
       tell_time();
       run_.skipped = searcher->skipped();
       // Without an answer the search goes on into the time of what would come after it.
@@ -181,7 +186,7 @@ class RunningBench {
   /// Workers that wait gain from more of them than there are CPUs.
   Result<void> try_more_workers() {
     if (!request_.own_workers || !analysis::loads(request_.job)) return {};
-    const auto points = analysis::bench_points(run_);
+    const auto points = analysis::points_that_train(run_);
     const auto fastest = std::max_element(
         points.begin(), points.end(), [](const auto& a, const auto& b) { return a.samples_per_s < b.samples_per_s; });
     const analysis::DiagnosisInput input{fastest->settings, on_cpu(), request_.cores, {}};
@@ -212,7 +217,7 @@ class RunningBench {
 
   /// The fastest settings once more, in counterbalanced order, so that drift of the machine does not pick the winner.
   Result<void> repeat_leaders() {
-    auto points = analysis::bench_points(run_);
+    auto points = analysis::points_that_train(run_);
     std::stable_sort(points.begin(), points.end(),
                      [](const auto& a, const auto& b) { return a.samples_per_s > b.samples_per_s; });
     const double floor = kLeaderShare * points.front().samples_per_s;
@@ -348,7 +353,9 @@ class RunningBench {
     if (!seen || !analysis::waits_for_batches(*seen, input.base)) return;
     explained_ = true;
     if (budget_.is_used_up())
-      add_note(messages::bench_transforms_untimed(messages::max_time_used_up()));
+      for (const auto& untried : {messages::bench_transforms_untimed(messages::max_time_used_up()),
+                                  messages::bench_worker_waits_untried(messages::max_time_used_up())})
+        add_note(untried);
     else
       for (auto& note : request_.explain_loader(input.base, budget_.left_s())) add_note(std::move(note));
   }
@@ -370,54 +377,6 @@ class RunningBench {
                       schema::describe(first.settings, run_.device),
                       first.outcome.failure ? line_of(first.outcome.failure->message) : "")
         .hint("name others");
-  }
-
-  /// Whether a flag of a trial is about the training and not about how it was measured.
-  [[nodiscard]] static bool told(const schema::QualityFlag& flag) {
-    constexpr std::array kOfMeasuring{"not_steady", "identity", "gpu_shared", "throttled", "stability_run_cut"};
-    return flag.level == schema::FlagLevel::notice &&
-           std::find(kOfMeasuring.begin(), kOfMeasuring.end(), flag.code) == kOfMeasuring.end();
-  }
-
-  /// What the way of training wants reported of its trials, once.
-  void note_flags() {
-    std::vector<const BenchTrial*> not_finite;
-    std::size_t trained = 0;
-    for (const auto& trial : run_.trials) {
-      if (!trial.outcome.measurement) continue;
-      if (trial.data != DataMode::loader_only) ++trained;
-      for (const auto& flag : trial.outcome.measurement->flags) {
-        if (flag.code == measure::kLossNotFinite)
-          not_finite.push_back(&trial);
-        else if (told(flag))
-          add_note(flag.message);
-      }
-    }
-    if (!not_finite.empty())
-      run_.notes.push_back(
-          messages::bench_loss_not_finite({.failed = static_cast<std::int64_t>(not_finite.size()),
-                                           .trained = static_cast<std::int64_t>(trained),
-                                           .first = not_finite.front()->id,
-                                           .settings = schema::describe(not_finite.front()->settings, run_.device)}));
-  }
-
-  /// What another batch means for a script's learning rate. With a config file the change of the file is explained.
-  void note_learning_rate() {
-    if (request_.job.kind != "script" || !run_.has_current || !run_.answers || !run_.answers->recommended) return;
-    const auto after = run_.answers->recommended->settings.batch;
-    if (after == run_.current.batch) return;
-    std::optional<double> rate;
-    for (const auto& origin : run_.origins)
-      if (origin.name == kRateOrigin)
-        if (const auto number = base::parse_number(origin.value, origin.name)) rate = *number;
-    const auto change = analysis::batch_consequence(run_.current.batch, 1, rate.value_or(1), after);
-    add_note(messages::bench_batch_and_rate({.before = run_.current.batch,
-                                             .after = after,
-                                             .ratio = change.ratio,
-                                             .root = std::sqrt(change.ratio),
-                                             .rate = rate,
-                                             .linear = change.linear_rate,
-                                             .square_root = change.square_root_rate}));
   }
 
   Result<void> measure_again(const analysis::DiagnosisInput& input, bool only_if_noisy) {

@@ -46,7 +46,14 @@ bool exclude_each_other(const schema::TrainingLever& one, const schema::Training
   const auto records_graphs = [](const schema::TrainingLever& lever) {
     return lever.name == "cuda_graph" || lever.name == "torch_compile";
   };
-  return records_graphs(one) && records_graphs(other);
+  const auto keeps_on_device = [](const schema::TrainingLever& lever) {
+    return lever.name == "cache_dataset" && lever.value == "device";
+  };
+  const auto is_of_loading = [](const schema::TrainingLever& lever) {
+    return lever.need == LeverNeed::workers || lever.need == LeverNeed::pinned_memory;
+  };
+  return one.name == other.name || (records_graphs(one) && records_graphs(other)) ||
+         (keeps_on_device(one) && is_of_loading(other)) || (keeps_on_device(other) && is_of_loading(one));
 }
 
 std::string lever_label(const schema::TrainingLever& lever) {

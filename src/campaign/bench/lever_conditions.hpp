@@ -25,7 +25,7 @@ enum class LeverCondition {
 [[nodiscard]] LeverCondition unmet_condition(const schema::TrainingLever& lever, const BenchRequest& request,
                                              const schema::TrainingSettings& base);
 [[nodiscard]] schema::Message unmet_note(LeverCondition condition, std::vector<std::string> levers);
-/// Whether two cannot be on at once.
+/// Whether two cannot be on at once, or one leaves the other nothing to do.
 [[nodiscard]] bool exclude_each_other(const schema::TrainingLever& one, const schema::TrainingLever& other);
 /// "channels_last"; "torch_compile=default" where there are several values.
 [[nodiscard]] std::string lever_label(const schema::TrainingLever& lever);

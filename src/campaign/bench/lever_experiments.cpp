@@ -14,6 +14,7 @@
 #include "campaign/line_of.hpp"
 #include "campaign/messages.hpp"
 #include "schema/messages.hpp"
+#include "search/lever_search.hpp"
 
 namespace ridgeline::campaign {
 
@@ -27,6 +28,8 @@ constexpr std::size_t kLeverRounds = 4;
 constexpr std::size_t kScreeningRounds = 2;
 constexpr int kFirstRepeat = 2000;    ///< TrainingTrialSpec::repeat, apart from that of the run's other trials
 constexpr int kFirstTogether = 2100;  ///< likewise, of several levers at once
+constexpr int kFirstCombined = 2200;  ///< likewise, of combinations that the search proposes
+constexpr std::string_view kAdaptive = "adaptive";
 constexpr int kComparedSteps = 20;    ///< whose losses are compared
 constexpr double kLessMemory = 0.05;  ///< that is worth a note
 
@@ -51,6 +54,13 @@ std::string label_of(const std::vector<const schema::TrainingLever*>& levers) {
 bool LeverExperiments::Tried::measures_memory() const {
   return std::any_of(levers.begin(), levers.end(),
                      [](const auto* lever) { return lever->purpose == LeverPurpose::memory; });
+}
+
+bool LeverExperiments::Tried::is_for_speed() const { return !measures_memory() && !is_offer(); }
+
+bool LeverExperiments::Tried::is_offer() const {
+  return std::any_of(levers.begin(), levers.end(),
+                     [](const auto* lever) { return lever->purpose == LeverPurpose::offer; });
 }
 
 LeverExperiments::LeverExperiments(BenchTrials& trials, const BenchRequest& request, schema::BenchRun& run)
@@ -85,7 +95,8 @@ Result<void> LeverExperiments::run(const schema::TrainingSettings& base) {
   auto all = possible(base);
   if (all.size() == 1) return {};
   RL_TRY(measure_rounds(all, base, kFirstRepeat));
-  return try_together(report(all, base), base);
+  const auto helps = report(all, base);
+  return request_.search == kAdaptive ? search_together(all, helps, base) : try_together(levers_of(helps), base);
 }
 
 Result<void> LeverExperiments::measure_rounds(std::vector<Tried>& all, const schema::TrainingSettings& base,
@@ -156,7 +167,8 @@ bool LeverExperiments::note_other_losses(const Tried& tried, double gain, const 
                                                                 .allowed = losses.allowed}));
       return true;
     case Verdict::lost:
-      run_.notes.push_back(messages::bench_lever_loss_lost({.lever = lever, .gain = gain}));
+      run_.notes.push_back(
+          messages::bench_lever_loss_lost({.lever = lever, .gain = gain, .step = losses.lost_at_step}));
       return true;
     case Verdict::lost_without:
       run_.notes.push_back(messages::bench_lever_lost_without({.lever = lever, .gain = gain}));
@@ -194,6 +206,39 @@ void LeverExperiments::add_finding(std::string code, schema::Message title, cons
   run_.findings.push_back(std::move(finding));
 }
 
+void LeverExperiments::report_offers(const std::vector<Tried>& all) {
+  const auto& without = all.front();
+  double fastest = mean(without.rates);
+  const auto memory_of = [](const Tried& one) {
+    return one.memory_gb.empty() ? std::optional<double>()
+                                 : *std::max_element(one.memory_gb.begin(), one.memory_gb.end());
+  };
+  const auto memory_before = memory_of(without);
+  auto least = memory_before;
+  // The catalogue has the least change first.
+  for (auto at = all.begin() + 1; at != all.end(); ++at) {
+    const double rate = mean(at->rates);
+    const auto memory = memory_of(*at);
+    const bool is_faster = rate > fastest * (1 + analysis::kWorthwhileGain);
+    const bool is_smaller = memory && least && *memory < *least * (1 - kLessMemory);
+    if (!is_faster && !is_smaller) {
+      run_.notes.push_back(
+          messages::bench_switch_no_gain({.settings = {label_of(at->levers)}, .least = analysis::kWorthwhileGain}));
+      continue;
+    }
+    fastest = std::max(fastest, rate);
+    if (memory) least = least ? std::min(*least, *memory) : *memory;
+    run_.notes.push_back(
+        messages::bench_lever_offer({.lever = label_of(at->levers),
+                                     .rate = rate,
+                                     .before = mean(without.rates),
+                                     .gain = rate / mean(without.rates) - 1,
+                                     .memory_gb = memory,
+                                     .memory_before_gb = memory ? memory_before : std::nullopt,
+                                     .what = at->remarks.empty() ? schema::Message() : at->remarks.front()}));
+  }
+}
+
 void LeverExperiments::report_memory(const Tried& tried, const Tried& without, const schema::TrainingSettings& base) {
   if (tried.memory_gb.empty() || without.memory_gb.empty()) return;
   const auto losses = compare(tried, without, base);
@@ -219,6 +264,7 @@ std::vector<const LeverExperiments::Tried*> LeverExperiments::report(const std::
                                                                      const schema::TrainingSettings& base) {
   const auto& without = all.front();
   std::vector<std::string> no_gain;
+  std::vector<Tried> offers{without};
   std::vector<std::string> untried;
   std::vector<const Tried*> helps;
   for (const auto& tried : all) {
@@ -231,6 +277,8 @@ std::vector<const LeverExperiments::Tried*> LeverExperiments::report(const std::
       run_.notes.push_back(messages::bench_switch_failed({.setting = label, .reason = tried.problem}));
     } else if (tried.rates.size() < (tried.trails ? kScreeningRounds : kLeverRounds)) {
       untried.push_back(label);
+    } else if (tried.is_offer()) {
+      offers.push_back(tried);
     } else if (is_led) {
       const double gain = mean(tried.rates) / mean(without.rates) - 1;
       if (!note_other_losses(tried, gain, compare(tried, without, base))) helps.push_back(&tried);
@@ -240,6 +288,7 @@ std::vector<const LeverExperiments::Tried*> LeverExperiments::report(const std::
       no_gain.push_back(label);
     }
   }
+  report_offers(offers);
   if (!no_gain.empty())
     run_.notes.push_back(messages::bench_switch_no_gain({.settings = no_gain, .least = analysis::kWorthwhileGain}));
   if (!untried.empty())
@@ -259,14 +308,49 @@ std::vector<const LeverExperiments::Tried*> LeverExperiments::report(const std::
   return best;
 }
 
-Result<void> LeverExperiments::try_together(const std::vector<const Tried*>& helps,
-                                            const schema::TrainingSettings& base) {
+LeverExperiments::Levers LeverExperiments::levers_of(const std::vector<const Tried*>& helps) {
   Levers levers;
   for (const auto* tried : helps) {
     const auto* lever = tried->levers.front();
     if (std::none_of(levers.begin(), levers.end(), [&](const auto* one) { return exclude_each_other(*one, *lever); }))
       levers.push_back(lever);
   }
+  return levers;
+}
+
+Result<void> LeverExperiments::search_together(const std::vector<Tried>& all, const std::vector<const Tried*>& helps,
+                                               const schema::TrainingSettings& base) {
+  if (helps.empty()) return {};
+  std::vector<const Tried*> alone;
+  for (const auto& tried : all)
+    if (!tried.levers.empty() && tried.is_for_speed() && !tried.rates.empty() &&
+        compare(tried, all.front(), base).verdict == LossComparison::Verdict::same)
+      alone.push_back(&tried);
+  const auto lever = [&](std::size_t at) { return alone[at]->levers.front(); };
+  search::LeverSearch search(
+      alone.size(), [&](std::size_t one, std::size_t other) { return exclude_each_other(*lever(one), *lever(other)); });
+  search.observe({}, mean(all.front().rates));
+  for (std::size_t at = 0; at < alone.size(); ++at) search.observe({at}, mean(alone[at]->rates));
+  const auto levers_at = [&](const search::LeverSearch::Combination& combination) {
+    Levers levers;
+    for (const auto at : combination) levers.push_back(lever(at));
+    return levers;
+  };
+  while (const auto next = search.propose()) {
+    Tried tried{.levers = levers_at(*next)};
+    for (std::size_t round = 0; round < kScreeningRounds && tried.problem.empty(); ++round)
+      if (!trials_.budget().is_used_up()) RL_TRY(measure(tried, base, kFirstCombined + static_cast<int>(round)));
+    if (trials_.budget().is_used_up() && tried.rates.size() < kScreeningRounds) break;
+    const bool same =
+        tried.problem.empty() && compare(tried, all.front(), base).verdict == LossComparison::Verdict::same;
+    search.observe(*next, same ? std::optional(mean(tried.rates)) : std::nullopt);
+  }
+  const auto best = search.best();
+  // What helps one by one has an answer of its own, also if no combination is faster.
+  return try_together(best.size() > 1 ? levers_at(best) : levers_of(helps), base);
+}
+
+Result<void> LeverExperiments::try_together(const Levers& levers, const schema::TrainingSettings& base) {
   if (levers.size() < 2 || trials_.budget().is_used_up()) return {};
   std::vector<Tried> pair{{}, {.levers = levers}};
   RL_TRY(measure_rounds(pair, base, kFirstTogether));

@@ -28,6 +28,12 @@ TEST(LossGateTest, the_nth_trials_are_compared) {
   EXPECT_EQ(compare_losses({flat(2), flat(3)}, {flat(2), flat(3)}, kFp32Rounding).difference, 0);
 }
 
+TEST(LossGateTest, a_trial_without_a_counterpart_is_not_compared) {
+  // The base is slow and has one trial; the second with the lever drew other random numbers.
+  EXPECT_EQ(compare_losses({flat(2)}, {flat(2), flat(3)}, kFp32Rounding).verdict, Verdict::same);
+  EXPECT_EQ(compare_losses({flat(2)}, {flat(3), flat(2)}, kFp32Rounding).verdict, Verdict::differs);
+}
+
 TEST(LossGateTest, a_late_difference_is_seen) {
   auto late = flat(2, 20);
   for (std::size_t i = 10; i < 20; ++i) late.losses[i] = 2.5;

@@ -53,6 +53,16 @@ class CountingExecutor final : public fakes::TypedExecutor {
       rate = {rate.value * times, rate.low * times, rate.high * times};
       if (found->second.size() > 1) found->second.erase(found->second.begin());
     }
+    if (speed_together && outcome.measurement) {
+      auto& rate = outcome.measurement->samples_per_s;
+      const double times = speed_together(spec.job.options);
+      rate = {rate.value * times, rate.low * times, rate.high * times};
+    }
+    if (outcome.measurement && loses_loss && loses_loss(spec.settings)) {
+      outcome.measurement->resources.lost_at_step = 3;
+      outcome.measurement->flags.push_back(
+          {schema::FlagLevel::notice, std::string(schema::kLossNotFinite), schema::Message()});
+    }
     if (count++ == disturbed && outcome.measurement) {
       auto& rate = outcome.measurement->samples_per_s;
       rate = {rate.value / 2, rate.low / 2, rate.high / 2};
@@ -64,7 +74,9 @@ class CountingExecutor final : public fakes::TypedExecutor {
   /// How many times as fast trials with a lever ("name" or "name=value") are, one by one.
   std::map<std::string, std::vector<double>> speeds;
   std::map<std::string, std::vector<double>> losses;  ///< of trials with a lever; fewer than 20: then it is NaN
-  int disturbed = -1;                                 ///< number of the trial during which something else ran
+  std::function<bool(const schema::TrainingSettings&)> loses_loss;  ///< whose loss is NaN from step 3 on
+  std::function<double(const std::map<std::string, std::string>&)> speed_together;  ///< times, by all options
+  int disturbed = -1;  ///< number of the trial during which something else ran
 
  private:
   std::shared_ptr<const workload::VirtualClock> clock_;

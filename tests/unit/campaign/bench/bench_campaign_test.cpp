@@ -505,5 +505,26 @@ TEST_F(BenchCampaignTest, a_lever_helps_if_it_leads_in_every_round) {
   EXPECT_TRUE(noted(*found, "torch_compile=reduce-overhead"));
 }
 
+TEST_F(BenchCampaignTest, a_precision_that_loses_the_loss_is_never_recommended) {
+  executor_.loses_loss = [](const auto& settings) { return settings.amp == schema::AmpMode::fp16; };
+  const auto lost = run(request(""));
+  ASSERT_TRUE(lost) << lost.error().message;
+  ASSERT_TRUE(lost->answers->recommended);
+  EXPECT_NE(lost->answers->recommended->settings.amp, schema::AmpMode::fp16);
+  EXPECT_NE(lost->answers->fastest->settings.amp, schema::AmpMode::fp16);
+  for (const auto& finding : lost->findings) EXPECT_NE(finding.settings.amp, schema::AmpMode::fp16);
+  EXPECT_TRUE(noted(*lost, "only with fp16. Such settings are not recommended: use bf16")) << listed(*lost);
+  EXPECT_TRUE(noted(*lost, "the loss is not finite from step 3 on")) << listed(*lost);
+}
+
+TEST_F(BenchCampaignTest, a_training_that_diverges_under_all_settings_is_still_measured) {
+  executor_.loses_loss = [](const auto&) { return true; };
+  const auto lost = run(request(""));
+  ASSERT_TRUE(lost) << lost.error().message;
+  ASSERT_TRUE(lost->answers);
+  EXPECT_FALSE(lost->answers->recommended);
+  EXPECT_TRUE(noted(*lost, "under all settings")) << listed(*lost);
+}
+
 }  // namespace
 }  // namespace ridgeline::campaign

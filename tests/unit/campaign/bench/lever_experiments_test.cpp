@@ -49,7 +49,7 @@ TEST_F(LeverExperimentsTest, a_lever_that_loses_the_loss_is_not_recommended) {
   const auto found = run(asking({"channels_last"}));
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_TRUE(codes(*found, kLevers).empty());
-  EXPECT_TRUE(noted(*found, "with it the loss becomes NaN or infinite")) << listed(*found);
+  EXPECT_TRUE(noted(*found, "with it the loss is NaN or infinite from step 4 on")) << listed(*found);
 }
 
 TEST_F(LeverExperimentsTest, levers_that_help_are_measured_together) {
@@ -58,6 +58,53 @@ TEST_F(LeverExperimentsTest, levers_that_help_are_measured_together) {
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(codes(*found, kLevers), (std::vector<std::string>{"channels_last", "allow_tf32", "levers_together"}));
   EXPECT_NEAR(found->findings.back().predicted_gain.value_or(0), 0.8, 0.05);
+}
+
+TEST_F(LeverExperimentsTest, a_lever_that_helps_only_with_another_is_found) {
+  executor_.speeds = {{"channels_last", {1.5}}};
+  executor_.speed_together = [](const auto& levers) {
+    return levers.contains("lever:channels_last") && levers.contains("lever:cudnn_benchmark") ? 1.3 : 1.0;
+  };
+  const auto found = run(asking({"channels_last", "cudnn_benchmark", "allow_tf32"}));
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(codes(*found, kLevers), (std::vector<std::string>{"channels_last", "levers_together"}));
+  EXPECT_NEAR(found->findings.back().predicted_gain.value_or(0), 0.95, 0.05);
+  EXPECT_NE(fakes::text_of(found->findings.back().title).find("channels_last, cudnn_benchmark"), std::string::npos);
+  auto in_grid = asking({"channels_last", "cudnn_benchmark", "allow_tf32"});
+  in_grid.search = "grid";
+  const auto grid = run(in_grid);
+  ASSERT_TRUE(grid) << grid.error().message;
+  EXPECT_EQ(codes(*grid, kLevers), std::vector<std::string>{"channels_last"});
+}
+
+TEST_F(LeverExperimentsTest, a_combination_that_trains_something_else_is_not_used) {
+  executor_.speeds = {{"channels_last", {1.5}}};
+  executor_.losses = {{"cudnn_benchmark", std::vector<double>(20, 2.5)}};
+  executor_.speed_together = [](const auto& levers) {
+    return levers.contains("lever:channels_last") && levers.contains("lever:cudnn_benchmark") ? 1.3 : 1.0;
+  };
+  const auto found = run(asking({"channels_last", "cudnn_benchmark"}));
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(codes(*found, kLevers), std::vector<std::string>{"channels_last"});
+}
+
+TEST_F(LeverExperimentsTest, smaller_images_are_an_offer_and_no_finding) {
+  executor_.speeds = {{"input_resolution=0.75", {1.6}}, {"input_resolution=0.5", {1.61}}};
+  executor_.losses = {{"input_resolution", std::vector<double>(20, 3.0)}};
+  auto asked = asking({"input_resolution"});
+  asked.levers_by_name = true;
+  const auto found = run(asked);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_TRUE(codes(*found, {"input_resolution", "levers_together"}).empty());
+  EXPECT_TRUE(noted(*found, "input_resolution=0.75 trains something else and is only an offer")) << listed(*found);
+  // The smaller image brings no more than the larger one.
+  EXPECT_FALSE(noted(*found, "input_resolution=0.5 trains something else")) << listed(*found);
+  EXPECT_TRUE(noted(*found, "no gain of 5 % or more from input_resolution=0.5")) << listed(*found);
+  asked.levers_by_name = false;
+  asked.job.seed = 2;
+  const auto unnamed = run(asked);
+  ASSERT_TRUE(unnamed) << unnamed.error().message;
+  EXPECT_FALSE(noted(*unnamed, "is only an offer")) << listed(*unnamed);
 }
 
 TEST_F(LeverExperimentsTest, the_best_value_of_a_lever_is_the_finding) {
@@ -124,6 +171,22 @@ TEST(LeverConditionsTest, a_lever_that_the_job_has_is_not_tried) {
   for (const auto& lever : schema::training_levers())
     if (is_asked_for(lever, request)) tried.push_back(lever_label(lever));
   EXPECT_EQ(tried, (std::vector<std::string>{"torch_compile=default", "torch_compile=reduce-overhead"}));
+}
+
+TEST(LeverConditionsTest, levers_that_leave_each_other_nothing_to_do_exclude_each_other) {
+  const auto lever = [](std::string_view name, std::string_view value) {
+    for (const auto& one : schema::training_levers())
+      if (one.name == name && one.value == value) return &one;
+    ADD_FAILURE() << name;
+    return &schema::training_levers().front();
+  };
+  const auto* on_device = lever("cache_dataset", "device");
+  EXPECT_TRUE(exclude_each_other(*on_device, *lever("prefetch_factor", "4")));
+  EXPECT_TRUE(exclude_each_other(*lever("non_blocking", "true"), *on_device));
+  EXPECT_TRUE(exclude_each_other(*on_device, *lever("cache_dataset", "true")));
+  EXPECT_FALSE(exclude_each_other(*lever("cache_dataset", "true"), *lever("prefetch_factor", "4")));
+  EXPECT_FALSE(exclude_each_other(*on_device, *lever("channels_last", "true")));
+  EXPECT_TRUE(exclude_each_other(*lever("cuda_graph", "true"), *lever("torch_compile", "default")));
 }
 
 TEST(LeverConditionsTest, version_of_torch) {
