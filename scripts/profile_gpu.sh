@@ -15,6 +15,8 @@
 #                                             which defects are found, and the predicted saving next to what the fix saves
 #   scripts/profile_gpu.sh --part journey     RT-DETR before and after the changes of docs/rtdetr.md (examples/profile_rtdetr.py): what
 #                                             `profile` prints, and the times without a recorder, in turns
+#   scripts/profile_gpu.sh --part idle        what a recorder that waits costs (plain and idle in turns, as part cost), and a program of 30 s
+#                                             that is woken twice for 3 s: what is attributed to modules, and its own exit code
 #   scripts/profile_gpu.sh --part verify      `profile --verify 1` of RT-DETR: the predicted saving next to the measured one
 # By environment: RIDGELINE (the program), PYTHON (which has torch), KERNEL_ROWS (rl_kernel_rows of the build), OUT (default: profile-results),
 # KERNELS, MODELS, MODES, WAYS, STEPS, SECONDS_PER_MODE, ONNX_MODELS, PROGRAMS, ROUNDS, CUDA12 (a site-packages folder), NCU and NVCC (default: ncu, nvcc).
@@ -58,6 +60,40 @@ cost() {
       rm -rf "${scratch:?}"/*
     done
   done | tee "$OUT/cost.txt" | "$PYTHON" "$ROOT/scripts/recording_cost.py" "$model"
+}
+
+# idle_cost MODEL MODES
+idle_cost() {
+  local model=$1 modes=$2 round command=("$PYTHON" "$program" "$1" "$2" --seconds "${SECONDS_PER_MODE:-2}")
+  for ((round = 1; round <= ${ROUNDS:-5}; round++)); do
+    "${command[@]}" | sed 's/^/plain /'
+    "$RIDGELINE" profile --idle -- "${command[@]}" | sed 's/^/idle /'
+  done | tee "$OUT/idle.txt" | "$PYTHON" "$ROOT/scripts/recording_cost.py" "$model"
+}
+
+# woken MODEL MODE: 30 s of steps, recorded two times.
+woken() {
+  local name=woken.$1.$2 pid number failed=0
+  mkdir -p "$scratch/$name"
+  rm -f "$OUT/$name.leaves.json"
+  "$RIDGELINE" profile --idle -- bash -c '"$@"; exit 42' program "$PYTHON" "$program" "$1" "$2" --seconds 30 --leaves "$OUT/$name.leaves.json" \
+    >"$OUT/$name.out" 2>"$OUT/$name.txt" &
+  local shell=$!
+  for ((number = 0; number < 120; number++)); do [ -s "$OUT/$name.leaves.json" ] && break || sleep 1; done  # torch is imported, the model made
+  sleep 5
+  pid=$(pgrep -P "$shell" | head -n 1)
+  for number in 1 2; do
+    "$RIDGELINE" profile --pid "$pid" --duration 3s --db "$scratch/$name/r.db" >"$OUT/$name.$number.txt" 2>&1 || failed=1
+    local traces=("$(ls -t "$scratch/$name"/traces/*.rltrace 2>/dev/null | head -n 1)")
+    [ -e "${traces[0]}" ] || { echo "| $name $number | nothing was recorded: $(tail -n 1 "$OUT/$name.$number.txt") | | | |"; failed=1; continue; }
+    "$KERNEL_ROWS" "${traces[0]}" >"$OUT/$name.$number.rows.tsv"
+    "$PYTHON" "$ROOT/scripts/marked_rows.py" "$name $number" "$OUT/$name.$number.rows.tsv" "$OUT/$name.leaves.json"
+    sleep 1
+  done
+  wait "$shell"
+  local code=$?
+  echo "exit code of the program: $code (expected 42)"
+  [ "$code" = 42 ] && [ "$failed" = 0 ]
 }
 
 # modules MODEL MODE
@@ -169,6 +205,16 @@ print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
     "$RIDGELINE" compare --db "$db" "$(sed -n 's/^run  *\([^ ]*\).*/\1/p' "$OUT/before.txt")" latest:profile >"$OUT/compare.txt" 2>&1
     cat "$OUT/before.txt" "$OUT/after.txt" "$OUT/compare.txt"
     ;;
+  "--part idle")
+    {
+      echo "| program | how | step, ms | times plain [least, most] | the fastest tenth of the steps |"
+      echo "|---|---|---|---|---|"
+      for model in ${MODELS:-vit_b16}; do idle_cost "$model" "$(tr ' ' , <<<"${MODES:-small training}")"; done
+    } | tee "$OUT/idle.md"
+    echo "| program | kernels | attributed, of kernel time | markers | at their leaf |"
+    echo "|---|---|---|---|---|"
+    woken vit_b16 small && woken vit_b16 training
+    ;;
   "--part verify")
     journey before
     "$RIDGELINE" profile --db "$db" --max-time "${VERIFY_TIME:-5m}" --verify 1 2>&1 | tee "$OUT/verify.txt"
@@ -189,7 +235,7 @@ print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
     "$PYTHON" "$ROOT/scripts/finding_score.py" "$OUT/findings/programs.tsv" "$OUT/findings" | tee "$OUT/findings.md"
     ;;
   *)
-    sed -n '3,22s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,24s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

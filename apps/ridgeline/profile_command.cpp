@@ -12,6 +12,7 @@
 #include "execute/local_environment.hpp"
 #include "ridgeline/compare_runs.hpp"
 #include "ridgeline/flag_values.hpp"
+#include "ridgeline/idle_command.hpp"
 #include "ridgeline/inject_library.hpp"
 #include "ridgeline/profile_flags.hpp"
 #include "ridgeline/profile_output.hpp"
@@ -177,6 +178,8 @@ void add_profile(CLI::App& app, Context& context) {
       "  ridgeline profile model.onnx                              (on the provider that tune would use)\n"
       "  ridgeline profile -- python train.py                      (a program on NVIDIA GPUs, recorded as it runs)\n"
       "  ridgeline profile --warmup-steps 10 --steps 5 -- torchrun --nproc-per-node 2 train.py\n"
+      "  ridgeline profile --idle -- python serve.py               (a service, to be recorded later as it runs:)\n"
+      "  ridgeline profile --pid 1234 --duration 5s\n"
       "  ridgeline profile model.onnx --provider cpu --report profile.html\n"
       "  ridgeline profile --verify 2                              (try what finding 2 of the newest profile "
       "proposes)\n"
@@ -184,8 +187,12 @@ void add_profile(CLI::App& app, Context& context) {
       "  ridgeline profile diff before.json.gz after.json.gz\n",
       [flags, chosen, &context]() -> base::Result<int> {
         if (!(*chosen)->get_subcommands().empty()) return context.exit_code;
-        const bool records = context.program.has_value();
-        RL_TRY(check_record_flags(**chosen, context, records));
+        const auto mode = record_mode(flags->recording, context);
+        RL_TRY(check_record_flags(**chosen, context, mode));
+        if (mode == RecordMode::idle) return start_idle(flags->recording, context);
+        if (mode == RecordMode::environment) return print_idle_environment(flags->recording);
+        if (mode == RecordMode::process) return record_process(**chosen, flags->recording, *flags, context);
+        const bool records = mode == RecordMode::program;
         const auto& word = flags->model.model;
         const bool is_stored = flags->verify.finding && !records && (word.empty() || names_stored_run(word));
         RL_TRY(check_verify_flags(**chosen, flags->verify, is_stored));

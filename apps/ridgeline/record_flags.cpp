@@ -10,10 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
-#include "execute/local_environment.hpp"
+#include "campaign/profile/record_campaign.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/verify_flags.hpp"
-#include "trace/record/recording.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -71,9 +70,64 @@ void add_record_flags(CLI::App& command, Context& context, RecordFlags& flags) {
              "concurrent kernels");
   command.add_flag("--lines", flags.lines, "Record the Python line of each kernel launch, copy and wait for the GPU");
   command.add_flag("--no-modules", flags.no_modules, "Do not record the modules and steps of Python programs");
+  command.add_flag("--idle", flags.idle,
+                   "Start the program with a recorder that waits for --pid, and record nothing yet");
+  add_number(command, "--pid", flags.pid, 1, kAnyNumber,
+             "Record a running process that was started with --idle (default: for 5 s)");
+  command.add_flag("--environment", flags.environment,
+                   "Print the variables that --idle sets, for a service that something else starts");
 }
 
-Result<void> check_record_flags(const CLI::App& command, const Context& context, bool records) {
+RecordMode record_mode(const RecordFlags& flags, const Context& context) {
+  if (flags.environment) return RecordMode::environment;
+  if (flags.pid) return RecordMode::process;
+  if (!context.program) return RecordMode::none;
+  return flags.idle ? RecordMode::idle : RecordMode::program;
+}
+
+namespace {
+
+/// Of --idle and --environment, which record nothing: the one option that they know.
+Result<void> check_idle_flags(const CLI::App& command, const Context& context, RecordMode mode) {
+  const auto* const own = mode == RecordMode::idle ? "--idle" : "--environment";
+  if (mode == RecordMode::environment && context.program)
+    return fail(ErrorCode::invalid_argument, "--environment with a command after --: expected one of the two")
+        .hint("ridgeline profile --idle -- COMMAND starts it in that environment");
+  for (const auto* option : command.get_options()) {
+    const auto& name = option->get_name();
+    if (option->count() == 0 || name == own || name == "--no-modules") continue;
+    return fail(ErrorCode::invalid_argument, "{} with {}: nothing is recorded yet", given(command, context, name), own)
+        .hint("give it to the recording: ridgeline profile --pid PID {}", given(command, context, name));
+  }
+  return {};
+}
+
+/// Of --pid: what only the start of a program can choose.
+Result<void> check_process_flags(const CLI::App& command, const Context& context) {
+  const auto pid = given(command, context, "--pid");
+  if (context.program)
+    return fail(ErrorCode::invalid_argument, "{} with a command after --: expected one of the two", pid)
+        .hint("leave out the command; to start one: ridgeline profile -- COMMAND");
+  if (command.count("--no-modules") > 0)
+    return fail(ErrorCode::invalid_argument, "--no-modules with {}: the start of the process decides", pid)
+        .hint("start it with ridgeline profile --idle --no-modules -- COMMAND");
+  if (command.count("--idle") > 0)
+    return fail(ErrorCode::invalid_argument, "--idle with {}: the process runs already", pid).hint("leave out --idle");
+  if (command.count("--verify") > 0)
+    return fail(ErrorCode::invalid_argument, "--verify with {}: it would run the program again", pid)
+        .hint("record a second program: ridgeline profile --verify 1 -- COMMAND");
+  if (given(command, context, "--counters") == "--counters rerun")
+    return fail(ErrorCode::invalid_argument, "--counters rerun with {}: a process cannot be run again", pid)
+        .hint("give --counters window");
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_record_flags(const CLI::App& command, const Context& context, RecordMode mode) {
+  if (mode == RecordMode::idle || mode == RecordMode::environment) return check_idle_flags(command, context, mode);
+  if (mode == RecordMode::process) RL_TRY(check_process_flags(command, context));
+  const bool records = mode != RecordMode::none;
   const auto typed = [&](const char* name) { return given(command, context, name); };
   for (const auto* option : command.get_options()) {
     if (option->count() == 0) continue;
@@ -92,11 +146,12 @@ Result<void> check_record_flags(const CLI::App& command, const Context& context,
       return fail(ErrorCode::invalid_argument, "{}: for profile MODEL, not for a recorded program", text)
           .hint("leave it out");
   }
-  for (const auto& [one, other] : kExclusive)
-    if (!typed(one).empty() && !typed(other).empty())
-      return fail(ErrorCode::invalid_argument, "{} with {}: steps and times exclude each other", typed(one),
-                  typed(other))
-          .hint("give one of the two");
+  for (const auto& [one, other] : kExclusive) {
+    const bool is_limit = mode == RecordMode::process && std::string_view(other) == "--duration";
+    if (is_limit || typed(one).empty() || typed(other).empty()) continue;
+    return fail(ErrorCode::invalid_argument, "{} with {}: steps and times exclude each other", typed(one), typed(other))
+        .hint("give one of the two");
+  }
   if (!typed("--lines").empty() && !typed("--no-modules").empty())
     return fail(ErrorCode::invalid_argument, "--lines with --no-modules: the hooks that record both are left out")
         .hint("leave out --no-modules");
@@ -119,7 +174,7 @@ Result<campaign::RecordOptions> record_options(const CLI::App& command, const Re
         .hint("for example --max-size 500MB, or 2GB");
   out.profiler_api = flags.capture_range == kProfilerApi;
   out.max_bytes = *bytes;
-  out.max_events = execute::available_memory_bytes() / kProcesses / trace::kMemoryPerEvent;
+  out.max_events = campaign::readable_events(kProcesses);
   using campaign::Counting;
   out.counting = flags.counters == "rerun"  ? Counting::rerun
                  : flags.counters == "none" ? Counting::none

@@ -16,6 +16,8 @@ void add_watch(CLI::App& app, Context& context) {
       "  ridgeline watch --config config.yaml --once                   (for cron: exit code 0 fine, 1 "
       "slower or failing)\n"
       "  ridgeline watch --config config.yaml --on-degrade retune --on-degrade 'exec:notify.sh'\n"
+      "  ridgeline watch --config config.yaml --on-degrade profile:5s  (record the service, started with profile "
+      "--idle)\n"
       "  ridgeline watch --config config.yaml --latency-file service.log --baseline learn",
       [flags, &context] { return run_watch(*flags, context); });
   auto& watch = *command;
@@ -66,13 +68,15 @@ void add_watch(CLI::App& app, Context& context) {
 
   const std::string then = "Actions and output";
   watch
-      .add_option("--on-degrade", flags->on_degrade,
-                  "Action on a slow-down: alert, events only (default), retune or exec:COMMAND; repeatable")
+      .add_option(
+          "--on-degrade", flags->on_degrade,
+          "Action on a slow-down: alert, events only (default), retune, profile:TIME or exec:COMMAND; repeatable")
       ->type_name("ACTION")
       ->allow_extra_args(false);
   add_time(watch, "--retune-time", flags->retune_time_s, "Time limit for one retune", "1s", "24h");
   add_choice(watch, context, "--retune-search", flags->retune_search, {"quick", "adaptive"},
              "Search strategy of a retune");
+  add_time(watch, "--cooldown", flags->cooldown_s, "Minimum time between two profiles", "1m", "30d");
   add_time(watch, "--command-time", flags->command_time_s, "Time limit for one exec:COMMAND", "100ms", "1h");
   watch.add_flag("--once", flags->once,
                  "Run one probe and judge it with earlier ones; exit code 0 fine, 1 slower or failing");
@@ -88,8 +92,8 @@ void add_watch(CLI::App& app, Context& context) {
     watch.get_option(name)->group(what);
   for (const auto* name : {"--every", "--time", "--threshold", "--confidence", "--isolation"})
     watch.get_option(name)->group(how);
-  for (const auto* name : {"--on-degrade", "--retune-time", "--retune-search", "--command-time", "--once", "--count",
-                           "--state", "--quiet", "--verbose"})
+  for (const auto* name : {"--on-degrade", "--retune-time", "--retune-search", "--cooldown", "--command-time", "--once",
+                           "--count", "--state", "--quiet", "--verbose"})
     watch.get_option(name)->group(then);
   add_database_option(watch, context);
 }

@@ -23,8 +23,10 @@ Style style_of(WatchEventKind kind) {
     case WatchEventKind::action_failed: return Style::bad;
     case WatchEventKind::recovered:
     case WatchEventKind::restored:
+    case WatchEventKind::profiled:
     case WatchEventKind::retuned: return Style::good;
     case WatchEventKind::changed:
+    case WatchEventKind::profile_put_off:
     case WatchEventKind::retune_put_off: return Style::warning;
     default: return Style::bold;
   }

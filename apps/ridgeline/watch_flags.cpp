@@ -15,6 +15,11 @@ using base::Result;
 
 namespace {
 
+constexpr std::string_view kProfile = "profile:";
+constexpr double kProfileS = 5;
+constexpr double kLeastProfileS = 0.1;
+constexpr double kMostProfileS = 600;
+
 /// Without a percent sign 10 would be a thousand percent, and the watch one that never speaks.
 Result<double> threshold_of(const std::string& text) {
   const auto value = base::parse_ratio(text, "--threshold");
@@ -28,13 +33,25 @@ Result<double> threshold_of(const std::string& text) {
   return *value;
 }
 
+bool is_profile(const std::string& action) { return action == "profile" || action.rfind(kProfile, 0) == 0; }
+
+/// "profile", or "profile:5s".
+Result<double> profile_seconds(const std::string& action) {
+  if (action == "profile") return kProfileS;
+  const auto seconds = base::parse_duration(action.substr(kProfile.size()), "--on-degrade");
+  if (!seconds || base::to_seconds(*seconds) < kLeastProfileS || base::to_seconds(*seconds) > kMostProfileS)
+    return fail(ErrorCode::invalid_argument, "--on-degrade {}: expected a time from 100ms to 10m", action)
+        .hint("for example profile:5s");
+  return base::to_seconds(*seconds);
+}
+
 /// "alert,retune,exec:COMMAND" is three. A command may have commas of its own, so it ends the list.
 std::vector<std::string> actions_of(const std::vector<std::string>& texts) {
   std::vector<std::string> actions;
   for (auto text : texts) {
     for (auto comma = text.find(','); comma != std::string::npos; comma = text.find(',')) {
       const auto first = text.substr(0, comma);
-      if (first != "alert" && first != "retune") break;
+      if (first != "alert" && first != "retune" && !is_profile(first)) break;
       actions.push_back(first);
       text.erase(0, comma + 1);
     }
@@ -49,16 +66,18 @@ Result<void> read_actions(const WatchFlags& flags, WatchPlan& plan) {
     if (text == "alert") continue;  // events are reported in any case
     if (text == "retune") {
       plan.retune = true;
+    } else if (is_profile(text)) {
+      RL_TRY_ASSIGN(plan.profile_s, profile_seconds(text));
     } else if (text.rfind(kExec, 0) == 0) {
       if (base::trim(text.substr(kExec.size())).empty())
-        return fail(ErrorCode::invalid_argument, "--on-degrade {}: no command; expected alert, retune or exec:COMMAND",
-                    text)
+        return fail(ErrorCode::invalid_argument,
+                    "--on-degrade {}: no command; expected alert, retune, profile:TIME or exec:COMMAND", text)
             .hint("for example 'exec:/usr/local/bin/page-me'");
       plan.commands.push_back(text.substr(kExec.size()));
     } else {
       return fail(ErrorCode::invalid_argument,
-                  "--on-degrade {}: unknown action; expected alert, retune or exec:COMMAND", text)
-          .hint("{}", schema::suggest(text, {"alert", "retune", "exec:"}));
+                  "--on-degrade {}: unknown action; expected alert, retune, profile:TIME or exec:COMMAND", text)
+          .hint("{}", schema::suggest(text, {"alert", "retune", "profile:5s", "exec:"}));
     }
   }
   if (plan.retune && flags.config.empty())
@@ -131,6 +150,7 @@ Result<WatchPlan> read_watch_flags(const WatchFlags& flags) {
   RL_TRY_ASSIGN(plan.threshold, threshold_of(flags.threshold));
   plan.confidence = flags.confidence;
   plan.retune_time = base::from_seconds(flags.retune_time_s);
+  plan.cooldown = base::from_seconds(flags.cooldown_s);
   plan.command_time = base::from_seconds(flags.command_time_s);
   RL_TRY(read_actions(flags, plan));
   if (flags.once && flags.count)

@@ -31,6 +31,7 @@ struct WatchFlags {
   double retune_time_s = 300;
   std::string retune_search = "quick";
   double command_time_s = 60;
+  double cooldown_s = 3600;
   std::string latency_file;
   std::string latency_socket;
   std::string isolation = "pooled";
@@ -49,6 +50,8 @@ struct WatchPlan {
   double confidence = 0.99;
   bool learn = false;
   bool retune = false;
+  std::optional<double> profile_s;  ///< so long the service is recorded as it becomes slower
+  base::Nanoseconds cooldown{};     ///< from one profile to the next
   std::vector<std::string> commands;
   base::Nanoseconds retune_time{};
   base::Nanoseconds command_time{};

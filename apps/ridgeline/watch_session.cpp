@@ -15,6 +15,8 @@
 #include "execute/local_environment.hpp"
 #include "report/messages.hpp"
 #include "report/simulated.hpp"
+#include "ridgeline/inject_library.hpp"
+#include "ridgeline/python_packages.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/watch_display.hpp"
 #include "ridgeline/words.hpp"
@@ -25,6 +27,8 @@
 #include "watch/latency_socket.hpp"
 #include "watch/latency_source.hpp"
 #include "watch/messages.hpp"
+#include "watch/profile_responder.hpp"
+#include "watch/recorded_service.hpp"
 #include "watch/retune_responder.hpp"
 #include "watch/watch_loop.hpp"
 
@@ -110,11 +114,14 @@ class WatchSession {
 
  private:
   /// A baseline is only read, so a file that cannot be written will do; opened anew each time, since such a one shows
-  /// nothing that is written later. Only a retune has to write: that it cannot is reported at the start.
+  /// nothing that is written later. Only a retune or a profile has to write: that it cannot is reported at the start.
   Result<void> open_store() {
-    if (store_ && plan_.retune) return {};
-    auto opened = context_.open_store(plan_.retune ? store::Access::write : store::Access::read);
-    if (!opened && plan_.retune) return tl::unexpected(std::move(opened.error()).in("--on-degrade retune"));
+    const bool writes = plan_.retune || plan_.profile_s;
+    if (store_ && writes) return {};
+    auto opened = context_.open_store(writes ? store::Access::write : store::Access::read);
+    if (!opened && writes)
+      return tl::unexpected(
+          std::move(opened.error()).in(plan_.retune ? "--on-degrade retune" : "--on-degrade profile"));
     if (!opened) return tl::unexpected(std::move(opened.error()));
     store_ = std::move(*opened);
     return {};
@@ -202,6 +209,7 @@ class WatchSession {
     for (const auto& command : plan_.commands)
       responders_.push_back(
           std::make_unique<watch::CommandResponder>(words(), command, plan_.command_time, &base::cancel_requested));
+    if (plan_.profile_s) RL_TRY(make_profile_responder(baseline.spec.device));
     if (!plan_.retune) return {};
     const auto device = baseline.spec.device;
     watch::RetuneResponder::Options options;
@@ -223,6 +231,19 @@ class WatchSession {
                                                            base::system_clock(), display_, &base::cancel_requested);
     retune_ = retune.get();
     responders_.push_back(std::move(retune));
+    return {};
+  }
+
+  Result<void> make_profile_responder(const std::string& device) {
+    watch::ServiceRecording recording;
+    if (device.rfind(kGpu, 0) == 0) recording.gpu = device.substr(kGpu.size());
+    recording.duration_s = *plan_.profile_s;
+    RL_TRY_ASSIGN(recording.library, find_inject_library());
+    if (const auto python = python_packages()) recording.python_folder = *python;
+    recording.trace_folder = (context_.database_path().parent_path() / "traces").string();
+    recording.arguments = {context_.arguments.begin() + 1, context_.arguments.end()};
+    responders_.push_back(std::make_unique<watch::ProfileResponder>(
+        plan_.cooldown, [this, recording] { return watch::record_service(recording, *store_); }, base::system_clock()));
     return {};
   }
 

@@ -55,20 +55,21 @@ bool Activities::check(CUptiResult result, const char* doing) {
   return false;
 }
 
-bool Activities::start(ActivityBuffers& buffers) {
+bool Activities::start(ActivityBuffers& buffers, bool devices) {
   if (!cupti_.open()) {
     why_ = cupti_.why();
     return false;
   }
   const auto& f = cupti_.functions();
   buffers_of_process = &buffers;
+  dropped_before_ = dropped_records;
   functions_of_process = &f;
   // The same clock for all processes, for ranges and for calls; before anything is recorded.
   if (f.register_timestamp != nullptr && !check(f.register_timestamp(timestamp), "take another clock")) return false;
   if (f.set_thread_id_type != nullptr) (void)f.set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   if (!check(f.register_callbacks(asked, completed), "deliver records")) return false;
   if (f.flush_period != nullptr) (void)f.flush_period(kFlushMs);
-  (void)f.enable(CUPTI_ACTIVITY_KIND_DEVICE);  // CUPTI describes devices as CUDA starts, and never again
+  if (devices) (void)f.enable(CUPTI_ACTIVITY_KIND_DEVICE);
   started_ = true;
   return true;
 }
@@ -165,7 +166,17 @@ void Activities::flush() {
   if (started_) (void)cupti_.functions().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
-std::uint64_t Activities::dropped() const { return dropped_records; }
+void Activities::stop() {
+  if (!started_) return;
+  switch_off();
+  watch_captures(false);
+  const auto& f = cupti_.functions();
+  (void)f.disable(CUPTI_ACTIVITY_KIND_DEVICE);
+  (void)f.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  if (f.flush_period != nullptr) (void)f.flush_period(0);
+}
+
+std::uint64_t Activities::dropped() const { return dropped_records - dropped_before_; }
 
 std::unique_ptr<GpuRecords> make_records(trace::EventLog& log, std::int64_t process, CaptureListener& listener) {
   return std::make_unique<Activities>(log, process, listener);

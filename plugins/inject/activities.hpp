@@ -18,11 +18,12 @@ class Activities final : public GpuRecords, private SubscriberClient {
   Activities(trace::EventLog& log, std::int64_t process, CaptureListener& listener)
       : reader_(cupti_, log, process), listener_(listener) {}
 
-  [[nodiscard]] bool start(ActivityBuffers& buffers) override;
+  [[nodiscard]] bool start(ActivityBuffers& buffers, bool devices) override;
   void switch_on() override;
   void switch_off() override;
   void watch_captures(bool on) override;
   void flush() override;
+  void stop() override;
   void read(const ActivityBuffers::Full& full, std::int64_t until_ns) override {
     reader_.read(full.bytes, full.valid, until_ns);
   }
@@ -52,6 +53,7 @@ class Activities final : public GpuRecords, private SubscriberClient {
   Subscription subscription_{cupti_};
   bool started_ = false;
   bool on_ = false;
+  std::uint64_t dropped_before_ = 0;
   std::string why_;
 };
 

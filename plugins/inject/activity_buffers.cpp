@@ -8,12 +8,20 @@ namespace ridgeline::inject {
 namespace {
 
 constexpr std::size_t kAtFirst = 8;
+ActivityBuffers* buffers_of_recorder = nullptr;  // made with the recorder, by one thread
 
 }  // namespace
 
 ActivityBuffers::ActivityBuffers() {
   for (std::size_t i = 0; i < kAtFirst; ++i) add();
 }
+
+ActivityBuffers& ActivityBuffers::of_process() {
+  if (buffers_of_recorder == nullptr) buffers_of_recorder = new ActivityBuffers;
+  return *buffers_of_recorder;
+}
+
+void ActivityBuffers::after_fork() { buffers_of_recorder = nullptr; }
 
 void ActivityBuffers::add() {
   all_.push_back(std::make_unique_for_overwrite<std::uint8_t[]>(kBytes));

@@ -20,6 +20,11 @@ class ActivityBuffers {
   };
 
   ActivityBuffers();
+  /// Never destroyed: CUPTI keeps some from one recording to the next.
+  [[nodiscard]] static ActivityBuffers& of_process();
+  /// In a child, which has a CUPTI of its own.
+  static void after_fork();
+
   /// One to be filled.
   [[nodiscard]] std::uint8_t* ask();
   void give_full(Full full);

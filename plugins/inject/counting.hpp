@@ -44,6 +44,8 @@ class Counting {
   void capture(bool begins);
   /// The process ends.
   void end();
+  /// The recording ends, on a thread that makes no steps: what is being counted ends with the next launch.
+  void end_elsewhere() { counters_->close_with_launches(); }
 
   [[nodiscard]] bool replaces_records() const noexcept { return options_.counters == CounterMode::rerun; }
   [[nodiscard]] bool is_counting() const noexcept { return counting_.load(std::memory_order_relaxed); }

@@ -24,8 +24,9 @@ struct SeenWork {
 class GpuRecords {
  public:
   virtual ~GpuRecords() = default;
-  /// Opens CUPTI and says where records go. Whether it can record; why() says why not.
-  [[nodiscard]] virtual bool start(ActivityBuffers& buffers) = 0;
+  /// Opens CUPTI and says where records go. `devices`: they are to be described, which CUPTI does as CUDA starts.
+  /// Whether it can record; why() says why not.
+  [[nodiscard]] virtual bool start(ActivityBuffers& buffers, bool devices) = 0;
   virtual void switch_on() = 0;
   virtual void switch_off() = 0;
   /// Watches graphs being captured and the profiler's API being called, or no longer. CUPTI has one subscriber, and a
@@ -33,6 +34,8 @@ class GpuRecords {
   virtual void watch_captures(bool on) = 0;
   /// Everything, as the process ends.
   virtual void flush() = 0;
+  /// Ends what CUPTI does for it. It can be started no more.
+  virtual void stop() = 0;
   /// All records of a buffer, as events of the log; on the thread of the log. Those that begin at `until_ns` or later
   /// are left out.
   virtual void read(const ActivityBuffers::Full& full, std::int64_t until_ns) = 0;

@@ -3,20 +3,31 @@
 #include <cstdint>
 
 #include "exported.hpp"
+#include "idle_recorder.hpp"
 #include "nvtx_ranges.hpp"
 #include "recorder.hpp"
 
+using ridgeline::inject::IdleRecorder;
 using ridgeline::inject::Recorder;
 
 /// The driver calls it in each process that uses CUDA (CUDA_INJECTION64_PATH). 1: all is well.
 RL_EXPORT int InitializeInjection() {
+  if (Recorder::of_process() == nullptr) IdleRecorder::start(true);
+  // One that was woken meanwhile, too.
   if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->add_cuda();
   return 1;
 }
 
-/// NVTX calls it for each image that uses it (NVTX_INJECTION64_PATH). 1: its calls are taken.
+/// NVTX calls it for each image that uses it (NVTX_INJECTION64_PATH), and never again. 1: its calls are taken.
 RL_EXPORT int InitializeInjectionNvtx2(void* get_table) {
-  return Recorder::of_process() != nullptr && ridgeline::inject::take_nvtx(get_table) ? 1 : 0;
+  const bool may_record = Recorder::of_process() != nullptr || IdleRecorder::is_wanted();
+  return may_record && ridgeline::inject::take_nvtx(get_table) ? 1 : 0;
+}
+
+/// Python has hooks for recordings (IdleRecorder::Hooks); nullptr: no longer.
+RL_EXPORT void ridgeline_trace_idle(void (*hooks)(std::int32_t stage, const char* options)) {
+  IdleRecorder::set_hooks(hooks);
+  if (hooks != nullptr && Recorder::of_process() == nullptr) IdleRecorder::start(false);
 }
 
 /// Hooks begin, which call the functions below. 0: this process is recorded.
@@ -28,8 +39,7 @@ RL_EXPORT std::int32_t ridgeline_trace_start() {
 
 /// The number of a text, the same whenever it is asked for in this process.
 RL_EXPORT std::uint32_t ridgeline_trace_name(const char* text) {
-  auto* recorder = Recorder::of_process();
-  return recorder != nullptr && text != nullptr ? recorder->names().number(text) : 0;
+  return text != nullptr ? ridgeline::inject::RangeNames::of_process().number(text) : 0;
 }
 
 /// Begins a range of this thread. `kind`: 0 an operation, 1 an annotation, 2 Python.

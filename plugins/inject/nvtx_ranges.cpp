@@ -17,7 +17,19 @@ namespace {
 
 /// Registered strings and domains are handles of ours, which live as long as the process.
 struct Handle {
-  std::uint32_t name = 0;
+  explicit Handle(std::string called) : text(std::move(called)) {}
+  /// Of its text; looked up once, and again in a child.
+  [[nodiscard]] std::uint32_t name_in(RangeNames& names) {
+    if (of.load(std::memory_order_acquire) == &names) return name;
+    const auto number = names.number(text);
+    name = number;
+    of.store(&names, std::memory_order_release);
+    return number;
+  }
+
+  const std::string text;
+  std::atomic<std::uint32_t> name = 0;
+  std::atomic<const RangeNames*> of = nullptr;
 };
 
 /// Ranges that may begin and end on different threads.
@@ -78,7 +90,7 @@ std::uint32_t name_of(Recorder& recorder, const nvtxEventAttributes_t* attribute
     case NVTX_MESSAGE_TYPE_UNICODE: return recorder.names().number(narrow(attributes->message.unicode));
     case NVTX_MESSAGE_TYPE_REGISTERED:
       return attributes->message.registered != nullptr
-                 ? reinterpret_cast<const Handle*>(attributes->message.registered)->name
+                 ? reinterpret_cast<Handle*>(attributes->message.registered)->name_in(recorder.names())
                  : 0;
     default: return 0;
   }
@@ -108,6 +120,7 @@ std::uint32_t number(const char* text) {
   auto* recorder = Recorder::of_process();
   return recorder != nullptr && text != nullptr ? recorder->names().number(text) : 0;
 }
+std::string text_of(const char* text) { return text != nullptr ? text : ""; }
 std::uint32_t number(const nvtxEventAttributes_t* attributes) {
   auto* recorder = Recorder::of_process();
   return recorder != nullptr ? name_of(*recorder, attributes) : 0;
@@ -138,16 +151,16 @@ nvtxRangeId_t NVTX_API domain_start_ex(nvtxDomainHandle_t, const nvtxEventAttrib
 }
 void NVTX_API domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) { ended(id); }
 nvtxStringHandle_t NVTX_API register_a(nvtxDomainHandle_t, const char* text) {
-  return reinterpret_cast<nvtxStringHandle_t>(new Handle{number(text)});
+  return reinterpret_cast<nvtxStringHandle_t>(new Handle(text_of(text)));
 }
 nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t, const wchar_t* text) {
-  return reinterpret_cast<nvtxStringHandle_t>(new Handle{number(narrow(text).c_str())});
+  return reinterpret_cast<nvtxStringHandle_t>(new Handle(narrow(text)));
 }
 nvtxDomainHandle_t NVTX_API create_a(const char* text) {
-  return reinterpret_cast<nvtxDomainHandle_t>(new Handle{number(text)});
+  return reinterpret_cast<nvtxDomainHandle_t>(new Handle(text_of(text)));
 }
 nvtxDomainHandle_t NVTX_API create_w(const wchar_t* text) {
-  return reinterpret_cast<nvtxDomainHandle_t>(new Handle{number(narrow(text).c_str())});
+  return reinterpret_cast<nvtxDomainHandle_t>(new Handle(narrow(text)));
 }
 
 template <typename Function>

@@ -13,12 +13,16 @@
 
 namespace ridgeline::inject {
 
-/// Names of ranges, by numbers that stay the same in a process; from any thread.
+/// Names of ranges, by numbers that stay the same in a process, whatever is recorded of it; from any thread.
 class RangeNames {
  public:
-  /// `wanted`: of Options::range; "": none.
-  explicit RangeNames(std::string wanted) : wanted_(std::move(wanted)) {}
+  /// Never destroyed.
+  [[nodiscard]] static RangeNames& of_process();
+  /// In a child, where another thread of the parent may have had the lock: it begins anew.
+  static void after_fork();
 
+  /// `name`: of Options::range, from now on; "": none.
+  void want(const std::string& name);
   [[nodiscard]] std::uint32_t number(std::string_view text);
   [[nodiscard]] std::string text(std::uint32_t number);
   /// Whether it is the range that was asked for: an NVTX range of that name, or a call of a module whose path it is.
@@ -27,8 +31,10 @@ class RangeNames {
  private:
   static constexpr std::size_t kMostWanted = 16;  // a path in several models, or of several classes
 
-  const std::string wanted_;
+  void look_at(std::uint32_t number, std::string_view text);
+
   std::mutex mutex_;
+  std::string wanted_;
   trace::StringTable texts_;
   std::array<std::atomic<std::uint32_t>, kMostWanted> wanted_numbers_{};
   std::atomic<std::size_t> wanted_count_ = 0;

@@ -13,6 +13,7 @@
 
 #include "base/file.hpp"
 #include "driver_calls.hpp"
+#include "driver_devices.hpp"
 #include "launch_lines.hpp"
 #include "loaded_cuda.hpp"
 #include "now.hpp"
@@ -27,24 +28,8 @@ constexpr std::int64_t kWriteEveryNs = 1'000'000'000;
 constexpr std::int64_t kEarlyNs = 2'000'000'000;  // of a process that may be over soon
 constexpr std::int64_t kWriteEarlyEveryNs = 100'000'000;
 
-std::atomic<Recorder*> recorder_of_process = nullptr;
-std::atomic<bool> tried = false;
-std::mutex making;
 thread_local std::shared_ptr<ThreadRanges> own_ranges;
 thread_local const Recorder* owner_of_ranges = nullptr;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
-/// A process that runs another program by exec keeps its number, and what was recorded before.
-std::string free_stem(const std::string& wanted) {
-  auto stem = wanted;
-  for (int number = 2; ::access((stem + ".rltrace").c_str(), F_OK) == 0; ++number)
-    stem = wanted + "." + std::to_string(number);
-  return stem;
-}
 
 /// Its arguments, joined by spaces.
 std::string command_line() {
@@ -57,50 +42,28 @@ std::string command_line() {
 
 }  // namespace
 
-Recorder* Recorder::of_process() {
-  if (auto* recorder = recorder_of_process.load(std::memory_order_acquire); recorder != nullptr || tried)
-    return recorder;
-  const std::lock_guard lock(making);
-  if (!tried.exchange(true)) recorder_of_process = make();
-  return recorder_of_process;
-}
-
-Recorder* Recorder::make() {
-  const auto folder = environment("RIDGELINE_TRACE_FOLDER");
-  if (folder.empty()) return nullptr;
-  const auto stem = free_stem(folder + "/" + std::to_string(::getpid()));
-  auto log = trace::EventLog::create(stem + ".rltrace");
-  if (!log) return nullptr;  // the folder of another run: its program has ended, and this one outlived it
-  auto* recorder = new Recorder(*std::move(log), stem, Options::parse(environment("RIDGELINE_TRACE_OPTIONS")));
-  static std::once_flag once;
-  std::call_once(once, [] {
-    ::pthread_atfork([] { making.lock(); }, [] { making.unlock(); }, after_fork);
-    std::atexit([] {
-      if (auto* here = recorder_of_process.load(); here != nullptr) here->at_exit();
-    });
-  });
-  recorder->write_facts(false);  // also of a process that is killed at once
-  recorder->writer_ = std::thread([recorder] { recorder->run(); });
-  return recorder;
-}
-
-/// The child has none of the parent's threads, and locks as they were: it begins anew when it asks for a recorder.
-void Recorder::after_fork() {
-  making.unlock();
-  recorder_of_process = nullptr;
-  tried = false;
+void Recorder::forget_thread() {
   own_ranges.reset();
   owner_of_ranges = nullptr;
 }
 
-Recorder::Recorder(trace::EventLog log, std::string stem, const Options& options)
+Recorder::Recorder(trace::EventLog log, std::string stem, const Options& options, bool woken)
     : stem_(std::move(stem)),
       options_(options),
       process_(::getpid()),
       begun_ns_(now_ns()),
-      names_(options.range),
+      woken_(woken),
+      names_(RangeNames::of_process()),
       window_(options, begun_ns_),
-      log_(std::move(log)) {}
+      log_(std::move(log)),
+      buffers_(ActivityBuffers::of_process()) {
+  names_.want(options.range);
+}
+
+void Recorder::start_writing() {
+  write_facts(false);  // also of a process that is killed at once
+  writer_ = std::thread([this] { run(); });
+}
 
 void Recorder::add_cuda() {
   const std::lock_guard lock(cuda_mutex_);
@@ -114,13 +77,17 @@ void Recorder::add_cuda() {
                                    ", whose kernels are not recorded; expected 12 or 13";
     return;
   }
-  if (!gpu_->start(buffers_)) why_no_gpu_ = gpu_->why();
+  // CUPTI describes devices as CUDA starts.
+  const auto devices = woken_ ? driver_devices() : std::vector<DriverDevice>();
+  for (const auto& [device, uuid] : devices) {
+    log_.add(device);
+    if (!uuid.empty()) described_[device.id] = uuid;
+  }
+  for (const auto& old : buffers_.take_full()) buffers_.give_back(old.bytes);  // of the recording before
+  if (!gpu_->start(buffers_, devices.empty())) why_no_gpu_ = gpu_->why();
   if (options_.counters != CounterMode::none && gpu_->started()) {
     counting_ = new Counting(options_, *gpu_, *this, *this);
-    // Exit handlers run last to first, and the one of make() may come after CUDA's own.
-    std::atexit([] {
-      if (auto* here = recorder_of_process.load(); here != nullptr) here->end_counting();
-    });
+    end_counting_at_exit();
   }
   if (options_.counters != CounterMode::rerun) switch_records(window_.is_open(), now_ns());
   if (auto* counting = counting_.load(); counting != nullptr && counting->replaces_records() && window_.is_open())
@@ -194,6 +161,21 @@ CounterOutcome Recorder::counter_outcome() const {
   if (!has_cuda_) return {};
   return {.state = gpu_ && gpu_->cupti_version() != 0 ? CounterState::busy : CounterState::unsupported,
           .why = why_no_gpu_};
+}
+
+bool Recorder::is_counting() const noexcept {
+  const auto* counting = counting_.load();
+  return counting != nullptr && counting->is_counting();
+}
+
+void Recorder::close() {
+  if (window_.close()) follow_window();
+  if (auto* counting = counting_.load(); counting != nullptr && counting->is_counting()) counting->end_elsewhere();
+}
+
+bool Recorder::has_open_ranges() {
+  const std::lock_guard lock(threads_mutex_);
+  return std::any_of(threads_.begin(), threads_.end(), [](const auto& thread) { return thread->has_kept(); });
 }
 
 void Recorder::profiler_called(bool starts) {
@@ -288,7 +270,8 @@ void Recorder::step() {
     if (switched) follow_window_after_work();
     if (counting != nullptr) (void)counting->at_step_for_graphs(step_, recorded_steps_, window_.is_over());
   }
-  if (window_.is_over() && (counting == nullptr || !(counting->is_counting() || counting->replaces_records())))
+  if (!woken_ && window_.is_over() &&
+      (counting == nullptr || !(counting->is_counting() || counting->replaces_records())))
     measure_cost(now);
   const std::lock_guard lock(step_mutex_);
   step_kept_ = is_on();
@@ -315,7 +298,8 @@ void Recorder::end_step(std::int64_t now) {
     threads_.push_back(steps_);
   }
   if (step_kept_) ++recorded_steps_;
-  if (step_ > 0 && step_kept_ && now > step_begun_ns_)
+  const bool is_cut = woken_ && !window_.is_open();  // by the end of the recording
+  if (step_ > 0 && step_kept_ && !is_cut && now > step_begun_ns_)
     steps_->add(
         {step_begun_ns_, now, names_.number("ProfilerStep#" + std::to_string(step_)), trace::RangeKind::annotation});
   ++step_;
@@ -425,6 +409,7 @@ void Recorder::write_facts(bool ended) {
     number("step_spread_ns", cost->spread_ns);
   }
   number("recorded_steps", window_.recorded_steps());
+  for (const auto& [device, uuid] : described_) text("device", std::to_string(device) + " " + uuid);
   if (gpu_)
     for (const auto& [device, uuid] : gpu_->devices()) text("device", std::to_string(device) + " " + uuid);
   number("uses_cuda", has_cuda_);
@@ -471,6 +456,11 @@ void Recorder::at_exit() {
   if (writer_.joinable()) writer_.join();
   if (failure_.empty()) (void)log_.finish();
   write_facts(true);
+  if (!woken_) return;
+  const std::lock_guard lock(cuda_mutex_);
+  if (gpu_) gpu_->stop();
+  const std::lock_guard threads(threads_mutex_);
+  threads_.clear();
 }
 
 }  // namespace ridgeline::inject

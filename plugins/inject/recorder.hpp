@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,12 +26,19 @@
 
 namespace ridgeline::inject {
 
-/// Records this process: ranges of its threads, and its GPU work where it uses CUDA. One a process, made when something
-/// first asks for it, and never destroyed, as threads may call it until the very end.
+/// Records this process: ranges of its threads, and its GPU work where it uses CUDA. At most one at a time, made when
+/// something first asks for it or wakes it (IdleRecorder), and never destroyed, as threads may call it until the very
+/// end.
 class Recorder final : private CaptureListener, private CountingHost, private LaunchPlaces {
  public:
   /// nullptr: `ridgeline profile` does not record here, or the trace file cannot be written.
   [[nodiscard]] static Recorder* of_process();
+
+  /// Makes one in a process whose recorder waits. `folder`: of the recording. `has_cuda`: CUDA has started. "": it
+  /// records; else why the folder cannot be written to.
+  [[nodiscard]] static std::string wake(const std::string& folder, const std::string& options, bool has_cuda);
+  /// Ends what was woken, and writes what there is. Nothing where the end of the process did so.
+  static void end();
 
   /// Records the GPU work, too; the driver calls this when CUDA starts.
   void add_cuda();
@@ -51,11 +59,20 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   [[nodiscard]] bool is_on() const noexcept;
   /// The program called cudaProfilerStart, or cudaProfilerStop.
   void profiler_called(bool starts) override;
+  /// Nothing more is going to be recorded.
+  [[nodiscard]] bool is_over() const noexcept { return window_.is_over(); }
+  [[nodiscard]] bool is_counting() const noexcept;
+  /// Records nothing more; ranges that are open and recorded may still end.
+  void close();
+  [[nodiscard]] bool has_open_ranges();
 
  private:
-  Recorder(trace::EventLog log, std::string stem, const Options& options);
-  static Recorder* make();
+  Recorder(trace::EventLog log, std::string stem, const Options& options, bool woken);
+  /// nullptr: the folder cannot be written to; `why`, if wanted.
+  static Recorder* make(const std::string& folder, const std::string& options, bool woken, std::string* why);
   static void after_fork();
+  static void forget_thread();
+  void start_writing();
 
   void stream_captured(bool begins) override { stream_captures_ += begins ? 1 : -1; }
   void node_created(std::uint64_t node) override;
@@ -74,6 +91,7 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   void write_facts(bool ended);
   void at_exit();
   void end_counting();
+  static void end_counting_at_exit();
   [[nodiscard]] CounterOutcome counter_outcome() const;
   /// Switches CUPTI as the window has it.
   void follow_window();
@@ -90,7 +108,8 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   const Options options_;
   const std::int64_t process_;
   const std::int64_t begun_ns_;
-  RangeNames names_;
+  const bool woken_;  ///< in a program that was running
+  RangeNames& names_;
   Window window_;
   trace::EventLog log_;  ///< of the writing thread
   std::string failure_;  ///< of writing it
@@ -116,8 +135,9 @@ class Recorder final : private CaptureListener, private CountingHost, private La
 
   std::mutex cuda_mutex_;  ///< of switching, and of what follows
   bool has_cuda_ = false;
-  ActivityBuffers buffers_;
-  int captures_ = 0;  ///< that go on
+  ActivityBuffers& buffers_;
+  std::map<std::int32_t, std::string> described_;  ///< UUIDs of GPUs that the driver described, by number
+  int captures_ = 0;                               ///< that go on
   bool always_watches_ = false;
   CapturedNodes nodes_;
   std::unique_ptr<GpuRecords> gpu_;  ///< nullptr: no CUDA, or one that is not known

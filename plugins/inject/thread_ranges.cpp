@@ -8,6 +8,7 @@ namespace ridgeline::inject {
 
 void ThreadRanges::push(std::uint32_t name, trace::RangeKind kind, const void* domain, std::int64_t now_ns, bool kept) {
   open_.push_back({{now_ns, now_ns, name, kind}, domain, kept});
+  count_kept(kept ? 1 : 0);
 }
 
 std::uint32_t ThreadRanges::pop(const void* domain, std::int64_t now_ns) {
@@ -19,12 +20,16 @@ std::uint32_t ThreadRanges::pop(const void* domain, std::int64_t now_ns) {
   const bool kept = found->kept;
   open_.erase(std::next(found).base());
   if (kept) add(range);
+  count_kept(kept ? -1 : 0);
   return range.name;
 }
 
 void ThreadRanges::keep(std::uint32_t name, std::int64_t now_ns) {
   for (auto& one : open_)
-    if (one.range.name == name && !std::exchange(one.kept, true)) one.range.start_ns = now_ns;
+    if (one.range.name == name && !std::exchange(one.kept, true)) {
+      one.range.start_ns = now_ns;
+      count_kept(1);
+    }
 }
 
 std::string ThreadRanges::path(RangeNames& names) const {
@@ -35,6 +40,11 @@ std::string ThreadRanges::path(RangeNames& names) const {
     for (const auto letter : names.text(one.range.name)) out += letter == '\n' ? ' ' : letter;
   }
   return out;
+}
+
+/// Only its own thread writes it.
+void ThreadRanges::count_kept(int more) noexcept {
+  if (more != 0) kept_.store(kept_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 
 void ThreadRanges::add(const Ended& ended) {

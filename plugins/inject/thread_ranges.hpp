@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -37,6 +38,8 @@ class ThreadRanges {
   [[nodiscard]] std::string path(RangeNames& names) const;
   /// How many are open.
   [[nodiscard]] std::size_t depth() const noexcept { return open_.size(); }
+  /// Whether one that is to be recorded is open; from any thread.
+  [[nodiscard]] bool has_kept() const noexcept { return kept_.load(std::memory_order_relaxed) > 0; }
 
   /// Those that ended since the last call; from another thread.
   [[nodiscard]] std::vector<Ended> take();
@@ -50,9 +53,12 @@ class ThreadRanges {
     bool kept = false;
   };
 
+  void count_kept(int more) noexcept;
+
   const std::int64_t thread_;
   std::vector<Open> open_;
-  std::mutex mutex_;  ///< of ended_
+  std::atomic<int> kept_ = 0;  ///< of open_
+  std::mutex mutex_;           ///< of ended_
   std::vector<Ended> ended_;
 };
 

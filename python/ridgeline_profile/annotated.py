@@ -2,7 +2,7 @@
 """Annotations around methods of torch's classes."""
 import functools
 
-from ridgeline_profile import library
+from ridgeline_profile import library, patches
 from ridgeline_profile.frames import leave_out_own
 from ridgeline_profile.library import ANNOTATION, pop, push
 
@@ -23,7 +23,7 @@ def around(kind, method, text):
         finally:
             pop()
 
-    setattr(kind, method, run)
+    patches.replace(kind, method, run)
 
 
 def captures(kind, text):
@@ -53,4 +53,5 @@ def captures(kind, text):
         finally:
             close()
 
-    kind.__enter__, kind.__exit__ = begin, end
+    patches.replace(kind, "__enter__", begin)
+    patches.replace(kind, "__exit__", end)

@@ -7,7 +7,7 @@ from _thread import allocate_lock, get_ident
 
 import torch
 
-from ridgeline_profile import library
+from ridgeline_profile import library, patches
 from ridgeline_profile.frames import leave_out_own
 from ridgeline_profile.library import ANNOTATION, PYTHON, pop, push
 from ridgeline_profile.threads import local
@@ -274,8 +274,8 @@ def _annotated(function):
 
 
 def install():
-    torch.autograd.backward = _annotated(torch.autograd.backward)
-    torch.autograd.grad = _annotated(torch.autograd.grad)
+    patches.replace(torch.autograd, "backward", _annotated(torch.autograd.backward))
+    patches.replace(torch.autograd, "grad", _annotated(torch.autograd.grad))
 
 
 def forked():

@@ -10,10 +10,11 @@ from ridgeline_profile import library, lines, python_layout
 
 _LONGEST = 4096
 _PROBE = "/probe.py"
+_stops = False  # at the end of Python
 
 
-def wanted():
-    return "lines=1" in os.environ.get("RIDGELINE_TRACE_OPTIONS", "").split(";")
+def _wanted(options):
+    return "lines=1" in options.split(";")
 
 
 def _probe(start, of_thread, text):
@@ -35,9 +36,15 @@ def _files():
             *(("s", os.path.join(entry, "")) for entry in sys.path if entry)]
 
 
-def install():
-    """Whether lines are recorded."""
-    layout = python_layout.find() if wanted() else None
+def stop():
+    """No lines are recorded any more; once Python ends, they must not be."""
+    library.lines_functions()[0](None, 0, b"")
+
+
+def install(options):
+    """`options`: of the recording, as RIDGELINE_TRACE_OPTIONS. Whether lines are recorded."""
+    global _stops
+    layout = python_layout.find() if _wanted(options) else None
     if layout is None:
         return False
     start, of_thread = library.lines_functions()
@@ -46,5 +53,7 @@ def install():
         start(None, 0, b"")
         return False
     start(values, len(layout), "\n".join(letter + folder for letter, folder in _files()).encode("utf-8", "replace"))
-    atexit.register(start, None, 0, b"")
+    if not _stops:
+        _stops = True
+        atexit.register(stop)
     return True

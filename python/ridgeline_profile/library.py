@@ -47,6 +47,12 @@ def begin():
         _start()
 
 
+def restart():
+    """Before another recording of the same process."""
+    global _begun
+    _begun = False
+
+
 def flush():
     """Before the process ends without its exit handlers."""
     if _begun:
@@ -64,6 +70,5 @@ def lines_functions():
 
 
 def forked():
-    global _begun
-    _begun = False
+    restart()
     _names.clear()

@@ -5,10 +5,11 @@ import ast
 import opcode
 import sys
 import types
+from _thread import get_ident
 
 import torch
 
-from ridgeline_profile import backward, library, lines, names, recursion, steps
+from ridgeline_profile import backward, library, lines, names, patches, recursion, steps
 from ridgeline_profile.frames import leave_out_own  # noqa: F401 (used by the source below)
 from ridgeline_profile.library import PYTHON, pop, push  # noqa: F401
 from ridgeline_profile.threads import local  # noqa: F401
@@ -74,6 +75,39 @@ class _Unknown:
         return names.outermost(module)
 
 
+class _Within(_Unknown):
+    """A call within one that began before the hooks were installed: of a step that is recorded in part, and no model of its own."""
+
+    def find(self, module, frame):
+        return self
+
+
+_within = _Within()
+_running = set()  # threads that were within a call of a module as the hooks were installed
+
+
+def _has_caller(frame, code):
+    while frame is not None:
+        if frame.f_code is code:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _threads_within(code):
+    return [thread for thread, frame in sys._current_frames().items() if _has_caller(frame, code)]
+
+
+def _is_within():
+    """Whether this thread is still within such a call."""
+    if get_ident() not in _running:
+        return False
+    if _has_caller(sys._getframe(3), original.__code__):
+        return True
+    _running.discard(get_ident())
+    return False
+
+
 def find(above, module):
     try:
         return above.find(module, sys._getframe(2))
@@ -90,12 +124,15 @@ def open_outermost(thread, module):
             return _outermost(module)
         backward.switch(thread, call.path if call.name is None else call.path[:-1])
         return call
+    if _running and _is_within():
+        thread.resumed.append(False)
+        return _within
     library.begin()
     call = _outermost(module)
     line = None
     if call.name is not None:
         if call.is_model:
-            steps.model_called()
+            steps.model_called(module)
         try:
             line = lines.number_of_caller(sys._getframe(2))
         except Exception:
@@ -167,9 +204,10 @@ def install():
     source = _SOURCE.format(guard="pass" if is_compiling is None else _GUARD, call=_KNOWN if known else _OTHER,
                             without_own_frame="" if known else _WITHOUT_OWN_FRAME)
     hooked = _compiled(source, original)
-    module.__call__ = hooked
+    _running.update(_threads_within(original.__code__))
+    patches.replace(module, "__call__", hooked)
     if not known:
         recursion.install()
     # The name under which bound calls are pickled.
     if known and module.__dict__.get("_wrapped_call_impl") is original:
-        module._wrapped_call_impl = hooked
+        patches.replace(module, "_wrapped_call_impl", hooked)

@@ -14,6 +14,8 @@ def _hooks():
         return {"torch": "ridgeline_script.install"}
     if os.environ.get("RIDGELINE_PROFILE_STEPS"):
         return {"torch": "ridgeline_profile.verify.install"}
+    if os.environ.get("RIDGELINE_TRACE_IDLE") and not os.environ.get("RIDGELINE_TRACE_FOLDER"):
+        return {"torch": "ridgeline_profile.idle", "onnxruntime": "ridgeline_profile.idle"}
     return {"torch": "ridgeline_profile.install", "onnxruntime": "ridgeline_profile.sessions"}
 
 

@@ -15,6 +15,15 @@ def _after(optimizer, is_outermost):
         steps.optimizer_stepped(optimizer)
 
 
+def install_in_running():
+    """In a program that has made its optimizers."""
+    steps.install(run_steps.torch_steps)
+    steps.joins_a_program()
+    if not optimizer_steps.install_hooks(_before, _after):
+        optimizer_steps.install(steps.optimizer_made, _before, _after)
+        optimizer_steps.patch_known()
+
+
 def install():
     steps.install(run_steps.torch_steps)
     optimizer_steps.install(steps.optimizer_made, _before, _after)

@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-from ridgeline_profile import library
+from ridgeline_profile import library, patches
 
 
 def _reporting(function, starts):
@@ -28,4 +28,4 @@ def install():
     for name, starts in (("cudaProfilerStart", True), ("cudaProfilerStop", False)):
         function = getattr(runtime, name, None)
         if function is not None:
-            setattr(runtime, name, _reporting(function, starts))
+            patches.replace(runtime, name, _reporting(function, starts))

@@ -13,8 +13,15 @@ def _with_room(limit):
     return limit + limit // 3 + OWN
 
 
+_installed = False
+
+
 def install():
-    global _limit
+    """Once: a program that has seen its limit keeps it."""
+    global _limit, _installed
+    if _installed:
+        return
+    _installed = True
     get, set_real = sys.getrecursionlimit, sys.setrecursionlimit
     _limit = get()
     set_real(_with_room(_limit))

@@ -8,7 +8,7 @@ import weakref
 
 from onnxruntime.capi import onnxruntime_inference_collection as collection
 
-from ridgeline_profile import endings, library, run_steps, session_profile
+from ridgeline_profile import endings, library, patches, run_steps, session_profile
 from ridgeline_profile.frames import leave_out_own
 from ridgeline_profile.library import ANNOTATION, PYTHON, pop, push
 from ridgeline_profile.needed import needed_libraries
@@ -107,7 +107,7 @@ def _around(method):
             if profile is not None:
                 profile.run_ends()
 
-    setattr(collection.Session, method, run)
+    patches.replace(collection.Session, method, run)
 
 
 def _options_for_profile(session):
@@ -150,7 +150,7 @@ def _around_making():
         finally:
             pop()
 
-    collection.InferenceSession._create_inference_session = make
+    patches.replace(collection.InferenceSession, "_create_inference_session", make)
 
 
 def _forget(session):
@@ -183,7 +183,7 @@ def _around_end():
     def end_profiling(self):
         return "" if _known(self).profile is not None else function(self)
 
-    collection.Session.end_profiling = end_profiling
+    patches.replace(collection.Session, "end_profiling", end_profiling)
 
 
 def _end_all():
@@ -204,10 +204,33 @@ def _forked():
     run_steps.forked()
 
 
-def install():
+_is_first = True
+
+
+def install_for_recording(_options):
+    """In a program that has been running: its sessions were made without a profile, so their runs have no nodes."""
+    global _is_first
+    _around_runs()
+    if _is_first and hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_forked)
+    _is_first = False
+    _hide()
+
+
+def _around_runs():
     for method in RUNS:
         if hasattr(collection.Session, method):
             _around(method)
+
+
+def _hide():
+    hidden = sys.modules.get("ridgeline_profile.hidden")
+    if hidden is not None:
+        hidden.hide()  # torch came first
+
+
+def install():
+    _around_runs()
     if hasattr(collection.InferenceSession, "_create_inference_session"):
         _around_making()
         _around_end()
@@ -215,6 +238,4 @@ def install():
     endings.install()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_forked)
-    hidden = sys.modules.get("ridgeline_profile.hidden")
-    if hidden is not None:
-        hidden.hide()  # torch came first
+    _hide()

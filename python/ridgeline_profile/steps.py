@@ -7,12 +7,18 @@ import torch
 _begin_step = None  # what is called as a step begins
 _trains = False  # an optimizer has made a step
 _has_optimizer = False
+_joins = False  # the program ran before: it may have optimizers
 _counted = None  # the optimizer whose steps count
 
 
 def install(begin_step):
     global _begin_step
     _begin_step = begin_step
+
+
+def joins_a_program():
+    global _joins
+    _joins = True
 
 
 def optimizer_made():
@@ -32,7 +38,8 @@ def optimizer_stepped(optimizer):
     _begin_step()
 
 
-def model_called():
+def model_called(module):
     """Before an outermost call of a module with parameters."""
-    if not _trains and not (_has_optimizer and torch.is_grad_enabled()):
+    may_train = _has_optimizer or (_joins and module.training)
+    if not _trains and not (may_train and torch.is_grad_enabled()):
         _begin_step()

@@ -7,7 +7,7 @@ import warnings
 
 import torch
 
-from ridgeline_profile import library, lines
+from ridgeline_profile import library, lines, patches
 from ridgeline_profile.frames import leave_out_own
 from ridgeline_profile.library import PYTHON, pop, push
 
@@ -100,7 +100,7 @@ def _replace(owner, name, around):
     # By this name it is pickled.
     made.__module__ = owner.__module__ if isinstance(owner, type) else owner.__name__
     made.__qualname__ = "%s.%s" % (owner.__qualname__, name) if isinstance(owner, type) else name
-    setattr(owner, name, made)
+    patches.replace(owner, name, made)
 
 
 def install():

@@ -87,6 +87,17 @@ std::string Processes::command_line(pid_t pid, std::size_t longest) const {
   return std::string(base::trim(text));
 }
 
+std::vector<std::string> Processes::arguments(pid_t pid) const {
+  auto text = base::read_file(file(pid, "cmdline")).value_or("");
+  if (!text.empty() && text.back() == '\0') text.pop_back();
+  return text.empty() ? std::vector<std::string>() : base::split(text, '\0');
+}
+
+std::string Processes::working_folder(pid_t pid) const {
+  std::error_code ignored;
+  return std::filesystem::read_symlink(file(pid, "cwd"), ignored).string();
+}
+
 std::string Processes::container(pid_t pid) const {
   return container_of(base::read_file(file(pid, "cgroup")).value_or(""));
 }
@@ -99,6 +110,12 @@ std::optional<uid_t> Processes::owner(pid_t pid) const {
 bool Processes::started_with(pid_t pid, const std::string& entry) const {
   const std::string end(1, '\0');
   return (end + base::read_file(file(pid, "environ")).value_or("")).find(end + entry + end) != std::string::npos;
+}
+
+std::string Processes::variable(pid_t pid, const std::string& name) const {
+  for (const auto& entry : base::split(base::read_file(file(pid, "environ")).value_or(""), '\0'))
+    if (entry.rfind(name + "=", 0) == 0) return entry.substr(name.size() + 1);
+  return {};
 }
 
 bool Processes::has_no_environment(pid_t pid) const {

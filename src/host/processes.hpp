@@ -42,11 +42,16 @@ class Processes {
   [[nodiscard]] std::string name(pid_t pid) const;
   /// The arguments joined by blanks, without control characters; cut to `longest` bytes.
   [[nodiscard]] std::string command_line(pid_t pid, std::size_t longest) const;
+  [[nodiscard]] std::vector<std::string> arguments(pid_t pid) const;
+  /// The folder that it works in.
+  [[nodiscard]] std::string working_folder(pid_t pid) const;
   /// As container_of.
   [[nodiscard]] std::string container(pid_t pid) const;
   [[nodiscard]] std::optional<uid_t> owner(pid_t pid) const;
   /// Whether it was started with that entry ("NAME=value") in its environment.
   [[nodiscard]] bool started_with(pid_t pid, const std::string& entry) const;
+  /// Of the environment that it was started with; "": not set, or may not be read.
+  [[nodiscard]] std::string variable(pid_t pid, const std::string& name) const;
   /// Whether its environment may be read and is empty, as it is for some milliseconds while exec loads a program.
   [[nodiscard]] bool has_no_environment(pid_t pid) const;
 

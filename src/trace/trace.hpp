@@ -10,6 +10,7 @@
 #include "schema/message.hpp"
 #include "tracefile/device.hpp"
 #include "tracefile/event_tables.hpp"
+#include "tracefile/gpu_sample.hpp"
 #include "tracefile/string_table.hpp"
 
 namespace ridgeline::trace {
@@ -22,6 +23,7 @@ class Trace : public EventTables {
   std::vector<GpuLane> gpu_lanes;
   std::vector<ThreadLane> thread_lanes;
   std::vector<GraphNode> graph_nodes;
+  std::vector<GpuSample> gpu_samples;  ///< in order of time
   /// Of operations by lane and start, where shapes were recorded and tell more than the name; in no trace file.
   std::map<std::pair<LaneId, std::int64_t>, ProductShape> product_shapes;
   std::vector<schema::Message> notes;  ///< what was cut off or left out

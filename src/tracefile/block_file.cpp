@@ -43,6 +43,13 @@ void put_item(std::string& out, const GraphNode& node) {
   put_varint(out, node.path);
 }
 
+void put_item(std::string& out, const GpuSample& sample) {
+  for (const auto value :
+       {sample.time_ns, std::int64_t{sample.device}, std::int64_t{sample.sm_mhz}, std::int64_t{sample.memory_mhz},
+        std::int64_t{sample.power_mw}, std::int64_t{sample.temperature_c}, sample.reasons})
+    put_varint(out, zigzag(value));
+}
+
 Result<BlockFile> BlockFile::create(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return base::os_failure("write", path, errno);

@@ -10,6 +10,7 @@
 #include "tracefile/block_format.hpp"
 #include "tracefile/column_writer.hpp"
 #include "tracefile/device.hpp"
+#include "tracefile/gpu_sample.hpp"
 #include "tracefile/table_columns.hpp"
 #include "tracefile/varint.hpp"
 
@@ -79,5 +80,6 @@ void put_item(std::string& out, const GpuLane& lane);
 void put_item(std::string& out, const ThreadLane& lane);
 void put_item(std::string& out, const Device& device);
 void put_item(std::string& out, const GraphNode& node);
+void put_item(std::string& out, const GpuSample& sample);
 
 }  // namespace ridgeline::trace

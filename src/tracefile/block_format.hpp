@@ -45,8 +45,9 @@ enum class BlockKind : std::uint8_t {
   bandwidths,  ///< of devices, those of which it is known
   graph_nodes,
   counted,
+  gpu_samples,
 };
-inline constexpr std::size_t kBlockKinds = static_cast<std::size_t>(BlockKind::counted) + 1;
+inline constexpr std::size_t kBlockKinds = static_cast<std::size_t>(BlockKind::gpu_samples) + 1;
 
 struct BlockHeader {
   BlockKind kind = BlockKind::end;

@@ -22,10 +22,12 @@ enum class WatchEventKind {
   recovered,  ///< as fast as before again
   failed,     ///< probes do not run to the end, twice in a row
   restored,
-  changed,         ///< settings, model, shapes or libraries are not those of the baseline; slower or not
-  retuned,         ///< `tune` ran; the message says what came of it
-  retune_put_off,  ///< it was asked for, but it is too early for another, or the cause lies outside of the settings
-  action_failed,   ///< the user's command, or the retune
+  changed,          ///< settings, model, shapes or libraries are not those of the baseline; slower or not
+  retuned,          ///< `tune` ran; the message says what came of it
+  retune_put_off,   ///< it was asked for, but it is too early for another, or the cause lies outside of the settings
+  profiled,         ///< the service was recorded; the message names the run
+  profile_put_off,  ///< it was asked for, but the last one was too recent
+  action_failed,    ///< the user's command, the retune, or the profile
   reloaded,
   stopped,
   status,  ///< of --once and --count, at the end
@@ -67,6 +69,8 @@ struct ridgeline::base::EnumNames<ridgeline::watch::WatchEventKind> {
                                     std::pair{changed, "changed"},
                                     std::pair{retuned, "retuned"},
                                     std::pair{retune_put_off, "retune_put_off"},
+                                    std::pair{profiled, "profiled"},
+                                    std::pair{profile_put_off, "profile_put_off"},
                                     std::pair{action_failed, "action_failed"},
                                     std::pair{reloaded, "reloaded"},
                                     std::pair{stopped, "stopped"},

@@ -128,6 +128,7 @@ void WatchLoop::rebase(Baseline baseline) {
   WatchState fresh;
   fresh.question = std::move(asked);
   fresh.pause = state_.pause;
+  fresh.no_profile_before = state_.no_profile_before;
   fresh.probes = state_.probes;
   fresh.source = std::move(state_.source);
   state_ = std::move(fresh);

@@ -81,6 +81,7 @@ WatchStateFile::Loaded WatchStateFile::load(const std::string& question) const {
     fresh.note = "the earlier state belongs to another baseline or source, so watching starts afresh";
     // Pauses between retunes are about the machine: another baseline, which a retune gives, must not end them.
     fresh.state.pause = state->pause;
+    fresh.state.no_profile_before = state->no_profile_before;
     return fresh;
   }
   return {std::move(*state), true, ""};
@@ -94,6 +95,6 @@ Result<void> WatchStateFile::save(const WatchState& state) const {
 
 RL_DEFINE_JSON(RetunePause, retunes, not_before, last_bad)
 RL_DEFINE_JSON(WatchState, question, drift, probes, learned, healthy, maybe_healthy, steady, calm_probes, failures,
-               failing, change_told, suspects, pause, source)
+               failing, change_told, suspects, pause, source, no_profile_before)
 
 }  // namespace ridgeline::watch

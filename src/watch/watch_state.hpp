@@ -48,7 +48,8 @@ struct WatchState {
   schema::Message change_told;                          ///< evidence of the last `changed` event
   std::vector<analysis::DegradationCause> suspects;     ///< of the last slow probe
   RetunePause pause;
-  base::Json source;  ///< ProbeSource::position
+  base::Json source;                   ///< ProbeSource::position
+  std::int64_t no_profile_before = 0;  ///< seconds since the epoch; 0: at once
 };
 RL_DECLARE_JSON(WatchState)
 

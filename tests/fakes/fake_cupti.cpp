@@ -303,6 +303,10 @@ void fake_cupti_kernels_last(uint64_t ns) {
   const std::lock_guard lock(mutex);
   kernel_ns = ns;
 }
+int fake_cupti_enabled() {
+  const std::lock_guard lock(mutex);
+  return static_cast<int>(enabled.size()) + (subscriber != nullptr ? 1 : 0);
+}
 int fake_cupti_records() {
   const std::lock_guard lock(mutex);
   return enabled.count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 0 ? 0 : 1;

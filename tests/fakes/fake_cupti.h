@@ -31,6 +31,8 @@ void fake_cupti_launch_unseen(void);
 int fake_cupti_capture_stream(int begins);
 /* Whether CUPTI records activities. */
 int fake_cupti_records(void);
+/* How many kinds of activities are switched on, and subscribers. */
+int fake_cupti_enabled(void);
 #ifdef __cplusplus
 }
 #endif

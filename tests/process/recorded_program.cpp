@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -142,6 +143,42 @@ int main(int count, char** arguments) {
     const auto node = fake_cupti_capture();
     reinterpret_cast<void (*)()>(::dlsym(library, "ridgeline_trace_pop"))();
     fake_cupti_replay(kGemm, node, ++correlation);
+  } else if (what == "serves") {
+    // Steps for so many seconds; forks, or runs another program by exec, in the middle.
+    nvtxEventAttributes_t event{};
+    event.version = NVTX_VERSION;
+    event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    event.message.registered = nvtxDomainRegisterStringA(nullptr, "registered");
+    const std::string how = count > 3 ? arguments[3] : "";
+    const auto begin = std::chrono::steady_clock::now();
+    const auto end = begin + std::chrono::milliseconds(std::atoi(arguments[2]));
+    std::puts("serves");
+    std::fflush(stdout);
+    if (how == "forks" && ::fork() == 0) {
+      std::this_thread::sleep_until(end);
+      ::_exit(0);
+    }
+    while (std::chrono::steady_clock::now() < end) {
+      if (library != nullptr && how != "without_steps")
+        reinterpret_cast<void (*)()>(::dlsym(library, "ridgeline_trace_step"))();
+      nvtxRangePushEx(&event);
+      step();
+      nvtxRangePop();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    if (how == "execs") ::execl("/proc/self/exe", arguments[0], "serves", arguments[2], nullptr);
+    return 7;
+  } else if (what == "idle_records") {
+    // Whether CUPTI is as it was before a recording, which comes within so many milliseconds.
+    bool recorded = fake_cupti_records() != 0 || fake_cupti_enabled() != 0;
+    if (recorded) return 1;
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::atoi(arguments[2]));
+         std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+      recorded = recorded || fake_cupti_records() != 0;
+      step();
+    }
+    return !recorded ? 2 : fake_cupti_enabled() != 0 ? 3 : 0;
   } else if (what == "without_times") {
     step();
     fake_cupti_launch(kGemm, 7, FAKE_CUPTI_WITHOUT_TIME);

@@ -44,7 +44,7 @@ class Verified:
             os.register_at_fork(after_in_child=self._begin)
 
     def _called(self, call, module, args, kwargs):
-        steps.model_called()
+        steps.model_called(module)
         returned = call(*args, **kwargs) if self._change is None else self._change.run(call, module, args, kwargs)
         if not self._has_outputs and not is_capturing():
             self._has_outputs = True

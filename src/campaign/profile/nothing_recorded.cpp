@@ -33,6 +33,11 @@ base::Fault nothing_recorded(const trace::Recording& recording, const RecordOpti
   if (const auto* process = first_of(recording, RecordingState::busy))
     return fail(kCode, "nothing was recorded: another tool is using CUPTI{}", because(*process))
         .hint("run the program without its own profiler, and not under nsys or ncu");
+  if (options.of_running && first_of(recording, RecordingState::stopped_full) == nullptr && options.range.empty() &&
+      !options.profiler_api)
+    return fail(kCode, "nothing was recorded: the process did no work on a GPU meanwhile{}",
+                has_hooks ? ", and called no PyTorch or ONNX model" : "")
+        .hint("record it while it has work, or longer: --duration 1m");
   if (recording.processes.empty() && !has_hooks)
     return fail(kCode, "nothing was recorded: no process of the program used CUDA")
         .hint("check that it runs on a GPU; without --no-modules, calls of PyTorch and ONNX models are recorded too");

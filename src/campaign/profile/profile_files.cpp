@@ -11,6 +11,7 @@
 #include "trace/analysis/counted_launches.hpp"
 #include "trace/analysis/counter_join.hpp"
 #include "trace/analysis/counter_table.hpp"
+#include "trace/analysis/gpu_counters.hpp"
 #include "trace/analysis/lost_launches.hpp"
 #include "trace/analysis/run_notes.hpp"
 #include "trace/analysis/tables.hpp"
@@ -76,6 +77,7 @@ std::unique_ptr<trace::AnalysedTrace> analyse(trace::Trace trace, ProfiledFiles&
   tell_lost_launches(*analysed, out.notes);
   tell_clocks(analysed->clocks, out.notes);
   for (auto& note : trace::run_notes(*analysed)) out.notes.push_back(std::move(note));
+  for (auto& note : trace::throttle_notes(*analysed)) out.notes.push_back(std::move(note));
   return analysed;
 }
 

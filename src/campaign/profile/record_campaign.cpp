@@ -13,6 +13,7 @@
 #include "campaign/profile/bandwidth_watch.hpp"
 #include "campaign/profile/nothing_recorded.hpp"
 #include "campaign/profile/recording_cost.hpp"
+#include "execute/local_environment.hpp"
 #include "trace/record/counting_notes.hpp"
 #include "trace/record/merge_traces.hpp"
 
@@ -33,6 +34,10 @@ std::optional<double> free_bytes(const std::filesystem::path& folder) {
 }
 
 }  // namespace
+
+std::int64_t readable_events(std::int64_t processes) {
+  return execute::available_memory_bytes() / processes / trace::kMemoryPerEvent;
+}
 
 RecordCampaign::RecordCampaign(RecordRequest request, store::Store& store)
     : request_(std::move(request)),
@@ -65,15 +70,46 @@ RecordEnvironment RecordCampaign::environment_in(const base::ScratchFolder& scra
 Result<execute::AttachedEnd> RecordCampaign::run(const std::function<void(const SizeWarning&)>& warn) {
   if (!scratch_ || scratch_->path().empty()) return execute::run_attached(request_.command, {});
   environment_ = environment_in(*scratch_, request_.options.text());
-  SizeForecast forecast(request_.options);
   BandwidthWatch bandwidth;
-  RL_TRY_ASSIGN(end_, execute::run_attached(request_.command, environment_.variables, [&] {
-                  if (!warn) return;
-                  for (const auto& process : trace::read_processes(scratch_->path()))
-                    if (const auto warning = forecast.add(process)) warn(*warning);
-                }));
+  GpuWatch gpus;
+  RL_TRY_ASSIGN(end_, execute::run_attached(request_.command, environment_.variables, size_watch(warn)));
   bandwidths_ = bandwidth.stop();
+  gpu_samples_ = gpus.stop();
   return *end_;
+}
+
+std::function<void()> RecordCampaign::size_watch(const std::function<void(const SizeWarning&)>& warn) {
+  return [this, warn, forecast = SizeForecast(request_.options)]() mutable {
+    if (!warn) return;
+    for (const auto& process : trace::read_processes(scratch_->path()))
+      if (const auto warning = forecast.add(process)) warn(*warning);
+  };
+}
+
+Result<execute::WokenEnd> RecordCampaign::wake(const execute::IdleRecorder& recorder,
+                                               const std::function<void(const SizeWarning&)>& warn) {
+  BandwidthWatch bandwidth;
+  GpuWatch gpus;
+  RL_TRY_ASSIGN(woken_, recorder.record(std::filesystem::absolute(scratch_->path()).string(), request_.options.text(),
+                                        size_watch(warn)));
+  bandwidths_ = bandwidth.stop();
+  gpu_samples_ = gpus.stop();
+  return *woken_;
+}
+
+std::vector<schema::Message> RecordCampaign::woken_notes(const trace::Recording& recording) const {
+  std::vector<schema::Message> notes;
+  if (woken_->process_ended) notes.push_back(messages::recorded_process_ended());
+  if (woken_->is_lost) notes.push_back(messages::recorder_lost());
+  std::int64_t steps = 0;
+  for (const auto& process : recording.processes) steps = std::max(steps, process.recorded_steps);
+  if (const auto asked = request_.options.steps;
+      asked && steps < *asked && request_.options.duration_s && !woken_->process_ended && !woken_->is_interrupted)
+    notes.push_back(messages::recorded_fewer_steps(
+        {.steps = steps,
+         .asked = *asked,
+         .limit = static_cast<double>(base::from_seconds(*request_.options.duration_s).count())}));
+  return notes;
 }
 
 bool RecordCampaign::uses_gpu() const {
@@ -131,6 +167,7 @@ Result<MadeProfile> RecordCampaign::profile() {
     return nothing_recorded(recording, request_.options, environment_.other_injection, !request_.python_folder.empty());
   const bool has_second_run = request_.options.counting == Counting::rerun;
   const auto counting = has_second_run ? add_second_run(recording.trace) : trace::counting_notes(recording.processes);
+  add_gpu_samples(gpu_samples_, recording.devices, recording.trace);
   auto files = profile_trace(std::move(recording.trace));
   files.sources.push_back(
       {schema::shell_line(request_.command), std::string(schema::kRecordedByUs), recording.bytes, recording.events});
@@ -144,7 +181,10 @@ Result<MadeProfile> RecordCampaign::profile() {
   if (!request_.options.profiler_api && std::any_of(recording.processes.begin(), recording.processes.end(),
                                                     [](const auto& one) { return one.calls_profiler_api; }))
     files.notes.push_back(messages::recorded_beyond_profiler_api());
-  if (!files.tables.steps.empty()) files.notes.push_back(recording_cost(recording.processes));
+  if (woken_)
+    for (auto& note : woken_notes(recording)) files.notes.push_back(std::move(note));
+  else if (!files.tables.steps.empty())
+    files.notes.push_back(recording_cost(recording.processes));
   fill_profile(std::move(files), request_.trace_folder, made_);
   RL_TRY(frame_.end());
   return std::move(made_);

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "execute/idle_recorder.hpp"
+
 namespace ridgeline::campaign {
 namespace {
 
@@ -31,18 +33,35 @@ std::string hooked_python_path(const std::string& python_folder) {
   return path;
 }
 
-RecordEnvironment record_environment(const std::string& folder, const std::string& library,
-                                     const std::string& python_folder, const std::string& options) {
+namespace {
+
+/// How CUDA, NVTX and Python come to load the library and the hooks.
+RecordEnvironment loading_environment(const std::string& library, const std::string& python_folder) {
   RecordEnvironment out;
   auto& variables = out.variables;
-  variables = {{kTraceFolder, folder},
-               {"RIDGELINE_TRACE_LIBRARY", library},
-               {"RIDGELINE_TRACE_OPTIONS", options + (python_folder.empty() ? ";hooks=0" : "")}};
+  variables = {{"RIDGELINE_TRACE_LIBRARY", library}};
   for (const auto* name : {kCudaInjection, kNvtxInjection})
     if (variable(name).empty()) variables.emplace_back(name, library);
   if (const auto set = variable(kCudaInjection); set != library) out.other_injection = set;
   if (const auto set = variable(kNvtxInjection); set != library) out.other_nvtx_injection = set;
   if (!python_folder.empty()) variables.emplace_back("PYTHONPATH", hooked_python_path(python_folder));
+  return out;
+}
+
+}  // namespace
+
+RecordEnvironment record_environment(const std::string& folder, const std::string& library,
+                                     const std::string& python_folder, const std::string& options) {
+  auto out = loading_environment(library, python_folder);
+  out.variables.emplace_back(kTraceFolder, folder);
+  out.variables.emplace_back("RIDGELINE_TRACE_OPTIONS", options + (python_folder.empty() ? ";hooks=0" : ""));
+  return out;
+}
+
+RecordEnvironment idle_environment(const std::string& folder, const std::string& library,
+                                   const std::string& python_folder) {
+  auto out = loading_environment(library, python_folder);
+  out.variables.emplace_back(execute::idle_variable(), folder);
   return out;
 }
 

@@ -26,4 +26,9 @@ struct RecordEnvironment {
 [[nodiscard]] RecordEnvironment record_environment(const std::string& folder, const std::string& library,
                                                    const std::string& python_folder, const std::string& options);
 
+/// Variables with which they can be recorded later, as often as wanted, while they run. `folder`: of the sockets at
+/// which their recorders wait.
+[[nodiscard]] RecordEnvironment idle_environment(const std::string& folder, const std::string& library,
+                                                 const std::string& python_folder);
+
 }  // namespace ridgeline::campaign

@@ -27,6 +27,7 @@ struct RecordOptions {
   bool lines = false;                      ///< of Python that call CUDA
   Counting counting = Counting::window;
   bool counts_concurrent = false;  ///< also kernels that run at the same time: one by one, then
+  bool of_running = false;         ///< a process that runs already (--pid)
 
   /// Whether a program that ran may have nothing recorded because its time never came.
   [[nodiscard]] bool has_begin() const noexcept { return !range.empty() || warmup_steps || delay_s || profiler_api; }

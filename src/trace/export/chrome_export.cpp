@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "trace/analysis/gpu_counters.hpp"
 #include "trace/export/json_text.hpp"
 #include "trace/export/launch_flows.hpp"
 #include "trace/export/output_file.hpp"
@@ -64,6 +65,7 @@ class ChromeExport {
       for (std::size_t row = 0; row < rows && !file_.failed(); ++row) write_slice({static_cast<Place>(row), table});
     }
     for (std::size_t row = 0; row < trace_.allocations.size() && !file_.failed(); ++row) write_allocation(row);
+    for (const auto& counter : gpu_counters(trace_)) write_counter(counter);
     file_.write(is_onnxruntime_ ? "\n]\n" : "\n]}\n");
   }
 
@@ -240,6 +242,21 @@ class ChromeExport {
     if (all.place[row] != 0) add_text_argument("Place", trace_.strings.text(all.place[row]));
     event_ += "}}";
     file_.write(event_);
+  }
+
+  void write_counter(const GpuCounter& counter) {
+    for (const auto& [time_ns, value] : counter.values) {
+      if (file_.failed()) return;
+      begin_object();
+      has_arguments_ = false;
+      event_ += R"({"ph":"C","cat":"gpu_sample","name":)";
+      append_json(event_, counter.name);
+      event_ += ",\"pid\":0,\"ts\":";
+      append_microseconds(event_, time_ns);
+      add_argument(counter.unit, value);
+      event_ += "}}";
+      file_.write(event_);
+    }
   }
 
   static std::string_view memory_event(AllocationKind kind) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "trace/analysis/gpu_allocations.hpp"
+#include "trace/analysis/gpu_counters.hpp"
 #include "trace/export/launch_flows.hpp"
 #include "trace/export/perfetto_writer.hpp"
 #include "trace/export/slice_lanes.hpp"
@@ -59,6 +60,7 @@ class PerfettoExport {
     write_threads();
     write_gpus();
     write_memory();
+    write_gpu_samples();
   }
 
  private:
@@ -71,6 +73,7 @@ class PerfettoExport {
     for (std::size_t i = 0; i < kTables; ++i)
       for (const auto start : spans_of(trace, static_cast<Table>(i)).start_ns) first = std::min(first, start);
     for (const auto time : trace.allocations.time_ns) first = std::min(first, time);
+    for (const auto& sample : trace.gpu_samples) first = std::min(first, sample.time_ns);
     return first == std::numeric_limits<std::int64_t>::max() ? 0 : first;
   }
 
@@ -186,6 +189,22 @@ class PerfettoExport {
       now = std::max(now, trace_.allocations.time_ns[row]);  // what was held is first whatever the file says
       if (values[row] != value) writer_.count(now, values[row]);
       value = values[row];
+    }
+  }
+
+  /// Clocks, power, temperature and throttling, each a counter of the GPU.
+  void write_gpu_samples() {
+    for (const auto& counter : gpu_counters(trace_)) {
+      PerfettoTrack track;
+      track.name = counter.name;
+      track.unit = counter.unit;
+      writer_.add_track(track);
+      std::int64_t before = -1;
+      for (const auto& [time_ns, value] : counter.values) {
+        if (file_.failed()) break;
+        if (value != before) writer_.count(time_ns, value);
+        before = value;
+      }
     }
   }
 

@@ -28,8 +28,8 @@ constexpr std::uint32_t kClocks = 1, kId = 1, kTimestamp = 2, kIsIncremental = 3
 namespace track {
 constexpr std::uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8, kChildOrdering = 11,
                         kRank = 12;
-constexpr std::uint32_t kPid = 1, kTid = 2;  // of the process's and the thread's descriptor
-constexpr std::uint32_t kUnit = 3;           // of the counter's
+constexpr std::uint32_t kPid = 1, kTid = 2;        // of the process's and the thread's descriptor
+constexpr std::uint32_t kUnit = 3, kUnitName = 6;  // of the counter's
 }  // namespace track
 namespace event {
 constexpr std::uint32_t kCategory = 3, kArguments = 4, kType = 9, kName = 10, kTrack = 11, kValue = 30, kFlows = 47,
@@ -126,6 +126,10 @@ std::uint64_t PerfettoWriter::add_track(const PerfettoTrack& track) {
     if (track.counts_bytes) {
       pbf_writer counter(descriptor, field::track::kCounter);
       counter.add_enum(field::track::kUnit, kBytes);
+    }
+    if (!track.unit.empty()) {
+      pbf_writer counter(descriptor, field::track::kCounter);
+      counter.add_string(field::track::kUnitName, track.unit);
     }
     if (track.has_ranked_children) descriptor.add_enum(field::track::kChildOrdering, kExplicit);
     descriptor.add_int32(field::track::kRank, track.rank);

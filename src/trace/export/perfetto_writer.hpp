@@ -22,6 +22,7 @@ struct PerfettoTrack {
   std::int32_t rank = 0;  ///< among the tracks of its parent
   bool has_ranked_children = false;
   bool counts_bytes = false;  ///< the track is a counter, of count() alone
+  std::string unit;           ///< likewise, of something else; "": no counter
 };
 
 /// What a slice tells besides its name and its time.

@@ -108,6 +108,17 @@ class BlockDecoder {
           trace_.graph_nodes.push_back(node);
         });
         break;
+      case BlockKind::gpu_samples:
+        each(bytes, count, [&] {
+          GpuSample sample;
+          sample.time_ns = number(bytes);
+          for (auto* value :
+               {&sample.device, &sample.sm_mhz, &sample.memory_mhz, &sample.power_mw, &sample.temperature_c})
+            *value = small_number(bytes);
+          sample.reasons = number(bytes);
+          trace_.gpu_samples.push_back(sample);
+        });
+        break;
       case BlockKind::notes:
         each(bytes, count, [&] {
           trace_.notes.push_back(note_of(bytes.text()));

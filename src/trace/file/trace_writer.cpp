@@ -55,6 +55,7 @@ Result<void> TraceWriter::append(const Trace& trace) {
                           [&](std::size_t from, std::size_t to) { return file_.append_rows(kind, table, from, to); });
   });
   if (result && !trace.graph_nodes.empty()) result = append_all(BlockKind::graph_nodes, trace.graph_nodes);
+  if (result && !trace.gpu_samples.empty()) result = append_all(BlockKind::gpu_samples, trace.gpu_samples);
   // Programs that do not know these blocks stop at the first, so they come last, and only if they are of use.
   const bool any_known = std::any_of(trace.devices.begin(), trace.devices.end(),
                                      [](const auto& device) { return device.memory_bytes_per_s > 0; });

@@ -17,6 +17,9 @@ class DeviceNumbers {
   /// Renumbers the trace of one process. `uuids`: of its GPUs, by its own numbers; what is not in it keeps its number.
   void apply(const std::map<std::int32_t, std::string>& uuids, Trace& trace);
 
+  /// Of the GPUs seen so far, by UUID.
+  [[nodiscard]] const std::map<std::string, std::int32_t>& numbers() const noexcept { return numbers_; }
+
  private:
   [[nodiscard]] std::int32_t number_of(const std::string& uuid, std::int32_t own);
 

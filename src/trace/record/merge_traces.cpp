@@ -131,6 +131,7 @@ class TraceMerger {
     for (const auto& [place, shape] : from.product_shapes)
       out_.product_shapes.emplace(std::pair(numbers.thread_lanes[place.first], place.second), shape);
     for (const auto& device : from.devices) add_device(out_.devices, device);
+    out_.gpu_samples.insert(out_.gpu_samples.end(), from.gpu_samples.begin(), from.gpu_samples.end());
     for (auto& note : from.notes)
       if (std::find(out_.notes.begin(), out_.notes.end(), note) == out_.notes.end())
         out_.notes.push_back(std::move(note));

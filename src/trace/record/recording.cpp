@@ -98,6 +98,7 @@ Result<Recording> read_recording(const fs::path& folder) {
   }
   out.trace = merge_traces(std::move(traces));
   join_session_nodes(folder, out.trace);
+  out.devices = numbers.numbers();
   std::size_t events = 0;
   each_table(out.trace, [&](BlockKind, const auto& table) { events += table.size(); });
   out.events = static_cast<std::int64_t>(events);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,8 +22,9 @@ inline constexpr std::int64_t kMemoryPerEvent = 200;
 struct Recording {
   Trace trace;  ///< of all of them, with notes of what is missing
   std::vector<RecordedProcess> processes;
-  std::int64_t bytes = 0;   ///< of their files
-  std::int64_t events = 0;  ///< in the trace
+  std::int64_t bytes = 0;                       ///< of their files
+  std::int64_t events = 0;                      ///< in the trace
+  std::map<std::string, std::int32_t> devices;  ///< numbers of the GPUs in the trace, by UUID
 };
 
 /// What the processes say of their recordings now, while they may still run (PID.facts).
