@@ -15,8 +15,9 @@
 #                                             which defects are found, and the predicted saving next to what the fix saves
 #   scripts/profile_gpu.sh --part journey     RT-DETR before and after the changes of docs/rtdetr.md (examples/profile_rtdetr.py): what
 #                                             `profile` prints, and the times without a recorder, in turns
-#   scripts/profile_gpu.sh --part idle        what a recorder that waits costs (plain and idle in turns, as part cost), and a program of 30 s
-#                                             that is woken twice for 3 s: what is attributed to modules, and its own exit code
+#   scripts/profile_gpu.sh --part idle        what a recorder that waits costs: plain and idle in turns, as part cost
+#   scripts/profile_gpu.sh --part woken       a program of 30 s that is woken twice for 3 s: what is attributed to modules, and its own
+#                                             exit code
 #   scripts/profile_gpu.sh --part verify      `profile --verify 1` of RT-DETR: the predicted saving next to the measured one
 # By environment: RIDGELINE (the program), PYTHON (which has torch), KERNEL_ROWS (rl_kernel_rows of the build), OUT (default: profile-results),
 # KERNELS, MODELS, MODES, WAYS, STEPS, SECONDS_PER_MODE, ONNX_MODELS, PROGRAMS, ROUNDS, CUDA12 (a site-packages folder), NCU and NVCC (default: ncu, nvcc).
@@ -211,6 +212,8 @@ print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
       echo "|---|---|---|---|---|"
       for model in ${MODELS:-vit_b16}; do idle_cost "$model" "$(tr ' ' , <<<"${MODES:-small training}")"; done
     } | tee "$OUT/idle.md"
+    ;;
+  "--part woken")
     echo "| program | kernels | attributed, of kernel time | markers | at their leaf |"
     echo "|---|---|---|---|---|"
     woken vit_b16 small && woken vit_b16 training
@@ -235,7 +238,7 @@ print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
     "$PYTHON" "$ROOT/scripts/finding_score.py" "$OUT/findings/programs.tsv" "$OUT/findings" | tee "$OUT/findings.md"
     ;;
   *)
-    sed -n '3,24s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,25s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
