@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # profile --idle, --pid and --environment: a program waits to be recorded, is recorded as often as wanted, and goes on. CUPTI is a stand-in.
-: "${SERVES:?the program that uses CUDA as far as a recorder can tell}" "${INJECT:?the library that records}"
+: "${SERVES:?the program that uses CUDA as far as a recorder can tell}" "${INJECT:?the library that records}" "${FAKE_NVML:?}"
 source "$(dirname "$0")/lib.sh"
 export RIDGELINE_INJECT_LIBRARY=$INJECT TMPDIR=$WORK/tmp XDG_RUNTIME_DIR=$WORK/run
 unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH PYTHONPATH RIDGELINE_TRACE_IDLE RIDGELINE_TRACE_FOLDER
@@ -50,6 +50,18 @@ ends 7
 checks=$((checks + 1)); [ ! -e "$sockets/$pid.sock" ] || problem "its socket is left"
 run 2 profile --pid "$pid" --db r.db
 err "process $pid: no such process"
+
+# Clocks and throttling on the timeline, and a line of a GPU that was throttled.
+mkdir gpu && ln -s "$FAKE_NVML" gpu/libnvidia-ml.so.1
+serve 3000
+LD_LIBRARY_PATH=$WORK/gpu RL_FAKE_NVML_SCRIPT=throttled run 0 profile --pid "$pid" --duration 600ms --db r.db --chrome t.json --perfetto t.pftrace
+out "GPU 0 was throttled in "
+for counter in "SM clock" "memory clock" power temperature throttling; do
+  checks=$((checks + 1)); grep -q "\"name\":\"GPU 0 $counter\"" t.json && grep -qa "GPU 0 $counter" t.pftrace || problem "no counter $counter"
+done
+LD_LIBRARY_PATH=$WORK/gpu RL_FAKE_NVML_SCRIPT=healthy run 0 profile --pid "$pid" --duration 300ms --db r.db
+no_out "throttled"
+ends 7
 
 # The process ends during the recording: what it recorded is kept.
 serve 1200
