@@ -140,7 +140,7 @@ run 0 tune synthetic:base=1ms --quick --time 200ms --db r.db --set execution_mod
 json 'all(.trials[]; .configuration.intra_op_num_threads != 1)' true
 run 0 stream run --source synthetic:64x48 --model null --frames 5 --db r.db --stream batch_size=2,preprocess.mean=1,2,3,drop=none --json
 json '[.. | objects | .batch_size? // empty] | any(. == 2)' true
-bad "--on-degrade page" "expected alert, retune or exec:COMMAND" -- watch --run latest:tune --on-degrade alert,page --time 100ms "${ONE[@]}"
+bad "--on-degrade page" "expected alert, retune, profile:TIME or exec:COMMAND" -- watch --run latest:tune --on-degrade alert,page --time 100ms "${ONE[@]}"
 run 0 bench --help
 out "--batch-sizes N[,N...]"
 out "--num-workers N[,N...]"

@@ -164,6 +164,36 @@ run 0 profile --db r.db -- "$RIDGELINE" profile --idle -- env
 err "no idle recorder: another ridgeline profile is recording this program"
 no_out RIDGELINE_TRACE_IDLE=
 
+# watch records the service as it becomes slower, once per --cooldown, restarts included.
+load=$WORK/load
+printf 'onnxruntime:\n  intra_op_num_threads: 2\n' >config.yaml
+run 0 tune "synthetic:surface=flat,load=$load" "${FAST[@]}" --quick --config config.yaml --no-apply -q --db w.db
+watched() { run "$1" watch --config config.yaml --db w.db --every 250ms --time 100ms --count 8 --state w.json --on-degrade profile:300ms "${@:2}"; }
+serve 60000
+echo 2 >"$load"
+watched 1
+is "$(jq -r 'select(.event == "profiled") | .details.process' out)" "$pid" "the process that was recorded"
+recorded=$(jq -r 'select(.event == "profiled") | .details.run' out)
+checks=$((checks + 1)); [ -n "$recorded" ] && jq -r 'select(.event == "profiled") | .text' out | grep -qF "ridgeline show $recorded; no further profile before" || problem "the event does not name the run"
+is "$(jq -r 'select(.event == "profiled") | .event' out | wc -l)" 1 "profiles of one degradation"
+run 0 show "$recorded" --db w.db
+out "recorded by Ridgeline"
+rm "$load"
+watched 0
+echo 2 >"$load"
+watched 1
+out '"event":"profile_put_off"'
+rm "$load"
+kill "$pid"; wait "$pid" 2>/dev/null
+rm -f w.json
+echo 2 >"$load"
+watched 1
+jq -r 'select(.event == "action_failed") | .text' out >failed
+checks=$((checks + 1)); grep -qF "no process of this user has a recorder; start the service with ridgeline profile --idle" failed || problem "no line of a service without a recorder"
+rm "$load"
+bad "--on-degrade profile:soon: expected a time from 100ms to 10m" -- watch --config config.yaml --db w.db --on-degrade profile:soon
+bad "--on-degrade profil" 'did you mean "profile' -- watch --config config.yaml --db w.db --on-degrade profil
+
 # Options that make no sense.
 bad "--pid 1 with a command after --" "leave out the command" -- profile --pid 1 -- true
 bad "--steps 5 with --idle: nothing is recorded yet" "ridgeline profile --pid PID --steps 5" -- profile --idle --steps 5 -- true

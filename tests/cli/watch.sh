@@ -39,7 +39,7 @@ bad "--threshold 10:" "10%" -- watch --config config.yaml --threshold 10
 bad "--threshold much" -- watch --config config.yaml --threshold much
 bad "--confidence 100%" "50% to" -- watch --config config.yaml --confidence 100%
 bad "--on-degrade retunes" "did you mean \"retune\"" -- watch --config config.yaml --on-degrade retunes
-bad "--on-degrade exec:" "expected alert, retune or exec:COMMAND" -- watch --config config.yaml --on-degrade exec:
+bad "--on-degrade exec:" "expected alert, retune, profile:TIME or exec:COMMAND" -- watch --config config.yaml --on-degrade exec:
 bad "--on-degrade exec:" "no command" -- watch --config config.yaml --on-degrade "exec: "
 bad "--on-degrade retune" "--config FILE" -- watch --on-degrade retune
 bad "--baseline 2026" "--run 2026" -- watch --baseline 2026
