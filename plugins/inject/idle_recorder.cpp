@@ -108,8 +108,9 @@ bool client_ends(int client) {
 bool wait_for_end(Idle& idle, bool counts) {
   std::optional<Clock::time_point> over_since;
   for (;;) {
-    const auto* recorder = Recorder::of_process();
+    auto* recorder = Recorder::of_process();
     if (recorder == nullptr) return false;
+    if (idle.has_cuda) recorder->add_cuda();  // it may have started meanwhile
     if (recorder->is_over()) {
       const auto now = Clock::now();
       if (!over_since) over_since = now;

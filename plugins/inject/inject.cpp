@@ -12,9 +12,11 @@ using ridgeline::inject::Recorder;
 
 /// The driver calls it in each process that uses CUDA (CUDA_INJECTION64_PATH). 1: all is well.
 RL_EXPORT int InitializeInjection() {
-  if (Recorder::of_process() == nullptr) IdleRecorder::start(true);
-  // One that was woken meanwhile, too.
-  if (auto* recorder = Recorder::of_process(); recorder != nullptr) recorder->add_cuda();
+  if (auto* recorder = Recorder::of_process(); recorder != nullptr && !recorder->is_woken())
+    recorder->add_cuda();
+  else
+    IdleRecorder::start(
+        true);  // what is woken adds CUDA itself: waiting for that here, amid CUDA's start, could be for ever
   return 1;
 }
 

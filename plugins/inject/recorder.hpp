@@ -59,6 +59,7 @@ class Recorder final : private CaptureListener, private CountingHost, private La
   [[nodiscard]] bool is_on() const noexcept;
   /// The program called cudaProfilerStart, or cudaProfilerStop.
   void profiler_called(bool starts) override;
+  [[nodiscard]] bool is_woken() const noexcept { return woken_; }
   /// Nothing more is going to be recorded.
   [[nodiscard]] bool is_over() const noexcept { return window_.is_over(); }
   [[nodiscard]] bool is_counting() const noexcept;

@@ -19,6 +19,7 @@ constexpr std::string_view kEnding = ".sock";
 constexpr std::string_view kFolderKey = "folder=";
 constexpr std::string_view kOptionsKey = "options=";
 constexpr int kBacklog = 8;
+constexpr std::int64_t kLargestPid = 4'194'304;
 constexpr std::time_t kLeastAgeS = 10;  // of a socket that may be stale
 
 /// False where the path is too long for an address.
@@ -72,8 +73,11 @@ WakeRequest WakeRequest::parse(std::string_view text) {
 }
 
 std::string recorder_folder() {
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/')
-    return std::string(runtime) + "/ridgeline";
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  auto folder = std::string(runtime != nullptr ? runtime : "") + "/ridgeline";
+  if (sockaddr_un ignored{};
+      runtime != nullptr && *runtime == '/' && address_of(recorder_socket(folder, kLargestPid), ignored))
+    return folder;
   return "/tmp/ridgeline-" + std::to_string(::geteuid());
 }
 

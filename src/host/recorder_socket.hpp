@@ -44,7 +44,7 @@ struct WakeRequest {
   [[nodiscard]] static WakeRequest parse(std::string_view text);
 };
 
-/// XDG_RUNTIME_DIR/ridgeline, or /tmp/ridgeline-UID.
+/// XDG_RUNTIME_DIR/ridgeline, or /tmp/ridgeline-UID where that is not set or too long for an address.
 [[nodiscard]] std::string recorder_folder();
 /// Makes the folder, mode 0700, unless it is there. "": it is the user's alone; else why it cannot be used: another
 /// user's, a link, open to others.

@@ -241,6 +241,22 @@ TEST_F(InjectIdleTest, a_recorded_program_does_not_wait) {
   EXPECT_TRUE(host::recorder_processes(sockets_).empty());
 }
 
+TEST_F(InjectIdleTest, a_folder_that_is_too_long_for_a_socket_is_not_used) {
+  EXPECT_EQ(host::recorder_folder(), sockets_);
+  ::setenv("XDG_RUNTIME_DIR", ("/run/" + std::string(100, 'x')).c_str(), 1);
+  EXPECT_EQ(host::recorder_folder(), "/tmp/ridgeline-" + std::to_string(::geteuid()));
+}
+
+TEST_F(InjectIdleTest, cuda_that_starts_during_the_recording_is_recorded_from_then_on) {
+  auto child = start({"starts_later", "1500"});
+  const auto trace = record(child.pid(), "duration_s=1.2");
+  EXPECT_GT(count(trace, "forward"), 10U);
+  EXPECT_GT(trace.kernels.size(), 10U);
+  EXPECT_LT(trace.kernels.size(), 2 * count(trace, "forward") - 10);
+  EXPECT_EQ(facts()["uses_cuda"], "1");
+  child.wait();
+}
+
 TEST(WakeRequest, is_read_as_it_was_written) {
   const host::WakeRequest request{"/tmp/a b", "steps=2;range=x=y"};
   const auto read = host::WakeRequest::parse(request.text());

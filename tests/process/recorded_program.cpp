@@ -56,6 +56,22 @@ int main(int count, char** arguments) {
   // CUDA does not bear a fork once it has started.
   const bool forks = what == "forks";
   const auto child = forks ? ::fork() : -1;
+  if (what == "starts_later") {  // Python opens the library before CUDA does
+    auto* own = ::dlopen(std::getenv("CUDA_INJECTION64_PATH"), RTLD_NOW);
+    reinterpret_cast<void (*)(void (*)(std::int32_t, const char*))>(::dlsym(own, "ridgeline_trace_idle"))(
+        [](std::int32_t, const char*) {});
+    const auto begin = std::chrono::steady_clock::now();
+    const auto end = begin + std::chrono::milliseconds(std::atoi(arguments[2]));
+    for (bool started = false; std::chrono::steady_clock::now() < end;) {
+      if (!started && std::chrono::steady_clock::now() > begin + (end - begin) / 2) {
+        started = true;
+        start_cuda();
+      }
+      step();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return 0;
+  }
   start_cuda();
   if (const int code = run_counted(what, library); code >= 0) return code;
   if (what == "steps") {
