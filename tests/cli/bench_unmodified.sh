@@ -130,7 +130,7 @@ parser.add_argument("--hidden", type=int, required=True)
 hidden = parser.parse_args().hidden
 def bench(settings):
     model = nn.Sequential(nn.Linear(8, hidden), nn.Linear(hidden, 2))
-    return dict(model=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1), loss=nn.CrossEntropyLoss(), dataset=Items())
+    return dict(model=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.0001), loss=nn.CrossEntropyLoss(), dataset=Items())
 END
 run 0 bench "${QUICK[@]}" --db function.db --python function.py:bench --python-exe "$PYTHON" --devices cpu -- --hidden 16
 out "Recommended: batch "
