@@ -10,9 +10,10 @@
 
 namespace ridgeline::execute {
 
-/// A pipeline's numbers as they are sent and stored. `slo_ns`: its limit; 0: none. `device`: what the model's device did
-/// in the `elapsed_s`, where that is known.
+/// A pipeline's numbers as they are sent and stored. `slo_ns`: its limit; 0: none. `device`: what the model's device
+/// did in the `elapsed_s`, where that is known.
 [[nodiscard]] schema::StreamStatus summarize(const stream::PipelineStatus& status, double elapsed_s,
-                                             std::int64_t slo_ns = 0, const std::optional<gpu::DeviceTimes>& device = std::nullopt);
+                                             std::int64_t slo_ns = 0,
+                                             const std::optional<gpu::DeviceTimes>& device = std::nullopt);
 
 }  // namespace ridgeline::execute

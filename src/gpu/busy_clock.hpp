@@ -44,8 +44,8 @@ class BusyClock {
   std::shared_ptr<const CudaDriver> driver_;
   IntervalUnion busy_;
   IntervalUnion uploads_;
-  IntervalUnion both_;  ///< all of them: what the two have in common follows
-  mutable std::mutex mutex_;  // guards what follows
+  IntervalUnion both_;                                           ///< all of them: what the two have in common follows
+  mutable std::mutex mutex_;                                     // guards what follows
   std::map<std::uint32_t, stats::LatencyHistogram> inferences_;  ///< by batch size
   DeviceTimes before_;
   CudaStream stream_;

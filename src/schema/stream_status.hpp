@@ -95,7 +95,8 @@ struct StreamStatus {
   std::optional<double> gpu_busy{};
   std::map<std::string, double> gpu_idle{};  ///< the rest of that time by cause (idle_causes)
   std::optional<double> uploads_hidden{};    ///< share of the time of uploads in which an inference was under way
-  std::optional<double> slow_inferences{};   ///< share that took more than twice the median of their batch size on the GPU
+  std::optional<double>
+      slow_inferences{};  ///< share that took more than twice the median of their batch size on the GPU
 
   [[nodiscard]] std::int64_t all_dropped() const;
 };

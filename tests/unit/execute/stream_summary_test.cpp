@@ -33,7 +33,9 @@ TEST(StreamSummary, tells_why_a_gpu_is_idle) {
   status.workers.busy.postprocess_ns = 1'000'000'000;
   status.workers.busy.crops_ns = 1'000'000'000;
   status.workers.no_frame_ns = 5'000'000'000;
-  const auto of_gpu = [](std::int64_t busy_ns) { return gpu::DeviceTimes{busy_ns, 200'000'000, 150'000'000, 1'000, 2}; };
+  const auto of_gpu = [](std::int64_t busy_ns) {
+    return gpu::DeviceTimes{busy_ns, 200'000'000, 150'000'000, 1'000, 2};
+  };
   const auto summary = summarize(status, 1, 0, of_gpu(750'000'000));
   EXPECT_EQ(summary.uploads_hidden, 0.75);
   EXPECT_EQ(summary.slow_inferences, 0.002);

@@ -32,7 +32,8 @@ TEST(StreamMetrics, uses_base_units) {
         "ridgeline_stream_batch_frames_bucket{le=\"2\"} 30\n",
         "ridgeline_stream_batch_frames_bucket{le=\"+Inf\"} 100\n",
         "ridgeline_stream_worker_seconds_total{part=\"no_frame\"} 5\n", "ridgeline_stream_queue_capacity_frames 20\n",
-        "ridgeline_stream_gpu_power_watts 402\n", "ridgeline_stream_gpu_frames_per_joule ", "model=\"a \\\"b\\\".onnx\""})
+        "ridgeline_stream_gpu_power_watts 402\n", "ridgeline_stream_gpu_frames_per_joule ",
+        "model=\"a \\\"b\\\".onnx\""})
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
 }
 
