@@ -87,7 +87,7 @@ RecordMode record_mode(const RecordFlags& flags, const Context& context) {
 
 namespace {
 
-/// Of --idle and --environment, which record nothing: the one option that they know.
+/// The one option that --idle and --environment know, as they record nothing.
 Result<void> check_idle_flags(const CLI::App& command, const Context& context, RecordMode mode) {
   const auto* const own = mode == RecordMode::idle ? "--idle" : "--environment";
   if (mode == RecordMode::environment && context.program)
@@ -102,7 +102,7 @@ Result<void> check_idle_flags(const CLI::App& command, const Context& context, R
   return {};
 }
 
-/// Of --pid: what only the start of a program can choose.
+/// What only the start of a program can choose, and --pid cannot.
 Result<void> check_process_flags(const CLI::App& command, const Context& context) {
   const auto pid = given(command, context, "--pid");
   if (context.program)

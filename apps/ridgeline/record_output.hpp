@@ -16,7 +16,7 @@ namespace ridgeline::app {
 /// A line on standard error that is no error.
 void print_note(const std::string& text);
 
-/// Of a recording that will end before the program, or before what was asked for.
+/// A line for a recording that will end before the program, or before what was asked for.
 [[nodiscard]] std::string size_text(const campaign::SizeWarning& warning, const std::string& max_size);
 
 /// Only a program that runs has an exit code; a shell's takes its place until then.

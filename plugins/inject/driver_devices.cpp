@@ -39,7 +39,7 @@ std::string text_of(const char* kind, const Uuid& uuid) {
   return out;
 }
 
-/// Of a MIG instance the second version of the call has its own UUID, and the first that of its GPU.
+/// The second version of the call has the UUID of a MIG instance, and the first that of its GPU.
 std::string uuid_of(int device) {
   using Get = int (*)(Uuid*, int);
   Uuid gpu{};

@@ -26,7 +26,7 @@ struct BenchPoint {
 /// In the order of first appearance; stability runs and experiments do not count for speed, the stability runs' ends
 /// do.
 [[nodiscard]] std::vector<BenchPoint> bench_points(const schema::BenchRun& run);
-/// Of these, all whose loss is a finite number; all of them if there is none.
+/// Those whose loss is a finite number; all of them if there is none.
 [[nodiscard]] std::vector<BenchPoint> points_that_train(const schema::BenchRun& run);
 
 struct AnswerOptions {

@@ -99,6 +99,19 @@ bool ends_soon(std::int64_t pid) {
   return has_ended(pid);
 }
 
+/// A process that one started, directly or not, and whose recorder waits; 0: there is none.
+pid_t waiting_below(pid_t ancestor, const std::string& folder, const host::Processes& processes) {
+  for (const auto pid : host::recorder_processes(folder)) {
+    auto stat = processes.stat(static_cast<pid_t>(pid));
+    if (!stat || stat->ended()) continue;
+    while (stat && stat->parent > 1) {
+      if (stat->parent == ancestor) return static_cast<pid_t>(pid);
+      stat = processes.stat(stat->parent);
+    }
+  }
+  return 0;
+}
+
 base::Fault refused(std::int64_t pid, const host::WakeRequest& request, std::string_view answer) {
   if (answer.starts_with(host::kWakeRefusedBusy))
     return fail(ErrorCode::unavailable, "process {} is being recorded already, by process {}", pid,
@@ -142,6 +155,10 @@ Result<IdleRecorder> IdleRecorder::find(std::int64_t pid) {
       return fail(ErrorCode::not_found, "process {} ({}) has not started CUDA; its parent {} has a recorder", pid, name,
                   stat->parent)
           .hint("ridgeline profile --pid {}", stat->parent);
+    if (const auto below = waiting_below(number, folder, processes); below != 0)
+      return fail(ErrorCode::not_found, "process {} ({}) does not use the GPU; process {} ({}), which it started, does",
+                  pid, name, below, processes.name(below))
+          .hint("ridgeline profile --pid {}", below);
     return fail(ErrorCode::not_found,
                 "the recorder of process {} ({}) does not wait yet: the process has neither started CUDA nor imported "
                 "PyTorch or ONNX Runtime",

@@ -26,8 +26,8 @@ class LeverSearch {
   [[nodiscard]] std::optional<Combination> propose();
   /// `rate`: samples/s, or whatever more is better of; nullopt: it cannot be used.
   void observe(const Combination& combination, std::optional<double> rate);
-  /// Of those within 1 % of the fastest so far the one with the fewest levers; empty where that is none, or nothing was
-  /// observed.
+  /// The one with the fewest levers among those within 1 % of the fastest so far; empty where that is none, or nothing
+  /// was observed.
   [[nodiscard]] Combination best() const;
 
  private:

@@ -124,6 +124,12 @@ serve 3000 forks
 child=$(pgrep -P "$pid" | head -n 1)
 bad "process $child" "its parent $pid has a recorder" "ridgeline profile --pid $pid" -- profile --pid "$child"
 ends 7
+"$RIDGELINE" profile --idle -- sh -c '"$@"; exit 0' sh "$SERVES" serves 3000 >/dev/null 2>&1 &
+shell=$!
+sleep 1
+child=$(pgrep -P "$shell" | head -n 1)
+bad "process $shell" "process $child ($(basename "$SERVES" | cut -c1-15)), which it started, does" "ridgeline profile --pid $child" -- profile --pid "$shell"
+wait "$shell"
 serve 20000
 chmod 755 "$sockets"
 bad "cannot be used: it is open to other users" -- profile --pid "$pid"

@@ -40,7 +40,7 @@ struct RecordRequest : schema::ProfileRequest {
 ///   RL_TRY_ASSIGN(const auto end, campaign.run());
 ///   campaign.count();
 ///   RL_TRY_ASSIGN(const auto made, campaign.profile());
-/// Of a process that runs already, wake() takes the place of run() and count().
+/// For a process that runs already, wake() takes the place of run() and count().
 class RecordCampaign {
  public:
   /// `store` must outlive it.
