@@ -32,6 +32,7 @@ run() {
 out() { checks=$((checks + 1)); grep -qF -- "$1" "$WORK/out" || problem "$LAST: no \"$1\" on standard output"; }
 err() { checks=$((checks + 1)); grep -qF -- "$1" "$WORK/err" || problem "$LAST: no \"$1\" on standard error"; }
 no_out() { checks=$((checks + 1)); ! grep -qF -- "$1" "$WORK/out" || problem "$LAST: \"$1\" on standard output"; }
+no_err() { checks=$((checks + 1)); ! grep -qF -- "$1" "$WORK/err" || problem "$LAST: \"$1\" on standard error"; }
 # bad TEXT... -- ARGUMENTS...: exit code 2, and standard error ends with its only error and perhaps a hint, which together
 # hold every text.
 bad() {

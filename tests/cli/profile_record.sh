@@ -134,7 +134,9 @@ err "--counters rerun runs it again"
 mkdir gpu && ln -s "$FAKE_NVML" gpu/libnvidia-ml.so.1
 LD_LIBRARY_PATH=$WORK/gpu RL_FAKE_NVML_SCRIPT=healthy record 0 -- "$RECORDED" --facts counters=busy --pause
 err "dcgmi profile --pause"
-err "average of the whole GPU (GPM)"
+no_err "average of the whole GPU (GPM)"  # most of it is of the pause
+run 0 show latest:profile --db r.db --json
+json '.bandwidths[0].seconds > 0' true
 LD_LIBRARY_PATH=$WORK/gpu RL_FAKE_NVML_SCRIPT=healthy record 0 -- "$RECORDED" --counts --pause
 checks=$((checks + 1)); ! grep -q GPM err || problem "GPM though bytes were counted"
 

@@ -45,7 +45,6 @@ constexpr double kLeaderShare = 0.95;              ///< of the best: measured ag
 constexpr std::size_t kMostRepeated = 4;
 constexpr int kRepeats = 2;  ///< rounds, the second in counterbalanced order
 constexpr int kMostStabilityRuns = 3;
-constexpr double kExperimentInterval = 0.5 * analysis::kWorthwhileGain;
 constexpr double kLongestExperimentS = 15;
 constexpr double kLongestStabilityS = 3600;
 constexpr int kStabilityRepeat = 1000;  ///< BenchTrial::repeat of stability runs, apart from repeats
@@ -129,10 +128,9 @@ class RunningBench {
     return last != run_.trials.rend() && last->outcome.duration_s > budget_.left_s(share);
   }
 
-  /// Experiments look for gains of kWorthwhileGain and more, which need no narrower interval.
+  /// Experiments look for gains of kWorthwhileGain and more, which are seen before the interval is as narrow as asked.
   [[nodiscard]] schema::TrainingPlan experiment_plan() const {
     auto plan = request_.plan;
-    plan.target_interval_ratio = std::max(plan.target_interval_ratio, kExperimentInterval);
     plan.max_time_s = std::min(plan.max_time_s, kLongestExperimentS);
     return plan;
   }
