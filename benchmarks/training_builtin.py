@@ -3,9 +3,11 @@
 """Built-in models in Python against the LibTorch plugin: the same steps in both, in blocks A B B A, with one process waiting (SIGSTOP)
 while the other is timed. Writes a Markdown table of medians over blocks. The seed decides how many activations are zero, which
 some BLAS libraries skip, and both draw numbers in an order of their own: --pairs N measures N pairs of processes, each with its seed, and
---same Python against Python, which shows how far equal processes differ.
+--same Python against Python, which shows how far equal processes differ. What a process keeps alive decides whether its heap shrinks and
+grows in each step; --keep-heap has it kept in both.
 
-    training_builtin.py [--python PYTHON] [--plugin FILE] [--device cuda:0] [--blocks 12] [--pairs 1] [--same] [--only NAME...] RIDGELINE"""
+    training_builtin.py [--python PYTHON] [--plugin FILE] [--device cuda:0] [--blocks 12] [--pairs 1] [--same] [--keep-heap] [--only NAME...]
+                        RIDGELINE"""
 
 import argparse
 import json
@@ -20,6 +22,8 @@ import tempfile
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 PHASES = ("I/O", "H2D", "Fwd", "Bwd", "Opt")
 ROWS = 4096
+# Of glibc: nothing is given back to the kernel, and no tensor has a mapping of its own.
+KEPT_HEAP = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_TOP_PAD_": "268435456", "MALLOC_MMAP_THRESHOLD_": "1000000000"}
 # name, model, batch, options, data file, workers
 ON_CPU = [
     ("mlp", "mlp", 64, {}, False, 0),
@@ -151,9 +155,11 @@ def main():
     parser.add_argument("--blocks", type=int, default=12)
     parser.add_argument("--pairs", type=int, default=1)
     parser.add_argument("--same", action="store_true")
+    parser.add_argument("--keep-heap", action="store_true")
     parser.add_argument("--block-s", type=float, default=0.5)
     parser.add_argument("--only", nargs="+", default=[])
     options = parser.parse_args()
+    os.environ.update(KEPT_HEAP if options.keep_heap else {})
     path = str(SOURCE / "python") + (":" + os.environ["PYTHONPATH"] if "PYTHONPATH" in os.environ else "")
     plugin = options.plugin or str(pathlib.Path(options.ridgeline).resolve().parent.parent / "lib" / "ridgeline_torch.so")
     jobs = [job for job in (ON_CPU if options.device == "cpu" else ON_GPU) if not options.only or job[1] in options.only]
