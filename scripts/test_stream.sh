@@ -173,7 +173,7 @@ passed
 begin "a model that fails for every fifth frame"
 input=flash.bgr stream --source - --raw 64x48:bgr24 --model flash.onnx
 ends 2
-holds '.lines == 60 and .dropped.failed == 12 and (.run.status.last_failure | contains("out of data bounds"))'
+holds '.lines == 60 and .dropped.failed == 12 and (.run.status.last_failure.text | contains("out of data bounds"))'
 says "12 failed inferences, the last with: "
 passed
 
