@@ -21,6 +21,7 @@
 #include "loader/linked_files.hpp"
 #include "loader/page_cache.hpp"
 #include "ridgeline/apply_changes.hpp"
+#include "ridgeline/bench_effort.hpp"
 #include "ridgeline/bench_runners.hpp"
 #include "ridgeline/bench_script.hpp"
 #include "ridgeline/common_request.hpp"
@@ -87,7 +88,7 @@ class BenchReader {
     RL_TRY(read_space());
     RL_TRY(read_current());
     read_numbers();
-    read_effort();
+    read_effort(flags_, plan_.request);
     RL_TRY(read_tried_levers(flags_, may_have_levers(flags_, context_), plan_.request));
     read_common(flags_, flags_.devices, context_, plan_.request);
     const auto& write = flags_.write;
@@ -102,10 +103,6 @@ class BenchReader {
  private:
   void note(std::string name, std::string value, Message origin) {
     plan_.request.origins.push_back({std::move(name), std::move(value), std::move(origin)});
-  }
-  /// That it is the flag's, or the default.
-  static Message flag_or_default(bool given, const char* flag) {
-    return given ? campaign::messages::origin_flag(flag) : analysis::messages::default_value();
   }
   /// "bench.yaml:3" when the file sets the key.
   Message place(const std::string& key) const {
@@ -579,30 +576,6 @@ class BenchReader {
          flag_or_default(flags_.mem_headroom.has_value(), "--mem-headroom"));
     request.tolerance = flags_.tolerance.value_or(request.tolerance);
     note("tolerance", share_text(request.tolerance), flag_or_default(flags_.tolerance.has_value(), "--tolerance"));
-  }
-
-  /// Search, time, stability run and diagnosis.
-  void read_effort() {
-    auto& request = plan_.request;
-    auto& plan = request.plan;
-    if (!flags_.search.empty()) request.search = flags_.search;
-    note("search", request.search, flag_or_default(!flags_.search.empty(), "--search"));
-    note("max time", flags_.max_time_s ? time_text(*flags_.max_time_s) : "none",
-         flag_or_default(flags_.max_time_s.has_value(), "--max-time"));
-    if (flags_.max_time_s) {
-      request.max_time = base::from_seconds(*flags_.max_time_s);
-      campaign::limit_trials(plan, *flags_.max_time_s);
-    }
-    request.stability_steps = flags_.stability_run.value_or(campaign::kDefaultStabilitySteps);
-    if (!flags_.stability_run) request.short_stability_s = plan.max_time_s;
-    note("stability run",
-         request.stability_steps == 0
-             ? "none"
-             : fmt::format("{} step{}", request.stability_steps, request.stability_steps == 1 ? "" : "s") +
-                   (request.short_stability_s ? fmt::format(", at most {:g} s", plan.max_time_s) : ""),
-         flag_or_default(flags_.stability_run.has_value(), "--stability-run"));
-    request.diagnose = !flags_.no_diagnosis;
-    note("diagnosis", request.diagnose ? "on" : "off", flag_or_default(!request.diagnose, "--no-diagnosis"));
   }
 
   const BenchFlags& flags_;
