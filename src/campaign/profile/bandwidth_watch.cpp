@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/profile/bandwidth_watch.hpp"
 
-#include <signal.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -62,31 +59,11 @@ void look(Watched& one, double seconds) {
 }  // namespace
 
 BandwidthWatch::BandwidthWatch(std::vector<std::string> nvml) : nvml_(std::move(nvml)) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // a thread begins with the mask of its maker
-  try {
-    thread_ = std::thread([this] { watch(); });
-  } catch (const std::system_error&) {
-    // The program runs without.
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-BandwidthWatch::~BandwidthWatch() { join(); }
-
-void BandwidthWatch::join() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  watch_.start([this] { watch(); });
 }
 
 std::vector<schema::ProfileBandwidth> BandwidthWatch::stop() {
-  join();
+  watch_.stop();
   return std::move(rows_);
 }
 
@@ -97,10 +74,7 @@ void BandwidthWatch::watch() {
   auto looked = clock.now();
   for (auto& gpu : gpus) look(gpu, 0);
   for (bool ends = false; !ends;) {
-    {
-      std::unique_lock lock(mutex_);
-      ends = wake_.wait_for(lock, kLookEvery, [this] { return ends_; });
-    }
+    ends = watch_.wait(kLookEvery);
     const auto now = clock.now();
     const auto seconds = base::to_seconds(now - looked);
     if (seconds < kLeastBetweenLooks) continue;

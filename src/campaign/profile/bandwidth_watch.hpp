@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "campaign/profile/background_watch.hpp"
 #include "gpu/nvml_api.hpp"
 #include "schema/profile.hpp"
 
@@ -18,23 +16,16 @@ namespace ridgeline::campaign {
 class BandwidthWatch {
  public:
   explicit BandwidthWatch(std::vector<std::string> nvml = gpu::NvmlApi::default_candidates());
-  BandwidthWatch(const BandwidthWatch&) = delete;
-  BandwidthWatch& operator=(const BandwidthWatch&) = delete;
-  ~BandwidthWatch();
 
   /// Ends it. Only GPUs that did something; empty without NVML or GPM.
   [[nodiscard]] std::vector<schema::ProfileBandwidth> stop();
 
  private:
   void watch();
-  void join();
 
   const std::vector<std::string> nvml_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool ends_ = false;
   std::vector<schema::ProfileBandwidth> rows_;  ///< of the thread until it has ended
-  std::thread thread_;
+  BackgroundWatch watch_;                       ///< last: it ends before what it works with
 };
 
 }  // namespace ridgeline::campaign

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/profile/gpu_watch.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "gpu/nvml_device.hpp"
@@ -77,31 +74,11 @@ Extent extent_of(const trace::Trace& trace) {
 }  // namespace
 
 GpuWatch::GpuWatch(std::vector<std::string> nvml) : nvml_(std::move(nvml)) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // a thread begins with the mask of its maker
-  try {
-    thread_ = std::thread([this] { watch(); });
-  } catch (const std::system_error&) {
-    // The program runs without.
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-GpuWatch::~GpuWatch() { join(); }
-
-void GpuWatch::join() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  watch_.start([this] { watch(); });
 }
 
 GpuWatch::Samples GpuWatch::stop() {
-  join();
+  watch_.stop();
   return std::move(samples_);
 }
 
@@ -110,8 +87,7 @@ void GpuWatch::watch() {
   if (gpus.empty()) return;
   for (bool ends = false; !ends;) {
     for (const auto& gpu : gpus) samples_[gpu.uuid].push_back(sample_of(gpu.device));
-    std::unique_lock lock(mutex_);
-    ends = wake_.wait_for(lock, kSampleEvery, [this] { return ends_; });
+    ends = watch_.wait(kSampleEvery);
   }
 }
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "campaign/profile/background_watch.hpp"
 #include "gpu/nvml_api.hpp"
 #include "trace/trace.hpp"
 
@@ -20,9 +18,6 @@ namespace ridgeline::campaign {
 class GpuWatch {
  public:
   explicit GpuWatch(std::vector<std::string> nvml = gpu::NvmlApi::default_candidates());
-  GpuWatch(const GpuWatch&) = delete;
-  GpuWatch& operator=(const GpuWatch&) = delete;
-  ~GpuWatch();
 
   /// By the GPUs' UUIDs; empty without NVML.
   using Samples = std::map<std::string, std::vector<trace::GpuSample>>;
@@ -30,14 +25,10 @@ class GpuWatch {
 
  private:
   void watch();
-  void join();
 
   const std::vector<std::string> nvml_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool ends_ = false;
-  Samples samples_;  ///< of the thread until it has ended
-  std::thread thread_;
+  Samples samples_;        ///< of the thread until it has ended
+  BackgroundWatch watch_;  ///< last: it ends before what it works with
 };
 
 /// Adds the samples of the GPUs that the trace has, from shortly before its first event to shortly after its last.

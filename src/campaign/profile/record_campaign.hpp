@@ -32,7 +32,7 @@ struct RecordRequest : schema::ProfileRequest {
   std::string trace_folder;   ///< where the events are kept (keep_trace); "": nowhere
 };
 
-/// So many events of each process can be read, if that many processes share the memory that is free now.
+/// How many events per process can be read, if that many processes share the memory that is free now.
 [[nodiscard]] std::int64_t readable_events(std::int64_t processes);
 
 /// Runs a program whose processes record themselves, and makes the profile of what they recorded.
