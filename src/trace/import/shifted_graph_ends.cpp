@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/import/left_out.hpp"
 #include "trace/messages.hpp"
 
 namespace ridgeline::trace {
@@ -43,10 +44,12 @@ std::optional<std::int64_t> shift_of(const Kernels& kernels, const Rows& launch,
 
 void correct_shifted_graph_ends(Trace& trace) {
   auto& kernels = trace.kernels;
+  // Ends that are late overlap what follows on the stream.
+  const auto disordered = disordered_lanes(kernels, trace.gpu_lanes.size());
   std::map<Key, Rows> nodes;
   std::map<Key, Rows> launches;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (kernels.graph_node[i] == 0) continue;
+    if (kernels.graph_node[i] == 0 || !disordered[kernels.lane[i]]) continue;
     const auto process = trace.gpu_lanes[kernels.lane[i]].process;
     nodes[{process, kernels.graph_node[i]}].push_back(i);
     launches[{process, static_cast<std::uint64_t>(kernels.correlation[i])}].push_back(i);
