@@ -32,7 +32,8 @@ def compile_ptx(library, source, name, headers, arch):
     texts = (ctypes.c_char_p * len(headers))(*[text.encode() for text in headers.values()])
     names = (ctypes.c_char_p * len(headers))(*[header.encode() for header in headers])
     check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), name.encode(), len(headers), texts, names))
-    options = [f"--gpu-architecture={arch}".encode(), b"--std=c++17"]
+    # Without fused multiplication and addition, so that values have the bits that the CPU gives.
+    options = [f"--gpu-architecture={arch}".encode(), b"--std=c++17", b"--fmad=false"]
     check(nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options)), program)
     size = ctypes.c_size_t()
     check(nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size)))

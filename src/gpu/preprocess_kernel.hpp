@@ -154,6 +154,14 @@ RL_KERNEL void store(const InputPlan& input, long long at, float value) {
     reinterpret_cast<unsigned char*>(input.out)[at] = static_cast<unsigned char>(static_cast<int>(value + 0.5F));
 }
 
+/// Channel `c` of the input's pixel `x`, `y`.
+RL_KERNEL void store_value(const InputPlan& input, int number, int x, int y, int c, float value) {
+  const auto pixels = static_cast<long long>(input.width) * input.height;
+  const auto pixel = static_cast<long long>(y) * input.width + x;
+  const auto begin = pixels * input.channels * number;
+  store(input, begin + (input.interleaved != 0 ? pixel * input.channels + c : c * pixels + pixel), value);
+}
+
 /// Writes all channels of the input's pixel `x`, `y` of the batch's frame `number`.
 RL_KERNEL void write_pixel(const InputPlan& input, const FramePlan& frame, int number, int x, int y) {
   const int column = x - frame.left;
@@ -168,23 +176,19 @@ RL_KERNEL void write_pixel(const InputPlan& input, const FramePlan& frame, int n
     if (frame.format == kGray8) {
       values[1] = values[2] = values[0];
     } else if (input.channels == 1) {
-      // No index that is computed: values would leave the registers.
-      const float red = is_bgr ? values[2] : values[0];
-      const float blue = is_bgr ? values[0] : values[2];
-      values[0] = red * 0.299F + values[1] * 0.587F + blue * 0.114F;
+      // In the order of stream::Preprocessor, so that both give the same bits.
+      const float first = (is_bgr ? 0.114F : 0.299F) * input.gain[0];
+      const float third = (is_bgr ? 0.299F : 0.114F) * input.gain[0];
+      const float level = values[0] * first + values[1] * (0.587F * input.gain[0]) + values[2] * third;
+      return store_value(input, number, x, y, 0, level + input.bias[0]);
     } else if (is_bgr != (input.bgr != 0)) {
       const float first = values[0];
       values[0] = values[2];
       values[2] = first;
     }
   }
-  const auto pixels = static_cast<long long>(input.width) * input.height;
-  const auto pixel = static_cast<long long>(y) * input.width + x;
-  const auto begin = pixels * input.channels * number;
   for (int c = 0; c < 3; ++c)  // a fixed number, so that values stay in registers
-    if (c < input.channels)
-      store(input, begin + (input.interleaved != 0 ? pixel * input.channels + c : c * pixels + pixel),
-            values[c] * input.gain[c] + input.bias[c]);
+    if (c < input.channels) store_value(input, number, x, y, c, values[c] * input.gain[c] + input.bias[c]);
 }
 
 }  // namespace ridgeline::gpu::kernel

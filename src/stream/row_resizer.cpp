@@ -5,7 +5,6 @@
 #include "stream/row_resizer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace ridgeline::stream {
@@ -18,13 +17,15 @@ struct Place {
   float weight;
 };
 
-/// Where pixel `at` of `target` lies among `source` pixels, by their centres; the outermost pixels go on outside.
+/// Where pixel `at` of `target` lies among `source` pixels, by their centres; the outermost pixels go on outside. In
+/// whole numbers, as preprocess_kernel.hpp does it, so that both give the same bits: ((2 at + 1) source - target) / (2
+/// target), below 2^31 for sides of up to 32768.
 Place place(int at, int source, int target) {
-  const double position = (at + 0.5) * (static_cast<double>(source) / target) - 0.5;
-  const double floor = std::floor(position);
-  if (floor < 0) return {0, 0};
-  if (floor >= source - 1) return {source - 1, 0};
-  return {static_cast<int>(floor), static_cast<float>(position - floor)};
+  const int numerator = (2 * at + 1) * source - target;
+  if (numerator <= 0) return {0, 0};
+  const int first = numerator / (2 * target);
+  if (first >= source - 1) return {source - 1, 0};
+  return {first, static_cast<float>(numerator % (2 * target)) / static_cast<float>(2 * target)};
 }
 
 void blend(const std::uint8_t* __restrict upper, const std::uint8_t* __restrict lower, float weight, std::size_t count,

@@ -14,6 +14,7 @@ TEST(PreprocessPtx, is_for_drivers_of_cuda_12_0_and_gpus_of_7_0) {
   for (const auto* line : {".version 8.0\n", ".target sm_70\n", ".address_size 64\n"})
     EXPECT_NE(ptx.substr(0, 1000).find(line), std::string_view::npos) << line << ptx.substr(0, 1000);
   EXPECT_NE(ptx.find(".visible .entry ridgeline_preprocess("), std::string_view::npos);
+  EXPECT_EQ(ptx.find("fma."), std::string_view::npos) << "values have other bits than the CPU's";
   EXPECT_EQ(ptx.find(".local"), std::string_view::npos) << "arrays of a pixel belong into registers";
 }
 

@@ -96,9 +96,20 @@ TEST_F(CudaPreprocessorTest, gives_what_the_cpu_gives) {
             options.mean = {0.485F, 0.456F, 0.406F};
             options.deviation = {0.229F, 0.224F, 0.225F};
             const std::vector<Image> images{noise(width, height, format, 1), noise(height + 2, width, format, 2)};
-            EXPECT_LT(difference(images, options, InputType::float32, 40, 56), 1e-5F)
+            EXPECT_EQ(difference(images, options, InputType::float32, 40, 56), 0)
                 << to_string(format) << " " << width << "x" << height;
           }
+}
+
+TEST_F(CudaPreprocessorTest, gives_every_bit_of_what_the_cpu_gives_whatever_the_sides) {
+  stream::PreprocessOptions options;
+  options.mean = {0.485F, 0.456F, 0.406F};
+  options.deviation = {0.229F, 0.224F, 0.225F};
+  for (const auto format : {PixelFormat::bgr24, PixelFormat::nv12})
+    for (const auto& [width, height] : {std::pair{1920, 34}, std::pair{34, 1080}, std::pair{642, 358}})
+      for (const auto& [to_width, to_height] : {std::pair{640, 352}, std::pair{1280, 96}, std::pair{333, 777}})
+        EXPECT_EQ(difference({noise(width, height, format, 8)}, options, InputType::float32, to_width, to_height), 0)
+            << width << "x" << height << " to " << to_width << "x" << to_height;
 }
 
 TEST_F(CudaPreprocessorTest, stretches_and_takes_the_size_of_the_frame) {
@@ -106,10 +117,10 @@ TEST_F(CudaPreprocessorTest, stretches_and_takes_the_size_of_the_frame) {
   options.scale = 0.5;
   for (const auto format : kFormats) {
     const std::vector<Image> images{noise(130, 98, format, 3)};
-    EXPECT_LT(difference(images, options, InputType::float32, -1, -1), 1e-5F);
+    EXPECT_EQ(difference(images, options, InputType::float32, -1, -1), 0);
     options.scale = 1;
     options.stride = 2;
-    EXPECT_LT(difference(images, options, InputType::float32, -1, -1), 1e-6F) << "no resize";
+    EXPECT_EQ(difference(images, options, InputType::float32, -1, -1), 0) << "no resize";
   }
 }
 
@@ -117,17 +128,16 @@ TEST_F(CudaPreprocessorTest, detail_is_taken_from_a_frame_in_bytes) {
   stream::PreprocessOptions options;
   options.scale = 0.5;
   for (const auto format : kFormats)
-    // A tie may be rounded the other way.
-    EXPECT_LT(difference({noise(131 & ~1, 98, format, 4)}, options, InputType::float32, 64, 64), 1.001F / 255);
+    EXPECT_EQ(difference({noise(131 & ~1, 98, format, 4)}, options, InputType::float32, 64, 64), 0);
 }
 
 TEST_F(CudaPreprocessorTest, writes_halves_and_bytes) {
   const std::vector<Image> images{noise(64, 48, PixelFormat::nv12, 5), noise(48, 48, PixelFormat::bgr24, 6)};
   stream::PreprocessOptions options;
-  EXPECT_LT(difference(images, options, InputType::float16, 32, 32), 0x1p-10F);
-  EXPECT_LE(difference(images, options, InputType::uint8, 32, 32), 1);
+  EXPECT_EQ(difference(images, options, InputType::float16, 32, 32), 0);
+  EXPECT_EQ(difference(images, options, InputType::uint8, 32, 32), 0);
   options.pixel_scale = 1;  // bytes are not scaled
-  EXPECT_LE(difference(images, options, InputType::uint8, 32, 32), 1);
+  EXPECT_EQ(difference(images, options, InputType::uint8, 32, 32), 0);
 }
 
 TEST_F(CudaPreprocessorTest, a_large_batch_is_several_launches) {
