@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ struct BatchFrame {
 class BatchRunner {
  public:
   virtual ~BatchRunner() = default;
+  /// `left` is called by run, on its thread, when a worker's batch has left the session that the worker shares with
+  /// others, so that the session can take another before that batch is decoded. Null: no longer. Not while run runs.
+  virtual void on_left(std::function<void(std::uint32_t worker)> left) { (void)left; }
   /// Runs the frames as one batch, padded to `executed_size`; writes one JSON value a frame to `results`, which has
   /// their number of places. Errors concern the whole batch, and the worker can go on; but io ends the run: what is
   /// written beside the results cannot be.

@@ -15,6 +15,9 @@ void wake_at(std::optional<std::int64_t>& wake_ns, std::int64_t at) { wake_ns = 
 
 base::Result<Dispatcher> Dispatcher::make(const DispatcherOptions& options, ServiceModel model) {
   if (options.workers == 0) return base::fail(base::ErrorCode::invalid_argument, "0 workers: expected at least 1");
+  if (options.sessions > options.workers || options.session_batches == 0)
+    return base::fail(base::ErrorCode::invalid_argument, "{} sessions of {} batches for {} workers", options.sessions,
+                      options.session_batches, options.workers);
   if (options.capacity == 0) return base::fail(base::ErrorCode::invalid_argument, "a queue of 0 frames");
   if (options.max_batch == 0 || options.max_batch > model.largest())
     return base::fail(base::ErrorCode::invalid_argument, "a batch of {} is outside 1..{}, the largest warmed size",
@@ -29,7 +32,8 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, ServiceModel model)
     : options_(options),
       model_(std::move(model)),
       queue_(options.capacity, options.drop_policy),
-      workers_(options.workers) {
+      workers_(options.workers),
+      sessions_(options.sessions == 0 ? options.workers : options.sessions, 0) {
   for (auto& worker : workers_) {
     worker.frames.reserve(options.max_batch);
     worker.given_up.reserve(options.max_batch);
@@ -39,7 +43,17 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, ServiceModel model)
 
 void Dispatcher::follow_slo() noexcept {
   if (options_.capacity_slo_ns <= 0) return;
-  queue_.set_capacity(slo_capacity(model_, options_.max_batch, options_.workers, options_.capacity_slo_ns));
+  queue_.set_capacity(slo_capacity(model_, options_.max_batch, options_.batches_at_once(), options_.capacity_slo_ns));
+}
+
+std::optional<std::uint32_t> Dispatcher::free_worker() const noexcept {
+  std::optional<std::uint32_t> best;
+  for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) {
+    const auto taken = sessions_[session_of(worker)];
+    if (workers_[worker].busy || taken >= options_.session_batches) continue;
+    if (!best || taken < sessions_[session_of(*best)]) best = worker;
+  }
+  return best;
 }
 
 Admitted Dispatcher::offer(Frame frame, std::int64_t now_ns) {
@@ -52,13 +66,14 @@ void Dispatcher::poll(std::int64_t now_ns, Decisions& decisions) {
   decisions.dropped.clear();
   decisions.wake_ns.reset();
   give_up_overdue(now_ns, decisions);
-  for (std::uint32_t worker = 0; worker < workers_.size() && !queue_.empty() && !held_; ++worker) {
-    if (workers_[worker].busy) continue;
+  while (!queue_.empty() && !held_) {
+    const auto worker = free_worker();
+    if (!worker) break;
     if (const auto at = launch_time(); at > now_ns) {
       wake_at(decisions.wake_ns, at);
       break;
     }
-    launch(worker, now_ns, decisions);
+    launch(*worker, now_ns, decisions);
   }
   drop_expired(now_ns, decisions);
 }
@@ -72,19 +87,35 @@ std::int64_t Dispatcher::launch_time() const noexcept {
   return at_once + options_.frame_timeout_ns;
 }
 
+std::optional<std::size_t> Dispatcher::batch_within(std::int64_t time_ns, std::size_t least,
+                                                    std::size_t below) const noexcept {
+  for (std::size_t size = below; size-- > least;)
+    if (model_.high_ns(static_cast<std::uint32_t>(size)) <= time_ns) return size;
+  return std::nullopt;
+}
+
 void Dispatcher::fill(std::int64_t now_ns, std::vector<Frame>& frames, std::vector<DroppedFrame>& dropped) {
   std::optional<Frame> hopeful;  // the last to be dropped that would be in time if batches took what the warm-up took
   std::size_t batch = 0;         // the largest that is still possible
   std::int64_t takes_ns = 0;     // and how long it takes
-  while (!queue_.empty() && frames.size() < options_.max_batch) {
+  std::size_t most = options_.max_batch;
+  // Where more waits than a batch holds, the work of a small one is missing later.
+  const bool may_be_smaller = queue_.size() <= most;
+  while (!queue_.empty() && frames.size() < most) {
     const auto& next = queue_.next();
     if (options_.drop_early && next.deadline_ns != 0) {
-      const auto possible = std::min<std::size_t>(options_.max_batch, frames.size() + queue_.size());
+      const auto possible = std::min(most, frames.size() + queue_.size());
       if (possible != batch) {
         batch = possible;
         takes_ns = model_.high_ns(static_cast<std::uint32_t>(batch));
       }
       const auto left = next.deadline_ns - options_.guard_ns - now_ns;
+      if (takes_ns > left && may_be_smaller) {
+        if (const auto smaller = batch_within(left, std::max(frames.size() + 1, (batch + 1) / 2), batch)) {
+          most = batch = *smaller;
+          takes_ns = model_.high_ns(static_cast<std::uint32_t>(batch));
+        }
+      }
       if (takes_ns > left) {
         if (hopeful) dropped.push_back({*std::exchange(hopeful, {}), DropReason::deadline});
         const bool hope = model_.warm_ns(1) <= left;
@@ -112,6 +143,8 @@ void Dispatcher::launch(std::uint32_t worker, std::int64_t now_ns, Decisions& de
   fill(now_ns, entry.frames, decisions.dropped);
   if (entry.frames.empty()) return;
   entry.busy = true;
+  entry.in_session = true;
+  ++sessions_[session_of(worker)];
   entry.launched_ns = now_ns;
   entry.given_up.assign(entry.frames.size(), 0);
   plan_give_up(entry);
@@ -149,7 +182,7 @@ void Dispatcher::give_up_overdue(std::int64_t now_ns, Decisions& decisions) {
 
 // Where nothing can be launched, nothing is dropped at launch: what has expired leaves here.
 void Dispatcher::drop_expired(std::int64_t now_ns, Decisions& decisions) {
-  if (!options_.drop_early || (busy_ < workers_.size() && !held_)) return;
+  if (!options_.drop_early || (free_worker() && !held_)) return;
   while (!queue_.empty()) {
     const auto deadline = queue_.oldest().deadline_ns;
     if (deadline == 0) return;
@@ -158,10 +191,16 @@ void Dispatcher::drop_expired(std::int64_t now_ns, Decisions& decisions) {
   }
 }
 
+void Dispatcher::leave_session(std::uint32_t worker) noexcept {
+  if (worker >= workers_.size() || !std::exchange(workers_[worker].in_session, false)) return;
+  --sessions_[session_of(worker)];
+}
+
 base::Result<Completion> Dispatcher::complete(std::uint32_t worker, std::int64_t now_ns, bool succeeded) {
   if (worker >= workers_.size() || !workers_[worker].busy)
     return base::fail(base::ErrorCode::internal, "worker {} completed a batch that it was not given", worker);
   auto& entry = workers_[worker];
+  leave_session(worker);
   entry.busy = false;
   --busy_;
   if (succeeded) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,7 @@
 namespace ridgeline::stream {
 
 struct DispatcherOptions {
-  std::uint32_t workers = 1;    ///< inferences in flight
+  std::uint32_t workers = 1;    ///< batches in flight
   std::uint32_t max_batch = 1;  ///< frames of one inference
   /// Frames that wait, over all sources. With back-pressure a place is kept for every open source, so that batches stay
   /// small below max_batch plus the number of sources.
@@ -33,6 +34,17 @@ struct DispatcherOptions {
   /// can leave. 0: at its deadline, so that a worker that stands still delays no frame by more than the SLO, but
   /// nothing is delivered late. None: never.
   std::optional<std::int64_t> give_up_after_ns{};
+  /// Sessions that the workers share, worker i the session i mod `sessions`; 0: each worker has its own. A session has
+  /// at most `session_batches` that have not left it (leave_session): what would only wait for it gathers in the queue
+  /// instead, where it can still become part of a fuller batch.
+  std::uint32_t sessions = 0;
+  std::uint32_t session_batches = 1;
+
+  /// Batches that are in a session at the same time, at most.
+  [[nodiscard]] std::uint32_t batches_at_once() const noexcept {
+    const auto taken = static_cast<std::uint64_t>(sessions == 0 ? workers : sessions) * session_batches;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(workers, taken));
+  }
 };
 
 /// Frames that a worker shall execute together.
@@ -64,6 +76,7 @@ struct Completion {
 ///
 ///     dispatcher.offer(frame, now);            // -> accepted, refused (and which frame was dropped) or must_wait
 ///     dispatcher.poll(now, decisions);         // after every offer and completion, and at decisions.wake_ns
+///     dispatcher.leave_session(worker);        // where workers share a session; then poll
 ///     dispatcher.complete(worker, now, true);  // -> the frames, whose results are those of the launch, row by row
 class Dispatcher {
  public:
@@ -79,6 +92,8 @@ class Dispatcher {
   /// While held nothing is launched, as results have nowhere to go; what waits is dropped as usual.
   void hold(bool held) noexcept { held_ = held; }
   void poll(std::int64_t now_ns, Decisions& decisions);
+  /// That worker's batch has left its session, and what follows concerns the host alone. complete() implies it.
+  void leave_session(std::uint32_t worker) noexcept;
   /// internal when that worker runs nothing. A batch that failed teaches the model nothing.
   [[nodiscard]] base::Result<Completion> complete(std::uint32_t worker, std::int64_t now_ns, bool succeeded);
   /// Drops all that wait.
@@ -93,6 +108,7 @@ class Dispatcher {
  private:
   struct Worker {
     bool busy = false;
+    bool in_session = false;
     std::int64_t launched_ns = 0;
     std::optional<std::int64_t> give_up_ns;  ///< when the next of its frames is given up
     std::vector<Frame> frames;
@@ -102,18 +118,26 @@ class Dispatcher {
   Dispatcher(const DispatcherOptions& options, ServiceModel model);
   /// When a batch of what waits should start; the queue must not be empty.
   [[nodiscard]] std::int64_t launch_time() const noexcept;
-  /// Moves a batch from the queue to `frames`, dropping what would be late.
+  /// The largest batch of `least` to `below` - 1 frames that takes no longer.
+  [[nodiscard]] std::optional<std::size_t> batch_within(std::int64_t time_ns, std::size_t least,
+                                                        std::size_t below) const noexcept;
+  /// Moves a batch from the queue to `frames`, dropping what would be late, unless a batch of at least half the size is
+  /// in time.
   void fill(std::int64_t now_ns, std::vector<Frame>& frames, std::vector<DroppedFrame>& dropped);
   void launch(std::uint32_t worker, std::int64_t now_ns, Decisions& decisions);
   void give_up_overdue(std::int64_t now_ns, Decisions& decisions);
   void drop_expired(std::int64_t now_ns, Decisions& decisions);
   void plan_give_up(Worker& worker) const;
+  [[nodiscard]] std::uint32_t session_of(std::uint32_t worker) const noexcept { return worker % sessions_.size(); }
+  /// An idle worker of the session that has the fewest batches, if that one takes another.
+  [[nodiscard]] std::optional<std::uint32_t> free_worker() const noexcept;
   void follow_slo() noexcept;
 
   DispatcherOptions options_;
   ServiceModel model_;
   FrameQueue queue_;
   std::vector<Worker> workers_;
+  std::vector<std::uint32_t> sessions_;  ///< batches that have not left it, by session
   std::uint32_t busy_ = 0;
   bool draining_ = false;
   bool held_ = false;

@@ -26,6 +26,7 @@ base::Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& o
   RL_TRY_ASSIGN(auto scheduler, StreamScheduler::make(options.dispatcher, std::move(model), options.order_window));
   out->scheduler_.emplace(std::move(scheduler));
   out->idle_since_ns_ = out->now();
+  runner.on_left([self](std::uint32_t worker) { self->leave_session(worker); });
   out->timer_ = std::thread([self] { self->keep_time(); });
   out->writer_ = std::thread([self] { self->write(); });
   return out;
@@ -54,12 +55,18 @@ Pipeline::~Pipeline() {
     const std::lock_guard lock(mutex_);
     workers_ended_ = true;
   }
+  runner_.on_left(nullptr);
   writer_wake_.notify_all();
   if (writer_.joinable()) writer_.join();
 }
 
 void Pipeline::warm(std::uint32_t number, const Image& sample) {
   auto& own = *workers_[number];
+  if (number >= timed_workers().size()) {
+    // More batches at once than will ever run would make each look slower than it is.
+    std::unique_lock lock(mutex_);
+    warm_.wait(lock, [&] { return are_warm(timed_workers()); });
+  }
   const auto time_one = [&](std::uint32_t size) -> base::Result<std::int64_t> {
     const std::vector<BatchFrame> frames(size, {.image = &sample, .is_sample = true});
     own.results.resize(size);
@@ -87,21 +94,30 @@ void Pipeline::warm(std::uint32_t number, const Image& sample) {
   const std::lock_guard lock(mutex_);
   if (!ran && !error_) error_ = std::move(ran).error();
   own.is_warm = true;
-  warm_.notify_one();
+  warm_.notify_all();
+}
+
+std::span<const std::unique_ptr<Pipeline::Worker>> Pipeline::timed_workers() const noexcept {
+  return std::span(workers_).first(options_.dispatcher.batches_at_once());
+}
+
+bool Pipeline::are_warm(std::span<const std::unique_ptr<Worker>> workers) noexcept {
+  return std::ranges::all_of(workers, [](const auto& worker) { return worker->is_warm; });
 }
 
 base::Result<void> Pipeline::await_warm_up() {
   std::unique_lock lock(mutex_);
-  warm_.wait(lock, [&] { return std::ranges::all_of(workers_, [](const auto& worker) { return worker->is_warm; }); });
+  warm_.wait(lock, [&] { return are_warm(workers_); });
   if (error_) return tl::unexpected(*error_);
   warm_up_ = workers_.front()->warm_up;
-  for (const auto& worker : std::span(workers_).subspan(1))
+  for (const auto& worker : timed_workers().subspan(1))
     for (std::size_t size = 0; size < warm_up_.size(); ++size) {
       const auto& times = worker->warm_up[size].times_ns;
       warm_up_[size].times_ns.insert(warm_up_[size].times_ns.end(), times.begin(), times.end());
     }
   std::vector<WarmUpTimes> changed;
-  for (const auto& worker : workers_) changed.insert(changed.end(), worker->changed.begin(), worker->changed.end());
+  for (const auto& worker : timed_workers())
+    changed.insert(changed.end(), worker->changed.begin(), worker->changed.end());
   size_change_ns_ = size_change_cost(warm_up_, changed);
   return {};
 }
@@ -336,6 +352,12 @@ void Pipeline::run(std::uint32_t number, std::unique_lock<std::mutex>& lock) {
   if (failures_in_a_row_ >= options_.most_failures)
     fail({ran.error().code, fmt::format("{} inferences failed one after another, the last with: {}", failures_in_a_row_,
                                         last_failure_->message)});
+}
+
+void Pipeline::leave_session(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  scheduler_->leave_session(number);
+  pump();
 }
 
 void Pipeline::keep_time() {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -95,6 +96,11 @@ class Pipeline {
   /// On the worker's own thread, as runtimes keep handles and plans by thread, and at the same time as the others.
   void warm(std::uint32_t number, const Image& sample);
   [[nodiscard]] base::Result<void> await_warm_up();
+  /// As many as have batches at the same time; the others are warmed after them, and not timed.
+  [[nodiscard]] std::span<const std::unique_ptr<Worker>> timed_workers() const noexcept;
+  [[nodiscard]] static bool are_warm(std::span<const std::unique_ptr<Worker>> workers) noexcept;
+  /// As BatchRunner::on_left.
+  void leave_session(std::uint32_t number);
   void work(std::uint32_t number);
   void write();
   void keep_time();

@@ -52,6 +52,8 @@ class StreamScheduler {
   [[nodiscard]] base::Result<std::optional<std::int64_t>> poll(std::int64_t now_ns);
   /// What the last poll started.
   [[nodiscard]] const std::vector<Launch>& launches() const noexcept { return decisions_.launches; }
+  /// As Dispatcher::leave_session; poll afterwards.
+  void leave_session(std::uint32_t worker) noexcept { dispatcher_.leave_session(worker); }
   /// Without a reason the frames have results; with one (failed, crashed) they are gaps.
   [[nodiscard]] base::Result<void> complete(std::uint32_t worker, std::int64_t now_ns,
                                             std::optional<DropReason> failure = {});

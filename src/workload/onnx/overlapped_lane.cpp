@@ -19,7 +19,8 @@ base::Result<OrtStreamWorker::Probe> OverlappedLane::probe(const stream::Image& 
 }
 
 base::Result<stream::BatchTimes> OverlappedLane::run(std::span<const stream::BatchFrame> frames,
-                                                     std::uint32_t executed_size, std::span<std::string> results) {
+                                                     std::uint32_t executed_size, std::span<std::string> results,
+                                                     const std::function<void()>& left) {
   stream::BatchTimes times;
   const auto& parts = session_.parts();
   RL_TRY(group_frames(frames, executed_size, parts.preprocessor, parts.input, grouped_));
@@ -27,6 +28,7 @@ base::Result<stream::BatchTimes> OverlappedLane::run(std::span<const stream::Bat
   for (const auto& group : grouped_.groups) {
     grouped_.plan(group, frames, planned_);
     RL_TRY_ASSIGN(const auto values, session_.run(group, planned_, host_, times));
+    if (left && &group == &grouped_.groups.back()) left();
     const auto ended = base::system_clock().now();
     RL_TRY(decoder_.read(values));
     RL_TRY(decoder_.decode(grouped_, group, frames, results));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,9 +24,10 @@ class OverlappedLane {
 
   /// As OrtStreamWorker::probe.
   [[nodiscard]] base::Result<OrtStreamWorker::Probe> probe(const stream::Image& image);
-  /// As BatchRunner::run.
+  /// As BatchRunner::run; `left` is called when the session can take another batch.
   [[nodiscard]] base::Result<stream::BatchTimes> run(std::span<const stream::BatchFrame> frames,
-                                                     std::uint32_t executed_size, std::span<std::string> results);
+                                                     std::uint32_t executed_size, std::span<std::string> results,
+                                                     const std::function<void()>& left = {});
 
  private:
   OverlappedSession& session_;

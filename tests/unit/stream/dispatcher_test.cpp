@@ -117,6 +117,26 @@ TEST_F(DispatcherTest, drops_at_launch_what_would_be_late_by_prediction) {
   EXPECT_EQ(decisions_.dropped[0].reason, DropReason::deadline);
 }
 
+TEST_F(DispatcherTest, a_batch_becomes_smaller_before_a_frame_is_dropped) {
+  make({.workers = 2, .max_batch = 8});
+  offer(0, 70);  // a batch of 8 takes 90, one of 6 takes 70
+  for (int i = 0; i < 7; ++i) offer(0, 1000);
+  EXPECT_EQ(poll(0).launches.size(), 2U);
+  EXPECT_EQ(decisions_.launches[0].frames.size(), 6U);
+  EXPECT_EQ(decisions_.launches[0].frames.front().deadline_ns, 70);
+  EXPECT_EQ(decisions_.launches[1].frames.size(), 2U);
+  EXPECT_TRUE(decisions_.dropped.empty());
+}
+
+TEST_F(DispatcherTest, a_batch_does_not_become_much_smaller_for_a_late_frame) {
+  make({.max_batch = 8});
+  offer(0, 49);  // even one of 4 takes 50
+  for (int i = 0; i < 7; ++i) offer(0, 1000);
+  EXPECT_EQ(launched(0), 7U);
+  ASSERT_EQ(decisions_.dropped.size(), 1U);
+  EXPECT_EQ(decisions_.dropped[0].frame.deadline_ns, 49);
+}
+
 TEST_F(DispatcherTest, frames_without_deadline_are_never_dropped_early) {
   make({.max_batch = 4});
   offer(0);
@@ -184,6 +204,51 @@ TEST_F(DispatcherTest, a_disturbance_does_not_stop_it_for_good) {
   EXPECT_EQ(served, 400);
 }
 
+TEST_F(DispatcherTest, what_a_shared_session_cannot_take_yet_gathers_in_the_queue) {
+  make({.workers = 6, .max_batch = 8, .sessions = 2, .session_batches = 2});
+  for (int i = 0; i < 4; ++i) {
+    offer(i);
+    EXPECT_EQ(launched(i), 1U);
+  }
+  for (int i = 0; i < 3; ++i) offer(4);
+  EXPECT_EQ(launched(4), 0U) << "two of three workers of each session are busy";
+  dispatcher_->leave_session(1);
+  dispatcher_->leave_session(1);
+  EXPECT_EQ(launched(5), 3U);
+  EXPECT_EQ(decisions_.launches.front().worker, 5U) << "of the session that was left, while worker 1 still decodes";
+  ASSERT_TRUE(dispatcher_->complete(1, 6, true));
+  offer(6);
+  EXPECT_EQ(launched(6), 0U) << "its batch had left before";
+  ASSERT_TRUE(dispatcher_->complete(0, 7, true));
+  EXPECT_EQ(launched(7), 1U);
+  EXPECT_EQ(decisions_.launches.front().worker, 0U);
+}
+
+TEST_F(DispatcherTest, the_session_with_the_fewest_batches_takes_the_next) {
+  make({.workers = 6, .max_batch = 1, .sessions = 2, .session_batches = 2});
+  std::vector<std::uint32_t> workers;
+  for (int i = 0; i < 4; ++i) offer(0);
+  poll(0);
+  for (const auto& launch : decisions_.launches) workers.push_back(launch.worker);
+  EXPECT_EQ(workers, (std::vector<std::uint32_t>{0, 1, 2, 3}));
+  dispatcher_->leave_session(0);
+  dispatcher_->leave_session(2);
+  dispatcher_->leave_session(1);
+  offer(1);
+  EXPECT_EQ(launched(1), 1U);
+  EXPECT_EQ(decisions_.launches.front().worker, 4U) << "session 0 is empty, session 1 still has a batch";
+}
+
+TEST_F(DispatcherTest, expired_frames_leave_while_every_session_is_full) {
+  make({.workers = 3, .max_batch = 1, .sessions = 1, .session_batches = 1});
+  offer(0);
+  EXPECT_EQ(launched(0), 1U);
+  offer(1, 30);
+  poll(31);
+  ASSERT_EQ(decisions_.dropped.size(), 1U);
+  EXPECT_EQ(decisions_.dropped.front().reason, DropReason::deadline);
+}
+
 TEST_F(DispatcherTest, pads_to_the_smallest_warmed_size) {
   make({.max_batch = 8}, BatchShape::padded);
   for (int i = 0; i < 3; ++i) offer(0);
@@ -210,6 +275,8 @@ TEST_F(DispatcherTest, refuses_options_out_of_range_and_completions_of_nothing) 
   EXPECT_FALSE(Dispatcher::make({.max_batch = 5}, model));
   EXPECT_FALSE(Dispatcher::make({.capacity = 0}, model));
   EXPECT_FALSE(Dispatcher::make({.frame_timeout_ns = -1}, model));
+  EXPECT_FALSE(Dispatcher::make({.workers = 2, .sessions = 3}, model));
+  EXPECT_FALSE(Dispatcher::make({.sessions = 1, .session_batches = 0}, model));
   make({});
   EXPECT_FALSE(dispatcher_->complete(0, 0, true));
   EXPECT_FALSE(dispatcher_->complete(9, 0, true));

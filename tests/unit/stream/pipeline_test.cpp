@@ -3,13 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <random>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "fakes/words.hpp"
 #include "stream/load_feed.hpp"
@@ -28,7 +31,10 @@ class NumberRunner final : public BatchRunner {
 
   std::function<void(std::uint32_t worker, std::uint32_t size)> on_size;
   std::function<void(std::span<const BatchFrame> frames)> on_frames;
+  std::function<void(std::uint32_t worker)> left;
+  std::function<void(std::uint32_t worker)> decode;  ///< what follows once the session was left
 
+  void on_left(std::function<void(std::uint32_t worker)> given) override { left = std::move(given); }
   base::Result<BatchTimes> run(std::uint32_t worker, std::span<const BatchFrame> frames, std::uint32_t executed_size,
                                std::span<std::string> results) override {
     const auto number = ++batches;
@@ -37,6 +43,8 @@ class NumberRunner final : public BatchRunner {
     if (before) before(worker, frames.size());
     if (fail_every != 0 && number % fail_every == 0)
       return base::fail(base::ErrorCode::internal, "batch {} failed", number);
+    if (left) left(worker);
+    if (decode) decode(worker);
     for (std::size_t i = 0; i < frames.size(); ++i) {
       std::uint64_t frame = 0;
       std::memcpy(&frame, frames[i].image->bytes.data(), sizeof frame);
@@ -373,6 +381,47 @@ TEST_F(PipelineTest, a_worker_is_warmed_on_the_thread_that_it_runs_on) {
   ASSERT_TRUE(pipeline->finish());
   for (const auto& of_worker : threads) EXPECT_EQ(of_worker.size(), 1U);
   EXPECT_NE(threads[0], threads[1]);
+}
+
+TEST_F(PipelineTest, a_session_goes_on_while_the_batch_before_is_decoded) {
+  options_.dispatcher.workers = 3;
+  options_.dispatcher.max_batch = 1;
+  options_.dispatcher.sessions = 1;
+  options_.warm_sizes = {1};
+  std::atomic<int> in_session{0};
+  std::atomic<int> most_in_session{0};
+  std::mutex mutex;
+  std::vector<bool> warmed_first;
+  runner_.before = [&](std::uint32_t worker, std::size_t) {
+    {
+      const std::lock_guard lock(mutex);
+      warmed_first.push_back(worker == 0);
+    }
+    most_in_session = std::max<int>(most_in_session, ++in_session);
+    std::this_thread::sleep_for(2ms);
+    --in_session;
+  };
+  auto pipeline = start();
+  EXPECT_TRUE(warmed_first.front() && std::ranges::is_sorted(warmed_first, std::greater<>()))
+      << "the first worker, whose times count, has the session to itself";
+  most_in_session = 0;
+  std::atomic<int> decoding{0};
+  std::atomic<bool> met{false};
+  runner_.decode = [&](std::uint32_t) {
+    ++decoding;
+    // Two are decoded at once only if the second did not wait for the first.
+    for (int i = 0; i < 1000 && !met; ++i) {
+      if (decoding >= 2) met = true;
+      std::this_thread::sleep_for(1ms);
+    }
+    --decoding;
+  };
+  for (std::uint64_t i = 0; i < 20; ++i) ASSERT_EQ(pipeline->offer(frame(0, i)), Offered::taken);
+  ASSERT_TRUE(pipeline->finish());
+  EXPECT_TRUE(met);
+  EXPECT_EQ(most_in_session, 1);
+  EXPECT_EQ(sink_.results, 20U);
+  EXPECT_EQ(sink_.wrong, 0U);
 }
 
 TEST_F(PipelineTest, stop_drops_what_waits_and_lets_go_of_sources) {
