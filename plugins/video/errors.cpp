@@ -68,6 +68,8 @@ std::string words_of(int averror) {
   return words;
 }
 
+std::string logged_or(std::string otherwise) { return logged[0] != '\0' ? tidy(logged.data()) : otherwise; }
+
 int checked(int value, const std::string& context) {
   if (value < 0) throw Refusal(code_of(value), context + ": " + words_of(value));
   return value;

@@ -23,6 +23,9 @@ class Refusal : public std::runtime_error {
 /// "no such file or directory": FFmpeg's words for its error, then, where those are vague, what this thread logged.
 [[nodiscard]] std::string words_of(int averror);
 
+/// What this thread has logged; `otherwise` where that is nothing.
+[[nodiscard]] std::string logged_or(std::string otherwise);
+
 /// `value`, unless it is one of FFmpeg's errors: then "context: words".
 int checked(int value, const std::string& context);
 

@@ -22,6 +22,8 @@ namespace {
 constexpr int kReadFailures = 16;
 // While the decoder is emptied every answer ends something, so that many failures are a decoder that never ends.
 constexpr int kDrainFailures = 4096;
+// A GPU that has given no frame by then gives none.
+constexpr std::size_t kMostKept = 64;
 constexpr std::chrono::milliseconds kCameraNap{2};  // a camera that has no frame yet says so at once
 constexpr std::int64_t kUsualFrameNs = 33'333'333;  // where a stream tells neither times nor a rate
 constexpr std::int64_t kLiveAnalysisUs = 1'000'000;
@@ -80,7 +82,7 @@ Reader::~Reader() {
 
 void Reader::open(const char* url, const rl_video_options& options, rl_video_info& info) {
   if (format_ != nullptr) throw Refusal(RL_VIDEO_INVALID, "the reader is open already");
-  if (!packet_ || !frame_) throw std::bad_alloc();
+  if (!packet_ || !frame_ || !downloaded_) throw std::bad_alloc();
   clear_log();
   limit_ = std::chrono::nanoseconds(options.timeout_ns);
   stop_.start_limit(std::chrono::nanoseconds(options.open_timeout_ns));
@@ -88,8 +90,12 @@ void Reader::open(const char* url, const rl_video_options& options, rl_video_inf
   find_stream();
   applies_orientation_ = options.apply_orientation != 0;
   if (applies_orientation_) find_orientation();
-  open_decoder(options);
-  if (!decode()) {
+  // A picture is sooner decoded than sent there, and turning is done on the CPU.
+  if (options.gpu_context != nullptr && !is_picture(*format_->iformat)) {
+    gpu_.want(options.gpu_context);
+    if (orientation_ != Orientation::normal) gpu_.refuse("its frames are turned, which the CPU does");
+  }
+  if (!decode_first(options)) {
     if (is_mp4(*format_->iformat) && (format_->pb == nullptr || format_->pb->seekable == 0))
       throw Refusal(RL_VIDEO_CORRUPT,
                     "an MP4 that has its index at the end cannot be read from a pipe: name the file, or use MPEG-TS or "
@@ -175,7 +181,28 @@ void Reader::open_decoder(const rl_video_options& options) {
   decoder_->thread_count = is_picture(*format_->iformat) ? 1 : options.threads;
   // Threads that decode a frame each delay every frame by as many.
   decoder_->thread_type = options.live != 0 ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
+  gpu_.attach(*decoder_);
   checked(avcodec_open2(decoder_.get(), codec, nullptr), std::string("decoder ") + codec->name);
+}
+
+bool Reader::decode_first(const rl_video_options& options) {
+  open_decoder(options);
+  is_trying_gpu_ = gpu_.is_wanted();
+  const bool was_tried = is_trying_gpu_;
+  bool has_frame = decode();
+  is_trying_gpu_ = false;
+  if (was_tried && !(has_frame && is_on_gpu(*frame_))) {
+    gpu_.refuse(logged_or("it gives no frames"));
+    again_.swap(kept_);
+    packets_ = damaged_ = 0;
+    failures_in_a_row_ = 0;
+    draining_ = false;
+    cut_.clear();
+    open_decoder(options);
+    has_frame = decode();
+  }
+  kept_.clear();
+  return has_frame;
 }
 
 void Reader::describe(rl_video_info& info) const noexcept {
@@ -192,6 +219,8 @@ void Reader::describe(rl_video_info& info) const noexcept {
     info.duration_ns = av_rescale_q(stream_->duration, stream_->time_base, kNanosecond);
   else if (format_->duration > 0)
     info.duration_ns = format_->duration * 1000;
+  info.on_gpu = is_on_gpu(*frame_) ? 1 : 0;
+  std::strncpy(info.why_not_on_gpu, gpu_.why_not().c_str(), sizeof info.why_not_on_gpu - 1);
   const auto* const name = decoder_name(*decoder_);
   std::strncpy(info.decoder, name, sizeof info.decoder - 1);
 }
@@ -212,6 +241,11 @@ bool Reader::read(rl_video_frame& frame) {
   frame.width = swaps_sides(orientation_) ? frame_->height : frame_->width;
   frame.height = swaps_sides(orientation_) ? frame_->width : frame_->height;
   frame.pts_ns = pts_ns_;
+  if (is_on_gpu(*frame_))
+    for (int plane = 0; plane < 2; ++plane) {
+      frame.gpu_planes[plane] = reinterpret_cast<std::uintptr_t>(frame_->data[plane]);
+      frame.gpu_strides[plane] = frame_->linesize[plane];
+    }
   return true;
 }
 
@@ -239,12 +273,18 @@ bool Reader::decode() {
       ++damaged_;
       if (draining_ && ++failures_in_a_row_ > kDrainFailures) return false;
     }
+    if (is_trying_gpu_ && kept_.size() > kMostKept) return false;
     if (stop_.should_stop()) check_stopped(AVERROR_EXIT);
   }
 }
 
 // One packet of the stream, or the end, into the decoder.
 void Reader::feed() {
+  if (!again_.empty()) {
+    const auto packet = std::move(again_.front());
+    again_.pop_front();
+    return send(*packet);
+  }
   // Phones put a small picture or a depth map behind the one that the file is named for.
   if (is_one_picture_ && packets_ > 0) return end_input();
   for (int failures = 0;;) {
@@ -262,17 +302,29 @@ void Reader::feed() {
     }
     const bool ours = packet_->stream_index == stream_->index;
     const bool is_whole = !ours || !is_picture(*format_->iformat) || look_at_picture();
-    const int sent = !ours ? 0 : is_whole ? avcodec_send_packet(decoder_.get(), packet_.get()) : AVERROR_INVALIDDATA;
-    av_packet_unref(packet_.get());
     if (!ours) {
+      av_packet_unref(packet_.get());
       if (stop_.should_stop()) check_stopped(AVERROR_EXIT);
       continue;
     }
+    if (is_whole) return send(*packet_);
+    av_packet_unref(packet_.get());
     ++packets_;
-    if (sent == AVERROR(ENOMEM)) throw std::bad_alloc();
-    if (sent < 0) ++damaged_;
+    ++damaged_;
     return;
   }
+}
+
+void Reader::send(AVPacket& packet) {
+  if (is_trying_gpu_) {
+    kept_.emplace_back(av_packet_clone(&packet));
+    if (!kept_.back()) throw std::bad_alloc();
+  }
+  const int sent = avcodec_send_packet(decoder_.get(), &packet);
+  av_packet_unref(&packet);
+  ++packets_;
+  if (sent == AVERROR(ENOMEM)) throw std::bad_alloc();
+  if (sent < 0) ++damaged_;
 }
 
 bool Reader::look_at_picture() {
@@ -329,7 +381,8 @@ void Reader::check_stopped(int averror) const {
 
 void Reader::convert(std::int32_t pixels, std::uint8_t* bytes, std::size_t size) {
   if (frames_ == 0) throw Refusal(RL_VIDEO_INVALID, "no frame has been read");
-  converter_.convert(*frame_, pixels, orientation_, bytes, size);
+  if (is_on_gpu(*frame_)) GpuDecoding::download(*frame_, *downloaded_);
+  converter_.convert(is_on_gpu(*frame_) ? *downloaded_ : *frame_, pixels, orientation_, bytes, size);
 }
 
 void Reader::totals(rl_video_totals& out) const noexcept {

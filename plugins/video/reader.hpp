@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 
 #include "converter.hpp"
 #include "fd_input.hpp"
 #include "ffmpeg.hpp"
+#include "gpu_decoding.hpp"
 #include "orientation.hpp"
 #include "stop_signal.hpp"
 #include "video_abi.h"
@@ -35,6 +37,10 @@ class Reader {
   /// What the container says of how its frames are to be seen.
   void find_orientation();
   void open_decoder(const rl_video_options& options);
+  /// The first frame; where the GPU gives none, the CPU decodes what was read once more.
+  [[nodiscard]] bool decode_first(const rl_video_options& options);
+  /// Into the decoder; its packet is then empty.
+  void send(AVPacket& packet);
   void describe(rl_video_info& info) const noexcept;
 
   bool decode();
@@ -57,6 +63,11 @@ class Reader {
   Owned<AVPacket> packet_{av_packet_alloc()};
   Owned<AVFrame> frame_{av_frame_alloc()};
   Converter converter_;
+  GpuDecoding gpu_;
+  Owned<AVFrame> downloaded_{av_frame_alloc()};  ///< a frame of the GPU in the host's memory
+  bool is_trying_gpu_ = false;                   ///< packets are kept until the first frame
+  std::deque<Owned<AVPacket>> kept_;
+  std::deque<Owned<AVPacket>> again_;  ///< come before those that are still to be read
 
   bool is_one_picture_ = false;
   bool applies_orientation_ = false;

@@ -164,8 +164,15 @@ void add_model_keys(std::vector<Key>& keys, const std::string& prefix, Of of) {
 
 std::vector<Key> make_keys() {
   std::vector<Key> all{
-      whole(
-          "batch_size", [](auto& s) -> auto& { return s.batch_size; }, 1, 4096),
+      {"batch_size", false,
+       [](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {
+         settings.batch_size = 0;
+         if (texts.front() == "auto") return std::nullopt;
+         auto fault = whole(
+                          "batch_size", [](auto& s) -> auto& { return s.batch_size; }, 1, 4096)
+                          .set(texts, settings);
+         return fault ? std::optional(*fault + ", or auto") : std::nullopt;
+       }},
       real(
           "inference_scale", [](auto& s) -> auto& { return s.inference_scale; }, 0.01, 4),
       whole(
@@ -179,6 +186,7 @@ std::vector<Key> make_keys() {
       choice("drop", [](auto& s) -> auto& { return s.drop; }, {"auto", "oldest", "newest", "none"}),
       choice("cuda_graphs", [](auto& s) -> auto& { return s.cuda_graphs; }, {"auto", "off"}),
       choice("preprocess.device", [](auto& s) -> auto& { return s.preprocess.device; }, {"auto", "cpu", "gpu"}),
+      choice("decode_device", [](auto& s) -> auto& { return s.decode_device; }, {"auto", "cpu", "gpu"}),
       choice("rotate", [](auto& s) -> auto& { return s.rotate; }, {"auto", "0"}),
       {"efficiency", false,
        [](const Texts& texts, StreamSettings& settings) -> std::optional<std::string> {

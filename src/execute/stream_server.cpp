@@ -27,6 +27,10 @@ using base::ErrorCode;
 
 constexpr auto kStatusInterval = std::chrono::milliseconds(200);
 constexpr std::string_view kNoModel = "null";
+constexpr std::string_view kOnGpu = "gpu";  // of decode_device and preprocess.device
+constexpr std::string_view kOnCpu = "cpu";
+/// Of batch_size auto: throughput hardly grows beyond, and latency does.
+constexpr std::int64_t kMostAutoBatch = 32;
 /// That wait with their results for a video: of 4K they take 24 MB each.
 constexpr std::int64_t kMostPictures = 16;
 /// Of a load's frames, of all sources.
@@ -104,6 +108,9 @@ base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
   RL_TRY(load_model());
   RL_TRY(await_first_frames());
   RL_TRY(start_pipeline());
+  // What was read until now, the model was chosen and warmed with, on whichever device.
+  if (model_->takes_device_images())
+    for (auto& opened : sources_) opened.source->leave_on_device();
   ready_at_ = base::system_clock().now();
   model_->start_device_times();
   tell_ready(base::to_seconds(ready_at_ - begun));
@@ -133,11 +140,33 @@ base::Result<schema::StreamStatus> StreamServer::run_pipeline() {
   return out;
 }
 
+std::shared_ptr<stream::DeviceImages> StreamServer::device_images() {
+  using enum stream::messages::DecodeOnCpuWhy;
+  const auto& wanted = spec_.settings.decode_device;
+  const auto on_cpu = [&](stream::messages::DecodeOnCpuWhy why, std::string failure = {}) {
+    if (wanted == kOnGpu || !failure.empty()) note(stream::messages::decode_on_cpu({why, std::move(failure)}));
+    return nullptr;
+  };
+  if (wanted == kOnCpu) return nullptr;
+  const auto& model = spec_.model;
+  const auto kind = registry_.find(model.workload.kind);
+  const bool is_on_gpu = model.workload.location != kNoModel && kind && (*kind)->decoded_images &&
+                         schema::provider_of(model.provider).takes_device_tensors;
+  if (!is_on_gpu) return on_cpu(no_gpu_model);
+  if (spec_.settings.preprocess.device == kOnCpu) return on_cpu(prepared_on_cpu);
+  if (spec_.load) return on_cpu(decoded_ahead);
+  if (!spec_.video.empty() || !spec_.crop_model.location.empty()) return on_cpu(pictures_needed);
+  auto images = (*kind)->decoded_images();
+  if (!images) return on_cpu(failed, images.error().message);
+  return *std::move(images);
+}
+
 base::Result<void> StreamServer::open_sources() {
+  const auto images = device_images();
   for (const auto& wanted : spec_.sources)
     for (std::int64_t copy = 0; copy < std::max<std::int64_t>(1, spec_.load ? 1 : spec_.copies); ++copy) {
-      RL_TRY_ASSIGN(auto opened,
-                    open_stream_source(spec_, wanted, [this](const schema::Message& message) { note(message); }));
+      RL_TRY_ASSIGN(auto opened, open_stream_source(
+                                     spec_, wanted, [this](const schema::Message& message) { note(message); }, images));
       const bool is_awaited = spec_.announces && wanted.location == "-" && !spec_.raw.empty();
       if (!is_awaited) RL_TRY(take_first(opened, pool_));
       const std::lock_guard lock(stopping_);
@@ -159,6 +188,8 @@ stream::PipelineOptions StreamServer::pipeline_options() const {
   auto& dispatcher = out.dispatcher;
   const auto lanes = model_->facts().lanes;
   dispatcher.workers = static_cast<std::uint32_t>(lanes > 0 ? lanes : settings.streams);
+  dispatcher.sessions = static_cast<std::uint32_t>(settings.streams);
+  dispatcher.session_batches = static_cast<std::uint32_t>(model_->facts().session_batches);
   dispatcher.max_batch = static_cast<std::uint32_t>(settings.batch_size);
   dispatcher.frame_timeout_ns = ns_of_ms(settings.frame_timeout_ms);
   dispatcher.use_slack = settings.efficiency;
@@ -233,7 +264,7 @@ base::Result<void> StreamServer::make_model() {
       return base::fail(ErrorCode::unsupported, "{}: models of kind {} cannot be part of a stream",
                         spec_.model.workload.location, kind->name);
     RL_TRY_ASSIGN(model_, kind->stream_model({spec_, front.width(), front.height(),
-                                              front.waits_for_first() ? nullptr : &front.picture()}));
+                                              front.waits_for_first() ? nullptr : &front.picture(), &fixed_batch_}));
   }
   pool_.set_memory(model_->image_memory());
   return {};
@@ -289,9 +320,22 @@ base::Result<void> StreamServer::await_first_frames() {
 }
 
 base::Result<void> StreamServer::make_fitting_model() {
+  auto& batch = spec_.settings.batch_size;
+  const bool is_auto = batch == 0;
+  if (is_auto)
+    batch = spec_.model.workload.location != kNoModel && schema::provider_of(spec_.model.provider).on_gpu()
+                ? kMostAutoBatch
+                : 1;
   for (;;) {
     auto made = make_model();
-    if (made || !lower_batch(made.error())) return made;
+    if (made) return made;
+    if (is_auto && batch > 1 && made.error().code == ErrorCode::invalid_argument) {
+      // Models of a fixed batch, and those that give the boxes of one picture.
+      batch = std::max<std::int64_t>(1, std::exchange(fixed_batch_, 0));
+      model_.reset();
+    } else if (!lower_batch(made.error())) {
+      return made;
+    }
   }
 }
 
@@ -325,6 +369,7 @@ void StreamServer::tell_ready(double ready_s) {
     for (const auto& one : opened.source->info().notes)
       if (std::find(ready.notes.begin(), ready.notes.end(), one) == ready.notes.end()) ready.notes.push_back(one);
   ready.workers = spec_.settings.streams;
+  ready.batch_size = spec_.settings.batch_size;
   ready.queue_size = static_cast<std::int64_t>(pipeline_->capacity());
   if (const auto cost_ns = pipeline_->size_change_ns())
     ready.notes.push_back(stream::messages::batches_padded(

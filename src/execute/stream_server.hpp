@@ -40,11 +40,15 @@ class StreamServer {
   bool stop();
 
  private:
+  /// Where videos are decoded on the GPU that the model runs on; nullptr: the CPU decodes them, with a note where that
+  /// is not what was asked for.
+  [[nodiscard]] std::shared_ptr<stream::DeviceImages> device_images();
   [[nodiscard]] base::Result<void> open_sources();
   [[nodiscard]] base::Result<schema::StreamStatus> run_pipeline();
   [[nodiscard]] base::Result<void> make_sink();
   [[nodiscard]] base::Result<void> make_model();
-  /// The same with the largest batch that the device has memory for, at most the one that was asked for.
+  /// The same with the largest batch that the device has memory for, at most the one that was asked for; with auto also
+  /// at most what the model takes.
   [[nodiscard]] base::Result<void> make_fitting_model();
   /// After that error: gives the model up and lowers the batch, with a note. False where the batch is not the reason.
   [[nodiscard]] bool lower_batch(const base::Error& error);
@@ -73,6 +77,7 @@ class StreamServer {
   stream::ImagePool pool_;
   stream::FrameLabels labels_;
   std::vector<OpenedSource> sources_;
+  std::int64_t fixed_batch_ = 0;  ///< what the model takes, where that is less than batch_size
   std::unique_ptr<workload::StreamModel> model_;
   std::unique_ptr<stream::ResultSink> sink_;
   stream::AnnotatingSink* annotating_ = nullptr;  ///< the sink, where there are videos

@@ -19,7 +19,8 @@ int OpenedSource::width() const { return waits_for_first() ? source->info().widt
 int OpenedSource::height() const { return waits_for_first() ? source->info().height : picture().height; }
 
 base::Result<OpenedSource> open_stream_source(const schema::StreamSpec& spec, const schema::StreamSource& wanted,
-                                              std::function<void(const schema::Message&)> on_note) {
+                                              std::function<void(const schema::Message&)> on_note,
+                                              std::shared_ptr<stream::DeviceImages> device_images) {
   const bool has_pipe =
       std::any_of(spec.sources.begin(), spec.sources.end(), [](const auto& source) { return source.location == "-"; });
   stream::SourceOptions options;
@@ -29,6 +30,7 @@ base::Result<OpenedSource> open_stream_source(const schema::StreamSpec& spec, co
   options.reconnect_for = base::from_seconds(spec.reconnect_s);
   options.rtsp_transport = spec.rtsp_transport;
   options.on_note = std::move(on_note);
+  options.device_images = std::move(device_images);
   if (!spec.camera.empty()) RL_TRY(stream::set_camera_mode(spec.camera, options));
   if (!spec.raw.empty() && (wanted.location == "-" || !has_pipe)) {
     RL_TRY_ASSIGN(options.raw, stream::parse_raw_format(spec.raw));

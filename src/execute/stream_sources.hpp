@@ -27,10 +27,11 @@ struct OpenedSource {
   [[nodiscard]] const stream::Image& picture() const { return *first.back().image; }
 };
 
-/// Opens one, without its first frame. `on_note`: as SourceOptions has it. Errors: open_source's.
+/// Opens one, without its first frame. `on_note`, `device_images`: as SourceOptions has them. Errors: open_source's.
 [[nodiscard]] base::Result<OpenedSource> open_stream_source(const schema::StreamSpec& spec,
                                                             const schema::StreamSource& wanted,
-                                                            std::function<void(const schema::Message&)> on_note);
+                                                            std::function<void(const schema::Message&)> on_note,
+                                                            std::shared_ptr<stream::DeviceImages> device_images);
 
 /// Reads up to the first frame that is whole. Errors: FrameSource::next's; corrupt (there is none).
 [[nodiscard]] base::Result<void> take_first(OpenedSource& opened, stream::ImagePool& pool);

@@ -74,6 +74,7 @@ schema::StreamStatus summarize(const stream::PipelineStatus& status, double elap
     const double busy = std::min(1.0, seconds(device->busy_ns) / elapsed_s);
     out.gpu_busy = busy;
     out.gpu_idle = schema::idle_causes(out.worker_s, 1 - busy);
+    out.uploading = std::min(1.0, seconds(device->upload_ns) / elapsed_s);
     if (device->upload_ns > 0)
       out.uploads_hidden = static_cast<double>(device->hidden_ns) / static_cast<double>(device->upload_ns);
     if (device->inferences > 0)

@@ -80,6 +80,7 @@ Result<void> CudaDriver::resolve() {
   find(api_.memcpy_to_device_async, "cuMemcpyHtoDAsync_v2");
   find(api_.memcpy_to_host_async, "cuMemcpyDtoHAsync_v2");
   find(api_.memcpy_on_device_async, "cuMemcpyDtoDAsync_v2");
+  find(api_.memcpy_2d_async, "cuMemcpy2DAsync_v2");
   find(api_.module_load_data, "cuModuleLoadData");
   find(api_.module_get_function, "cuModuleGetFunction");
   find(api_.module_unload, "cuModuleUnload");
@@ -117,6 +118,35 @@ Result<CudaDriver::MemoryInfo> CudaDriver::memory_info() const {
   if (const auto status = api_.mem_get_info(&free_bytes, &total_bytes); status != kCudaSuccess)
     return tl::unexpected<base::Error>(error(status, "reading the GPU's free memory"));
   return MemoryInfo{static_cast<std::int64_t>(free_bytes), static_cast<std::int64_t>(total_bytes)};
+}
+
+struct CudaDriver::Copy2d {
+  struct Side {
+    std::size_t x_bytes = 0;
+    std::size_t y = 0;
+    int memory_type = 2;  // CU_MEMORYTYPE_DEVICE
+    void* host = nullptr;
+    CudaAddress device = 0;
+    void* array = nullptr;
+    std::size_t pitch = 0;
+  };
+  Side from;
+  Side to;
+  std::size_t width_bytes = 0;
+  std::size_t height = 0;
+};
+
+CudaStatus CudaDriver::copy_rows_on_device_async(CudaAddress to, CudaAddress from, std::size_t from_stride,
+                                                 std::size_t row_bytes, std::size_t rows,
+                                                 CudaStreamHandle stream) const noexcept {
+  Copy2d copy;
+  copy.from.device = from;
+  copy.from.pitch = from_stride;
+  copy.to.device = to;
+  copy.to.pitch = row_bytes;
+  copy.width_bytes = row_bytes;
+  copy.height = rows;
+  return api_.memcpy_2d_async(&copy, stream);
 }
 
 CudaStatus CudaDriver::fill(CudaAddress to, unsigned char value, std::size_t bytes) const noexcept {

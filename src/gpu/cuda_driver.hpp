@@ -26,6 +26,9 @@ using CudaStreamHandle = void*;
 using CudaEventHandle = void*;
 using CudaContextHandle = void*;
 
+/// The stream of work that names none, which is in order with all streams but the non-blocking ones (CU_STREAM_LEGACY).
+inline const CudaStreamHandle kLegacyStream = reinterpret_cast<CudaStreamHandle>(1);
+
 /// The CUDA driver library opened at run time. Only workers may use it: it creates a context, which takes memory on the
 /// GPU. Thread-safe; a thread makes a context current before it calls anything but the device functions.
 class CudaDriver {
@@ -69,6 +72,10 @@ class CudaDriver {
                                                 CudaStreamHandle stream) const noexcept {
     return api_.memcpy_on_device_async(to, from, bytes, stream);
   }
+  /// Rows that lie `from_stride` bytes apart become rows without padding, both in GPU memory.
+  [[nodiscard]] CudaStatus copy_rows_on_device_async(CudaAddress to, CudaAddress from, std::size_t from_stride,
+                                                     std::size_t row_bytes, std::size_t rows,
+                                                     CudaStreamHandle stream) const noexcept;
   /// Sets every byte; returns when it is done.
   [[nodiscard]] CudaStatus fill(CudaAddress to, unsigned char value, std::size_t bytes) const noexcept;
   /// What is queued on `stream` from now on waits for the event, recorded on another stream.
@@ -93,6 +100,9 @@ class CudaDriver {
   friend class CudaEvent;
   friend class CudaKernel;
 
+  /// CUDA_MEMCPY2D
+  struct Copy2d;
+
   /// Own declarations of the functions used: the CUDA headers are not needed to build.
   struct Api {
     CudaStatus (*init)(unsigned);
@@ -114,6 +124,7 @@ class CudaDriver {
     CudaStatus (*memcpy_to_device_async)(CudaAddress, const void*, std::size_t, CudaStreamHandle);
     CudaStatus (*memcpy_to_host_async)(void*, CudaAddress, std::size_t, CudaStreamHandle);
     CudaStatus (*memcpy_on_device_async)(CudaAddress, CudaAddress, std::size_t, CudaStreamHandle);
+    CudaStatus (*memcpy_2d_async)(const Copy2d*, CudaStreamHandle);
     CudaStatus (*module_load_data)(void**, const void*);
     CudaStatus (*module_get_function)(void**, void*, const char*);
     CudaStatus (*module_unload)(void*);
@@ -148,6 +159,7 @@ class PrimaryContext {
 
   /// For the calling thread.
   [[nodiscard]] base::Result<void> make_current() const;
+  [[nodiscard]] CudaContextHandle handle() const noexcept { return handle_; }
 
  private:
   PrimaryContext(std::shared_ptr<const CudaDriver> driver, int device, CudaContextHandle handle)

@@ -89,11 +89,17 @@ void write_workers(StreamText& text, const StreamView& view) {
       "Workers' time: inference, copy, wait (for the GPU), preprocess, postprocess, and idle: no_frame (source), "
       "filling (a fuller batch), output (order and output).");
   for (const auto& [part, seconds] : status.worker_s) time.add({{"part", part}}, seconds);
+  if (status.share_of_peak)
+    text.gauge("share_of_peak_ratio", "Rate of results over the peak that a bench of the same pipeline measured.",
+               status.share_of_peak);
   if (!status.gpu_busy) return;
   text.gauge("gpu_busy_ratio", "Share of the time since the start with an inference under way on the GPU.",
              status.gpu_busy);
   auto idle = text.family("gpu_idle_ratio", "gauge", "The rest of that time, by its cause.");
   for (const auto& [cause, share] : status.gpu_idle) idle.add({{"cause", cause}}, share);
+  if (status.uploading)
+    text.gauge("gpu_uploading_ratio", "Share of the time since the start with frames on their way to the GPU.",
+               status.uploading);
   if (status.uploads_hidden)
     text.gauge("gpu_uploads_hidden_ratio", "Share of the time of uploads in which an inference was under way.",
                status.uploads_hidden);

@@ -53,7 +53,8 @@ RL_DECLARE_JSON(StreamCrop)
 
 /// Settings of a pipeline (section `stream:` of a config).
 struct StreamSettings {
-  std::int64_t batch_size = 1;            ///< frames of one inference at most
+  /// Frames of one inference at most; 0: on a GPU as many as it has memory for, up to 32, else 1.
+  std::int64_t batch_size = 1;
   double inference_scale = 1;             ///< of the frame's sides
   std::int64_t inference_queue_size = 0;  ///< frames that wait, over all sources; 0: by the SLO, else four batches
   std::int64_t result_queue_size = 256;   ///< results that wait for the output
@@ -73,6 +74,8 @@ struct StreamSettings {
   StreamPreprocess preprocess;
   StreamCrop crop;
   std::string cuda_graphs = "auto";  ///< auto: captured before the first frame, where the model can be; off
+  /// Where videos are decoded: auto (on the GPU that prepares the frames, if it can), cpu, gpu.
+  std::string decode_device = "auto";
 };
 RL_DECLARE_JSON(StreamSettings)
 

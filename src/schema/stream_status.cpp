@@ -38,9 +38,10 @@ RL_DEFINE_JSON(StreamCheck, name, passed, message)
 RL_DEFINE_JSON(StreamStatus, elapsed_s, offered, delivered, in_time, dropped, skipped, in_flight, queued, queue_size,
                unwritten, span_s, delivered_per_s, goodput_per_s, latency, over_slo, late, queue, service, order,
                batches, mean_batch, busy, busy_workers, worker_s, failures, last_failure, lost_sources, lost_videos,
-               checks, lateness, audit, is_void, gpu_busy, gpu_idle, uploads_hidden, slow_inferences)
+               checks, lateness, audit, is_void, gpu_busy, gpu_idle, uploads_hidden, slow_inferences, uploading,
+               share_of_peak)
 RL_DEFINE_JSON(StreamSourceInfo, name, width, height, fps, frames, is_live, decoder)
-RL_DEFINE_JSON(StreamReady, sources, runtime, input, decoder, workers, queue_size, warm_ms, ready_s, notes)
+RL_DEFINE_JSON(StreamReady, sources, runtime, input, decoder, workers, queue_size, warm_ms, ready_s, notes, batch_size)
 
 Message lateness_message(const LoadLateness& lateness, bool no_priority, bool held) {
   constexpr double kNsOfMs = 1e6;
@@ -90,6 +91,9 @@ std::string gpu_busy_text(const StreamStatus& status) {
   constexpr double kShown = 0.005;
   if (!status.gpu_busy) return "";
   auto text = fmt::format("{:.0f} % busy", 100 * *status.gpu_busy);
+  if (status.share_of_peak) text += fmt::format(", {:.0f} % of its peak", 100 * *status.share_of_peak);
+  if (status.uploading && *status.uploading >= kShown)
+    text += fmt::format(", uploading {:.0f} %", 100 * *status.uploading);
   std::vector<std::pair<double, std::string>> causes;
   for (const auto& [cause, share] : status.gpu_idle)
     if (share >= kShown) causes.emplace_back(share, cause);

@@ -96,7 +96,9 @@ struct StreamStatus {
   std::map<std::string, double> gpu_idle{};  ///< the rest of that time by cause (idle_causes)
   std::optional<double> uploads_hidden{};    ///< share of the time of uploads in which an inference was under way
   std::optional<double>
-      slow_inferences{};  ///< share that took more than twice the median of their batch size on the GPU
+      slow_inferences{};                  ///< share that took more than twice the median of their batch size on the GPU
+  std::optional<double> uploading{};      ///< share of that time in which frames were on their way to the GPU
+  std::optional<double> share_of_peak{};  ///< delivered_per_s over the peak that a bench of the same pipeline measured
 
   [[nodiscard]] std::int64_t all_dropped() const;
 };
@@ -111,7 +113,7 @@ RL_DECLARE_JSON(StreamStatus)
 /// tenth of all.
 [[nodiscard]] bool is_source_bound(const StreamStatus& status);
 
-/// "83 % busy; idle: source 10 %, host 5 %"; "" where it is not known.
+/// "83 % busy, 71 % of its peak, uploading 12 %; idle: source 10 %, host 5 %"; "" where it is not known.
 [[nodiscard]] std::string gpu_busy_text(const StreamStatus& status);
 
 /// A source once it is open.
@@ -137,6 +139,7 @@ struct StreamReady {
   std::map<std::string, double> warm_ms;  ///< median of an inference by batch size, as text
   double ready_s = 0;                     ///< from the request on
   std::vector<Message> notes;
+  std::int64_t batch_size = 0;  ///< frames of one inference at most: what was chosen, or is left where memory ran out
 };
 RL_DECLARE_JSON(StreamReady)
 

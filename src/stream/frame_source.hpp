@@ -45,6 +45,8 @@ class FrameSource {
   [[nodiscard]] virtual base::Result<std::optional<std::int64_t>> next(Image& image) = 0;
   /// Of the frame that next() gave last.
   [[nodiscard]] virtual FrameLabel label() const { return {}; }
+  /// From now on pictures that a device has decoded may stay there (ImageBytes::place), as NV12.
+  virtual void leave_on_device() {}
   /// From any thread: a next() under way returns soon, and all later ones at once.
   virtual void interrupt() noexcept = 0;
   /// What a user should know beside the pictures: damaged frames, reconnections. May grow.

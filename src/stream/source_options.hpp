@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/error.hpp"
 #include "schema/message.hpp"
+#include "stream/device_images.hpp"
 #include "stream/image.hpp"
 #include "stream/raw_format.hpp"
 
@@ -30,7 +32,8 @@ struct SourceOptions {
   int camera_width = 0;                                                ///< 0: the camera's own choice
   int camera_height = 0;
   double camera_fps = 0;
-  std::string video_plugin;  ///< "": RIDGELINE_VIDEO_PLUGIN, else beside the program
+  std::shared_ptr<DeviceImages> device_images;  ///< of the GPU that decodes videos where it can; null: the CPU does
+  std::string video_plugin;                     ///< "": RIDGELINE_VIDEO_PLUGIN, else beside the program
   /// Told at once, from the thread that reads, that a live source was lost or is back.
   std::function<void(const schema::Message&)> on_note{};
 };

@@ -65,26 +65,33 @@ typedef struct rl_video_options {
   int32_t width, height;      /* asked of a camera; 0: its own choice */
   double fps;
   int32_t apply_orientation; /* 1: frames come as they are to be seen, turned and mirrored; 0: as they are stored */
+  void* gpu_context; /* CUcontext of the GPU that decodes where it can; it stays the caller's. NULL: the CPU does */
 } rl_video_options;
 
 enum rl_video_fields { RL_VIDEO_WHOLE_FRAMES = 0, RL_VIDEO_TOP_FIELD_FIRST = 1, RL_VIDEO_BOTTOM_FIELD_FIRST = 2 };
 
 typedef struct rl_video_info {
   uint32_t struct_size;
-  int32_t width, height; /* of the first frame, as it is given */
-  double fps;            /* 0: not known */
-  int64_t frames;        /* -1: not known */
-  int64_t duration_ns;   /* -1: not known */
-  char decoder[32];      /* "h264" */
-  int32_t orientation;   /* that was applied to the first frame, as EXIF numbers it: 2 to 8; 0, 1: none */
-  double other_angle;    /* clockwise, in degrees; a rotation by no quarter turns, which is not applied; 0: none */
-  int32_t fields;        /* rl_video_fields of the first frame; interlaced ones are given as they are */
+  int32_t width, height;    /* of the first frame, as it is given */
+  double fps;               /* 0: not known */
+  int64_t frames;           /* -1: not known */
+  int64_t duration_ns;      /* -1: not known */
+  char decoder[32];         /* "h264" */
+  int32_t orientation;      /* that was applied to the first frame, as EXIF numbers it: 2 to 8; 0, 1: none */
+  double other_angle;       /* clockwise, in degrees; a rotation by no quarter turns, which is not applied; 0: none */
+  int32_t fields;           /* rl_video_fields of the first frame; interlaced ones are given as they are */
+  int32_t on_gpu;           /* 1: a GPU decodes */
+  char why_not_on_gpu[256]; /* one line, where a GPU was asked for and the CPU decodes */
 } rl_video_info;
 
 typedef struct rl_video_frame {
   uint32_t struct_size;
   int32_t width, height;
   int64_t pts_ns; /* since the first frame; never goes back */
+  /* Of a frame that a GPU has decoded: its NV12 planes in the GPU's memory, ready on the context's default stream, and
+   * the bytes from row to row. 0: the frame is in the host's memory. */
+  uint64_t gpu_planes[2];
+  int64_t gpu_strides[2];
 } rl_video_frame;
 
 typedef struct rl_video_totals {

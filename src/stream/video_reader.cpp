@@ -32,6 +32,8 @@ base::Result<rl_video_info> VideoReader::open(const Input& input, const SourceOp
   asked.height = options.camera_height;
   asked.fps = options.camera_fps;
   asked.apply_orientation = options.rotate ? 1 : 0;
+  device_images_ = options.device_images;
+  asked.gpu_context = device_images_ ? device_images_->context() : nullptr;
   rl_video_info info{};
   info.struct_size = sizeof info;
   rl_video_error error{};
@@ -49,6 +51,8 @@ base::Result<std::optional<std::int64_t>> VideoReader::next(Image& image, PixelF
   const auto code = library_.api().read(reader_, &frame, &error);
   if (code == RL_VIDEO_END) return std::nullopt;
   if (code != RL_VIDEO_OK) return tl::unexpected(to_error(error, name_));
+  RL_TRY_ASSIGN(const bool is_kept, keep_on_device(frame, image));
+  if (is_kept) return frame.pts_ns;
   // NV12 has a sample of colour for two rows and columns each.
   const int mask = format == PixelFormat::nv12 ? ~1 : ~0;
   image.width = frame.width & mask;
@@ -59,6 +63,24 @@ base::Result<std::optional<std::int64_t>> VideoReader::next(Image& image, PixelF
                              &error) != RL_VIDEO_OK)
     return tl::unexpected(to_error(error, name_));
   return frame.pts_ns;
+}
+
+base::Result<bool> VideoReader::keep_on_device(const rl_video_frame& frame, Image& image) const {
+  if (!leaves_on_device_ || !device_images_ || frame.gpu_planes[0] == 0) return false;
+  const DeviceFrame planes{.width = frame.width & ~1,
+                           .height = frame.height & ~1,
+                           .luma = frame.gpu_planes[0],
+                           .chroma = frame.gpu_planes[1],
+                           .luma_stride = frame.gpu_strides[0],
+                           .chroma_stride = frame.gpu_strides[1]};
+  auto bytes = device_images_->copy(planes);
+  if (!bytes && bytes.error().code == base::ErrorCode::out_of_memory) return false;
+  if (!bytes) return tl::unexpected(std::move(bytes).error().in(name_));
+  image.width = planes.width;
+  image.height = planes.height;
+  image.format = PixelFormat::nv12;
+  image.bytes = *std::move(bytes);
+  return true;
 }
 
 rl_video_totals VideoReader::totals() const {

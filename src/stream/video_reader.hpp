@@ -36,13 +36,20 @@ class VideoReader {
   [[nodiscard]] base::Result<rl_video_info> open(const Input& input, const SourceOptions& options);
   /// The next frame in `format`, as FrameSource::next gives it.
   [[nodiscard]] base::Result<std::optional<std::int64_t>> next(Image& image, PixelFormat format);
+  /// From now on frames that a GPU has decoded stay in its memory, as NV12; otherwise they come in `format`, too.
+  void leave_on_device() noexcept { leaves_on_device_ = true; }
   [[nodiscard]] rl_video_totals totals() const;
   /// From any thread; open and next end within about 100 ms.
   void interrupt() noexcept;
 
  private:
+  /// False: it is in the host's memory, or has to be there.
+  [[nodiscard]] base::Result<bool> keep_on_device(const rl_video_frame& frame, Image& image) const;
+
   VideoLibrary library_;
   rl_video_reader* reader_;
+  std::shared_ptr<DeviceImages> device_images_;
+  bool leaves_on_device_ = false;
   std::string name_;
 };
 

@@ -21,7 +21,8 @@ struct StreamModelRequest {
   int frame_width = 0;  ///< of the first source
   int frame_height = 0;
   const stream::Image* sample =
-      nullptr;  ///< its first frame, by whose outputs their meaning is found; null: a grey one
+      nullptr;                          ///< its first frame, by whose outputs their meaning is found; null: a grey one
+  std::int64_t* fixed_batch = nullptr;  ///< set if the batch is more than the model takes: to what it takes
 };
 
 /// What it turned out to be, for people and records.
@@ -32,6 +33,7 @@ struct StreamModelFacts {
   bool pads = false;    ///< batches run in warmed sizes only
   std::vector<schema::Message> notes;
   std::int64_t lanes = 0;  ///< batches that may be under way at once, as workers of a BatchRunner; 0: one a session
+  std::int64_t session_batches = 1;  ///< of them, those that may be in one session
 };
 
 /// A model with what comes before and behind it, a session for each worker.
@@ -40,6 +42,8 @@ class StreamModel : public stream::BatchRunner {
   [[nodiscard]] virtual const StreamModelFacts& facts() const noexcept = 0;
   /// Memory for frames that the model's device reads by itself; nullptr: it wants none.
   [[nodiscard]] virtual std::shared_ptr<stream::ImageMemory> image_memory() const { return nullptr; }
+  /// Whether frames may be in the memory of its device.
+  [[nodiscard]] virtual bool takes_device_images() const noexcept { return false; }
   /// What its device has done for it since start_device_times(); nullopt: not known.
   [[nodiscard]] virtual std::optional<gpu::DeviceTimes> device_times() const { return std::nullopt; }
   virtual void start_device_times() {}

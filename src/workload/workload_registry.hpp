@@ -15,6 +15,7 @@
 #include "schema/profiled_model.hpp"
 #include "schema/runtime_graph.hpp"
 #include "schema/trial_spec.hpp"
+#include "stream/device_images.hpp"
 #include "workload/ahead_request.hpp"
 #include "workload/stream_model.hpp"
 #include "workload/workload.hpp"
@@ -59,6 +60,8 @@ struct WorkloadKind {
       profile{};
   /// The spec's model as the stage of a stream; null: the kind cannot be one.
   std::function<base::Result<std::unique_ptr<StreamModel>>(const StreamModelRequest&)> stream_model{};
+  /// GPU memory for frames that are decoded where the models run; null: they run on no GPU.
+  std::function<base::Result<std::shared_ptr<stream::DeviceImages>>()> decoded_images{};
   /// Settings of the most trustworthy numerics (no graph rewriting, one thread, deterministic): the accuracy reference.
   schema::Configuration reference;
   /// The same for the GPU (full FP32, little rewriting, deterministic): for models that one CPU thread is too slow for.

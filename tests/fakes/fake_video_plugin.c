@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A video plug-in without FFmpeg: every connection gives three grey frames of 4x2, 40 ms apart, and ends; the second and
- * third attempt to open are refused; the fourth connection (fifth attempt) waits until it is interrupted. */
+ * third attempt to open are refused, but for an address with "clip"; the fourth connection (fifth attempt) waits until it
+ * is interrupted. With a GPU frames lie in its memory, 16 bytes from row to row: luma 1 to 8, chroma 11 to 14; an address
+ * with "hevc" is not decoded there. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,10 +12,12 @@
 struct rl_video_reader {
   int opened_as;
   int frames;
+  int on_gpu;
   volatile int stopped;
 };
 
 static int attempts;
+static const uint8_t picture[48] = {1, 2, 3, 4, [16] = 5, 6, 7, 8, [32] = 11, 12, 13, 14};
 
 static int32_t refuse(rl_video_error* error, int32_t code, const char* text) {
   error->code = code;
@@ -25,15 +29,18 @@ static rl_video_reader* create(void) { return calloc(1, sizeof(rl_video_reader))
 
 static int32_t open_reader(rl_video_reader* reader, const char* url, const rl_video_options* options, rl_video_info* info,
                            rl_video_error* error) {
-  (void)options;
   if (strstr(url, "nobody") != NULL) return refuse(error, RL_VIDEO_IO, "connection refused");
-  reader->opened_as = ++attempts;
-  if (attempts == 2 || attempts == 3) return refuse(error, RL_VIDEO_IO, "connection refused");
+  const int is_clip = strstr(url, "clip") != NULL;
+  reader->opened_as = is_clip ? 1 : ++attempts;
+  if (!is_clip && (attempts == 2 || attempts == 3)) return refuse(error, RL_VIDEO_IO, "connection refused");
   info->width = 4;
   info->height = 2;
   info->frames = -1;
   info->duration_ns = -1;
   strcpy(info->decoder, "h264");
+  reader->on_gpu = options->gpu_context != NULL && strstr(url, "hevc") == NULL;
+  info->on_gpu = reader->on_gpu;
+  if (options->gpu_context != NULL && !reader->on_gpu) strcpy(info->why_not_on_gpu, "its pixels are p010");
   return RL_VIDEO_OK;
 }
 
@@ -46,6 +53,11 @@ static int32_t read_frame(rl_video_reader* reader, rl_video_frame* frame, rl_vid
   frame->width = 4;
   frame->height = 2;
   frame->pts_ns = 40000000 * reader->frames++;
+  if (reader->on_gpu) {
+    frame->gpu_planes[0] = (uint64_t)(size_t)picture;
+    frame->gpu_planes[1] = (uint64_t)(size_t)(picture + 32);
+    frame->gpu_strides[0] = frame->gpu_strides[1] = 16;
+  }
   return RL_VIDEO_OK;
 }
 

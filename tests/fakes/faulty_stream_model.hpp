@@ -15,7 +15,7 @@ namespace ridgeline::fakes {
 
 /// A stage that counts frames and misbehaves from one of them on: "crash:20" (SIGABRT), "exit:20", "hang:20",
 /// "fail:20", "fail_once:20", "full:20" (what it writes has no room); "slow:5" takes so many milliseconds a batch,
-/// "memory:4" has none for larger batches. As the location of a model of kind "faulty".
+/// "memory:4" has none for larger batches, "fixed:4" takes no larger ones. As the location of a model of kind "faulty".
 class FaultyStreamModel final : public workload::StreamModel {
  public:
   explicit FaultyStreamModel(const std::string& location) {
@@ -49,7 +49,13 @@ class FaultyStreamModel final : public workload::StreamModel {
         [](const workload::StreamModelRequest& request) -> base::Result<std::unique_ptr<workload::StreamModel>> {
       if (request.spec.model.workload.location == "refuse")
         return base::fail(base::ErrorCode::invalid_argument, "no such model").hint("name another");
-      return std::make_unique<FaultyStreamModel>(request.spec.model.workload.location);
+      auto model = std::make_unique<FaultyStreamModel>(request.spec.model.workload.location);
+      const auto most = static_cast<std::int64_t>(model->at_);
+      if (model->how_ == "fixed" && request.spec.settings.batch_size > most) {
+        *request.fixed_batch = most;
+        return base::fail(base::ErrorCode::invalid_argument, "the batch is fixed at {}", most);
+      }
+      return model;
     };
     return kind;
   }

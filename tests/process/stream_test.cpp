@@ -125,6 +125,33 @@ TEST_F(StreamProcess, a_batch_without_room_is_lowered_with_a_note) {
   EXPECT_NE(none.error->message.find("no room for 1 frames"), std::string::npos) << none.error->message;
 }
 
+TEST_F(StreamProcess, a_batch_of_auto_is_what_a_gpu_has_room_for) {
+  spec_.model.workload.location = "memory:8";
+  spec_.model.provider = "cuda";
+  spec_.settings.batch_size = 0;
+  const auto out = run();
+  EXPECT_FALSE(out.error) << out.error->message;
+  EXPECT_EQ(results_, 100U);
+  EXPECT_EQ(out.ready.batch_size, 8);
+  EXPECT_EQ(out.notes.size(), 2U) << "from 32 to 16, and to 8";
+  next_.clear();
+  spec_.model.provider = "cpu";
+  EXPECT_EQ(run().ready.batch_size, 1);
+}
+
+TEST_F(StreamProcess, a_batch_of_auto_is_the_models_own_where_that_is_fixed) {
+  spec_.model.workload.location = "fixed:4";
+  spec_.model.provider = "cuda";
+  spec_.settings.batch_size = 0;
+  const auto out = run();
+  EXPECT_FALSE(out.error) << out.error->message;
+  EXPECT_EQ(out.ready.batch_size, 4);
+  spec_.settings.batch_size = 8;
+  const auto refused = run();
+  ASSERT_TRUE(refused.error);
+  EXPECT_EQ(refused.error->code, base::ErrorCode::invalid_argument);
+}
+
 TEST_F(StreamProcess, a_model_that_goes_on_failing_ends_the_run) {
   spec_.model.workload.location = "fail:10";
   spec_.sources = {{"synthetic:16x16x10000", false}};

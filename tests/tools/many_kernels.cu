@@ -18,6 +18,6 @@ int main(int count, char** arguments) {
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  std::printf("%.2f %ld\n", passed.count(), usage.ru_maxrss / 1024);
+  std::printf("%.4f %ld\n", passed.count(), usage.ru_maxrss / 1024);
   return 0;
 }

@@ -2,8 +2,8 @@
 """Models that scripts/profile_gpu.sh records: steps of one model in one mode, on a GPU where there is one.
 
     marked_models.py MODEL MODE[,MODE...] [--steps 20] [--leaves OUT.json] [--profiler cuda|full]
-        MODEL: vit_b16, resnet50, gpt_block, rtdetr; MODE: eager, training, graph, compiled, small (one sample, so
-        that launching takes longest), busy (a batch that keeps the GPU busy)
+        MODEL: vit_b16, resnet50, gpt_block, rtdetr, llama; MODE: eager, training, graph, compiled, small (one sample, so
+        that launching takes longest), busy (a batch that keeps the GPU busy), generate (transformers' loop, of llama)
 Prints a line per mode: its name, the median time of a step, and the time that a tenth of the steps stays below, in ms. --seconds S:
 as many steps as fit. With --leaves each leaf module says on the GPU who it is: behind its forward kernels it launches a
 kernel whose grid.x is the module's number (grid.y 1), and by autograd one before its backward kernels (grid.y 2); OUT.json has the
@@ -19,8 +19,9 @@ import torch
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 WARM_UP = 5
 FEWEST = 5
-MODES = ("eager", "training", "graph", "compiled", "small", "busy")
+MODES = ("eager", "training", "graph", "compiled", "small", "busy", "generate")
 BUSY = 16  # times the batch
+TOKENS = 16  # that a generation adds
 
 
 def launch_marker(number, phase):
@@ -101,7 +102,18 @@ def rtdetr():
     return Logits(), torch.randn(1, 3, 640, 640)
 
 
+def llama():
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    size = dict(hidden_size=1024, intermediate_size=2816, num_hidden_layers=8, num_attention_heads=16) if DEVICE == "cuda" else \
+        dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2)
+    model = LlamaForCausalLM(LlamaConfig(vocab_size=4096, pad_token_id=0, eos_token_id=None, **size)).eval()
+    return model, torch.randint(1, 4096, (2, 64))
+
+
 def made(name):
+    if name == "llama":
+        return llama()
     if name == "gpt_block":
         return torch.nn.Sequential(*[GptBlock() for _ in range(4)]), torch.randn(1, 512, 1024)
     if name == "rtdetr":
@@ -134,6 +146,8 @@ def step_of(model, inputs, mode):
             optimizer.step()
 
         return step
+    if mode == "generate":
+        return lambda: model.generate(inputs, max_new_tokens=TOKENS, do_sample=False, attention_mask=torch.ones_like(inputs))
     call = torch.compile(model) if mode == "compiled" else model
 
     def forward():
@@ -185,7 +199,7 @@ def step_ms(model, inputs, mode, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", choices=["vit_b16", "resnet50", "gpt_block", "rtdetr"])
+    parser.add_argument("model", choices=["vit_b16", "resnet50", "gpt_block", "rtdetr", "llama"])
     parser.add_argument("modes", metavar="MODE", type=lambda text: text.split(","))
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=0)

@@ -12,6 +12,7 @@
 #include "campaign/messages.hpp"
 #include "campaign/model_spec.hpp"
 #include "campaign/run_frame.hpp"
+#include "campaign/stream/own_peak.hpp"
 #include "campaign/stream/stream_gpu_reader.hpp"
 #include "campaign/stream/stream_moments.hpp"
 #include "campaign/stream/stream_verdict.hpp"
@@ -59,12 +60,23 @@ void tell_tuned(const TunedSettings& tuned, const schema::TrialSpec& spec, std::
     notes.push_back(messages::stream_settings_of_another_model({.run = run, .model = tuned.model}));
 }
 
-/// Runs the pipeline once.
-Result<MeasuredStream> measure_stream(const schema::StreamSpec& spec, const StreamCampaignRequest& request) {
+/// Runs the pipeline once. `find_peak`: the pipeline's own, once it is ready; null: no rate is compared with it.
+using FindPeak = std::function<std::optional<OwnPeak>(const schema::StreamReady&)>;
+Result<MeasuredStream> measure_stream(const schema::StreamSpec& spec, const StreamCampaignRequest& request,
+                                      const FindPeak& find_peak) {
   StreamMoments moments;
   StreamGpuReader gpu(spec.model.device, base::system_clock());
   auto child = request.child;
-  child.on_status = [&](const schema::StreamStatus& status) {
+  std::optional<OwnPeak> peak;
+  child.on_ready = [&](const schema::StreamReady& ready) {
+    if (find_peak) peak = find_peak(ready);
+    if (request.child.on_ready) request.child.on_ready(ready);
+  };
+  const auto compare = [&](schema::StreamStatus& status) {
+    if (peak) status.share_of_peak = status.delivered_per_s / peak->frames_per_s;
+  };
+  child.on_status = [&](schema::StreamStatus status) {
+    compare(status);
     moments.add(status, gpu.read());
     if (request.on_progress) request.on_progress({status, moments.recent()});
   };
@@ -73,6 +85,8 @@ Result<MeasuredStream> measure_stream(const schema::StreamSpec& spec, const Stre
     return request.child.on_frame ? request.child.on_frame(line) : Result<void>();
   };
   RL_TRY_ASSIGN(auto outcome, execute::run_stream(spec, child));
+  compare(outcome.status);
+  if (peak) outcome.notes.push_back(messages::stream_peak_known({.run = peak->run_id, .rate = peak->frames_per_s}));
   auto points = moments.take(outcome.status);
   return MeasuredStream{std::move(outcome), std::move(points)};
 }
@@ -80,6 +94,8 @@ Result<MeasuredStream> measure_stream(const schema::StreamSpec& spec, const Stre
 void take_stream(schema::StreamRun& run, MeasuredStream measured) {
   auto& outcome = measured.outcome;
   run.ready = std::move(outcome.ready);
+  // What ran: what "auto" came to, and what was left of it where memory ran out.
+  if (run.ready.batch_size > 0) run.request.spec.settings.batch_size = run.ready.batch_size;
   run.status = std::move(outcome.status);
   run.moments = std::move(measured.moments);
   run.lost += static_cast<std::int64_t>(outcome.lost);
@@ -124,7 +140,9 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
       if (request.on_rate) request.on_rate(rate);
     }
     stage(rate > 0 ? fmt::format("starting the pipeline for {:g} FPS per source", rate) : "starting the pipeline");
-    RL_TRY_ASSIGN(auto measured, measure_stream(spec, request));
+    const bool is_peak = spec.load && spec.load->process == "offline";
+    const auto find_peak = [&](const schema::StreamReady& ready) { return own_peak(store, run, ready); };
+    RL_TRY_ASSIGN(auto measured, measure_stream(spec, request, is_peak ? FindPeak() : FindPeak(find_peak)));
     // A pipeline that never began has nothing to keep.
     if (measured.outcome.error && measured.outcome.ready.workers == 0 && run.points.empty())
       return tl::unexpected(std::move(*measured.outcome.error));
@@ -162,7 +180,7 @@ Result<schema::StreamRun> rerun_stream(const schema::StreamRun& then, execute::S
   request.on_progress = [&](const schema::StreamProgress& progress) {
     is_over = is_endless && progress.status.elapsed_s >= then.status.elapsed_s;
   };
-  RL_TRY_ASSIGN(auto measured, measure_stream(spec, request));
+  RL_TRY_ASSIGN(auto measured, measure_stream(spec, request, {}));
   if (measured.outcome.error) return tl::unexpected(std::move(*measured.outcome.error));
   take_stream(now, std::move(measured));
   return now;

@@ -51,10 +51,16 @@ base::Result<void> LiveSource::connect(std::chrono::nanoseconds most) {
   auto input = input_;
   input.open_timeout = most;
   RL_TRY_ASSIGN(const auto video, reader->open(input, options_));
+  if (leaves_on_device_) reader->leave_on_device();
   if (info_.name.empty()) info_ = info_of(video, name_, true);
   duration_ns_ = video.duration_ns;
   connected_at_ = Clock::now();
   return {};
+}
+
+void LiveSource::leave_on_device() {
+  leaves_on_device_ = true;
+  reader_->leave_on_device();
 }
 
 base::Fault LiveSource::interrupted() const { return fail(ErrorCode::cancelled, "{}: interrupted", name_); }

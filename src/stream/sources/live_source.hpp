@@ -26,6 +26,7 @@ class LiveSource final : public FrameSource {
 
   [[nodiscard]] const SourceInfo& info() const noexcept override { return info_; }
   [[nodiscard]] base::Result<std::optional<std::int64_t>> next(Image& image) override;
+  void leave_on_device() override;
   void interrupt() noexcept override;
   [[nodiscard]] std::vector<schema::Message> notes() const override;
 
@@ -49,6 +50,7 @@ class LiveSource final : public FrameSource {
   mutable std::mutex mutex_;             ///< guards reader_ itself; its frames belong to who calls next
   std::shared_ptr<VideoReader> reader_;  ///< shared with an interrupt under way
 
+  bool leaves_on_device_ = false;
   std::int64_t duration_ns_ = -1;  ///< of a recording that a server sends
   std::string lost_because_;
   std::int64_t offset_ns_ = 0;  ///< what the present connection's times begin with

@@ -53,7 +53,9 @@ SourceInfo info_of(const rl_video_info& video, std::string name, bool is_live) {
   info.fps = video.fps;
   info.frames = is_live ? -1 : video.frames;
   info.is_live = is_live;
-  info.decoder = video.decoder;
+  info.decoder = video.on_gpu != 0 ? std::string(video.decoder) + " by NVDEC" : video.decoder;
+  if (video.why_not_on_gpu[0] != '\0')
+    info.notes.push_back(messages::decoded_on_cpu({.source = info.name, .why = video.why_not_on_gpu}));
   info.is_interlaced = video.fields != RL_VIDEO_WHOLE_FRAMES;
   if (const auto how = turn_of(video.orientation))
     info.notes.push_back(messages::turned({.source = info.name, .how = *how}));

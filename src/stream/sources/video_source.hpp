@@ -22,6 +22,7 @@ class VideoSource final : public FrameSource {
 
   [[nodiscard]] const SourceInfo& info() const noexcept override { return info_; }
   [[nodiscard]] base::Result<std::optional<std::int64_t>> next(Image& image) override;
+  void leave_on_device() override { reader_.leave_on_device(); }
   void interrupt() noexcept override { reader_.interrupt(); }
   [[nodiscard]] std::vector<schema::Message> notes() const override;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/onnx/onnx_kind.hpp"
 
+#include "workload/onnx/decoded_images.hpp"
 #include "workload/onnx/model_inspector.hpp"
 #include "workload/onnx/model_profiler.hpp"
 #include "workload/onnx/ort_plugins.hpp"
@@ -55,6 +56,7 @@ WorkloadKind make_onnx_kind() {
           .runtime_graph = runtime_graph,
           .profile = profile,
           .stream_model = stream_model,
+          .decoded_images = [] { return make_decoded_images(); },
           .reference = {{"graph_optimization_level", "disable_all"},
                         {"intra_op_num_threads", 1},
                         {"use_deterministic_compute", true}},

@@ -48,16 +48,18 @@ struct OpenedModel {
   std::vector<schema::Message> notes;
 };
 
-/// `decoder`: as far as it is known, for what comes before the model.
+/// `decoder`: as far as it is known, for what comes before the model. `fixed_batch`: as StreamModelRequest.
 base::Result<OpenedModel> open_model(const OrtEnvironment& environment, const SessionSettings& settings,
-                                     const StreamPart& part, std::string_view decoder) {
+                                     const StreamPart& part, std::string_view decoder, std::int64_t* fixed_batch) {
   RL_TRY_ASSIGN(auto caller, OrtCaller::create(environment, part.file, settings));
   RL_TRY_ASSIGN(auto inputs, find_picture_inputs(caller->inputs(), part.file));
   auto& input = inputs.image;
-  if (input.batch > 0 && part.batch_size > input.batch)
+  if (input.batch > 0 && part.batch_size > input.batch) {
+    if (fixed_batch != nullptr) *fixed_batch = input.batch;
     return base::fail(ErrorCode::invalid_argument, "{}batch_size {}: the model's batch is fixed at {}", part.prefix,
                       part.batch_size, input.batch)
         .hint("set {}batch_size: {}, or export the model with a batch of any size", part.prefix, input.batch);
+  }
   RL_TRY_ASSIGN(auto outputs, session_ports(environment.api(), caller->session(), PortSide::outputs));
   RL_TRY_ASSIGN(auto options, settings.make_run_options(SessionSettings::kNoGraph));
   RL_TRY_ASSIGN(const auto entries, session_metadata(environment.api(), caller->session()));
@@ -103,8 +105,13 @@ class OrtStreamModel final : public StreamModel {
   [[nodiscard]] base::Result<stream::BatchTimes> run(std::uint32_t worker, std::span<const stream::BatchFrame> frames,
                                                      std::uint32_t executed_size,
                                                      std::span<std::string> results) override;
+  void on_left(std::function<void(std::uint32_t worker)> left) override { left_ = std::move(left); }
   [[nodiscard]] const StreamModelFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::shared_ptr<stream::ImageMemory> image_memory() const override;
+  /// Crops are cut out by the CPU.
+  [[nodiscard]] bool takes_device_images() const noexcept override {
+    return !lanes_.empty() && !lanes_.front().worker->crops;
+  }
   [[nodiscard]] std::optional<gpu::DeviceTimes> device_times() const override;
   void start_device_times() override;
 
@@ -135,7 +142,12 @@ class OrtStreamModel final : public StreamModel {
   /// A session that is ready; the first one of a model finds out what its outputs mean.
   [[nodiscard]] base::Result<std::unique_ptr<OrtStreamWorker>> open_worker(const StreamPart& part,
                                                                            const SessionSettings& settings,
-                                                                           const stream::Image& sample, Known& known);
+                                                                           const stream::Image& sample, Known& known,
+                                                                           std::int64_t* fixed_batch);
+  /// Of the GPU, in bytes; 0: not known.
+  [[nodiscard]] std::int64_t free_memory() const;
+  /// A note of what is no longer free: each session has weights of its own.
+  void tell_memory(std::int64_t free_before, std::int64_t sessions);
   [[nodiscard]] base::Result<void> add_worker(const StreamModelRequest& request, const SessionSettings& settings,
                                               const stream::Image& sample);
   /// Finds out what a model's outputs mean, by those of a first frame, unless that is known. Also: what comes before
@@ -170,6 +182,7 @@ class OrtStreamModel final : public StreamModel {
   bool uses_graphs_ = false;
   std::optional<TensorFolder> tensors_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::function<void(std::uint32_t worker)> left_;
   std::vector<Lane> lanes_;  ///< of all workers in turn; none where batches do not overlap
   Known first_;
   Known crops_;
@@ -179,7 +192,10 @@ base::Result<stream::BatchTimes> OrtStreamModel::run(std::uint32_t number, std::
                                                      std::uint32_t executed_size, std::span<std::string> results) {
   auto* const lane = lanes_.empty() ? nullptr : &lanes_[number];
   auto& worker = lane != nullptr ? *lane->worker : *workers_[number];
-  RL_TRY_ASSIGN(auto times, lane != nullptr ? lane->first->run(frames, executed_size, results)
+  RL_TRY_ASSIGN(auto times, lane != nullptr ? lane->first->run(frames, executed_size, results,
+                                                               [&] {
+                                                                 if (left_) left_(number);
+                                                               })
                                             : worker.first->run(frames, executed_size, results));
   if (!worker.crops) return times;
   const auto begun = base::system_clock().now();
@@ -226,17 +242,34 @@ base::Result<void> OrtStreamModel::create(const StreamModelRequest& request, con
   }
   const auto grey = request.sample == nullptr ? grey_image(request.frame_width, request.frame_height) : stream::Image();
   const auto& sample = request.sample == nullptr ? grey : *request.sample;
+  const auto free_before = free_memory();
   if (gpu_ && can_overlap(request)) {
     for (std::int64_t worker = 0; worker < settings.streams; ++worker) RL_TRY(add_overlapped(request, extras, sample));
+    tell_memory(free_before, settings.streams);
     facts_.lanes = static_cast<std::int64_t>(lanes_.size());
+    facts_.session_batches = OverlappedSession::kSlots;
     return {};
   }
   if (!gpu_ && settings.preprocess.device == kOnGpu)
     facts_.notes.push_back(stream::messages::preprocess_on_cpu(
         no_gpu.empty() ? fmt::format("provider {} takes no frames from a GPU", spec.provider) : no_gpu));
   for (std::int64_t worker = 0; worker < settings.streams; ++worker) RL_TRY(add_worker(request, session, sample));
+  tell_memory(free_before, settings.streams);
   if (!no_gpu.empty()) facts_.notes.push_back(stream::messages::copies_unknown(no_gpu));
   return {};
+}
+
+std::int64_t OrtStreamModel::free_memory() const {
+  if (!gpu_ || !gpu_->context.make_current()) return 0;
+  const auto memory = gpu_->driver->memory_info();
+  return memory ? memory->free_bytes : 0;
+}
+
+void OrtStreamModel::tell_memory(std::int64_t free_before, std::int64_t sessions) {
+  const auto taken = free_before - free_memory();
+  if (free_before > 0 && taken > 0)
+    facts_.notes.push_back(
+        stream::messages::sessions_memory({.sessions = sessions, .bytes = static_cast<double>(taken)}));
 }
 
 base::Result<std::unique_ptr<OrtStreamWorker>> OrtStreamModel::make_worker(OrtStreamParts parts) const {
@@ -250,9 +283,10 @@ base::Result<std::unique_ptr<OrtStreamWorker>> OrtStreamModel::make_worker(OrtSt
 
 base::Result<std::unique_ptr<OrtStreamWorker>> OrtStreamModel::open_worker(const StreamPart& part,
                                                                            const SessionSettings& settings,
-                                                                           const stream::Image& sample, Known& known) {
+                                                                           const stream::Image& sample, Known& known,
+                                                                           std::int64_t* fixed_batch) {
   const std::string_view decoder = known.decoder ? std::string_view(known.decoder->name) : part.decoder;
-  RL_TRY_ASSIGN(auto opened, open_model(*environment_, settings, part, decoder));
+  RL_TRY_ASSIGN(auto opened, open_model(*environment_, settings, part, decoder, fixed_batch));
   RL_TRY_ASSIGN(auto worker, make_worker(std::move(opened.parts)));
   if (!known.decoder) {
     RL_TRY_ASSIGN(const auto preprocess, learn(part, opened, worker->parts(), worker->probe(sample), known));
@@ -291,7 +325,7 @@ base::Result<std::unique_ptr<stream::ResultDecoder>> OrtStreamModel::decoder_of(
 base::Result<void> OrtStreamModel::add_worker(const StreamModelRequest& request, const SessionSettings& settings,
                                               const stream::Image& sample) {
   auto worker = std::make_unique<Worker>();
-  RL_TRY_ASSIGN(worker->first, open_worker(first_part(request.spec), settings, sample, first_));
+  RL_TRY_ASSIGN(worker->first, open_worker(first_part(request.spec), settings, sample, first_, request.fixed_batch));
   RL_TRY(complete(*worker, request, settings, sample));
   worker->first->keep(tensors_ ? &*tensors_ : nullptr, worker->crops.has_value());
   workers_.push_back(std::move(worker));
@@ -380,7 +414,7 @@ base::Result<void> OrtStreamModel::open_overlapped(Worker& worker, const StreamM
   if (uses_graphs_) configuration.set(kGraphs, true);
   RL_TRY_ASSIGN(const auto settings, SessionSettings::make(*environment_, configuration, spec.model.provider, extras));
   const std::string_view decoder = first_.decoder ? std::string_view(first_.decoder->name) : part.decoder;
-  RL_TRY_ASSIGN(auto opened, open_model(*environment_, settings, part, decoder));
+  RL_TRY_ASSIGN(auto opened, open_model(*environment_, settings, part, decoder, request.fixed_batch));
   RL_TRY_ASSIGN(worker.session, OverlappedSession::create({*environment_, *gpu_, kernel_, *busy_, std::move(compute)},
                                                           std::move(opened.parts)));
   if (!first_.decoder) {
@@ -428,7 +462,7 @@ base::Result<void> OrtStreamModel::make_tensor_folder(const std::string& folder,
 base::Result<void> OrtStreamModel::add_crops(Worker& worker, const StreamModelRequest& request,
                                              const SessionSettings& settings, const stream::Image& sample) {
   const auto& spec = request.spec;
-  RL_TRY_ASSIGN(worker.second, open_worker(crop_part(spec), settings, sample, crops_));
+  RL_TRY_ASSIGN(worker.second, open_worker(crop_part(spec), settings, sample, crops_, nullptr));
   if (workers_.empty()) {
     facts_.notes.push_back(stream::messages::crops_model({.input = crops_.input, .decoder = crops_.decoder->name}));
     for (const auto& note : crops_.notes) facts_.notes.push_back(stream::messages::crops_note(note));

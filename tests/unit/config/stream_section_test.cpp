@@ -8,6 +8,15 @@
 namespace ridgeline::config {
 namespace {
 
+TEST(StreamSection, a_batch_may_be_left_to_the_memory) {
+  EXPECT_EQ(read_stream_section("stream:\n  batch_size: auto\n", "p.yaml")->batch_size, 0);
+  EXPECT_EQ(read_stream_section("stream: {batch_size: 4096, decode_device: gpu}\n", "p.yaml")->batch_size, 4096);
+  const auto wrong = read_stream_section("stream:\n  batch_size: 0\n", "p.yaml");
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message.find("a whole number from 1 to 4096, or auto"), std::string::npos)
+      << wrong.error().message;
+}
+
 TEST(StreamSection, every_key_is_read) {
   const auto settings = read_stream_section(R"(model: det.onnx
 stream:
@@ -155,7 +164,7 @@ TEST(StreamSection, one_setting_from_the_command_line) {
   EXPECT_EQ(settings.preprocess.device, "gpu");
   EXPECT_EQ(settings.cuda_graphs, "off");
   EXPECT_FALSE(set_stream_setting(settings, "preprocess.device", "tpu"));
-  EXPECT_EQ(stream_setting_names().size(), 46U);
+  EXPECT_EQ(stream_setting_names().size(), 47U);
 }
 
 TEST(StreamSection, every_decoder_can_be_named) {

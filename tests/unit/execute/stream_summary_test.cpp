@@ -46,7 +46,11 @@ TEST(StreamSummary, tells_why_a_gpu_is_idle) {
   EXPECT_DOUBLE_EQ(summary.gpu_idle.at("source"), 0.25 * 5 / 8);
   EXPECT_DOUBLE_EQ(summary.gpu_idle.at("decode"), 0.25 * 2 / 8);
   EXPECT_DOUBLE_EQ(summary.gpu_idle.at("host"), 0.25 * 1 / 8);
-  EXPECT_EQ(schema::gpu_busy_text(summary), "75 % busy; idle: source 16 %, decode 6 %, host 3 %");
+  EXPECT_EQ(schema::gpu_busy_text(summary), "75 % busy, uploading 20 %; idle: source 16 %, decode 6 %, host 3 %");
+  auto compared = summary;
+  compared.share_of_peak = 0.845;
+  compared.uploading = 0.001;
+  EXPECT_EQ(schema::gpu_busy_text(compared), "75 % busy, 84 % of its peak; idle: source 16 %, decode 6 %, host 3 %");
   EXPECT_TRUE(schema::is_source_bound(summary));
   status.workers.no_frame_ns = 1'000'000'000;
   EXPECT_FALSE(schema::is_source_bound(summarize(status, 1, 0, of_gpu(750'000'000)))) << "other causes weigh more";

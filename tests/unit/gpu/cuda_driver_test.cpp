@@ -48,6 +48,19 @@ TEST_F(CudaDriverTest, copies_there_and_back_on_a_stream) {
   EXPECT_EQ(live(), before);
 }
 
+TEST_F(CudaDriverTest, takes_the_padding_out_of_rows) {
+  const auto driver = load();
+  const auto padded = DeviceBuffer::make(driver, 16);
+  const auto dense = DeviceBuffer::make(driver, 8);
+  ASSERT_TRUE(padded && dense);
+  EXPECT_EQ(driver->copy_to_device(padded->address(), "ridg****elin****", 16), kCudaSuccess);
+  EXPECT_EQ(driver->copy_rows_on_device_async(dense->address(), padded->address(), 8, 4, 2, kLegacyStream),
+            kCudaSuccess);
+  char plain[8] = {};
+  EXPECT_EQ(driver->copy_to_host(plain, dense->address(), 8), kCudaSuccess);
+  EXPECT_EQ(std::memcmp(plain, "ridgelin", 8), 0);
+}
+
 TEST_F(CudaDriverTest, measures_between_events) {
   const auto driver = load();
   const auto stream = CudaStream::make(driver);
