@@ -17,6 +17,7 @@ def run_row(given, run):
             "p99": status["latency"]["p99"], "gpu_busy": status.get("gpu_busy"), "gpu_idle": status.get("gpu_idle"),
             "uploads_hidden": status.get("uploads_hidden"), "slow_inferences": status.get("slow_inferences"),
             "dropped": status.get("dropped"), "is_void": status.get("is_void"), "worker_s": status.get("worker_s"),
+            "dropped_by_second": [round(moment["dropped_per_s"]) for moment in run.get("moments") or []],
             "notes": [note.get("text") for note in (run.get("ready") or {}).get("notes") or []]}
 
 

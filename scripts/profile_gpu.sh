@@ -15,10 +15,12 @@
 #                                             which defects are found, and the predicted saving next to what the fix saves
 #   scripts/profile_gpu.sh --part journey     RT-DETR before and after the changes of docs/rtdetr.md (examples/profile_rtdetr.py): what
 #                                             `profile` prints, and the times without a recorder, in turns
-#   scripts/profile_gpu.sh --part idle        what a recorder that waits costs: plain and idle in turns, as part cost
+#   scripts/profile_gpu.sh --part idle        what a recorder that waits costs: plain and idle in turns, as part cost, and of a loop that
+#                                             only launches (tests/tools/many_kernels.cu, PAIRS of processes, built by nvcc)
 #   scripts/profile_gpu.sh --part woken       a program of 30 s that is woken twice for 3 s: what is attributed to modules, and its own
 #                                             exit code
-#   scripts/profile_gpu.sh --part verify      `profile --verify 1` of RT-DETR: the predicted saving next to the measured one
+#   scripts/profile_gpu.sh --part verify      `profile --verify 1` of programs with a planted defect (PROGRAMS; default: launch_bound
+#                                             fp32_gemm), within VERIFY_TIME each (default: 80s): predicted and measured saving
 # By environment: RIDGELINE (the program), PYTHON (which has torch), KERNEL_ROWS (rl_kernel_rows of the build), OUT (default: profile-results),
 # KERNELS, MODELS, MODES, WAYS, STEPS, SECONDS_PER_MODE, ONNX_MODELS, PROGRAMS, ROUNDS, CUDA12 (a site-packages folder), NCU and NVCC (default: ncu, nvcc).
 set -uo pipefail
@@ -70,6 +72,21 @@ idle_cost() {
     "${command[@]}" | sed 's/^/plain /'
     "$RIDGELINE" profile --idle -- "${command[@]}" | sed 's/^/idle /'
   done | tee "$OUT/idle.txt" | "$PYTHON" "$ROOT/scripts/recording_cost.py" "$model"
+}
+
+# idle_launches: a loop that launches empty kernels and does nothing else, so that the noise of one process is small.
+idle_launches() {
+  local round way count=${KERNELS:-300000}
+  "${NVCC:-nvcc}" -o "$scratch/many_kernels" "$ROOT/tests/tools/many_kernels.cu" || return 1
+  for ((round = 1; round <= ${PAIRS:-20}; round++)); do
+    local order=(plain idle)
+    [ $((round % 2)) = 0 ] && order=(idle plain)
+    for way in "${order[@]}"; do
+      local command=("$scratch/many_kernels" "$count")
+      [ "$way" = idle ] && command=("$RIDGELINE" profile --idle -- "${command[@]}")
+      "${command[@]}" | awk -v way="$way" -v count="$count" '{ us = 1e6 * $1 / count; print way, "us-per-launch", us, us }'
+    done
+  done | tee "$OUT/idle_launches.txt" | "$PYTHON" "$ROOT/scripts/recording_cost.py" "empty kernels"
 }
 
 # woken MODEL MODE: 30 s of steps, recorded two times.
@@ -166,6 +183,7 @@ case "${1:-} ${2:-}" in
     for model in ${MODELS:-vit_b16 resnet50 gpt_block rtdetr}; do
       for mode in ${MODES:-eager training graph compiled}; do modules "$model" "$mode" | tee -a "$OUT/modules.md"; done
     done
+    [ -n "${MODELS:-}" ] || modules llama generate | tee -a "$OUT/modules.md"
     if "$PYTHON" "$sessions" --can-run; then
       for model in ${ONNX_MODELS:-vit_b16 rtdetr}; do onnx_modules "$model" | tee -a "$OUT/modules.md"; done
     else
@@ -211,6 +229,7 @@ print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
       echo "| program | how | step, ms | times plain [least, most] | the fastest tenth of the steps |"
       echo "|---|---|---|---|---|"
       for model in ${MODELS:-vit_b16}; do idle_cost "$model" "$(tr ' ' , <<<"${MODES:-small training}")"; done
+      idle_launches
     } | tee "$OUT/idle.md"
     ;;
   "--part woken")
@@ -219,8 +238,11 @@ print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
     woken vit_b16 small && woken vit_b16 training
     ;;
   "--part verify")
-    journey before
-    "$RIDGELINE" profile --db "$db" --max-time "${VERIFY_TIME:-5m}" --verify 1 2>&1 | tee "$OUT/verify.txt"
+    for name in ${PROGRAMS:-launch_bound fp32_gemm}; do
+      recorded "verify.$name" --warmup-steps 5 --steps 8 -- "$PYTHON" "$planted" "$name" --steps 500 >/dev/null
+      echo "$name:"
+      "$RIDGELINE" profile --db "$scratch/verify.$name/r.db" --max-time "${VERIFY_TIME:-80s}" --verify 1 2>&1
+    done | tee "$OUT/verify.txt"
     ;;
   "--part cuda12")
     recorded cuda12 --counters none -- "$PYTHON" "$ROOT/tests/tools/cuda12_program.py" "${CUDA12:?a folder of pip packages}" || exit 1
@@ -238,7 +260,7 @@ print(sum(row["calls"] for row in json.load(sys.stdin)["tables"]["kernels"]))')
     "$PYTHON" "$ROOT/scripts/finding_score.py" "$OUT/findings/programs.tsv" "$OUT/findings" | tee "$OUT/findings.md"
     ;;
   *)
-    sed -n '3,25s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,27s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

