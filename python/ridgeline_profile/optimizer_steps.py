@@ -17,7 +17,7 @@ _open = []  # optimizers within their steps: a subclass calls the step of its ba
 def _around(step, before, after, skips):
     @functools.wraps(step)
     def annotated(self, *args, **kwargs):
-        if _is_compiling() or any(one is self for one in _open):
+        if _is_compiling() or (_open and any(one is self for one in _open)):
             return step(self, *args, **kwargs)
         before(self)
         _open.append(self)

@@ -17,10 +17,11 @@ class Finished(SystemExit):
 
 
 class Ending:
-    def __init__(self, connection, explain):
-        """explain(): the message for a script that ended by itself and without an error."""
+    def __init__(self, connection, explain, finished):
+        """explain(): the message for a script that ended by itself and without an error. finished(): called before the script ends."""
         self._connection = connection
         self._explain = explain
+        self._finished = finished
         self._pid = os.getpid()
         self._code = None
         self._caught = 0
@@ -45,6 +46,7 @@ class Ending:
     def finish(self):
         """Enough steps."""
         self.is_finished = True
+        self._finished()
         self.is_waited_for = False
         self._caught += 1
         if self._caught > MOST_CAUGHT:

@@ -4,7 +4,9 @@ fetches are where steps begin. Its epochs go on without an end until the trial h
 import contextlib
 import functools
 import time
+from _thread import get_ident
 
+import torch
 from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
@@ -28,6 +30,13 @@ class SampleCount(Batches):
         self.declared = batch_of(loader)
         self.certain = self.declared is not None and getattr(loader, "drop_last", False) is True
 
+    def samples(self, batch):
+        first = batch[0] if type(batch) in (list, tuple) and batch else batch
+        # At once, because most batches are like this.
+        if type(first) is torch.Tensor and first.dim() and first.shape[0] == self.wanted:
+            return self.wanted
+        return super().samples(batch)
+
 
 class Fetches:
     def __init__(self, session):
@@ -43,19 +52,20 @@ class Fetches:
         self._kept = []
 
     def install(self):
-        make, fetch = DataLoader.__iter__, _BaseDataLoaderIter.__next__
+        make, fetch, session = DataLoader.__iter__, _BaseDataLoaderIter.__next__, self._session
 
         @functools.wraps(make)
         def iter_(loader):
             iterator = make(loader)
-            if self._session.is_here() and not self._inside:
+            if session.is_here() and not self._inside:
                 self._begun(loader, iterator)
             return iterator
 
         @functools.wraps(fetch)
         def next_(iterator):
-            self._session.ending.check()
-            if self._inside or not self._session.is_here():
+            if session.ending.is_finished:
+                session.ending.check()
+            if self._inside or get_ident() != session.thread:
                 return fetch(iterator)
             self._inside = True
             try:
@@ -135,10 +145,13 @@ class Fetches:
     def _whole(self, iterator):
         """The next batch, of the next epoch if need be. A smaller one is trained with and not counted."""
         trial = self._trial
-        begin, cpu = time.perf_counter(), time.thread_time()
-        batch = self._endless(iterator)
-        trial.loader_cpu += time.thread_time() - cpu
-        trial.loader_seconds += time.perf_counter() - begin
+        if trial.settings.workers:  # whose times are read from /proc
+            batch = self._endless(iterator)
+        else:
+            begin, cpu = time.perf_counter(), time.thread_time()
+            batch = self._endless(iterator)
+            trial.loader_cpu += time.thread_time() - cpu
+            trial.loader_seconds += time.perf_counter() - begin
         self.count += 1
         samples = self._samples.samples(batch)
         if samples is None:

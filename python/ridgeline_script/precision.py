@@ -26,7 +26,7 @@ class Precision:
         self.mode = mode
         self.seen = None       # in the model's last training call
         self.has_scaler = False
-        self._own = None       # an autocast that is entered
+        self.own = None        # an autocast that is entered
 
     def install(self):
         self._around_autocast()
@@ -41,7 +41,7 @@ class Precision:
         @functools.wraps(original)
         def make(context, device_type, dtype=None, enabled=True, cache_enabled=None):
             # Within an autocast the script switches it off for a part of its model.
-            if self.mode is not None and self._own is None and active(device_type) == "off":
+            if self.mode is not None and self.own is None and active(device_type) == "off":
                 enabled = self.mode != "off"
                 dtype = DTYPES.get(self.mode)
             original(context, device_type, dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
@@ -64,19 +64,19 @@ class Precision:
 
         kind.__init__ = make
 
-    def before_call(self, device):
-        """Before a training call of an outermost module."""
-        now = active(device.type)
-        if self.mode in DTYPES and now == "off" and self._own is None:
-            own = torch.autocast(device.type, dtype=DTYPES[self.mode])
+    def before_call(self, kind):
+        """Before a training call of an outermost module on this kind of device."""
+        now = active(kind)
+        if self.mode in DTYPES and now == "off" and self.own is None:
+            own = torch.autocast(kind, dtype=DTYPES[self.mode])
             own.__enter__()
-            self._own = own
-            now = active(device.type)
+            self.own = own
+            now = active(kind)
         self.seen = now
 
     def leave(self):
         """At the backward pass, and wherever a step may end without one."""
-        own, self._own = self._own, None
+        own, self.own = self.own, None
         if own is not None:
             own.__exit__(None, None, None)
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of the script: finds its training loader, its steps and their phases, and serves the parent at the begin of steps."""
+"""One run of the script: finds its training loader, its steps and their phases, and serves the parent at the begin of steps. What runs in each
+step looks up little: with the rest of the hooks it costs a step about 23 us (benchmarks/training_hooks.py)."""
 import functools
 import hashlib
 import os
 import sys
-import threading
+from _thread import get_ident
 
 import torch
 import torch.utils.data.dataloader
 
+from ridgeline_infer import compiling
 from ridgeline_profile import optimizer_steps
 from ridgeline_profile.verify import model_calls
 from ridgeline_script.ending import Ending
@@ -24,6 +26,7 @@ from ridgeline_worker import phase
 from ridgeline_worker.failures import BadSettings, UserError
 
 STEPS_WITHOUT_LOADER = 3
+BEFORE_FORWARD = (H2D, OPTIMIZER, REST)
 
 
 class Session:
@@ -52,10 +55,10 @@ class Session:
         self.losses = LossCurve(levers.losses_wanted(job))
         self.finite_losses = FiniteLosses()
         self.fetches = Fetches(self)
-        self.ending = Ending(connection, self._why_ended)
+        self.ending = Ending(connection, self._why_ended, self._time_nothing)
         self.trial = None       # once the first step is over
-        self.recorder = None    # of a window
         self.device = None      # of the model
+        self._device_kind = ""  # its
         self.loss = None
         self._model = None      # of the first run
         self._modules = {}      # outermost ones that train, by id
@@ -64,8 +67,9 @@ class Session:
         self._learning = None   # of the first model and optimizer
         self.passes = 0         # backward passes
         self._steps = 0         # of optimizers, without a loader
-        self._backward_depth = 0
-        self._thread = threading.get_ident()
+        self._in_backward = False
+        self.thread = get_ident()  # that trains; None: nothing is timed
+        self._record(None)
 
     def install(self):
         if levers.losses_wanted(self._spec.get("job", {})):
@@ -78,65 +82,74 @@ class Session:
         self._around_backward()
         self._around_zero_grad()
         _around_schedule()
-        optimizer_steps.install(lambda: None, self._before_step, self._after_step, self._skips_step)
-        model_calls.install(self._called)
+        optimizer_steps.install(lambda: None, self._before_step, self._after_step,
+                                self._skips_step if self.levers.accumulates() else None)
+        self._model_calls = model_calls.install(self._called)
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forked)
+            os.register_at_fork(after_in_child=self._time_nothing)
 
     def _seed(self):
         return int(self._spec.get("job", {}).get("seed", 1))
 
-    def _forked(self):
-        """A loader's worker, or another process of the script: nothing of it is timed."""
-        self._thread = None
+    def _time_nothing(self):
+        """In a loader's worker or another process of the script, and once the trial is over."""
+        self.thread = None
 
     def is_here(self):
         """Hooks act in the thread that trains."""
-        return threading.get_ident() == self._thread and not self.ending.is_finished
+        return get_ident() == self.thread
 
-    def enter(self, phase_):
-        if self.recorder is not None:
-            self.recorder.enter(phase_)
+    def _record(self, recorder):
+        """enter(phase): the phase begins, for this recorder."""
+        self.recorder = recorder
+        self.enter = _ignore if recorder is None else recorder.enter
 
     def now(self):
-        return self.recorder.phase if self.recorder is not None else REST
+        return self.recorder.phases[-1] if self.recorder is not None else REST
 
     # Hooks of the model, the backward pass and the optimizer
 
     def _called(self, call, module, args, kwargs):
-        if not self.is_here():
+        if get_ident() != self.thread:
             return call(*args, **kwargs)
-        trains = module.training and torch.is_grad_enabled()
-        if trains:
-            if self.device is None:
-                self.device = next(module.parameters()).device
-                self._memory_limit_gb = levers.limit_memory(torch, self.device, self._spec.get("job", {}))
-                self._model = module if self._describes else None
+        if module.training and torch.is_grad_enabled():
             if self.trial is None:
-                self._modules.setdefault(id(module), module)
-            if self.now() in (H2D, OPTIMIZER, REST):
+                self._see_model(module)
+            if self.recorder is not None and self.recorder.phases[-1] in BEFORE_FORWARD:
                 self.enter(FORWARD)
-            self.precision.before_call(self.device)
+            self.precision.before_call(self._device_kind)
         return self.levers.target(call, module)(*args, **kwargs)
+
+    def _see_model(self, module):
+        """Within the first step."""
+        if self.device is None:
+            self._set_device(next(module.parameters()).device)
+            self._memory_limit_gb = levers.limit_memory(torch, self.device, self._spec.get("job", {}))
+            self._model = module if self._describes else None
+        self._modules.setdefault(id(module), module)
+
+    def _set_device(self, device):
+        self.device = device
+        self._device_kind = device.type
 
     def _around_backward(self):
         original = torch.autograd.backward
 
         def backward(*args, **kwargs):
-            if not self.is_here():
+            # One within another, as of a checkpoint, is part of that.
+            if self._in_backward or get_ident() != self.thread:
                 return original(*args, **kwargs)
-            self._backward_depth += 1
-            if self._backward_depth == 1:
+            self._in_backward = True
+            if self.precision.own is not None:
                 self.precision.leave()
-                self.enter(BACKWARD)
-                self._see_loss(args[0] if args else kwargs.get("tensors"))
+            self.enter(BACKWARD)
+            self._see_loss(args[0] if args else kwargs.get("tensors"))
             try:
                 return original(*args, **kwargs)
             finally:
-                self._backward_depth -= 1
-                if self._backward_depth == 0:
-                    self.passes += 1
-                    self.enter(OPTIMIZER)
+                self._in_backward = False
+                self.passes += 1
+                self.enter(OPTIMIZER)
 
         torch.autograd.backward = backward
 
@@ -153,8 +166,10 @@ class Session:
         original = kind.zero_grad
 
         def zero_grad(optimizer, *args, **kwargs):
-            before = self.now()
-            if self.recorder is None or before == OPTIMIZER or not self.is_here():
+            if self.recorder is None or get_ident() != self.thread:
+                return original(optimizer, *args, **kwargs)
+            before = self.recorder.phases[-1]
+            if before == OPTIMIZER:
                 return original(optimizer, *args, **kwargs)
             self.enter(OPTIMIZER)
             try:
@@ -165,12 +180,13 @@ class Session:
         kind.zero_grad = zero_grad
 
     def _before_step(self, optimizer):
-        if not self.is_here():
+        if get_ident() != self.thread:
             return
-        self.levers.before_step(optimizer)
+        if self.levers:
+            self.levers.before_step(optimizer)
         if self.trial is None and self.passes:
             self._see_optimizer(optimizer)
-        if self.passes and self.now() == REST:
+        if self.recorder is not None and self.recorder.phases[-1] == REST:
             self.enter(OPTIMIZER)
 
     def _see_optimizer(self, optimizer):
@@ -181,12 +197,13 @@ class Session:
         self._optimizers.setdefault(id(optimizer), optimizer)
 
     def _skips_step(self, optimizer, has_closure):
-        return self.is_here() and self.levers.skips_step(optimizer, has_closure)
+        return get_ident() == self.thread and self.levers.skips_step(optimizer, has_closure)
 
     def _after_step(self, optimizer, is_outermost):
-        if not is_outermost or not self.is_here():
+        if not is_outermost or get_ident() != self.thread:
             return
-        self.precision.leave()
+        if self.precision.own is not None:
+            self.precision.leave()
         self.enter(REST)
         self._steps += 1
         if self._steps >= STEPS_WITHOUT_LOADER and not self.fetches.count:
@@ -197,7 +214,8 @@ class Session:
 
     def step_begins(self):
         """Before the training loader's next batch is fetched; a step has been made before."""
-        self.precision.leave()
+        if self.precision.own is not None:
+            self.precision.leave()
         if self.recorder is not None:
             if not self.recorder.is_complete():
                 return
@@ -214,10 +232,11 @@ class Session:
     def _find_device(self):
         """Without a module that has parameters, takes the device of the loss."""
         if self.device is None:
-            self.device = torch.device("cpu") if self.loss is None else self.loss.device
+            self._set_device(torch.device("cpu") if self.loss is None else self.loss.device)
 
     def _taken(self):
-        recorder, self.recorder = self.recorder, None
+        recorder = self.recorder
+        self._record(None)
         return recorder
 
     def _answer(self, made):
@@ -242,7 +261,7 @@ class Session:
                 steps = int(request["steps"])
                 phase.now = "a step"
                 self.trial.begin_window()
-                self.recorder = StepRecorder(torch, self.device, steps)
+                self._record(StepRecorder(torch, self.device, steps))
                 if self.trial.reads_are_due():
                     self.trial.reads.begin()
                 if not self.trial.loads_only:
@@ -285,8 +304,12 @@ class Session:
         self.trial = TimedScript(self._spec, self.device, self.fetches)
         self.trial.memory_limit_gb = self._memory_limit_gb
         self.trial.finite_losses = self.finite_losses
-        self.trial.reads = host_reads.of_trial(torch, self.device, levers.compiles(dict(self._spec.get("job", {}), kind="script")))
+        compiles = levers.compiles(dict(self._spec.get("job", {}), kind="script"))
+        self.trial.reads = host_reads.of_trial(torch, self.device, compiles)
         self.fetches.begin(self.trial)
+        # What is compiled would be compiled again.
+        if not compiles and not compiling.Counts().frames:
+            self._model_calls.narrow({type(one) for one in self._modules.values()})
         # Which of several optimizers trains what is not known.
         if len(self._modules) == 1 and len(self._optimizers) == 1:
             self.trial.learning = self._learning
@@ -335,6 +358,10 @@ class Session:
         if self.trial is None:
             return "the script ended without a training step: expected batches of a torch DataLoader, and backward()"
         return "the script ended before it had trained enough steps; let it run for more epochs, or ask for fewer with --steps"
+
+
+def _ignore(_phase):
+    """Nothing is recorded."""
 
 
 def _around_schedule():

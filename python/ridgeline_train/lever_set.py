@@ -133,6 +133,12 @@ class LeverSet:
             raise BadSettings("gradient_accumulation did not take effect: " + REASONS["scaler"])
         self._accumulation = accumulation
 
+    def __bool__(self):
+        return bool(self._changes)
+
+    def accumulates(self):
+        return self._accumulation is not None
+
     def install(self, hooks_calls=True):
         """`hooks_calls`: whether calls of the model reach target() by a hook of their own."""
         for change in self._changes.values():

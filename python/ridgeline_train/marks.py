@@ -12,6 +12,16 @@ class ClockMarks:
     def mark(self):
         self._times.append(time.perf_counter())
 
+    def marking(self, add):
+        """A function that appends a mark, and its argument by add()."""
+        append, now = self._times.append, time.perf_counter
+
+        def mark(argument):
+            append(now())
+            add(argument)
+
+        return mark
+
     def between(self, first, second):
         return (self._times[second] - self._times[first]) * 1e3
 
@@ -30,6 +40,15 @@ class EventMarks:
     def mark(self):
         self._events[self._used].record()
         self._used += 1
+
+    def marking(self, add):
+        """As ClockMarks.marking."""
+
+        def mark(argument):
+            self.mark()
+            add(argument)
+
+        return mark
 
     def passed(self, mark):
         """Whether the device has come that far."""

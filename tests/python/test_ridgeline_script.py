@@ -356,6 +356,37 @@ class Watched(Scripts):
         self.assertIn("lock", [row["kind"] for row in found["several"]["places"]])
 
 
+NAME_OF_CALL = """
+import atexit
+names = []
+atexit.register(lambda: print(",".join(sorted(set(names)))))
+"""
+
+
+class Hooks(Scripts):
+    def names_of_calls(self, source):
+        """What torch.nn.Module.__call__ was in the script's steps, and the forward times of the steps."""
+        source = source.replace("for epoch", NAME_OF_CALL + "for epoch").replace("step(batch)\n", "step(batch); names.append(nn.Module.__call__.__module__)\n")
+        window, _, ended = self.trial(source, {"batch": 8, "workers": 0})
+        return ended[1].strip().split(","), [row[2] for row in window["steps"]]
+
+    def test_modules_within_the_model_are_not_hooked_after_the_first_step(self):
+        names, forward = self.names_of_calls(BLOCKS)
+        self.assertIn("torch.nn.modules.module", names)
+        self.assertGreater(min(forward), 0)
+
+    def test_a_class_with_a_call_of_its_own_keeps_the_hook(self):
+        own = "class Own(nn.Sequential):\n    def __call__(self, x): return super().__call__(x)\nmodel = Own("
+        names, forward = self.names_of_calls(BLOCKS.replace("model = nn.Sequential(", own))
+        self.assertEqual(names, ["ridgeline_profile.verify.model_calls"])
+        self.assertGreater(min(forward), 0)
+
+    def test_steps_left_out_are_counted_once(self):
+        source = BLOCKS.replace("batch_size=8", "batch_size=9")  # the last batch of an epoch is smaller
+        window = self.trial(source, {"batch": 9, "workers": 0}, steps=25)[0]
+        self.assertEqual(len(window["steps"]), 25)
+
+
 class Failures(Scripts):
     def test_an_exception(self):
         answer, script = self.describe(DATA + "train = DataLoader(Items(), batch_size=8)\nfor batch in train: model(batch[1]).sum().backward()\n")

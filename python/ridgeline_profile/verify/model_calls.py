@@ -36,6 +36,23 @@ def _outermost(called, original, module, args, kwargs):
         _local.inside = False
 
 
+class Hook:
+    """What install() has made of torch.nn.Module.__call__."""
+
+    def __init__(self, original, call):
+        self._original = original
+        self._call = call
+
+    def narrow(self, kinds):
+        """From now on sees calls of modules of these classes alone, so that the modules within them cost nothing. Does nothing if another package
+        has replaced the call since, or if one of the classes has a call of its own."""
+        if not kinds or torch.nn.Module.__call__ is not self._call or any(kind.__call__ is not self._call for kind in kinds):
+            return
+        torch.nn.Module.__call__ = self._original
+        for kind in kinds:
+            kind.__call__ = self._call
+
+
 def install(called):
     """called(call, module, args, kwargs) in place of call(*args, **kwargs)."""
     original = torch.nn.Module.__call__
@@ -47,3 +64,4 @@ def install(called):
         return _outermost(called, original, self, args, kwargs)
 
     torch.nn.Module.__call__ = call
+    return Hook(original, call)
