@@ -4,6 +4,7 @@ step looks up little: with the rest of the hooks it costs a step about 23 us (be
 import functools
 import hashlib
 import os
+import resource
 import sys
 from _thread import get_ident
 
@@ -26,6 +27,7 @@ from ridgeline_worker import phase
 from ridgeline_worker.failures import BadSettings, UserError
 
 STEPS_WITHOUT_LOADER = 3
+BUSY_CHILDREN_S = 1  # of processes that the script started, which may have been the training
 BEFORE_FORWARD = (H2D, OPTIMIZER, REST)
 
 
@@ -356,6 +358,10 @@ class Session:
 
     def _why_ended(self):
         if self.trial is None:
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            if not self.fetches.count and used.ru_utime + used.ru_stime > BUSY_CHILDREN_S:
+                return ("the script trained nothing itself, and processes that it started used %.0f s of CPU time, which is not timed; start one "
+                        "process of the training" % (used.ru_utime + used.ru_stime))
             return "the script ended without a training step: expected batches of a torch DataLoader, and backward()"
         return "the script ended before it had trained enough steps; let it run for more epochs, or ask for fewer with --steps"
 

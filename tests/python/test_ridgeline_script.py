@@ -407,6 +407,14 @@ class Failures(Scripts):
         self.assertIn("no batch from a torch DataLoader", answer["error"]["message"])
 
 
+    def test_training_in_a_process_that_the_script_starts(self):
+        source = DATA + ("import torch.multiprocessing as processes\ndef work(number):\n    begin = time.process_time()\n"
+                         "    while time.process_time() - begin < 1.5: step((torch.zeros(4, 8), torch.zeros(4, dtype=torch.long)))\n"
+                         "if __name__ == '__main__': processes.spawn(work, nprocs=1)\n")
+        answer, _ = self.describe(source)
+        self.assertRegex(answer["error"]["message"], "processes that it started used [0-9]+ s of CPU time")
+
+
 class Untouched(Scripts):
     def test_an_existing_sitecustomize_runs(self):
         folder = tempfile.TemporaryDirectory()
