@@ -27,6 +27,7 @@ NAMES = {"resnet50": "ResNet-50", "vit_b_16": "ViT-B/16", "transformer": "transf
 LEVERS = "torch_compile,channels_last,fused_optimizer,allow_tf32,cudnn_benchmark"  # that the loop can set too
 BATCH, WORKERS = 64, 4
 COMPARED = 20
+LOOP_GRACE_S = 90  # that starting and compiling may take
 # Two-sided 95 % points of Student's t by degrees of freedom.
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228, 12: 2.179, 15: 2.131, 20: 2.086, 30: 2.042}
 
@@ -48,15 +49,15 @@ def bench(asked, name, seconds):
     return json.loads(done.stdout)
 
 
-def chosen(run):
-    """{"workers", "pin", "amp", "levers": {name: value}}; None: nothing is recommended."""
+def chosen(run, names=LEVERS.split(",")):
+    """{"workers", "pin", "amp", "levers": {name: value}}, of levers by these names; None: nothing is recommended."""
     recommended = run["answers"] and run["answers"]["recommended"]
     if not recommended:
         return None
     settings = recommended["settings"]
     found = {finding["code"]: finding for finding in run["findings"]}
     together = found.get("levers_together")
-    single = [finding for code, finding in found.items() if code in LEVERS.split(",")]
+    single = [finding for code, finding in found.items() if code in names]
     best = together or max(single, key=lambda finding: finding["predicted_gain"] or 0, default=None)
     levers = {}
     for text in best["advice"]["arguments"]["settings"] if best else ():
@@ -187,6 +188,29 @@ def words_of(setting):
     return ", ".join(words)
 
 
+def row_of(asked, name):
+    """One model's row; None with the reason on standard error."""
+    begin = time.perf_counter()
+    run = bench(asked, name, int(asked.seconds * 2 / 3))
+    setting = run and chosen(run)
+    if not setting:
+        print("%s: nothing is recommended" % name, file=sys.stderr)
+        return None
+    # What starting and compiling take is not timed.
+    left = max(15.0, asked.seconds - (time.perf_counter() - begin) - 20)
+    command = [asked.python, os.path.abspath(__file__), "--loop", name, "--device", asked.device, "--batch", str(asked.batch),
+               "--workers", str(asked.workers), "--seconds", str(left), "--out", asked.out]
+    try:
+        done = subprocess.run(command, input=json.dumps(setting), stdout=subprocess.PIPE, text=True, timeout=left + LOOP_GRACE_S)
+    except subprocess.TimeoutExpired:
+        print("%s: the loop took more than %.0f s" % (name, left + LOOP_GRACE_S), file=sys.stderr)
+        return None
+    if done.returncode != 0:
+        print("%s: the loop failed" % name, file=sys.stderr)
+        return None
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ridgeline", default="ridgeline")
@@ -205,31 +229,20 @@ def main():
         print(json.dumps(compared(asked, asked.loop, json.loads(sys.stdin.read()), asked.seconds)))
         return 0
     rows = []
+    # Each row as it arrives: a run that is stopped leaves what it has.
+    print("| training | batch | recommended | as written, samples/s | recommended, samples/s | faster, 95 % interval | losses of 20 steps |\n"
+          "|---|---|---|---|---|---|---|", flush=True)
     for name in asked.only.split(","):
-        begin = time.perf_counter()
-        run = bench(asked, name, int(asked.seconds * 2 / 3))
-        setting = run and chosen(run)
-        if not setting:
-            print("%s: nothing is recommended" % name, file=sys.stderr)
+        row = row_of(asked, name)
+        if row is None:
             continue
-        # What starting and compiling take is not timed.
-        left = max(15.0, asked.seconds - (time.perf_counter() - begin) - 20)
-        done = subprocess.run([asked.python, os.path.abspath(__file__), "--loop", name, "--device", asked.device, "--batch", str(asked.batch),
-                               "--workers", str(asked.workers), "--seconds", str(left), "--out", asked.out],
-                              input=json.dumps(setting), stdout=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            print("%s: the loop failed" % name, file=sys.stderr)
-            continue
-        rows.append(json.loads(done.stdout.splitlines()[-1]))
+        rows.append(row)
         with open(os.path.join(asked.out, "levers.json"), "w") as file:
             json.dump(rows, file, indent=1)
-    print("| training | batch | recommended | as written, samples/s | recommended, samples/s | faster, 95 % interval | losses of 20 steps |")
-    print("|---|---|---|---|---|---|---|")
-    for row in rows:
         losses = row["losses"]
         print("| %s | %d | %s | %.0f | %.0f | %.2f× [%.2f, %.2f] | %s: %.2f %% apart, %.2f %% allowed |" % (
             row["model"], asked.batch, words_of(row["setting"]), *row["samples_per_s"], row["ratio"], row["low"], row["high"],
-            "equal" if losses["equal"] else "DIFFERENT", 100 * losses["apart"], 100 * losses["allowed"]))
+            "equal" if losses["equal"] else "DIFFERENT", 100 * losses["apart"], 100 * losses["allowed"]), flush=True)
     return 0 if len(rows) == len(asked.only.split(",")) and all(row["losses"]["equal"] for row in rows) else 1
 
 

@@ -2,7 +2,7 @@
 # Eight trainings with one planted fault each, whose lever is known, on an NVIDIA GPU (torch 2.0 or later): prints for each whether bench names it,
 # and exits with 1 if it misses more than one (of a few: any). Takes at most nine minutes. usage: scripts/training_levers_gpu.sh [PYTHON]
 #   ONLY="tf32 half"   these alone
-#   OUT=FOLDER         keeps each one's JSON and messages (default: ./training_levers_gpu)
+#   OUT=FOLDER         keeps each one's JSON and messages, and the lines printed in lines.txt as they arrive (default: ./training_levers_gpu)
 #   DEVICES=cpu        for a look at those that need no GPU: waits, slow_samples
 set -uo pipefail
 # With their folders: the work is done in another one. A venv's python stays the link that it is.
@@ -110,6 +110,7 @@ def waits(settings):
 def slow_samples(settings):
     return made(nn.Linear(256, 10), Items(256, sleep_s=0.001, count=256))
 END
+: >"$OUT/lines.txt"
 ran=0
 missed=0
 # planted NAME SECONDS LEVERS EXPECTED OPTIONS...: a finding's code has to be one of EXPECTED.
@@ -124,11 +125,11 @@ planted() {
     --stability-run 0 --max-time "${seconds}s" --try "$levers" --db "$WORK/$name.db" --json "$@" >"$OUT/$name.json" 2>"$OUT/$name.err"
   local code=$?
   if [ $code -ne 0 ]; then
-    echo "$name: exit code $code: $(tail -n 1 "$OUT/$name.err")"
+    echo "$name: exit code $code: $(tail -n 1 "$OUT/$name.err")" | tee -a "$OUT/lines.txt"
     missed=$((missed + 1))
     return
   fi
-  "$PYTHON" - "$OUT/$name.json" "$name" $((SECONDS - begun)) $expected <<'END' || missed=$((missed + 1))
+  "$PYTHON" - "$OUT/$name.json" "$name" $((SECONDS - begun)) $expected <<'END' | tee -a "$OUT/lines.txt" || missed=$((missed + 1))
 import json, sys
 path, name, seconds, *expected = sys.argv[1:]
 run = json.load(open(path))
@@ -149,5 +150,5 @@ planted optimizer 40 fused_optimizer fused_optimizer --batch-sizes 64 --num-work
 planted attention 40 sdpa_backend sdpa_backend --batch-sizes 16 --num-workers 2 --amp bf16
 planted waits 40 none too_few_workers --batch-sizes 64 --num-workers 1 --amp off
 planted slow_samples 40 cache_dataset cache_dataset --batch-sizes 64 --num-workers 0 --amp off
-echo "$((ran - missed)) of $ran levers were named"
+echo "$((ran - missed)) of $ran levers were named" | tee -a "$OUT/lines.txt"
 [ "$missed" -le $((ran == 8 ? 1 : 0)) ]
