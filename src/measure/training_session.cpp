@@ -163,7 +163,7 @@ class Session {
     if (elapsed >= plan_.max_time_s &&
         (counted.steps >= static_cast<std::int64_t>(kLeastSteps) || counted.steps >= plan_.steps))
       return true;
-    return plan_.is_met_by(counted);
+    return plan_.is_met_by(counted) || plan_.is_hopeless(counted, elapsed);
   }
 
   tl::expected<schema::TrainingMeasurement, TrainingFailure> finish() {

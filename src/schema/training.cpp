@@ -27,6 +27,14 @@ bool TrainingPlan::is_met_by(const TrainingMeasurement& measured) const noexcept
   return rate.high > rate.low && (rate.high - rate.low) / 2 <= target_interval_ratio * rate.value;
 }
 
+bool TrainingPlan::is_hopeless(const TrainingMeasurement& measured, double timed_s) const noexcept {
+  constexpr double kPatience = 1.0 / 3;
+  const auto& rate = measured.samples_per_s;
+  if (measured.steps < steps || timed_s < kPatience * max_time_s || rate.value <= 0) return false;
+  const double times_too_wide = (rate.high - rate.low) / 2 / (target_interval_ratio * rate.value);
+  return timed_s * times_too_wide * times_too_wide > max_time_s;
+}
+
 std::string TrainingTrialSpec::key() const {
   base::Json json = *this;
   json["job"].erase("data_path");

@@ -36,7 +36,7 @@ struct TrainingPlan {
   std::int64_t max_steps = 400;   ///< goes on up to here until the interval is narrow enough
   std::int64_t warmup_steps = 5;  ///< floor; goes on until times are steady
   std::int64_t max_warmup_steps = 60;
-  double max_time_s = 30;  ///< of the timed part; at least min(steps, 3) steps are run
+  double max_time_s = 30;  ///< of the timed part; at least min(steps, 3) steps are run; see is_hopeless()
   double max_warmup_s = 30;
   double target_interval_ratio = 0.02;  ///< half-width of the 95 % interval of samples/s, as a share
   double prepare_limit_s = 300;         ///< deadline of preparing: building model, optimizer, loader
@@ -45,6 +45,9 @@ struct TrainingPlan {
   /// Whether that is what was asked for: enough steps, and a narrow interval or as many steps as there may be. Without
   /// it only the time ends a trial.
   [[nodiscard]] bool is_met_by(const TrainingMeasurement& measured) const noexcept;
+  /// Whether the interval after `timed_s` and enough steps is so wide that it would not be narrow enough within
+  /// max_time_s either: intervals shrink with the square root of the time. Asked from a third of max_time_s on.
+  [[nodiscard]] bool is_hopeless(const TrainingMeasurement& measured, double timed_s) const noexcept;
 };
 RL_DECLARE_JSON(TrainingPlan)
 

@@ -35,7 +35,10 @@ bool needs_more_time(const schema::TrainingOutcome& outcome, const schema::Train
   const auto done_steps = analysis::stability_steps_of(outcome);
   if (!measured || measured->steps == 0 || plan.is_met_by(*measured) || done_steps >= plan.max_steps) return false;
   const double kept_s = std::accumulate(measured->wall_ms.begin(), measured->wall_ms.end(), 0.0) * 1e-3;
-  return kept_s * static_cast<double>(done_steps) / static_cast<double>(measured->steps) < kAsLong * limit_s;
+  const double timed_s = kept_s * static_cast<double>(done_steps) / static_cast<double>(measured->steps);
+  auto limited = plan;
+  limited.max_time_s = kAsLong * limit_s;
+  return timed_s < limited.max_time_s && !limited.is_hopeless(*measured, timed_s);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -62,6 +63,34 @@ TEST_F(TrainingSession, a_noisy_trial_goes_on_until_its_interval_is_narrow) {
   const auto noisy = measure("noise=0.1");
   ASSERT_TRUE(quiet && noisy);
   EXPECT_GT(noisy->steps, quiet->steps);
+}
+
+TEST_F(TrainingSession, a_trial_that_would_stay_too_noisy_ends_after_a_third_of_its_time) {
+  schema::TrainingTrialSpec spec;
+  spec.plan.max_steps = 1'000'000;
+  const auto timed_s = [&](const std::string& text) {
+    const auto result = measure(text, spec);
+    return result ? std::accumulate(result->wall_ms.begin(), result->wall_ms.end(), 0.0) / 1000 : 0;
+  };
+  const double limit_s = spec.plan.max_time_s;
+  EXPECT_NEAR(timed_s("compute_us=2000,noise=1.5"), limit_s / 3, limit_s / 10);
+  EXPECT_LT(timed_s("compute_us=2000,noise=0.1"), limit_s) << "narrow enough in time";
+}
+
+TEST(TrainingPlan, gives_up_on_an_interval_that_time_would_not_narrow) {
+  const schema::TrainingPlan plan;  // 30 s, 2 %
+  schema::TrainingMeasurement measured;
+  measured.steps = plan.steps;
+  const auto hopeless = [&](double half_width, double timed_s) {
+    measured.samples_per_s = {100, 100 * (1 - half_width), 100 * (1 + half_width)};
+    return plan.is_hopeless(measured, timed_s);
+  };
+  EXPECT_FALSE(hopeless(0.10, 9)) << "too early";
+  EXPECT_TRUE(hopeless(0.10, 11));
+  EXPECT_FALSE(hopeless(0.03, 11)) << "25 s would do";
+  EXPECT_TRUE(hopeless(0.03, 15));
+  measured.steps = plan.steps - 1;
+  EXPECT_FALSE(hopeless(0.10, 11)) << "fewer steps than asked for";
 }
 
 TEST_F(TrainingSession, time_ends_a_trial_that_noise_would_not) {
