@@ -37,10 +37,19 @@ std::string target_of(const BenchRun& run) {
   return job.kind == "synthetic" ? "synthetic:" + job.target : job.target;
 }
 
+/// Combinations of what was to be tried. Experiments, bisected batches and the current settings may lie outside.
 std::int64_t combinations_trained(const BenchRun& run) {
+  const auto has = [](const auto& values, const auto& value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+  };
+  const auto& space = run.request.space;
   std::set<schema::TrainingSettings> trained;
-  for (const auto& trial : run.trials)
-    if (trial.data == schema::DataMode::loader) trained.insert(trial.settings);
+  for (const auto& trial : run.trials) {
+    const auto& settings = trial.settings;
+    if (trial.data == schema::DataMode::loader && has(space.batches, settings.batch) &&
+        has(space.workers, settings.workers) && has(space.amps, settings.amp) && has(space.pins, settings.pin_memory))
+      trained.insert(settings);
+  }
   return std::ssize(trained);
 }
 
