@@ -173,7 +173,8 @@ class RunningBench {
       run_.skipped = searcher->skipped();
       // Without an answer the search goes on into the time of what would come after it.
       if (budget_.is_used_up(search_share()) && (budget_.is_used_up() || !analysis::bench_points(run_).empty())) {
-        run_.interruption = messages::bench_combinations_untried(static_cast<std::int64_t>(searcher->remaining()));
+        const auto untried = static_cast<std::int64_t>(searcher->remaining());
+        if (untried > 0) run_.interruption = messages::bench_combinations_untried(untried);
         break;
       }
     }

@@ -101,6 +101,20 @@ TEST_F(BenchCampaignTest, what_was_asked_of_the_job_beforehand_counts) {
   EXPECT_LT(bench->duration_s, 45);
 }
 
+TEST_F(BenchCampaignTest, time_that_ends_with_the_last_combination_interrupts_nothing) {
+  auto limited = request("", "grid");
+  limited.space = {{512}, {0}, {AmpMode::off}, {false}};
+  limited.max_time = std::chrono::seconds(60);
+  limited.spent_before_s = 59;
+  const auto bench = run(limited);
+  ASSERT_TRUE(bench && bench->answers);
+  EXPECT_EQ(fakes::text_of(bench->interruption), "");
+  limited.space.workers = {0, 2, 4};
+  const auto more = run(limited);
+  ASSERT_TRUE(more);
+  EXPECT_NE(fakes::text_of(more->interruption), "");
+}
+
 // With another --max-time, which is the trials' limit too, none of 269 stored trials was taken up again.
 TEST_F(BenchCampaignTest, more_time_goes_on_where_less_had_ended) {
   auto limited = request("", "grid");
