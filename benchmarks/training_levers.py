@@ -184,7 +184,7 @@ def compared(asked, name, setting, seconds):
 
 def words_of(setting):
     words = ["%s=%s" % item if item[1] not in ("true",) else item[0] for item in sorted(setting["levers"].items())]
-    words += [setting["amp"]] * (setting["amp"] != "off") + ["pinned"] * setting["pin"] + ["%d workers" % setting["workers"]]
+    words += [setting["amp"]] * (setting["amp"] != "off") + ["pinned"] * setting["pin"] + ["%d worker%s" % (setting["workers"], "" if setting["workers"] == 1 else "s")]
     return ", ".join(words)
 
 
