@@ -190,6 +190,8 @@ stream::PipelineOptions StreamServer::pipeline_options() const {
   dispatcher.workers = static_cast<std::uint32_t>(lanes > 0 ? lanes : settings.streams);
   dispatcher.sessions = static_cast<std::uint32_t>(settings.streams);
   dispatcher.session_batches = static_cast<std::uint32_t>(model_->facts().session_batches);
+  // Sessions on a GPU share it.
+  if (lanes > 0) dispatcher.most_batches = dispatcher.sessions + 1;
   dispatcher.max_batch = static_cast<std::uint32_t>(settings.batch_size);
   dispatcher.frame_timeout_ns = ns_of_ms(settings.frame_timeout_ms);
   dispatcher.use_slack = settings.efficiency;

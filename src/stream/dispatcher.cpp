@@ -9,6 +9,12 @@
 namespace ridgeline::stream {
 namespace {
 
+// How a late frame changes the caution, and the share of late frames that keeps it where it is: a fifth of what a 99th
+// percentile leaves, as a batch that is late as a whole raises it less than in proportion.
+constexpr double kLateRaises = 1.0 / 16;
+constexpr double kLateShare = 0.002;
+constexpr double kMostCaution = 2;  // where batches slow each other down, what is rarely exceeded is not enough
+
 void wake_at(std::optional<std::int64_t>& wake_ns, std::int64_t at) { wake_ns = std::min(wake_ns.value_or(at), at); }
 
 }  // namespace
@@ -47,6 +53,7 @@ void Dispatcher::follow_slo() noexcept {
 }
 
 std::optional<std::uint32_t> Dispatcher::free_worker() const noexcept {
+  if (in_sessions_ >= options_.batches_at_once()) return std::nullopt;
   std::optional<std::uint32_t> best;
   for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) {
     const auto taken = sessions_[session_of(worker)];
@@ -87,10 +94,25 @@ std::int64_t Dispatcher::launch_time() const noexcept {
   return at_once + options_.frame_timeout_ns;
 }
 
+std::int64_t Dispatcher::planned_ns(std::size_t n) const noexcept {
+  const auto size = static_cast<std::uint32_t>(n);
+  const auto expected = model_.expected_ns(size);
+  return expected + static_cast<std::int64_t>(caution_ * static_cast<double>(model_.high_ns(size) - expected));
+}
+
+void Dispatcher::learn_caution(const Worker& worker, std::int64_t now_ns) noexcept {
+  const auto is_late = [&](const Frame& frame) {
+    return frame.deadline_ns != 0 && now_ns + options_.guard_ns > frame.deadline_ns;
+  };
+  const auto late = static_cast<double>(std::count_if(worker.frames.begin(), worker.frames.end(), is_late));
+  const double in_time = static_cast<double>(worker.frames.size()) - late;
+  caution_ = std::clamp(caution_ + kLateRaises * (late - kLateShare * in_time), 0.0, kMostCaution);
+}
+
 std::optional<std::size_t> Dispatcher::batch_within(std::int64_t time_ns, std::size_t least,
                                                     std::size_t below) const noexcept {
   for (std::size_t size = below; size-- > least;)
-    if (model_.high_ns(static_cast<std::uint32_t>(size)) <= time_ns) return size;
+    if (planned_ns(size) <= time_ns) return size;
   return std::nullopt;
 }
 
@@ -98,7 +120,8 @@ void Dispatcher::fill(std::int64_t now_ns, std::vector<Frame>& frames, std::vect
   std::optional<Frame> hopeful;  // the last to be dropped that would be in time if batches took what the warm-up took
   std::size_t batch = 0;         // the largest that is still possible
   std::int64_t takes_ns = 0;     // and how long it takes
-  std::size_t most = options_.max_batch;
+  std::size_t most = model_.efficient_size(
+      static_cast<std::uint32_t>(std::min<std::size_t>(options_.max_batch, std::max<std::size_t>(1, queue_.size()))));
   // Where more waits than a batch holds, the work of a small one is missing later.
   const bool may_be_smaller = queue_.size() <= most;
   while (!queue_.empty() && frames.size() < most) {
@@ -107,13 +130,13 @@ void Dispatcher::fill(std::int64_t now_ns, std::vector<Frame>& frames, std::vect
       const auto possible = std::min(most, frames.size() + queue_.size());
       if (possible != batch) {
         batch = possible;
-        takes_ns = model_.high_ns(static_cast<std::uint32_t>(batch));
+        takes_ns = planned_ns(batch);
       }
       const auto left = next.deadline_ns - options_.guard_ns - now_ns;
       if (takes_ns > left && may_be_smaller) {
         if (const auto smaller = batch_within(left, std::max(frames.size() + 1, (batch + 1) / 2), batch)) {
           most = batch = *smaller;
-          takes_ns = model_.high_ns(static_cast<std::uint32_t>(batch));
+          takes_ns = planned_ns(batch);
         }
       }
       if (takes_ns > left) {
@@ -145,6 +168,7 @@ void Dispatcher::launch(std::uint32_t worker, std::int64_t now_ns, Decisions& de
   entry.busy = true;
   entry.in_session = true;
   ++sessions_[session_of(worker)];
+  ++in_sessions_;
   entry.launched_ns = now_ns;
   entry.given_up.assign(entry.frames.size(), 0);
   plan_give_up(entry);
@@ -194,6 +218,7 @@ void Dispatcher::drop_expired(std::int64_t now_ns, Decisions& decisions) {
 void Dispatcher::leave_session(std::uint32_t worker) noexcept {
   if (worker >= workers_.size() || !std::exchange(workers_[worker].in_session, false)) return;
   --sessions_[session_of(worker)];
+  --in_sessions_;
 }
 
 base::Result<Completion> Dispatcher::complete(std::uint32_t worker, std::int64_t now_ns, bool succeeded) {
@@ -206,6 +231,7 @@ base::Result<Completion> Dispatcher::complete(std::uint32_t worker, std::int64_t
   if (succeeded) {
     model_.observe(static_cast<std::uint32_t>(entry.frames.size()), now_ns - entry.launched_ns);
     follow_slo();
+    learn_caution(entry, now_ns);
   }
   return Completion{entry.frames, entry.given_up, entry.launched_ns};
 }

@@ -39,11 +39,15 @@ struct DispatcherOptions {
   /// instead, where it can still become part of a fuller batch.
   std::uint32_t sessions = 0;
   std::uint32_t session_batches = 1;
+  /// Of all sessions together; 0: as many as they take. One more than there are sessions keeps a device busy that they
+  /// share, and what would only wait for it delays nothing.
+  std::uint32_t most_batches = 0;
 
   /// Batches that are in a session at the same time, at most.
   [[nodiscard]] std::uint32_t batches_at_once() const noexcept {
     const auto taken = static_cast<std::uint64_t>(sessions == 0 ? workers : sessions) * session_batches;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(workers, taken));
+    const auto most = most_batches == 0 ? taken : std::min<std::uint64_t>(taken, most_batches);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(workers, most));
   }
 };
 
@@ -118,6 +122,10 @@ class Dispatcher {
   Dispatcher(const DispatcherOptions& options, ServiceModel model);
   /// When a batch of what waits should start; the queue must not be empty.
   [[nodiscard]] std::int64_t launch_time() const noexcept;
+  /// What a batch of n is taken to need when its frames are dropped or not: between what is expected and what is rarely
+  /// exceeded, by caution_.
+  [[nodiscard]] std::int64_t planned_ns(std::size_t n) const noexcept;
+  void learn_caution(const Worker& worker, std::int64_t now_ns) noexcept;
   /// The largest batch of `least` to `below` - 1 frames that takes no longer.
   [[nodiscard]] std::optional<std::size_t> batch_within(std::int64_t time_ns, std::size_t least,
                                                         std::size_t below) const noexcept;
@@ -138,7 +146,11 @@ class Dispatcher {
   FrameQueue queue_;
   std::vector<Worker> workers_;
   std::vector<std::uint32_t> sessions_;  ///< batches that have not left it, by session
+  std::uint32_t in_sessions_ = 0;        ///< their sum
   std::uint32_t busy_ = 0;
+  /// 0: plans with what is expected of batches, 1: with what they rarely exceed; up to 2. Late frames raise it, others
+  /// lower it, so that frames are dropped that would be late and not those that could be.
+  double caution_ = 0;
   bool draining_ = false;
   bool held_ = false;
 };

@@ -48,6 +48,16 @@ std::uint32_t ServiceModel::executed_size(std::uint32_t n) const noexcept {
   return shape_ == BatchShape::exact ? n : buckets_[bucket_of(n)].size;
 }
 
+std::uint32_t ServiceModel::efficient_size(std::uint32_t n) const noexcept {
+  const auto bucket = bucket_of(n);
+  if (shape_ == BatchShape::exact || bucket == 0 || buckets_[bucket].size <= n) return n;
+  const auto full = buckets_[bucket - 1].size;
+  const auto rate = [&](std::uint32_t size) {
+    return static_cast<double>(size) / static_cast<double>(expected_ns(size));
+  };
+  return rate(full) > rate(n) ? full : n;
+}
+
 std::uint32_t ServiceModel::largest() const noexcept {
   return shape_ == BatchShape::exact ? std::numeric_limits<std::uint32_t>::max() : buckets_.back().size;
 }

@@ -31,6 +31,9 @@ class ServiceModel {
 
   /// The size that a batch of n is executed with. n >= 1.
   [[nodiscard]] std::uint32_t executed_size(std::uint32_t n) const noexcept;
+  /// Of n frames that wait, how many to take so that most are done in the time: all of them, or, where those are
+  /// padded, as many as the largest warmed size below holds.
+  [[nodiscard]] std::uint32_t efficient_size(std::uint32_t n) const noexcept;
   /// The largest batch that can be executed: unlimited for exact shapes.
   [[nodiscard]] std::uint32_t largest() const noexcept;
 

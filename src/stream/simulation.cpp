@@ -35,7 +35,9 @@ class Simulation {
     for (auto next = next_event(); next; next = next_event()) {
       now_ns_ = *next;
       completed_.clear();
-      device_.advance(now_ns_, completed_);
+      left_.clear();
+      device_.advance(now_ns_, completed_, left_);
+      for (const auto worker : left_) scheduler_.leave_session(worker);
       for (const auto worker : completed_) RL_TRY(complete(worker));
       while (arrived_ < arrivals_.size() && arrivals_[arrived_].at_ns <= now_ns_) RL_TRY(arrive(arrivals_[arrived_++]));
       RL_TRY(poll());
@@ -148,13 +150,16 @@ class Simulation {
   std::vector<std::deque<Arrival>> waiting_;  ///< by source, under back-pressure
   std::size_t waiting_frames_ = 0;
   std::vector<std::uint32_t> completed_;
+  std::vector<std::uint32_t> left_;
   std::vector<FrameResult> results_;
 };
 
 }  // namespace
 
 base::Result<FlowMeter> simulate(const SimulationOptions& options, std::span<const Arrival> arrivals) {
-  SimulatedDevice device(options.device, options.dispatcher.workers, options.freezes, options.seed);
+  const auto& dispatcher = options.dispatcher;
+  SimulatedDevice device(options.device, {dispatcher.workers, dispatcher.sessions, dispatcher.session_batches},
+                         options.freezes, options.seed);
   RL_TRY_ASSIGN(auto model, ServiceModel::make(device.warm_up(options.dispatcher.max_batch), options.shape));
   RL_TRY_ASSIGN(auto scheduler, StreamScheduler::make(options.dispatcher, std::move(model), options.order_window));
   return Simulation(options, arrivals, std::move(device), std::move(scheduler)).run();

@@ -239,6 +239,42 @@ TEST_F(DispatcherTest, the_session_with_the_fewest_batches_takes_the_next) {
   EXPECT_EQ(decisions_.launches.front().worker, 4U) << "session 0 is empty, session 1 still has a batch";
 }
 
+TEST_F(DispatcherTest, all_sessions_together_take_so_many_batches) {
+  make({.workers = 6, .max_batch = 1, .sessions = 2, .session_batches = 2, .most_batches = 3});
+  for (int i = 0; i < 4; ++i) offer(0);
+  EXPECT_EQ(poll(0).launches.size(), 3U);
+  dispatcher_->leave_session(2);
+  EXPECT_EQ(poll(1).launches.size(), 1U);
+  ASSERT_TRUE(dispatcher_->complete(0, 2, true));
+  offer(3);
+  EXPECT_EQ(launched(3), 1U);
+  EXPECT_EQ((DispatcherOptions{.workers = 6, .sessions = 2, .session_batches = 2, .most_batches = 3}.batches_at_once()),
+            3U);
+  EXPECT_EQ((DispatcherOptions{.workers = 6, .sessions = 2, .session_batches = 2}.batches_at_once()), 4U);
+  EXPECT_EQ((DispatcherOptions{.workers = 6}.batches_at_once()), 6U);
+}
+
+TEST_F(DispatcherTest, late_frames_make_it_cautious) {
+  // Batches of one take 20 or, now and then, 29. Of two frames that come together one waits, or is dropped.
+  make({.max_batch = 1});
+  std::int64_t now = 0;
+  const auto drops = [&](std::int64_t limit, std::int64_t takes) {
+    now += 1000;
+    offer(now, now + limit);
+    offer(now, now + 900);
+    EXPECT_EQ(launched(now), 1U);
+    const auto dropped = decisions_.dropped.size();
+    EXPECT_TRUE(dispatcher_->complete(0, now + takes, true));
+    if (launched(now + takes) == 1) (void)dispatcher_->complete(0, now + takes + 20, true);
+    return dropped;
+  };
+  for (int i = 0; i < 128; ++i) drops(1000, i % 8 == 0 ? 29 : 20);
+  EXPECT_EQ(drops(25, 20), 0U) << "it is expected to be in time";
+  for (int i = 0; i < 12; ++i) drops(25, 29);
+  EXPECT_EQ(drops(25, 20), 1U) << "too many were late";
+  EXPECT_EQ(drops(1000, 20), 0U);
+}
+
 TEST_F(DispatcherTest, expired_frames_leave_while_every_session_is_full) {
   make({.workers = 3, .max_batch = 1, .sessions = 1, .session_batches = 1});
   offer(0);

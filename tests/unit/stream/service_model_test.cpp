@@ -32,6 +32,16 @@ TEST(ServiceModel, a_padded_batch_takes_the_time_of_its_size) {
   EXPECT_EQ(model.largest(), 32U);
 }
 
+TEST(ServiceModel, takes_a_full_batch_rather_than_one_that_is_mostly_padding) {
+  const auto model = detector(BatchShape::padded);
+  EXPECT_EQ(model.efficient_size(8), 8U);
+  EXPECT_EQ(model.efficient_size(9), 8U) << "8 in 11 ms, or 9 in 35 ms";
+  EXPECT_EQ(model.efficient_size(25), 8U) << "8 / 11 is more than 25 / 35";
+  EXPECT_EQ(model.efficient_size(26), 26U);
+  EXPECT_EQ(model.efficient_size(40), 40U);
+  EXPECT_EQ(detector(BatchShape::exact).efficient_size(9), 9U);
+}
+
 TEST(ServiceModel, follows_what_batches_take) {
   auto model = detector(BatchShape::exact);
   for (int i = 0; i < 200; ++i) model.observe(8, 22'000'000 + i % 10 * 100'000);
