@@ -122,14 +122,15 @@ sys.exit(many["frames_per_s"] < few["frames_per_s"] or paced["is_void"])' "$resu
     for batch in $BATCHES; do
       # Woken once it is ready: how long a model takes to load is not known.
       "$RIDGELINE" profile --idle -- "$RIDGELINE" stream bench --source "$frames" --raw 1920x1080:nv12 --sources 8 "${model[@]}" \
-        --stream preprocess.device=gpu --stream "streams=$workers" --stream "batch_size=$batch" --time 12s --json --headless \
-        --db "$scratch/stream.db" >"$scratch/run.json" 2>"$scratch/run.err" &
+        --stream preprocess.device=gpu --stream "streams=$workers" --stream "batch_size=$batch" --time 12s --headless \
+        --db "$scratch/stream.db" >/dev/null 2>"$scratch/run.err" &
       pid=$!
       for ((tenth = 0; tenth < 600; tenth++)); do grep -q '^ready' "$scratch/run.err" && break || sleep 0.1; done
       sleep 3
       "$RIDGELINE" profile --pid "$(pgrep -P "$pid" | head -n 1)" --duration 3s --counters none --db "$scratch/runs.db" --json="$scratch/profile.json" \
         >"$scratch/profile.out" 2>&1 || tail -n 3 "$scratch/profile.out" >&2
       wait "$pid"
+      "$RIDGELINE" show latest --db "$scratch/stream.db" --json >"$scratch/run.json"
       "$PYTHON" "$rows" busy "$scratch/run.json" --profile "$scratch/profile.json" --batch "$batch" | tee -a "$results"
       [ "${PIPESTATUS[0]}" = 0 ] || tail -n 3 "$scratch/run.err" >&2
     done

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "ridgeline/exit_code_text.hpp"
 #include "ridgeline/options_file.hpp"
+#include "ridgeline/output_clash.hpp"
 #include "ridgeline/words.hpp"
 #include "schema/suggestion.hpp"
 
@@ -55,7 +56,7 @@ CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& nam
         if (context.error->hint.empty()) context.error->hint = context.hint;
         return;
       }
-    auto result = body();
+    auto result = check_outputs(*command, context.arguments).and_then(body);
     if (result)
       context.exit_code = *result;
     else

@@ -30,7 +30,9 @@ Buffer device_of([[maybe_unused]] void* context) {
   if (!device) throw Refusal(RL_VIDEO_UNSUPPORTED, "this FFmpeg has no CUDA");
   auto* const base = reinterpret_cast<AVHWDeviceContext*>(device->data);
   static_cast<AVCUDADeviceContext*>(base->hwctx)->cuda_ctx = static_cast<CUcontext>(context);
-  checked(av_hwdevice_ctx_init(device.get()), "the GPU");
+  clear_log();
+  if (const int status = av_hwdevice_ctx_init(device.get()); status < 0)
+    throw Refusal(code_of(status), "FFmpeg cannot use the GPU: " + logged_or(words_of(status)));
   return device;
 #else
   throw Refusal(RL_VIDEO_UNSUPPORTED, "this build of the video plug-in has no CUDA");
@@ -65,13 +67,13 @@ void GpuDecoding::attach(AVCodecContext& decoder) {
 std::string GpuDecoding::obstacle(const AVCodecContext& decoder, const AVPixelFormat* formats) {
   bool is_offered = false;
   for (const auto* one = formats; *one != AV_PIX_FMT_NONE; ++one) is_offered = is_offered || *one == AV_PIX_FMT_CUDA;
-  if (!is_offered) return std::string("it does not decode this kind of ") + avcodec_get_name(decoder.codec_id);
+  if (!is_offered) return std::string("NVDEC does not decode this ") + avcodec_get_name(decoder.codec_id) + " video";
   // Frames of other kinds would not be NV12 as the CPU makes it.
   if (decoder.color_range == AVCOL_RANGE_JPEG || decoder.sw_pix_fmt == AV_PIX_FMT_YUVJ420P)
-    return "its colours have the full range";
+    return "its colors have the full range, which NVDEC keeps";
   if (decoder.sw_pix_fmt != AV_PIX_FMT_YUV420P && decoder.sw_pix_fmt != AV_PIX_FMT_NV12) {
     const auto* const name = av_get_pix_fmt_name(decoder.sw_pix_fmt);
-    return std::string("its pixels are ") + (name != nullptr ? name : "of an unknown kind") + ", not 4:2:0 with 8 bits";
+    return std::string("its pixels are ") + (name != nullptr ? name : "of an unknown kind") + ", expected 8-bit 4:2:0";
   }
   return {};
 }

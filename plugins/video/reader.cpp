@@ -192,7 +192,7 @@ bool Reader::decode_first(const rl_video_options& options) {
   bool has_frame = decode();
   is_trying_gpu_ = false;
   if (was_tried && !(has_frame && is_on_gpu(*frame_))) {
-    gpu_.refuse(logged_or("it gives no frames"));
+    gpu_.refuse(logged_or("NVDEC gives no frames"));
     again_.swap(kept_);
     packets_ = damaged_ = 0;
     failures_in_a_row_ = 0;

@@ -9,6 +9,9 @@ _trains = False  # an optimizer has made a step
 _has_optimizer = False
 _joins = False  # the program ran before: it may have optimizers
 _counted = None  # the optimizer whose steps count
+_calls = 0  # of a program that ran before, in training mode and with gradients, without a step of an optimizer
+# Of more than that a training accumulates gradients; a program that has no optimizer is not found out otherwise.
+MOST_CALLS_OF_A_STEP = 16
 
 
 def install(begin_step):
@@ -40,6 +43,14 @@ def optimizer_stepped(optimizer):
 
 def model_called(module):
     """Before an outermost call of a module with parameters."""
-    may_train = _has_optimizer or (_joins and module.training)
-    if not _trains and not (may_train and torch.is_grad_enabled()):
-        _begin_step()
+    global _calls
+    if _trains:
+        return
+    if torch.is_grad_enabled():
+        if _has_optimizer:
+            return
+        if _joins and module.training:
+            _calls += 1
+            if _calls <= MOST_CALLS_OF_A_STEP:
+                return
+    _begin_step()

@@ -2,6 +2,18 @@
 # Every mistake on the command line is one clear line, exit code 2, and leaves nothing behind.
 source "$(dirname "$0")/lib.sh"
 S=synthetic:base=1ms
+# An output is never written over what the same command reads, or another of its outputs.
+printf 'print(1)\n' >train.py && cp train.py kept.py && printf 'a: 1\n' >c.yaml && printf '{}' >t.json
+bad "--json train.py" "as an input" -- profile --json=train.py -- python3 train.py
+bad "--report ./train.py" "as an input" -- profile --report=./train.py -- python3 train.py
+bad "--output c.yaml" "as an input" -- stream run --source synthetic:64x64 --model null --config c.yaml --output c.yaml
+bad "--output train.py" "as an input" -- bench --python train.py:make --output train.py
+bad "--chrome t.json" "as an input" -- profile import t.json --chrome t.json
+bad "--live-json x.jsonl" "--output writes this file" -- stream run --source synthetic:64x64 --model null --output x.jsonl --live-json x.jsonl
+bad "--report ./x.md" "writes this file" -- stream run --source synthetic:64x64 --model null --output x.md --report ./x.md
+checks=$((checks + 1))
+cmp -s train.py kept.py || problem "train.py was changed"
+bad "a folder, expected a trace" -- profile import .
 bad "no model given" "ridgeline tune model.onnx" -- tune
 bad "two models" "a.onnx" "b.onnx" -- tune a.onnx --model b.onnx
 bad "--runs 0" "expected a whole number from 1" -- tune $S --runs 0

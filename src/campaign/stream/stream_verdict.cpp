@@ -34,6 +34,7 @@ schema::StreamVerdict judge_stream(schema::StreamStatus& status, const schema::S
         {.over = status.over_slo, .frames = latency.count, .slo = slo_ns, .limit = kMostOverSlo}));
     would_hold = would_hold && over - late_frames <= most_over;
   }
+  if (status.offered == 0) out.reasons.push_back(messages::stream_no_frames());
   const auto offered = static_cast<double>(std::max<std::int64_t>(1, status.offered));
   const auto dropped = static_cast<double>(status.all_dropped());
   if (dropped / offered > request.most_drops) {

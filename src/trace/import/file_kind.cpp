@@ -2,6 +2,7 @@
 #include "trace/import/file_kind.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "trace/import/file_bytes.hpp"
@@ -45,6 +46,9 @@ bool is_pickle(std::string_view text) {
 }  // namespace
 
 Result<FileKind> file_kind(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return base::fail(ErrorCode::invalid_argument, "{}: a folder, expected a trace", path).hint("name the files in it");
   RL_TRY_ASSIGN(auto file, FileBytes::open(path));
   std::string bytes;
   (void)file.read(bytes, kLookBytes);  // a smaller file has less

@@ -98,6 +98,31 @@ TEST_F(VideoFiles, give_every_frame_with_its_time_in_every_container_and_format)
   }
 }
 
+/// Of a GPU that is not there.
+class NoDevice final : public DeviceImages {
+ public:
+  [[nodiscard]] void* context() const noexcept override { return const_cast<NoDevice*>(this); }
+  [[nodiscard]] base::Result<ImageBytes> copy(const DeviceFrame&) override {
+    return base::fail(base::ErrorCode::internal, "no device");
+  }
+};
+
+TEST_F(VideoFiles, are_decoded_on_the_cpu_with_the_reason_where_no_gpu_can) {
+  if (fs::exists("/proc/driver/nvidia/version")) GTEST_SKIP() << "this host has an NVIDIA driver";
+  SourceOptions options{.source = clip("a.mp4", 20)};
+  options.device_images = std::make_shared<NoDevice>();
+  auto source = open_source(options).value();
+  source->leave_on_device();
+  ASSERT_EQ(source->info().notes.size(), 1U);
+  const auto note = fakes::text_of(source->info().notes.front());
+  EXPECT_NE(note.find("a.mp4: decoded on the CPU: "), std::string::npos) << note;
+  EXPECT_EQ(note.find('\n'), std::string::npos) << note;
+  int frames = 0;
+  for (Image image; source->next(image).value(); ++frames) EXPECT_EQ(image.format, PixelFormat::bgr24);
+  EXPECT_EQ(frames, 20);
+  EXPECT_TRUE(source->notes().empty());
+}
+
 TEST_F(VideoFiles, show_what_was_written) {
   const auto file = path("grey.mp4");
   auto writer = VideoWriter::create(file, {64, 48, 25}).value();
