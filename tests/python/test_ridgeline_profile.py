@@ -43,6 +43,31 @@ NEW_TORCH = subprocess.call([PYTHON, "-c", "import torch; torch.compile; torch.c
 NEW_PYTHON = subprocess.call([PYTHON, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]) == 0
 
 
+JOINED = """
+import torch
+from ridgeline_profile import steps
+begun = []
+steps.install(lambda: begun.append(1))
+steps.joins_a_program()
+model = torch.nn.Linear(2, 2)
+for _ in range(20):
+    steps.model_called(model)
+print(len(begun))
+with torch.no_grad():
+    steps.model_called(model)
+print(len(begun))
+steps.optimizer_stepped(torch.optim.SGD(model.parameters(), 0.1))
+steps.model_called(model)
+print(len(begun))
+"""
+
+
+class StepsOfAProgramThatRanBefore(unittest.TestCase):
+    def test_calls_count_once_no_optimizer_has_made_a_step_for_long(self):
+        done = subprocess.run([PYTHON, "-c", JOINED], env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")}, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(done.stdout.split(), ["4", "5", "6"])  # the last one is the optimizer's
+
+
 class Profiled(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
