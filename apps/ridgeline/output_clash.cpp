@@ -13,8 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Options whose value is a file that is written anew; --json has one on some commands.
-constexpr std::array<std::string_view, 10> kOutputs{"--output", "--report", "--json",  "--csv",       "--perfetto",
-                                                    "--chrome", "--video",  "--ready", "--live-json", "--save-onnx"};
+constexpr std::array<std::string_view, 9> kOutputs{"--output", "--report", "--json",      "--perfetto", "--chrome",
+                                                   "--video",  "--ready",  "--live-json", "--save-onnx"};
 
 struct Output {
   std::string option;

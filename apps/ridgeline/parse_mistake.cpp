@@ -228,7 +228,9 @@ std::string commands_for_file(std::string_view file) {
     return fmt::format("ridgeline tune --python {0} for a model, ridgeline bench --python {0} for a training", file);
   if (ends({".py"}))
     return fmt::format(
-        "ridgeline tune --python {0}:make for a model, ridgeline bench --python {0}:bench for a training", file);
+        "ridgeline profile -- python {0} records it, ridgeline bench -- python {0} tunes a training, ridgeline tune "
+        "--python {0}:make a model",
+        file);
   if (ends({".json", ".json.gz", ".sqlite", ".nsys-rep", ".ncu-rep", ".pickle"}))
     return fmt::format("ridgeline profile import {}", file);
   if (ends({".yaml", ".yml"})) return fmt::format("ridgeline tune model.onnx --config {}", file);

@@ -96,6 +96,9 @@ Result<void> check_idle_flags(const CLI::App& command, const Context& context, R
   for (const auto* option : command.get_options()) {
     const auto& name = option->get_name();
     if (option->count() == 0 || name == own || name == "--no-modules") continue;
+    if (name == "--idle" || name == "--environment" || name == "--pid")
+      return fail(ErrorCode::invalid_argument, "{} and {} exclude each other", given(command, context, name), own)
+          .hint("give one");
     return fail(ErrorCode::invalid_argument, "{} with {}: nothing is recorded yet", given(command, context, name), own)
         .hint("give it to the recording: ridgeline profile --pid PID {}", given(command, context, name));
   }

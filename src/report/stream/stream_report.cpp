@@ -321,9 +321,12 @@ std::vector<std::pair<std::string, std::string>> stream_summary(const schema::Me
                                          .delivered = status.delivered,
                                          .skipped = status.skipped > 0 ? std::optional(status.skipped) : std::nullopt,
                                          .dropped = drops_text(status)}));
-  add("rate",
-      messages::stream_rate(
-          {.rate = status.delivered_per_s, .seconds = status.span_s, .batch = status.mean_batch, .busy = status.busy}));
+  add("rate", messages::stream_rate({.rate = status.delivered_per_s,
+                                     .seconds = status.span_s,
+                                     .batch = status.mean_batch,
+                                     .busy = status.busy,
+                                     // With a GPU its row has it.
+                                     .share = status.gpu_busy ? std::nullopt : status.share_of_peak}));
   if (const auto busy = schema::gpu_busy_text(status); !busy.empty())
     add("GPU", messages::stream_gpu_busy({.busy = busy, .source_bound = schema::is_source_bound(status)}));
   if (const auto energy = schema::energy_of(run.moments))
