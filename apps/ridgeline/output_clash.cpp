@@ -66,8 +66,8 @@ base::Result<void> check_outputs(const CLI::App& cli, const std::vector<std::str
     const auto& output = outputs[i];
     for (std::size_t j = 0; j < i; ++j)
       if (is_same_file(output.path, outputs[j].path))
-        return base::fail(base::ErrorCode::invalid_argument, "{} {}: {} writes this file, too", output.option,
-                          output.path, outputs[j].option)
+        return base::fail(base::ErrorCode::invalid_argument, "{} {} and {} {}: two outputs in one file",
+                          outputs[j].option, outputs[j].path, output.option, output.path)
             .hint("give each output a file of its own");
     std::error_code ignored;
     if (!fs::is_regular_file(output.path, ignored)) continue;

@@ -9,8 +9,8 @@ bad "--report ./train.py" "as an input" -- profile --report=./train.py -- python
 bad "--output c.yaml" "as an input" -- stream run --source synthetic:64x64 --model null --config c.yaml --output c.yaml
 bad "--output train.py" "as an input" -- bench --python train.py:make --output train.py
 bad "--chrome t.json" "as an input" -- profile import t.json --chrome t.json
-bad "--live-json x.jsonl" "--output writes this file" -- stream run --source synthetic:64x64 --model null --output x.jsonl --live-json x.jsonl
-bad "--report ./x.md" "writes this file" -- stream run --source synthetic:64x64 --model null --output x.md --report ./x.md
+bad "--live-json x.jsonl" "--output x.jsonl" "two outputs in one file" -- stream run --source synthetic:64x64 --model null --output x.jsonl --live-json x.jsonl
+bad "--report ./x.md" "two outputs in one file" -- stream run --source synthetic:64x64 --model null --output x.md --report ./x.md
 checks=$((checks + 1))
 cmp -s train.py kept.py || problem "train.py was changed"
 bad "a folder, expected a trace" -- profile import .

@@ -47,7 +47,7 @@ for command in "tune $T" "bench --model synthetic" "sweep --param n=1" "report l
   bad "--report page: " "no ending" ".md, .html or .htm" -- $command --report page
   bad "--report nowhere/page.html" "does not exist" -- $command --report nowhere/page.html
 done
-bad "r.html" "--output" "--report" "two reports" -- tune $T --output r.html --report r.html
+bad "r.html" "--output" "--report" "in one file" -- tune $T --output r.html --report r.html
 
 # --output stays, and is Markdown whatever the ending; on stream it is the results.
 run 0 report latest:tune --db r.db --output plain.txt
