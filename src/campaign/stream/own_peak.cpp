@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/stream/own_peak.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace ridgeline::campaign {
@@ -32,17 +33,25 @@ base::Json pipeline_of(const schema::StreamRun& run, const schema::StreamReady& 
 
 }  // namespace
 
-std::optional<OwnPeak> own_peak(store::Store& store, const schema::StreamRun& run, const schema::StreamReady& ready) {
-  // What is not read is no peak: the run goes on without.
+std::vector<schema::StreamRun> peak_runs(store::Store& store) {
+  std::vector<schema::StreamRun> out;
+  // What cannot be read is no peak: the run goes on without.
   const auto runs = store.list_runs(kMostRuns, schema::StreamRun::kLayout.kind);
-  if (!runs) return std::nullopt;
-  const auto wanted = pipeline_of(run, ready);
+  if (!runs) return out;
   for (const auto& summary : *runs) {
-    const auto other = store.load<schema::StreamRun>(summary.id);
-    if (!other || !other->request.spec.load || other->request.spec.load->process != "offline") continue;
-    if (other->interrupted || !other->error.empty() || other->status.delivered_per_s <= 0) continue;
-    if (pipeline_of(*other, other->ready) == wanted) return OwnPeak{other->id, other->status.delivered_per_s};
+    auto run = store.load<schema::StreamRun>(summary.id);
+    if (!run || !run->request.spec.load || run->request.spec.load->process != "offline") continue;
+    if (run->interrupted || !run->error.empty() || run->status.delivered_per_s <= 0) continue;
+    out.push_back(*std::move(run));
   }
+  return out;
+}
+
+std::optional<OwnPeak> own_peak(const std::vector<schema::StreamRun>& peaks, const schema::StreamRun& run,
+                                const schema::StreamReady& ready) {
+  const auto wanted = pipeline_of(run, ready);
+  for (const auto& peak : peaks)
+    if (pipeline_of(peak, peak.ready) == wanted) return OwnPeak{peak.id, peak.status.delivered_per_s};
   return std::nullopt;
 }
 

@@ -133,6 +133,7 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
     spec.crop_model.content_sha256 = crop.sha256;
   }
   choose_streams(spec, *run.environment);
+  const auto peaks = peak_runs(store);
   const std::vector<double> rates = request.rates.size() > 1 ? request.rates : std::vector<double>{0};
   for (const double rate : rates) {
     if (rate > 0) {
@@ -141,7 +142,7 @@ Result<schema::StreamRun> run_stream_campaign(const StreamCampaignRequest& reque
     }
     stage(rate > 0 ? fmt::format("starting the pipeline for {:g} FPS per source", rate) : "starting the pipeline");
     const bool is_peak = spec.load && spec.load->process == "offline";
-    const auto find_peak = [&](const schema::StreamReady& ready) { return own_peak(store, run, ready); };
+    const auto find_peak = [&](const schema::StreamReady& ready) { return own_peak(peaks, run, ready); };
     RL_TRY_ASSIGN(auto measured, measure_stream(spec, request, is_peak ? FindPeak() : FindPeak(find_peak)));
     // A pipeline that never began has nothing to keep.
     if (measured.outcome.error && measured.outcome.ready.workers == 0 && run.points.empty())

@@ -41,11 +41,11 @@ TEST_F(OwnPeakTest, is_the_newest_of_the_same_pipeline) {
   auto now = run("20261129-120000-0000", "fixed", 0);
   now.request.spec.settings.slo_ms = 60;
   now.request.spec.settings.drop = "newest";
-  EXPECT_FALSE(own_peak(store_, now, now.ready));
+  EXPECT_FALSE(own_peak(peak_runs(store_), now, now.ready));
   save(run("20261129-100000-0001", "offline", 900));
   save(run("20261129-110000-0002", "offline", 1000));
   save(run("20261129-113000-0003", "fixed", 2000));
-  const auto peak = own_peak(store_, now, now.ready);
+  const auto peak = own_peak(peak_runs(store_), now, now.ready);
   ASSERT_TRUE(peak);
   EXPECT_EQ(peak->run_id, "20261129-110000-0002");
   EXPECT_EQ(peak->frames_per_s, 1000);
@@ -57,7 +57,7 @@ TEST_F(OwnPeakTest, is_of_no_other_pipeline) {
   const auto differs = [&](const auto& change) {
     auto now = base;
     change(now);
-    return !own_peak(store_, now, now.ready);
+    return !own_peak(peak_runs(store_), now, now.ready);
   };
   EXPECT_FALSE(differs([](auto&) {}));
   EXPECT_TRUE(differs([](auto& now) { now.request.spec.model.workload.content_sha256 = "other"; }));
@@ -74,7 +74,7 @@ TEST_F(OwnPeakTest, is_of_a_run_that_came_to_its_end) {
   broken.interrupted = true;
   save(broken);
   const auto now = run("20261129-120000-0000", "fixed", 0);
-  EXPECT_FALSE(own_peak(store_, now, now.ready));
+  EXPECT_FALSE(own_peak(peak_runs(store_), now, now.ready));
 }
 
 }  // namespace
